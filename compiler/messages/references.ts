@@ -1,0 +1,2 @@
+/** Parts of a configuration that do not fit together. */
+export const referenceMessages = {};

@@ -1,0 +1,31 @@
+import { message } from "./message.ts";
+
+/** Files that cannot be read as YAML. */
+export const yamlMessages = {
+  "file-not-found": message<{ file: string; problem: string }>({
+    severity: "error",
+    text: ({ file, problem }) => `"${file}" cannot be read: ${problem}`,
+    explanation:
+      "The file does not exist, is a folder, or may not be read. Paths inside a configuration are relative to the " +
+      "file that names them.",
+  }),
+  "yaml-syntax": message<{ problem: string }>({
+    severity: "error",
+    text: ({ problem }) => `this is not valid YAML: ${problem}`,
+    explanation: "The file is not well-formed YAML 1.2. The marked place is where reading stopped.",
+  }),
+  "duplicate-key": message<{ key: string }>({
+    severity: "error",
+    text: ({ key }) => `"${key}" is given twice in the same mapping`,
+    hint: () => "remove one of them",
+    explanation:
+      "YAML mappings have unique keys. A parser that keeps the last one would hide the first, so gwc refuses both.",
+  }),
+  "alias-bomb": message<{ limit: number }>({
+    severity: "error",
+    text: ({ limit }) => `aliases in this document expand to more than ${limit} nodes`,
+    hint: () => "write the repeated parts out, or generate the file",
+    explanation:
+      "Nested YAML aliases can make a small file expand to billions of nodes. gwc counts before it expands.",
+  }),
+};

@@ -1,0 +1,19 @@
+/** What the requests of one gateway process share; it outlives a reload of the configuration. */
+export interface GatewayContext {
+  /**
+   * Key of AES-256-GCM for session ids: 32 bytes from SESSION_KEY (64 hex digits), else random for this process.
+   */
+  readonly sessionKey: Buffer;
+  /** Live state that belongs to a session id and this process (stdio children, SSE upstreams), by session. */
+  readonly sessions: Map<string, LiveSession>;
+  /** True once the process was told to end: new sessions are refused, streams end when they can. */
+  readonly isDraining: boolean;
+  /** Calls the listener when the drain's last deadline is reached: streams end with an explicit error. */
+  onDrainDeadline(listener: () => void): () => void;
+}
+
+/** A session that holds something open in this process. */
+export interface LiveSession {
+  /** Ends it and all it holds (children, streams). Safe to call again. */
+  close(): void;
+}

@@ -1,0 +1,40 @@
+import type { Exchange, Handled } from "../http/exchange.ts";
+import type { TlsSettings } from "../http/tls.ts";
+import type { AccessLogSettings } from "../telemetry/access-log.ts";
+
+/** A compiled gateway: what generated `main.ts` exports and `startGateway` runs. */
+export interface Gateway {
+  readonly name: string;
+  readonly binds: readonly Bind[];
+  readonly accessLog: AccessLogSettings;
+  readonly addresses: ServiceAddresses;
+  readonly drain: DrainSettings;
+}
+
+/** One port and what answers on it. */
+export interface Bind {
+  /** The TCP port, 1..65535. */
+  readonly port: number;
+  /** Where the configuration says so, for the message when the port can't be opened. */
+  readonly config: string;
+  /** TLS for this port; one certificate per listener, chosen by SNI. Absent: plain HTTP. */
+  readonly tls?: TlsSettings;
+  /** Routes and answers one request. */
+  readonly handle: (exchange: Exchange) => Handled;
+}
+
+/** Where the process answers about itself: `host:port`. */
+export interface ServiceAddresses {
+  /** Prometheus metrics, `/metrics`. */
+  readonly stats: string;
+  /** `/healthz/ready`. */
+  readonly readiness: string;
+}
+
+/** Deadlines after SIGTERM, in milliseconds. */
+export interface DrainSettings {
+  /** Listeners stay open at least this long (load balancers still send). */
+  readonly min: number;
+  /** Streams get this long to end by themselves. */
+  readonly max: number;
+}

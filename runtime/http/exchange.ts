@@ -1,0 +1,108 @@
+import type { RequestVariables } from "../cel/variables.ts";
+import type { GatewayContext } from "../gateway/context.ts";
+
+/**
+ * One request and its answer, as generated code, policies and backends see it.
+ *
+ * Header lists are flat: `[name, value, name, value, ...]`, names as they were sent. No engine type (node:http, undici)
+ * shows here, so the engine below can be replaced without touching a policy.
+ *
+ * An answer is given exactly once: by `respond`, or by `respondHead` and then `write` and `end`. Calls after the client
+ * left, or after the answer ended, do nothing.
+ */
+export interface Exchange extends RequestVariables {
+  /** What the requests of one gateway process share. */
+  readonly gateway: GatewayContext;
+
+  /** The request target in origin form, exactly as sent: `/a%20b?c=d`. */
+  readonly target: string;
+  /** The query string without its `?`; empty when there is none. */
+  readonly query: string;
+  /** The host part of `host`, lower case, without the port: what hostnames are matched against. */
+  readonly hostname: string;
+  /** The client's address, as the connection has it. */
+  readonly remoteAddress: string;
+  readonly remotePort: number;
+  /** True when a request body was announced (`Content-Length` above zero, or chunked). */
+  readonly hasBody: boolean;
+
+  /** The header list that goes upstream: what the client sent, less and plus what policies changed. */
+  readonly requestHeaders: readonly string[];
+  /** Replaces every request header of that name (lower case) with one; the client's own value is gone for `header` too. */
+  setRequestHeader(name: string, value: string): void;
+  /** Removes every request header of that name (lower case). */
+  removeRequestHeader(name: string): void;
+
+  /**
+   * The whole request body, at most `limit` bytes. `"too-large"` when it is longer (nothing more is read),
+   * `"aborted"` when the client left. May be called again: the bytes are kept.
+   */
+  readBody(limit: number): Promise<Buffer | "too-large" | "aborted">;
+
+  /** Adds a header to whatever answer this exchange gets, made here or upstream; replaces one of the same name. */
+  setResponseHeader(name: string, value: string): void;
+
+  /** Answers at once. `headers` is a flat list; Content-Length is set from the body. */
+  respond(status: number, headers: readonly string[], body?: string | Uint8Array): void;
+  /** Starts an answer whose body follows through `write` and `end`. */
+  respondHead(status: number, headers: readonly string[]): void;
+  /** Sends a piece of the body at once. False: the client reads slowly; wait for `onDrain` before the next piece. */
+  write(chunk: string | Uint8Array): boolean;
+  /** Called each time a full buffer was emptied after `write` returned false. One listener; the last one set counts. */
+  onDrain(listener: () => void): void;
+  /** Ends the body. */
+  end(): void;
+  /** Breaks the connection off: the only honest end of an answer that can't be completed. */
+  abort(): void;
+  /** True once `respond` or `respondHead` was called. */
+  readonly isAnswered: boolean;
+  /** True once the answer ended or the client left: nothing more can be sent. */
+  readonly isOver: boolean;
+  /** Called once when the client leaves before the answer ended; at once when it already has. Any number of listeners. */
+  onAbort(listener: () => void): void;
+
+  /** How a refusal is written: set once by an MCP route to JSON-RPC (see refuse.ts). */
+  refusalFormat: "text" | "json-rpc";
+  /** What the access log and the metrics say about this request beyond its head. */
+  readonly record: ExchangeRecord;
+}
+
+/** The facts of one request that policies and backends add for the access log and the metrics. */
+export interface ExchangeRecord {
+  /** The route's name; `undefined` until one matched. */
+  route: string | undefined;
+  /** The listener's name; `undefined` until one matched. */
+  listener: string | undefined;
+  /** Why the gateway itself answered: a label of the refusal table in the README. */
+  reason: RefusalReason | undefined;
+  /** `host:port` of the upstream that was called. */
+  upstream: string | undefined;
+  /** Further log fields by name, in the order they were set: `jwt.sub`, `mcp.method.name`, `gen_ai.tool.name`, ... */
+  fields: Map<string, string> | undefined;
+}
+
+/** Why a request was answered by the gateway itself; a label with few values, for logs and metrics. */
+export type RefusalReason =
+  | "NotFound"
+  | "BadRequest"
+  | "JwtAuth"
+  | "BasicAuth"
+  | "APIKeyAuth"
+  | "ExtAuth"
+  | "Authorization"
+  | "Csrf"
+  | "RateLimit"
+  | "ExtProc"
+  | "BodyTooLarge"
+  | "MCP"
+  | "DirectResponse"
+  | "Redirect"
+  | "NoHealthyBackend"
+  | "UpstreamFailure"
+  | "Timeout"
+  | "ClientClosed"
+  | "Draining"
+  | "Internal";
+
+/** What a route's `handle` returns: nothing, or a promise of it. The promise never carries a value. */
+export type Handled = void | Promise<void>;

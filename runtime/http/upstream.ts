@@ -1,0 +1,56 @@
+/** A destination that requests are sent to over pooled connections. The engine behind it is undici. */
+export interface Upstream {
+  /** `host:port`, for logs. */
+  readonly name: string;
+  /** Scheme, host and port of the destination. */
+  readonly origin: string;
+  /** The path the destination's URL carries (`/mcp`), or `/`. */
+  readonly path: string;
+  /** Sends one request. The handler gets a head, data and an end, or one error; nothing after `abort`. */
+  send(call: UpstreamCall, handler: UpstreamHandler): UpstreamRequest;
+  /** Ends the pool when its last request has ended. */
+  close(): void;
+}
+
+/** Complete settings of an upstream: nothing is defaulted at run time. */
+export interface UpstreamSettings {
+  /** `http://` or `https://` with host, optional port and optional path. */
+  readonly url: string;
+  /** Milliseconds to connect. */
+  readonly connectTimeout: number;
+}
+
+/** One request to an upstream. */
+export interface UpstreamCall {
+  readonly method: string;
+  /** Target in origin form. */
+  readonly path: string;
+  /** Flat header list; hop-by-hop headers are already gone, Host is in it. */
+  readonly headers: readonly string[];
+  readonly body: string | Uint8Array | null;
+}
+
+/** Receives one answer. */
+export interface UpstreamHandler {
+  /** The head; `headers` is a flat list, hop-by-hop headers included. Interim (1xx) answers are not shown. */
+  onHead(status: number, headers: readonly string[]): void;
+  /** A piece of the body. False: pause until `UpstreamRequest.resume`. */
+  onData(chunk: Buffer): boolean;
+  onEnd(): void;
+  /** The call failed before or during the answer. */
+  onError(failure: UpstreamFailure): void;
+}
+
+/** Why an upstream call failed: what the client is told follows from it (503, 504, 502). */
+export interface UpstreamFailure {
+  readonly kind: "connect" | "timeout" | "protocol" | "closed";
+  /** For the log only, never for a client. */
+  readonly detail: string;
+}
+
+/** A request under way. */
+export interface UpstreamRequest {
+  /** Breaks the request off; the upstream's connection is closed at once. Safe to call again. */
+  abort(): void;
+  resume(): void;
+}

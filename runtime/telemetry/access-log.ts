@@ -1,0 +1,4 @@
+/** How access lines are written. */
+export interface AccessLogSettings {
+  readonly format: "text" | "json";
+}
