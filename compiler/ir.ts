@@ -88,7 +88,7 @@ export interface Program {
 
 export interface ProgramInput {
   readonly name: string;
-  /** SHA-256 of the bytes, hex. */
+  /** SHA-256 of the content (not of its layout), hex. */
   readonly sha256: string;
 }
 

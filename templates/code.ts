@@ -43,7 +43,15 @@ export interface Comment {
   readonly text: string;
 }
 
-export type Hole = Code | ImportSymbol | Literal | Name | Comment | readonly Hole[];
+/** The first form when it fits on one line, else the second. */
+export interface Either {
+  readonly [made]: true;
+  readonly kind: "either";
+  readonly line: Hole;
+  readonly broken: Hole;
+}
+
+export type Hole = Code | ImportSymbol | Literal | Name | Comment | Either | readonly Hole[];
 
 /** What a literal may hold: JSON data, and code where a value is not plain data. */
 export type Printable =
@@ -101,6 +109,11 @@ export function comment(text: string): Comment {
     kind: "comment",
     text: text.replace(/[\u0000-\u001f\u007f\u2028\u2029]+/g, " ").trim(),
   };
+}
+
+/** `line` when it fits into the line, else `broken`. */
+export function either(line: Hole, broken: Hole): Either {
+  return { [made]: true, kind: "either", line, broken };
 }
 
 /** Text that the compiler itself made, already TypeScript (an emitted expression): the one way in for text. */

@@ -1,4 +1,4 @@
-import type { Code, Comment, Hole, ImportSymbol, Name, Printable } from "./code.ts";
+import type { Code, Comment, Either, Hole, ImportSymbol, Name, Printable } from "./code.ts";
 import { code, imported, join, literal, made, verbatim } from "./code.ts";
 
 /** Columns of the printed text. */
@@ -71,6 +71,9 @@ class Printer {
       case "comment":
         this.#printComment(hole);
         return;
+      case "either":
+        this.#printEither(hole);
+        return;
     }
   }
 
@@ -127,6 +130,13 @@ class Printer {
       }
       this.text += text.replace(/\n/g, `\n${indentation}`);
     });
+  }
+
+  #printEither({ line, broken }: Either): void {
+    const trial = new Printer(this.#declared);
+    trial.print(line);
+    const fits = !trial.text.includes("\n") && this.#column() + trial.text.length <= WIDTH;
+    this.print(fits ? line : broken);
   }
 
   #printComment({ text }: Comment): void {

@@ -10,7 +10,7 @@ import { readDocuments } from "./documents.ts";
 import { standaloneSchema } from "./schemas/standalone.ts";
 import { readStandalone } from "./standalone.ts";
 import { type Validator, validator } from "./validate.ts";
-import { readValue, withLateTexts } from "./values.ts";
+import { canonicalText, readValue, withLateTexts } from "./values.ts";
 
 /** What the input says, before anything is looked up. */
 export interface Parsed {
@@ -39,8 +39,9 @@ export function parse(
       );
       return;
     }
-    inputs.push({ name, sha256: createHash("sha256").update(text.text).digest("hex") });
-    files.push(readDocuments(name, file, text.text, diagnostics));
+    const source = readDocuments(name, file, text.text, diagnostics);
+    files.push(source);
+    if (diagnostics.list.length === 0) inputs.push({ name, sha256: contentDigest(source) });
   });
   const resources =
     diagnostics.list.length === 0 ? readResources(files, host, diagnostics) : undefined;
@@ -84,6 +85,11 @@ function readFile(
   const before = diagnostics.list.length;
   if (!validate(read.value, origin, diagnostics) || diagnostics.list.length > before) return [];
   return readStandalone(withLateTexts(read), gatewayName(file.name), origin);
+}
+
+/** A digest of what a file says rather than of its bytes: comments and quoting don't change what is compiled. */
+function contentDigest({ documents }: SourceFile): string {
+  return createHash("sha256").update(documents.map(canonicalText).join("\n")).digest("hex");
 }
 
 /** The gateway's name: the file's, or its folder's when the file has the customary one. */

@@ -34,8 +34,22 @@ export function readValue(
   diagnostics: Diagnostics,
 ): ReadValue {
   const late: { path: ConfigPath; text: LateText }[] = [];
-  const context: Context = { aliases: document.aliases, origin, schema, host, diagnostics, late };
+  const expansion: Expansion = { origin, schema, host, diagnostics, late };
+  const context: Context = {
+    aliases: document.aliases,
+    expand: (text, isPlain, path) => expand(text, isPlain, path, expansion),
+  };
   return { value: toValue(document.yaml.contents as Node | null, [], context), late };
+}
+
+/** The content of a document as canonical JSON: the same for every quoting, layout, comment and order of keys. */
+export function canonicalText(document: SourceDocument): string {
+  const plain: Context = { aliases: document.aliases, expand: (text) => text };
+  return JSON.stringify(toValue(document.yaml.contents as Node | null, [], plain), (_, value) =>
+    typeof value === "object" && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  );
 }
 
 /** Puts the late texts in their places, once the value has been validated. */
@@ -51,6 +65,11 @@ export function withLateTexts({ value, late }: ReadValue): ConfigValue {
 
 interface Context {
   readonly aliases: ReadonlyMap<Alias, Node>;
+  /** What a text with a dollar sign stands for. */
+  readonly expand: (text: string, isPlain: boolean, path: ConfigPath) => ConfigValue;
+}
+
+interface Expansion {
   readonly origin: Origin;
   readonly schema: Schema;
   readonly host: Host;
@@ -74,7 +93,7 @@ function toValue(node: Node | null, path: ConfigPath, context: Context): ConfigV
   if (!isScalar(node)) return null;
   const { value } = node;
   if (typeof value === "string") {
-    return value.includes("$") ? expand(value, node.type === "PLAIN", path, context) : value;
+    return value.includes("$") ? context.expand(value, node.type === "PLAIN", path) : value;
   }
   return typeof value === "number" || typeof value === "boolean"
     ? value
@@ -85,7 +104,7 @@ function toValue(node: Node | null, path: ConfigPath, context: Context): ConfigV
 
 const VARIABLE = /\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
 
-function expand(text: string, isPlain: boolean, path: ConfigPath, context: Context): ConfigValue {
+function expand(text: string, isPlain: boolean, path: ConfigPath, context: Expansion): ConfigValue {
   const parts = variableParts(text);
   if (parts.every((part) => typeof part === "string")) return parts.join("");
   const schema = schemaAt(context.schema, path);

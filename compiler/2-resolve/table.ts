@@ -26,12 +26,10 @@ export function routingTable(
       groups.set(hostname, entries);
     }
   }
-  const table = [...groups.keys()]
-    .sort(compareHostnames)
-    .map((hostname) => ({
-      hostname,
-      entries: (groups.get(hostname) ?? []).toSorted(compareEntries),
-    }));
+  const table = [...groups.keys()].sort(compareHostnames).map((hostname) => ({
+    hostname,
+    entries: (groups.get(hostname) ?? []).toSorted(compareEntries),
+  }));
   reportUnreachable(table, routes, diagnostics);
   return table;
 }
