@@ -1,9 +1,11 @@
+import type { RemoteDocument } from "../http/remote-document.ts";
 import type { GatewayContext, LiveSession } from "./context.ts";
 
 /** The context of a running process. */
 export class LiveContext implements GatewayContext {
   readonly sessionKey: Buffer;
   readonly sessions: Map<string, LiveSession> = new Map();
+  readonly documents: Map<string, RemoteDocument> = new Map();
   isDraining = false;
   readonly #deadlineListeners: Set<() => void> = new Set();
   #isPastDeadline = false;
