@@ -1,6 +1,5 @@
 import type { JsonObject } from "../cel/variables.ts";
-import type { GatewayContext } from "../gateway/context.ts";
-import { RemoteDocument } from "../http/remote-document.ts";
+import { type DocumentSettings, remoteDocument } from "../http/remote-document.ts";
 import { type KeySet, readKeySet } from "./key-set.ts";
 import type { KeySource } from "./key-source.ts";
 
@@ -17,6 +16,12 @@ export interface RemoteKeysSettings {
  * What was fetched belongs to the process and outlives a reload.
  */
 export function remoteKeys({ url, cacheDuration }: RemoteKeysSettings): KeySource {
+  const settings: DocumentSettings = {
+    name: `key set ${url}`,
+    what: "key set",
+    urls: [url],
+    accept: readKeySet,
+  };
   let read: { readonly from: JsonObject; readonly set: KeySet } | undefined;
   const toKeySet = (document: JsonObject | undefined): KeySet | undefined => {
     if (document === undefined) return undefined;
@@ -24,17 +29,7 @@ export function remoteKeys({ url, cacheDuration }: RemoteKeysSettings): KeySourc
     return read.set;
   };
   return {
-    current: (gateway) => toKeySet(keySetDocument(gateway, url).current(cacheDuration)),
-    renewed: async (gateway) => toKeySet(await keySetDocument(gateway, url).renewed()),
+    current: (gateway) => toKeySet(remoteDocument(gateway, settings).current(cacheDuration)),
+    renewed: async (gateway) => toKeySet(await remoteDocument(gateway, settings).renewed()),
   };
-}
-
-function keySetDocument({ documents }: GatewayContext, url: string): RemoteDocument {
-  const name = `key set ${url}`;
-  let document = documents.get(name);
-  if (document === undefined) {
-    document = new RemoteDocument([url], readKeySet);
-    documents.set(name, document);
-  }
-  return document;
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../cel/variables.ts";
 import type { Exchange, Handled } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
-import { RemoteDocument } from "../http/remote-document.ts";
+import { remoteDocument } from "../http/remote-document.ts";
 import { authorizationServerPath, protectedResourcePath, publicBase } from "./addresses.ts";
 import { answerJson, answerMethod } from "./answer.ts";
 
@@ -68,7 +68,12 @@ async function serveAuthorizationServer(
   rewrite: Rewrite,
 ): Promise<void> {
   if (answerMethod(exchange, "GET")) return;
-  const remote = serverMetadata(exchange, metadataUrls);
+  const remote = remoteDocument(exchange.gateway, {
+    name: `metadata ${metadataUrls.join(" ")}`,
+    what: "authorization server metadata",
+    urls: metadataUrls,
+    accept: requireEndpoints,
+  });
   const document = remote.current(maxAge) ?? (await remote.renewed());
   if (document === undefined) {
     refuse(exchange, 503, "UpstreamFailure", "the authorization server can't be reached", [
@@ -83,16 +88,6 @@ async function serveAuthorizationServer(
 
 /** Milliseconds. */
 const maxAge = 300_000;
-
-function serverMetadata({ gateway }: Exchange, urls: readonly string[]): RemoteDocument {
-  const name = `authorization server ${urls.join(" ")}`;
-  let document = gateway.documents.get(name);
-  if (document === undefined) {
-    document = new RemoteDocument(urls, requireEndpoints);
-    gateway.documents.set(name, document);
-  }
-  return document;
-}
 
 function requireEndpoints(document: JsonObject): void {
   if (typeof document.issuer !== "string" || typeof document.authorization_endpoint !== "string") {
