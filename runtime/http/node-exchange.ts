@@ -2,14 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { GatewayContext } from "../gateway/context.ts";
 import type { BodySource } from "./body.ts";
 import type { Exchange, ExchangeRecord } from "./exchange.ts";
-import {
-  type HeaderList,
-  headerMap,
-  headerValue,
-  isHeader,
-  mergeHeaders,
-  withoutHeader,
-} from "./header-list.ts";
+import { HeaderEdits } from "./header-edits.ts";
+import { type HeaderList, headerMap, headerValue, withoutHeader } from "./header-list.ts";
 import { endToEnd } from "./hop-by-hop.ts";
 import { collect, RequestBody } from "./request-body.ts";
 import type { RequestFacts } from "./request-check.ts";
@@ -39,7 +33,7 @@ export class NodeExchange implements Exchange {
   #source: RequestBody | undefined;
   #bytes: Promise<Buffer | "too-large" | "aborted"> | undefined;
   #collected: Buffer | undefined;
-  #added: string[] | undefined;
+  #edits: HeaderEdits | undefined;
   /** Bytes of the answer's body still to come, when its length was announced. */
   #remaining: number | undefined;
   #isAnswered = false;
@@ -151,19 +145,18 @@ export class NodeExchange implements Exchange {
   }
 
   setResponseHeader(name: string, value: string): void {
-    const added = this.#added;
-    if (added === undefined) {
-      this.#added = [name, value];
-      return;
-    }
-    const lower = name.toLowerCase();
-    for (let i = 0; i < added.length; i += 2) {
-      if (isHeader(added[i] ?? "", lower)) {
-        added[i + 1] = value;
-        return;
-      }
-    }
-    added.push(name, value);
+    this.#edits ??= new HeaderEdits();
+    this.#edits.set(name, value);
+  }
+
+  addResponseHeader(name: string, value: string): void {
+    this.#edits ??= new HeaderEdits();
+    this.#edits.add(name, value);
+  }
+
+  removeResponseHeader(name: string): void {
+    this.#edits ??= new HeaderEdits();
+    this.#edits.remove(name);
   }
 
   respond(status: number, headers: HeaderList, body: string | Uint8Array = ""): void {
@@ -246,7 +239,7 @@ export class NodeExchange implements Exchange {
 
   #writeHead(status: number, headers: HeaderList, length: number | undefined): void {
     this.#isAnswered = true;
-    const head = this.#added === undefined ? [...headers] : mergeHeaders(headers, this.#added);
+    const head = this.#edits === undefined ? [...headers] : this.#edits.apply(headers);
     // RFC 9110 8.6: no Content-Length on 1xx and 204.
     if (length !== undefined && status >= 200 && status !== 204) {
       head.push("content-length", String(length));
