@@ -1,5 +1,6 @@
 import type { RequestVariables } from "../cel/variables.ts";
 import type { GatewayContext } from "../gateway/context.ts";
+import type { BodySource } from "./body.ts";
 
 /**
  * One request and its answer, as generated code, policies and backends see it.
@@ -38,14 +39,22 @@ export interface Exchange extends RequestVariables {
    * `"aborted"` when the client left. May be called again: the bytes are kept.
    */
   readBody(limit: number): Promise<Buffer | "too-large" | "aborted">;
+  /**
+   * The request body for one upstream call: null without a body, the bytes when `readBody` has them, else the body as
+   * it arrives (it can then be read by nobody else).
+   */
+  readonly body: Uint8Array | BodySource | null;
 
   /** Adds a header to whatever answer this exchange gets, made here or upstream; replaces one of the same name. */
   setResponseHeader(name: string, value: string): void;
 
   /** Answers at once. `headers` is a flat list; Content-Length is set from the body. */
   respond(status: number, headers: readonly string[], body?: string | Uint8Array): void;
-  /** Starts an answer whose body follows through `write` and `end`. */
-  respondHead(status: number, headers: readonly string[]): void;
+  /**
+   * Starts an answer whose body follows through `write` and `end`. `length`: the bytes of the body when they are known.
+   * The lists never hold Content-Length, Transfer-Encoding or Connection: framing is made here, never copied.
+   */
+  respondHead(status: number, headers: readonly string[], length?: number): void;
   /** Sends a piece of the body at once. False: the client reads slowly; wait for `onDrain` before the next piece. */
   write(chunk: string | Uint8Array): boolean;
   /** Called each time a full buffer was emptied after `write` returned false. One listener; the last one set counts. */

@@ -1,9 +1,13 @@
+import type { BodySource } from "./body.ts";
+
 /** A destination that requests are sent to over pooled connections. The engine behind it is undici. */
 export interface Upstream {
   /** `host:port`, for logs. */
   readonly name: string;
   /** Scheme, host and port of the destination. */
   readonly origin: string;
+  /** What a request to it says in Host: the host, with the port unless it is the scheme's own. */
+  readonly authority: string;
   /** The path the destination's URL carries (`/mcp`), or `/`. */
   readonly path: string;
   /** Sends one request. The handler gets a head, data and an end, or one error; nothing after `abort`. */
@@ -25,9 +29,9 @@ export interface UpstreamCall {
   readonly method: string;
   /** Target in origin form. */
   readonly path: string;
-  /** Flat header list; hop-by-hop headers are already gone, Host is in it. */
-  readonly headers: readonly string[];
-  readonly body: string | Uint8Array | null;
+  /** Flat header list with Host, without hop-by-hop headers and Content-Length: framing follows from the body. */
+  readonly headers: string[];
+  readonly body: string | Uint8Array | BodySource | null;
 }
 
 /** Receives one answer. */

@@ -1,0 +1,40 @@
+import type { DrainSettings } from "./definition.ts";
+import type { Listeners } from "./listen.ts";
+import type { LiveContext } from "./live-context.ts";
+
+/** Milliseconds that streams have to write their last event once the maximum is over. */
+const lastWords = 250;
+
+/**
+ * Ends the service: readiness is 503 at once, listeners stay open for the minimum, requests and streams end by
+ * themselves until the maximum, then with an explicit error, and then the connections are broken off.
+ */
+export async function drain(
+  context: LiveContext,
+  listeners: Listeners,
+  settings: DrainSettings,
+): Promise<void> {
+  context.isDraining = true;
+  await pause(settings.min);
+  const closed = listeners.close();
+  if (!(await endsWithin(closed, settings.max - settings.min))) {
+    context.reachDeadline();
+    if (!(await endsWithin(closed, lastWords))) listeners.closeAllConnections();
+    await closed;
+  }
+  context.closeSessions();
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+async function endsWithin(work: Promise<void>, milliseconds: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeUp = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), Math.max(0, milliseconds));
+  });
+  const ended = await Promise.race([work.then(() => true), timeUp]);
+  clearTimeout(timer);
+  return ended;
+}

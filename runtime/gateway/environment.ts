@@ -1,0 +1,64 @@
+import { randomBytes } from "node:crypto";
+import type { DrainSettings, Gateway, ServiceAddresses } from "./definition.ts";
+import { StartupError } from "./startup-error.ts";
+
+/** What the environment of the process overrides or adds, read once at start. */
+export interface ProcessSettings {
+  readonly addresses: ServiceAddresses;
+  readonly drain: DrainSettings;
+  readonly logFormat: "text" | "json";
+  readonly sessionKey: Buffer;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The kubelet kills at the end of the grace period: the drain ends this much earlier (milliseconds). */
+const killMargin = 5000;
+
+/** Settings of the definition with the environment's overrides. Throws StartupError naming a malformed variable. */
+export function processSettings(gateway: Gateway, environment: Environment): ProcessSettings {
+  const grace = duration(environment, "TERMINATION_GRACE_PERIOD_SECONDS");
+  const longest = duration(environment, "CONNECTION_TERMINATION_DEADLINE");
+  const min = duration(environment, "CONNECTION_MIN_TERMINATION_DEADLINE") ?? gateway.drain.min;
+  const max =
+    longest ?? (grace === undefined ? gateway.drain.max : Math.max(0, grace - killMargin));
+  return {
+    addresses: {
+      stats: environment.STATS_ADDR ?? gateway.addresses.stats,
+      readiness: environment.READINESS_ADDR ?? gateway.addresses.readiness,
+    },
+    drain: { min, max: Math.max(min, max) },
+    logFormat: logFormat(environment.LOG_FORMAT) ?? gateway.accessLog.format,
+    sessionKey: sessionKey(environment.SESSION_KEY),
+  };
+}
+
+/** Milliseconds of `90` (seconds), `10s`, `1m30s`, `500ms`; undefined when the variable is unset. */
+function duration(environment: Environment, name: string): number | undefined {
+  const text = environment[name];
+  if (text === undefined || text === "") return undefined;
+  if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000;
+  if (!/^(\d+(\.\d+)?(h|ms|m|s))+$/.test(text)) {
+    throw new StartupError(`${name} must be seconds or a duration like "10s", not "${text}"`);
+  }
+  let total = 0;
+  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(h|ms|m|s)/g)) {
+    total += Number(amount) * (milliseconds[unit ?? ""] ?? 0);
+  }
+  return total;
+}
+
+const milliseconds: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
+
+function logFormat(text: string | undefined): "text" | "json" | undefined {
+  if (text === undefined || text === "") return undefined;
+  const format = text.toLowerCase();
+  if (format === "text" || format === "json") return format;
+  throw new StartupError(`LOG_FORMAT must be "text" or "json", not "${text}"`);
+}
+
+function sessionKey(text: string | undefined): Buffer {
+  if (text === undefined || text === "") return randomBytes(32);
+  if (/^[0-9a-fA-F]{64}$/.test(text)) return Buffer.from(text, "hex");
+  throw new StartupError("SESSION_KEY must be 64 hexadecimal digits (32 bytes)");
+}

@@ -1,0 +1,22 @@
+import { resolve } from "node:path";
+import { StartupError } from "./startup-error.ts";
+
+/**
+ * A value that the environment gives when the gateway starts. Throws StartupError naming the variable when it is unset
+ * and there is no fallback.
+ */
+export function env(name: string, fallback?: string): string {
+  const value = process.env[name] ?? fallback;
+  if (value === undefined) {
+    throw new StartupError(`the environment variable ${name} is not set`);
+  }
+  return value;
+}
+
+/**
+ * The absolute path of a file that the gateway reads at run time: relative ones start at GWC_CONFIG_DIR, else at the
+ * working directory.
+ */
+export function file(path: string): string {
+  return resolve(process.env.GWC_CONFIG_DIR ?? ".", path);
+}

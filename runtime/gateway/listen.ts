@@ -1,0 +1,137 @@
+import { HttpServer, type ServerBehaviour } from "../http/server.ts";
+import type { GatewayContext } from "./context.ts";
+import type { Gateway, ServiceAddresses } from "./definition.ts";
+import { StartupError } from "./startup-error.ts";
+
+/** A place to listen, with what answers there. */
+export interface Endpoint {
+  /** Undefined: every address. */
+  readonly host: string | undefined;
+  /** 0: any free port. */
+  readonly port: number;
+  /** Where the configuration or the environment says so. */
+  readonly config: string;
+  readonly behaviour: ServerBehaviour;
+}
+
+/** A port that is open. */
+export interface OpenPort {
+  readonly endpoint: Endpoint;
+  /** The real port. */
+  readonly port: number;
+  readonly server: HttpServer;
+}
+
+/** The ports of a process. A change keeps the sockets that stay, with all their connections. */
+export class Listeners {
+  readonly #context: GatewayContext;
+  #open: ReadonlyMap<string, OpenPort> = new Map();
+
+  constructor(context: GatewayContext) {
+    this.#context = context;
+  }
+
+  get ports(): readonly OpenPort[] {
+    return [...this.#open.values()];
+  }
+
+  /**
+   * Serves exactly these endpoints: opens what is new, swaps the behaviour of what stays, closes the rest gracefully.
+   * Throws StartupError, with everything as it was, when a port can't be opened. Returns what was opened.
+   */
+  async serve(endpoints: readonly Endpoint[]): Promise<readonly OpenPort[]> {
+    const next = new Map<string, OpenPort>();
+    const opened: OpenPort[] = [];
+    try {
+      for (const endpoint of endpoints) {
+        const key = endpointKey(endpoint);
+        const kept = this.#open.get(key);
+        if (kept !== undefined) {
+          next.set(key, { ...kept, endpoint });
+        } else {
+          const port = await open(endpoint, this.#context);
+          opened.push(port);
+          next.set(key, port);
+        }
+      }
+    } catch (error) {
+      for (const { server } of opened) void server.close();
+      throw error;
+    }
+    const before = this.#open;
+    this.#open = next;
+    for (const { server, endpoint } of next.values()) server.behaviour = endpoint.behaviour;
+    for (const [key, { server }] of before) if (!next.has(key)) void server.close();
+    return opened;
+  }
+
+  /** Takes no more connections; resolves when every connection has ended. */
+  async close(): Promise<void> {
+    await Promise.all(this.ports.map(({ server }) => server.close()));
+  }
+
+  /** Breaks every connection off. */
+  closeAllConnections(): void {
+    for (const { server } of this.ports) server.closeAllConnections();
+  }
+}
+
+async function open(endpoint: Endpoint, context: GatewayContext): Promise<OpenPort> {
+  const server = new HttpServer(endpoint.behaviour, context);
+  try {
+    return { endpoint, server, port: await server.listen(endpoint.port, endpoint.host) };
+  } catch (error) {
+    throw new StartupError(
+      `cannot listen on ${endpoint.host ?? "0.0.0.0"}:${endpoint.port} (${endpoint.config}): ${reason(error)}`,
+    );
+  }
+}
+
+function reason(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  switch (code) {
+    case "EADDRINUSE":
+      return "the port is in use";
+    case "EACCES":
+      return "no permission for this port";
+    case "EADDRNOTAVAIL":
+      return "this machine has no such address";
+    default:
+      return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** Endpoints of any free port differ by where they are configured. */
+function endpointKey(endpoint: Endpoint): string {
+  const place = `${endpoint.host ?? "*"}:${endpoint.port}`;
+  return endpoint.port === 0 ? `${place} ${endpoint.config}` : place;
+}
+
+/** The endpoints of a definition: its binds. */
+export function bindEndpoints(
+  gateway: Gateway,
+  common: Pick<ServerBehaviour, "ended" | "failed">,
+): Endpoint[] {
+  return gateway.binds.map((bind) => ({
+    host: undefined,
+    port: bind.port,
+    config: bind.config,
+    behaviour: { handle: bind.handle, ...common },
+  }));
+}
+
+/** The endpoint of a service address: `host:port`, `[v6]:port` or `:port`. */
+export function serviceEndpoint(
+  address: string,
+  config: keyof ServiceAddresses,
+  behaviour: ServerBehaviour,
+): Endpoint {
+  const parts = /^(?:\[([0-9a-fA-F:.]+)\]|([^:\s]*)):(\d{1,5})$/.exec(address);
+  const port = Number(parts?.[3]);
+  if (parts === null || port > 65_535) {
+    throw new StartupError(`the ${config} address must be HOST:PORT, not "${address}"`);
+  }
+  const host = parts[1] ?? parts[2] ?? "";
+  const isEverywhere = host === "" || host === "::" || host === "0.0.0.0";
+  return { host: isEverywhere ? undefined : host, port, config: `${config} address`, behaviour };
+}

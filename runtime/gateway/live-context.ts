@@ -1,0 +1,36 @@
+import type { GatewayContext, LiveSession } from "./context.ts";
+
+/** The context of a running process. */
+export class LiveContext implements GatewayContext {
+  readonly sessionKey: Buffer;
+  readonly sessions: Map<string, LiveSession> = new Map();
+  isDraining = false;
+  readonly #deadlineListeners: Set<() => void> = new Set();
+  #isPastDeadline = false;
+
+  constructor(sessionKey: Buffer) {
+    this.sessionKey = sessionKey;
+  }
+
+  onDrainDeadline(listener: () => void): () => void {
+    if (this.#isPastDeadline) {
+      listener();
+      return () => {};
+    }
+    this.#deadlineListeners.add(listener);
+    return () => this.#deadlineListeners.delete(listener);
+  }
+
+  /** The drain's last deadline: whoever still streams ends now. */
+  reachDeadline(): void {
+    this.#isPastDeadline = true;
+    for (const listener of this.#deadlineListeners) listener();
+    this.#deadlineListeners.clear();
+  }
+
+  /** Ends every live session: children, streams. */
+  closeSessions(): void {
+    for (const session of this.sessions.values()) session.close();
+    this.sessions.clear();
+  }
+}

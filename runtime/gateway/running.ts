@@ -1,0 +1,149 @@
+import type { Exchange } from "../http/exchange.ts";
+import type { ServerBehaviour } from "../http/server.ts";
+import { type AccessLog, accessLog } from "../telemetry/access-log.ts";
+import { LogWriter } from "../telemetry/log-writer.ts";
+import { Metrics } from "../telemetry/metrics.ts";
+import { ProcessLog } from "../telemetry/process-log.ts";
+import type { Gateway } from "./definition.ts";
+import { drain } from "./drain.ts";
+import { type ProcessSettings, processSettings } from "./environment.ts";
+import { bindEndpoints, type Endpoint, Listeners, serviceEndpoint } from "./listen.ts";
+import { LiveContext } from "./live-context.ts";
+import { readinessPage, statsPage } from "./service-pages.ts";
+
+/** A gateway that serves. */
+export interface RunningGateway {
+  /** The ports of the binds, in the order of the definition; real ones where the definition says 0. */
+  readonly ports: readonly number[];
+  /**
+   * Serves another definition from now on: requests under way end under the old one, sockets of ports that stay and
+   * all their connections are kept. Throws StartupError, with everything as it was, when it can't.
+   */
+  replace(next: Gateway): Promise<void>;
+  /** What each route has answered since the process started. */
+  routes(): readonly RouteCount[];
+  /** Ends the service as SIGTERM does, and resolves when it has ended. */
+  close(): Promise<void>;
+}
+
+/** Requests of one route. */
+export interface RouteCount {
+  readonly listener: string;
+  readonly route: string;
+  readonly requests: number;
+  /** Answers with a status from 500 up. */
+  readonly errors: number;
+  /** Mean seconds of a request. */
+  readonly meanDuration: number;
+}
+
+/** Opens everything a definition says. Throws StartupError when it can't. */
+export async function openGateway(gateway: Gateway): Promise<RunningGateway> {
+  const running = new Running(gateway, processSettings(gateway, process.env));
+  await running.open();
+  return running;
+}
+
+class Running implements RunningGateway {
+  #definition: Gateway;
+  #settings: ProcessSettings;
+  readonly #context: LiveContext;
+  readonly #listeners: Listeners;
+  readonly #metrics = new Metrics();
+  readonly #writer = new LogWriter(1);
+  #accessLog: AccessLog;
+  #log: ProcessLog;
+  #closing: Promise<void> | undefined;
+
+  constructor(definition: Gateway, settings: ProcessSettings) {
+    this.#definition = definition;
+    this.#settings = settings;
+    this.#context = new LiveContext(settings.sessionKey);
+    this.#listeners = new Listeners(this.#context);
+    this.#accessLog = accessLog(settings.logFormat, this.#writer);
+    this.#log = new ProcessLog(settings.logFormat, this.#writer);
+  }
+
+  get ports(): readonly number[] {
+    return this.#listeners.ports.slice(0, this.#definition.binds.length).map(({ port }) => port);
+  }
+
+  async open(): Promise<void> {
+    await this.#serve(this.#definition, this.#settings);
+  }
+
+  async replace(next: Gateway): Promise<void> {
+    const settings = processSettings(next, process.env);
+    await this.#serve(next, settings);
+    this.#definition = next;
+    this.#settings = settings;
+    this.#accessLog = accessLog(settings.logFormat, this.#writer);
+    this.#log = new ProcessLog(settings.logFormat, this.#writer);
+  }
+
+  routes(): readonly RouteCount[] {
+    return Array.from(this.#metrics.routes(), (metrics) => {
+      let requests = 0;
+      let errors = 0;
+      for (const { status, value } of metrics.counters()) {
+        requests += value;
+        if (status >= "500" && status <= "599") errors += value;
+      }
+      const { listener, route, sum } = metrics;
+      return {
+        listener,
+        route,
+        requests,
+        errors,
+        meanDuration: requests === 0 ? 0 : sum / requests,
+      };
+    });
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#log.info("draining");
+    await drain(this.#context, this.#listeners, this.#settings.drain);
+    this.#log.info("ended");
+    this.#writer.close();
+  }
+
+  async #serve(definition: Gateway, settings: ProcessSettings): Promise<void> {
+    const binds = bindEndpoints(definition, {
+      ended: (exchange, status, duration) => this.#ended(exchange, status, duration),
+      failed: reportFailure,
+    });
+    const opened = await this.#listeners.serve([...binds, ...this.#services(settings)]);
+    for (const { endpoint, port } of opened) {
+      if (binds.includes(endpoint)) this.#log.info(`listening on 0.0.0.0:${port}`);
+      else this.#log.info(`${endpoint.config} on ${endpoint.host ?? "0.0.0.0"}:${port}`);
+    }
+  }
+
+  #services(settings: ProcessSettings): Endpoint[] {
+    const { stats, readiness } = settings.addresses;
+    const page = (handle: ServerBehaviour["handle"]): ServerBehaviour => {
+      return { handle, ended: () => {}, failed: reportFailure };
+    };
+    const figures = statsPage(this.#metrics, () => this.#definition.name, this.#writer);
+    return [
+      serviceEndpoint(stats, "stats", page(figures)),
+      serviceEndpoint(readiness, "readiness", page(readinessPage(this.#context))),
+    ];
+  }
+
+  #ended(exchange: Exchange, status: number | undefined, duration: number): void {
+    this.#metrics.request(exchange, status, duration);
+    this.#accessLog.request(exchange, status, duration);
+  }
+}
+
+/** A bug shows itself on stderr only, with the stack; never to a client. */
+function reportFailure(exchange: Exchange, error: unknown): void {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  process.stderr.write(`${exchange.method} on route ${exchange.record.route ?? "-"}: ${text}\n`);
+}

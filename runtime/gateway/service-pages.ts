@@ -1,0 +1,38 @@
+import type { Exchange, Handled } from "../http/exchange.ts";
+import { notFound } from "../http/refuse.ts";
+import { exposition, expositionType } from "../telemetry/exposition.ts";
+import type { LogWriter } from "../telemetry/log-writer.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { GatewayContext } from "./context.ts";
+
+/** `/metrics` on the stats address. */
+export function statsPage(
+  metrics: Metrics,
+  name: () => string,
+  log: LogWriter,
+): (exchange: Exchange) => Handled {
+  return (exchange) => {
+    if (exchange.path !== "/metrics" && exchange.path !== "/stats/prometheus") {
+      notFound(exchange);
+      return;
+    }
+    exchange.respond(
+      200,
+      ["content-type", expositionType],
+      exposition(metrics, name(), log.dropped),
+    );
+  };
+}
+
+/** `/healthz/ready` on the readiness address: 200 while requests are wanted, 503 from the moment the drain begins. */
+export function readinessPage(context: GatewayContext): (exchange: Exchange) => Handled {
+  return (exchange) => {
+    if (exchange.path !== "/healthz/ready") {
+      notFound(exchange);
+      return;
+    }
+    const type = ["content-type", "text/plain; charset=utf-8"];
+    if (context.isDraining) exchange.respond(503, type, "draining\n");
+    else exchange.respond(200, type, "ready\n");
+  };
+}

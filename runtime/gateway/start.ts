@@ -1,0 +1,30 @@
+import type { Gateway } from "./definition.ts";
+import { openGateway, type RunningGateway } from "./running.ts";
+import { StartupError } from "./startup-error.ts";
+
+/**
+ * Runs a gateway as this process: SIGTERM and SIGINT drain it and end the process with 0, a second signal ends it at
+ * once. When it can't start, the process ends with 1 and one line that says why.
+ */
+export async function startGateway(gateway: Gateway): Promise<RunningGateway> {
+  try {
+    const running = await openGateway(gateway);
+    endOnSignal(running);
+    return running;
+  } catch (error) {
+    if (!(error instanceof StartupError)) throw error;
+    process.stderr.write(`error: ${error.message}\n`);
+    process.exit(1);
+  }
+}
+
+function endOnSignal(running: RunningGateway): void {
+  let isEnding = false;
+  const end = () => {
+    if (isEnding) process.exit(1);
+    isEnding = true;
+    void running.close().then(() => process.exit(0));
+  };
+  process.on("SIGTERM", end);
+  process.on("SIGINT", end);
+}

@@ -1,0 +1,135 @@
+import { type Dispatcher, Pool } from "undici";
+import type {
+  Upstream,
+  UpstreamCall,
+  UpstreamFailure,
+  UpstreamHandler,
+  UpstreamRequest,
+  UpstreamSettings,
+} from "./upstream.ts";
+import { UpstreamBody } from "./upstream-body.ts";
+
+/** Opens a pool of connections to one destination. Nothing is connected before the first call. */
+export function openUpstream(settings: UpstreamSettings): Upstream {
+  return new PooledUpstream(settings);
+}
+
+class PooledUpstream implements Upstream {
+  readonly name: string;
+  readonly origin: string;
+  readonly authority: string;
+  readonly path: string;
+  readonly #pool: Pool;
+
+  constructor(settings: UpstreamSettings) {
+    const url = new URL(settings.url);
+    const port = url.port === "" ? (url.protocol === "https:" ? "443" : "80") : url.port;
+    this.name = `${url.hostname}:${port}`;
+    this.origin = url.origin;
+    this.authority = url.host;
+    this.path = `${url.pathname}${url.search}`;
+    this.#pool = new Pool(url.origin, {
+      connectTimeout: settings.connectTimeout,
+      // A model may think for minutes and an event stream may be silent for hours. Who waits decides how long: the
+      // client by leaving, a timeout policy by aborting; TCP keepalive finds peers that are gone.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      pipelining: 1,
+      allowH2: false,
+      maxHeaderSize: 65_536,
+    });
+  }
+
+  send(call: UpstreamCall, handler: UpstreamHandler): UpstreamRequest {
+    const request = new PooledRequest(handler);
+    this.#pool.dispatch(dispatchOptions(call), request);
+    return request;
+  }
+
+  close(): void {
+    this.#pool.close().catch(() => {});
+  }
+}
+
+function dispatchOptions(call: UpstreamCall): Dispatcher.DispatchOptions {
+  const { method, path, headers, body } = call;
+  // undici's type lists the usual methods; its code takes any token.
+  const verb = method as Dispatcher.HttpMethod;
+  if (body === null || typeof body === "string" || body instanceof Uint8Array) {
+    return { method: verb, path, headers, body };
+  }
+  if (body.length !== undefined) headers.push("content-length", String(body.length));
+  return { method: verb, path, headers, body: new UpstreamBody(body) };
+}
+
+/** One call: undici's handler on one side, ours on the other. */
+class PooledRequest implements Dispatcher.DispatchHandler, UpstreamRequest {
+  readonly #handler: UpstreamHandler;
+  #controller: Dispatcher.DispatchController | undefined;
+  #isOver = false;
+
+  constructor(handler: UpstreamHandler) {
+    this.#handler = handler;
+  }
+
+  abort(): void {
+    this.#isOver = true;
+    this.#controller?.abort(aborted);
+  }
+
+  resume(): void {
+    this.#controller?.resume();
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#isOver) controller.abort(aborted);
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
+    if (status < 200 || this.#isOver) return;
+    this.#handler.onHead(status, decode(controller.rawHeaders));
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (!this.#isOver && !this.#handler.onData(chunk)) controller.pause();
+  }
+
+  onResponseEnd(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#handler.onEnd();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#handler.onError(classify(error, this.#controller !== undefined));
+  }
+}
+
+/** Why a call that nobody waits for ends; never shown. */
+const aborted = new Error("aborted");
+
+function decode(raw: Dispatcher.DispatchController["rawHeaders"]): string[] {
+  const list: string[] = [];
+  // HTTP/1.1 answers come as a flat list of buffers.
+  for (const part of raw as Buffer[]) list.push(part.toString("latin1"));
+  return list;
+}
+
+function classify(error: NodeJS.ErrnoException, wasSent: boolean): UpstreamFailure {
+  const detail = error.message;
+  if (!wasSent) return { kind: "connect", detail };
+  switch (error.code) {
+    case "UND_ERR_HEADERS_TIMEOUT":
+    case "UND_ERR_BODY_TIMEOUT":
+      return { kind: "timeout", detail };
+    case "UND_ERR_SOCKET":
+    case "ECONNRESET":
+    case "EPIPE":
+      return { kind: "closed", detail };
+    default:
+      return { kind: "protocol", detail };
+  }
+}

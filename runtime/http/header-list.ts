@@ -1,0 +1,50 @@
+/** A flat header list: `[name, value, name, value, ...]`. */
+export type HeaderList = readonly string[];
+
+/** Whether a name as it was sent is the lower-case name `wanted`. */
+export function isHeader(sent: string, wanted: string): boolean {
+  return sent.length === wanted.length && (sent === wanted || sent.toLowerCase() === wanted);
+}
+
+/** The value of a header by lower-case name, several joined by `, ` (RFC 9110 5.3); undefined when it is not there. */
+export function headerValue(list: HeaderList, name: string): string | undefined {
+  let value: string | undefined;
+  for (let i = 0; i < list.length; i += 2) {
+    if (isHeader(list[i] ?? "", name)) {
+      const next = list[i + 1] ?? "";
+      value = value === undefined ? next : `${value}, ${next}`;
+    }
+  }
+  return value;
+}
+
+/** A copy without the headers of that lower-case name. */
+export function withoutHeader(list: HeaderList, name: string): string[] {
+  const kept: string[] = [];
+  for (let i = 0; i < list.length; i += 2) {
+    const sent = list[i] ?? "";
+    if (!isHeader(sent, name)) kept.push(sent, list[i + 1] ?? "");
+  }
+  return kept;
+}
+
+/** `base` with the headers of `replacing` put in the place of those of the same names. */
+export function mergeHeaders(base: HeaderList, replacing: HeaderList): string[] {
+  let merged: string[] = [...base];
+  for (let i = 0; i < replacing.length; i += 2) {
+    merged = withoutHeader(merged, (replacing[i] ?? "").toLowerCase());
+  }
+  return merged.concat(replacing);
+}
+
+/** Every header by lower-case name, several values joined by `, `. */
+export function headerMap(list: HeaderList): Map<string, string> {
+  const map = new Map<string, string>();
+  for (let i = 0; i < list.length; i += 2) {
+    const name = (list[i] ?? "").toLowerCase();
+    const value = list[i + 1] ?? "";
+    const before = map.get(name);
+    map.set(name, before === undefined ? value : `${before}, ${value}`);
+  }
+  return map;
+}

@@ -1,0 +1,66 @@
+import type { HeaderList } from "./header-list.ts";
+
+/**
+ * The headers of a message that belong to one connection and not to the next one: RFC 9110 7.6.1, with what the
+ * connection's framing owns (Content-Length, Transfer-Encoding, Trailer, Expect) and proxy credentials (11.7).
+ */
+const hopByHop: ReadonlySet<string> = new Set([
+  "connection",
+  "content-length",
+  "expect",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/** The longest of those names and the shortest: most headers are told apart by length. */
+const shortest = 2;
+const longest = 19;
+
+/**
+ * Copies the headers that go on to the next connection, less those that Connection names. `skip` is one more lower-case
+ * name to leave out.
+ */
+export function endToEnd(list: HeaderList, skip: string): string[] {
+  const kept: string[] = [];
+  let named: Set<string> | undefined;
+  for (let i = 0; i < list.length; i += 2) {
+    const sent = list[i] ?? "";
+    const value = list[i + 1] ?? "";
+    if (sent.length >= shortest && sent.length <= longest) {
+      const name = sent.toLowerCase();
+      if (name === skip) continue;
+      if (hopByHop.has(name)) {
+        if (name === "connection") named = addNamed(named, value);
+        continue;
+      }
+    }
+    kept.push(sent, value);
+  }
+  return named === undefined ? kept : withoutNamed(kept, named);
+}
+
+function addNamed(named: Set<string> | undefined, value: string): Set<string> | undefined {
+  let names = named;
+  for (const option of value.split(",")) {
+    const name = option.trim().toLowerCase();
+    if (name === "" || name === "close" || hopByHop.has(name)) continue;
+    names ??= new Set();
+    names.add(name);
+  }
+  return names;
+}
+
+function withoutNamed(list: HeaderList, named: ReadonlySet<string>): string[] {
+  const kept: string[] = [];
+  for (let i = 0; i < list.length; i += 2) {
+    const sent = list[i] ?? "";
+    if (!named.has(sent.toLowerCase())) kept.push(sent, list[i + 1] ?? "");
+  }
+  return kept;
+}

@@ -1,0 +1,269 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { GatewayContext } from "../gateway/context.ts";
+import type { BodySource } from "./body.ts";
+import type { Exchange, ExchangeRecord } from "./exchange.ts";
+import {
+  type HeaderList,
+  headerMap,
+  headerValue,
+  isHeader,
+  mergeHeaders,
+  withoutHeader,
+} from "./header-list.ts";
+import { endToEnd } from "./hop-by-hop.ts";
+import { collect, RequestBody } from "./request-body.ts";
+import type { RequestFacts } from "./request-check.ts";
+
+/** An exchange over node:http. */
+export class NodeExchange implements Exchange {
+  readonly gateway: GatewayContext;
+  readonly startTime: number;
+  readonly method: string;
+  readonly target: string;
+  readonly host: string;
+  readonly hasBody: boolean;
+  refusalFormat: "text" | "json-rpc" = "text";
+  readonly record: ExchangeRecord = {
+    route: undefined,
+    listener: undefined,
+    reason: undefined,
+    upstream: undefined,
+    fields: undefined,
+  };
+
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #length: number | undefined;
+  #requestHeaders: HeaderList;
+  #queryAt: number | undefined;
+  #source: RequestBody | undefined;
+  #bytes: Promise<Buffer | "too-large" | "aborted"> | undefined;
+  #collected: Buffer | undefined;
+  #added: string[] | undefined;
+  /** Bytes of the answer's body still to come, when its length was announced. */
+  #remaining: number | undefined;
+  #isAnswered = false;
+  #isOver = false;
+  #isAborted = false;
+  #isFlushed = false;
+  #abortListeners: (() => void)[] | undefined;
+  #drainListener: (() => void) | undefined;
+  /** Set by `Expect: 100-continue`: the client sends its body when told to. */
+  expectsContinue = false;
+  /** The connection ends with this answer. */
+  closesConnection = false;
+
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    facts: RequestFacts,
+    gateway: GatewayContext,
+  ) {
+    this.startTime = Date.now();
+    this.gateway = gateway;
+    this.#request = request;
+    this.#response = response;
+    this.method = request.method ?? "";
+    this.target = request.url ?? "";
+    this.host = facts.host;
+    this.hasBody = facts.hasBody;
+    this.#length = facts.length;
+    const sent = request.rawHeaders;
+    this.#requestHeaders = facts.namesConnectionHeaders ? endToEnd(sent, "") : sent;
+  }
+
+  get scheme(): "http" | "https" {
+    return "encrypted" in this.#request.socket ? "https" : "http";
+  }
+
+  get hostname(): string {
+    const colon = this.host.lastIndexOf(":");
+    return colon === -1 || this.host.endsWith("]") ? this.host : this.host.slice(0, colon);
+  }
+
+  get path(): string {
+    const at = this.#query();
+    return at === -1 ? this.target : this.target.slice(0, at);
+  }
+
+  get query(): string {
+    const at = this.#query();
+    return at === -1 ? "" : this.target.slice(at + 1);
+  }
+
+  get pathAndQuery(): string {
+    return this.target;
+  }
+
+  get uri(): string {
+    return `${this.scheme}://${this.host}${this.target}`;
+  }
+
+  get version(): string {
+    return `HTTP/${this.#request.httpVersion}`;
+  }
+
+  get remoteAddress(): string {
+    const address = this.#request.socket.remoteAddress ?? "";
+    return address.startsWith("::ffff:") ? address.slice(7) : address;
+  }
+
+  get remotePort(): number {
+    return this.#request.socket.remotePort ?? 0;
+  }
+
+  get requestHeaders(): HeaderList {
+    return this.#requestHeaders;
+  }
+
+  header(name: string): string | undefined {
+    return headerValue(this.#requestHeaders, name);
+  }
+
+  headerMap(): ReadonlyMap<string, string> {
+    return headerMap(this.#requestHeaders);
+  }
+
+  setRequestHeader(name: string, value: string): void {
+    const headers = withoutHeader(this.#requestHeaders, name);
+    headers.push(name, value);
+    this.#requestHeaders = headers;
+  }
+
+  removeRequestHeader(name: string): void {
+    this.#requestHeaders = withoutHeader(this.#requestHeaders, name);
+  }
+
+  get body(): Uint8Array | BodySource | null {
+    if (!this.hasBody) return null;
+    return this.#collected ?? this.#bodySource();
+  }
+
+  readBody(limit: number): Promise<Buffer | "too-large" | "aborted"> {
+    if (!this.hasBody) return Promise.resolve(Buffer.alloc(0));
+    this.#bytes ??= new Promise((resolve) => {
+      collect(this.#bodySource(), limit, (result) => {
+        if (typeof result !== "string") this.#collected = result;
+        resolve(result);
+      });
+    });
+    return this.#bytes;
+  }
+
+  setResponseHeader(name: string, value: string): void {
+    const added = this.#added;
+    if (added === undefined) {
+      this.#added = [name, value];
+      return;
+    }
+    const lower = name.toLowerCase();
+    for (let i = 0; i < added.length; i += 2) {
+      if (isHeader(added[i] ?? "", lower)) {
+        added[i + 1] = value;
+        return;
+      }
+    }
+    added.push(name, value);
+  }
+
+  respond(status: number, headers: HeaderList, body: string | Uint8Array = ""): void {
+    if (this.#isAnswered || this.#isOver) return;
+    const length = typeof body === "string" ? Buffer.byteLength(body) : body.length;
+    this.#writeHead(status, headers, length);
+    this.#isOver = true;
+    this.#response.end(body);
+  }
+
+  respondHead(status: number, headers: HeaderList, length?: number): void {
+    if (this.#isAnswered || this.#isOver) return;
+    this.#writeHead(status, headers, length);
+    this.#remaining = length;
+    // The first piece of the body usually comes in this tick: one packet. When it does not, the head goes alone.
+    process.nextTick(() => {
+      if (!this.#isFlushed && !this.#isOver) this.#response.flushHeaders();
+    });
+  }
+
+  write(chunk: string | Uint8Array): boolean {
+    if (this.#isOver || !this.#isAnswered) return true;
+    this.#isFlushed = true;
+    if (this.#remaining !== undefined) {
+      this.#remaining -= typeof chunk === "string" ? Buffer.byteLength(chunk) : chunk.length;
+      // The last piece of a known length ends the answer: one write to the socket less.
+      if (this.#remaining <= 0) {
+        this.#isOver = true;
+        this.#response.end(chunk);
+        return true;
+      }
+    }
+    return this.#response.write(chunk);
+  }
+
+  onDrain(listener: () => void): void {
+    if (this.#drainListener === undefined) {
+      this.#response.on("drain", () => this.#drainListener?.());
+    }
+    this.#drainListener = listener;
+  }
+
+  end(): void {
+    if (this.#isOver || !this.#isAnswered) return;
+    this.#isOver = true;
+    this.#response.end();
+  }
+
+  abort(): void {
+    if (this.#response.writableFinished) return;
+    this.#isOver = true;
+    this.#response.destroy();
+  }
+
+  get isAnswered(): boolean {
+    return this.#isAnswered;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  onAbort(listener: () => void): void {
+    if (this.#isAborted) {
+      listener();
+      return;
+    }
+    if (this.#abortListeners === undefined) this.#abortListeners = [listener];
+    else this.#abortListeners.push(listener);
+  }
+
+  /** The server saw the connection close before the answer had ended. */
+  clientLeft(): void {
+    this.#isAborted = true;
+    this.#isOver = true;
+    const listeners = this.#abortListeners;
+    this.#abortListeners = undefined;
+    if (listeners !== undefined) for (const listener of listeners) listener();
+  }
+
+  #writeHead(status: number, headers: HeaderList, length: number | undefined): void {
+    this.#isAnswered = true;
+    const head = this.#added === undefined ? [...headers] : mergeHeaders(headers, this.#added);
+    // RFC 9110 8.6: no Content-Length on 1xx and 204.
+    if (length !== undefined && status >= 200 && status !== 204) {
+      head.push("content-length", String(length));
+    }
+    if (this.closesConnection || this.gateway.isDraining) head.push("connection", "close");
+    this.#response.writeHead(status, head);
+  }
+
+  #bodySource(): RequestBody {
+    this.#source ??= new RequestBody(this.#request, this.#length, () => {
+      if (this.expectsContinue) this.#response.writeContinue();
+    });
+    return this.#source;
+  }
+
+  #query(): number {
+    this.#queryAt ??= this.target.indexOf("?");
+    return this.#queryAt;
+  }
+}

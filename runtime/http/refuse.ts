@@ -1,0 +1,35 @@
+import type { Exchange, RefusalReason } from "./exchange.ts";
+
+/**
+ * Answers a request that the gateway itself refuses: a small text, or a JSON-RPC error on an MCP route. `message` goes
+ * to the client: no internals. `headers` is a flat list.
+ */
+export function refuse(
+  exchange: Exchange,
+  status: number,
+  reason: RefusalReason,
+  message: string,
+  headers: readonly string[] = [],
+): void {
+  exchange.record.reason = reason;
+  if (exchange.refusalFormat === "json-rpc") {
+    const error = { jsonrpc: "2.0", error: { code: jsonRpcCode(status), message }, id: null };
+    exchange.respond(
+      status,
+      [...headers, "content-type", "application/json"],
+      JSON.stringify(error),
+    );
+    return;
+  }
+  exchange.respond(status, [...headers, "content-type", "text/plain; charset=utf-8"], message);
+}
+
+/** No listener or no route answers this request. */
+export function notFound(exchange: Exchange): void {
+  refuse(exchange, 404, "NotFound", "not found");
+}
+
+/** JSON-RPC 2.0, 5.1: -32603 is an internal error; -32000 starts the range of the implementation. */
+function jsonRpcCode(status: number): number {
+  return status >= 500 ? -32603 : -32000;
+}

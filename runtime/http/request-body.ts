@@ -1,0 +1,84 @@
+import type { IncomingMessage } from "node:http";
+import type { BodySink, BodySource } from "./body.ts";
+
+/** The body of a request that node:http reads. */
+export class RequestBody implements BodySource {
+  readonly length: number | undefined;
+  readonly #request: IncomingMessage;
+  readonly #beforeRead: () => void;
+  #sink: BodySink | undefined;
+
+  /** `beforeRead` is called once when reading starts (100-continue). */
+  constructor(request: IncomingMessage, length: number | undefined, beforeRead: () => void) {
+    this.#request = request;
+    this.length = length;
+    this.#beforeRead = beforeRead;
+  }
+
+  flow(sink: BodySink): void {
+    this.#sink = sink;
+    const request = this.#request;
+    // "close" also comes after a complete body; the sink is gone by then.
+    request.on("end", () => {
+      const ended = this.#sink;
+      this.#sink = undefined;
+      ended?.onEnd();
+    });
+    request.on("close", () => this.#aborted());
+    request.on("error", () => this.#aborted());
+    request.on("data", (chunk: Buffer) => this.#sink?.onData(chunk));
+    this.#beforeRead();
+  }
+
+  pause(): void {
+    this.#request.pause();
+  }
+
+  resume(): void {
+    this.#request.resume();
+  }
+
+  discard(): void {
+    this.#sink = undefined;
+    this.#request.resume();
+  }
+
+  #aborted(): void {
+    const sink = this.#sink;
+    this.#sink = undefined;
+    sink?.onAbort();
+  }
+}
+
+/**
+ * Collects a body of at most `limit` bytes. `"too-large"` as soon as it is known to be longer: the rest is thrown away
+ * as it comes. `"aborted"` when the sender left.
+ */
+export function collect(
+  body: BodySource,
+  limit: number,
+  done: (result: Buffer | "too-large" | "aborted") => void,
+): void {
+  if (body.length !== undefined && body.length > limit) {
+    done("too-large");
+    return;
+  }
+  const chunks: Buffer[] = [];
+  let size = 0;
+  body.flow({
+    onData(chunk) {
+      size += chunk.length;
+      if (size > limit) {
+        body.discard();
+        done("too-large");
+        return;
+      }
+      chunks.push(chunk);
+    },
+    onEnd: () =>
+      done(
+        chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size),
+      ),
+    onAbort: () => done("aborted"),
+  });
+}

@@ -1,0 +1,100 @@
+/** What the head of a request says about itself; read in one walk before any route sees it. */
+export interface RequestFacts {
+  /** The Host header, lower case; empty without one (HTTP/1.0). */
+  readonly host: string;
+  /** The announced bytes of the body; undefined when it is chunked or when there is none. */
+  readonly length: number | undefined;
+  readonly hasBody: boolean;
+  /** Names in Connection beyond `keep-alive` and `close`: they end here, before any policy adds headers. */
+  readonly namesConnectionHeaders: boolean;
+}
+
+/** Why a request is not served: the status, and a word for the log. */
+export interface RequestFault {
+  readonly status: 400 | 431;
+  readonly detail: string;
+}
+
+/** Header fields of one request. */
+const maxHeaders = 100;
+
+/** RFC 9110 7.2, RFC 3986 3.2: a name, an IPv4 address or an IPv6 literal, with an optional port. */
+const hostPattern = /^(?:[a-z0-9._~!$&'()*+,;=%-]+|\[[0-9a-f:.]+\])(?::[0-9]{0,5})?$/;
+
+/** A dot segment, plain or percent-encoded: two servers may read the same path differently. */
+const dotSegment = /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i;
+
+/**
+ * Reads the facts, or says why the request is malformed. What node's strict parser refuses (bad framing, control bytes
+ * in headers) never gets here. `version` is `1.1` or `1.0`.
+ */
+export function checkRequest(
+  method: string,
+  target: string,
+  version: string,
+  headers: readonly string[],
+): RequestFacts | RequestFault {
+  const fault = checkTarget(method, target);
+  if (fault !== undefined) return { status: 400, detail: fault };
+  if (headers.length > 2 * maxHeaders) return { status: 431, detail: "too many headers" };
+
+  let host: string | undefined;
+  let length: number | undefined;
+  let isChunked = false;
+  let namesConnectionHeaders = false;
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] ?? "";
+    switch (name.length) {
+      case 4:
+        if (name.toLowerCase() !== "host") break;
+        if (host !== undefined) return { status: 400, detail: "two Host headers" };
+        host = (headers[i + 1] ?? "").toLowerCase();
+        break;
+      case 10:
+        if (name.toLowerCase() !== "connection") break;
+        namesConnectionHeaders ||= !isPlainConnection(headers[i + 1] ?? "");
+        break;
+      case 14:
+        if (name.toLowerCase() === "content-length") length = Number(headers[i + 1]);
+        break;
+      case 17:
+        if (name.toLowerCase() === "transfer-encoding") isChunked = true;
+        break;
+    }
+  }
+  if (host === undefined) {
+    if (version === "1.1") return { status: 400, detail: "no Host header" };
+    host = "";
+  } else if (!hostPattern.test(host)) {
+    return { status: 400, detail: "bad Host header" };
+  }
+  return {
+    host,
+    length: isChunked ? undefined : length,
+    hasBody: isChunked || (length !== undefined && length > 0),
+    namesConnectionHeaders,
+  };
+}
+
+/** RFC 9112 3.2: origin form, or `*` for OPTIONS. Absolute form is for proxies that clients know of. */
+function checkTarget(method: string, target: string): string | undefined {
+  if (target.charCodeAt(0) !== 0x2f) {
+    return target === "*" && method === "OPTIONS" ? undefined : "target is not in origin form";
+  }
+  for (let i = 1; i < target.length; i++) {
+    const code = target.charCodeAt(i);
+    if (code <= 0x20 || code === 0x7f || code === 0x23) return "bad byte in target";
+  }
+  const queryAt = target.indexOf("?");
+  const path = queryAt === -1 ? target : target.slice(0, queryAt);
+  if ((path.includes("/.") || path.includes("%")) && dotSegment.test(path)) {
+    return "dot segment in path";
+  }
+  return undefined;
+}
+
+function isPlainConnection(value: string): boolean {
+  if (value === "keep-alive" || value === "close") return true;
+  const lower = value.trim().toLowerCase();
+  return lower === "keep-alive" || lower === "close";
+}

@@ -1,0 +1,41 @@
+/** A value as it stands after `name=` in a text line: quoted when it could be read as something else. */
+export function textValue(value: string): string {
+  return plain.test(value) ? value : quoted(value);
+}
+
+/** Letters, digits and what paths, hosts and addresses are made of: nothing that could end the value. */
+const plain = /^[\w./:@%+,;~*()[\]{}?!$&'<>|^-]+$/;
+
+/** JSON's quoting, and escapes for what a terminal or a line reader could take as more than text. */
+function quoted(value: string): string {
+  return JSON.stringify(value).replace(invisible, escaped);
+}
+
+/** DEL and the C1 controls, the line and paragraph separators, and the marks that reorder text. */
+const invisible = /[\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
+/** A JSON string. */
+export function jsonValue(value: string): string {
+  return quoted(value);
+}
+
+/** Makes RFC 3339 times with milliseconds; a second's text is made once. */
+export class TimeText {
+  #second = -1;
+  #text = "";
+
+  /** `milliseconds` since the epoch. */
+  format(milliseconds: number): string {
+    const second = Math.floor(milliseconds / 1000);
+    if (second !== this.#second) {
+      this.#second = second;
+      this.#text = new Date(second * 1000).toISOString().slice(0, 20);
+    }
+    const rest = milliseconds - second * 1000;
+    return `${this.#text}${rest < 10 ? "00" : rest < 100 ? "0" : ""}${rest}Z`;
+  }
+}

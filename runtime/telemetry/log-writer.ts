@@ -1,0 +1,101 @@
+import { write, writeSync } from "node:fs";
+
+/** Bytes that are gathered before a write, and how long a line waits at most. */
+const batchSize = 65_536;
+const batchDelay = 50;
+/** Characters that wait for a reader that is stuck; further lines are dropped and counted. */
+const maxBacklog = 16 * 1024 * 1024;
+/** Milliseconds until a write is tried again on a pipe that is full. */
+const retryDelay = 10;
+
+/**
+ * Writes lines to a file descriptor in batches, never waiting for the reader. What is left is written when the
+ * process exits.
+ */
+export class LogWriter {
+  readonly #fd: number;
+  #lines = "";
+  #writing: Buffer | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #dropped = 0;
+  readonly #atExit = () => this.#finish();
+
+  constructor(fd: number) {
+    this.#fd = fd;
+    process.on("exit", this.#atExit);
+  }
+
+  /** Lines that were dropped because nobody read. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  /** Adds lines, each ended by a line feed. */
+  add(lines: string): void {
+    if (this.#lines.length > maxBacklog) {
+      this.#dropped += 1;
+      return;
+    }
+    this.#lines += lines;
+    if (this.#lines.length >= batchSize) this.flush();
+    else this.#timer ??= setTimeout(() => this.flush(), batchDelay);
+  }
+
+  /** Starts writing what is there. */
+  flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#writing !== undefined || this.#lines === "") return;
+    this.#writing = Buffer.from(this.#lines);
+    this.#lines = "";
+    this.#write();
+  }
+
+  /** Writes the rest and stops. */
+  close(): void {
+    process.off("exit", this.#atExit);
+    this.#finish();
+  }
+
+  #write(): void {
+    const batch = this.#writing;
+    if (batch === undefined) return;
+    write(this.#fd, batch, (error, written) => {
+      // The rest was written at exit meanwhile.
+      if (this.#writing !== batch) return;
+      if (error?.code === "EAGAIN") {
+        setTimeout(() => this.#write(), retryDelay);
+        return;
+      }
+      // A reader that is gone (EPIPE) must not end the gateway.
+      this.#writing =
+        error === null && written < batch.length ? batch.subarray(written) : undefined;
+      if (this.#writing !== undefined) this.#write();
+      else if (this.#lines !== "") this.flush();
+    });
+  }
+
+  #finish(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const lines = Buffer.from(this.#lines);
+    const rest = this.#writing === undefined ? lines : Buffer.concat([this.#writing, lines]);
+    this.#writing = undefined;
+    this.#lines = "";
+    writeAll(this.#fd, rest);
+  }
+}
+
+/** Writes at once, as far as the reader takes it: a full pipe gets a hundred tries. */
+function writeAll(fd: number, bytes: Buffer): void {
+  let rest = bytes;
+  for (let tries = 0; rest.length > 0 && tries < 100; ) {
+    try {
+      rest = rest.subarray(writeSync(fd, rest));
+    } catch (error) {
+      if (!(error instanceof Error) || !("code" in error) || error.code !== "EAGAIN") return;
+      tries += 1;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, retryDelay);
+    }
+  }
+}
