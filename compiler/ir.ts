@@ -148,6 +148,8 @@ export interface RouteMatch {
   readonly method: string | undefined;
   readonly headers: readonly ValueMatch[];
   readonly query: readonly ValueMatch[];
+  /** True for a match that a policy needs and the user did not write (the OAuth metadata of an MCP route). */
+  readonly isDerived: boolean;
   readonly origin: Origin;
 }
 

@@ -20,6 +20,7 @@ import type {
 import { resolveBackend } from "./backends.ts";
 import { intersectHostnames } from "./hostnames.ts";
 import type { ListenerContext } from "./listeners.ts";
+import { metadataMatches } from "./metadata-matches.ts";
 import type { Names } from "./names.ts";
 import type { TableRoute } from "./table.ts";
 
@@ -51,7 +52,8 @@ export function resolveRoute(
     backends,
     origin,
   };
-  return hostnames.length === 0 || matches.length === 0 ? undefined : { route, hostnames, matches };
+  if (hostnames.length === 0 || matches.length === 0) return undefined;
+  return { route, hostnames, matches: [...matches, ...metadataMatches(route, matches)] };
 }
 
 /** A route without a name is called after its first path, or its first host name. */
@@ -98,6 +100,7 @@ function resolveMatch(match: MatchConfig, context: RouteContext): RouteMatch | u
     method: match.method,
     headers: headers.flatMap(known),
     query: query.flatMap(known),
+    isDerived: false,
     origin: match.origin,
   };
 }

@@ -58,13 +58,15 @@ function reportUnreachable(
   const reached = new Set<string>();
   for (const { entries } of table) {
     for (const [entry, by] of shadowedEntries(entries)) shadowed.set(entry, by);
-    for (const entry of entries) if (!shadowed.has(entry)) reached.add(entry.route);
+    for (const entry of entries) {
+      if (!shadowed.has(entry) && !entry.match.isDerived) reached.add(entry.route);
+    }
   }
   const reported = new Set<string>();
   for (const [entry, by] of shadowed) {
     const route = byId.get(entry.route);
     const other = byId.get(by.route);
-    if (route === undefined || other === undefined) continue;
+    if (route === undefined || other === undefined || entry.match.isDerived) continue;
     const related = [{ at: by.match.origin, label: "this match comes first" }];
     if (reached.has(entry.route)) {
       diagnostics.report("unreachable-match", entry.match.origin, { by: other.name }, related);

@@ -20,6 +20,14 @@ export interface BundledModule {
   readonly importers: readonly string[];
 }
 
+/** An old Node.js gets a clear word; packages written as CommonJS ask for Node's own modules through `require`. */
+const BANNER = `import { createRequire } from "node:module";
+if (Number.parseInt(process.versions.node, 10) < 24) {
+  process.stderr.write(\`error: this gateway needs Node.js 24 or newer, not \${process.version}\\n\`);
+  process.exit(1);
+}
+const require = createRequire(import.meta.url);`;
+
 /**
  * Bundles generated modules with the runtime modules and packages they use; nothing but `node:` stays outside. The
  * only user of esbuild, which is loaded when it is needed.
@@ -35,17 +43,13 @@ export async function bundleModules(modules: readonly PrintedModule[]): Promise<
     format: "esm",
     platform: "node",
     target: "node24",
+    // White space stays: a stack trace shows a line of source, and people look into bundles.
     minifySyntax: true,
-    minifyWhitespace: true,
-    keepNames: false,
     legalComments: "none",
     charset: "utf8",
     logLevel: "silent",
     absWorkingDir: packageRoot,
-    // Packages written as CommonJS ask for Node's own modules at run time.
-    banner: {
-      js: 'import{createRequire as gwcRequire}from"node:module";const require=gwcRequire(import.meta.url);',
-    },
+    banner: { js: BANNER },
     plugins: [
       {
         name: "generated",

@@ -23,8 +23,8 @@ export async function checkModules(
     compilerOptions: {
       target: ts.ScriptTarget.ESNext,
       lib: ["lib.esnext.d.ts"],
-      module: ts.ModuleKind.NodeNext,
-      moduleResolution: ts.ModuleResolutionKind.NodeNext,
+      module: ts.ModuleKind.ESNext,
+      moduleResolution: ts.ModuleResolutionKind.Bundler,
       types: ["node"],
       typeRoots: [path.join(packageRoot, "node_modules", "@types")],
       strict: true,

@@ -67,13 +67,12 @@ export function readJwks(value: ConfigValue, origin: Origin): JwksConfig {
 }
 
 /** The default key set of an issuer that configures none. */
-export function issuerJwks(issuer: string, path: string, origin: Origin): JwksConfig {
-  return {
-    kind: "url",
-    url: `${issuer.replace(/\/$/, "")}${path}`,
-    cacheDuration: CACHE_DURATION,
-    origin,
-  };
+export function issuerJwks(issuer: Text, path: string, origin: Origin): JwksConfig {
+  const url =
+    typeof issuer === "string"
+      ? `${issuer.replace(/\/$/, "")}${path}`
+      : { ...issuer, parts: [...issuer.parts, path] };
+  return { kind: "url", url, cacheDuration: CACHE_DURATION, origin };
 }
 
 /** The public keys of a key set that is known at build time; undefined when it is refused (reported). */

@@ -17,6 +17,7 @@ export function hostBackend({ url, origin }: HostBackend, trace: Trace): Backend
       `,
     ],
     first: [],
+    guard: [],
     step: code`return ${imported("gwc/runtime/backends/host", "forward")}(exchange, upstream);`,
     isAsync: false,
   };

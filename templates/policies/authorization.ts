@@ -1,5 +1,6 @@
 import { type Code, code, imported, importedType, join, name } from "../code.ts";
 import { rulesCode } from "../rules.ts";
+import { ifStatement } from "../statements.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
 const VARIABLES = "gwc/runtime/cel/variables";
@@ -13,6 +14,7 @@ export const authorizationTemplate: PolicyTemplate<"authorization"> = (
   const hasJwt = policies.some(({ kind }) => kind === "jwtAuth" || kind === "mcpAuthentication");
   const parameters = variables.map((variable) => code`${name(variable)}: ${typeOf(variable)}`);
   const passed = variables.map((variable) => argument(variable, hasJwt));
+  const refuse = imported("gwc/runtime/policies/authorization", "refuseUnauthorized");
   return {
     declarations: [
       ...constants,
@@ -24,11 +26,7 @@ export const authorizationTemplate: PolicyTemplate<"authorization"> = (
       `,
     ],
     steps: [
-      code`
-        if (!isAuthorized(${join(passed, ", ")})) {
-          return ${imported("gwc/runtime/policies/authorization", "refuseUnauthorized")}(exchange);
-        }
-      `,
+      ifStatement([code`!isAuthorized(${join(passed, ", ")})`], code`return ${refuse}(exchange);`),
     ],
   };
 };

@@ -8,12 +8,15 @@ export const corsTemplate: PolicyTemplate<"cors"> = ({ settings, origin }, { tra
   const { isAnyOrigin, origins, originPatterns, answer } = settings;
   const type = importedType(MODULE, isAnyOrigin ? "CorsAnswer" : "CorsSettings");
   const apply = imported(MODULE, isAnyOrigin ? "applyCorsToAnyOrigin" : "applyCors");
+  const headers = Object.fromEntries(
+    Object.entries(answer).map(([key, value]) => [key, value ?? code`undefined`]),
+  );
   const value = isAnyOrigin
-    ? answer
+    ? headers
     : {
         allowOrigins: code`new Set(${literal(origins)})`,
         allowOriginPatterns: originPatterns,
-        ...answer,
+        ...headers,
       };
   return {
     declarations: [
