@@ -1,9 +1,4 @@
-import type {
-  JwtVariable,
-  McpItem,
-  McpVariables,
-  RequestVariables,
-} from "../cel/variables.ts";
+import type { JwtVariable, McpItem, McpVariables, RequestVariables } from "../cel/variables.ts";
 import type { Exchange } from "../http/exchange.ts";
 
 /** Who asks, and which tools, prompts and resources exist for them. */

@@ -1,5 +1,12 @@
 import { isUtf8 } from "node:buffer";
-import { isArrayAt, isObjectAt, type Member, membersOf, type Span, skipSpace } from "./json-text.ts";
+import {
+  isArrayAt,
+  isObjectAt,
+  type Member,
+  membersOf,
+  type Span,
+  skipSpace,
+} from "./json-text.ts";
 
 /** A JSON-RPC 2.0 message as it was sent, and where its parts are. */
 export interface Message {
@@ -39,7 +46,10 @@ export function readMessage(text: string): Message | MessageProblem {
   if (!isJson(text)) return problem(-32700, "Parse error: not JSON");
   const start = skipSpace(text, 0);
   if (isArrayAt(text, start)) {
-    return problem(-32600, "Invalid Request: batches are not supported, send one message a request");
+    return problem(
+      -32600,
+      "Invalid Request: batches are not supported, send one message a request",
+    );
   }
   if (!isObjectAt(text, start)) return problem(-32600, "Invalid Request: not a JSON-RPC message");
   const envelope = readFields(text, start, envelopeNames);

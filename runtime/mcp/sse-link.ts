@@ -21,10 +21,9 @@ export function openSseLink(
 class SseLink implements LiveLink {
   readonly #upstream: Upstream;
   readonly #headers: readonly string[];
-  readonly #host: LinkHost;
   readonly #events: LiveLinkEvents;
   readonly #reader: SseReader;
-  readonly #stream: UpstreamRequest;
+  #stream: UpstreamRequest | undefined;
   /** Messages sent before the endpoint is known. */
   readonly #waiting: string[] = [];
   readonly #posts = new Set<UpstreamRequest>();
@@ -40,7 +39,6 @@ class SseLink implements LiveLink {
   ) {
     this.#upstream = target.upstream;
     this.#headers = headers;
-    this.#host = host;
     this.#events = events;
     this.#reader = new SseReader(host.messageLimit);
     this.#stream = this.#open();
@@ -62,13 +60,13 @@ class SseLink implements LiveLink {
 
   resume(): void {
     this.#isPaused = false;
-    this.#stream.resume();
+    this.#stream?.resume();
   }
 
   close(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    this.#stream.abort();
+    this.#stream?.abort();
     for (const post of this.#posts) post.abort();
     this.#posts.clear();
   }
@@ -137,7 +135,9 @@ class SseLink implements LiveLink {
 }
 
 function isEventStream(headers: readonly string[]): boolean {
-  return headerValue(headers, "content-type")?.toLowerCase().startsWith("text/event-stream") === true;
+  return (
+    headerValue(headers, "content-type")?.toLowerCase().startsWith("text/event-stream") === true
+  );
 }
 
 function describe(failure: UpstreamFailure): string {
