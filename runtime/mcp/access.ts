@@ -56,8 +56,8 @@ export function unknownItem(kind: ItemKind, nameAsSent: string): string {
 /** Whom a session belongs to: the token's issuer and subject, or nobody. */
 export function subjectOf(jwt: JwtVariable): string {
   if (jwt === null) return "";
-  const issuer = Object.hasOwn(jwt, "iss") ? jwt["iss"] : null;
-  const subject = Object.hasOwn(jwt, "sub") ? jwt["sub"] : null;
+  const issuer = Object.hasOwn(jwt, "iss") ? jwt.iss : null;
+  const subject = Object.hasOwn(jwt, "sub") ? jwt.sub : null;
   return JSON.stringify([issuer, subject]);
 }
 

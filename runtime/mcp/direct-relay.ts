@@ -63,7 +63,10 @@ export class DirectRelay implements UpstreamHandler {
     const isRead = filter !== undefined && status >= 200 && status < 300 && type !== "";
     if (isRead) {
       this.#reader = readAnswer(headers, limit);
-      if (this.#reader === undefined) return this.#fail("an answer that can't be read");
+      if (this.#reader === undefined) {
+        this.#fail("an answer that can't be read");
+        return;
+      }
     }
     if (this.#reader?.kind !== "json") this.#respondHead(headers);
   }

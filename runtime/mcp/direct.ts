@@ -33,7 +33,10 @@ export function passThrough(
   const isOpening = post?.message.method === "initialize";
   const id = isOpening ? undefined : exchange.header("mcp-session-id");
   const session = id === undefined ? undefined : resumeSession(exchange, backend, access, id);
-  if (id !== undefined && session === undefined) return refuseUnknownSession(exchange);
+  if (id !== undefined && session === undefined) {
+    refuseUnknownSession(exchange);
+    return;
+  }
   const isInspected = !isOpen(access) && (post === undefined || isListMethod(post.message.method));
   const relay = new DirectRelay(exchange, target, {
     requestId: post?.message.kind === "request" ? post.message.id : undefined,

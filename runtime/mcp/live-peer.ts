@@ -1,6 +1,5 @@
-import { applyEdits } from "./json-text.ts";
 import type { LinkHost, LiveLink, LiveLinkEvents } from "./live-link.ts";
-import { type Message, readFields, readMessage, textAt } from "./message.ts";
+import { type Message, readFields, readMessage, textAt, withId } from "./message.ts";
 import { type PendingCall, PendingCalls } from "./pending-calls.ts";
 import { rpcCode, rpcError, rpcResult } from "./rpc-answer.ts";
 import type { Call, CallSink, TargetFailure } from "./target.ts";
@@ -225,11 +224,3 @@ export class LivePeer {
 
 /** A call that is over. */
 const over: Call = { cancel: () => {}, resume: () => {} };
-
-/** The answer with the id just as the client wrote it. */
-function withId(answer: Message, id: string): Message {
-  if (answer.id === id) return answer;
-  const text = applyEdits(answer.text, [{ ...answer.idAt, text: id }]);
-  const again = readMessage(text);
-  return again.kind === "problem" ? answer : again;
-}

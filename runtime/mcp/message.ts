@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import {
+  applyEdits,
   isArrayAt,
   isObjectAt,
   type Member,
@@ -70,6 +71,14 @@ export function readFields(text: string, at: number, known: ReadonlySet<string>)
     fields.set(key, member);
   }
   return fields;
+}
+
+/** The message with another id (JSON text). */
+export function withId(message: Message, id: string): Message {
+  if (message.id === id) return message;
+  const changed = readMessage(applyEdits(message.text, [{ ...message.idAt, text: id }]));
+  // One valid token in the place of another.
+  return changed.kind === "problem" ? message : changed;
 }
 
 /** The text of a span. */

@@ -93,7 +93,13 @@ class Sessions implements SessionTable {
   openLive(limits: SessionLimits): LiveParts | undefined {
     if (this.#live.size >= limits.live && !this.#closeIdlest()) return undefined;
     const id = randomBytes(16).toString("base64url");
-    const live: LiveParts = { id, peers: [], idle: limits.idle, usedAt: Date.now() };
+    const live: LiveParts = {
+      id,
+      peers: [],
+      idle: limits.idle,
+      usedAt: Date.now(),
+      isEstablished: false,
+    };
     this.#live.set(id, live);
     this.#sweepEvery(Math.min(longestSweep, limits.idle / 2));
     return live;

@@ -49,6 +49,8 @@ export interface LiveParts {
   readonly idle: number;
   /** Milliseconds since the epoch. */
   usedAt: number;
+  /** False while the session is being opened: a target that fails then is the opening's business. */
+  isEstablished: boolean;
 }
 
 /** The letter in `Features` for each capability that the gateway routes by. */

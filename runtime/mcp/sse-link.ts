@@ -102,9 +102,15 @@ class SseLink implements LiveLink {
   #setEndpoint(data: string): void {
     const { origin, path } = this.#upstream;
     const base = `${origin}${path}`;
-    if (!URL.canParse(data, base)) return this.#break("its endpoint is not a URL");
+    if (!URL.canParse(data, base)) {
+      this.#break("its endpoint is not a URL");
+      return;
+    }
     const url = new URL(data, base);
-    if (url.origin !== origin) return this.#break("its endpoint is of another origin");
+    if (url.origin !== origin) {
+      this.#break("its endpoint is of another origin");
+      return;
+    }
     this.#endpoint = `${url.pathname}${url.search}`;
     for (const text of this.#waiting.splice(0)) this.#post(this.#endpoint, text);
   }
