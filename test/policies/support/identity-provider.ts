@@ -76,6 +76,9 @@ function configuration(keys: JWK[]): object {
   const alg = keys[0]?.alg;
   return {
     jwks: { keys },
+    scopes: ["openid", "offline_access", "use"],
+    // As Keycloak names it.
+    routes: { registration: "/clients-registrations/openid-connect" },
     enabledJWA: { idTokenSigningAlgValues: [alg] },
     clients: [
       {
