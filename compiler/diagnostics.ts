@@ -59,7 +59,6 @@ export class Diagnostics {
     related?: readonly RelatedPlace[],
   ): void {
     const found = { code, at, params, ...(related === undefined ? {} : { related }) };
-    // biome-ignore lint: the mapped union can't be built from a generic code
     this.list.push(found as unknown as Diagnostic);
   }
 }

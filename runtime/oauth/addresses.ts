@@ -55,3 +55,17 @@ function rest(path: string, name: string): string | undefined {
 function quotable(url: string): string {
   return url.replace(/[^!#-[\]-~]/g, (character) => encodeURIComponent(character));
 }
+
+/**
+ * Where an issuer's metadata may be, in the order to try: RFC 8414 3.1 puts the well-known name before the issuer's path,
+ * OpenID Connect Discovery behind it.
+ */
+export function metadataUrls(issuer: string): readonly string[] {
+  const { origin, pathname } = new URL(issuer);
+  const path = pathname.replace(/\/$/, "");
+  const before = [
+    `${origin}${authorizationServer}${path}`,
+    `${origin}${openidConfiguration}${path}`,
+  ];
+  return path === "" ? before : [...before, `${origin}${path}${openidConfiguration}`];
+}

@@ -1,0 +1,78 @@
+import type {
+  JwtVariable,
+  McpItem,
+  McpVariables,
+  RequestVariables,
+} from "../cel/variables.ts";
+import type { Exchange } from "../http/exchange.ts";
+
+/** Who asks, and which tools, prompts and resources exist for them. */
+export interface McpAccess {
+  /** The claims of the verified token; a session belongs to their `iss` and `sub`. */
+  readonly jwt: JwtVariable;
+  /** The compiled rules of mcpAuthorization; `allowEverything` when there are none. */
+  readonly allows: McpRule;
+}
+
+/** Decides about one tool, prompt or resource. */
+export type McpRule = (input: McpRuleInput) => boolean;
+
+/** What a rule reads. */
+export interface McpRuleInput {
+  readonly mcp: McpVariables;
+  readonly request: RequestVariables;
+  readonly jwt: JwtVariable;
+}
+
+/** What the rules are about. */
+export type ItemKind = "tool" | "prompt" | "resource";
+
+/** The rule of a route without mcpAuthorization; answers then pass unread. */
+export function allowEverything(): boolean {
+  return true;
+}
+
+/** True when nothing has to be hidden. */
+export function isOpen(access: McpAccess): boolean {
+  return access.allows === allowEverything;
+}
+
+/** Whether the rules show an item to this client. A rule that throws shows nothing. */
+export function isAllowed(
+  access: McpAccess,
+  request: Exchange,
+  methodName: string,
+  kind: ItemKind,
+  item: McpItem,
+): boolean {
+  if (isOpen(access)) return true;
+  try {
+    return access.allows({ mcp: variablesOf(kind, item, methodName), request, jwt: access.jwt });
+  } catch {
+    return false;
+  }
+}
+
+/** What a client is told about an item that is hidden from it, or isn't there: the same. */
+export function unknownItem(kind: ItemKind, nameAsSent: string): string {
+  return `Unknown ${kind}: ${nameAsSent}`;
+}
+
+/** Whom a session belongs to: the token's issuer and subject, or nobody. */
+export function subjectOf(jwt: JwtVariable): string {
+  if (jwt === null) return "";
+  const issuer = Object.hasOwn(jwt, "iss") ? jwt["iss"] : null;
+  const subject = Object.hasOwn(jwt, "sub") ? jwt["sub"] : null;
+  return JSON.stringify([issuer, subject]);
+}
+
+function variablesOf(kind: ItemKind, item: McpItem, methodName: string): McpVariables {
+  switch (kind) {
+    case "tool":
+      return { tool: item, methodName };
+    case "prompt":
+      return { prompt: item, methodName };
+    case "resource":
+      return { resource: item, methodName };
+  }
+}

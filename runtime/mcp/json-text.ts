@@ -1,0 +1,160 @@
+/**
+ * Reading and editing JSON without a round trip through values: numbers beyond 2^53, unknown fields, white space and
+ * escapes stay as they were sent. Every function expects text that `JSON.parse` has accepted.
+ */
+
+/** A stretch of a text: `text.slice(start, end)`. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** One member of an object: its decoded key, and where its value is. */
+export interface Member extends Span {
+  readonly key: string;
+  /** Where the key's opening quote is. */
+  readonly keyStart: number;
+}
+
+/** A replacement of a stretch of text. */
+export interface Edit extends Span {
+  readonly text: string;
+}
+
+/** The first character that is not white space, from `at` on. */
+export function skipSpace(text: string, at: number): number {
+  let i = at;
+  while (isSpace(text.charCodeAt(i))) i++;
+  return i;
+}
+
+/** Whether the value at `at` is an object. */
+export function isObjectAt(text: string, at: number): boolean {
+  return text.charCodeAt(at) === openBrace;
+}
+
+/** Whether the value at `at` is an array. */
+export function isArrayAt(text: string, at: number): boolean {
+  return text.charCodeAt(at) === openBracket;
+}
+
+/** The members of the object that starts at `at`, in their order, repeated keys included. */
+export function membersOf(text: string, at: number): Member[] {
+  const members: Member[] = [];
+  let i = skipSpace(text, at + 1);
+  while (i < text.length && text.charCodeAt(i) !== closeBrace) {
+    const keyEnd = endOfString(text, i);
+    const start = skipSpace(text, skipSpace(text, keyEnd) + 1);
+    const end = endOfValue(text, start);
+    members.push({ key: stringOf(text, { start: i, end: keyEnd }), keyStart: i, start, end });
+    i = nextItem(text, end);
+  }
+  return members;
+}
+
+/** The elements of the array that starts at `at`. */
+export function elementsOf(text: string, at: number): Span[] {
+  const elements: Span[] = [];
+  let i = skipSpace(text, at + 1);
+  while (i < text.length && text.charCodeAt(i) !== closeBracket) {
+    const end = endOfValue(text, i);
+    elements.push({ start: i, end });
+    i = nextItem(text, end);
+  }
+  return elements;
+}
+
+/** The decoded string of a span, or undefined when it holds another kind of value. */
+export function stringAt(text: string, span: Span | undefined): string | undefined {
+  if (span === undefined || text.charCodeAt(span.start) !== quote) return undefined;
+  return stringOf(text, span);
+}
+
+/** The text with the edits applied; they must not overlap, their order is free. */
+export function applyEdits(text: string, edits: readonly Edit[]): string {
+  if (edits.length === 0) return text;
+  const ordered = edits.length === 1 ? edits : edits.toSorted((a, b) => a.start - b.start);
+  let result = "";
+  let from = 0;
+  for (const edit of ordered) {
+    result += text.slice(from, edit.start) + edit.text;
+    from = edit.end;
+  }
+  return result + text.slice(from);
+}
+
+/**
+ * The text on one line. JSON allows line breaks between tokens only (RFC 8259 section 7), so a blank in their place
+ * changes nothing.
+ */
+export function onOneLine(text: string): string {
+  return text.includes("\n") || text.includes("\r") ? text.replace(/[\r\n]/g, " ") : text;
+}
+
+const quote = 0x22;
+const backslash = 0x5c;
+const comma = 0x2c;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
+}
+
+function stringOf(text: string, span: Span): string {
+  const inner = text.slice(span.start + 1, span.end - 1);
+  // JSON.parse of a string token gives a string.
+  return inner.includes("\\") ? (JSON.parse(text.slice(span.start, span.end)) as string) : inner;
+}
+
+/** From the end of an item to the start of the next one, or to the closing bracket. */
+function nextItem(text: string, end: number): number {
+  const i = skipSpace(text, end);
+  return text.charCodeAt(i) === comma ? skipSpace(text, i + 1) : i;
+}
+
+function endOfValue(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  if (code === quote) return endOfString(text, at);
+  if (code === openBrace || code === openBracket) return endOfContainer(text, at);
+  return endOfScalar(text, at);
+}
+
+function endOfString(text: string, at: number): number {
+  let i = at + 1;
+  while (i < text.length) {
+    const code = text.charCodeAt(i);
+    if (code === quote) return i + 1;
+    i += code === backslash ? 2 : 1;
+  }
+  return text.length;
+}
+
+/** Counts brackets instead of recursing: depth is the sender's choice. */
+function endOfContainer(text: string, at: number): number {
+  let depth = 0;
+  let i = at;
+  while (i < text.length) {
+    const code = text.charCodeAt(i);
+    if (code === quote) {
+      i = endOfString(text, i);
+      continue;
+    }
+    i++;
+    if (code === openBrace || code === openBracket) depth++;
+    else if ((code === closeBrace || code === closeBracket) && --depth === 0) return i;
+  }
+  return text.length;
+}
+
+function endOfScalar(text: string, at: number): number {
+  let i = at;
+  while (i < text.length) {
+    const code = text.charCodeAt(i);
+    if (code === comma || code === closeBrace || code === closeBracket || isSpace(code)) break;
+    i++;
+  }
+  return i;
+}

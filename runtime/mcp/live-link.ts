@@ -1,0 +1,26 @@
+/** A connection to a target that lives in this process: a child, or an SSE stream. */
+export interface LiveLink {
+  readonly isOpen: boolean;
+  /** Sends one JSON-RPC message. */
+  send(text: string): void;
+  /** Stops reading what the target sends until `resume`. */
+  pause(): void;
+  resume(): void;
+  /** Ends it and all that belongs to it. Safe to call again; `onClose` is not called for it. */
+  close(): void;
+}
+
+/** What a link reports. */
+export interface LiveLinkEvents {
+  onMessage(text: string): void;
+  /** The target ended the connection, or it broke; once. `detail` is for the log. */
+  onClose(detail: string): void;
+}
+
+/** What a link needs of the process it lives in. */
+export interface LinkHost {
+  /** The most bytes of one message from a target, and of messages that it has not yet taken. */
+  readonly messageLimit: number;
+  /** Called when the process ends, however it ends by itself: children are killed here. */
+  readonly atExit: Set<() => void>;
+}

@@ -1,0 +1,235 @@
+import { applyEdits } from "./json-text.ts";
+import type { LiveLink, LiveLinkEvents } from "./live-link.ts";
+import { logTarget } from "./log.ts";
+import { type Message, readFields, readMessage, textAt } from "./message.ts";
+import { type PendingCall, PendingCalls } from "./pending-calls.ts";
+import { rpcCode, rpcError, rpcResult } from "./rpc-answer.ts";
+import type { Call, CallSink, TargetFailure } from "./target.ts";
+
+/** Takes what a server says outside of any call. */
+export interface ListenSink {
+  /** False: send no more until `Call.resume`. */
+  onMessage(message: Message): boolean;
+  /** The target is gone. */
+  onEnd(): void;
+}
+
+/** What a peer is told when it is made. */
+export interface LivePeerOptions {
+  /** The target's name, for the log. */
+  readonly name: string;
+  /** Milliseconds that a request may go without any sign of life. */
+  readonly callTimeout: number;
+  /** Starts the connection. */
+  readonly open: (events: LiveLinkEvents) => LiveLink;
+  /** The target has ended by itself. */
+  readonly onGone: () => void;
+}
+
+/** A client's stream, and whether the connection waits for it. */
+interface Lane {
+  readonly sink: { onMessage(message: Message): boolean };
+  isPaused: boolean;
+}
+
+interface Listener extends Lane {
+  readonly sink: ListenSink;
+}
+
+/** The most messages that wait for a client to open a stream. */
+const longestQueue = 256;
+
+/**
+ * A session's side of a live target. The target writes everything to one connection; here is decided which of the
+ * client's streams a message belongs to.
+ */
+export class LivePeer {
+  readonly #options: LivePeerOptions;
+  readonly #link: LiveLink;
+  readonly #calls: PendingCalls;
+  /** Ids of the server's requests that the client has not answered: a human may be thinking. */
+  readonly #asked = new Set<string>();
+  readonly #listeners: Listener[] = [];
+  readonly #queue: Message[] = [];
+  #pausedLanes = 0;
+
+  constructor(options: LivePeerOptions) {
+    this.#options = options;
+    this.#calls = new PendingCalls(options.callTimeout, (call) => this.#expire(call));
+    this.#link = options.open({
+      onMessage: (text) => this.#receive(text),
+      onClose: (detail) => this.#lose(detail),
+    });
+  }
+
+  get isOpen(): boolean {
+    return this.#link.isOpen;
+  }
+
+  /** True while a client waits for something of this target. */
+  get isBusy(): boolean {
+    return this.#calls.size > 0 || this.#listeners.length > 0;
+  }
+
+  /** Sends a request. */
+  call(request: Message, sink: CallSink): Call {
+    const call = this.#calls.add(request, sink);
+    if (call === undefined) {
+      sink.onFailure({ kind: "duplicate", detail: "a request with this id is under way" });
+      return over;
+    }
+    if (this.#link.isOpen) this.#link.send(request.text);
+    else this.#fail(call, { kind: "closed", detail: "it has ended" });
+    return { cancel: () => this.#cancel(call), resume: () => this.#release(call) };
+  }
+
+  /** Sends a notification, or the client's answer to a request of the server's. */
+  send(message: Message): void {
+    if (message.kind === "response") this.#asked.delete(message.id);
+    this.#link.send(message.text);
+  }
+
+  /** From now on hands over what the server says outside of any call; what has waited comes first. */
+  listen(sink: ListenSink): Call {
+    const listener: Listener = { sink, isPaused: false };
+    this.#listeners.push(listener);
+    for (const message of this.#queue.splice(0)) this.#deliver(listener, message);
+    return {
+      cancel: () => {
+        const at = this.#listeners.indexOf(listener);
+        if (at !== -1) this.#listeners.splice(at, 1);
+        this.#release(listener);
+      },
+      resume: () => this.#release(listener),
+    };
+  }
+
+  /** Ends the connection and everything that waits for it. */
+  close(): void {
+    this.#link.close();
+    this.#endAll({ kind: "closed", detail: "the session has ended" });
+  }
+
+  #receive(text: string): void {
+    const message = readMessage(text);
+    if (message.kind === "problem") {
+      logTarget(this.#options.name, `not a message: ${text}`);
+      return;
+    }
+    if (message.kind === "response") this.#settle(message);
+    else this.#route(message);
+  }
+
+  #settle(answer: Message): void {
+    const call = this.#calls.find(answer.id);
+    if (call === undefined || !this.#calls.remove(call)) return;
+    this.#release(call);
+    call.sink.onAnswer(withId(answer, call.request.id));
+  }
+
+  /**
+   * The connection does not say which request a message is about. Progress names its token; else, with one request under
+   * way, that is the one; else a client that listens gets it; else the youngest request does.
+   */
+  #route(message: Message): void {
+    if (message.kind === "request") this.#asked.add(message.id);
+    const candidates = this.#calls.candidates();
+    const only = candidates.length === 1 ? candidates[0] : undefined;
+    const lane =
+      this.#progressOf(message) ?? only ?? this.#listeners.at(-1) ?? candidates.at(-1);
+    if (lane === undefined) {
+      this.#keep(message);
+      return;
+    }
+    if ("request" in lane) this.#calls.restart(lane);
+    this.#deliver(lane, message);
+  }
+
+  #progressOf(message: Message): PendingCall | undefined {
+    if (message.method !== "notifications/progress" || message.params === undefined) return undefined;
+    const fields = readFields(message.text, message.params.start, new Set());
+    const token = typeof fields === "string" ? undefined : fields.get("progressToken");
+    return token && this.#calls.findByProgressToken(textAt(message.text, token));
+  }
+
+  /** Nobody listens: a ping is answered here, the rest waits for a client's next stream. */
+  #keep(message: Message): void {
+    if (message.kind === "request" && message.method === "ping") {
+      this.#asked.delete(message.id);
+      this.#link.send(rpcResult(message.id, "{}"));
+      return;
+    }
+    this.#queue.push(message);
+    if (this.#queue.length <= longestQueue) return;
+    const dropped = this.#queue.shift();
+    if (dropped?.kind !== "request") return;
+    this.#asked.delete(dropped.id);
+    this.#link.send(rpcError(dropped.id, rpcCode.internal, "the client does not listen"));
+  }
+
+  #deliver(lane: Lane, message: Message): void {
+    if (lane.sink.onMessage(message) || lane.isPaused) return;
+    lane.isPaused = true;
+    if (this.#pausedLanes++ === 0) this.#link.pause();
+  }
+
+  #release(lane: Lane): void {
+    if (!lane.isPaused) return;
+    lane.isPaused = false;
+    if (--this.#pausedLanes === 0) this.#link.resume();
+  }
+
+  /**
+   * The client left. Over HTTP that is no cancellation (MCP, transports), but this gateway keeps no answers for later: the
+   * work would be for nobody.
+   */
+  #cancel(call: PendingCall): void {
+    if (!this.#calls.remove(call)) return;
+    this.#release(call);
+    this.#tellCancelled(call, "the client left");
+  }
+
+  #expire(call: PendingCall): void {
+    if (this.#asked.size > 0) {
+      this.#calls.restart(call);
+      return;
+    }
+    this.#tellCancelled(call, "the request timed out");
+    this.#fail(call, { kind: "timeout", detail: "no sign of life in time" });
+  }
+
+  #tellCancelled(call: PendingCall, reason: string): void {
+    if (call.request.method === "initialize") return;
+    this.#link.send(
+      `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${call.request.id},"reason":"${reason}"}}`,
+    );
+  }
+
+  #lose(detail: string): void {
+    logTarget(this.#options.name, detail);
+    this.#endAll({ kind: "closed", detail });
+    this.#options.onGone();
+  }
+
+  #endAll(failure: TargetFailure): void {
+    for (const call of this.#calls.all()) this.#fail(call, failure);
+    for (const listener of this.#listeners.splice(0)) listener.sink.onEnd();
+  }
+
+  #fail(call: PendingCall, failure: TargetFailure): void {
+    if (!this.#calls.remove(call)) return;
+    this.#release(call);
+    call.sink.onFailure(failure);
+  }
+}
+
+/** A call that is over. */
+const over: Call = { cancel: () => {}, resume: () => {} };
+
+/** The answer with the id just as the client wrote it. */
+function withId(answer: Message, id: string): Message {
+  if (answer.id === id) return answer;
+  const text = applyEdits(answer.text, [{ ...answer.idAt, text: id }]);
+  const again = readMessage(text);
+  return again.kind === "problem" ? answer : again;
+}

@@ -1,0 +1,146 @@
+import { isUtf8 } from "node:buffer";
+import { isArrayAt, isObjectAt, type Member, membersOf, type Span, skipSpace } from "./json-text.ts";
+
+/** A JSON-RPC 2.0 message as it was sent, and where its parts are. */
+export interface Message {
+  readonly kind: "request" | "notification" | "response";
+  readonly text: string;
+  /** The id as JSON text (`7`, `"a"`), never as a number: ids may be beyond 2^53. Empty for a notification. */
+  readonly id: string;
+  readonly idAt: Span;
+  /** Empty for a response. */
+  readonly method: string;
+  /** The value of `params` when it is an object. */
+  readonly params: Span | undefined;
+  /** The value of `result` when it is an object. */
+  readonly result: Span | undefined;
+}
+
+/** Why a text is not taken as a message; `id` is the JSON text to answer with. */
+export interface MessageProblem {
+  readonly kind: "problem";
+  readonly code: number;
+  readonly message: string;
+  readonly id: string;
+}
+
+/** The members of an object by name; a name sent twice, or one that differs from a known one in case only, is a problem. */
+export type Fields = ReadonlyMap<string, Member>;
+
+/** Reads one message from a request body. */
+export function readMessageBytes(bytes: Buffer): Message | MessageProblem {
+  // What is not UTF-8 is decoded differently by different servers: the checked name might not be the called one.
+  if (!isUtf8(bytes)) return problem(-32700, "Parse error: not UTF-8");
+  return readMessage(bytes.toString("utf8"));
+}
+
+/** Reads one message. */
+export function readMessage(text: string): Message | MessageProblem {
+  if (!isJson(text)) return problem(-32700, "Parse error: not JSON");
+  const start = skipSpace(text, 0);
+  if (isArrayAt(text, start)) {
+    return problem(-32600, "Invalid Request: batches are not supported, send one message a request");
+  }
+  if (!isObjectAt(text, start)) return problem(-32600, "Invalid Request: not a JSON-RPC message");
+  const envelope = readFields(text, start, envelopeNames);
+  if (typeof envelope === "string") return problem(-32600, `Invalid Request: ${envelope}`);
+  return classify(text, envelope);
+}
+
+/**
+ * The members of the object at `at`. A string is the problem: JSON parsers differ in which of two equal keys they take,
+ * and some ignore case, so what was checked would not be what is executed.
+ */
+export function readFields(text: string, at: number, known: ReadonlySet<string>): Fields | string {
+  const fields = new Map<string, Member>();
+  for (const member of membersOf(text, at)) {
+    const key = member.key;
+    if (fields.has(key)) return `duplicate key ${JSON.stringify(key)}`;
+    if (!known.has(key) && known.has(foldCase(key))) return `misspelt key ${JSON.stringify(key)}`;
+    fields.set(key, member);
+  }
+  return fields;
+}
+
+/** The text of a span. */
+export function textAt(text: string, span: Span): string {
+  return text.slice(span.start, span.end);
+}
+
+const envelopeNames: ReadonlySet<string> = new Set([
+  "jsonrpc",
+  "id",
+  "method",
+  "params",
+  "result",
+  "error",
+]);
+
+const nowhere: Span = { start: 0, end: 0 };
+
+function problem(code: number, message: string, id = "null"): MessageProblem {
+  return { kind: "problem", code, message, id };
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Go's encoding/json and others match keys without regard to case, by Unicode's simple folding. */
+function foldCase(key: string): string {
+  return key.toUpperCase().toLowerCase();
+}
+
+function classify(text: string, envelope: Fields): Message | MessageProblem {
+  const idAt = envelope.get("id");
+  const id = idAt === undefined ? "" : textAt(text, idAt);
+  const version = envelope.get("jsonrpc");
+  if (version === undefined || textAt(text, version) !== '"2.0"') {
+    return problem(-32600, 'Invalid Request: "jsonrpc" is not "2.0"', isId(id) ? id : "null");
+  }
+  const method = envelope.get("method");
+  const params = objectSpan(text, envelope.get("params"));
+  if (method !== undefined) {
+    if (text.charAt(method.start) !== '"') {
+      return problem(-32600, 'Invalid Request: "method" is not a string');
+    }
+    if (idAt !== undefined && !isId(id)) {
+      return problem(-32600, 'Invalid Request: "id" is not a string or a number');
+    }
+    // JSON.parse of a string token gives a string.
+    const name = JSON.parse(textAt(text, method)) as string;
+    const kind = idAt === undefined ? "notification" : "request";
+    return { kind, text, id, idAt: idAt ?? nowhere, method: name, params, result: undefined };
+  }
+  const result = envelope.get("result");
+  if (idAt === undefined || (result === undefined) === (envelope.get("error") === undefined)) {
+    return problem(-32600, "Invalid Request: neither a request nor a response");
+  }
+  return {
+    kind: "response",
+    text,
+    id,
+    idAt,
+    method: "",
+    params: undefined,
+    result: objectSpan(text, result),
+  };
+}
+
+function objectSpan(text: string, member: Member | undefined): Span | undefined {
+  return member !== undefined && isObjectAt(text, member.start) ? member : undefined;
+}
+
+/** A string or a number (MCP: never null). */
+function isId(raw: string): boolean {
+  return raw !== "" && (raw.startsWith('"') || raw.startsWith("-") || isDigit(raw.charCodeAt(0)));
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
+}

@@ -1,0 +1,73 @@
+import type { Exchange } from "../http/exchange.ts";
+import { refuse } from "../http/refuse.ts";
+
+/** From where browsers may use an MCP route. */
+export interface OriginSettings {
+  /** The route's hostnames, lower case: `api.example.com`, `*.example.com`. Empty: the route takes any. */
+  readonly hostnames: readonly string[];
+  /** The origins of the CORS policy: `https://app.example.com`, `https://*.example.com`, `*`. */
+  readonly allowOrigins: readonly string[];
+}
+
+/**
+ * Answers a request of a foreign web page with 403; true when it did. DNS rebinding makes a browser take the attacker's
+ * name for this gateway's address: Origin and Host then agree with each other and are both foreign, so neither vouches for
+ * the other (MCP, transports: servers MUST validate Origin). Requests without Origin come from no page and pass.
+ */
+export function refuseForeignOrigin(exchange: Exchange, settings: OriginSettings): boolean {
+  const origin = exchange.header("origin");
+  if (origin === undefined || isOriginAllowed(origin, exchange.hostname, settings)) return false;
+  refuse(exchange, 403, "MCP", "Origin not allowed");
+  return true;
+}
+
+function isOriginAllowed(origin: string, hostname: string, settings: OriginSettings): boolean {
+  const lower = origin.toLowerCase();
+  for (const allowed of settings.allowOrigins) if (matchesOrigin(allowed, lower)) return true;
+  const page = hostnameOf(lower);
+  if (page === undefined) return false;
+  for (const own of settings.hostnames) if (matchesHostname(own, page)) return true;
+  // Without hostnames of its own a route knows two kinds of names that no foreign DNS server can point at it: those of
+  // this machine, and addresses.
+  if (isLoopback(page)) return isLoopback(hostname);
+  return isAddress(page) && page === hostname;
+}
+
+function matchesOrigin(allowed: string, origin: string): boolean {
+  if (allowed === "*") return true;
+  const star = allowed.indexOf("*");
+  const pattern = allowed.toLowerCase();
+  if (star === -1) return pattern === origin;
+  const before = pattern.slice(0, star);
+  const after = pattern.slice(star + 1);
+  return (
+    origin.length > before.length + after.length &&
+    origin.startsWith(before) &&
+    origin.endsWith(after)
+  );
+}
+
+function matchesHostname(own: string, hostname: string): boolean {
+  if (!own.startsWith("*.")) return own === hostname;
+  return hostname.length > own.length - 1 && hostname.endsWith(own.slice(1));
+}
+
+/** The host of a serialised origin (RFC 6454 6.2), IPv6 in brackets; undefined for `null` and anything malformed. */
+function hostnameOf(origin: string): string | undefined {
+  const match = /^[a-z][a-z0-9+.-]*:\/\/(\[[0-9a-f:.]+\]|[^/?#:@[\]\s]+)(?::[0-9]{1,5})?$/.exec(origin);
+  return match?.[1];
+}
+
+/** Browsers resolve `localhost` and names under it by themselves (RFC 6761 6.3). */
+function isLoopback(hostname: string): boolean {
+  return (
+    hostname === "localhost" ||
+    hostname.endsWith(".localhost") ||
+    hostname === "[::1]" ||
+    /^127\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}$/.test(hostname)
+  );
+}
+
+function isAddress(hostname: string): boolean {
+  return hostname.startsWith("[") || /^[0-9]{1,3}(\.[0-9]{1,3}){3}$/.test(hostname);
+}

@@ -1,0 +1,38 @@
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+
+/**
+ * Seals a session's state into its id: AES-256-GCM, base64url of nonce, ciphertext and tag. `binding` says where the
+ * session is valid (route, targets, subject); it is authenticated and not contained, so an id that is shown elsewhere
+ * can't be told from a forged one.
+ */
+export function sealSession(key: Buffer, binding: string, state: string): string {
+  const nonce = randomBytes(nonceLength);
+  const cipher = createCipheriv("aes-256-gcm", key, nonce);
+  cipher.setAAD(Buffer.from(binding));
+  const sealed = [nonce, cipher.update(state, "utf8"), cipher.final(), cipher.getAuthTag()];
+  return Buffer.concat(sealed).toString("base64url");
+}
+
+/** The state in a session id, or undefined when the id isn't one of this key and binding. */
+export function unsealSession(key: Buffer, binding: string, id: string): string | undefined {
+  if (id.length > longestId || !base64url.test(id)) return undefined;
+  const bytes = Buffer.from(id, "base64url");
+  if (bytes.length < nonceLength + tagLength) return undefined;
+  const tagAt = bytes.length - tagLength;
+  const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, nonceLength));
+  decipher.setAAD(Buffer.from(binding));
+  decipher.setAuthTag(bytes.subarray(tagAt));
+  try {
+    const state = decipher.update(bytes.subarray(nonceLength, tagAt));
+    return Buffer.concat([state, decipher.final()]).toString("utf8");
+  } catch {
+    // Another key, another binding, or not ours at all: the caller's answer is the same.
+    return undefined;
+  }
+}
+
+const nonceLength = 12;
+const tagLength = 16;
+/** Node takes 16 KB of request head altogether. */
+const longestId = 12_288;
+const base64url = /^[A-Za-z0-9_-]+$/;

@@ -1,0 +1,93 @@
+/** One event of a `text/event-stream` body (WHATWG HTML section 9.2). */
+export interface SseEvent {
+  /** The bytes as they came, the blank line included: what is sent on when nothing has to change. */
+  readonly raw: Buffer;
+  /** The `event` field; empty when there is none. */
+  readonly name: string;
+  /** The `data` lines joined by line feeds; undefined when the event has none (a comment, a bare id). */
+  readonly data: string | undefined;
+  /** The `id` field; undefined when there is none. */
+  readonly id: string | undefined;
+  /** The `retry` field, as sent. */
+  readonly retry: string | undefined;
+}
+
+/** Cuts a stream into events. Bytes are looked at once, whatever the pieces they arrive in. */
+export class SseReader {
+  readonly #limit: number;
+  #pieces: Buffer[] = [];
+  #held = 0;
+  /** Whether the line being read is still empty, and whether its predecessor ended in CR. */
+  #isLineEmpty = true;
+  #afterCr = false;
+
+  /** `limit`: the most bytes of one event. */
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** The events that `chunk` completes; undefined once an event is over the limit. */
+  push(chunk: Buffer): SseEvent[] | undefined {
+    const events: SseEvent[] = [];
+    let from = 0;
+    for (let i = 0; i < chunk.length; i++) {
+      const byte = chunk[i];
+      if (byte === lineFeed && this.#afterCr) {
+        this.#afterCr = false;
+        continue;
+      }
+      this.#afterCr = byte === carriageReturn;
+      if (byte !== lineFeed && byte !== carriageReturn) {
+        this.#isLineEmpty = false;
+        continue;
+      }
+      if (this.#isLineEmpty) {
+        events.push(this.#complete(chunk.subarray(from, i + 1)));
+        from = i + 1;
+      }
+      this.#isLineEmpty = true;
+    }
+    return this.#keep(chunk.subarray(from)) ? events : undefined;
+  }
+
+  #complete(last: Buffer): SseEvent {
+    const raw = this.#pieces.length === 0 ? last : Buffer.concat([...this.#pieces, last]);
+    this.#pieces = [];
+    this.#held = 0;
+    return parseEvent(raw);
+  }
+
+  #keep(rest: Buffer): boolean {
+    if (rest.length > 0) this.#pieces.push(rest);
+    this.#held += rest.length;
+    return this.#held <= this.#limit;
+  }
+}
+
+/** The text of an event that carries one JSON-RPC message. `fields` come before the data: `id: 7\n`. */
+export function sseMessage(text: string, fields = ""): string {
+  const data = text.includes("\n") || text.includes("\r") ? text.replace(anyLineEnd, "\ndata: ") : text;
+  return `${fields}event: message\ndata: ${data}\n\n`;
+}
+
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+const anyLineEnd = /\r\n|\n|\r/g;
+
+function parseEvent(raw: Buffer): SseEvent {
+  let name = "";
+  let data: string | undefined;
+  let id: string | undefined;
+  let retry: string | undefined;
+  for (const line of raw.toString("utf8").replace(/^\uFEFF/, "").split(anyLineEnd)) {
+    const colon = line.indexOf(":");
+    if (line === "" || colon === 0) continue;
+    const field = colon === -1 ? line : line.slice(0, colon);
+    const value = colon === -1 ? "" : line.slice(line.startsWith(" ", colon + 1) ? colon + 2 : colon + 1);
+    if (field === "data") data = data === undefined ? value : `${data}\n${value}`;
+    else if (field === "event") name = value;
+    else if (field === "id" && !value.includes("\0")) id = value;
+    else if (field === "retry") retry = value;
+  }
+  return { raw, name, data, id, retry };
+}

@@ -1,0 +1,27 @@
+import { code, importedType, join, name } from "../code.ts";
+import { rulesCode } from "../rules.ts";
+import type { PolicyTemplate } from "./policy.ts";
+
+/** `mcpAuthorization`: the rule function that the MCP backend asks about every item, listed or called. */
+export const mcpAuthorizationTemplate: PolicyTemplate<"mcpAuthorization"> = (
+  { settings, origin },
+  { trace },
+) => {
+  const { constants, body, variables } = rulesCode(settings.rules);
+  const input = importedType("gwc/runtime/policies/mcp-authorization", "McpRuleInput");
+  const parameter =
+    variables.length === 0 ? [] : code`{ ${join(variables.map(name), ", ")} }: ${input}`;
+  return {
+    declarations: [
+      ...constants,
+      code`
+        ${trace(origin)}
+        function mayUse(${parameter}): boolean {
+          ${body}
+        }
+      `,
+    ],
+    steps: [],
+    mcpRule: code`mayUse`,
+  };
+};
