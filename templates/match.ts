@@ -16,6 +16,7 @@ export function matchConditions(match: RouteMatch, expressions: Expressions): re
         parameter,
         code`${value}(exchange.query, ${literal(parameter.name)})`,
         "query",
+        expressions,
       );
     }),
   ];
