@@ -5,15 +5,15 @@ export class LiveContext implements GatewayContext {
   readonly sessionKey: Buffer;
   readonly sessions: Map<string, LiveSession> = new Map();
   isDraining = false;
+  isOverdue = false;
   readonly #deadlineListeners: Set<() => void> = new Set();
-  #isPastDeadline = false;
 
   constructor(sessionKey: Buffer) {
     this.sessionKey = sessionKey;
   }
 
   onDrainDeadline(listener: () => void): () => void {
-    if (this.#isPastDeadline) {
+    if (this.isOverdue) {
       listener();
       return () => {};
     }
@@ -23,7 +23,7 @@ export class LiveContext implements GatewayContext {
 
   /** The drain's last deadline: whoever still streams ends now. */
   reachDeadline(): void {
-    this.#isPastDeadline = true;
+    this.isOverdue = true;
     for (const listener of this.#deadlineListeners) listener();
     this.#deadlineListeners.clear();
   }

@@ -218,7 +218,9 @@ export class NodeExchange implements Exchange {
   abort(): void {
     if (this.#response.writableFinished) return;
     this.#isOver = true;
-    this.#response.destroy();
+    // A body that ends with the connection (HTTP/1.0) would look complete: only a reset tells.
+    if (this.#request.httpVersionMinor === 0) this.#request.socket.resetAndDestroy();
+    else this.#response.destroy();
   }
 
   get isAnswered(): boolean {
@@ -242,6 +244,7 @@ export class NodeExchange implements Exchange {
   clientLeft(): void {
     this.#isAborted = true;
     this.#isOver = true;
+    this.record.reason ??= this.gateway.isOverdue ? "Draining" : "ClientClosed";
     const listeners = this.#abortListeners;
     this.#abortListeners = undefined;
     if (listeners !== undefined) for (const listener of listeners) listener();
