@@ -53,6 +53,10 @@ export class HttpServer {
     this.#server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) =>
       this.#serve(request, response, true),
     );
+    // Node keeps a peer's address once it was asked for: a client that has left still has one in the log.
+    this.#server.on(certificates === undefined ? "connection" : "secureConnection", (socket) => {
+      void socket.remoteAddress;
+    });
     // A forward proxy's method (RFC 9110 9.3.6): this is none.
     this.#server.on("connect", (_request, socket) => closeWith(socket, "400 Bad Request"));
     this.#server.on("clientError", answerClientError);
