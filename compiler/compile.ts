@@ -16,6 +16,7 @@ export interface Checked {
   readonly dependencies: readonly string[];
 }
 
+/** What `check` is asked to do. */
 export interface CheckOptions {
   /** What the gateway is called. */
   readonly name: string;

@@ -30,6 +30,7 @@ export interface Origin {
   readonly path: ConfigPath;
 }
 
+/** Keys and indices that lead to a value. */
 export type ConfigPath = readonly (string | number)[];
 
 /** The smallest text a diagnostic points at. */

@@ -9,6 +9,7 @@ export interface Host {
   variable(name: string): string | undefined;
 }
 
+/** A file's text, or why it can't be had. */
 export type FileText =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "problem"; readonly problem: string };

@@ -32,6 +32,7 @@ export interface ExpressionCode {
   readonly constants: readonly HoistedConstant[];
 }
 
+/** A name that emitted code imports. */
 export interface ImportedName {
   /** `gwc/runtime/cel/select` */
   readonly module: string;
@@ -40,6 +41,7 @@ export interface ImportedName {
   readonly isType?: boolean;
 }
 
+/** A module constant that an emitted expression refers to. */
 export interface HoistedConstant {
   /** A proposal, camelCase; the module that prints it may append a number to keep names apart. */
   readonly name: string;
@@ -86,6 +88,7 @@ export interface Program {
   readonly process: ProcessSettings;
 }
 
+/** An input file. */
 export interface ProgramInput {
   readonly name: string;
   /** SHA-256 of the content (not of its layout), hex. */
@@ -109,6 +112,7 @@ export interface BindNode {
   readonly listeners: readonly ListenerNode[];
 }
 
+/** A listener: a host name on a port, and what it answers. */
 export interface ListenerNode {
   /** Unique in the program, an identifier: what generated code calls it. */
   readonly id: string;
@@ -153,6 +157,7 @@ export interface RouteMatch {
   readonly origin: Origin;
 }
 
+/** What the path must be. */
 export type PathMatch =
   | { readonly kind: "exact"; readonly value: string }
   | { readonly kind: "prefix"; readonly value: string }
@@ -166,6 +171,7 @@ export interface ValueMatch {
     | { readonly kind: "regex"; readonly value: string; readonly test: ExpressionCode };
 }
 
+/** A route: a chain of policies and the backend behind it. */
 export interface RouteNode {
   /** Unique in the program, an identifier: the route's function and, in kebab-case, its file. */
   readonly id: string;
@@ -184,6 +190,7 @@ export interface RouteNode {
 // biome-ignore lint/suspicious/noEmptyInterface: filled by the policies
 export interface PolicySettings {}
 
+/** The name of a policy, as it stands in the configuration. */
 export type PolicyKind = keyof PolicySettings;
 
 /** A policy of a route, resolved. */
@@ -222,6 +229,7 @@ export interface McpBackend {
   readonly origin: Origin;
 }
 
+/** One MCP server behind a backend. */
 export type McpTarget = { readonly name: string; readonly origin: Origin } & (
   | { readonly kind: "streamable"; readonly url: Text }
   | { readonly kind: "sse"; readonly url: Text }

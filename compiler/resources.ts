@@ -18,6 +18,7 @@ export interface GatewayResource {
   readonly origin: Origin;
 }
 
+/** A listener as declared. */
 export interface ListenerResource {
   /** Unique within the gateway: what routes attach to. */
   readonly key: string;
@@ -48,6 +49,7 @@ export interface RouteResource {
   readonly origin: Origin;
 }
 
+/** One set of conditions of a route, as declared. */
 export interface MatchConfig {
   readonly path: { readonly kind: "exact" | "prefix" | "regex"; readonly value: string };
   readonly method: string | undefined;
@@ -56,6 +58,7 @@ export interface MatchConfig {
   readonly origin: Origin;
 }
 
+/** What a header or query parameter must be, as declared. */
 export interface ValueMatchConfig {
   readonly name: string;
   readonly kind: "exact" | "regex";

@@ -42,8 +42,10 @@ export interface Schema {
   readonly expression?: boolean;
 }
 
+/** The JSON types of a value. */
 export type SchemaType = "object" | "array" | "string" | "integer" | "number" | "boolean" | "null";
 
+/** Forms of a text that gwc checks. */
 export type FormatName = "duration" | "url" | "hostname" | "address";
 
 /** An object whose keys are all named: an unknown one is a mistake. */
@@ -54,10 +56,12 @@ export function object(
   return { type: "object", properties, additionalProperties: false, ...rest };
 }
 
+/** A list of items of one shape. */
 export function list(items: Schema, rest: Omit<Schema, "type" | "items"> = {}): Schema {
   return { type: "array", items, ...rest };
 }
 
+/** A text of at least one character. */
 export function text(description: string, rest: Omit<Schema, "type" | "description"> = {}): Schema {
   return { type: "string", minLength: 1, description, ...rest };
 }
@@ -75,6 +79,7 @@ export function expression(description: string): Schema {
   return text(description, { maxLength: 16384, expression: true });
 }
 
+/** True or false. */
 export function boolean(
   description: string,
   rest: Omit<Schema, "type" | "description"> = {},
@@ -82,6 +87,7 @@ export function boolean(
   return { type: "boolean", description, ...rest };
 }
 
+/** A whole number within bounds, both included. */
 export function integer(
   description: string,
   minimum: number,
@@ -91,6 +97,7 @@ export function integer(
   return { type: "integer", description, minimum, maximum, ...rest };
 }
 
+/** One of a few words. */
 export function choice(
   description: string,
   values: readonly string[],
@@ -99,6 +106,7 @@ export function choice(
   return { type: "string", enum: values, description, ...rest };
 }
 
+/** A duration: `30s`, `1h30m`. */
 export function duration(
   description: string,
   rest: Omit<Schema, "type" | "description"> = {},

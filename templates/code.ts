@@ -51,6 +51,7 @@ export interface Either {
   readonly broken: Hole;
 }
 
+/** What may stand in a template's hole. */
 export type Hole = Code | ImportSymbol | Literal | Name | Comment | Either | readonly Hole[];
 
 /** What a literal may hold: JSON data, and code where a value is not plain data. */

@@ -17,30 +17,34 @@ export async function checkModules(
   modules: readonly PrintedModule[],
 ): Promise<readonly EmitFinding[]> {
   const { Project, ts } = await import("ts-morph");
+  const options = {
+    target: ts.ScriptTarget.ESNext,
+    lib: ["lib.esnext.d.ts"],
+    module: ts.ModuleKind.ESNext,
+    types: [],
+    strict: true,
+    noUncheckedIndexedAccess: true,
+    exactOptionalPropertyTypes: true,
+    noUnusedLocals: true,
+    noUnusedParameters: true,
+    verbatimModuleSyntax: true,
+    allowImportingTsExtensions: true,
+    skipLibCheck: true,
+    noEmit: true,
+  };
   const project = new Project({
     skipAddingFilesFromTsConfig: true,
     skipFileDependencyResolution: true,
-    compilerOptions: {
-      target: ts.ScriptTarget.ESNext,
-      lib: ["lib.esnext.d.ts"],
-      module: ts.ModuleKind.ESNext,
-      moduleResolution: ts.ModuleResolutionKind.Bundler,
-      types: ["node"],
-      typeRoots: [path.join(packageRoot, "node_modules", "@types")],
-      strict: true,
-      noUncheckedIndexedAccess: true,
-      exactOptionalPropertyTypes: true,
-      noUnusedLocals: true,
-      noUnusedParameters: true,
-      verbatimModuleSyntax: true,
-      allowImportingTsExtensions: true,
-      skipLibCheck: true,
-      noEmit: true,
-      paths: { "gwc/runtime/*": [`${runtimeFolder}/*.ts`] },
-    },
+    compilerOptions: options,
+    resolutionHost: () => ({
+      resolveModuleNames: (names, from) => names.map((name) => resolvedModule(name, from)),
+    }),
   });
-  // A folder that does not exist, inside the package: module resolution then finds the packages the runtime uses.
-  const folder = path.join(packageRoot, "out", ".check");
+  // What Node.js 24 adds to the language and generated code uses.
+  project.createSourceFile(
+    path.join(folder, "node.d.ts"),
+    "interface ImportMeta { readonly main: boolean }",
+  );
   const files = modules.map(({ path: name, text }) =>
     project.createSourceFile(path.join(folder, name), text),
   );
@@ -57,4 +61,25 @@ export async function checkModules(
       message: ts.flattenDiagnosticMessageText(messageText, " "),
     }));
   });
+}
+
+/** A folder that does not exist: the modules are checked in memory. */
+const folder = path.join(packageRoot, "out", ".check");
+
+/**
+ * Only the runtime and the generated modules are looked at. Packages are not: generated code never touches their types,
+ * and reading them would take longer than everything else.
+ */
+function resolvedModule(
+  name: string,
+  from: string,
+): { readonly resolvedFileName: string } | undefined {
+  if (name.startsWith("gwc/runtime/")) {
+    return {
+      resolvedFileName: path.join(runtimeFolder, `${name.slice("gwc/runtime/".length)}.ts`),
+    };
+  }
+  return name.startsWith(".")
+    ? { resolvedFileName: path.resolve(path.dirname(from), name) }
+    : undefined;
 }

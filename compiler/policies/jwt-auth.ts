@@ -36,12 +36,14 @@ declare module "../ir.ts" {
   }
 }
 
+/** The shape of `mode`. */
 export const modeSchema: Schema = choice(
   "strict: a valid token is needed; optional: a request without a token passes; permissive: nothing is refused.",
   ["strict", "optional", "permissive"],
   { default: "strict" },
 );
 
+/** The shape of `audiences`. */
 export const audiencesSchema: Schema = list(shortText("An audience."), {
   minItems: 1,
   maxItems: 64,

@@ -116,6 +116,7 @@ class Running implements RunningGateway {
     const binds = bindEndpoints(definition, {
       ended: (exchange, status, duration) => this.#ended(exchange, status, duration),
       failed: reportFailure,
+      warn: (message) => this.#log.warn(message),
     });
     const opened = await this.#listeners.serve([...binds, ...this.#services(settings)]);
     for (const { endpoint, port } of opened) {
@@ -127,7 +128,7 @@ class Running implements RunningGateway {
   #services(settings: ProcessSettings): Endpoint[] {
     const { stats, readiness } = settings.addresses;
     const page = (handle: ServerBehaviour["handle"]): ServerBehaviour => {
-      return { handle, ended: () => {}, failed: reportFailure };
+      return { handle, ended: () => {}, failed: reportFailure, warn: () => {} };
     };
     const figures = statsPage(this.#metrics, () => this.#definition.name, this.#writer);
     return [

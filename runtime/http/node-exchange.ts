@@ -1,12 +1,15 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { GatewayContext } from "../gateway/context.ts";
-import type { BodySource } from "./body.ts";
+import { type BodySource, collect } from "./body.ts";
 import type { Exchange, ExchangeRecord } from "./exchange.ts";
 import { HeaderEdits } from "./header-edits.ts";
 import { type HeaderList, headerMap, headerValue, withoutHeader } from "./header-list.ts";
 import { endToEnd } from "./hop-by-hop.ts";
-import { collect, RequestBody } from "./request-body.ts";
+import { RequestBody } from "./request-body.ts";
 import type { RequestFacts } from "./request-check.ts";
+
+/** The longest body that is sent as one piece with its head. */
+const oneWrite = 4096;
 
 /** An exchange over node:http. */
 export class NodeExchange implements Exchange {
@@ -164,7 +167,7 @@ export class NodeExchange implements Exchange {
     const length = typeof body === "string" ? Buffer.byteLength(body) : body.length;
     this.#writeHead(status, headers, length);
     this.#isOver = true;
-    this.#response.end(body);
+    this.#endWith(body);
   }
 
   respondHead(status: number, headers: HeaderList, length?: number): void {
@@ -185,7 +188,7 @@ export class NodeExchange implements Exchange {
       // The last piece of a known length ends the answer: one write to the socket less.
       if (this.#remaining <= 0) {
         this.#isOver = true;
-        this.#response.end(chunk);
+        this.#endWith(chunk);
         return true;
       }
     }
@@ -246,6 +249,15 @@ export class NodeExchange implements Exchange {
     }
     if (this.closesConnection || this.gateway.isDraining) head.push("connection", "close");
     this.#response.writeHead(status, head);
+  }
+
+  /** Node puts the head and a latin1 string into one buffer, which costs half of a gathered write. */
+  #endWith(chunk: string | Uint8Array): void {
+    if (chunk instanceof Buffer && chunk.length <= oneWrite) {
+      this.#response.end(chunk.toString("latin1"), "latin1");
+    } else {
+      this.#response.end(chunk);
+    }
   }
 
   #bodySource(): RequestBody {

@@ -33,7 +33,7 @@ export function keysFor(set: KeySet, alg: string, kid: string | undefined): KeyS
 
 function readKey(jwk: unknown): VerificationKey | undefined {
   if (typeof jwk !== "object" || jwk === null) throw new Error("not a key");
-  // Every member is looked at before it is used; createPublicKey throws on what it can't read.
+  // Every member is looked at before it is used.
   const members = jwk as Record<string, unknown>;
   const { kty, kid, use, key_ops, alg, crv } = members;
   if (kty === "oct" || Object.hasOwn(members, "d") || Object.hasOwn(members, "k")) {
@@ -45,9 +45,19 @@ function readKey(jwk: unknown): VerificationKey | undefined {
   if (byType === undefined) return undefined;
   const algorithms = alg === undefined ? byType : byType.filter((name) => name === alg);
   if (algorithms.length === 0) return undefined;
-  const key = createPublicKey({ key: members, format: "jwk" });
-  if ((key.asymmetricKeyDetails?.modulusLength ?? 2048) < 2048) return undefined;
+  const key = importKey(members);
+  if (key === undefined) return undefined;
   return { kid: typeof kid === "string" ? kid : undefined, algorithms, key };
+}
+
+/** RFC 7517 5: a key that can't be read is ignored. RFC 7518 3.3: an RSA key has at least 2048 bits. */
+function importKey(members: Record<string, unknown>): KeyObject | undefined {
+  try {
+    const key = createPublicKey({ key: members, format: "jwk" });
+    return (key.asymmetricKeyDetails?.modulusLength ?? 2048) < 2048 ? undefined : key;
+  } catch {
+    return undefined;
+  }
 }
 
 /** RFC 7518 3.1, RFC 8037, RFC 9864. */

@@ -1,9 +1,4 @@
-import type {
-  JwtVariable,
-  McpItem,
-  McpVariables,
-  RequestVariables,
-} from "../cel/variables.ts";
+import type { JwtVariable, McpItem, McpVariables, RequestVariables } from "../cel/variables.ts";
 import type { Exchange } from "../http/exchange.ts";
 
 /** Who asks, and which tools, prompts and resources exist for them. */
@@ -61,8 +56,8 @@ export function unknownItem(kind: ItemKind, nameAsSent: string): string {
 /** Whom a session belongs to: the token's issuer and subject, or nobody. */
 export function subjectOf(jwt: JwtVariable): string {
   if (jwt === null) return "";
-  const issuer = Object.hasOwn(jwt, "iss") ? jwt["iss"] : null;
-  const subject = Object.hasOwn(jwt, "sub") ? jwt["sub"] : null;
+  const issuer = Object.hasOwn(jwt, "iss") ? jwt.iss : null;
+  const subject = Object.hasOwn(jwt, "sub") ? jwt.sub : null;
   return JSON.stringify([issuer, subject]);
 }
 

@@ -23,4 +23,6 @@ export interface LinkHost {
   readonly messageLimit: number;
   /** Called when the process ends, however it ends by itself: children are killed here. */
   readonly atExit: Set<() => void>;
+  /** Says something about a target in the gateway's log. */
+  log(target: string, text: string): void;
 }

@@ -1,7 +1,5 @@
-import { applyEdits } from "./json-text.ts";
-import type { LiveLink, LiveLinkEvents } from "./live-link.ts";
-import { logTarget } from "./log.ts";
-import { type Message, readFields, readMessage, textAt } from "./message.ts";
+import type { LinkHost, LiveLink, LiveLinkEvents } from "./live-link.ts";
+import { type Message, readFields, readMessage, textAt, withId } from "./message.ts";
 import { type PendingCall, PendingCalls } from "./pending-calls.ts";
 import { rpcCode, rpcError, rpcResult } from "./rpc-answer.ts";
 import type { Call, CallSink, TargetFailure } from "./target.ts";
@@ -20,6 +18,7 @@ export interface LivePeerOptions {
   readonly name: string;
   /** Milliseconds that a request may go without any sign of life. */
   readonly callTimeout: number;
+  readonly host: LinkHost;
   /** Starts the connection. */
   readonly open: (events: LiveLinkEvents) => LiveLink;
   /** The target has ended by itself. */
@@ -113,7 +112,7 @@ export class LivePeer {
   #receive(text: string): void {
     const message = readMessage(text);
     if (message.kind === "problem") {
-      logTarget(this.#options.name, `not a message: ${text}`);
+      this.#options.host.log(this.#options.name, `not a message: ${text}`);
       return;
     }
     if (message.kind === "response") this.#settle(message);
@@ -135,8 +134,7 @@ export class LivePeer {
     if (message.kind === "request") this.#asked.add(message.id);
     const candidates = this.#calls.candidates();
     const only = candidates.length === 1 ? candidates[0] : undefined;
-    const lane =
-      this.#progressOf(message) ?? only ?? this.#listeners.at(-1) ?? candidates.at(-1);
+    const lane = this.#progressOf(message) ?? only ?? this.#listeners.at(-1) ?? candidates.at(-1);
     if (lane === undefined) {
       this.#keep(message);
       return;
@@ -146,7 +144,8 @@ export class LivePeer {
   }
 
   #progressOf(message: Message): PendingCall | undefined {
-    if (message.method !== "notifications/progress" || message.params === undefined) return undefined;
+    if (message.method !== "notifications/progress" || message.params === undefined)
+      return undefined;
     const fields = readFields(message.text, message.params.start, new Set());
     const token = typeof fields === "string" ? undefined : fields.get("progressToken");
     return token && this.#calls.findByProgressToken(textAt(message.text, token));
@@ -206,7 +205,7 @@ export class LivePeer {
   }
 
   #lose(detail: string): void {
-    logTarget(this.#options.name, detail);
+    this.#options.host.log(this.#options.name, detail);
     this.#endAll({ kind: "closed", detail });
     this.#options.onGone();
   }
@@ -225,11 +224,3 @@ export class LivePeer {
 
 /** A call that is over. */
 const over: Call = { cancel: () => {}, resume: () => {} };
-
-/** The answer with the id just as the client wrote it. */
-function withId(answer: Message, id: string): Message {
-  if (answer.id === id) return answer;
-  const text = applyEdits(answer.text, [{ ...answer.idAt, text: id }]);
-  const again = readMessage(text);
-  return again.kind === "problem" ? answer : again;
-}

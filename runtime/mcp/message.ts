@@ -1,5 +1,13 @@
 import { isUtf8 } from "node:buffer";
-import { isArrayAt, isObjectAt, type Member, membersOf, type Span, skipSpace } from "./json-text.ts";
+import {
+  applyEdits,
+  isArrayAt,
+  isObjectAt,
+  type Member,
+  membersOf,
+  type Span,
+  skipSpace,
+} from "./json-text.ts";
 
 /** A JSON-RPC 2.0 message as it was sent, and where its parts are. */
 export interface Message {
@@ -39,7 +47,10 @@ export function readMessage(text: string): Message | MessageProblem {
   if (!isJson(text)) return problem(-32700, "Parse error: not JSON");
   const start = skipSpace(text, 0);
   if (isArrayAt(text, start)) {
-    return problem(-32600, "Invalid Request: batches are not supported, send one message a request");
+    return problem(
+      -32600,
+      "Invalid Request: batches are not supported, send one message a request",
+    );
   }
   if (!isObjectAt(text, start)) return problem(-32600, "Invalid Request: not a JSON-RPC message");
   const envelope = readFields(text, start, envelopeNames);
@@ -60,6 +71,14 @@ export function readFields(text: string, at: number, known: ReadonlySet<string>)
     fields.set(key, member);
   }
   return fields;
+}
+
+/** The message with another id (JSON text). */
+export function withId(message: Message, id: string): Message {
+  if (message.id === id) return message;
+  const changed = readMessage(applyEdits(message.text, [{ ...message.idAt, text: id }]));
+  // One valid token in the place of another.
+  return changed.kind === "problem" ? message : changed;
 }
 
 /** The text of a span. */

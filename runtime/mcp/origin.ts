@@ -54,7 +54,9 @@ function matchesHostname(own: string, hostname: string): boolean {
 
 /** The host of a serialised origin (RFC 6454 6.2), IPv6 in brackets; undefined for `null` and anything malformed. */
 function hostnameOf(origin: string): string | undefined {
-  const match = /^[a-z][a-z0-9+.-]*:\/\/(\[[0-9a-f:.]+\]|[^/?#:@[\]\s]+)(?::[0-9]{1,5})?$/.exec(origin);
+  const match = /^[a-z][a-z0-9+.-]*:\/\/(\[[0-9a-f:.]+\]|[^/?#:@[\]\s]+)(?::[0-9]{1,5})?$/.exec(
+    origin,
+  );
   return match?.[1];
 }
 

@@ -21,10 +21,9 @@ export function openSseLink(
 class SseLink implements LiveLink {
   readonly #upstream: Upstream;
   readonly #headers: readonly string[];
-  readonly #host: LinkHost;
   readonly #events: LiveLinkEvents;
   readonly #reader: SseReader;
-  readonly #stream: UpstreamRequest;
+  #stream: UpstreamRequest | undefined;
   /** Messages sent before the endpoint is known. */
   readonly #waiting: string[] = [];
   readonly #posts = new Set<UpstreamRequest>();
@@ -40,7 +39,6 @@ class SseLink implements LiveLink {
   ) {
     this.#upstream = target.upstream;
     this.#headers = headers;
-    this.#host = host;
     this.#events = events;
     this.#reader = new SseReader(host.messageLimit);
     this.#stream = this.#open();
@@ -62,13 +60,13 @@ class SseLink implements LiveLink {
 
   resume(): void {
     this.#isPaused = false;
-    this.#stream.resume();
+    this.#stream?.resume();
   }
 
   close(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    this.#stream.abort();
+    this.#stream?.abort();
     for (const post of this.#posts) post.abort();
     this.#posts.clear();
   }
@@ -104,9 +102,15 @@ class SseLink implements LiveLink {
   #setEndpoint(data: string): void {
     const { origin, path } = this.#upstream;
     const base = `${origin}${path}`;
-    if (!URL.canParse(data, base)) return this.#break("its endpoint is not a URL");
+    if (!URL.canParse(data, base)) {
+      this.#break("its endpoint is not a URL");
+      return;
+    }
     const url = new URL(data, base);
-    if (url.origin !== origin) return this.#break("its endpoint is of another origin");
+    if (url.origin !== origin) {
+      this.#break("its endpoint is of another origin");
+      return;
+    }
     this.#endpoint = `${url.pathname}${url.search}`;
     for (const text of this.#waiting.splice(0)) this.#post(this.#endpoint, text);
   }
@@ -137,7 +141,9 @@ class SseLink implements LiveLink {
 }
 
 function isEventStream(headers: readonly string[]): boolean {
-  return headerValue(headers, "content-type")?.toLowerCase().startsWith("text/event-stream") === true;
+  return (
+    headerValue(headers, "content-type")?.toLowerCase().startsWith("text/event-stream") === true
+  );
 }
 
 function describe(failure: UpstreamFailure): string {

@@ -66,7 +66,8 @@ export class SseReader {
 
 /** The text of an event that carries one JSON-RPC message. `fields` come before the data: `id: 7\n`. */
 export function sseMessage(text: string, fields = ""): string {
-  const data = text.includes("\n") || text.includes("\r") ? text.replace(anyLineEnd, "\ndata: ") : text;
+  const data =
+    text.includes("\n") || text.includes("\r") ? text.replace(anyLineEnd, "\ndata: ") : text;
   return `${fields}event: message\ndata: ${data}\n\n`;
 }
 
@@ -79,11 +80,15 @@ function parseEvent(raw: Buffer): SseEvent {
   let data: string | undefined;
   let id: string | undefined;
   let retry: string | undefined;
-  for (const line of raw.toString("utf8").replace(/^\uFEFF/, "").split(anyLineEnd)) {
+  for (const line of raw
+    .toString("utf8")
+    .replace(/^\uFEFF/, "")
+    .split(anyLineEnd)) {
     const colon = line.indexOf(":");
     if (line === "" || colon === 0) continue;
     const field = colon === -1 ? line : line.slice(0, colon);
-    const value = colon === -1 ? "" : line.slice(line.startsWith(" ", colon + 1) ? colon + 2 : colon + 1);
+    const value =
+      colon === -1 ? "" : line.slice(line.startsWith(" ", colon + 1) ? colon + 2 : colon + 1);
     if (field === "data") data = data === undefined ? value : `${data}\n${value}`;
     else if (field === "event") name = value;
     else if (field === "id" && !value.includes("\0")) id = value;

@@ -3,7 +3,6 @@ import type { Readable, Writable } from "node:stream";
 import { onOneLine } from "./json-text.ts";
 import { LineReader } from "./line-reader.ts";
 import type { LinkHost, LiveLink, LiveLinkEvents } from "./live-link.ts";
-import { logTarget } from "./log.ts";
 import type { StdioTarget } from "./target.ts";
 
 /**
@@ -96,8 +95,8 @@ class StdioLink implements LiveLink {
     );
     const log = new LineReader(
       longestLogLine,
-      (line) => logTarget(this.#target.name, line),
-      () => logTarget(this.#target.name, "(a line over 8 KB was left out)"),
+      (line) => this.#host.log(this.#target.name, line),
+      () => this.#host.log(this.#target.name, "(a line over 8 KB was left out)"),
     );
     child.stdout.on("data", (chunk: Buffer) => out.push(chunk));
     child.stderr.on("data", (chunk: Buffer) => log.push(chunk));

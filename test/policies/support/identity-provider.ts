@@ -76,6 +76,10 @@ function configuration(keys: JWK[]): object {
   const alg = keys[0]?.alg;
   return {
     jwks: { keys },
+    scopes: ["openid", "offline_access", "use"],
+    // As Keycloak names it.
+    routes: { registration: "/clients-registrations/openid-connect" },
+    enabledJWA: { idTokenSigningAlgValues: [alg] },
     clients: [
       {
         client_id: "app",
@@ -83,6 +87,7 @@ function configuration(keys: JWK[]): object {
         grant_types: ["client_credentials"],
         redirect_uris: [],
         response_types: [],
+        id_token_signed_response_alg: alg,
       },
     ],
     features: {

@@ -1,0 +1,109 @@
+import { createHash } from "node:crypto";
+import { openUpstream } from "../http/client.ts";
+import type { SessionLimits } from "./session-table.ts";
+import type {
+  Credentials,
+  McpTarget,
+  SseTarget,
+  StdioTarget,
+  StreamableHttpTarget,
+} from "./target.ts";
+
+/** The MCP servers of a route and how they are used. Complete: nothing is defaulted at run time. */
+export interface McpBackendSettings {
+  /** The route's name; a session id is valid on its own route only. */
+  readonly route: string;
+  /** At least one; names are unique. */
+  readonly targets: readonly McpTarget[];
+  /** True: tools and prompts are called `target_name`, resources `target+uri`. Required with several targets. */
+  readonly prefix: boolean;
+  /** `failClosed`: a target that fails, fails the request; `failOpen`: the others answer without it. */
+  readonly failureMode: "failClosed" | "failOpen";
+  readonly timeouts: McpTimeouts;
+  readonly limits: McpLimits;
+}
+
+/** Milliseconds. */
+export interface McpTimeouts {
+  /** Until every target must have answered a request that goes to all of them: initialize, lists. */
+  readonly fanOut: number;
+  /** How long a stdio or SSE target may work on a request without any sign of life. */
+  readonly call: number;
+  /** Without a request or an open stream, a session's connections and children end after this time. */
+  readonly idle: number;
+  /** Between two comments on a stream that has nothing to say, for the proxies on the way. */
+  readonly keepAlive: number;
+}
+
+export interface McpLimits {
+  /** The most bytes of a client's message; more is a 413. */
+  readonly body: number;
+  /** The most bytes of a target's message that has to be read as a whole. */
+  readonly message: number;
+  /** The most sessions with children or SSE connections. */
+  readonly sessions: number;
+}
+
+/** The MCP servers of a route, ready to be used; nothing is connected or started before a session needs it. */
+export interface McpBackend extends McpBackendSettings {
+  /** The only target, when messages can be passed on without looking at their answers. */
+  readonly direct: StreamableHttpTarget | undefined;
+  /** Changes when a target becomes another server; part of what a session id is bound to. */
+  readonly targetDigest: string;
+  readonly sessionLimits: SessionLimits;
+}
+
+/** Makes a backend of its settings. */
+export function openMcpBackend(settings: McpBackendSettings): McpBackend {
+  const { targets, prefix, timeouts, limits } = settings;
+  const only = targets.length === 1 ? targets[0] : undefined;
+  const identities = targets.map((target) => [target.name, target.identity]);
+  const digest = createHash("sha256").update(JSON.stringify([prefix, identities]));
+  return {
+    ...settings,
+    direct: only?.kind === "streamableHttp" && !prefix ? only : undefined,
+    targetDigest: digest.digest("base64url"),
+    sessionLimits: { idle: timeouts.idle, live: limits.sessions, message: limits.message },
+  };
+}
+
+/** Settings of a target that is reached over HTTP. */
+export interface HttpTargetSettings {
+  readonly name: string;
+  /** `http://` or `https://` with host, optional port, and the path of the endpoint. */
+  readonly url: string;
+  /** Milliseconds to connect. */
+  readonly connectTimeout: number;
+  readonly credentials: Credentials;
+}
+
+/** A server over streamable HTTP. */
+export function streamableHttp(settings: HttpTargetSettings): StreamableHttpTarget {
+  const { name, url, connectTimeout, credentials } = settings;
+  const upstream = openUpstream({ url, connectTimeout });
+  return { kind: "streamableHttp", name, upstream, credentials, identity: `http ${url}` };
+}
+
+/** A server over the HTTP+SSE transport of revision 2024-11-05. */
+export function sse(settings: HttpTargetSettings): SseTarget {
+  const { name, url, connectTimeout, credentials } = settings;
+  const upstream = openUpstream({ url, connectTimeout });
+  return { kind: "sse", name, upstream, credentials, identity: `sse ${url}` };
+}
+
+/** Settings of a target that is started as a child process. */
+export interface StdioTargetSettings {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** A server that is started as a child process, one for each session. */
+export function stdio(settings: StdioTargetSettings): StdioTarget {
+  const { command, args, env } = settings;
+  // A digest: the environment may hold secrets.
+  const secret = createHash("sha256").update(JSON.stringify(Object.entries(env).sort()));
+  const identity = JSON.stringify(["stdio", command, args, secret.digest("base64url")]);
+  return { kind: "stdio", ...settings, identity };
+}

@@ -1,0 +1,88 @@
+import type { Exchange } from "../http/exchange.ts";
+import { failureAnswer, noteFailure, respondFailure } from "./failure-answer.ts";
+import { respondRpc, rpcCode, rpcError } from "./rpc-answer.ts";
+import { sseMessage } from "./sse.ts";
+import type { TargetFailure } from "./target.ts";
+
+/** The headers of every event stream made here; proxies on the way must not gather it. */
+export const streamHeaders: readonly string[] = [
+  "content-type",
+  "text/event-stream",
+  "cache-control",
+  "no-cache, no-transform",
+  "x-accel-buffering",
+  "no",
+];
+
+/**
+ * The answer to one request of a client: JSON when nothing comes before it, else an event stream that ends with it. A
+ * request that takes long becomes a stream too, with comments that keep the connection in use.
+ */
+export class ClientStream {
+  readonly #exchange: Exchange;
+  readonly #id: string;
+  readonly #timer: NodeJS.Timeout;
+  #stopWaiting: (() => void) | undefined;
+  #isStream = false;
+
+  /** `id`: the request's, as JSON text. `keepAlive`: milliseconds of silence before a comment. */
+  constructor(exchange: Exchange, id: string, keepAlive: number) {
+    this.#exchange = exchange;
+    this.#id = id;
+    this.#timer = setInterval(() => {
+      this.#open();
+      exchange.write(": keep-alive\n\n");
+    }, keepAlive);
+    exchange.onAbort(() => this.#stop());
+  }
+
+  /** Sends a message ahead of the answer. False: the client reads slowly, wait for `onDrain`. */
+  message(text: string): boolean {
+    this.#open();
+    this.#timer.refresh();
+    return this.#exchange.write(sseMessage(text));
+  }
+
+  onDrain(listener: () => void): void {
+    this.#exchange.onDrain(listener);
+  }
+
+  /** Sends the answer and ends. */
+  answer(text: string): void {
+    this.#stop();
+    if (this.#isStream) {
+      this.#exchange.write(sseMessage(text));
+      this.#exchange.end();
+    } else {
+      respondRpc(this.#exchange, 200, text);
+    }
+  }
+
+  /** Answers with an error that follows from what went wrong. */
+  fail(failure: TargetFailure): void {
+    this.#stop();
+    if (!this.#isStream) {
+      respondFailure(this.#exchange, this.#id, failure);
+      return;
+    }
+    const { code, message, reason } = failureAnswer(failure.kind);
+    noteFailure(this.#exchange, failure.detail);
+    this.#exchange.record.reason = reason;
+    this.#exchange.write(sseMessage(rpcError(this.#id, code, message)));
+    this.#exchange.end();
+  }
+
+  #open(): void {
+    if (this.#isStream) return;
+    this.#isStream = true;
+    this.#exchange.respondHead(200, streamHeaders);
+    this.#stopWaiting = this.#exchange.gateway.onDrainDeadline(() => {
+      this.answer(rpcError(this.#id, rpcCode.internal, "the gateway is shutting down"));
+    });
+  }
+
+  #stop(): void {
+    clearInterval(this.#timer);
+    this.#stopWaiting?.();
+  }
+}

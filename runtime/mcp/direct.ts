@@ -1,0 +1,110 @@
+import type { Exchange } from "../http/exchange.ts";
+import { refuse } from "../http/refuse.ts";
+import { isOpen, type McpAccess } from "./access.ts";
+import { rulesFilter } from "./answer-filter.ts";
+import type { McpBackend } from "./backend.ts";
+import { DirectRelay } from "./direct-relay.ts";
+import { isListMethod } from "./items.ts";
+import { type Message, textAt } from "./message.ts";
+import type { HttpSession, McpSession } from "./session.ts";
+import { sendInSession } from "./session-request.ts";
+import { endSession, openSession, refuseUnknownSession, resumeSession } from "./sessions.ts";
+import type { StreamableHttpTarget } from "./target.ts";
+import { headersForTarget } from "./upstream-headers.ts";
+
+/** A client's message on its way to the only target of a route. */
+export interface DirectMessage {
+  readonly message: Message;
+  /** The message as it was sent: forwarded as it is. */
+  readonly bytes: Buffer;
+}
+
+/**
+ * Passes a request on to the only target of a route. What it says is not changed, and its answer is read only where
+ * rules may hide something in it.
+ */
+export function passThrough(
+  exchange: Exchange,
+  backend: McpBackend,
+  target: StreamableHttpTarget,
+  access: McpAccess,
+  post: DirectMessage | undefined,
+): void {
+  const isOpening = post?.message.method === "initialize";
+  const id = isOpening ? undefined : exchange.header("mcp-session-id");
+  const session = id === undefined ? undefined : resumeSession(exchange, backend, access, id);
+  if (id !== undefined && session === undefined) {
+    refuseUnknownSession(exchange);
+    return;
+  }
+  const isInspected = !isOpen(access) && (post === undefined || isListMethod(post.message.method));
+  const relay = new DirectRelay(exchange, target, {
+    requestId: post?.message.kind === "request" ? post.message.id : undefined,
+    filter: isInspected ? rulesFilter(exchange, access, target.name) : undefined,
+    limit: backend.limits.message,
+    onSession: isOpening
+      ? (opened) => openSession(exchange, backend, access, newSession(post.message, opened)).id
+      : undefined,
+  });
+  if (exchange.method === "DELETE" && session !== undefined) endSession(exchange, session);
+  relay.start((handler) =>
+    sendInSession(
+      {
+        target,
+        session: httpSession(session),
+        initialize: session?.initialize,
+        method: methodOf(exchange),
+        headers: headersForTarget(exchange, target.credentials),
+        version: exchange.header("mcp-protocol-version"),
+        acceptEncoding: isInspected ? undefined : exchange.header("accept-encoding"),
+        lastEventId: exchange.header("last-event-id"),
+        body: post?.bytes ?? null,
+      },
+      handler,
+    ),
+  );
+}
+
+/**
+ * Passes a request for OAuth metadata on to the only target of a route, unchanged: true when it was one. For routes
+ * without mcpAuthentication, whose target is its own resource server (RFC 9728, RFC 8414).
+ */
+export function passWellKnown(exchange: Exchange, backend: McpBackend): boolean {
+  const target = backend.direct;
+  if (target === undefined || !exchange.path.startsWith("/.well-known/")) return false;
+  if (exchange.method !== "GET") {
+    refuse(exchange, 405, "MCP", "Method not allowed", ["allow", "GET"]);
+    return true;
+  }
+  const relay = new DirectRelay(exchange, target, {
+    requestId: undefined,
+    filter: undefined,
+    limit: backend.limits.message,
+    onSession: undefined,
+  });
+  const headers = headersForTarget(exchange, target.credentials);
+  headers.push("host", target.upstream.authority, "accept", exchange.header("accept") ?? "*/*");
+  const call = { method: "GET", path: exchange.target, headers, body: null };
+  relay.start((handler) => target.upstream.send(call, handler));
+  return true;
+}
+
+function newSession(message: Message, id: string) {
+  const { params, text } = message;
+  const http: HttpSession = { kind: "http", id, version: "", features: "", renewal: undefined };
+  return {
+    initialize: params === undefined ? undefined : textAt(text, params),
+    targets: [http],
+    live: undefined,
+  };
+}
+
+function httpSession(session: McpSession | undefined): HttpSession | undefined {
+  const first = session?.targets[0];
+  return first?.kind === "http" ? first : undefined;
+}
+
+/** The transport checks let only these three pass. */
+function methodOf(exchange: Exchange): "GET" | "POST" | "DELETE" {
+  return exchange.method === "POST" || exchange.method === "DELETE" ? exchange.method : "GET";
+}

@@ -1,0 +1,114 @@
+import type { Exchange } from "../http/exchange.ts";
+import { refuse } from "../http/refuse.ts";
+import { isAllowed, isOpen, type McpAccess, unknownItem } from "./access.ts";
+import type { McpBackend } from "./backend.ts";
+import { type DirectMessage, passThrough } from "./direct.ts";
+import { addressedItem } from "./items.ts";
+import { type Message, readMessageBytes } from "./message.ts";
+import { resolveItem } from "./names.ts";
+import { respondRpcError, rpcCode } from "./rpc-answer.ts";
+import { serveSessionDelete, serveSessionPost, serveSessionStream } from "./session-serve.ts";
+import { passesTransportChecks } from "./transport-check.ts";
+
+/**
+ * Serves an MCP route: streamable HTTP of the revisions with sessions (2025-03-26, 2025-06-18, 2025-11-25). Settles when
+ * the request has been handed on; answers may follow.
+ */
+export async function serveMcp(
+  exchange: Exchange,
+  backend: McpBackend,
+  access: McpAccess,
+): Promise<void> {
+  exchange.refusalFormat = "json-rpc";
+  if (!passesTransportChecks(exchange)) return;
+  switch (exchange.method) {
+    case "POST":
+      return servePost(exchange, backend, access);
+    case "DELETE":
+      if (backend.direct === undefined) return serveSessionDelete(exchange, backend, access);
+      return passThrough(exchange, backend, backend.direct, access, undefined);
+    default:
+      if (backend.direct === undefined) return serveSessionStream(exchange, backend, access);
+      return passThrough(exchange, backend, backend.direct, access, undefined);
+  }
+}
+
+async function servePost(
+  exchange: Exchange,
+  backend: McpBackend,
+  access: McpAccess,
+): Promise<void> {
+  const bytes = await exchange.readBody(backend.limits.body);
+  if (bytes === "aborted") return;
+  if (bytes === "too-large") return refuse(exchange, 413, "BodyTooLarge", "Message too large");
+  const message = readMessageBytes(bytes);
+  if (message.kind === "problem") return respondRpcError(exchange, 400, "MCP", message);
+  record(exchange, message);
+  if (!isPermitted(exchange, backend, access, message)) return;
+  const post: DirectMessage = { message, bytes };
+  if (backend.direct !== undefined) passThrough(exchange, backend, backend.direct, access, post);
+  else serveSessionPost(exchange, backend, access, message);
+}
+
+/** Checks what the message asks for against the rules; answers when it is hidden or can't be told. */
+function isPermitted(
+  exchange: Exchange,
+  backend: McpBackend,
+  access: McpAccess,
+  message: Message,
+): boolean {
+  if (message.kind === "response") return true;
+  const addressed = addressedItem(message);
+  if (addressed === undefined) return true;
+  if (addressed.kind === "problem") {
+    // Nothing is decided by the name: whether the request is well-formed is the target's business.
+    if (isOpen(access) && !backend.prefix) return true;
+    respondRpcError(exchange, 400, "MCP", invalid(message, addressed.message));
+    return false;
+  }
+  if (message.kind === "notification") {
+    // A server might do what it asks for all the same.
+    respondRpcError(exchange, 400, "MCP", invalid(message, `${message.method} needs an id`));
+    return false;
+  }
+  const { item } = addressed;
+  const found = resolveItem(backend, item);
+  recordItem(exchange, item.kind, found?.name ?? item.name, found?.target.name);
+  if (
+    found !== undefined &&
+    isAllowed(access, exchange, message.method, item.kind, {
+      name: found.name,
+      target: found.target.name,
+    })
+  ) {
+    return true;
+  }
+  respondRpcError(exchange, 200, "MCP", invalid(message, unknownItem(item.kind, item.name)));
+  return false;
+}
+
+function invalid(message: Message, text: string) {
+  return {
+    id: message.id === "" ? "null" : message.id,
+    code: rpcCode.invalidParams,
+    message: text,
+  };
+}
+
+function record(exchange: Exchange, message: Message): void {
+  if (message.method === "") return;
+  exchange.record.fields ??= new Map();
+  exchange.record.fields.set("mcp.method.name", message.method);
+}
+
+function recordItem(
+  exchange: Exchange,
+  kind: "tool" | "prompt" | "resource",
+  name: string,
+  target: string | undefined,
+): void {
+  exchange.record.fields ??= new Map();
+  const field = kind === "resource" ? "mcp.resource.uri" : `gen_ai.${kind}.name`;
+  exchange.record.fields.set(field, name);
+  if (target !== undefined) exchange.record.fields.set("mcp.target", target);
+}

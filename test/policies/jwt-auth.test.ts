@@ -1,0 +1,184 @@
+import { CompactEncrypt, exportJWK, generateKeyPair, importJWK, type JWK } from "jose";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { call, callWith } from "./support/call.ts";
+import { type Echo, startEcho } from "./support/echo.ts";
+import { assemble, hmacWithPublicKey, now, publicPart, sign } from "./support/forge.ts";
+import { audience, IdentityProvider } from "./support/identity-provider.ts";
+import { type GatewayProcess, startFixture } from "./support/process.ts";
+
+let provider: IdentityProvider;
+let upstream: Echo;
+let gateway: GatewayProcess;
+let key: JWK;
+
+beforeAll(async () => {
+  provider = await IdentityProvider.start();
+  upstream = await startEcho();
+  gateway = await startFixture("jwt", {
+    ISSUER: provider.issuer,
+    KEY_SET: provider.keySetUrl,
+    UPSTREAM: upstream.url,
+  });
+  key = provider.keys[0] ?? {};
+});
+
+afterAll(async () => {
+  await gateway?.stop();
+  await upstream?.stop();
+  await provider?.stop();
+});
+
+const claims = () => ({ iss: provider.issuer, aud: audience, sub: "alice", exp: now() + 60 });
+
+describe("a token from the identity provider", () => {
+  test("is let through, and goes no further than the gateway", async () => {
+    const answer = await callWith(`${gateway.url}/strict`, await provider.token());
+    expect(answer.status).toBe(200);
+    expect(JSON.parse(answer.body).headers).not.toHaveProperty("authorization");
+  });
+
+  test("is let through again from memory", async () => {
+    const token = await provider.token();
+    const before = provider.keySetRequests;
+    for (let i = 0; i < 20; i++) {
+      expect((await callWith(`${gateway.url}/strict`, token)).status).toBe(200);
+    }
+    expect(provider.keySetRequests).toBe(before);
+  });
+
+  test("is known under any spelling of the scheme", async () => {
+    const headers = { authorization: `bEARER ${await provider.token()}` };
+    expect((await call(`${gateway.url}/strict`, headers)).status).toBe(200);
+  });
+
+  test("puts its subject in the log, and itself nowhere", async () => {
+    const token = await sign(key, { ...claims(), sub: "carol smith" });
+    await callWith(`${gateway.url}/strict`, token);
+    await callWith(`${gateway.url}/strict`, `${token}x`);
+    await expect.poll(() => gateway.output()).toContain('jwt.sub="carol smith"');
+    expect(gateway.output()).not.toContain(token.slice(0, 40));
+  });
+
+  test("is subject to the rules that follow", async () => {
+    const token = await provider.token();
+    expect((await callWith(`${gateway.url}/ruled/allowed`, token)).status).toBe(200);
+    const denied = await callWith(`${gateway.url}/ruled/denied`, token);
+    expect(denied).toMatchObject({ status: 403, body: "authorization failed" });
+  });
+});
+
+describe("a request without a token", () => {
+  test("gets a 401 that names the scheme and no error", async () => {
+    const answer = await callWith(`${gateway.url}/strict`, undefined);
+    expect(answer.status).toBe(401);
+    expect(answer.headers["www-authenticate"]).toBe("Bearer");
+  });
+
+  test.each(["Basic YTpi", "Bearer", "Bearer ", "Bearertoken", ""])(
+    "counts as such with the credentials %j",
+    async (authorization) => {
+      const answer = await call(`${gateway.url}/strict`, { authorization });
+      expect(answer.headers["www-authenticate"]).toBe("Bearer");
+    },
+  );
+
+  test("passes in optional mode, without claims", async () => {
+    const answer = await callWith(`${gateway.url}/optional`, undefined);
+    expect([answer.status, answer.headers["x-jwt"]]).toEqual([200, "none"]);
+  });
+
+  test("passes in permissive mode, without claims", async () => {
+    const answer = await callWith(`${gateway.url}/permissive`, undefined);
+    expect([answer.status, answer.headers["x-jwt"]]).toEqual([200, "none"]);
+  });
+});
+
+describe("a token that is not valid", () => {
+  const forgeries: Record<string, () => Promise<string> | string> = {
+    "is no token": () => "abc",
+    "has three parts of nothing": () => "..",
+    "has no issuer": () => sign(key, { aud: audience, exp: now() + 60 }),
+    "has another issuer": () => sign(key, { ...claims(), iss: "https://evil.test" }),
+    "has another audience": () => sign(key, { ...claims(), aud: "https://elsewhere.example" }),
+    "has no audience": () => sign(key, { iss: provider.issuer, exp: now() + 60 }),
+    "has expired": () => sign(key, { ...claims(), exp: now() - 61 }),
+    "never expires": () => sign(key, { iss: provider.issuer, aud: audience }),
+    "expires at no number": () => sign(key, { ...claims(), exp: "tomorrow" }),
+    "is for later": () => sign(key, { ...claims(), nbf: now() + 65 }),
+    "is not signed": () => assemble({ alg: "none", kid: key.kid }, claims(), () => ""),
+    "is signed with the public key as a secret": () =>
+      assemble({ alg: "HS256", kid: key.kid }, claims(), hmacWithPublicKey(key)),
+    "has an algorithm that is not its key's": () => sign(key, claims(), { alg: "PS256" }),
+    "has another key under a known name": async () =>
+      sign({ ...(await stranger()), kid: key.kid ?? "" }, claims()),
+    "brings its own key": async () => {
+      const own = await stranger();
+      return sign(own, claims(), { jwk: publicPart(own) });
+    },
+    "names its key by a path": () => sign(key, claims(), { kid: "../../dev/null" }),
+    "has critical extensions": () => sign(key, claims(), { crit: ["b64"], b64: true }),
+    "has a changed payload": async () => {
+      const [head, , signature] = (await sign(key, claims())).split(".");
+      const changed = Buffer.from(JSON.stringify({ ...claims(), sub: "admin" }));
+      return `${head}.${changed.toString("base64url")}.${signature}`;
+    },
+    "is encrypted": async () => {
+      const text = new TextEncoder().encode(JSON.stringify(claims()));
+      const header = { alg: "RSA-OAEP-256", enc: "A256GCM" } as const;
+      const encrypter = new CompactEncrypt(text).setProtectedHeader(header);
+      return encrypter.encrypt(await importJWK(publicPart(key), header.alg));
+    },
+    "is too long": () => sign(key, { ...claims(), pad: "x".repeat(20_000) }),
+    "is two tokens": async () => `${await provider.token()}, ${await provider.token()}`,
+  };
+
+  async function stranger(): Promise<JWK> {
+    const { privateKey } = await generateKeyPair("RS256", { extractable: true });
+    return { ...(await exportJWK(privateKey)), kid: "stranger", alg: "RS256" };
+  }
+
+  test.each(Object.entries(forgeries))("that %s gets a 401 without reasons", async (_, forge) => {
+    const reached = upstream.count();
+    const answer = await callWith(`${gateway.url}/strict`, await forge());
+    expect(answer).toMatchObject({
+      status: 401,
+      headers: { "www-authenticate": 'Bearer error="invalid_token"' },
+      body: "authentication failure: the token is not valid",
+    });
+    expect(upstream.count()).toBe(reached);
+  });
+
+  test("gets a 401 in optional mode too", async () => {
+    expect((await callWith(`${gateway.url}/optional`, "abc")).status).toBe(401);
+  });
+
+  test("passes in permissive mode, without claims", async () => {
+    const answer = await callWith(`${gateway.url}/permissive`, "abc");
+    expect([answer.status, answer.headers["x-jwt"]]).toEqual([200, "none"]);
+  });
+});
+
+describe("clocks may differ by a minute", () => {
+  test.each([
+    ["expired 50 seconds ago", () => ({ exp: now() - 50 })],
+    ["is for 50 seconds later", () => ({ nbf: now() + 50 })],
+  ])("a token that %s is valid", async (_, times) => {
+    const token = await sign(key, { ...claims(), ...times() });
+    expect((await callWith(`${gateway.url}/strict`, token)).status).toBe(200);
+  });
+
+  test("a remembered token ends when it expires", async () => {
+    const token = await sign(key, { ...claims(), exp: now() - 58 });
+    expect((await callWith(`${gateway.url}/strict`, token)).status).toBe(200);
+    await new Promise((resolve) => setTimeout(resolve, 2500));
+    expect((await callWith(`${gateway.url}/strict`, token)).status).toBe(401);
+  });
+});
+
+describe("modes with a valid token", () => {
+  test.each(["optional", "permissive"])("%s: there are claims", async (path) => {
+    const answer = await callWith(`${gateway.url}/${path}`, await provider.token());
+    expect([answer.status, answer.headers["x-jwt"]]).toEqual([200, "claims"]);
+    expect(JSON.parse(answer.body).headers).not.toHaveProperty("authorization");
+  });
+});
