@@ -3,9 +3,9 @@ import { readArguments } from "./commands/arguments.ts";
 import type { CommandResult, Surroundings, Verb } from "./commands/command.ts";
 import { overallHelp, verbHelp } from "./commands/help.ts";
 import { verbs } from "./commands/verbs.ts";
-import { version } from "./commands/version.ts";
 import { realHost } from "./host.ts";
 import { nearest } from "./nearest.ts";
+import { bugReport } from "./report/bug.ts";
 import { takesColors } from "./report/colors.ts";
 
 try {
@@ -14,7 +14,7 @@ try {
   if (result.stdout !== undefined) process.stdout.write(result.stdout);
   process.exitCode = result.exitCode;
 } catch (error) {
-  process.stderr.write(bugReport(error));
+  process.stderr.write(bugReport(error, process.env.GWC_DEBUG === "1"));
   process.exitCode = 3;
 }
 
@@ -86,25 +86,6 @@ function unknownVerb(word: string): CommandResult {
 function usage(problem: string, hint: string | undefined, more: string): CommandResult {
   const lines = [`error: ${problem}`, `hint: ${hint ?? `\`${more}\` says what there is`}`];
   return { exitCode: 2, stderr: `${lines.join("\n")}\n` };
-}
-
-/**
- * A mistake of gwc itself. Messages of errors can quote the configuration or the environment, so only the kind of error
- * and gwc's own places are shown.
- */
-function bugReport(error: unknown): string {
-  const isDebug = process.env.GWC_DEBUG === "1";
-  const name = error instanceof Error ? error.constructor.name : typeof error;
-  const places = error instanceof Error ? (error.stack ?? "").split("\n") : [];
-  const shown = isDebug ? [String(error)] : [];
-  return [
-    `error: this is a bug in gwc ${version()} (Node.js ${process.versions.node}): ${name}`,
-    ...shown,
-    ...places.filter((line) => /^\s+at /.test(line)).slice(0, 12),
-    "Please report it with the lines above; they hold nothing of your configuration.",
-    isDebug ? "" : "GWC_DEBUG=1 shows the error's own message, which may.",
-    "",
-  ].join("\n");
 }
 
 /** A line on the terminal that says what is being done; erased at the end. */
