@@ -1,5 +1,5 @@
 import type { Rule } from "../compiler/ir.ts";
-import { type Code, code, comment, type Hole, name } from "./code.ts";
+import { type Code, code, comment, type Hole, join, name } from "./code.ts";
 import { constantsOf, expression } from "./expression.ts";
 import { ifStatement } from "./statements.ts";
 
@@ -30,24 +30,46 @@ export function rulesCode(rules: readonly Rule[]): RulesCode {
       ...allow.map((rule) => statement(rule, "", "true")),
       last,
     ],
-    variables: [...new Set(rules.flatMap((rule) => rule.expression.variables))].sort(),
+    variables: [...new Set(rules.flatMap(variablesOf))].sort(),
   };
 }
 
-function statement(
-  { action, expression: { source, code: emitted } }: Rule,
-  label: string,
-  verdict: string,
-): Code {
+function statement(rule: Rule, label: string, verdict: string): Code {
+  const {
+    action,
+    expression: { source, code: emitted },
+  } = rule;
   const test = expression(emitted);
   const condition = action === "require" ? negated(emitted.text, test) : test;
+  const conditions = [
+    ...subject(rule),
+    isLoose(rule, emitted.text) ? code`(${condition})` : condition,
+  ];
   return code`
     ${comment(`${label}${source}`)}
-    ${ifStatement([condition], code`return ${name(verdict)};`)}
+    ${ifStatement(conditions, code`return ${name(verdict)};`)}
   `;
+}
+
+/** The condition under which a deny or require rule is about the item at all. */
+function subject({ action, about }: Rule): readonly Code[] {
+  if (action === "allow" || about.length === 0) return [];
+  const kinds = about.map((kind) => code`mcp.${name(kind)} !== undefined`);
+  return [kinds.length === 1 ? join(kinds, "") : code`(${join(kinds, " || ")})`];
+}
+
+/** Whether a condition that stands behind `&&` needs parentheses. */
+function isLoose(rule: Rule, text: string): boolean {
+  return rule.action === "deny" && subject(rule).length > 0 && /\|\||\?\?| \? /.test(text);
 }
 
 /** `!` binds tighter than any operator, so anything but a call or a name is put in parentheses. */
 function negated(text: string, test: Code): Code {
   return /^[\w$.?]+(\([^()]*\))?$/.test(text) ? code`!${test}` : code`!(${test})`;
+}
+
+function variablesOf(rule: Rule): readonly string[] {
+  return subject(rule).length === 0
+    ? rule.expression.variables
+    : [...rule.expression.variables, "mcp"];
 }
