@@ -42,6 +42,8 @@ export class Emitter {
   value(node: Node): Code {
     const constant = this.constantOf(node);
     if (constant !== undefined) return emitLiteral(this, constant);
+    const typeName = this.checked.typeNameOf(node);
+    if (typeName !== undefined) return this.#typeValue(typeName);
     switch (node.kind) {
       case "literal":
         return emitLiteral(this, node.literal);
@@ -240,6 +242,12 @@ export class Emitter {
     for (const [, path = "", found] of code.text.matchAll(/([^\s()!]+) ([!=]==) /g)) {
       if (found === operator) this.#narrowed.add(path);
     }
+  }
+
+  #typeValue(name: string): Code {
+    const proposal = `${name.split(".").at(-1)?.replace(/^[A-Z]/, (letter) => letter.toLowerCase())}Type`;
+    const text = this.hoist(proposal, `new TypeValue("${name}")`, "types#TypeValue");
+    return { text, level: LEVEL.primary, ts: "unknown", mayFail: false, isSimple: true };
   }
 
   #logicalValue(node: Extract<Node, { kind: "logical" }>): Code {
