@@ -44,6 +44,8 @@ export interface Checked {
   callOf(node: CallNode): ResolvedCall | undefined;
   /** The type that a node names: `int`. */
   typeNameOf(node: Node): string | undefined;
+  /** Whether a mistake of this very node was reported, so that there is no code for it. */
+  isMistake(node: Node): boolean;
 }
 
 /** Finds the type of every node; each mistake is reported once. */
@@ -56,6 +58,7 @@ export function check(root: Node, environment: Environment, problems: Problems):
     declarationOf: (node) => checker.declarations.get(node),
     callOf: (node) => checker.calls.get(node),
     typeNameOf: (node) => checker.typeNames.get(node),
+    isMistake: (node) => checker.mistakes.has(node),
   };
 }
 
@@ -66,6 +69,7 @@ export class Checker {
   readonly declarations = new Map<Node, Declaration>();
   readonly calls = new Map<CallNode, ResolvedCall>();
   readonly typeNames = new Map<Node, string>();
+  readonly mistakes = new Set<Node>();
   readonly environment: Environment;
   readonly problems: Problems;
   /** The variables of the macros around, innermost last. */
@@ -80,6 +84,7 @@ export class Checker {
   check(node: Node): Type {
     const type = this.#typeOf(node);
     this.types.set(node, type);
+    if (type.kind === "error") this.mistakes.add(node);
     return type;
   }
 

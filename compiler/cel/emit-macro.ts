@@ -1,5 +1,5 @@
 import type { MacroNode, Node } from "./ast.ts";
-import { type Code, LEVEL } from "./code.ts";
+import type { Code } from "./code.ts";
 import { arrowBody, type Emitter, type Local } from "./emit.ts";
 
 /** A macro as a value. */
@@ -79,11 +79,10 @@ function arrow(
 /** What is known of a macro's variable. */
 function variableCode(node: MacroNode, range: Code): Partial<Code> {
   if (node.macro === "bind" || node.macro === "with") {
-    return { ...range, ...ownText };
+    const { text: _text, level: _level, opposite: _opposite, ...known } = range;
+    return known;
   }
   return range.isJson ? { isJson: true } : {};
 }
-
-const ownText = { level: LEVEL.primary, isSimple: true } as const;
 
 export type { Node };

@@ -40,6 +40,7 @@ export class Emitter {
 
   /** The value, or undefined for an error. */
   value(node: Node): Code {
+    if (this.checked.isMistake(node)) return FAILURE;
     const constant = this.constantOf(node);
     if (constant !== undefined) return emitLiteral(this, constant);
     const typeName = this.checked.typeNameOf(node);
@@ -157,7 +158,7 @@ export class Emitter {
     const text = localPlaceholder(name, this.#localCount);
     const local: Local = {
       name,
-      code: { text, level: LEVEL.primary, ts: "unknown", mayFail: false, isSimple: true, ...code },
+      code: { ts: "unknown", mayFail: false, ...code, text, level: LEVEL.primary, isSimple: true },
       isUsed: false,
     };
     this.locals.push(local);
@@ -297,6 +298,9 @@ export class Emitter {
     return this.call("logic#choose", [test, later(consequent), later(alternate)]);
   }
 }
+
+/** What a mistaken part of an unchecked expression becomes: an error. */
+const FAILURE: Code = { text: "undefined", level: LEVEL.primary, ts: "unknown", mayFail: true };
 
 const TRUE = { text: "true", level: LEVEL.primary };
 

@@ -83,7 +83,7 @@ function declare(
   const text = variableName(path);
   const code = { text, level: LEVEL.primary, ts: "unknown", mayFail: true } as const;
   const declaration = { path, type, code, variables: [text], helpers: [], doc: "" };
-  declarations.set(path, declaration);
+  if (!declarations.has(path)) declarations.set(path, declaration);
   if (container !== "" && path.startsWith(`${container}.`)) {
     declarations.set(path.slice(container.length + 1), declaration);
   }
@@ -114,7 +114,12 @@ function expectedOf(test: IncrementalTest): unknown {
 
 /** What an expression gives in one of the emission's modes; undefined also when it does not compile. */
 export function evaluate(test: SpecCase, slot: "value" | "allow" | "deny"): unknown {
-  const { expression } = compileIn(test.expression, test.environment, slot);
+  const { expression } = compileIn(
+    test.expression,
+    test.environment,
+    slot,
+    test.isUnchecked ? "unchecked" : "checked",
+  );
   if (expression === undefined) return undefined;
   return functionOf(expression.code, expression.variables)(test.variables);
 }
