@@ -1,6 +1,7 @@
 import { callWith } from "./call.ts";
 import { startCompiled } from "./compiled.ts";
 import { type Echo, startEcho } from "./echo.ts";
+import { ed25519 } from "./forge.ts";
 import { IdentityProvider } from "./identity-provider.ts";
 import { type JwtWorld, jwtRoutes } from "./jwt-routes.ts";
 import type { GatewayProcess } from "./process.ts";
@@ -47,14 +48,6 @@ export async function startWorld(
       (await callWith(`${gateway.url}/${route}`, token)).status,
   };
 }
-
-/** The public key of RFC 8037, appendix A.2: a key set is never empty. */
-const ed25519 = {
-  kty: "OKP",
-  crv: "Ed25519",
-  kid: "unused",
-  x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
-};
 
 /** Milliseconds. */
 export const pause = (time: number) => new Promise((resolve) => setTimeout(resolve, time));
