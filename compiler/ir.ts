@@ -206,6 +206,11 @@ export type PolicyUse<Kind extends PolicyKind = PolicyKind> = {
 export interface Rule {
   readonly action: "allow" | "deny" | "require";
   readonly expression: CompiledExpression;
+  /**
+   * The kinds of MCP items that the rule reads. A deny or require rule that names some says nothing about the others:
+   * `deny: mcp.tool.name == "x"` leaves prompts alone. Empty: it is about everything.
+   */
+  readonly about: readonly ("tool" | "prompt" | "resource")[];
   readonly origin: Origin;
 }
 

@@ -154,20 +154,20 @@ class Printer {
       this.text += flat;
       return;
     }
-    if (isArray(value)) this.#printBroken("[", "]", value, (item) => this.#printValue(item));
-    else if (isRecord(value)) {
-      const entries = Object.entries(value).filter(([, item]) => item !== undefined);
-      this.#printBroken("{", "}", entries, ([key, item]) => {
-        const spelled = propertyName(key);
-        if (isName(item) && item.text === spelled) {
-          this.text += spelled;
-          return;
-        }
-        this.text += `${spelled}: `;
-        this.#printValue(item ?? null);
-      });
-    } else if (isHole(value)) this.print(value);
+    if (isHole(value)) this.print(value);
+    else if (isArray(value)) this.#printBroken("[", "]", value, (item) => this.#printValue(item));
+    else if (isRecord(value)) this.#printRecord(value);
     else this.text += flat ?? "";
+  }
+
+  #printRecord(value: { readonly [key: string]: Printable | undefined }): void {
+    const entries = Object.entries(value).filter(([, item]) => item !== undefined);
+    this.#printBroken("{", "}", entries, ([key, item]) => {
+      const spelled = propertyName(key);
+      const isShorthand = item !== undefined && this.#flat(item) === spelled && isHole(item);
+      this.text += isShorthand ? spelled : `${spelled}: `;
+      if (!isShorthand) this.#printValue(item ?? null);
+    });
   }
 
   #printBroken<Item>(
@@ -205,7 +205,9 @@ class Printer {
       const items = entries.map(([key, item]) => {
         const flat = this.#flat(item ?? null);
         if (flat === undefined) return undefined;
-        return flat === propertyName(key) && isName(item) ? flat : `${propertyName(key)}: ${flat}`;
+        return flat === propertyName(key) && item !== undefined && isHole(item)
+          ? flat
+          : `${propertyName(key)}: ${flat}`;
       });
       return items.includes(undefined) ? undefined : `{ ${items.join(", ")} }`;
     }
@@ -294,10 +296,6 @@ function isArray(value: Printable): value is readonly Printable[] {
 
 function isHole(value: Printable): value is Code | ImportSymbol | Name {
   return typeof value === "object" && value !== null && made in value;
-}
-
-function isName(value: Printable | undefined): value is Name {
-  return value !== undefined && isHole(value) && value.kind === "name";
 }
 
 function isLate(value: Printable): value is Extract<Printable, { kind: "late" }> {

@@ -7,6 +7,7 @@ import type { Resource } from "../resources.ts";
 import type { Schema } from "../schema.ts";
 import type { SourceFile } from "../source.ts";
 import { readDocuments } from "./documents.ts";
+import { gatewayName } from "./gateway-name.ts";
 import { standaloneSchema } from "./schemas/standalone.ts";
 import { readStandalone } from "./standalone.ts";
 import { type Validator, validator } from "./validate.ts";
@@ -84,18 +85,12 @@ function readFile(
   const read = readValue(document, origin, schema, host, diagnostics);
   const before = diagnostics.list.length;
   if (!validate(read.value, origin, diagnostics) || diagnostics.list.length > before) return [];
-  return readStandalone(withLateTexts(read), gatewayName(file.name), origin);
+  return readStandalone(withLateTexts(read), gatewayName([file.path]), origin);
 }
 
 /** A digest of what a file says rather than of its bytes: comments and quoting don't change what is compiled. */
 function contentDigest({ documents }: SourceFile): string {
   return createHash("sha256").update(documents.map(canonicalText).join("\n")).digest("hex");
-}
-
-/** The gateway's name: the file's, or its folder's when the file has the customary one. */
-export function gatewayName(file: string): string {
-  const stem = path.posix.basename(file).replace(/\.(ya?ml|json)$/, "");
-  return stem;
 }
 
 /** Names of the inputs in generated text: relative to their common folder, so that they say nothing of the machine. */

@@ -1,7 +1,7 @@
 import type { ConfigValue } from "../1-parse/values.ts";
 import { type CelPhase, compileExpression } from "../cel/compile.ts";
-import { below, type Origin, type Place } from "../diagnostics.ts";
-import type { Rule } from "../ir.ts";
+import { below, type Origin } from "../diagnostics.ts";
+import type { CompiledExpression, Rule } from "../ir.ts";
 import { expression, list, type Schema } from "../schema.ts";
 import type { ResolveContext } from "./policy.ts";
 
@@ -62,13 +62,18 @@ export function resolveRules(
       phase,
       slot: rule.action,
     });
-    for (const { code, params, within } of problems) {
-      const at: Place = { ...rule.origin, within };
-      diagnostics.report(code, at, params);
+    for (const { within, ...problem } of problems) {
+      diagnostics.add({ ...problem, at: { ...rule.origin, within } });
     }
-    return expression === undefined
-      ? []
-      : [{ action: rule.action, expression, origin: rule.origin }];
+    if (expression === undefined) return [];
+    const about = phase === "mcp" ? MCP_ITEMS.filter((item) => readsItem(expression, item)) : [];
+    return [{ action: rule.action, expression, about, origin: rule.origin }];
   });
   return compiled.length === rules.length ? compiled : undefined;
+}
+
+const MCP_ITEMS = ["tool", "prompt", "resource"] as const;
+
+function readsItem({ reads }: CompiledExpression, item: (typeof MCP_ITEMS)[number]): boolean {
+  return reads.some(([root, member]) => root === "mcp" && member === item);
 }
