@@ -109,7 +109,7 @@ class Running implements RunningGateway {
     this.#log.info("draining");
     await drain(this.#context, this.#listeners, this.#settings.drain);
     this.#log.info("ended");
-    this.#writer.close();
+    await this.#writer.close();
   }
 
   async #serve(definition: Gateway, settings: ProcessSettings): Promise<void> {

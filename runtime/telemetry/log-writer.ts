@@ -1,4 +1,5 @@
 import { write, writeSync } from "node:fs";
+import { setTimeout as setTimeoutPromise } from "node:timers/promises";
 
 /** Bytes that are gathered before a write, and how long a line waits at most. */
 const batchSize = 65_536;
@@ -7,6 +8,8 @@ const batchDelay = 50;
 const maxBacklog = 16 * 1024 * 1024;
 /** Milliseconds until a write is tried again on a pipe that is full. */
 const retryDelay = 10;
+/** How often the end waits that long for a write under way. */
+const closeTries = 100;
 
 /**
  * Writes lines to a file descriptor in batches, never waiting for the reader. What is left is written when the
@@ -51,8 +54,10 @@ export class LogWriter {
     this.#write();
   }
 
-  /** Writes the rest and stops. */
-  close(): void {
+  /** Writes the rest and stops. A write under way is awaited, as long as the reader reads: it can't be taken back. */
+  async close(): Promise<void> {
+    for (let tries = 0; this.#writing !== undefined && tries < closeTries; tries++)
+      await setTimeoutPromise(retryDelay);
     process.off("exit", this.#atExit);
     this.#finish();
   }
