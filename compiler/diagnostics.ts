@@ -53,6 +53,12 @@ export interface Outcome<Value> {
 export class Diagnostics {
   readonly list: Diagnostic[] = [];
 
+  /** Adds a diagnostic whose code is known only as one of several. */
+  add(found: Diagnostic): void {
+    this.list.push(found);
+  }
+
+  /** Adds a diagnostic; its parameters follow from its code. */
   report<Code extends MessageCode>(
     code: Code,
     at: Place,

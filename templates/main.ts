@@ -11,7 +11,8 @@ import {
   name,
   type Printable,
 } from "./code.ts";
-import { matchConditions, matchConstants } from "./match.ts";
+import { constantsOf, Expressions } from "./expression.ts";
+import { matchConditions } from "./match.ts";
 import { type PrintedModule, printModule } from "./print.ts";
 import { ifStatement } from "./statements.ts";
 import { originText, type Trace } from "./trace.ts";
@@ -27,13 +28,14 @@ export interface MainContext {
 /** `main.ts`: which request goes to which route, and the gateway that the runtime starts. */
 export function mainModule(program: Program, context: MainContext): PrintedModule {
   const listeners = program.binds.flatMap((bind) => bind.listeners);
-  const constants = listeners.flatMap(({ table }) =>
-    table.flatMap(({ entries }) => matchConstants(entries)),
+  const expressions = new Expressions();
+  const functions = program.binds.flatMap((bind) =>
+    bindFunctions(bind, { ...context, expressions }),
   );
   const start = imported("gwc/runtime/gateway/start", "startGateway");
-  const body: Code[] = [
-    ...constants,
-    ...program.binds.flatMap((bind) => bindFunctions(bind, context)),
+  const body: Hole[] = [
+    ...constantsOf(expressions),
+    ...functions,
     code`
       export const gateway: ${importedType("gwc/runtime/gateway/definition", "Gateway")} = ${literal(gatewayValue(program))};
     `,
@@ -94,7 +96,12 @@ function listenerFunction(id: string): string {
   return id === "gateway" ? "gatewayListener" : id;
 }
 
-function bindFunctions(bind: BindNode, context: MainContext): readonly Code[] {
+/** `main.ts` under construction. */
+interface Scope extends MainContext {
+  readonly expressions: Expressions;
+}
+
+function bindFunctions(bind: BindNode, context: Scope): readonly Code[] {
   const listeners = bind.listeners.map((listener) => listenerCode(listener, context));
   if (handlerOf(bind) !== portFunction(bind)) return listeners;
   const choices = bind.listeners.map(({ id, hostname }) =>
@@ -117,14 +124,14 @@ const exchangeType = importedType("gwc/runtime/http/exchange", "Exchange");
 const handledType = importedType("gwc/runtime/http/exchange", "Handled");
 const notFound = code`return ${imported("gwc/runtime/http/refuse", "notFound")}(exchange);`;
 
-function listenerCode(listener: ListenerNode, context: MainContext): Code {
+function listenerCode(listener: ListenerNode, context: Scope): Code {
   const routes = new Map(listener.routes.map((route) => [route.id, route.name]));
   const enter = (entry: RouteEntry): Code => {
     const handler = imported(context.routePath(entry.route), entry.route);
     const label = literal(routes.get(entry.route) ?? entry.route);
     return code`return ${imported("gwc/runtime/http/enter", "enter")}(exchange, ${literal(listener.name)}, ${label}, ${handler});`;
   };
-  const { statements, isComplete } = tableCode(listener, enter);
+  const { statements, isComplete } = tableCode(listener, enter, context.expressions);
   const entries = listener.table.flatMap((host) => host.entries);
   const fields = [
     ...(listener.table.some(({ hostname }) => hostname !== "*") ? ["hostname"] : []),
@@ -145,6 +152,7 @@ function listenerCode(listener: ListenerNode, context: MainContext): Code {
 function tableCode(
   { table }: ListenerNode,
   enter: (entry: RouteEntry) => Code,
+  expressions: Expressions,
 ): { statements: readonly Hole[]; isComplete: boolean } {
   const statements: Hole[] = [];
   let isComplete = false;
@@ -153,7 +161,7 @@ function tableCode(
     let isClosed = false;
     for (const entry of entries) {
       if (isClosed) break;
-      const conditions = matchConditions(entry.match);
+      const conditions = matchConditions(entry.match, expressions);
       isClosed = conditions.length === 0;
       lines.push(conditional(conditions, enter(entry)));
     }

@@ -1,14 +1,14 @@
-import type { RouteEntry, RouteMatch, ValueMatch } from "../compiler/ir.ts";
+import type { RouteMatch, ValueMatch } from "../compiler/ir.ts";
 import { type Code, code, imported, literal } from "./code.ts";
-import { constantsOf, expression } from "./expression.ts";
+import type { Expressions } from "./expression.ts";
 
 /** The conditions of a match, all of which must hold; none when it always does. `path` is a local name. */
-export function matchConditions(match: RouteMatch): readonly Code[] {
+export function matchConditions(match: RouteMatch, expressions: Expressions): readonly Code[] {
   return [
-    ...pathCondition(match),
+    ...pathCondition(match, expressions),
     ...(match.method === undefined ? [] : [code`exchange.method === ${literal(match.method)}`]),
     ...match.headers.map((header) =>
-      valueCondition(header, code`exchange.header(${literal(header.name)})`, "header"),
+      valueCondition(header, code`exchange.header(${literal(header.name)})`, "header", expressions),
     ),
     ...match.query.map((parameter) => {
       const value = imported("gwc/runtime/http/query", "queryValue");
@@ -16,23 +16,13 @@ export function matchConditions(match: RouteMatch): readonly Code[] {
         parameter,
         code`${value}(exchange.query, ${literal(parameter.name)})`,
         "query",
+        expressions,
       );
     }),
   ];
 }
 
-/** Module constants of the patterns in these entries. */
-export function matchConstants(entries: readonly RouteEntry[]): readonly Code[] {
-  return entries.flatMap(({ match }) =>
-    [
-      match.path,
-      ...match.headers.map((each) => each.value),
-      ...match.query.map((each) => each.value),
-    ].flatMap((value) => (value.kind === "regex" ? constantsOf(value.test) : [])),
-  );
-}
-
-function pathCondition({ path }: RouteMatch): readonly Code[] {
+function pathCondition({ path }: RouteMatch, expressions: Expressions): readonly Code[] {
   switch (path.kind) {
     case "exact":
       return [code`path === ${literal(path.value)}`];
@@ -41,14 +31,19 @@ function pathCondition({ path }: RouteMatch): readonly Code[] {
         ? []
         : [code`${imported("gwc/runtime/http/path", "isUnder")}(path, ${literal(path.value)})`];
     case "regex":
-      return [expression(path.test)];
+      return [expressions.use(path.test)];
   }
 }
 
 /** A pattern's test reads the local name `header` or `query`, so it is wrapped in a function of it. */
-function valueCondition({ value }: ValueMatch, read: Code, subject: "header" | "query"): Code {
+function valueCondition(
+  { value }: ValueMatch,
+  read: Code,
+  subject: "header" | "query",
+  expressions: Expressions,
+): Code {
   if (value.kind === "exact") return code`${read} === ${literal(value.value)}`;
-  const test = expression(value.test);
+  const test = expressions.use(value.test);
   return subject === "header"
     ? code`${imported("gwc/runtime/http/query", "holds")}(${read}, (header) => ${test})`
     : code`${imported("gwc/runtime/http/query", "holds")}(${read}, (query) => ${test})`;

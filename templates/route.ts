@@ -9,6 +9,7 @@ import type { BackendCode } from "./backends/backend.ts";
 import { hostBackend } from "./backends/host.ts";
 import { mcpBackend } from "./backends/mcp.ts";
 import { code, comment, type Hole, importedType, join, name } from "./code.ts";
+import { constantsOf, Expressions } from "./expression.ts";
 import { policyCode } from "./policies/index.ts";
 import type { PolicyCode } from "./policies/policy.ts";
 import { type PrintedModule, printModule } from "./print.ts";
@@ -27,8 +28,9 @@ export interface RouteModuleContext {
 /** The module of one route: its settings, its rules, and the chain from the request to the backend. */
 export function routeModule(route: RouteNode, context: RouteModuleContext): PrintedModule {
   const { trace } = context;
+  const expressions = new Expressions();
   const policies = route.policies.map((use) =>
-    policyCode(use, { trace, policies: route.policies }),
+    policyCode(use, { trace, expressions, policies: route.policies }),
   );
   const backend = backendCode(route, policies, context);
   const isAsync = backend.isAsync || policies.some((policy) => policy.isAsync === true);
@@ -47,6 +49,7 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
   ];
   const result = isAsync ? code`Promise<void>` : code`void`;
   const body: Hole[] = [
+    ...constantsOf(expressions),
     ...declarations,
     code`
       ${trace(route.origin)}

@@ -1,12 +1,10 @@
 import type { Rule } from "../compiler/ir.ts";
 import { type Code, code, comment, type Hole, join, name } from "./code.ts";
-import { constantsOf, expression } from "./expression.ts";
+import type { Expressions } from "./expression.ts";
 import { ifStatement } from "./statements.ts";
 
 /** Rules as a function body and what it needs. */
 export interface RulesCode {
-  /** Module constants that the rules refer to. */
-  readonly constants: readonly Code[];
   /** The statements: deny rules, required ones, then the allowing ones; the first that decides returns. */
   readonly body: readonly Hole[];
   /** The variables that the rules read, sorted. */
@@ -17,29 +15,28 @@ export interface RulesCode {
  * Writes rules down in the order that decides: any deny wins, then any unmet require, then any allow. Without allow
  * rules whatever nothing objected to is allowed.
  */
-export function rulesCode(rules: readonly Rule[]): RulesCode {
+export function rulesCode(rules: readonly Rule[], expressions: Expressions): RulesCode {
   const byAction = (action: Rule["action"]): readonly Rule[] =>
     rules.filter((rule) => rule.action === action);
   const [deny, require, allow] = [byAction("deny"), byAction("require"), byAction("allow")];
   const last = allow.length === 0 ? code`return true;` : code`return false;`;
   return {
-    constants: rules.flatMap(({ expression: { code: emitted } }) => constantsOf(emitted)),
     body: [
-      ...deny.map((rule) => statement(rule, "deny: ", "false")),
-      ...require.map((rule) => statement(rule, "require: ", "false")),
-      ...allow.map((rule) => statement(rule, "", "true")),
+      ...deny.map((rule) => statement(rule, "deny: ", "false", expressions)),
+      ...require.map((rule) => statement(rule, "require: ", "false", expressions)),
+      ...allow.map((rule) => statement(rule, "", "true", expressions)),
       last,
     ],
     variables: [...new Set(rules.flatMap(variablesOf))].sort(),
   };
 }
 
-function statement(rule: Rule, label: string, verdict: string): Code {
+function statement(rule: Rule, label: string, verdict: string, expressions: Expressions): Code {
   const {
     action,
     expression: { source, code: emitted },
   } = rule;
-  const test = expression(emitted);
+  const test = expressions.use(emitted);
   const condition = action === "require" ? negated(emitted.text, test) : test;
   const conditions = [
     ...subject(rule),

@@ -122,8 +122,9 @@ function resolvePattern(
   { diagnostics }: RouteContext,
 ): ExpressionCode | undefined {
   const { code, problems } = compilePattern(pattern, { subject, match: "full" });
-  for (const { code: problem, params, within } of problems)
-    diagnostics.report(problem, { ...origin, within }, params);
+  for (const { within, ...problem } of problems) {
+    diagnostics.add({ ...problem, at: { ...origin, within } });
+  }
   return code;
 }
 

@@ -1,6 +1,6 @@
 import type { ConfigValue } from "../1-parse/values.ts";
 import { type CelPhase, compileExpression } from "../cel/compile.ts";
-import { below, type Origin, type Place } from "../diagnostics.ts";
+import { below, type Origin } from "../diagnostics.ts";
 import type { CompiledExpression, Rule } from "../ir.ts";
 import { expression, list, type Schema } from "../schema.ts";
 import type { ResolveContext } from "./policy.ts";
@@ -62,9 +62,8 @@ export function resolveRules(
       phase,
       slot: rule.action,
     });
-    for (const { code, params, within } of problems) {
-      const at: Place = { ...rule.origin, within };
-      diagnostics.report(code, at, params);
+    for (const { within, ...problem } of problems) {
+      diagnostics.add({ ...problem, at: { ...rule.origin, within } });
     }
     if (expression === undefined) return [];
     const about = phase === "mcp" ? MCP_ITEMS.filter((item) => readsItem(expression, item)) : [];

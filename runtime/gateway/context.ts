@@ -14,6 +14,8 @@ export interface GatewayContext {
   readonly warn: (message: string) => void;
   /** True once the process was told to end: new sessions are refused, streams end when they can. */
   readonly isDraining: boolean;
+  /** True once the drain's last deadline is over: what is still open is broken off. */
+  readonly isOverdue: boolean;
   /** Calls the listener when the drain's last deadline is reached: streams end with an explicit error. */
   onDrainDeadline(listener: () => void): () => void;
 }

@@ -8,8 +8,8 @@ export class LiveContext implements GatewayContext {
   readonly documents: Map<string, RemoteDocument> = new Map();
   readonly warn: (message: string) => void;
   isDraining = false;
+  isOverdue = false;
   readonly #deadlineListeners: Set<() => void> = new Set();
-  #isPastDeadline = false;
 
   constructor(sessionKey: Buffer, warn: (message: string) => void) {
     this.sessionKey = sessionKey;
@@ -17,7 +17,7 @@ export class LiveContext implements GatewayContext {
   }
 
   onDrainDeadline(listener: () => void): () => void {
-    if (this.#isPastDeadline) {
+    if (this.isOverdue) {
       listener();
       return () => {};
     }
@@ -27,7 +27,7 @@ export class LiveContext implements GatewayContext {
 
   /** The drain's last deadline: whoever still streams ends now. */
   reachDeadline(): void {
-    this.#isPastDeadline = true;
+    this.isOverdue = true;
     for (const listener of this.#deadlineListeners) listener();
     this.#deadlineListeners.clear();
   }

@@ -3,22 +3,17 @@ import type { GatewayContext } from "../gateway/context.ts";
 import { type BodySource, collect } from "./body.ts";
 import type { Exchange, ExchangeRecord } from "./exchange.ts";
 import { HeaderEdits } from "./header-edits.ts";
-import { type HeaderList, headerMap, headerValue, withoutHeader } from "./header-list.ts";
-import { endToEnd } from "./hop-by-hop.ts";
+import type { HeaderList } from "./header-list.ts";
 import { RequestBody } from "./request-body.ts";
 import type { RequestFacts } from "./request-check.ts";
+import { RequestHead } from "./request-head.ts";
 
 /** The longest body that is sent as one piece with its head. */
 const oneWrite = 4096;
 
 /** An exchange over node:http. */
-export class NodeExchange implements Exchange {
+export class NodeExchange extends RequestHead implements Exchange {
   readonly gateway: GatewayContext;
-  readonly startTime: number;
-  readonly method: string;
-  readonly target: string;
-  readonly host: string;
-  readonly hasBody: boolean;
   refusalFormat: "text" | "json-rpc" = "text";
   readonly record: ExchangeRecord = {
     route: undefined,
@@ -28,11 +23,8 @@ export class NodeExchange implements Exchange {
     fields: undefined,
   };
 
-  readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #length: number | undefined;
-  #requestHeaders: HeaderList;
-  #queryAt: number | undefined;
   #source: RequestBody | undefined;
   #bytes: Promise<Buffer | "too-large" | "aborted"> | undefined;
   #collected: Buffer | undefined;
@@ -56,79 +48,10 @@ export class NodeExchange implements Exchange {
     facts: RequestFacts,
     gateway: GatewayContext,
   ) {
-    this.startTime = Date.now();
+    super(request, facts);
     this.gateway = gateway;
-    this.#request = request;
     this.#response = response;
-    this.method = request.method ?? "";
-    this.target = request.url ?? "";
-    this.host = facts.host;
-    this.hasBody = facts.hasBody;
     this.#length = facts.length;
-    const sent = request.rawHeaders;
-    this.#requestHeaders = facts.namesConnectionHeaders ? endToEnd(sent, "") : sent;
-  }
-
-  get scheme(): "http" | "https" {
-    return "encrypted" in this.#request.socket ? "https" : "http";
-  }
-
-  get hostname(): string {
-    const colon = this.host.lastIndexOf(":");
-    return colon === -1 || this.host.endsWith("]") ? this.host : this.host.slice(0, colon);
-  }
-
-  get path(): string {
-    const at = this.#query();
-    return at === -1 ? this.target : this.target.slice(0, at);
-  }
-
-  get query(): string {
-    const at = this.#query();
-    return at === -1 ? "" : this.target.slice(at + 1);
-  }
-
-  get pathAndQuery(): string {
-    return this.target;
-  }
-
-  get uri(): string {
-    return `${this.scheme}://${this.host}${this.target}`;
-  }
-
-  get version(): string {
-    return `HTTP/${this.#request.httpVersion}`;
-  }
-
-  get remoteAddress(): string {
-    const address = this.#request.socket.remoteAddress ?? "";
-    return address.startsWith("::ffff:") ? address.slice(7) : address;
-  }
-
-  get remotePort(): number {
-    return this.#request.socket.remotePort ?? 0;
-  }
-
-  get requestHeaders(): HeaderList {
-    return this.#requestHeaders;
-  }
-
-  header(name: string): string | undefined {
-    return headerValue(this.#requestHeaders, name);
-  }
-
-  headerMap(): ReadonlyMap<string, string> {
-    return headerMap(this.#requestHeaders);
-  }
-
-  setRequestHeader(name: string, value: string): void {
-    const headers = withoutHeader(this.#requestHeaders, name);
-    headers.push(name, value);
-    this.#requestHeaders = headers;
-  }
-
-  removeRequestHeader(name: string): void {
-    this.#requestHeaders = withoutHeader(this.#requestHeaders, name);
   }
 
   get body(): Uint8Array | BodySource | null {
@@ -211,7 +134,9 @@ export class NodeExchange implements Exchange {
   abort(): void {
     if (this.#response.writableFinished) return;
     this.#isOver = true;
-    this.#response.destroy();
+    // A body that ends with the connection (HTTP/1.0) would look complete: only a reset tells.
+    if (this.request.httpVersionMinor === 0) this.request.socket.resetAndDestroy();
+    else this.#response.destroy();
   }
 
   get isAnswered(): boolean {
@@ -235,6 +160,7 @@ export class NodeExchange implements Exchange {
   clientLeft(): void {
     this.#isAborted = true;
     this.#isOver = true;
+    this.record.reason ??= this.gateway.isOverdue ? "Draining" : "ClientClosed";
     const listeners = this.#abortListeners;
     this.#abortListeners = undefined;
     if (listeners !== undefined) for (const listener of listeners) listener();
@@ -261,14 +187,9 @@ export class NodeExchange implements Exchange {
   }
 
   #bodySource(): RequestBody {
-    this.#source ??= new RequestBody(this.#request, this.#length, () => {
+    this.#source ??= new RequestBody(this.request, this.#length, () => {
       if (this.expectsContinue) this.#response.writeContinue();
     });
     return this.#source;
-  }
-
-  #query(): number {
-    this.#queryAt ??= this.target.indexOf("?");
-    return this.#queryAt;
   }
 }

@@ -31,6 +31,7 @@ export class HttpServer {
   readonly #gateway: GatewayContext;
   readonly #server: Server | TlsServer;
   #certificates: Certificates | undefined;
+  #isClosing = false;
 
   /** With certificates the port speaks TLS, which can't be changed later; the certificates can. */
   constructor(
@@ -52,6 +53,10 @@ export class HttpServer {
     this.#server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) =>
       this.#serve(request, response, true),
     );
+    // Node keeps a peer's address once it was asked for: a client that has left still has one in the log.
+    this.#server.on(certificates === undefined ? "connection" : "secureConnection", (socket) => {
+      void socket.remoteAddress;
+    });
     // A forward proxy's method (RFC 9110 9.3.6): this is none.
     this.#server.on("connect", (_request, socket) => closeWith(socket, "400 Bad Request"));
     this.#server.on("clientError", answerClientError);
@@ -85,8 +90,11 @@ export class HttpServer {
     });
   }
 
-  /** Takes no more connections and closes the idle ones. Resolves when the last connection has closed. */
+  /**
+   * Takes no more connections and closes the others as soon as they are idle. Resolves when the last one has closed.
+   */
   close(): Promise<void> {
+    this.#isClosing = true;
     this.#certificates?.close();
     return new Promise((resolve) => {
       this.#server.close(() => resolve());
@@ -129,11 +137,17 @@ export class HttpServer {
       if (!response.writableFinished) exchange.clientLeft();
       const status = response.headersSent ? response.statusCode : undefined;
       behaviour.ended(exchange, status, performance.now() - started);
+      if (this.#isClosing) this.#server.closeIdleConnections();
     });
     exchange.expectsContinue = expectsContinue;
     if (!isServed) {
       exchange.closesConnection = true;
       refuse(exchange, facts.status, "BadRequest", facts.detail);
+      return;
+    }
+    if (exchange.target === "*") {
+      // OPTIONS of the server itself (RFC 9110 9.3.7): no route is asked, and there is nothing to say.
+      exchange.respond(204, []);
       return;
     }
     try {
@@ -162,6 +176,10 @@ const malformed = { host: "", length: undefined, hasBody: false, namesConnection
 
 function fail(behaviour: ServerBehaviour, exchange: NodeExchange, error: unknown): void {
   behaviour.failed(exchange, error);
-  if (exchange.isAnswered) exchange.abort();
-  else refuse(exchange, 500, "Internal", "internal error");
+  if (!exchange.isAnswered) {
+    refuse(exchange, 500, "Internal", "internal error");
+    return;
+  }
+  exchange.record.reason = "Internal";
+  exchange.abort();
 }

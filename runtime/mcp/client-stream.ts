@@ -61,6 +61,12 @@ export class ClientStream {
   /** Answers with an error that follows from what went wrong. */
   fail(failure: TargetFailure): void {
     this.#stop();
+    if (failure.kind === "cancelled") {
+      // Nothing is sent for a request that was taken back: an event stream without events.
+      this.#open();
+      this.#exchange.end();
+      return;
+    }
     if (!this.#isStream) {
       respondFailure(this.#exchange, this.#id, failure);
       return;

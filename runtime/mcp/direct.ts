@@ -30,7 +30,7 @@ export function passThrough(
   access: McpAccess,
   post: DirectMessage | undefined,
 ): void {
-  const isOpening = post?.message.method === "initialize";
+  const isOpening = post?.message.kind === "request" && post.message.method === "initialize";
   const id = isOpening ? undefined : exchange.header("mcp-session-id");
   const session = id === undefined ? undefined : resumeSession(exchange, backend, access, id);
   if (id !== undefined && session === undefined) {
@@ -52,7 +52,7 @@ export function passThrough(
       {
         target,
         session: httpSession(session),
-        initialize: session?.initialize,
+        owner: session,
         method: methodOf(exchange),
         headers: headersForTarget(exchange, target.credentials),
         version: exchange.header("mcp-protocol-version"),

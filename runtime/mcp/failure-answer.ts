@@ -36,6 +36,8 @@ export function failureAnswer(
         code,
         message: "MCP server gave no valid answer",
       };
+    case "cancelled":
+      return { status: 200, reason: "ClientClosed", code: -32800, message: "Request cancelled" };
     case "session":
       return { status: 404, reason: "MCP", code: -32001, message: "Session not found" };
     case "duplicate":

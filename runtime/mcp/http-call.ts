@@ -4,8 +4,8 @@ import type { UpstreamFailure, UpstreamHandler, UpstreamRequest } from "../http/
 import { type AnswerReader, type Received, readAnswer } from "./answer-reader.ts";
 import type { McpBackend } from "./backend.ts";
 import { type Message, withId } from "./message.ts";
-import type { HttpSession, McpSession } from "./session.ts";
-import { sendInSession } from "./session-request.ts";
+import type { HttpSession } from "./session.ts";
+import { type SessionOwner, sendInSession } from "./session-request.ts";
 import type { Call, CallSink, StreamableHttpTarget, TargetFailure } from "./target.ts";
 import { headersForTarget } from "./upstream-headers.ts";
 
@@ -16,7 +16,7 @@ const defaultRetry = 1000;
 export interface HttpCallContext {
   readonly exchange: Exchange;
   readonly backend: McpBackend;
-  readonly session: Pick<McpSession, "initialize">;
+  readonly session: SessionOwner;
 }
 
 /** One message to a streamable HTTP target, and what comes back for it. */
@@ -109,7 +109,7 @@ export class HttpCall implements UpstreamHandler, Call {
     const options = {
       target: this.#target,
       session: this.#session,
-      initialize: session.initialize,
+      owner: session,
       method,
       headers: headersForTarget(exchange, this.#target.credentials),
       version: exchange.header("mcp-protocol-version"),

@@ -55,7 +55,7 @@ export class HttpListener implements UpstreamHandler, Call {
       {
         target,
         session: this.#session,
-        initialize: session.initialize,
+        owner: session,
         method: "GET",
         headers: headersForTarget(exchange, target.credentials),
         version: exchange.header("mcp-protocol-version"),

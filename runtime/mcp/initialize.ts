@@ -101,7 +101,7 @@ class Opening {
     const context = {
       exchange: this.#exchange,
       backend: this.#backend,
-      session: { initialize: undefined },
+      session: { initialize: undefined, isEnded: false },
     };
     const call = new HttpCall(context, target, session, sink);
     call.send(this.#request);

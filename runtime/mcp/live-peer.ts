@@ -1,7 +1,8 @@
 import type { LinkHost, LiveLink, LiveLinkEvents } from "./live-link.ts";
-import { type Message, readFields, readMessage, textAt, withId } from "./message.ts";
+import { type Message, readMessage, textAt, withId } from "./message.ts";
 import { type PendingCall, PendingCalls } from "./pending-calls.ts";
 import { rpcCode, rpcError, rpcResult } from "./rpc-answer.ts";
+import { paramOf } from "./server-bound.ts";
 import type { Call, CallSink, TargetFailure } from "./target.ts";
 
 /** Takes what a server says outside of any call. */
@@ -78,14 +79,15 @@ export class LivePeer {
       return over;
     }
     if (this.#link.isOpen) this.#link.send(request.text);
-    else this.#fail(call, { kind: "closed", detail: "it has ended" });
+    else this.#fail(call, { kind: "session", detail: "it has ended" });
     return { cancel: () => this.#cancel(call), resume: () => this.#release(call) };
   }
 
   /** Sends a notification, or the client's answer to a request of the server's. */
   send(message: Message): void {
-    if (message.kind === "response") this.#asked.delete(message.id);
     this.#link.send(message.text);
+    if (message.kind === "response") this.#asked.delete(message.id);
+    else if (message.method === "notifications/cancelled") this.#forget(message);
   }
 
   /** From now on hands over what the server says outside of any call; what has waited comes first. */
@@ -107,6 +109,13 @@ export class LivePeer {
   close(): void {
     this.#link.close();
     this.#endAll({ kind: "closed", detail: "the session has ended" });
+  }
+
+  /** A request that the client takes back gets no answer (MCP, cancellation): nothing waits for one. */
+  #forget(cancellation: Message): void {
+    const id = this.#param(cancellation, "requestId");
+    const call = id === undefined ? undefined : this.#calls.find(id);
+    if (call !== undefined) this.#fail(call, { kind: "cancelled", detail: "cancelled" });
   }
 
   #receive(text: string): void {
@@ -144,11 +153,14 @@ export class LivePeer {
   }
 
   #progressOf(message: Message): PendingCall | undefined {
-    if (message.method !== "notifications/progress" || message.params === undefined)
-      return undefined;
-    const fields = readFields(message.text, message.params.start, new Set());
-    const token = typeof fields === "string" ? undefined : fields.get("progressToken");
-    return token && this.#calls.findByProgressToken(textAt(message.text, token));
+    if (message.method !== "notifications/progress") return undefined;
+    const token = this.#param(message, "progressToken");
+    return token === undefined ? undefined : this.#calls.findByProgressToken(token);
+  }
+
+  #param(message: Message, name: string): string | undefined {
+    const at = paramOf(message, name);
+    return at && textAt(message.text, at);
   }
 
   /** Nobody listens: a ping is answered here, the rest waits for a client's next stream. */

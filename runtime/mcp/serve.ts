@@ -44,6 +44,10 @@ async function servePost(
   const message = readMessageBytes(bytes);
   if (message.kind === "problem") return respondRpcError(exchange, 400, "MCP", message);
   record(exchange, message);
+  if (exchange.gateway.isDraining && message.method === "initialize") {
+    refuse(exchange, 503, "Draining", "The gateway is shutting down");
+    return;
+  }
   if (!isPermitted(exchange, backend, access, message)) return;
   const post: DirectMessage = { message, bytes };
   if (backend.direct !== undefined) passThrough(exchange, backend, backend.direct, access, post);

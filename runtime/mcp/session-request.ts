@@ -1,5 +1,5 @@
 import type { UpstreamFailure, UpstreamHandler, UpstreamRequest } from "../http/upstream.ts";
-import type { HttpSession } from "./session.ts";
+import type { HttpSession, McpSession } from "./session.ts";
 import { renewSession } from "./session-renewal.ts";
 import type { StreamableHttpTarget } from "./target.ts";
 
@@ -8,8 +8,8 @@ export interface SessionRequestOptions {
   readonly target: StreamableHttpTarget;
   /** Undefined: the request belongs to no session, or opens one. */
   readonly session: HttpSession | undefined;
-  /** The session's `initialize` params, to renew it; undefined: it can't be renewed. */
-  readonly initialize: string | undefined;
+  /** The client's session that it is a part of: renewed as long as that one goes on. */
+  readonly owner: SessionOwner | undefined;
   readonly method: "GET" | "POST" | "DELETE";
   /** End-to-end headers of the client (see upstream-headers.ts). */
   readonly headers: readonly string[];
@@ -20,6 +20,9 @@ export interface SessionRequestOptions {
   readonly lastEventId: string | undefined;
   readonly body: Uint8Array | string | null;
 }
+
+/** What is asked of the client's session before one of its targets' sessions is renewed. */
+export type SessionOwner = Pick<McpSession, "initialize" | "isEnded">;
 
 /**
  * Sends a request within a session of the target's. When the target has forgotten the session (404), the session is opened
@@ -90,12 +93,14 @@ class SessionRequest implements UpstreamHandler, UpstreamRequest {
   }
 
   #canRenew(): boolean {
-    const { method, initialize } = this.#options;
-    return this.#sentId !== "" && !this.#isRetry && initialize !== undefined && method !== "DELETE";
+    const { method, owner } = this.#options;
+    if (this.#sentId === "" || this.#isRetry || method === "DELETE") return false;
+    return owner?.initialize !== undefined && !owner.isEnded;
   }
 
   async #renew(): Promise<void> {
-    const { target, session, initialize, headers, version } = this.#options;
+    const { target, session, owner, headers, version } = this.#options;
+    const initialize = owner?.initialize;
     if (session === undefined || initialize === undefined) return;
     // Another request may have renewed it while this one was under way.
     if (session.id === this.#sentId) {

@@ -24,13 +24,21 @@ class SessionStream {
   readonly #stopWaiting: () => void;
   #sources: Call[] = [];
   #candidates = 0;
+  readonly #end = () => {
+    clearInterval(this.#timer);
+    this.#stopWaiting();
+    this.#context.session.streams.delete(this.#end);
+    for (const source of this.#sources.splice(0)) source.cancel();
+    this.#exchange.end();
+  };
 
   constructor(context: SessionContext) {
     const { exchange, backend } = context;
     this.#context = context;
     this.#exchange = exchange;
     this.#timer = setInterval(() => this.#keepAlive(), backend.timeouts.keepAlive);
-    this.#stopWaiting = exchange.gateway.onDrainDeadline(() => this.#end());
+    this.#stopWaiting = exchange.gateway.onDrainDeadline(this.#end);
+    context.session.streams.add(this.#end);
   }
 
   start(targets: readonly ActiveTarget[]): void {
@@ -38,7 +46,7 @@ class SessionStream {
     this.#exchange.onDrain(() => {
       for (const source of this.#sources) source.resume();
     });
-    this.#exchange.onAbort(() => this.#end());
+    this.#exchange.onAbort(this.#end);
     // A child is there to be listened to; an HTTP target may have no such stream.
     if (targets.some(({ session }) => session.kind === "live")) this.#open();
     for (const target of targets) this.#sources.push(this.#listen(target));
@@ -79,15 +87,7 @@ class SessionStream {
       this.#end();
       return;
     }
-    clearInterval(this.#timer);
-    this.#stopWaiting();
+    this.#end();
     refuse(this.#exchange, 405, "MCP", "No server offers a stream", ["allow", "POST, DELETE"]);
-  }
-
-  #end(): void {
-    clearInterval(this.#timer);
-    this.#stopWaiting();
-    for (const source of this.#sources.splice(0)) source.cancel();
-    this.#exchange.end();
   }
 }

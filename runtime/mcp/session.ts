@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { LivePeer } from "./live-peer.ts";
 
 /** What the gateway knows about one MCP session. */
@@ -14,6 +15,10 @@ export interface McpSession {
   readonly live: LiveParts | undefined;
   /** The client has ended it: it isn't resumed from its id, nor renewed. */
   isEnded: boolean;
+  /** Ends the streams that listen to it in this process. */
+  readonly streams: Set<() => void>;
+  /** What the log calls it; says nothing about the id. */
+  readonly logName: string;
 }
 
 /** A session with one target. */
@@ -73,7 +78,7 @@ interface SealedState {
 }
 
 /** The text that is sealed into the id. */
-export function sessionState(session: Omit<McpSession, "id">): string {
+export function sessionState(session: SessionParts): string {
   const state: SealedState = {
     ...(session.initialize === undefined ? {} : { i: session.initialize }),
     ...(session.live === undefined ? {} : { l: session.live.id }),
@@ -84,6 +89,15 @@ export function sessionState(session: Omit<McpSession, "id">): string {
     }),
   };
   return JSON.stringify(state);
+}
+
+/** What a session consists of. */
+export type SessionParts = Pick<McpSession, "initialize" | "targets" | "live">;
+
+/** A session that has not been used yet. */
+export function newSession(id: string, binding: string, parts: SessionParts): McpSession {
+  const logName = createHash("sha256").update(id).digest("hex").slice(0, 12);
+  return { id, binding, ...parts, isEnded: false, streams: new Set(), logName };
 }
 
 /** The session that a state describes; undefined when it needs live parts that this process doesn't have. */
@@ -107,5 +121,5 @@ export function sessionOf(
     const peer = live?.peers[nextPeer++];
     return peer && { kind: "live", peer, features: entry[0] };
   });
-  return { id, binding, initialize: state.i, targets, live, isEnded: false };
+  return newSession(id, binding, { initialize: state.i, targets, live });
 }

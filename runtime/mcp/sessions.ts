@@ -3,42 +3,31 @@ import { refuse } from "../http/refuse.ts";
 import { type McpAccess, subjectOf } from "./access.ts";
 import type { McpBackend } from "./backend.ts";
 import {
-  type LiveParts,
   type McpSession,
+  newSession,
+  type SessionParts,
   sessionOf,
   sessionState,
-  type TargetSession,
 } from "./session.ts";
 import { sealSession, unsealSession } from "./session-seal.ts";
 import { sessionTable } from "./session-table.ts";
-
-/** What a new session consists of. */
-export interface NewSession {
-  /** The client's `initialize` params as JSON text; undefined when it sent none. */
-  readonly initialize: string | undefined;
-  readonly targets: readonly (TargetSession | undefined)[];
-  readonly live: LiveParts | undefined;
-}
 
 /** Opens a session for this client and gives it its id. */
 export function openSession(
   exchange: Exchange,
   backend: McpBackend,
   access: McpAccess,
-  parts: NewSession,
+  opened: SessionParts,
 ): McpSession {
   const { gateway } = exchange;
   const binding = bindingOf(backend, access);
-  const { initialize } = parts;
-  const state = {
-    binding,
-    ...parts,
-    initialize:
-      initialize !== undefined && initialize.length <= longestInitialize ? initialize : undefined,
-    isEnded: false,
-  };
-  const session = { id: sealSession(gateway.sessionKey, binding, sessionState(state)), ...state };
+  const { initialize } = opened;
+  const isShort = initialize !== undefined && initialize.length <= longestInitialize;
+  const parts = { ...opened, initialize: isShort ? initialize : undefined };
+  const id = sealSession(gateway.sessionKey, binding, sessionState(parts));
+  const session = newSession(id, binding, parts);
   sessionTable(gateway).remember(session);
+  note(exchange, session);
   return session;
 }
 
@@ -56,17 +45,24 @@ export function resumeSession(
   const binding = bindingOf(backend, access);
   const table = sessionTable(gateway);
   const known = table.find(id);
-  if (known !== undefined) return known.binding === binding && !known.isEnded ? known : undefined;
+  if (known !== undefined) {
+    if (known.binding !== binding || known.isEnded) return undefined;
+    note(exchange, known);
+    return known;
+  }
   const state = unsealSession(gateway.sessionKey, binding, id);
   if (state === undefined) return undefined;
   const session = sessionOf(id, binding, state, (live) => table.findLive(live));
-  if (session !== undefined) table.remember(session);
+  if (session === undefined) return undefined;
+  table.remember(session);
+  note(exchange, session);
   return session;
 }
 
 /** Ends what a session holds here; its id is of no use any more. */
 export function endSession(exchange: Exchange, session: McpSession): void {
   session.isEnded = true;
+  for (const end of session.streams) end();
   if (session.live !== undefined) sessionTable(exchange.gateway).closeLive(session.live);
 }
 
@@ -77,6 +73,11 @@ export function refuseUnknownSession(exchange: Exchange): void {
 
 /** Longer params would make the session id too long a header. */
 const longestInitialize = 2048;
+
+function note(exchange: Exchange, session: McpSession): void {
+  exchange.record.fields ??= new Map();
+  exchange.record.fields.set("mcp.session.id", session.logName);
+}
 
 function bindingOf(backend: McpBackend, access: McpAccess): string {
   return `${backend.targetDigest}\n${backend.route}\n${subjectOf(access.jwt)}`;

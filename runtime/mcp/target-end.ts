@@ -12,7 +12,7 @@ export function endTargetSessions(context: SessionContext): void {
       {
         target,
         session,
-        initialize: mcpSession.initialize,
+        owner: mcpSession,
         method: "DELETE",
         headers: headersForTarget(exchange, target.credentials),
         version: exchange.header("mcp-protocol-version"),

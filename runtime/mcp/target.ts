@@ -58,8 +58,19 @@ export interface Call {
 
 /** Why a target gave no answer. */
 export interface TargetFailure {
-  /** `session`: the target doesn't know the session any more. `status`: it answered with that HTTP status. */
-  readonly kind: "connect" | "timeout" | "closed" | "protocol" | "session" | "status" | "duplicate";
+  /**
+   * `session`: the target doesn't know the session any more. `status`: it answered with another HTTP status.
+   * `cancelled`: the client has taken the request back.
+   */
+  readonly kind:
+    | "connect"
+    | "timeout"
+    | "closed"
+    | "protocol"
+    | "session"
+    | "status"
+    | "duplicate"
+    | "cancelled";
   /** For the log only. */
   readonly detail: string;
 }

@@ -24,6 +24,10 @@ export function passesTransportChecks(exchange: Exchange): boolean {
         refuse(exchange, 415, "MCP", "Content-Type must be application/json");
         return false;
       }
+      if (!isPlain(exchange.header("content-encoding"))) {
+        refuse(exchange, 415, "MCP", "Content-Encoding is not supported");
+        return false;
+      }
       break;
     case "GET":
       if (!accepts(exchange, "text", "event-stream")) {
@@ -56,6 +60,10 @@ function accepts(exchange: Exchange, type: string, subtype: string): boolean {
     if (name === `${type}/${subtype}` || name === `${type}/*` || name === "*/*") return true;
   }
   return false;
+}
+
+function isPlain(encoding: string | undefined): boolean {
+  return encoding === undefined || encoding.trim().toLowerCase() === "identity";
 }
 
 function isJson(contentType: string | undefined): boolean {

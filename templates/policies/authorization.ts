@@ -8,16 +8,15 @@ const VARIABLES = "gwc/runtime/cel/variables";
 /** `authorization`: CEL rules over the request and the identities. */
 export const authorizationTemplate: PolicyTemplate<"authorization"> = (
   { settings, origin },
-  { trace, policies },
+  { trace, policies, expressions },
 ) => {
-  const { constants, body, variables } = rulesCode(settings.rules);
+  const { body, variables } = rulesCode(settings.rules, expressions);
   const hasJwt = policies.some(({ kind }) => kind === "jwtAuth" || kind === "mcpAuthentication");
   const parameters = variables.map((variable) => code`${name(variable)}: ${typeOf(variable)}`);
   const passed = variables.map((variable) => argument(variable, hasJwt));
   const refuse = imported("gwc/runtime/policies/authorization", "refuseUnauthorized");
   return {
     declarations: [
-      ...constants,
       code`
         ${trace(origin)}
         function isAuthorized(${join(parameters, ", ")}): boolean {

@@ -5,15 +5,14 @@ import type { PolicyTemplate } from "./policy.ts";
 /** `mcpAuthorization`: the rule function that the MCP backend asks about every item, listed or called. */
 export const mcpAuthorizationTemplate: PolicyTemplate<"mcpAuthorization"> = (
   { settings, origin },
-  { trace },
+  { trace, expressions },
 ) => {
-  const { constants, body, variables } = rulesCode(settings.rules);
+  const { body, variables } = rulesCode(settings.rules, expressions);
   const input = importedType("gwc/runtime/policies/mcp-authorization", "McpRuleInput");
   const parameter =
     variables.length === 0 ? [] : code`{ ${join(variables.map(name), ", ")} }: ${input}`;
   return {
     declarations: [
-      ...constants,
       code`
         ${trace(origin)}
         function mayUse(${parameter}): boolean {

@@ -1,5 +1,6 @@
 import type { PolicyKind, PolicyUse } from "../../compiler/ir.ts";
 import type { Code, Hole } from "../code.ts";
+import type { Expressions } from "../expression.ts";
 import type { Trace } from "../trace.ts";
 
 /** The parts of a route's module that one policy adds. */
@@ -21,6 +22,8 @@ export interface PolicyCode {
 /** What a policy's template may know of the route around it. */
 export interface RouteScope {
   readonly trace: Trace;
+  /** Takes the emitted expressions; their constants are declared at the head of the module. */
+  readonly expressions: Expressions;
   /** The kinds of the route's policies. */
   readonly policies: readonly PolicyUse[];
 }

@@ -1,12 +1,19 @@
+import { exportJWK, generateKeyPair } from "jose";
 import { request } from "undici";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startCompiled } from "./support/compiled.ts";
+import { corsRoutes } from "./support/cors-routes.ts";
 import { type Echo, startEcho } from "./support/echo.ts";
-import { type GatewayProcess, startFixture } from "./support/process.ts";
+import { now, publicPart, sign } from "./support/forge.ts";
+import type { GatewayProcess } from "./support/process.ts";
 
 let upstream: Echo;
 let gateway: GatewayProcess;
+let token: Headers;
 
 beforeAll(async () => {
+  const { privateKey } = await generateKeyPair("ES256", { extractable: true });
+  const key = { ...(await exportJWK(privateKey)), kid: "1", alg: "ES256" };
   // As many servers do: everything allowed, to everybody.
   upstream = await startEcho({
     "access-control-allow-origin": "*",
@@ -14,7 +21,17 @@ beforeAll(async () => {
     vary: "Accept-Encoding",
     "x-shown": "1",
   });
-  gateway = await startFixture("cors", { UPSTREAM: upstream.url });
+  gateway = await startCompiled(
+    corsRoutes(upstream, [
+      "https://app.example",
+      "http://LOCALHOST:8080",
+      "https://*.example.com",
+      "https://*.example.org:8443",
+    ]),
+    { "keys.json": JSON.stringify({ keys: [publicPart(key)] }) },
+  );
+  const claims = { iss: "https://issuer.example", exp: now() + 60 };
+  token = { authorization: `Bearer ${await sign(key, claims)}` };
 });
 
 afterAll(async () => {
@@ -28,8 +45,6 @@ async function call(method: "GET" | "OPTIONS", path: string, headers: Headers) {
   const answer = await request(`${gateway.url}${path}`, { method, headers });
   return { status: answer.statusCode, headers: answer.headers, body: await answer.body.text() };
 }
-
-const token = { authorization: "Bearer x" };
 
 function corsHeaders(headers: Record<string, unknown>): string[] {
   return Object.keys(headers).filter((name) => name.startsWith("access-control-"));

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** A gateway that runs as a process of its own. */
@@ -17,7 +18,16 @@ export async function startFixture(
   environment: Record<string, string>,
 ): Promise<GatewayProcess> {
   const script = fileURLToPath(new URL(`../fixtures/${name}.ts`, import.meta.url));
+  return startProcess(script, environment);
+}
+
+/** Starts a gateway's main module; resolves when it listens. */
+export async function startProcess(
+  script: string,
+  environment: Record<string, string>,
+): Promise<GatewayProcess> {
   const child = spawn(process.execPath, [script], {
+    cwd: dirname(script),
     env: { ...process.env, ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });

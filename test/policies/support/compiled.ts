@@ -1,0 +1,57 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { emit } from "../../../compiler/3-emit/emit.ts";
+import { writeFiles } from "../../../compiler/3-emit/write.ts";
+import { check } from "../../../compiler/compile.ts";
+import { memoryHost } from "../../../compiler/host.ts";
+import { type GatewayProcess, startProcess } from "./process.ts";
+
+/**
+ * Builds the routes (YAML, as they stand below `routes:`) into a bundle and runs it as a process of its own in an empty
+ * folder. `files` are what the configuration names.
+ */
+export async function startCompiled(
+  routes: string,
+  files: Readonly<Record<string, string>> = {},
+): Promise<GatewayProcess> {
+  const port = await freePort();
+  const host = memoryHost({ "gateway.yaml": configuration(port, routes), ...files });
+  const checked = check(["gateway.yaml"], host, { name: "test", isStrict: true });
+  if (checked.program === undefined) throw new Error(JSON.stringify(checked.diagnostics));
+  const { files: written, findings } = await emit(checked.program, checked.files, {
+    trace: "path",
+    isTypeChecked: true,
+    version: "0.0.0",
+    progress: () => {},
+  });
+  if (findings.length > 0) throw new Error(JSON.stringify(findings));
+  const folder = mkdtempSync(join(tmpdir(), "gwc-policies-"));
+  writeFiles(folder, written);
+  const gateway = await startProcess(join(folder, "gateway.mjs"), {
+    STATS_ADDR: "127.0.0.1:0",
+    READINESS_ADDR: "127.0.0.1:0",
+  });
+  return {
+    ...gateway,
+    stop: async () => {
+      await gateway.stop();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+function configuration(port: number, routes: string): string {
+  const indented = routes.trim().replace(/^/gm, "          ");
+  return `binds:\n  - port: ${port}\n    listeners:\n      - routes:\n${indented}\n`;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
