@@ -1,6 +1,10 @@
-import { getConformanceSuite, type IncrementalTest, type IncrementalTestSuite } from "@bufbuild/cel-spec/testdata/tests.js";
-import { compileIn } from "../../compiler/cel/compile.ts";
+import {
+  getConformanceSuite,
+  type IncrementalTest,
+  type IncrementalTestSuite,
+} from "@bufbuild/cel-spec/testdata/tests.js";
 import { LEVEL } from "../../compiler/cel/code.ts";
+import { compileIn } from "../../compiler/cel/compile.ts";
 import type { Declaration, Environment } from "../../compiler/cel/environment.ts";
 import { functionOf } from "../../compiler/cel/run-code.ts";
 import { DYN } from "../../compiler/cel/types.ts";
