@@ -20,7 +20,11 @@ export function validator(schema: Schema): Validator {
   const validate = compileSchema(schema);
   return (value, origin, diagnostics) => {
     if (validate(value)) return true;
-    for (const error of validate.errors ?? []) report(error, schema, value, origin, diagnostics);
+    const errors = validate.errors ?? [];
+    for (const error of errors) {
+      if (!isConsequence(error, errors, schema, value))
+        report(error, schema, value, origin, diagnostics);
+    }
     return false;
   };
 }
@@ -104,6 +108,26 @@ function isHostname(text: string): boolean {
   );
 }
 
+/** A field that is missing because it is misspelled is one mistake, and the misspelling is reported. */
+function isConsequence(
+  { keyword, instancePath, params }: ErrorObject,
+  errors: readonly ErrorObject[],
+  root: Schema,
+  value: ConfigValue,
+): boolean {
+  if (keyword !== "required" && keyword !== "exactlyOneOf" && keyword !== "atLeastOneOf")
+    return false;
+  const schema = schemaAt(root, pointerPath(instancePath, value));
+  const wanted =
+    keyword === "required" ? [String(params.missingProperty)] : (schema?.[keyword] ?? []);
+  return errors.some((other) => {
+    if (other.keyword !== "additionalProperties" || other.instancePath !== instancePath)
+      return false;
+    const suggestion = nearest(String(other.params.additionalProperty), knownKeys(schema));
+    return suggestion !== undefined && wanted.includes(suggestion);
+  });
+}
+
 function report(
   error: ErrorObject,
   root: Schema,
@@ -142,8 +166,9 @@ function report(
     case "exactlyOneOf":
     case "atLeastOneOf":
     case "atMostOneOf": {
-      const names: readonly string[] = schema?.[error.keyword] ?? [];
-      const found = names.filter((name) => valueAt(value, [...path, name]) !== undefined);
+      const all: readonly string[] = schema?.[error.keyword] ?? [];
+      const found = all.filter((name) => valueAt(value, [...path, name]) !== undefined);
+      const names = all.filter((name) => schema?.properties?.[name]?.notYet === undefined);
       const place =
         found.length > 1 ? keyOf(below(origin, ...path, found[1] ?? "")) : pointAtOwner(at, path);
       diagnostics.report("wrong-choice", place, {

@@ -10,6 +10,7 @@ import {
   BOOL,
   BYTES,
   DOUBLE,
+  DURATION,
   DYN,
   ERROR,
   formatType,
@@ -19,7 +20,9 @@ import {
   NULL,
   optionalOf,
   STRING,
+  TIMESTAMP,
   type Type,
+  typeOf,
   UINT,
 } from "./types.ts";
 import { Substitution } from "./unify.ts";
@@ -39,6 +42,10 @@ export interface Checked {
   /** The gateway's variable or field that a node names. */
   declarationOf(node: Node): Declaration | undefined;
   callOf(node: CallNode): ResolvedCall | undefined;
+  /** The type that a node names: `int`. */
+  typeNameOf(node: Node): string | undefined;
+  /** Whether a mistake of this very node was reported, so that there is no code for it. */
+  isMistake(node: Node): boolean;
 }
 
 /** Finds the type of every node; each mistake is reported once. */
@@ -50,6 +57,8 @@ export function check(root: Node, environment: Environment, problems: Problems):
     typeOf: (node) => checker.substitution.resolve(checker.types.get(node) ?? ERROR, true),
     declarationOf: (node) => checker.declarations.get(node),
     callOf: (node) => checker.calls.get(node),
+    typeNameOf: (node) => checker.typeNames.get(node),
+    isMistake: (node) => checker.mistakes.has(node),
   };
 }
 
@@ -59,6 +68,8 @@ export class Checker {
   readonly types = new Map<Node, Type>();
   readonly declarations = new Map<Node, Declaration>();
   readonly calls = new Map<CallNode, ResolvedCall>();
+  readonly typeNames = new Map<Node, string>();
+  readonly mistakes = new Set<Node>();
   readonly environment: Environment;
   readonly problems: Problems;
   /** The variables of the macros around, innermost last. */
@@ -73,6 +84,7 @@ export class Checker {
   check(node: Node): Type {
     const type = this.#typeOf(node);
     this.types.set(node, type);
+    if (type.kind === "error") this.mistakes.add(node);
     return type;
   }
 
@@ -88,6 +100,8 @@ export class Checker {
   }
 
   #typeOf(node: Node): Type {
+    const qualified = this.#qualified(node);
+    if (qualified !== undefined) return qualified;
     switch (node.kind) {
       case "literal":
         return LITERALS[node.literal.kind];
@@ -150,6 +164,29 @@ export class Checker {
     }
     this.#reportUnknown(node.name, node);
     return ERROR;
+  }
+
+  /** A dotted name that is declared as a whole, or names a type: `google.protobuf.Timestamp`, `int`. */
+  #qualified(node: Node): Type | undefined {
+    if (node.kind !== "select" && node.kind !== "name") return undefined;
+    const name = dottedName(node);
+    if (name === undefined || this.#isLocal(name)) return undefined;
+    const declaration = this.environment.declarations.get(name);
+    if (declaration !== undefined) {
+      if (node.kind === "name" || declaration.type.kind === "object") return undefined;
+      this.declarations.set(node, declaration);
+      const { type } = declaration;
+      return node.isOptional ? optionalOf(type) : type;
+    }
+    const type = TYPE_NAMES.get(name);
+    if (type === undefined) return undefined;
+    this.typeNames.set(node, name);
+    return typeOf(type);
+  }
+
+  #isLocal(dotted: string): boolean {
+    const [root] = dotted.split(".");
+    return this.scope.some(({ name }) => name === root);
   }
 
   #reportUnknown(name: string, node: Node): void {
@@ -285,6 +322,33 @@ export class Checker {
     return types.every((type) => NUMERIC.has(this.resolved(type).kind));
   }
 }
+
+/** `a.b.c`, for a chain of selections that starts at a name. */
+function dottedName(node: Node): string | undefined {
+  if (node.kind === "name") return node.name;
+  if (node.kind !== "select") return undefined;
+  const before = dottedName(node.operand);
+  return before === undefined ? undefined : `${before}.${node.field}`;
+}
+
+/** Names of types, which are values. */
+const TYPE_NAMES: ReadonlyMap<string, Type> = new Map([
+  ["bool", BOOL],
+  ["int", INT],
+  ["uint", UINT],
+  ["double", DOUBLE],
+  ["string", STRING],
+  ["bytes", BYTES],
+  ["list", listOf(DYN)],
+  ["map", mapOf(DYN, DYN)],
+  ["null_type", NULL],
+  ["type", typeOf(DYN)],
+  ["optional_type", optionalOf(DYN)],
+  ["google.protobuf.Timestamp", TIMESTAMP],
+  ["google.protobuf.Duration", DURATION],
+  ["net.IP", { kind: "opaque", name: "ip" }],
+  ["net.CIDR", { kind: "opaque", name: "cidr" }],
+]);
 
 const NUMERIC: ReadonlySet<Type["kind"]> = new Set(["int", "uint", "double"]);
 

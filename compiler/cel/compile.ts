@@ -33,14 +33,22 @@ export function compileExpression(
   return compileIn(text, phaseEnvironment(options.phase), options.slot);
 }
 
-/** Compiles an expression over the variables of an environment. */
-export function compileIn(text: string, environment: Environment, slot: CelSlot): CompileResult {
+/**
+ * Compiles an expression over the variables of an environment. `unchecked` compiles in spite of the checker's mistakes:
+ * the mistaken parts are errors of the evaluation.
+ */
+export function compileIn(
+  text: string,
+  environment: Environment,
+  slot: CelSlot,
+  mode: "checked" | "unchecked" = "checked",
+): CompileResult {
   const problems = new Problems();
   const root = parseExpression(text, problems);
   if (root === undefined) return { expression: undefined, problems: problems.list };
   const checked = check(root, environment, problems);
   if (slot !== "value" && problems.list.length === 0) requireBool(checked, problems);
-  if (problems.list.some(isError)) return { expression: undefined, problems: problems.list };
+  if (mode === "checked" && problems.list.some(isError)) return { expression: undefined, problems: problems.list };
   const expression = emit(text, checked, slot);
   return { expression, problems: problems.list };
 }

@@ -64,7 +64,7 @@ export function emitList(emitter: Emitter, node: Extract<Node, { kind: "list" }>
   }
   const text = arrayText(texts);
   if (node.elements.every((element) => isConstant(emitter, element))) {
-    const name = emitter.surroundings.constant("list", text, [], "readonly unknown[]");
+    const name = emitter.surroundings.constant("items", text, [], "readonly unknown[]");
     return { text: name, level: LEVEL.primary, ts: "unknown", ...sure };
   }
   return { text, level: LEVEL.primary, ts: "unknown", mayFail: false };

@@ -1,5 +1,5 @@
 import type { MacroNode, Node } from "./ast.ts";
-import { type Code, LEVEL } from "./code.ts";
+import type { Code } from "./code.ts";
 import { arrowBody, type Emitter, type Local } from "./emit.ts";
 
 /** A macro as a value. */
@@ -10,10 +10,9 @@ export function emitMacro(emitter: Emitter, node: MacroNode): Code {
   if (first === undefined) throw new Error(`macro "${node.macro}" lacks its expression`);
   // the test of map(item, test, change) comes last
   const args = second === undefined ? [range, first] : [range, second, first];
-  const suffix = node.variables.length === 2 && TWO_FORMS.has(node.macro) ? "Entries" : "";
-  const helper = HELPERS[node.macro];
+  const helper = (node.variables.length === 2 && ENTRY_HELPERS.get(node.macro)) || HELPERS[node.macro];
   const isBool = node.macro === "all" || node.macro === "exists" || node.macro === "existsOne";
-  return emitter.call(`${helper}${suffix}`, args, isBool ? { ts: "boolean" } : {});
+  return emitter.call(helper, args, isBool ? { ts: "boolean" } : {});
 }
 
 /** `exists` and `all` as tests: `some` and `every`, with the same test inside. */
@@ -47,8 +46,12 @@ const HELPERS = {
   optFlatMap: "optional#optFlatMap",
 } as const;
 
-/** Macros that come with one variable or two. */
-const TWO_FORMS: ReadonlySet<string> = new Set(["all", "exists", "existsOne"]);
+/** The forms with two variables of macros that also have one with one. */
+const ENTRY_HELPERS: ReadonlyMap<string, string> = new Map([
+  ["all", "entries#allEntries"],
+  ["exists", "entries#existsEntry"],
+  ["existsOne", "entries#existsOneEntry"],
+]);
 
 /** An arrow function of the macro's variables. */
 function arrow(
@@ -76,11 +79,10 @@ function arrow(
 /** What is known of a macro's variable. */
 function variableCode(node: MacroNode, range: Code): Partial<Code> {
   if (node.macro === "bind" || node.macro === "with") {
-    return { ...range, ...ownText };
+    const { text: _text, level: _level, opposite: _opposite, ...known } = range;
+    return known;
   }
   return range.isJson ? { isJson: true } : {};
 }
-
-const ownText = { level: LEVEL.primary, isSimple: true } as const;
 
 export type { Node };

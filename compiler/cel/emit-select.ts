@@ -24,6 +24,9 @@ export function emitIndex(emitter: Emitter, node: Extract<Node, { kind: "index" 
   const key = constantString(emitter, node.index);
   if (key !== undefined) return selected(emitter, node.operand, key, undefined);
   const operand = emitter.value(node.operand);
+  if (emitter.checked.typeOf(node.operand).kind === "optional") {
+    return emitter.call("optional#optionalAt", [operand, emitter.boxed(node.index)]);
+  }
   return emitter.call("select#at", [operand, emitter.boxed(node.index)], {
     ...(operand.isJson ? { isJson: true } : {}),
   });

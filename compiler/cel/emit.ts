@@ -40,8 +40,11 @@ export class Emitter {
 
   /** The value, or undefined for an error. */
   value(node: Node): Code {
+    if (this.checked.isMistake(node)) return FAILURE;
     const constant = this.constantOf(node);
     if (constant !== undefined) return emitLiteral(this, constant);
+    const typeName = this.checked.typeNameOf(node);
+    if (typeName !== undefined) return this.#typeValue(typeName);
     switch (node.kind) {
       case "literal":
         return emitLiteral(this, node.literal);
@@ -155,7 +158,7 @@ export class Emitter {
     const text = localPlaceholder(name, this.#localCount);
     const local: Local = {
       name,
-      code: { text, level: LEVEL.primary, ts: "unknown", mayFail: false, isSimple: true, ...code },
+      code: { ts: "unknown", mayFail: false, ...code, text, level: LEVEL.primary, isSimple: true },
       isUsed: false,
     };
     this.locals.push(local);
@@ -242,6 +245,12 @@ export class Emitter {
     }
   }
 
+  #typeValue(name: string): Code {
+    const proposal = `${name.split(".").at(-1)?.replace(/^[A-Z]/, (letter) => letter.toLowerCase())}Type`;
+    const text = this.hoist(proposal, `new TypeValue("${name}")`, "types#TypeValue");
+    return { text, level: LEVEL.primary, ts: "unknown", mayFail: false, isSimple: true };
+  }
+
   #logicalValue(node: Extract<Node, { kind: "logical" }>): Code {
     const before = new Set(this.#narrowed);
     const operands = node.operands.map((operand) => {
@@ -289,6 +298,9 @@ export class Emitter {
     return this.call("logic#choose", [test, later(consequent), later(alternate)]);
   }
 }
+
+/** What a mistaken part of an unchecked expression becomes: an error. */
+const FAILURE: Code = { text: "undefined", level: LEVEL.primary, ts: "unknown", mayFail: true };
 
 const TRUE = { text: "true", level: LEVEL.primary };
 

@@ -40,13 +40,14 @@ const NAMES: Readonly<Record<string, Type>> = {
 };
 
 /**
- * Reads a signature: `startsWith` is `string.startsWith(string): bool`, a function of a namespace is
- * `math::abs(int): int`. One capital letter is a type parameter.
+ * Reads a signature of a function: `startsWith` has `string.startsWith(string): bool`, `math.abs`, whose name has a
+ * namespace, `math.abs(int): int`. One capital letter is a type parameter.
  */
-export function parseSignature(signature: string): Overload {
-  const match = /^(?:(.+)\.)?([\w:]+)\((.*)\): (.+)$/.exec(signature);
+export function parseSignature(signature: string, name: string): Overload {
+  const match = /^(?:(.+)\.)?(\w+)\(([^:]*)\): (.+)$/.exec(signature);
   if (match === null) throw new Error(`unreadable signature "${signature}"`);
-  const [, receiver, , list = "", result = ""] = match;
+  const [, before, , list = "", result = ""] = match;
+  const receiver = name.includes(".") ? undefined : before;
   const params = splitList(list).map(parseType);
   return {
     signature,

@@ -57,3 +57,8 @@ export function bind<Value, Result>(value: Value, body: (value: Value) => Result
 export function orElse<First, Second>(value: First | undefined, fallback: Second): First | Second {
   return value === undefined ? fallback : value;
 }
+
+/** `coalesce(a, b, ...)`: the first that is neither an error nor null, else the last. */
+export function coalesce(...values: readonly unknown[]): unknown {
+  return values.find((value) => value !== undefined && value !== null) ?? values.at(-1);
+}

@@ -1,7 +1,7 @@
 import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { version } from "../../compiler/version.ts";
+import { version } from "../../compiler/commands/version.ts";
 import { compileFile, root } from "../support/build.ts";
 
 const examples = readdirSync(path.join(root, "examples"), { withFileTypes: true })
@@ -19,7 +19,9 @@ describe.each(examples)("example %s", (name) => {
       const committed = path.join(folder, generated);
       const before = existsSync(committed) ? readFileSync(committed, "utf8") : "";
       const expected =
-        generated === "manifest.json" ? text.replace('"gwc": "test"', `"gwc": "${version}"`) : text;
+        generated === "manifest.json"
+          ? text.replace('"gwc": "test"', `"gwc": "${version()}"`)
+          : text;
       expect(before, `run npm run examples, then look at the diff of ${generated}`).toBe(expected);
     }
     const known = new Set(files.map((each) => each.path));

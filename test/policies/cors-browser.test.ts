@@ -5,8 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BrowserContext, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startCompiled } from "./support/compiled.ts";
+import { corsRoutes } from "./support/cors-routes.ts";
 import { type Echo, startEcho } from "./support/echo.ts";
-import { type GatewayProcess, startFixture } from "./support/process.ts";
+import { ed25519 } from "./support/forge.ts";
+import type { GatewayProcess } from "./support/process.ts";
 
 /** Debian's browser. CI has to have it; elsewhere these tests are skipped without it. */
 const browser = process.env.CHROMIUM ?? "/usr/bin/chromium";
@@ -29,7 +32,7 @@ describe.skipIf(isMissing)("a page in a real browser", () => {
       "x-shown": "1",
       "x-hidden": "1",
     });
-    gateway = await startFixture("cors", { UPSTREAM: upstream.url, PAGE: first ?? "" });
+    gateway = await startCompiled(corsRoutes(upstream, [first ?? ""]), { "keys.json": keySet });
     profile = mkdtempSync(join(tmpdir(), "gwc-chromium-"));
     context = await chromium.launchPersistentContext(profile, {
       executablePath: browser,
@@ -48,19 +51,17 @@ describe.skipIf(isMissing)("a page in a real browser", () => {
     rmSync(profile, { recursive: true, force: true });
   });
 
-  const token = { authorization: "Bearer x" };
-
   test("from an allowed origin reads an answer after a preflight, and the exposed header", async () => {
     const found = await fetchIn(allowed, `${gateway.url}/listed`, {
       method: "PUT",
       headers: { "x-asked": "1" },
     });
     // No token was sent, so the preflight passed and the refusal is readable.
-    expect(found).toMatchObject({ status: 401, body: "no token" });
+    expect(found).toMatchObject({ status: 401, body: missing });
   });
 
   test("from an allowed origin reads the upstream's answer and the headers that are exposed", async () => {
-    const found = await fetchIn(allowed, `${gateway.url}/any`, { headers: token });
+    const found = await fetchIn(allowed, `${gateway.url}/any`, {});
     expect(found).toMatchObject({ status: 200, shown: null, hidden: null });
     expect(await fetchIn(allowed, `${gateway.url}/simple`, {})).toMatchObject({
       status: 200,
@@ -98,6 +99,11 @@ describe.skipIf(isMissing)("a page in a real browser", () => {
     expect(await fetchIn(foreign, `${gateway.url}/any`, {})).toMatchObject({ status: 200 });
   });
 });
+
+/** Of a key that nobody signs with. */
+const keySet = JSON.stringify({ keys: [ed25519] });
+
+const missing = "authentication failure: no bearer token found";
 
 const flags = [
   "--no-sandbox",

@@ -61,7 +61,7 @@ describe("remote keys", () => {
     expect,
     onTestFinished,
   }) => {
-    const { provider, status } = await startWorld(onTestFinished, { CACHE: "200" });
+    const { provider, status } = await startWorld(onTestFinished, { cacheDuration: "200ms" });
     const token = await provider.token();
     expect(await status(token)).toBe(200);
     await provider.rotate();
@@ -73,7 +73,9 @@ describe("remote keys", () => {
     expect,
     onTestFinished,
   }) => {
-    const { provider, gateway, status } = await startWorld(onTestFinished, { CACHE: "100" });
+    const { provider, gateway, status } = await startWorld(onTestFinished, {
+      cacheDuration: "100ms",
+    });
     expect(await status(await provider.token())).toBe(200);
     const tokens = await Promise.all(Array.from({ length: 5 }, () => provider.token()));
     provider.fault = () => {};
@@ -99,7 +101,7 @@ describe("remote keys", () => {
   });
 
   test("of a provider that is down do not stop the gateway from starting", async () => {
-    const { status } = await startWorld(onTestFinished, { KEY_SET: "http://127.0.0.1:1/jwks" });
+    const { status } = await startWorld(onTestFinished, { keySetUrl: "http://127.0.0.1:1/jwks" });
     expect(await status("abc")).toBe(401);
   });
 

@@ -34,7 +34,7 @@ export function declareFunctions(
 ): readonly FunctionDeclaration[] {
   return Object.entries(rows).map(([name, row]) => ({
     name,
-    overloads: row.signatures.map(parseSignature),
+    overloads: row.signatures.map((signature) => parseSignature(signature, name)),
     helper: row.helper,
     doc: row.doc,
     example: row.example,

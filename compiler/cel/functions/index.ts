@@ -1,6 +1,13 @@
+import { conversions } from "./conversions.ts";
+import { dataFunctions } from "./data.ts";
 import type { FunctionDeclaration } from "./declaration.ts";
+import { httpFunctions } from "./http.ts";
+import { mathFunctions } from "./math.ts";
 import { operators } from "./operators.ts";
+import { optionals } from "./optionals.ts";
 import { standardFunctions } from "./standard.ts";
+import { stringFunctions } from "./strings.ts";
+import { times } from "./times.ts";
 
 /** Every function, by library, in the order of the reference. */
 export const libraries: readonly {
@@ -9,6 +16,13 @@ export const libraries: readonly {
 }[] = [
   { title: "Operators", functions: operators },
   { title: "Standard functions", functions: standardFunctions },
+  { title: "Conversions", functions: conversions },
+  { title: "Time", functions: times },
+  { title: "Strings", functions: stringFunctions },
+  { title: "Math", functions: mathFunctions },
+  { title: "Data", functions: dataFunctions },
+  { title: "Addresses, headers and URIs", functions: httpFunctions },
+  { title: "Optionals", functions: optionals },
 ];
 
 const operatorSet: ReadonlySet<FunctionDeclaration> = new Set(operators);

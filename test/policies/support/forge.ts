@@ -44,3 +44,11 @@ function encode(value: object): string {
 export function publicPart({ kty, kid, alg, use, n, e, crv, x, y }: JWK): JWK {
   return JSON.parse(JSON.stringify({ kty, kid, alg, use, n, e, crv, x, y }));
 }
+
+/** The public key of RFC 8037, appendix A.2: a key set is never empty. */
+export const ed25519 = {
+  kty: "OKP",
+  crv: "Ed25519",
+  kid: "unused",
+  x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
+};
