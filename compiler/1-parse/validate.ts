@@ -35,8 +35,6 @@ function compileSchema(schema: Schema): ValidateFunction {
     strict: false,
     verbose: false,
     unicodeRegExp: true,
-    // The validator runs once: optimising its code would take longer than running it.
-    code: { optimize: false },
     allowUnionTypes: true,
     // The schema is ours and is used once: checking it and polishing its code cost more than they bring.
     meta: false,
