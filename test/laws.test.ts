@@ -78,6 +78,8 @@ describe("who may import whom", () => {
     const wrong = imports.filter(({ from, to, isType, isDynamic }) => {
       const folder = folderOf(from);
       if (isType || isDynamic) return false;
+      // constant parts of an expression are evaluated at build by what evaluates the rest at run time
+      if (from === "compiler/cel/run-code.ts" && to.startsWith("runtime/cel/")) return false;
       return !(values[folder]?.includes(folderOf(to)) || packages[folder]?.test(to));
     });
     expect(text(wrong)).toEqual([]);
