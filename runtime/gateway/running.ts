@@ -126,6 +126,9 @@ class Running implements RunningGateway {
     const binds = bindEndpoints(definition, {
       ended: (exchange, status, duration) => this.#ended(exchange, status, duration),
       failed: reportFailure,
+      malformed: () => {
+        this.#metrics.malformed += 1;
+      },
       warn: (message) => this.#log.warn(message),
     });
     const opened = await this.#listeners.serve([...binds, ...this.#services(settings)]);
@@ -138,7 +141,8 @@ class Running implements RunningGateway {
   #services(settings: ProcessSettings): Endpoint[] {
     const { stats, readiness } = settings.addresses;
     const page = (handle: ServerBehaviour["handle"]): ServerBehaviour => {
-      return { handle, ended: () => {}, failed: reportFailure, warn: () => {} };
+      const nothing = () => {};
+      return { handle, ended: nothing, failed: reportFailure, malformed: nothing, warn: nothing };
     };
     const figures = statsPage(this.#metrics, () => this.#definition.name, this.#writer);
     return [

@@ -66,6 +66,9 @@ test("counters and latencies of each route are exposed for Prometheus", async ()
   for (let i = 0; i < 3; i++) await (await fetch(url)).text();
   await fetch(`${url}/missing`);
   await fetch(url, { method: "REPORT" });
+  const garbage = new RawClient(Number(new URL(url).port));
+  garbage.send("garbage\r\n\r\n");
+  await garbage.closes();
   const stats = `http://127.0.0.1:${await gateway.statsPort()}`;
   const answer = await fetch(`${stats}/metrics`);
   expect(answer.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
@@ -80,6 +83,7 @@ test("counters and latencies of each route are exposed for Prometheus", async ()
   ).toBe(1);
   expect(samples.get(`gwc_request_duration_seconds_count{${plain}}`)).toBe(4);
   expect(samples.get(`gwc_request_duration_seconds_bucket{${plain},le="+Inf"}`)).toBe(4);
+  expect(samples.get("gwc_malformed_requests_total")).toBe(1);
   expect((await fetch(`${stats}/`)).status).toBe(404);
 });
 
