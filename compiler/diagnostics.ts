@@ -30,6 +30,7 @@ export interface Origin {
   readonly path: ConfigPath;
 }
 
+/** Keys and indices that lead to a value. */
 export type ConfigPath = readonly (string | number)[];
 
 /** The smallest text a diagnostic points at. */
@@ -52,6 +53,12 @@ export interface Outcome<Value> {
 export class Diagnostics {
   readonly list: Diagnostic[] = [];
 
+  /** Adds a diagnostic whose code is known only as one of several. */
+  add(found: Diagnostic): void {
+    this.list.push(found);
+  }
+
+  /** Adds a diagnostic; its parameters follow from its code. */
   report<Code extends MessageCode>(
     code: Code,
     at: Place,
@@ -59,7 +66,6 @@ export class Diagnostics {
     related?: readonly RelatedPlace[],
   ): void {
     const found = { code, at, params, ...(related === undefined ? {} : { related }) };
-    // biome-ignore lint: the mapped union can't be built from a generic code
     this.list.push(found as unknown as Diagnostic);
   }
 }

@@ -1,3 +1,5 @@
+import type { DrainSettings, ServiceAddresses } from "../runtime/gateway/definition.ts";
+import type { AccessLogSettings } from "../runtime/telemetry/access-log.ts";
 import type { Origin } from "./diagnostics.ts";
 
 /**
@@ -30,6 +32,7 @@ export interface ExpressionCode {
   readonly constants: readonly HoistedConstant[];
 }
 
+/** A name that emitted code imports. */
 export interface ImportedName {
   /** `gwc/runtime/cel/select` */
   readonly module: string;
@@ -38,6 +41,7 @@ export interface ImportedName {
   readonly isType?: boolean;
 }
 
+/** A module constant that an emitted expression refers to. */
 export interface HoistedConstant {
   /** A proposal, camelCase; the module that prints it may append a number to keep names apart. */
   readonly name: string;
@@ -48,4 +52,196 @@ export interface HoistedConstant {
   readonly imports: readonly ImportedName[];
 }
 
-export type { Origin };
+/** Text with parts that the gateway reads from its environment when it starts. */
+export interface LateText {
+  readonly kind: "late";
+  readonly parts: readonly (string | LateVariable)[];
+}
+
+/** `${NAME}` or `${NAME:-fallback}` of the configuration. */
+export interface LateVariable {
+  readonly env: string;
+  readonly fallback?: string;
+}
+
+/** A text that is known at build time, or read at start. */
+export type Text = string | LateText;
+
+/** Runtime settings as the compiler holds them: any text in them may be late. */
+export type Late<Settings> = Settings extends string
+  ? string extends Settings
+    ? Text
+    : Settings
+  : Settings extends readonly (infer Item)[]
+    ? readonly Late<Item>[]
+    : Settings extends object
+      ? { readonly [Key in keyof Settings]: Late<Settings[Key]> }
+      : Settings;
+
+/** What a gateway does, with nothing left to look up: plain readonly data (`gwc build --print program`). */
+export interface Program {
+  /** The gateway's name: the output folder's, the log's. */
+  readonly name: string;
+  /** The input files by name in generated text, sorted. */
+  readonly inputs: readonly ProgramInput[];
+  readonly binds: readonly BindNode[];
+  readonly process: ProcessSettings;
+}
+
+/** An input file. */
+export interface ProgramInput {
+  readonly name: string;
+  /** SHA-256 of the content (not of its layout), hex. */
+  readonly sha256: string;
+}
+
+/** Settings of the whole process, as the runtime takes them. */
+export interface ProcessSettings {
+  readonly accessLog: AccessLogSettings;
+  readonly addresses: ServiceAddresses;
+  readonly drain: DrainSettings;
+}
+
+/** One port. */
+export interface BindNode {
+  readonly port: number;
+  readonly origin: Origin;
+  /** True when its listeners speak HTTPS. */
+  readonly isTls: boolean;
+  /** In order of precedence: exact hostnames, wildcards from the longest, then the one for every name. */
+  readonly listeners: readonly ListenerNode[];
+}
+
+/** A listener: a host name on a port, and what it answers. */
+export interface ListenerNode {
+  /** Unique in the program, an identifier: what generated code calls it. */
+  readonly id: string;
+  /** What logs call it. */
+  readonly name: string;
+  /** `api.example.com`, `*.example.com`, or `*`. */
+  readonly hostname: string;
+  readonly tls: CertificateFiles | undefined;
+  readonly routes: readonly RouteNode[];
+  /** The routing decision: entries in order of precedence, grouped by the hostname they need. */
+  readonly table: readonly HostEntries[];
+  readonly origin: Origin;
+}
+
+/** A listener's certificate and key: paths as configured, read when the gateway starts. */
+export interface CertificateFiles {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** The entries that one hostname opens, most specific hostname first. */
+export interface HostEntries {
+  readonly hostname: string;
+  readonly entries: readonly RouteEntry[];
+}
+
+/** One match of one route. */
+export interface RouteEntry {
+  readonly match: RouteMatch;
+  /** The route's id. */
+  readonly route: string;
+}
+
+/** One set of conditions; all must hold (Gateway API HTTPRouteMatch). */
+export interface RouteMatch {
+  readonly path: PathMatch;
+  readonly method: string | undefined;
+  readonly headers: readonly ValueMatch[];
+  readonly query: readonly ValueMatch[];
+  /** True for a match that a policy needs and the user did not write (the OAuth metadata of an MCP route). */
+  readonly isDerived: boolean;
+  readonly origin: Origin;
+}
+
+/** What the path must be. */
+export type PathMatch =
+  | { readonly kind: "exact"; readonly value: string }
+  | { readonly kind: "prefix"; readonly value: string }
+  | { readonly kind: "regex"; readonly value: string; readonly test: ExpressionCode };
+
+/** A header (lower-case name) or query parameter, and what its value must be. */
+export interface ValueMatch {
+  readonly name: string;
+  readonly value:
+    | { readonly kind: "exact"; readonly value: string }
+    | { readonly kind: "regex"; readonly value: string; readonly test: ExpressionCode };
+}
+
+/** A route: a chain of policies and the backend behind it. */
+export interface RouteNode {
+  /** Unique in the program, an identifier: the route's function and, in kebab-case, its file. */
+  readonly id: string;
+  /** What logs and metrics call it. */
+  readonly name: string;
+  /** In request order. */
+  readonly policies: readonly PolicyUse[];
+  readonly backends: readonly BackendNode[];
+  readonly origin: Origin;
+}
+
+/**
+ * What each policy's `resolve` makes for its template, by kind. Every `policies/x.ts` adds its own line by declaration
+ * merging, so a policy is added without an edit here.
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: filled by the policies
+export interface PolicySettings {}
+
+/** The name of a policy, as it stands in the configuration. */
+export type PolicyKind = keyof PolicySettings;
+
+/** A policy of a route, resolved. */
+export type PolicyUse<Kind extends PolicyKind = PolicyKind> = {
+  [Each in Kind]: {
+    readonly kind: Each;
+    readonly settings: PolicySettings[Each];
+    readonly origin: Origin;
+  };
+}[Kind];
+
+/** An authorization rule. */
+export interface Rule {
+  readonly action: "allow" | "deny" | "require";
+  readonly expression: CompiledExpression;
+  /**
+   * The kinds of MCP items that the rule reads. A deny or require rule that names some says nothing about the others:
+   * `deny: mcp.tool.name == "x"` leaves prompts alone. Empty: it is about everything.
+   */
+  readonly about: readonly ("tool" | "prompt" | "resource")[];
+  readonly origin: Origin;
+}
+
+/** Where a route's requests go. */
+export type BackendNode = HostBackend | McpBackend;
+
+/** A plain HTTP upstream. */
+export interface HostBackend {
+  readonly kind: "host";
+  readonly url: Text;
+  readonly origin: Origin;
+}
+
+/** One or more MCP servers behind one endpoint. */
+export interface McpBackend {
+  readonly kind: "mcp";
+  readonly isStateful: boolean;
+  readonly failureMode: "failClosed" | "failOpen";
+  readonly prefixMode: "conditional" | "always";
+  readonly targets: readonly McpTarget[];
+  readonly origin: Origin;
+}
+
+/** One MCP server behind a backend. */
+export type McpTarget = { readonly name: string; readonly origin: Origin } & (
+  | { readonly kind: "streamable"; readonly url: Text }
+  | { readonly kind: "sse"; readonly url: Text }
+  | {
+      readonly kind: "stdio";
+      readonly command: string;
+      readonly args: readonly Text[];
+      readonly env: Readonly<Record<string, Text>>;
+    }
+);

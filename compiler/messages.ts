@@ -12,6 +12,7 @@ export const messages = {
   ...celMessages,
 };
 
+/** The permanent name of a diagnostic. */
 export type MessageCode = keyof typeof messages;
 
 /** The parameters that the message of a code needs. */

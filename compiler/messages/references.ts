@@ -1,2 +1,113 @@
+import { message } from "./message.ts";
+
 /** Parts of a configuration that do not fit together. */
-export const referenceMessages = {};
+export const referenceMessages = {
+  "port-taken": message<{ port: number; by: string }>({
+    severity: "error",
+    text: ({ port, by }) => `port ${port} is taken by ${by}`,
+    explanation:
+      "A port can be opened once. Listeners that share a port stand under one bind; metrics and readiness have ports of " +
+      "their own (`config.statsAddr`, `config.readinessAddr`).",
+  }),
+  "listener-conflict": message<{ hostname: string; port: number }>({
+    severity: "error",
+    text: ({ hostname, port }) =>
+      hostname === "*"
+        ? `two listeners of port ${port} answer every host name`
+        : `two listeners of port ${port} answer "${hostname}"`,
+    hint: () => "give each its own hostname, or merge their routes",
+    explanation:
+      "The listener of a connection is chosen by host name, so each host name has one listener on a port.",
+  }),
+  "protocol-conflict": message<{ port: number }>({
+    severity: "error",
+    text: ({ port }) => `port ${port} has listeners with and without TLS`,
+    explanation:
+      "A port speaks TLS or it doesn't: the first byte of a connection decides nothing else.",
+  }),
+  "tls-missing": message<{ listener: string }>({
+    severity: "error",
+    text: ({ listener }) => `the HTTPS listener "${listener}" has no certificate`,
+    hint: () => "add tls: {cert: PATH, key: PATH}",
+    explanation: "`protocol: HTTPS` needs `tls` with a certificate and its key.",
+  }),
+  "tls-unused": message<{ listener: string }>({
+    severity: "error",
+    text: ({ listener }) => `the listener "${listener}" has a certificate but speaks plain HTTP`,
+    hint: () => "set protocol: HTTPS",
+    explanation:
+      "A certificate on a listener that never uses it would look like protection and be none.",
+  }),
+  "file-not-here": message<{ file: string; problem: string }>({
+    severity: "warning",
+    text: ({ file, problem }) =>
+      `"${file}" will be read when the gateway starts, but here ${problem}`,
+    explanation:
+      "Certificates and keys are read where the gateway runs, relative to GWC_CONFIG_DIR or its working directory. This " +
+      "is no error: the machine that compiles need not have them.",
+  }),
+  "hostname-mismatch": message<{ hostname: string; listener: string }>({
+    severity: "error",
+    text: ({ hostname, listener }) =>
+      `the listener answers "${listener}", so "${hostname}" never reaches this route`,
+    explanation:
+      "A route's hostnames must lie within its listener's hostname (Gateway API, hostname intersection).",
+  }),
+  "unreachable-route": message<{ route: string; by: string }>({
+    severity: "error",
+    text: ({ route, by }) =>
+      `the route "${route}" is never chosen: "${by}" answers every request that it matches`,
+    hint: () => "make its match more specific, or remove it",
+    explanation:
+      "Of two routes that match the same requests only the first is ever chosen (precedence: host name, exact path, " +
+      "longest prefix, regex, method, headers, query, order in the file). A route that is never chosen enforces nothing.",
+  }),
+  "unreachable-match": message<{ by: string }>({
+    severity: "warning",
+    text: ({ by }) => `this match never decides: "${by}" answers every request that it matches`,
+    explanation:
+      "An earlier match covers this one completely. The route is still reached through its other matches.",
+  }),
+  "route-without-backend": message<{ route: string }>({
+    severity: "error",
+    text: ({ route }) => `the route "${route}" has no backend`,
+    hint: () => "add backends: [{mcp: ...}] or backends: [{host: HOST:PORT}]",
+    explanation: "Every request of the route would fail: nothing answers it.",
+  }),
+  "duplicate-target": message<{ name: string }>({
+    severity: "error",
+    text: ({ name }) => `two targets are called "${name}"`,
+    explanation:
+      "A target's name is the prefix of its tools and names it in rules, so it is unique within its backend.",
+  }),
+  "needs-mcp-backend": message<{ policy: string }>({
+    severity: "error",
+    text: ({ policy }) => `"${policy}" needs an mcp backend on this route`,
+    explanation:
+      "The policy judges MCP messages. On a route without an mcp backend there are none, and it would do nothing.",
+  }),
+  "two-token-checks": message<Record<never, never>>({
+    severity: "error",
+    text: () => '"jwtAuth" and "mcpAuthentication" both check the bearer token of this route',
+    hint: () => 'keep "mcpAuthentication": it checks tokens and also serves the OAuth metadata',
+    explanation:
+      "The first check takes the token out of the request, so the second would refuse every request. " +
+      "`mcpAuthentication` is `jwtAuth` plus the metadata endpoints that MCP clients look for.",
+  }),
+  "bad-key-set": message<{ problem: string }>({
+    severity: "error",
+    text: ({ problem }) => `this is no usable key set: ${problem}`,
+    hint: () => "a key set holds public keys only: RSA, EC or OKP (RFC 7517)",
+    explanation:
+      "Tokens are verified with public keys. A symmetric or private key in a key set could sign tokens, and would be " +
+      "published with the bundle.",
+  }),
+  "bad-pattern": message<{ problem: string }>({
+    severity: "error",
+    text: ({ problem }) => `this is no RE2 pattern: ${problem}`,
+    hint: () => "RE2 has no backreferences and no lookaround, so that matching takes linear time",
+    explanation:
+      "Patterns are RE2 patterns (https://github.com/google/re2/wiki/Syntax) and run on a linear-time engine: no " +
+      "request can make them take long.",
+  }),
+};

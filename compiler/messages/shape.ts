@@ -15,4 +15,84 @@ export const shapeMessages = {
       "Every key of a configuration is known by name: a misspelled key would otherwise be ignored, and the policy " +
       "that it names would not be enforced.",
   }),
+  "missing-field": message<{ owner: string; key: string }>({
+    severity: "error",
+    text: ({ owner, key }) => `${owner} needs the field "${key}"`,
+    explanation:
+      "The field has no default: without it the part of the configuration that should hold it means nothing.",
+  }),
+  "not-built-yet": message<{ what: string; field: string }>({
+    severity: "error",
+    text: ({ what, field }) =>
+      `${field} is not built yet: this gwc knows ${what}, but cannot enforce it`,
+    hint: () => "remove it, or wait for the version that builds it",
+    explanation:
+      "gwc never accepts a field that it does not enforce. This one belongs to the configuration language, so it is " +
+      "no misspelling, but the gateway that this version compiles would not act on it.",
+  }),
+  "wrong-choice": message<{
+    owner: string;
+    rule: "exactlyOneOf" | "atLeastOneOf" | "atMostOneOf";
+    names: readonly string[];
+    found: readonly string[];
+  }>({
+    severity: "error",
+    text: ({ owner, rule, names, found }) => {
+      const list = names.map((name) => `"${name}"`).join(", ");
+      const rules = {
+        exactlyOneOf: "exactly one of",
+        atLeastOneOf: "at least one of",
+        atMostOneOf: "at most one of",
+      };
+      const has = found.length === 0 ? "none" : found.map((name) => `"${name}"`).join(" and ");
+      return `${owner} needs ${rules[rule]} ${list}; it has ${has}`;
+    },
+    explanation:
+      "These fields exclude each other or depend on each other: each says a different thing about the same part.",
+  }),
+  "wrong-type": message<{ field: string; expected: string; found: string }>({
+    severity: "error",
+    text: ({ field, expected, found }) => `${field} must be ${expected}, not ${found}`,
+    explanation:
+      "The value has another type than the field takes. YAML reads `8080` as a number, `true` as a boolean and `~` as " +
+      "nothing; quotes make a text of each.",
+  }),
+  "unknown-value": message<{
+    field: string;
+    found: string;
+    allowed: string;
+    suggestion: string | undefined;
+  }>({
+    severity: "error",
+    text: ({ field, found }) => `${field} can't be "${found}"`,
+    hint: ({ suggestion, allowed }) => didYouMean(suggestion) ?? `one of: ${allowed}`,
+    explanation: "The field takes one of a few words. They are case-sensitive.",
+  }),
+  "out-of-range": message<{ field: string; bound: string }>({
+    severity: "error",
+    text: ({ field, bound }) => `${field} is out of range: it ${bound}`,
+    explanation:
+      "Numbers, lengths of texts and lengths of lists have bounds; the message names the one that was passed.",
+  }),
+  "bad-format": message<{ field: string; expected: string }>({
+    severity: "error",
+    text: ({ field, expected }) => `${field} must be ${expected}`,
+    explanation: "The text does not have the form that the field takes.",
+  }),
+  "unset-variable": message<{ name: string }>({
+    severity: "error",
+    text: ({ name }) => `the environment variable "${name}" is not set`,
+    hint: ({ name }) => `set it, or give a fallback: \${${name}:-value}`,
+    explanation:
+      "`${NAME}` in a value is replaced when the configuration is compiled. Fields that hold a URL, a host or a secret " +
+      "keep the reference and read it when the gateway starts; all others need the variable now. `$$` is a dollar sign.",
+  }),
+  "literal-secret": message<{ field: string }>({
+    severity: "error",
+    text: ({ field }) => `${field} looks like a secret and is written out`,
+    hint: () => "write ${NAME} and set the variable where the gateway runs",
+    explanation:
+      "Secrets never enter generated code or the bundle: both are reviewed, diffed and shipped. A reference is kept and " +
+      "read when the gateway starts.",
+  }),
 };

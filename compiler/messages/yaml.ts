@@ -28,4 +28,18 @@ export const yamlMessages = {
     explanation:
       "Nested YAML aliases can make a small file expand to billions of nodes. gwc counts before it expands.",
   }),
+
+  "empty-file": message<{ file: string }>({
+    severity: "error",
+    text: ({ file }) => `"${file}" holds no configuration`,
+    hint: () => "`gwc init` writes a small file that works",
+    explanation: "The file is empty or holds only comments.",
+  }),
+  "several-documents": message<Record<never, never>>({
+    severity: "error",
+    text: () => "a standalone file is one YAML document, and here a second one starts",
+    hint: () => "remove the `---`, or put the second gateway into a file of its own",
+    explanation:
+      "A standalone file describes one gateway. Only Kubernetes manifests come as several documents in a file.",
+  }),
 };

@@ -1,3 +1,5 @@
+import type { RemoteDocument } from "../http/remote-document.ts";
+
 /** What the requests of one gateway process share; it outlives a reload of the configuration. */
 export interface GatewayContext {
   /**
@@ -6,8 +8,14 @@ export interface GatewayContext {
   readonly sessionKey: Buffer;
   /** Live state that belongs to a session id and this process (stdio children, SSE upstreams), by session. */
   readonly sessions: Map<string, LiveSession>;
+  /** Documents that requests need from other servers (key sets, metadata), by what they are and their URL. */
+  readonly documents: Map<string, RemoteDocument>;
+  /** Tells the operator, in the process log. Never with a token, a body or a secret. */
+  readonly warn: (message: string) => void;
   /** True once the process was told to end: new sessions are refused, streams end when they can. */
   readonly isDraining: boolean;
+  /** True once the drain's last deadline is over: what is still open is broken off. */
+  readonly isOverdue: boolean;
   /** Calls the listener when the drain's last deadline is reached: streams end with an explicit error. */
   onDrainDeadline(listener: () => void): () => void;
 }

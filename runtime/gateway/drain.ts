@@ -21,6 +21,8 @@ export async function drain(
     context.reachDeadline();
     if (!(await endsWithin(closed, lastWords))) listeners.closeAllConnections();
     await closed;
+    // A server has closed a moment before its last exchange has ended.
+    await pause(0);
   }
   context.closeSessions();
 }

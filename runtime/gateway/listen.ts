@@ -1,4 +1,6 @@
+import { Certificates } from "../http/certificates.ts";
 import { HttpServer, type ServerBehaviour } from "../http/server.ts";
+import type { TlsSettings } from "../http/tls.ts";
 import type { GatewayContext } from "./context.ts";
 import type { Gateway, ServiceAddresses } from "./definition.ts";
 import { StartupError } from "./startup-error.ts";
@@ -11,6 +13,8 @@ export interface Endpoint {
   readonly port: number;
   /** Where the configuration or the environment says so. */
   readonly config: string;
+  /** Undefined: plain HTTP. */
+  readonly tls: TlsSettings | undefined;
   readonly behaviour: ServerBehaviour;
 }
 
@@ -40,28 +44,36 @@ export class Listeners {
    * Throws StartupError, with everything as it was, when a port can't be opened. Returns what was opened.
    */
   async serve(endpoints: readonly Endpoint[]): Promise<readonly OpenPort[]> {
+    const wanted = endpoints.map((endpoint) => ({
+      endpoint,
+      certificates: certificates(endpoint),
+    }));
     const next = new Map<string, OpenPort>();
     const opened: OpenPort[] = [];
+    const kept: (() => void)[] = [];
     try {
-      for (const endpoint of endpoints) {
+      for (const { endpoint, certificates } of wanted) {
         const key = endpointKey(endpoint);
-        const kept = this.#open.get(key);
-        if (kept !== undefined) {
-          next.set(key, { ...kept, endpoint });
-        } else {
-          const port = await open(endpoint, this.#context);
-          opened.push(port);
-          next.set(key, port);
+        const before = this.#open.get(key);
+        if (before !== undefined && before.server.isTls === (certificates !== undefined)) {
+          next.set(key, { ...before, endpoint });
+          kept.push(() => adopt(before.server, endpoint, certificates));
+          continue;
         }
+        // The same port with TLS instead of plain HTTP, or the reverse: the socket can't be shared.
+        void before?.server.close();
+        const port = await open(endpoint, certificates, this.#context);
+        opened.push(port);
+        next.set(key, port);
       }
     } catch (error) {
       for (const { server } of opened) void server.close();
       throw error;
     }
-    const before = this.#open;
+    const previous = this.#open;
     this.#open = next;
-    for (const { server, endpoint } of next.values()) server.behaviour = endpoint.behaviour;
-    for (const [key, { server }] of before) if (!next.has(key)) void server.close();
+    for (const change of kept) change();
+    for (const [key, { server }] of previous) if (!next.has(key)) void server.close();
     return opened;
   }
 
@@ -76,8 +88,26 @@ export class Listeners {
   }
 }
 
-async function open(endpoint: Endpoint, context: GatewayContext): Promise<OpenPort> {
-  const server = new HttpServer(endpoint.behaviour, context);
+function certificates(endpoint: Endpoint): Certificates | undefined {
+  if (endpoint.tls === undefined) return undefined;
+  try {
+    return new Certificates(endpoint.tls);
+  } catch (error) {
+    throw new StartupError(`${endpoint.config}: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+function adopt(server: HttpServer, endpoint: Endpoint, certificates?: Certificates): void {
+  server.behaviour = endpoint.behaviour;
+  if (certificates !== undefined) server.useCertificates(certificates);
+}
+
+async function open(
+  endpoint: Endpoint,
+  certificates: Certificates | undefined,
+  context: GatewayContext,
+): Promise<OpenPort> {
+  const server = new HttpServer(endpoint.behaviour, context, certificates);
   try {
     return { endpoint, server, port: await server.listen(endpoint.port, endpoint.host) };
   } catch (error) {
@@ -110,12 +140,13 @@ function endpointKey(endpoint: Endpoint): string {
 /** The endpoints of a definition: its binds. */
 export function bindEndpoints(
   gateway: Gateway,
-  common: Pick<ServerBehaviour, "ended" | "failed">,
+  common: Omit<ServerBehaviour, "handle">,
 ): Endpoint[] {
   return gateway.binds.map((bind) => ({
     host: undefined,
     port: bind.port,
     config: bind.config,
+    tls: bind.tls,
     behaviour: { handle: bind.handle, ...common },
   }));
 }
@@ -133,5 +164,11 @@ export function serviceEndpoint(
   }
   const host = parts[1] ?? parts[2] ?? "";
   const isEverywhere = host === "" || host === "::" || host === "0.0.0.0";
-  return { host: isEverywhere ? undefined : host, port, config: `${config} address`, behaviour };
+  return {
+    host: isEverywhere ? undefined : host,
+    port,
+    config: `${config} address`,
+    tls: undefined,
+    behaviour,
+  };
 }

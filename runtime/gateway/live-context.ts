@@ -1,19 +1,23 @@
+import type { RemoteDocument } from "../http/remote-document.ts";
 import type { GatewayContext, LiveSession } from "./context.ts";
 
 /** The context of a running process. */
 export class LiveContext implements GatewayContext {
   readonly sessionKey: Buffer;
   readonly sessions: Map<string, LiveSession> = new Map();
+  readonly documents: Map<string, RemoteDocument> = new Map();
+  readonly warn: (message: string) => void;
   isDraining = false;
+  isOverdue = false;
   readonly #deadlineListeners: Set<() => void> = new Set();
-  #isPastDeadline = false;
 
-  constructor(sessionKey: Buffer) {
+  constructor(sessionKey: Buffer, warn: (message: string) => void) {
     this.sessionKey = sessionKey;
+    this.warn = warn;
   }
 
   onDrainDeadline(listener: () => void): () => void {
-    if (this.#isPastDeadline) {
+    if (this.isOverdue) {
       listener();
       return () => {};
     }
@@ -23,7 +27,7 @@ export class LiveContext implements GatewayContext {
 
   /** The drain's last deadline: whoever still streams ends now. */
   reachDeadline(): void {
-    this.#isPastDeadline = true;
+    this.isOverdue = true;
     for (const listener of this.#deadlineListeners) listener();
     this.#deadlineListeners.clear();
   }

@@ -58,7 +58,7 @@ class Running implements RunningGateway {
   constructor(definition: Gateway, settings: ProcessSettings) {
     this.#definition = definition;
     this.#settings = settings;
-    this.#context = new LiveContext(settings.sessionKey);
+    this.#context = new LiveContext(settings.sessionKey, (message) => this.#log.warn(message));
     this.#listeners = new Listeners(this.#context);
     this.#accessLog = accessLog(settings.logFormat, this.#writer);
     this.#log = new ProcessLog(settings.logFormat, this.#writer);
@@ -109,13 +109,14 @@ class Running implements RunningGateway {
     this.#log.info("draining");
     await drain(this.#context, this.#listeners, this.#settings.drain);
     this.#log.info("ended");
-    this.#writer.close();
+    await this.#writer.close();
   }
 
   async #serve(definition: Gateway, settings: ProcessSettings): Promise<void> {
     const binds = bindEndpoints(definition, {
       ended: (exchange, status, duration) => this.#ended(exchange, status, duration),
       failed: reportFailure,
+      warn: (message) => this.#log.warn(message),
     });
     const opened = await this.#listeners.serve([...binds, ...this.#services(settings)]);
     for (const { endpoint, port } of opened) {
@@ -127,7 +128,7 @@ class Running implements RunningGateway {
   #services(settings: ProcessSettings): Endpoint[] {
     const { stats, readiness } = settings.addresses;
     const page = (handle: ServerBehaviour["handle"]): ServerBehaviour => {
-      return { handle, ended: () => {}, failed: reportFailure };
+      return { handle, ended: () => {}, failed: reportFailure, warn: () => {} };
     };
     const figures = statsPage(this.#metrics, () => this.#definition.name, this.#writer);
     return [

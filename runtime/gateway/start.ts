@@ -18,7 +18,8 @@ export async function startGateway(gateway: Gateway): Promise<RunningGateway> {
   }
 }
 
-function endOnSignal(running: RunningGateway): void {
+/** SIGTERM and SIGINT drain the gateway and end the process with 0; a second signal ends it at once. */
+export function endOnSignal(running: RunningGateway): void {
   let isEnding = false;
   const end = () => {
     if (isEnding) process.exit(1);

@@ -47,6 +47,10 @@ export interface Exchange extends RequestVariables {
 
   /** Adds a header to whatever answer this exchange gets, made here or upstream; replaces one of the same name. */
   setResponseHeader(name: string, value: string): void;
+  /** Adds a header to whatever answer this exchange gets; those of the same name stay (`Vary`). */
+  addResponseHeader(name: string, value: string): void;
+  /** Removes every header of that name (lower case) from whatever answer this exchange gets. */
+  removeResponseHeader(name: string): void;
 
   /** Answers at once. `headers` is a flat list; Content-Length is set from the body. */
   respond(status: number, headers: readonly string[], body?: string | Uint8Array): void;

@@ -28,15 +28,6 @@ export function withoutHeader(list: HeaderList, name: string): string[] {
   return kept;
 }
 
-/** `base` with the headers of `replacing` put in the place of those of the same names. */
-export function mergeHeaders(base: HeaderList, replacing: HeaderList): string[] {
-  let merged: string[] = [...base];
-  for (let i = 0; i < replacing.length; i += 2) {
-    merged = withoutHeader(merged, (replacing[i] ?? "").toLowerCase());
-  }
-  return merged.concat(replacing);
-}
-
 /** Every header by lower-case name, several values joined by `, `. */
 export function headerMap(list: HeaderList): Map<string, string> {
   const map = new Map<string, string>();

@@ -1,27 +1,19 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { GatewayContext } from "../gateway/context.ts";
-import type { BodySource } from "./body.ts";
+import { type BodySource, collect } from "./body.ts";
 import type { Exchange, ExchangeRecord } from "./exchange.ts";
-import {
-  type HeaderList,
-  headerMap,
-  headerValue,
-  isHeader,
-  mergeHeaders,
-  withoutHeader,
-} from "./header-list.ts";
-import { endToEnd } from "./hop-by-hop.ts";
-import { collect, RequestBody } from "./request-body.ts";
+import { HeaderEdits } from "./header-edits.ts";
+import type { HeaderList } from "./header-list.ts";
+import { RequestBody } from "./request-body.ts";
 import type { RequestFacts } from "./request-check.ts";
+import { RequestHead } from "./request-head.ts";
+
+/** The longest body that is sent as one piece with its head. */
+const oneWrite = 4096;
 
 /** An exchange over node:http. */
-export class NodeExchange implements Exchange {
+export class NodeExchange extends RequestHead implements Exchange {
   readonly gateway: GatewayContext;
-  readonly startTime: number;
-  readonly method: string;
-  readonly target: string;
-  readonly host: string;
-  readonly hasBody: boolean;
   refusalFormat: "text" | "json-rpc" = "text";
   readonly record: ExchangeRecord = {
     route: undefined,
@@ -31,15 +23,12 @@ export class NodeExchange implements Exchange {
     fields: undefined,
   };
 
-  readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #length: number | undefined;
-  #requestHeaders: HeaderList;
-  #queryAt: number | undefined;
   #source: RequestBody | undefined;
   #bytes: Promise<Buffer | "too-large" | "aborted"> | undefined;
   #collected: Buffer | undefined;
-  #added: string[] | undefined;
+  #edits: HeaderEdits | undefined;
   /** Bytes of the answer's body still to come, when its length was announced. */
   #remaining: number | undefined;
   #isAnswered = false;
@@ -59,79 +48,10 @@ export class NodeExchange implements Exchange {
     facts: RequestFacts,
     gateway: GatewayContext,
   ) {
-    this.startTime = Date.now();
+    super(request, facts);
     this.gateway = gateway;
-    this.#request = request;
     this.#response = response;
-    this.method = request.method ?? "";
-    this.target = request.url ?? "";
-    this.host = facts.host;
-    this.hasBody = facts.hasBody;
     this.#length = facts.length;
-    const sent = request.rawHeaders;
-    this.#requestHeaders = facts.namesConnectionHeaders ? endToEnd(sent, "") : sent;
-  }
-
-  get scheme(): "http" | "https" {
-    return "encrypted" in this.#request.socket ? "https" : "http";
-  }
-
-  get hostname(): string {
-    const colon = this.host.lastIndexOf(":");
-    return colon === -1 || this.host.endsWith("]") ? this.host : this.host.slice(0, colon);
-  }
-
-  get path(): string {
-    const at = this.#query();
-    return at === -1 ? this.target : this.target.slice(0, at);
-  }
-
-  get query(): string {
-    const at = this.#query();
-    return at === -1 ? "" : this.target.slice(at + 1);
-  }
-
-  get pathAndQuery(): string {
-    return this.target;
-  }
-
-  get uri(): string {
-    return `${this.scheme}://${this.host}${this.target}`;
-  }
-
-  get version(): string {
-    return `HTTP/${this.#request.httpVersion}`;
-  }
-
-  get remoteAddress(): string {
-    const address = this.#request.socket.remoteAddress ?? "";
-    return address.startsWith("::ffff:") ? address.slice(7) : address;
-  }
-
-  get remotePort(): number {
-    return this.#request.socket.remotePort ?? 0;
-  }
-
-  get requestHeaders(): HeaderList {
-    return this.#requestHeaders;
-  }
-
-  header(name: string): string | undefined {
-    return headerValue(this.#requestHeaders, name);
-  }
-
-  headerMap(): ReadonlyMap<string, string> {
-    return headerMap(this.#requestHeaders);
-  }
-
-  setRequestHeader(name: string, value: string): void {
-    const headers = withoutHeader(this.#requestHeaders, name);
-    headers.push(name, value);
-    this.#requestHeaders = headers;
-  }
-
-  removeRequestHeader(name: string): void {
-    this.#requestHeaders = withoutHeader(this.#requestHeaders, name);
   }
 
   get body(): Uint8Array | BodySource | null {
@@ -151,19 +71,18 @@ export class NodeExchange implements Exchange {
   }
 
   setResponseHeader(name: string, value: string): void {
-    const added = this.#added;
-    if (added === undefined) {
-      this.#added = [name, value];
-      return;
-    }
-    const lower = name.toLowerCase();
-    for (let i = 0; i < added.length; i += 2) {
-      if (isHeader(added[i] ?? "", lower)) {
-        added[i + 1] = value;
-        return;
-      }
-    }
-    added.push(name, value);
+    this.#edits ??= new HeaderEdits();
+    this.#edits.set(name, value);
+  }
+
+  addResponseHeader(name: string, value: string): void {
+    this.#edits ??= new HeaderEdits();
+    this.#edits.add(name, value);
+  }
+
+  removeResponseHeader(name: string): void {
+    this.#edits ??= new HeaderEdits();
+    this.#edits.remove(name);
   }
 
   respond(status: number, headers: HeaderList, body: string | Uint8Array = ""): void {
@@ -171,7 +90,7 @@ export class NodeExchange implements Exchange {
     const length = typeof body === "string" ? Buffer.byteLength(body) : body.length;
     this.#writeHead(status, headers, length);
     this.#isOver = true;
-    this.#response.end(body);
+    this.#endWith(body);
   }
 
   respondHead(status: number, headers: HeaderList, length?: number): void {
@@ -192,7 +111,7 @@ export class NodeExchange implements Exchange {
       // The last piece of a known length ends the answer: one write to the socket less.
       if (this.#remaining <= 0) {
         this.#isOver = true;
-        this.#response.end(chunk);
+        this.#endWith(chunk);
         return true;
       }
     }
@@ -215,7 +134,9 @@ export class NodeExchange implements Exchange {
   abort(): void {
     if (this.#response.writableFinished) return;
     this.#isOver = true;
-    this.#response.destroy();
+    // A body that ends with the connection (HTTP/1.0) would look complete: only a reset tells.
+    if (this.request.httpVersionMinor === 0) this.request.socket.resetAndDestroy();
+    else this.#response.destroy();
   }
 
   get isAnswered(): boolean {
@@ -239,6 +160,7 @@ export class NodeExchange implements Exchange {
   clientLeft(): void {
     this.#isAborted = true;
     this.#isOver = true;
+    this.record.reason ??= this.gateway.isOverdue ? "Draining" : "ClientClosed";
     const listeners = this.#abortListeners;
     this.#abortListeners = undefined;
     if (listeners !== undefined) for (const listener of listeners) listener();
@@ -246,7 +168,7 @@ export class NodeExchange implements Exchange {
 
   #writeHead(status: number, headers: HeaderList, length: number | undefined): void {
     this.#isAnswered = true;
-    const head = this.#added === undefined ? [...headers] : mergeHeaders(headers, this.#added);
+    const head = this.#edits === undefined ? [...headers] : this.#edits.apply(headers);
     // RFC 9110 8.6: no Content-Length on 1xx and 204.
     if (length !== undefined && status >= 200 && status !== 204) {
       head.push("content-length", String(length));
@@ -255,15 +177,19 @@ export class NodeExchange implements Exchange {
     this.#response.writeHead(status, head);
   }
 
+  /** Node puts the head and a latin1 string into one buffer, which costs half of a gathered write. */
+  #endWith(chunk: string | Uint8Array): void {
+    if (chunk instanceof Buffer && chunk.length <= oneWrite) {
+      this.#response.end(chunk.toString("latin1"), "latin1");
+    } else {
+      this.#response.end(chunk);
+    }
+  }
+
   #bodySource(): RequestBody {
-    this.#source ??= new RequestBody(this.#request, this.#length, () => {
+    this.#source ??= new RequestBody(this.request, this.#length, () => {
       if (this.expectsContinue) this.#response.writeContinue();
     });
     return this.#source;
-  }
-
-  #query(): number {
-    this.#queryAt ??= this.target.indexOf("?");
-    return this.#queryAt;
   }
 }

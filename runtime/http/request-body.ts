@@ -49,36 +49,3 @@ export class RequestBody implements BodySource {
     sink?.onAbort();
   }
 }
-
-/**
- * Collects a body of at most `limit` bytes. `"too-large"` as soon as it is known to be longer: the rest is thrown away
- * as it comes. `"aborted"` when the sender left.
- */
-export function collect(
-  body: BodySource,
-  limit: number,
-  done: (result: Buffer | "too-large" | "aborted") => void,
-): void {
-  if (body.length !== undefined && body.length > limit) {
-    done("too-large");
-    return;
-  }
-  const chunks: Buffer[] = [];
-  let size = 0;
-  body.flow({
-    onData(chunk) {
-      size += chunk.length;
-      if (size > limit) {
-        body.discard();
-        done("too-large");
-        return;
-      }
-      chunks.push(chunk);
-    },
-    onEnd: () =>
-      done(
-        chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size),
-      ),
-    onAbort: () => done("aborted"),
-  });
-}

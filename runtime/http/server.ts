@@ -1,6 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import type { SecureContext } from "node:tls";
 import type { GatewayContext } from "../gateway/context.ts";
+import type { Certificates } from "./certificates.ts";
+import { answerClientError, closeWith } from "./client-error.ts";
 import type { Exchange, Handled } from "./exchange.ts";
 import { NodeExchange } from "./node-exchange.ts";
 import { refuse } from "./refuse.ts";
@@ -17,26 +21,61 @@ export interface ServerBehaviour {
   readonly ended: (exchange: Exchange, status: number | undefined, duration: number) => void;
   /** A handler threw: a bug, or a failure nobody foresaw. */
   readonly failed: (exchange: Exchange, error: unknown) => void;
+  /** Something the operator should know: a certificate that can't be used. */
+  readonly warn: (message: string) => void;
 }
 
 /** A server of one port. `behaviour` may be replaced at any time: the next request gets the new one. */
 export class HttpServer {
   behaviour: ServerBehaviour;
   readonly #gateway: GatewayContext;
-  readonly #server: Server;
+  readonly #server: Server | TlsServer;
+  #certificates: Certificates | undefined;
+  #isClosing = false;
 
-  constructor(behaviour: ServerBehaviour, gateway: GatewayContext) {
+  /** With certificates the port speaks TLS, which can't be changed later; the certificates can. */
+  constructor(
+    behaviour: ServerBehaviour,
+    gateway: GatewayContext,
+    certificates: Certificates | undefined,
+  ) {
     this.behaviour = behaviour;
     this.#gateway = gateway;
-    this.#server = createServer(limits, (request, response) =>
-      this.#serve(request, response, false),
-    );
+    const serve = (request: IncomingMessage, response: ServerResponse) =>
+      this.#serve(request, response, false);
+    this.#server =
+      certificates === undefined
+        ? createServer(limits, serve)
+        : createTlsServer({ ...limits, ...this.#tlsOptions() }, serve);
+    if (certificates !== undefined) this.useCertificates(certificates);
     // 0: node would drop further headers silently; the request check refuses them instead.
     this.#server.maxHeadersCount = 0;
     this.#server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) =>
       this.#serve(request, response, true),
     );
+    // Node keeps a peer's address once it was asked for: a client that has left still has one in the log.
+    this.#server.on(certificates === undefined ? "connection" : "secureConnection", (socket) => {
+      void socket.remoteAddress;
+    });
+    // A forward proxy's method (RFC 9110 9.3.6): this is none.
+    this.#server.on("connect", (_request, socket) => closeWith(socket, "400 Bad Request"));
     this.#server.on("clientError", answerClientError);
+  }
+
+  get isTls(): boolean {
+    return this.#certificates !== undefined;
+  }
+
+  /** New connections get these certificates; the ones before are no longer watched. */
+  useCertificates(certificates: Certificates): void {
+    this.#certificates?.close();
+    this.#certificates = certificates;
+    const useFirst = () => {
+      if ("setSecureContext" in this.#server)
+        this.#server.setSecureContext({ ...certificates.first });
+    };
+    useFirst();
+    certificates.watch(useFirst, this.behaviour.warn);
   }
 
   /** Opens the port (0: any free one) on `host`, or on every address. Resolves with the port. */
@@ -51,8 +90,12 @@ export class HttpServer {
     });
   }
 
-  /** Takes no more connections and closes the idle ones. Resolves when the last connection has closed. */
+  /**
+   * Takes no more connections and closes the others as soon as they are idle. Resolves when the last one has closed.
+   */
   close(): Promise<void> {
+    this.#isClosing = true;
+    this.#certificates?.close();
     return new Promise((resolve) => {
       this.#server.close(() => resolve());
       this.#server.closeIdleConnections();
@@ -62,6 +105,16 @@ export class HttpServer {
   /** Breaks every connection off. */
   closeAllConnections(): void {
     this.#server.closeAllConnections();
+  }
+
+  #tlsOptions() {
+    return {
+      handshakeTimeout: 15_000,
+      SNICallback: (
+        name: string,
+        done: (error: Error | null, context?: SecureContext) => void,
+      ): void => done(null, this.#certificates?.contextFor(name)),
+    };
   }
 
   #serve(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void {
@@ -84,11 +137,17 @@ export class HttpServer {
       if (!response.writableFinished) exchange.clientLeft();
       const status = response.headersSent ? response.statusCode : undefined;
       behaviour.ended(exchange, status, performance.now() - started);
+      if (this.#isClosing) this.#server.closeIdleConnections();
     });
     exchange.expectsContinue = expectsContinue;
     if (!isServed) {
       exchange.closesConnection = true;
       refuse(exchange, facts.status, "BadRequest", facts.detail);
+      return;
+    }
+    if (exchange.target === "*") {
+      // OPTIONS of the server itself (RFC 9110 9.3.7): no route is asked, and there is nothing to say.
+      exchange.respond(204, []);
       return;
     }
     try {
@@ -100,12 +159,16 @@ export class HttpServer {
   }
 }
 
+/** Node's limits of one connection; times in milliseconds. */
 const limits = {
   maxHeaderSize: 65_536,
   headersTimeout: 30_000,
   requestTimeout: 300_000,
   keepAliveTimeout: 600_000,
+  // The request check does it, so that the refusal is logged and counted like any other.
   requireHostHeader: false,
+  // A request without a body needs no stream events.
+  optimizeEmptyRequests: true,
 };
 
 /** Stands for the facts of a request that has none. */
@@ -113,21 +176,10 @@ const malformed = { host: "", length: undefined, hasBody: false, namesConnection
 
 function fail(behaviour: ServerBehaviour, exchange: NodeExchange, error: unknown): void {
   behaviour.failed(exchange, error);
-  if (exchange.isAnswered) exchange.abort();
-  else refuse(exchange, 500, "Internal", "internal error");
-}
-
-/** Answers what node's parser refused, when nothing else is being answered on the connection, and closes it. */
-function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (socket.writableEnded || !socket.writable || error.code === "ECONNRESET") {
-    socket.destroy();
+  if (!exchange.isAnswered) {
+    refuse(exchange, 500, "Internal", "internal error");
     return;
   }
-  const status = clientErrorStatus[error.code ?? ""] ?? "400 Bad Request";
-  socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+  exchange.record.reason = "Internal";
+  exchange.abort();
 }
-
-const clientErrorStatus: Readonly<Record<string, string>> = {
-  HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
-  ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
-};

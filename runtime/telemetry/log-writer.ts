@@ -5,6 +5,8 @@ const batchSize = 65_536;
 const batchDelay = 50;
 /** Characters that wait for a reader that is stuck; further lines are dropped and counted. */
 const maxBacklog = 16 * 1024 * 1024;
+/** Milliseconds that closing waits for the reader. */
+const closeTime = 1000;
 /** Milliseconds until a write is tried again on a pipe that is full. */
 const retryDelay = 10;
 
@@ -51,8 +53,13 @@ export class LogWriter {
     this.#write();
   }
 
-  /** Writes the rest and stops. */
-  close(): void {
+  /** Writes the rest, as far as the reader takes it within a second, and stops. */
+  async close(): Promise<void> {
+    const deadline = Date.now() + closeTime;
+    this.flush();
+    while (this.#writing !== undefined && Date.now() < deadline) {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
     process.off("exit", this.#atExit);
     this.#finish();
   }
@@ -61,8 +68,6 @@ export class LogWriter {
     const batch = this.#writing;
     if (batch === undefined) return;
     write(this.#fd, batch, (error, written) => {
-      // The rest was written at exit meanwhile.
-      if (this.#writing !== batch) return;
       if (error?.code === "EAGAIN") {
         setTimeout(() => this.#write(), retryDelay);
         return;
@@ -75,14 +80,13 @@ export class LogWriter {
     });
   }
 
+  /** At exit. What is being written by then is the system's: writing it again would double it. */
   #finish(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const lines = Buffer.from(this.#lines);
-    const rest = this.#writing === undefined ? lines : Buffer.concat([this.#writing, lines]);
-    this.#writing = undefined;
+    const lines = this.#lines;
     this.#lines = "";
-    writeAll(this.#fd, rest);
+    if (lines !== "") writeAll(this.#fd, Buffer.from(lines));
   }
 }
 

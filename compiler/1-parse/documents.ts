@@ -1,0 +1,134 @@
+import {
+  type Alias,
+  type Document,
+  isAlias,
+  isCollection,
+  isPair,
+  type Node,
+  parseAllDocuments,
+  visit,
+  type YAMLError,
+} from "yaml";
+import type { Diagnostics, Origin } from "../diagnostics.ts";
+import type { SourceDocument, SourceFile } from "../source.ts";
+
+/** Nodes that one document may have after its aliases are expanded. */
+const NODE_LIMIT = 200_000;
+
+/**
+ * Reads the YAML documents of one file: YAML 1.2 core schema, unique keys, no merge keys, no custom tags. Mistakes are
+ * reported; a file that has any is not compiled further.
+ */
+export function readDocuments(
+  name: string,
+  path: string,
+  text: string,
+  diagnostics: Diagnostics,
+): SourceFile {
+  const parsed = parseAllDocuments(text, {
+    version: "1.2",
+    uniqueKeys: true,
+    prettyErrors: false,
+    logLevel: "silent",
+  });
+  const documents = (Array.isArray(parsed) ? parsed : []).map((yaml, index): SourceDocument => {
+    const origin: Origin = { file: name, document: index, path: [] };
+    // A warning is an unknown tag, which would change what a value means without a word.
+    for (const error of [...yaml.errors, ...yaml.warnings])
+      reportSyntax(error, origin, text, diagnostics);
+    const aliases = aliasTargets(yaml, origin, diagnostics);
+    if (yaml.errors.length === 0) refuseAliasBomb(yaml, aliases, origin, diagnostics);
+    return { yaml, aliases };
+  });
+  return { name, path, text, documents };
+}
+
+function reportSyntax(
+  error: YAMLError,
+  origin: Origin,
+  text: string,
+  diagnostics: Diagnostics,
+): void {
+  const start = Math.min(error.pos[0], text.length);
+  const end = Math.max(start, Math.min(error.pos[1], text.length));
+  if (error.code === "DUPLICATE_KEY") {
+    const key = /^(?:"[^"\n]*"|'[^'\n]*'|[^\s:]+)/.exec(text.slice(start))?.[0] ?? "";
+    const at = { ...origin, offsets: [start, start + key.length] as const };
+    diagnostics.report("duplicate-key", at, { key: key.replace(/^["']|["']$/g, "") });
+    return;
+  }
+  const problem = error.message.replace(/\.$/, "");
+  diagnostics.report("yaml-syntax", { ...origin, offsets: [start, end] }, { problem });
+}
+
+/** What each alias stands for: the last node before it with that anchor. One walk, whatever the number of aliases. */
+function aliasTargets(
+  yaml: Document,
+  origin: Origin,
+  diagnostics: Diagnostics,
+): ReadonlyMap<Alias, Node> {
+  const anchors = new Map<string, Node>();
+  const targets = new Map<Alias, Node>();
+  visit(yaml, {
+    Alias(_, alias) {
+      const target = anchors.get(alias.source);
+      if (target !== undefined) targets.set(alias, target);
+      else {
+        const offsets = [alias.range?.[0] ?? 0, alias.range?.[1] ?? 0] as const;
+        const problem = `no anchor "&${alias.source}" stands before this alias`;
+        diagnostics.report("yaml-syntax", { ...origin, offsets }, { problem });
+      }
+    },
+    Value(_, node) {
+      if (node.anchor !== undefined) anchors.set(node.anchor, node);
+    },
+  });
+  return targets;
+}
+
+/** Counts what the aliases would expand to, without expanding: each node's size is summed once. */
+function refuseAliasBomb(
+  yaml: Document,
+  aliases: ReadonlyMap<Alias, Node>,
+  origin: Origin,
+  diagnostics: Diagnostics,
+): void {
+  if (yaml.contents === null || aliases.size === 0) return;
+  if (expandedSize(yaml.contents, aliases, new Map(), new Set()) <= NODE_LIMIT) return;
+  const [first] = aliases.keys();
+  const offsets = [first?.range?.[0] ?? 0, first?.range?.[1] ?? 0] as const;
+  diagnostics.report("alias-bomb", { ...origin, offsets }, { limit: NODE_LIMIT });
+}
+
+function expandedSize(
+  node: Node,
+  aliases: ReadonlyMap<Alias, Node>,
+  sizes: Map<Node, number>,
+  open: Set<Node>,
+): number {
+  const known = sizes.get(node);
+  if (known !== undefined) return known;
+  // An alias inside its own anchor never ends.
+  if (open.has(node)) return Number.POSITIVE_INFINITY;
+  open.add(node);
+  let size = 1;
+  for (const part of parts(node, aliases)) size += expandedSize(part, aliases, sizes, open);
+  open.delete(node);
+  sizes.set(node, size);
+  return size;
+}
+
+function parts(node: Node, aliases: ReadonlyMap<Alias, Node>): Node[] {
+  if (isAlias(node)) {
+    const target = aliases.get(node);
+    return target === undefined ? [] : [target];
+  }
+  if (!isCollection(node)) return [];
+  const found: Node[] = [];
+  for (const item of node.items) {
+    for (const part of isPair(item) ? [item.key, item.value] : [item]) {
+      if (part !== null) found.push(part as Node);
+    }
+  }
+  return found;
+}

@@ -1,0 +1,23 @@
+const UNITS: Readonly<Record<string, number>> = {
+  h: 3_600_000,
+  m: 60_000,
+  s: 1000,
+  ms: 1,
+  us: 0.001,
+  µs: 0.001,
+  ns: 0.000001,
+};
+
+/**
+ * Milliseconds of a duration, or undefined when it isn't one. Resources take the Gateway API form (GEP-2257:
+ * `1h30m`, `500ms`); the file form also takes Go's fractions and small units (`1.5s`). Never negative.
+ */
+export function parseDuration(text: string): number | undefined {
+  if (text === "0") return 0;
+  if (!/^([0-9]+(\.[0-9]*)?(h|ms|m|s|us|µs|ns))+$/.test(text)) return undefined;
+  let total = 0;
+  for (const [, amount, unit] of text.matchAll(/([0-9.]+)(h|ms|m|s|us|µs|ns)/g)) {
+    total += Number(amount) * (UNITS[unit ?? ""] ?? Number.NaN);
+  }
+  return Number.isFinite(total) ? total : undefined;
+}

@@ -1,0 +1,361 @@
+import { policies } from "../../policies/index.ts";
+import {
+  choice,
+  duration,
+  integer,
+  list,
+  notYet,
+  object,
+  type Schema,
+  shortText,
+  text,
+} from "../../schema.ts";
+
+/** The standalone file (`gwc -f FILE`): the whole shape, as `gwc schema` prints it for editors. */
+export function standaloneSchema(): Schema {
+  return object(
+    {
+      config: processSchema,
+      binds: list(bindSchema(), { minItems: 1, description: "Ports that the gateway listens on." }),
+      frontendPolicies: notYet("frontend policies"),
+      policies: notYet("policies that are attached to a target by name"),
+      backends: notYet("named backends"),
+      services: notYet("mesh services"),
+      workloads: notYet("mesh workloads"),
+      llm: notYet("the LLM front door"),
+      mcp: notYet("the MCP front door"),
+      gateways: notYet("named gateways"),
+      routes: notYet("routes outside a listener"),
+      tcpRoutes: notYet("TCP routes"),
+      routeGroups: notYet("route groups"),
+      ui: notYet("a protected admin page"),
+    },
+    {
+      required: ["binds"],
+      title: "gwc gateway",
+      description: "A gateway for MCP, LLM and HTTP traffic.",
+    },
+  );
+}
+
+/** The schema of a route's `policies`. */
+export function routePoliciesSchema(): Schema {
+  const built = policies.filter((policy) => policy.scope.includes("route"));
+  return object(
+    {
+      ...Object.fromEntries(built.map((policy) => [policy.kind, policy.schema])),
+      ...LATER_POLICIES,
+    },
+    {
+      description:
+        "What happens to a request before it reaches the backend, in the gateway's fixed order.",
+    },
+  );
+}
+
+const LATER_POLICIES: Readonly<Record<string, Schema>> = Object.fromEntries(
+  Object.entries({
+    requestHeaderModifier: "request header modifiers",
+    responseHeaderModifier: "response header modifiers",
+    headerModifiers: "header modifiers",
+    requestRedirect: "redirects",
+    urlRewrite: "URL rewriting",
+    hostRewrite: "host rewriting",
+    requestMirror: "mirroring",
+    directResponse: "direct responses",
+    mcpGuardrails: "MCP guardrails",
+    oidc: "browser login",
+    basicAuth: "basic authentication",
+    basicAuthentication: "basic authentication",
+    apiKey: "API keys",
+    apiKeyAuthentication: "API keys",
+    extAuthz: "external authorization",
+    extAuth: "external authorization",
+    extProc: "external processing",
+    transformations: "transformations",
+    transformation: "transformations",
+    localRateLimit: "local rate limits",
+    remoteRateLimit: "global rate limits",
+    rateLimit: "rate limits",
+    csrf: "CSRF protection",
+    timeout: "timeouts",
+    timeouts: "timeouts",
+    retry: "retries",
+    buffer: "buffering",
+    delay: "delays",
+    a2a: "A2A proxying",
+    ai: "LLM policies",
+    backendTLS: "TLS to backends",
+    backendAuth: "authentication to backends",
+    backendTunnel: "tunnels to backends",
+  }).map(([key, what]) => [key, notYet(what)]),
+);
+
+const processSchema: Schema = object(
+  {
+    statsAddr: text("Where metrics are served.", { format: "address", default: "0.0.0.0:15020" }),
+    readinessAddr: text("Where readiness is served.", {
+      format: "address",
+      default: "0.0.0.0:15021",
+    }),
+    adminAddr: text("Where `gwc run` serves the admin page; a loopback address.", {
+      format: "address",
+      default: "127.0.0.1:15000",
+    }),
+    logging: object(
+      {
+        format: choice("How access lines are written.", ["text", "json"], { default: "text" }),
+        level: notYet("log levels"),
+        filter: notYet("a filter of access lines"),
+        fields: notYet("changed fields of access lines"),
+      },
+      { description: "Logging." },
+    ),
+    connectionMinTerminationDeadline: duration("How long listeners stay open after SIGTERM.", {
+      default: "0s",
+    }),
+    connectionTerminationDeadline: duration(
+      "How long streams may end by themselves after SIGTERM.",
+      { default: "5s" },
+    ),
+    ...Object.fromEntries(
+      [
+        "tracing",
+        "metrics",
+        "backend",
+        "hbone",
+        "dns",
+        "enableIpv6",
+        "workerThreads",
+        "database",
+        "storage",
+      ]
+        .concat([
+          "modelCatalog",
+          "mcp",
+          "session",
+          "sensitiveHeaders",
+          "customFunctions",
+          "standardAttributes",
+        ])
+        .map((key) => [key, notYet(`config.${key}`)]),
+    ),
+  },
+  { description: "Settings of the process." },
+);
+
+function bindSchema(): Schema {
+  return object(
+    {
+      port: integer("The TCP port.", 1, 65535),
+      listeners: list(listenerSchema(), {
+        minItems: 1,
+        description: "Who answers on the port, by host name.",
+      }),
+      tunnelProtocol: notYet("tunnel protocols"),
+      mode: notYet("internal binds"),
+    },
+    { required: ["port", "listeners"] },
+  );
+}
+
+function listenerSchema(): Schema {
+  return object(
+    {
+      name: shortText("What logs call it."),
+      namespace: notYet("listener namespaces"),
+      hostname: shortText(
+        "Which host it answers: exact, or with a first label `*`. Every host by default.",
+        {
+          format: "hostname",
+        },
+      ),
+      protocol: choice("What it speaks.", ["HTTP", "HTTPS"], {
+        default: "HTTP",
+        notYetValues: { TLS: "TLS passthrough", TCP: "TCP proxying", HBONE: "HBONE tunnels" },
+      }),
+      tls: object(
+        {
+          cert: text(
+            "Path of the certificate chain (PEM), read when the gateway starts and when it changes.",
+          ),
+          key: text(
+            "Path of the private key (PEM), read when the gateway starts and when it changes.",
+          ),
+          root: notYet("client certificates"),
+          mode: notYet("certificates made on the fly"),
+          cipherSuites: notYet("a choice of cipher suites"),
+          minTLSVersion: notYet("a lowest TLS version"),
+          maxTLSVersion: notYet("a highest TLS version"),
+          keyExchangeGroups: notYet("a choice of key exchange groups"),
+          spiffe: notYet("SPIFFE certificates"),
+        },
+        { required: ["cert", "key"], description: "TLS of an HTTPS listener." },
+      ),
+      routes: list(routeSchema(), { description: "What it answers." }),
+      tcpRoutes: notYet("TCP routes"),
+      policies: notYet("policies on a listener"),
+    },
+    {},
+  );
+}
+
+function routeSchema(): Schema {
+  return object({
+    name: shortText("What logs, metrics and generated code call it."),
+    namespace: notYet("route namespaces"),
+    ruleName: notYet("rule names"),
+    hostnames: list(
+      shortText("A host name, exact or with a first label `*`.", { format: "hostname" }),
+      {
+        minItems: 1,
+        description: "Which hosts it answers; every host of the listener by default.",
+      },
+    ),
+    matches: list(matchSchema, {
+      minItems: 1,
+      description: "Which requests it answers: any of these. Every path by default.",
+    }),
+    policies: routePoliciesSchema(),
+    backends: list(backendSchema(), { maxItems: 1, description: "Where requests go." }),
+  });
+}
+
+const valueMatchSchema: Schema = object(
+  {
+    name: shortText("The name."),
+    value: object(
+      {
+        exact: { type: "string", maxLength: 4096, description: "The value, exactly." },
+        regex: text("An RE2 pattern that the whole value matches.", { maxLength: 1024 }),
+      },
+      { exactlyOneOf: ["exact", "regex"] },
+    ),
+  },
+  { required: ["name", "value"] },
+);
+
+const matchSchema: Schema = object({
+  path: object(
+    {
+      exact: shortText("This path.", { maxLength: 1024, pattern: "^/" }),
+      pathPrefix: shortText("This path and everything below it, by whole segments.", {
+        maxLength: 1024,
+        pattern: "^/",
+      }),
+      regex: text("An RE2 pattern that the whole path matches.", { maxLength: 1024 }),
+    },
+    { exactlyOneOf: ["exact", "pathPrefix", "regex"] },
+  ),
+  method: shortText("The method.", { pattern: "^[A-Z]+$" }),
+  headers: list(valueMatchSchema, { maxItems: 16, description: "All of these headers." }),
+  query: list(valueMatchSchema, { maxItems: 16, description: "All of these query parameters." }),
+});
+
+function backendSchema(): Schema {
+  return object(
+    {
+      mcp: mcpBackendSchema,
+      host: text("`host:port` or a URL of a plain HTTP upstream.", { late: true }),
+      weight: notYet("weighted backends"),
+      policies: notYet("policies on a backend"),
+      service: notYet("mesh services"),
+      backend: notYet("named backends"),
+      internal: notYet("internal backends"),
+      dynamic: notYet("dynamic forward proxying"),
+      ai: notYet("LLM backends"),
+      aws: notYet("AWS backends"),
+      routeGroup: notYet("route groups"),
+    },
+    {
+      exactlyOneOf: [
+        "mcp",
+        "host",
+        "service",
+        "backend",
+        "internal",
+        "dynamic",
+        "ai",
+        "aws",
+        "routeGroup",
+      ],
+    },
+  );
+}
+
+const addressSchema = (what: string, path: string): Schema =>
+  object(
+    {
+      host: text(`URL of the ${what} endpoint, or its host when \`port\` is given.`, {
+        maxLength: 1024,
+        late: true,
+      }),
+      port: integer("The port, when `host` is only a host.", 1, 65535),
+      path: text("The path, when `host` is only a host.", {
+        maxLength: 1024,
+        pattern: "^/",
+        default: path,
+      }),
+      backend: notYet("named backends"),
+    },
+    { required: ["host"] },
+  );
+
+const mcpTargetSchema: Schema = object(
+  {
+    name: shortText("The target's name: the prefix of its tools when there are several. No `_`.", {
+      maxLength: 64,
+      pattern: "^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$",
+    }),
+    mcp: addressSchema("streamable HTTP", "/mcp"),
+    sse: addressSchema("legacy SSE", "/sse"),
+    stdio: object(
+      {
+        cmd: text("The command, found on PATH; started without a shell."),
+        args: list(
+          { type: "string", late: true },
+          { description: "Its arguments, passed as they are." },
+        ),
+        env: {
+          type: "object",
+          additionalProperties: { type: "string", late: true },
+          maxProperties: 64,
+          description: "Its environment, besides PATH, HOME and the like.",
+        },
+        clear_env: notYet("an empty environment"),
+      },
+      {
+        required: ["cmd"],
+        description: "A server that is started as a child process, one for each session.",
+      },
+    ),
+    openapi: notYet("OpenAPI targets"),
+    policies: notYet("policies on a target"),
+  },
+  { required: ["name"], exactlyOneOf: ["mcp", "sse", "stdio", "openapi"] },
+);
+
+const mcpBackendSchema: Schema = object(
+  {
+    targets: list(mcpTargetSchema, {
+      minItems: 1,
+      maxItems: 32,
+      description: "The MCP servers behind this endpoint.",
+    }),
+    statefulMode: choice("Whether sessions are kept.", ["stateful"], {
+      default: "stateful",
+      notYetValues: { stateless: "stateless MCP sessions" },
+    }),
+    prefixMode: choice("When tools carry their target's name.", ["conditional", "always"], {
+      default: "conditional",
+      notYetValues: { never: "tool names without their target" },
+    }),
+    failureMode: choice("What a broken target does to the others.", ["failClosed", "failOpen"], {
+      default: "failClosed",
+    }),
+  },
+  {
+    required: ["targets"],
+    description: "An MCP endpoint (streamable HTTP) in front of one or more servers.",
+  },
+);

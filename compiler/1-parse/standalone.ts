@@ -1,0 +1,195 @@
+import { below, type Origin } from "../diagnostics.ts";
+import type { PolicyKind, ProcessSettings } from "../ir.ts";
+import { policies } from "../policies/index.ts";
+import type {
+  BackendConfig,
+  GatewayResource,
+  ListenerResource,
+  MatchConfig,
+  PolicyConfig,
+  Resource,
+  RouteResource,
+  ValueMatchConfig,
+} from "../resources.ts";
+import { parseDuration } from "./duration.ts";
+import type { ConfigValue } from "./values.ts";
+
+/** The resources of a validated standalone file. */
+export function readStandalone(
+  value: ConfigValue,
+  name: string,
+  origin: Origin,
+): readonly Resource[] {
+  // The schema has checked the shape.
+  const file = value as unknown as FileConfig;
+  const listeners: ListenerResource[] = [];
+  const routes: RouteResource[] = [];
+  file.binds.forEach((bind, bindIndex) => {
+    bind.listeners.forEach((listener, listenerIndex) => {
+      const at = below(origin, "binds", bindIndex, "listeners", listenerIndex);
+      const key = `${bindIndex}/${listenerIndex}`;
+      listeners.push(
+        readListener(listener, key, bind.port, below(origin, "binds", bindIndex, "port"), at),
+      );
+      listener.routes?.forEach((route, index) => {
+        routes.push(readRoute(route, key, below(at, "routes", index)));
+      });
+    });
+  });
+  const gateway: GatewayResource = {
+    kind: "gateway",
+    name,
+    process: readProcess(file.config),
+    listeners,
+    origin,
+  };
+  return [gateway, ...routes];
+}
+
+/** The file as the schema has let it through. */
+interface FileConfig {
+  readonly config?: ProcessConfig;
+  readonly binds: readonly {
+    readonly port: number;
+    readonly listeners: readonly ListenerConfig[];
+  }[];
+}
+
+interface ProcessConfig {
+  readonly statsAddr?: string;
+  readonly readinessAddr?: string;
+  readonly adminAddr?: string;
+  readonly logging?: { readonly format?: "text" | "json" };
+  readonly connectionMinTerminationDeadline?: string;
+  readonly connectionTerminationDeadline?: string;
+}
+
+interface ListenerConfig {
+  readonly name?: string;
+  readonly hostname?: string;
+  readonly protocol?: "HTTP" | "HTTPS";
+  readonly tls?: { readonly cert: string; readonly key: string };
+  readonly routes?: readonly RouteConfig[];
+}
+
+interface RouteConfig {
+  readonly name?: string;
+  readonly hostnames?: readonly string[];
+  readonly matches?: readonly MatchValue[];
+  readonly policies?: Readonly<Partial<Record<PolicyKind, ConfigValue>>>;
+  readonly backends?: readonly Readonly<Record<string, ConfigValue>>[];
+}
+
+interface MatchValue {
+  readonly path?: {
+    readonly exact?: string;
+    readonly pathPrefix?: string;
+    readonly regex?: string;
+  };
+  readonly method?: string;
+  readonly headers?: readonly ValueMatchValue[];
+  readonly query?: readonly ValueMatchValue[];
+}
+
+interface ValueMatchValue {
+  readonly name: string;
+  readonly value: { readonly exact?: string; readonly regex?: string };
+}
+
+function readProcess(config: ProcessConfig | undefined): ProcessSettings {
+  return {
+    accessLog: { format: config?.logging?.format ?? "text" },
+    addresses: {
+      stats: config?.statsAddr ?? "0.0.0.0:15020",
+      readiness: config?.readinessAddr ?? "0.0.0.0:15021",
+    },
+    drain: {
+      min: parseDuration(config?.connectionMinTerminationDeadline ?? "0s") ?? 0,
+      max: parseDuration(config?.connectionTerminationDeadline ?? "5s") ?? 5000,
+    },
+  };
+}
+
+function readListener(
+  listener: ListenerConfig,
+  key: string,
+  port: number,
+  portOrigin: Origin,
+  origin: Origin,
+): ListenerResource {
+  const hostname = listener.hostname ?? "*";
+  return {
+    key,
+    name: listener.name ?? (hostname === "*" ? `port-${port}` : hostname),
+    port,
+    portOrigin,
+    hostname,
+    protocol: listener.protocol ?? "HTTP",
+    tls: listener.tls,
+    origin,
+  };
+}
+
+function readRoute(route: RouteConfig, listener: string, origin: Origin): RouteResource {
+  const matches = route.matches?.map((match, index) =>
+    readMatch(match, below(origin, "matches", index)),
+  );
+  return {
+    kind: "route",
+    name: route.name,
+    listeners: [listener],
+    hostnames: route.hostnames ?? [],
+    matches: matches ?? [readMatch({}, origin)],
+    policies: readPolicies(route.policies ?? {}, below(origin, "policies")),
+    backends: (route.backends ?? []).map((backend, index) =>
+      readBackend(backend, below(origin, "backends", index)),
+    ),
+    origin,
+  };
+}
+
+function readMatch(match: MatchValue, origin: Origin): MatchConfig {
+  const { exact, pathPrefix, regex } = match.path ?? {};
+  return {
+    path:
+      exact !== undefined
+        ? { kind: "exact", value: exact }
+        : regex !== undefined
+          ? { kind: "regex", value: regex }
+          : { kind: "prefix", value: pathPrefix ?? "/" },
+    method: match.method,
+    headers: (match.headers ?? []).map((each, index) =>
+      readValueMatch({ ...each, name: each.name.toLowerCase() }, below(origin, "headers", index)),
+    ),
+    query: (match.query ?? []).map((each, index) =>
+      readValueMatch(each, below(origin, "query", index)),
+    ),
+    origin,
+  };
+}
+
+function readValueMatch({ name, value }: ValueMatchValue, origin: Origin): ValueMatchConfig {
+  const kind = value.regex === undefined ? "exact" : "regex";
+  return { name, kind, value: value[kind] ?? "", origin: below(origin, "value", kind) };
+}
+
+/** The policies of a route in request order, each in its canonical form. */
+function readPolicies(
+  given: Readonly<Partial<Record<PolicyKind, ConfigValue>>>,
+  origin: Origin,
+): PolicyConfig[] {
+  return policies.flatMap((policy) => {
+    const value = given[policy.kind];
+    if (value === undefined) return [];
+    const at = below(origin, policy.kind);
+    return [{ kind: policy.kind, config: policy.read(value, at), origin: at } as PolicyConfig];
+  });
+}
+
+function readBackend(
+  backend: Readonly<Record<string, ConfigValue>>,
+  origin: Origin,
+): BackendConfig {
+  const kind = backend.mcp === undefined ? "host" : "mcp";
+  return { kind, config: backend[kind] ?? null, origin: below(origin, kind) };
+}

@@ -1,0 +1,160 @@
+import { type Alias, isAlias, isMap, isScalar, isSeq, type Node } from "yaml";
+import type { ConfigPath, Diagnostics, Origin } from "../diagnostics.ts";
+import type { Host } from "../host.ts";
+import type { LateText, LateVariable } from "../ir.ts";
+import { type Schema, schemaAt } from "../schema.ts";
+import type { SourceDocument } from "../source.ts";
+
+/** A YAML value as plain data: objects without a prototype, so that `__proto__` is a key like any other. */
+export type ConfigValue =
+  | string
+  | number
+  | boolean
+  | null
+  | LateText
+  | readonly ConfigValue[]
+  | { readonly [key: string]: ConfigValue };
+
+/** A value and the late texts in it, by path: validation sees what the user wrote there. */
+export interface ReadValue {
+  readonly value: ConfigValue;
+  readonly late: readonly { readonly path: ConfigPath; readonly text: LateText }[];
+}
+
+/**
+ * Turns a YAML document into data. `${NAME}` and `${NAME:-fallback}` are expanded inside scalar values (`$$` is a
+ * dollar), after parsing: text of the environment never becomes structure. Where the schema says `late` or `secret`
+ * the reference is kept and read when the gateway starts.
+ */
+export function readValue(
+  document: SourceDocument,
+  origin: Origin,
+  schema: Schema,
+  host: Host,
+  diagnostics: Diagnostics,
+): ReadValue {
+  const late: { path: ConfigPath; text: LateText }[] = [];
+  const expansion: Expansion = { origin, schema, host, diagnostics, late };
+  const context: Context = {
+    aliases: document.aliases,
+    expand: (text, isPlain, path) => expand(text, isPlain, path, expansion),
+  };
+  return { value: toValue(document.yaml.contents as Node | null, [], context), late };
+}
+
+/** The content of a document as canonical JSON: the same for every quoting, layout, comment and order of keys. */
+export function canonicalText(document: SourceDocument): string {
+  const plain: Context = { aliases: document.aliases, expand: (text) => text };
+  return JSON.stringify(toValue(document.yaml.contents as Node | null, [], plain), (_, value) =>
+    typeof value === "object" && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  );
+}
+
+/** Puts the late texts in their places, once the value has been validated. */
+export function withLateTexts({ value, late }: ReadValue): ConfigValue {
+  for (const { path, text } of late) {
+    const parent = path.slice(0, -1).reduce<ConfigValue>((at, step) => childOf(at, step), value);
+    const last = path.at(-1);
+    if (typeof parent === "object" && parent !== null && last !== undefined)
+      Reflect.set(parent, last, text);
+  }
+  return value;
+}
+
+interface Context {
+  readonly aliases: ReadonlyMap<Alias, Node>;
+  /** What a text with a dollar sign stands for. */
+  readonly expand: (text: string, isPlain: boolean, path: ConfigPath) => ConfigValue;
+}
+
+interface Expansion {
+  readonly origin: Origin;
+  readonly schema: Schema;
+  readonly host: Host;
+  readonly diagnostics: Diagnostics;
+  readonly late: { path: ConfigPath; text: LateText }[];
+}
+
+function toValue(node: Node | null, path: ConfigPath, context: Context): ConfigValue {
+  if (node === null) return null;
+  if (isAlias(node)) return toValue(context.aliases.get(node) ?? null, path, context);
+  if (isSeq(node))
+    return node.items.map((item, index) => toValue(item as Node, [...path, index], context));
+  if (isMap(node)) {
+    const record: Record<string, ConfigValue> = Object.create(null);
+    for (const pair of node.items) {
+      const key = isScalar(pair.key) ? String(pair.key.value) : "";
+      record[key] = toValue(pair.value as Node | null, [...path, key], context);
+    }
+    return record;
+  }
+  if (!isScalar(node)) return null;
+  const { value } = node;
+  if (typeof value === "string") {
+    return value.includes("$") ? context.expand(value, node.type === "PLAIN", path) : value;
+  }
+  return typeof value === "number" || typeof value === "boolean"
+    ? value
+    : value == null
+      ? null
+      : String(value);
+}
+
+const VARIABLE = /\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
+
+function expand(text: string, isPlain: boolean, path: ConfigPath, context: Expansion): ConfigValue {
+  const parts = variableParts(text);
+  if (parts.every((part) => typeof part === "string")) return parts.join("");
+  const schema = schemaAt(context.schema, path);
+  if (schema?.late === true || schema?.secret === true) {
+    context.late.push({ path, text: { kind: "late", parts } });
+    return text;
+  }
+  let expanded = "";
+  for (const part of parts) {
+    const value =
+      typeof part === "string" ? part : (context.host.variable(part.env) ?? part.fallback);
+    if (value === undefined && typeof part !== "string") {
+      context.diagnostics.report("unset-variable", { ...context.origin, path }, { name: part.env });
+    }
+    expanded += value ?? "";
+  }
+  return isPlain && parts.length === 1 ? plainScalar(expanded) : expanded;
+}
+
+/** The text cut at its variables; neighbouring text joined, `$$` already a dollar. */
+function variableParts(text: string): (string | LateVariable)[] {
+  const parts: (string | LateVariable)[] = [];
+  let plain = "";
+  let end = 0;
+  for (const match of text.matchAll(VARIABLE)) {
+    plain += text.slice(end, match.index);
+    end = match.index + match[0].length;
+    const [, env, fallback] = match;
+    if (env === undefined) plain += "$";
+    else {
+      if (plain !== "") parts.push(plain);
+      plain = "";
+      parts.push(fallback === undefined ? { env } : { env, fallback });
+    }
+  }
+  plain += text.slice(end);
+  if (plain !== "" || parts.length === 0) parts.push(plain);
+  return parts;
+}
+
+/** What a plain scalar of that text is in YAML's core schema: a number, a boolean, null, or text. */
+function plainScalar(text: string): ConfigValue {
+  if (/^(true|True|TRUE)$/.test(text)) return true;
+  if (/^(false|False|FALSE)$/.test(text)) return false;
+  if (/^(null|Null|NULL|~)$/.test(text)) return null;
+  return /^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$/.test(text) ? Number(text) : text;
+}
+
+function childOf(value: ConfigValue, step: string | number): ConfigValue {
+  return typeof value === "object" && value !== null
+    ? (Reflect.get(value, step) as ConfigValue)
+    : null;
+}

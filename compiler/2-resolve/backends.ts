@@ -1,0 +1,139 @@
+import type { ConfigValue } from "../1-parse/values.ts";
+import { below, type Diagnostics, type Origin } from "../diagnostics.ts";
+import type { BackendNode, McpBackend, McpTarget, Text } from "../ir.ts";
+import type { BackendConfig } from "../resources.ts";
+
+/** A backend with complete addresses; undefined when a mistake was reported. */
+export function resolveBackend(
+  { kind, config, origin }: BackendConfig,
+  diagnostics: Diagnostics,
+): BackendNode | undefined {
+  if (kind === "mcp") return resolveMcp(config, origin, diagnostics);
+  const url = withScheme(config as Text);
+  if (!checkUrl(url, origin, diagnostics)) return undefined;
+  return { kind: "host", url, origin };
+}
+
+interface McpConfig {
+  readonly targets: readonly TargetConfig[];
+  readonly prefixMode?: "conditional" | "always";
+  readonly failureMode?: "failClosed" | "failOpen";
+}
+
+interface TargetConfig {
+  readonly name: string;
+  readonly mcp?: AddressConfig;
+  readonly sse?: AddressConfig;
+  readonly stdio?: {
+    readonly cmd: string;
+    readonly args?: readonly Text[];
+    readonly env?: Readonly<Record<string, Text>>;
+  };
+}
+
+interface AddressConfig {
+  readonly host: Text;
+  readonly port?: number;
+  readonly path?: string;
+}
+
+function resolveMcp(
+  config: ConfigValue,
+  origin: Origin,
+  diagnostics: Diagnostics,
+): McpBackend | undefined {
+  // The schema has checked the shape.
+  const { targets, prefixMode, failureMode } = config as unknown as McpConfig;
+  const seen = new Map<string, Origin>();
+  const resolved = targets.flatMap((target, index): McpTarget[] => {
+    const at = below(origin, "targets", index);
+    const first = seen.get(target.name);
+    if (first !== undefined) {
+      const related = [{ at: below(first, "name"), label: "first used here" }];
+      diagnostics.report("duplicate-target", below(at, "name"), { name: target.name }, related);
+    }
+    seen.set(target.name, at);
+    return resolveTarget(target, at, diagnostics) ?? [];
+  });
+  if (resolved.length < targets.length) return undefined;
+  return {
+    kind: "mcp",
+    isStateful: true,
+    prefixMode: prefixMode ?? "conditional",
+    failureMode: failureMode ?? "failClosed",
+    targets: resolved,
+    origin,
+  };
+}
+
+function resolveTarget(
+  target: TargetConfig,
+  origin: Origin,
+  diagnostics: Diagnostics,
+): McpTarget[] | undefined {
+  const { name, mcp, sse, stdio } = target;
+  if (stdio !== undefined) {
+    const env = stdio.env ?? {};
+    if (!checkEnvironment(env, below(origin, "stdio", "env"), diagnostics)) return undefined;
+    return [{ kind: "stdio", name, command: stdio.cmd, args: stdio.args ?? [], env, origin }];
+  }
+  const [kind, address] =
+    sse === undefined ? (["streamable", mcp] as const) : (["sse", sse] as const);
+  if (address === undefined) return undefined;
+  const url = addressUrl(address, kind === "sse" ? "/sse" : "/mcp");
+  const at = below(origin, kind === "sse" ? "sse" : "mcp", "host");
+  return checkUrl(url, at, diagnostics) ? [{ kind, name, url, origin }] : undefined;
+}
+
+/** `host` alone is the endpoint's full URL; with a port it is only a host. */
+function addressUrl({ host, port, path }: AddressConfig, defaultPath: string): Text {
+  if (port === undefined) return host;
+  const rest = `:${port}${path ?? defaultPath}`;
+  return withScheme(
+    typeof host === "string" ? `${host}${rest}` : { kind: "late", parts: [...host.parts, rest] },
+  );
+}
+
+function withScheme(text: Text): Text {
+  if (typeof text === "string") return text.includes("://") ? text : `http://${text}`;
+  const [first] = text.parts;
+  if (typeof first === "string" && first.includes("://")) return text;
+  return {
+    kind: "late",
+    parts:
+      typeof first === "string"
+        ? [`http://${first}`, ...text.parts.slice(1)]
+        : ["http://", ...text.parts],
+  };
+}
+
+function checkUrl(url: Text, origin: Origin, diagnostics: Diagnostics): boolean {
+  if (typeof url !== "string") return true;
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  const isHttp = parsed?.protocol === "http:" || parsed?.protocol === "https:";
+  if (isHttp && parsed.username === "" && parsed.password === "" && parsed.hash === "") return true;
+  const expected = "host:port, or an http:// or https:// URL without user name";
+  diagnostics.report("bad-format", origin, { field: '"host"', expected });
+  return false;
+}
+
+/** Names of environment variables that hold secrets by convention. */
+const SECRET_NAME = /TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|API_?KEY|PRIVATE_?KEY|ACCESS_?KEY/i;
+
+function checkEnvironment(
+  env: Readonly<Record<string, Text>>,
+  origin: Origin,
+  diagnostics: Diagnostics,
+): boolean {
+  const literal = Object.entries(env).filter(
+    ([name, value]) => SECRET_NAME.test(name) && typeof value === "string" && value !== "",
+  );
+  for (const [name] of literal) {
+    diagnostics.report(
+      "literal-secret",
+      { ...below(origin, name), part: "key" },
+      { field: `"${name}"` },
+    );
+  }
+  return literal.length === 0;
+}

@@ -1,0 +1,24 @@
+/**
+ * The host names that both patterns have, as a pattern; undefined when there are none. Patterns are exact names,
+ * `*.example.com` (any number of labels before it, as in Gateway API), or `*`.
+ */
+export function intersectHostnames(a: string, b: string): string | undefined {
+  if (a === b || b === "*") return a;
+  if (a === "*") return b;
+  if (covers(a, b)) return b;
+  return covers(b, a) ? a : undefined;
+}
+
+/** Sorts patterns by precedence: exact names, then wildcards from the longest, then `*`. */
+export function compareHostnames(a: string, b: string): number {
+  return rank(b) - rank(a) || b.length - a.length || (a < b ? -1 : a > b ? 1 : 0);
+}
+
+function covers(wildcard: string, hostname: string): boolean {
+  return wildcard.startsWith("*.") && hostname.endsWith(wildcard.slice(1));
+}
+
+function rank(hostname: string): number {
+  if (hostname === "*") return 0;
+  return hostname.startsWith("*.") ? 1 : 2;
+}

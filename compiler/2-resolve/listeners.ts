@@ -1,0 +1,95 @@
+import { below, type Diagnostics, type Origin } from "../diagnostics.ts";
+import type { Host } from "../host.ts";
+import type { GatewayResource, ListenerResource } from "../resources.ts";
+
+/** What checking listeners needs of the resolution. */
+export interface ListenerContext {
+  readonly host: Host;
+  readonly diagnostics: Diagnostics;
+  readonly resolvePath: (name: string) => string;
+}
+
+/** Reports listeners that can't stand beside each other, and certificates that don't fit. */
+export function checkListeners(gateway: GatewayResource, context: ListenerContext): void {
+  const ports = new Map<number, ListenerResource>();
+  const hostnames = new Map<string, ListenerResource>();
+  for (const listener of gateway.listeners) {
+    checkPort(listener, ports, gateway, context.diagnostics);
+    checkHostname(listener, hostnames, context.diagnostics);
+    checkTls(listener, context);
+  }
+}
+
+function checkPort(
+  listener: ListenerResource,
+  ports: Map<number, ListenerResource>,
+  { process }: GatewayResource,
+  diagnostics: Diagnostics,
+): void {
+  const { port, portOrigin } = listener;
+  for (const [by, address] of [
+    ["the metrics (config.statsAddr)", process.addresses.stats],
+    ["the readiness check (config.readinessAddr)", process.addresses.readiness],
+  ] as const) {
+    if (address.endsWith(`:${port}`)) diagnostics.report("port-taken", portOrigin, { port, by });
+  }
+  const first = ports.get(port);
+  if (first === undefined) {
+    ports.set(port, listener);
+    return;
+  }
+  const related = [{ at: first.portOrigin, label: "first used here" }];
+  if (!isSame(first.portOrigin, portOrigin)) {
+    diagnostics.report("port-taken", portOrigin, { port, by: "another bind" }, related);
+  } else if (first.protocol !== listener.protocol) {
+    diagnostics.report("protocol-conflict", below(listener.origin, "protocol"), { port });
+  }
+}
+
+function checkHostname(
+  listener: ListenerResource,
+  hostnames: Map<string, ListenerResource>,
+  diagnostics: Diagnostics,
+): void {
+  const key = `${listener.port} ${listener.hostname}`;
+  const first = hostnames.get(key);
+  if (first === undefined) {
+    hostnames.set(key, listener);
+  } else if (isSame(first.portOrigin, listener.portOrigin)) {
+    const related = [{ at: first.origin, label: "the first one" }];
+    const { hostname, port } = listener;
+    diagnostics.report(
+      "listener-conflict",
+      below(listener.origin, "hostname"),
+      { hostname, port },
+      related,
+    );
+  }
+}
+
+function checkTls(
+  listener: ListenerResource,
+  { host, diagnostics, resolvePath }: ListenerContext,
+): void {
+  const { name, tls, protocol, origin } = listener;
+  if (protocol === "HTTPS" && tls === undefined) {
+    diagnostics.report("tls-missing", below(origin, "protocol"), { listener: name });
+  }
+  if (protocol === "HTTP" && tls !== undefined) {
+    diagnostics.report("tls-unused", { ...below(origin, "tls"), part: "key" }, { listener: name });
+  }
+  for (const part of ["cert", "key"] as const) {
+    const file = tls?.[part];
+    const found = file === undefined ? undefined : host.readText(resolvePath(file));
+    if (file !== undefined && found?.kind === "problem") {
+      diagnostics.report("file-not-here", below(origin, "tls", part), {
+        file,
+        problem: found.problem,
+      });
+    }
+  }
+}
+
+function isSame(a: Origin, b: Origin): boolean {
+  return a.file === b.file && a.document === b.document && a.path.join("/") === b.path.join("/");
+}

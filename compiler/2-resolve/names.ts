@@ -1,0 +1,46 @@
+/** Hands out identifiers that are unique in a program: the names of generated functions and files. */
+export class Names {
+  readonly #taken = new Set<string>();
+
+  /** The identifier nearest to the first usable candidate: `/api/v1` becomes `apiV1`; a taken one gets a number. */
+  take(...candidates: readonly string[]): string {
+    const base = candidates.map(camelCase).find((name) => name !== "") ?? "route";
+    const safe = RESERVED.has(base) ? `${base}Route` : base;
+    let name = safe;
+    for (let count = 2; this.#taken.has(name.toLowerCase()); count++) name = `${safe}${count}`;
+    // File systems that fold case must not make one file of two names.
+    this.#taken.add(name.toLowerCase());
+    return name;
+  }
+}
+
+/** `MCP tools/v1` as `mcpToolsV1`. */
+export function camelCase(text: string): string {
+  const words = text
+    .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
+    .split(/[^A-Za-z0-9]+/)
+    .filter((word) => word !== "");
+  const joined = words
+    .map((word, index) => {
+      const lower = word.toLowerCase();
+      return index === 0 ? lower : lower.charAt(0).toUpperCase() + lower.slice(1);
+    })
+    .join("");
+  return /^[0-9]/.test(joined) ? `on${joined}` : joined.slice(0, 40);
+}
+
+/** `mcpToolsV1` as `mcp-tools-v1`. */
+export function kebabCase(identifier: string): string {
+  return identifier.replace(/([a-z0-9])([A-Z])/g, "$1-$2").toLowerCase();
+}
+
+/** Words that can't be a function's name in a strict module, and names that the generated modules use themselves. */
+const RESERVED = new Set(
+  (
+    "arguments await async break case catch class const continue debugger default delete do else enum eval export " +
+    "extends false finally for function gateway if implements import in instanceof interface let new null package " +
+    "private protected public return static super switch this throw true try typeof undefined var void while with " +
+    "yield exchange jwt mcp request env file path hostname backend upstream pages cors jwtAuth mcpAuthentication oauth " +
+    "isAuthorized mayUse enter notFound startGateway"
+  ).split(" "),
+);

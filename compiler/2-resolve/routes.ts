@@ -1,0 +1,149 @@
+import { compilePattern } from "../cel/pattern.ts";
+import { below, type Origin } from "../diagnostics.ts";
+import type {
+  ExpressionCode,
+  PolicyKind,
+  PolicySettings,
+  PolicyUse,
+  RouteMatch,
+  RouteNode,
+  ValueMatch,
+} from "../ir.ts";
+import { policyOf } from "../policies/index.ts";
+import type { PolicyConfigs, ResolveContext } from "../policies/policy.ts";
+import type {
+  ListenerResource,
+  MatchConfig,
+  RouteResource,
+  ValueMatchConfig,
+} from "../resources.ts";
+import { resolveBackend } from "./backends.ts";
+import { intersectHostnames } from "./hostnames.ts";
+import type { ListenerContext } from "./listeners.ts";
+import { metadataMatches } from "./metadata-matches.ts";
+import type { Names } from "./names.ts";
+import type { TableRoute } from "./table.ts";
+
+/** What resolving routes shares. */
+export interface RouteContext extends ListenerContext {
+  readonly names: Names;
+}
+
+/** A route within one of its listeners; undefined when nothing of it could be resolved (reported). */
+export function resolveRoute(
+  resource: RouteResource,
+  listener: ListenerResource,
+  context: RouteContext,
+): TableRoute | undefined {
+  const { origin } = resource;
+  const name = resource.name ?? routeName(resource);
+  const hostnames = resolveHostnames(resource, listener, context);
+  const matches = resource.matches.flatMap((match) => resolveMatch(match, context) ?? []);
+  if (resource.backends.length === 0) {
+    context.diagnostics.report("route-without-backend", origin, { route: name });
+  }
+  const backends = resource.backends.flatMap(
+    (backend) => resolveBackend(backend, context.diagnostics) ?? [],
+  );
+  const route: RouteNode = {
+    id: context.names.take(name),
+    name,
+    policies: resolvePolicies(resource, context),
+    backends,
+    origin,
+  };
+  if (hostnames.length === 0 || matches.length === 0) return undefined;
+  return { route, hostnames, matches: [...matches, ...metadataMatches(route, matches)] };
+}
+
+/** A route without a name is called after its first path, or its first host name. */
+function routeName({ matches, hostnames }: RouteResource): string {
+  const path = matches[0]?.path.value.replace(/[^A-Za-z0-9]+/g, "-").replace(/^-|-$/g, "");
+  if (path !== undefined && path !== "") return path;
+  return hostnames[0] ?? "root";
+}
+
+function resolveHostnames(
+  { hostnames, origin }: RouteResource,
+  listener: ListenerResource,
+  { diagnostics }: RouteContext,
+): readonly string[] {
+  if (hostnames.length === 0) return ["*"];
+  return hostnames.flatMap((hostname, index) => {
+    const both = intersectHostnames(hostname, listener.hostname);
+    if (both !== undefined) return [both];
+    const at = below(origin, "hostnames", index);
+    diagnostics.report("hostname-mismatch", at, { hostname, listener: listener.hostname });
+    return [];
+  });
+}
+
+function resolveMatch(match: MatchConfig, context: RouteContext): RouteMatch | undefined {
+  const headers = match.headers.map((each) => resolveValue(each, "header", context));
+  const query = match.query.map((each) => resolveValue(each, "query", context));
+  const { kind, value } = match.path;
+  let path: RouteMatch["path"];
+  if (kind === "regex") {
+    const test = resolvePattern(value, "path", below(match.origin, "path", "regex"), context);
+    if (test === undefined) return undefined;
+    path = { kind, value, test };
+  } else {
+    // Gateway API: a trailing slash of a prefix means nothing.
+    path = { kind, value: kind === "prefix" && value !== "/" ? value.replace(/\/+$/, "") : value };
+  }
+  const isComplete = [...headers, ...query].every((each) => each !== undefined);
+  if (!isComplete) return undefined;
+  const known = (each: ValueMatch | undefined): readonly ValueMatch[] =>
+    each === undefined ? [] : [each];
+  return {
+    path,
+    method: match.method,
+    headers: headers.flatMap(known),
+    query: query.flatMap(known),
+    isDerived: false,
+    origin: match.origin,
+  };
+}
+
+function resolveValue(
+  { name, kind, value, origin }: ValueMatchConfig,
+  subject: string,
+  context: RouteContext,
+): ValueMatch | undefined {
+  if (kind === "exact") return { name, value: { kind, value } };
+  const test = resolvePattern(value, subject, origin, context);
+  return test === undefined ? undefined : { name, value: { kind, value, test } };
+}
+
+function resolvePattern(
+  pattern: string,
+  subject: string,
+  origin: Origin,
+  { diagnostics }: RouteContext,
+): ExpressionCode | undefined {
+  const { code, problems } = compilePattern(pattern, { subject, match: "full" });
+  for (const { within, ...problem } of problems) {
+    diagnostics.add({ ...problem, at: { ...origin, within } });
+  }
+  return code;
+}
+
+function resolvePolicies(resource: RouteResource, context: RouteContext): readonly PolicyUse[] {
+  const route = {
+    isMcp: resource.backends.some((backend) => backend.kind === "mcp"),
+    policies: resource.policies.map((policy) => policy.kind),
+  };
+  return resource.policies.flatMap(({ kind, config, origin }) => {
+    const settings = resolvePolicy(kind, config, { ...context, origin, route });
+    return settings === undefined ? [] : [{ kind, settings, origin } as PolicyUse];
+  });
+}
+
+function resolvePolicy<Kind extends PolicyKind>(
+  kind: Kind,
+  config: PolicyConfigs[PolicyKind],
+  context: ResolveContext,
+): PolicySettings[Kind] | undefined {
+  // The configuration was read by the policy of the same kind.
+  return policyOf(kind).resolve(config as PolicyConfigs[Kind], context);
+}

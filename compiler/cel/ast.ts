@@ -1,0 +1,135 @@
+/** Where a node stands in the expression: offsets in UTF-16 units, the end exclusive. */
+export type Span = readonly [start: number, end: number];
+
+/** A constant as it is written: numbers are kept exact. */
+export type LiteralValue =
+  | { readonly kind: "null" }
+  | { readonly kind: "bool"; readonly value: boolean }
+  | { readonly kind: "int"; readonly value: bigint }
+  | { readonly kind: "uint"; readonly value: bigint }
+  | { readonly kind: "double"; readonly value: number }
+  | { readonly kind: "string"; readonly value: string }
+  | { readonly kind: "bytes"; readonly value: Uint8Array };
+
+/** A variable that a macro declares. */
+export interface MacroVariable {
+  readonly name: string;
+  readonly span: Span;
+}
+
+/** The macros, by what they do; `exists` and `all` and their like come with one variable or two. */
+export type MacroName =
+  | "all"
+  | "exists"
+  | "existsOne"
+  | "filter"
+  | "map"
+  | "transformList"
+  | "transformMap"
+  | "transformMapEntry"
+  | "sortBy"
+  | "mapValues"
+  | "filterKeys"
+  | "with"
+  | "bind"
+  | "optMap"
+  | "optFlatMap";
+
+/** A node of a parsed expression. Macros are nodes of their own, not expanded. */
+export type Node =
+  | { readonly kind: "literal"; readonly span: Span; readonly literal: LiteralValue }
+  | { readonly kind: "name"; readonly span: Span; readonly name: string }
+  | {
+      readonly kind: "select";
+      readonly span: Span;
+      readonly operand: Node;
+      readonly field: string;
+      readonly fieldSpan: Span;
+      /** `a.?b`: an optional. */
+      readonly isOptional: boolean;
+    }
+  | {
+      readonly kind: "index";
+      readonly span: Span;
+      readonly operand: Node;
+      readonly index: Node;
+      /** `a[?b]`: an optional. */
+      readonly isOptional: boolean;
+    }
+  /** `has(operand.field)`. */
+  | {
+      readonly kind: "presence";
+      readonly span: Span;
+      readonly operand: Node;
+      readonly field: string;
+      readonly fieldSpan: Span;
+    }
+  /** A function, a method (with its receiver as first argument) or an operator (`+`, `==`, `in`, `!`, `-`). */
+  | CallNode
+  /** `a && b && c`, flattened: a chain is one node, however long. */
+  | {
+      readonly kind: "logical";
+      readonly span: Span;
+      readonly operator: "&&" | "||";
+      readonly operands: readonly Node[];
+    }
+  | {
+      readonly kind: "conditional";
+      readonly span: Span;
+      readonly test: Node;
+      readonly consequent: Node;
+      readonly alternate: Node;
+    }
+  | { readonly kind: "list"; readonly span: Span; readonly elements: readonly Node[] }
+  | {
+      readonly kind: "map";
+      readonly span: Span;
+      readonly entries: readonly { readonly key: Node; readonly value: Node }[];
+    }
+  | MacroNode;
+
+/** A call. `target` tells `a.f(b)` from `f(a, b)`; it is also `args[0]`. */
+export interface CallNode {
+  readonly kind: "call";
+  readonly span: Span;
+  readonly name: string;
+  readonly nameSpan: Span;
+  readonly isMethod: boolean;
+  readonly args: readonly Node[];
+}
+
+/** A macro: what it goes over (or binds), the variables it declares, and the expressions that see them. */
+export interface MacroNode {
+  readonly kind: "macro";
+  readonly span: Span;
+  readonly macro: MacroName;
+  readonly range: Node;
+  readonly variables: readonly MacroVariable[];
+  readonly bodies: readonly Node[];
+}
+
+/** The nodes directly below a node, in the order they are written. */
+export function childrenOf(node: Node): readonly Node[] {
+  switch (node.kind) {
+    case "literal":
+    case "name":
+      return [];
+    case "select":
+    case "presence":
+      return [node.operand];
+    case "index":
+      return [node.operand, node.index];
+    case "call":
+      return node.args;
+    case "logical":
+      return node.operands;
+    case "conditional":
+      return [node.test, node.consequent, node.alternate];
+    case "list":
+      return node.elements;
+    case "map":
+      return node.entries.flatMap(({ key, value }) => [key, value]);
+    case "macro":
+      return [node.range, ...node.bodies];
+  }
+}

@@ -1,0 +1,89 @@
+import type { MacroNode, Node } from "./ast.ts";
+import type { Code } from "./code.ts";
+import { arrowBody, type Emitter, type Local } from "./emit.ts";
+
+/** A macro as a value. */
+export function emitMacro(emitter: Emitter, node: MacroNode): Code {
+  const range = emitter.boxed(node.range);
+  const bodies = node.bodies.map((body) => arrow(emitter, node, range, (each) => each.boxed(body)));
+  const [first, second] = bodies;
+  if (first === undefined) throw new Error(`macro "${node.macro}" lacks its expression`);
+  // the test of map(item, test, change) comes last
+  const args = second === undefined ? [range, first] : [range, second, first];
+  const helper =
+    (node.variables.length === 2 && ENTRY_HELPERS.get(node.macro)) || HELPERS[node.macro];
+  const isBool = node.macro === "all" || node.macro === "exists" || node.macro === "existsOne";
+  return emitter.call(helper, args, isBool ? { ts: "boolean" } : {});
+}
+
+/** `exists` and `all` as tests: `some` and `every`, with the same test inside. */
+export function macroTest(emitter: Emitter, node: MacroNode, wanted: boolean): Code | undefined {
+  const isQuantifier = node.macro === "exists" || node.macro === "all";
+  const [body] = node.bodies;
+  if (!isQuantifier || node.variables.length !== 1 || body === undefined) return undefined;
+  const range = emitter.value(node.range);
+  const helper = (node.macro === "exists") === wanted ? "some" : "every";
+  const test = arrow(emitter, node, range, (each) =>
+    wanted ? each.isTrue(body) : each.isFalse(body),
+  );
+  return emitter.call(`comprehensions#${helper}`, [range, test], { ts: "boolean", mayFail: false });
+}
+
+const HELPERS = {
+  all: "comprehensions#all",
+  exists: "comprehensions#exists",
+  existsOne: "comprehensions#existsOne",
+  filter: "comprehensions#filter",
+  map: "comprehensions#map",
+  transformList: "entries#transformList",
+  transformMap: "entries#transformMap",
+  transformMapEntry: "entries#transformMapEntry",
+  sortBy: "lists#sortBy",
+  mapValues: "maps#mapValues",
+  filterKeys: "maps#filterKeys",
+  with: "logic#bind",
+  bind: "logic#bind",
+  optMap: "optional#optMap",
+  optFlatMap: "optional#optFlatMap",
+} as const;
+
+/** The forms with two variables of macros that also have one with one. */
+const ENTRY_HELPERS: ReadonlyMap<string, string> = new Map([
+  ["all", "entries#allEntries"],
+  ["exists", "entries#existsEntry"],
+  ["existsOne", "entries#existsOneEntry"],
+]);
+
+/** An arrow function of the macro's variables. */
+function arrow(
+  emitter: Emitter,
+  node: MacroNode,
+  range: Code,
+  emit: (emitter: Emitter) => Code,
+): { readonly text: string } {
+  const known = variableCode(node, range);
+  const locals: Local[] = [];
+  const nest = (at: number): Code => {
+    const variable = node.variables[at];
+    if (variable === undefined) return emit(emitter);
+    return emitter.withLocal(variable.name, known, (local) => {
+      locals.push(local);
+      return nest(at + 1);
+    });
+  };
+  const body = nest(0);
+  const last = locals.findLastIndex(({ isUsed }) => isUsed);
+  const params = locals.slice(0, last + 1).map(({ code }) => code.text);
+  return { text: `(${params.join(", ")}) => ${arrowBody(body)}` };
+}
+
+/** What is known of a macro's variable. */
+function variableCode(node: MacroNode, range: Code): Partial<Code> {
+  if (node.macro === "bind" || node.macro === "with") {
+    const { text: _text, level: _level, opposite: _opposite, ...known } = range;
+    return known;
+  }
+  return range.isJson ? { isJson: true } : {};
+}
+
+export type { Node };

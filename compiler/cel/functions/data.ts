@@ -1,0 +1,145 @@
+import { declareFunctions } from "./declaration.ts";
+
+/** Encodings, JSON, defaults, lists and maps. */
+export const dataFunctions = declareFunctions({
+  "base64.encode": {
+    helper: "encoders#base64Encode",
+    doc: "Bytes, or the UTF-8 of text, in base64.",
+    signatures: ["base64.encode(bytes): string", "base64.encode(string): string"],
+    example: ['base64.encode(b"hello")', '"aGVsbG8="'],
+  },
+  "base64.decode": {
+    helper: "encoders#base64Decode",
+    doc: "The bytes that base64 text stands for.",
+    signatures: ["base64.decode(string): bytes"],
+    example: ['string(base64.decode("aGVsbG8="))', '"hello"'],
+  },
+  base64Encode: {
+    helper: "encoders#base64Encode",
+    doc: "The same as `base64.encode`, as a method.",
+    signatures: ["string.base64Encode(): string", "bytes.base64Encode(): string"],
+    example: ['"hello".base64Encode()', '"aGVsbG8="'],
+  },
+  base64Decode: {
+    helper: "encoders#base64Decode",
+    doc: "The same as `base64.decode`, as a method.",
+    signatures: ["string.base64Decode(): bytes"],
+    example: ['string("aGVsbG8=".base64Decode())', '"hello"'],
+  },
+  "sha256.encode": {
+    helper: "encoders#sha256Encode",
+    doc: "The SHA-256 of bytes or text, in hexadecimal.",
+    signatures: ["sha256.encode(string): string", "sha256.encode(bytes): string"],
+    example: ['sha256.encode("a").substring(0, 8)', '"ca978112"'],
+  },
+  "sha1.encode": {
+    helper: "encoders#sha1Encode",
+    doc: "The SHA-1 of bytes or text, in hexadecimal; not for security.",
+    signatures: ["sha1.encode(string): string", "sha1.encode(bytes): string"],
+    example: ['sha1.encode("a").substring(0, 8)', '"86f7e437"'],
+  },
+  "md5.encode": {
+    helper: "encoders#md5Encode",
+    doc: "The MD5 of bytes or text, in hexadecimal; not for security.",
+    signatures: ["md5.encode(string): string", "md5.encode(bytes): string"],
+    example: ['md5.encode("a").substring(0, 8)', '"0cc175b9"'],
+  },
+  json: {
+    helper: "json#json",
+    doc: "The value of JSON text.",
+    signatures: ["json(string): dyn", "json(bytes): dyn"],
+    example: ['json("{\\"a\\": [1]}").a[0]', "1"],
+  },
+  toJson: {
+    helper: "json#toJson",
+    doc: "A value as JSON text.",
+    signatures: ["toJson(A): string"],
+    example: ["toJson({'a': [1, true]})", '"{\\"a\\":[1,true]}"'],
+  },
+  default: {
+    helper: "logic#orElse",
+    doc: "The first value, or the second if the first is an error (a claim that is not there).",
+    signatures: ["default(A, A): A"],
+    example: ["default({'a': 1}.b, 0)", "0"],
+    isLazy: true,
+  },
+  coalesce: {
+    helper: "logic#coalesce",
+    doc: "The first value that is neither an error nor null.",
+    signatures: [
+      "coalesce(A): A",
+      "coalesce(A, A): A",
+      "coalesce(A, A, A): A",
+      "coalesce(A, A, A, A): A",
+      "coalesce(A, A, A, A, A): A",
+      "coalesce(A, A, A, A, A, A): A",
+    ],
+    example: ["coalesce(null, {'a': 1}.b, 3)", "3"],
+    isLazy: true,
+  },
+  merge: {
+    helper: "maps#merge",
+    doc: "Two maps as one; the second one's entries win.",
+    signatures: ["map(A, B).merge(map(A, B)): map(A, B)"],
+    example: ["{'a': 1}.merge({'a': 2}).a", "2"],
+  },
+  flatten: {
+    helper: "lists#flatten",
+    doc: "The elements of the lists in a list, one level deep.",
+    signatures: [
+      "list(list(A)).flatten(): list(A)",
+      "list(dyn).flatten(): list(dyn)",
+      "flatten(list(list(A))): list(A)",
+      "flatten(list(dyn)): list(dyn)",
+    ],
+    example: ["[[1], [2, 3]].flatten()", "[1, 2, 3]"],
+  },
+  flattenRecursive: {
+    helper: "lists#flattenRecursive",
+    doc: "The elements of the lists in a list, however deep.",
+    signatures: [
+      "list(dyn).flattenRecursive(): list(dyn)",
+      "flattenRecursive(list(dyn)): list(dyn)",
+    ],
+    example: ["[[1], [[2], 3]].flattenRecursive()", "[1, 2, 3]"],
+  },
+  sort: {
+    helper: "lists#sort",
+    doc: "A list in ascending order.",
+    signatures: ["list(A).sort(): list(A)"],
+    example: ["[3, 1, 2].sort()", "[1, 2, 3]"],
+  },
+  max: {
+    helper: "lists#max",
+    doc: "The largest of a list, or of some values.",
+    signatures: ["max(list(A)): A", "max(A, A): A", "max(A, A, A): A"],
+    example: ["max([1, 3, 2])", "3"],
+  },
+  min: {
+    helper: "lists#min",
+    doc: "The smallest of a list, or of some values.",
+    signatures: ["min(list(A)): A", "min(A, A): A", "min(A, A, A): A"],
+    example: ["min(2, 1)", "1"],
+  },
+  random: {
+    helper: "effects#random",
+    doc: "A double between 0 and 1, another one each time.",
+    signatures: ["random(): double"],
+    example: ["random() < 1.0", "true"],
+    isImpure: true,
+  },
+  uuid: {
+    helper: "effects#uuid",
+    doc: "A new UUID, another one each time.",
+    signatures: ["uuid(): string"],
+    example: ["size(uuid())", "36"],
+    isImpure: true,
+  },
+  fail: {
+    helper: "effects#fail",
+    doc: "An error: a rule does not match, a header is not set.",
+    signatures: ["fail(): dyn", "fail(string): dyn"],
+    example: ['default(fail("no"), 1)', "1"],
+    isLazy: true,
+  },
+});

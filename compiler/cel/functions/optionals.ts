@@ -1,0 +1,71 @@
+import { declareFunctions } from "./declaration.ts";
+
+/** The optionals extension. */
+export const optionals = declareFunctions({
+  "optional.of": {
+    helper: "optional#optionalOf",
+    doc: "An optional with a value.",
+    signatures: ["optional.of(A): optional(A)"],
+    example: ["optional.of(1).hasValue()", "true"],
+  },
+  "optional.ofNonZeroValue": {
+    helper: "optional#ofNonZeroValue",
+    doc: "An optional with a value, none for the zero of its type.",
+    signatures: ["optional.ofNonZeroValue(A): optional(A)"],
+    example: ['optional.ofNonZeroValue("").hasValue()', "false"],
+  },
+  "optional.none": {
+    helper: "optional#optionalNone",
+    doc: "An optional without a value.",
+    signatures: ["optional.none(): optional(A)"],
+    example: ["optional.none().hasValue()", "false"],
+  },
+  "optional.unwrap": {
+    helper: "optional#unwrap",
+    doc: "The values of those optionals of a list that have one.",
+    signatures: ["optional.unwrap(list(optional(A))): list(A)"],
+    example: ["optional.unwrap([optional.of(1), optional.none()])", "[1]"],
+  },
+  unwrapOpt: {
+    helper: "optional#unwrap",
+    doc: "The values of those optionals of a list that have one.",
+    signatures: ["list(optional(A)).unwrapOpt(): list(A)"],
+    example: ["[optional.of(1), optional.none()].unwrapOpt()", "[1]"],
+  },
+  hasValue: {
+    helper: "optional#hasValue",
+    doc: "Whether an optional has a value.",
+    signatures: ["optional(A).hasValue(): bool"],
+    example: ["{'a': 1}.?b.hasValue()", "false"],
+  },
+  value: {
+    helper: "optional#contentOf",
+    doc: "The value of an optional; without one it is an error.",
+    signatures: ["optional(A).value(): A"],
+    example: ["{'a': 1}.?a.value()", "1"],
+  },
+  or: {
+    helper: "optional#or",
+    doc: "The first of two optionals that has a value.",
+    signatures: ["optional(A).or(optional(A)): optional(A)"],
+    example: ["{'a': 1}.?b.or(optional.of(2)).value()", "2"],
+  },
+  orValue: {
+    helper: "optional#orValue",
+    doc: "The value of an optional, or another one.",
+    signatures: ["optional(A).orValue(A): A"],
+    example: ["{'a': 1}.?b.orValue(0)", "0"],
+  },
+  first: {
+    helper: "optional#first",
+    doc: "The first element of a list, if it has one.",
+    signatures: ["list(A).first(): optional(A)"],
+    example: ["[1, 2].first().value()", "1"],
+  },
+  last: {
+    helper: "optional#last",
+    doc: "The last element of a list, if it has one.",
+    signatures: ["list(A).last(): optional(A)"],
+    example: ["[1, 2].last().value()", "2"],
+  },
+});

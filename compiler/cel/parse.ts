@@ -1,0 +1,228 @@
+import { type ASTNode, Environment, ParseError } from "@marcbachmann/cel-js";
+import type { CallNode, LiteralValue, Node, Span } from "./ast.ts";
+import { decodeLiteral, isInt64, isUint64 } from "./literals.ts";
+import { macroOf } from "./macros.ts";
+import type { Problems } from "./problems.ts";
+
+/** The longest expression, in UTF-16 units: the specification's bound of a CELExpression. */
+export const MAX_LENGTH = 16_384;
+/** How deep an expression may be nested. A chain of `&&`, of `||` or of `+` counts once. */
+export const MAX_DEPTH = 100;
+/** How high its tree may be, long chains of arithmetic operators included. */
+const MAX_HEIGHT = 1_000;
+
+const grammar = new Environment({
+  enableOptionalTypes: true,
+  limits: {
+    // the parser counts a call and its arguments as two, and we report our own limit
+    maxDepth: 4 * MAX_DEPTH,
+    maxAstNodes: MAX_LENGTH,
+    maxListElements: MAX_LENGTH,
+    maxMapEntries: MAX_LENGTH,
+    maxCallArguments: MAX_LENGTH,
+  },
+});
+
+/** Reads an expression. Undefined when it is no CEL, or too long, or too deep; each reason is reported. */
+export function parseExpression(text: string, problems: Problems): Node | undefined {
+  if (text.length > MAX_LENGTH) {
+    problems.report("cel-too-long", [MAX_LENGTH, text.length], { limit: MAX_LENGTH });
+    return undefined;
+  }
+  const tree = parseTree(text, problems);
+  if (tree === undefined) return undefined;
+  const before = problems.list.length;
+  const node = new Converter(text, problems).convert(tree, 0, 0);
+  return problems.list.length === before ? node : undefined;
+}
+
+function parseTree(text: string, problems: Problems): ASTNode | undefined {
+  try {
+    return grammar.parse(text).ast;
+  } catch (error) {
+    if (error instanceof RangeError) {
+      problems.report("cel-too-deep", [0, text.length], { limit: MAX_DEPTH });
+      return undefined;
+    }
+    if (!(error instanceof ParseError)) throw error;
+    const range = error.range ?? { start: 0, end: text.length };
+    const start = Math.min(range.start, text.length);
+    const within: Span = [start, Math.min(Math.max(range.end, start), text.length)];
+    if (error.code === "limit_exceeded") {
+      problems.report("cel-too-deep", within, { limit: MAX_DEPTH });
+    } else {
+      problems.report("cel-syntax", within, { problem: sentence(error.summary) });
+    }
+    return undefined;
+  }
+}
+
+function sentence(summary: string): string {
+  const first = summary.split("\n")[0] ?? summary;
+  return first.charAt(0).toLowerCase() + first.slice(1);
+}
+
+/** Operators whose left-leaning chains are long in practice, and count once in the depth. */
+const CHAINED = new Set(["+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">=", "in"]);
+
+/** The parser's tree as ours. */
+class Converter {
+  readonly #text: string;
+  readonly #problems: Problems;
+  #isTooDeep = false;
+
+  constructor(text: string, problems: Problems) {
+    this.#text = text;
+    this.#problems = problems;
+  }
+
+  convert(tree: ASTNode, depth: number, height: number): Node {
+    const span: Span = [tree.start, tree.end];
+    if (depth >= MAX_DEPTH || height >= MAX_HEIGHT) {
+      if (!this.#isTooDeep) this.#problems.report("cel-too-deep", span, { limit: MAX_DEPTH });
+      this.#isTooDeep = true;
+      return { kind: "literal", span, literal: { kind: "null" } };
+    }
+    const below = (child: ASTNode) => this.convert(child, depth + 1, height + 1);
+    switch (tree.op) {
+      case "value":
+        return this.#literal(span, decodeLiteral(this.#text.slice(...span)));
+      case "id":
+        return { kind: "name", span, name: tree.args };
+      case ".":
+      case ".?": {
+        const [operand, field] = tree.args;
+        const fieldSpan: Span = [tree.end - field.length, tree.end];
+        const isOptional = tree.op === ".?";
+        return { kind: "select", span, operand: below(operand), field, fieldSpan, isOptional };
+      }
+      case "[]":
+      case "[?]": {
+        const [operand, index] = tree.args;
+        const isOptional = tree.op === "[?]";
+        return { kind: "index", span, operand: below(operand), index: below(index), isOptional };
+      }
+      case "&&":
+      case "||":
+        return {
+          kind: "logical",
+          span,
+          operator: tree.op,
+          operands: chainOf(tree, tree.op).map(below),
+        };
+      case "?:": {
+        const [test, consequent, alternate] = tree.args;
+        return {
+          kind: "conditional",
+          span,
+          test: below(test),
+          consequent: below(consequent),
+          // `a ? b : c ? d : e` is a chain, too
+          alternate: this.convert(alternate, depth, height + 1),
+        };
+      }
+      case "list":
+        return { kind: "list", span, elements: tree.args.map(below) };
+      case "map":
+        return {
+          kind: "map",
+          span,
+          entries: tree.args.map(([key, value]) => ({ key: below(key), value: below(value) })),
+        };
+      case "call": {
+        const [name, args] = tree.args;
+        return this.#macroOrCall({
+          kind: "call",
+          span,
+          name,
+          nameSpan: [tree.start, tree.start + name.length],
+          isMethod: false,
+          args: args.map(below),
+        });
+      }
+      case "rcall": {
+        const [name, target, args] = tree.args;
+        const open = this.#text.indexOf(name, target.end);
+        return this.#macroOrCall({
+          kind: "call",
+          span,
+          name,
+          nameSpan: [open, open + name.length],
+          isMethod: true,
+          args: [below(target), ...args.map(below)],
+        });
+      }
+      case "!_":
+      case "-_":
+        return this.#unary(tree.op === "!_" ? "!" : "-", span, tree.args, below);
+      default:
+        return this.#binary(tree, depth, height);
+    }
+  }
+
+  #literal(span: Span, literal: LiteralValue): Node {
+    const isOut =
+      (literal.kind === "int" && !isInt64(literal.value)) ||
+      (literal.kind === "uint" && !isUint64(literal.value));
+    if (isOut) {
+      this.#problems.report("cel-number-range", span, { type: literal.kind });
+    }
+    return { kind: "literal", span, literal };
+  }
+
+  #unary(name: "!" | "-", span: Span, operand: ASTNode, below: (child: ASTNode) => Node): Node {
+    const isSignOfLiteral = name === "-" && operand.op === "value" && operand.start === span[0] + 1;
+    if (isSignOfLiteral) {
+      const literal = decodeLiteral(this.#text.slice(operand.start, operand.end));
+      if (literal.kind === "int" || literal.kind === "double") {
+        const negated: LiteralValue =
+          literal.kind === "int"
+            ? { kind: "int", value: -literal.value }
+            : { kind: "double", value: -literal.value };
+        return this.#literal(span, negated);
+      }
+    }
+    const nameSpan: Span = [span[0], span[0] + 1];
+    return { kind: "call", span, name, nameSpan, isMethod: false, args: [below(operand)] };
+  }
+
+  #binary(tree: Extract<ASTNode, { op: "+" }> | ASTNode, depth: number, height: number): Node {
+    if (!CHAINED.has(tree.op)) throw new Error(`unexpected operator "${tree.op}"`);
+    const [left, right] = tree.args as [ASTNode, ASTNode];
+    const isChain = CHAINED.has(left.op);
+    return {
+      kind: "call",
+      span: [tree.start, tree.end],
+      name: tree.op,
+      nameSpan: operatorSpan(this.#text, left.end, right.start, tree.op),
+      isMethod: false,
+      args: [
+        this.convert(left, isChain ? depth : depth + 1, height + 1),
+        this.convert(right, depth + 1, height + 1),
+      ],
+    };
+  }
+
+  #macroOrCall(call: CallNode): Node {
+    return macroOf(call, this.#problems) ?? call;
+  }
+}
+
+/** The operands of a chain of one logical operator, in order; the tree leans to the left. */
+function chainOf(tree: ASTNode, operator: "&&" | "||"): readonly ASTNode[] {
+  const reversed: ASTNode[] = [];
+  let rest = tree;
+  while (rest.op === operator) {
+    const [left, right] = rest.args as [ASTNode, ASTNode];
+    reversed.push(right);
+    rest = left;
+  }
+  reversed.push(rest);
+  return reversed.reverse();
+}
+
+/** Where the operator stands between its operands; parentheses and comments may stand there, too. */
+function operatorSpan(text: string, from: number, to: number, operator: string): Span {
+  const at = text.indexOf(operator, from);
+  return at >= from && at < to ? [at, at + operator.length] : [from, to];
+}

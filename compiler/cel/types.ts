@@ -1,0 +1,104 @@
+/** A type of CEL. Types are plain data and compared by structure. */
+export type Type =
+  | { readonly kind: PrimitiveKind }
+  | { readonly kind: "list"; readonly element: Type }
+  | { readonly kind: "map"; readonly key: Type; readonly value: Type }
+  | { readonly kind: "optional"; readonly of: Type }
+  /** The type of a type: `type(1)`. */
+  | { readonly kind: "type"; readonly of: Type }
+  /** A variable of the gateway with known fields: `request`. */
+  | { readonly kind: "object"; readonly name: string }
+  /** A library's own type: `ip`, `cidr`. */
+  | { readonly kind: "opaque"; readonly name: string }
+  /** A type parameter: fresh in each use of an overload, `A` in its declaration. */
+  | { readonly kind: "param"; readonly name: string };
+
+export type PrimitiveKind =
+  | "bool"
+  | "int"
+  | "uint"
+  | "double"
+  | "string"
+  | "bytes"
+  | "null"
+  | "timestamp"
+  | "duration"
+  /** Known only at run time. */
+  | "dyn"
+  /** After a mistake: fits everywhere, so that one mistake is reported once. */
+  | "error";
+
+const primitive = (kind: PrimitiveKind): Type => ({ kind });
+
+export const BOOL = primitive("bool");
+export const INT = primitive("int");
+export const UINT = primitive("uint");
+export const DOUBLE = primitive("double");
+export const STRING = primitive("string");
+export const BYTES = primitive("bytes");
+export const NULL = primitive("null");
+export const TIMESTAMP = primitive("timestamp");
+export const DURATION = primitive("duration");
+export const DYN = primitive("dyn");
+export const ERROR = primitive("error");
+
+export const listOf = (element: Type): Type => ({ kind: "list", element });
+export const mapOf = (key: Type, value: Type): Type => ({ kind: "map", key, value });
+export const optionalOf = (of: Type): Type => ({ kind: "optional", of });
+export const typeOf = (of: Type): Type => ({ kind: "type", of });
+
+/** The types that a type is made of. */
+export function partsOf(type: Type): readonly Type[] {
+  switch (type.kind) {
+    case "list":
+      return [type.element];
+    case "map":
+      return [type.key, type.value];
+    case "optional":
+    case "type":
+      return [type.of];
+    default:
+      return [];
+  }
+}
+
+/** The same type over other parts. */
+export function mapParts(type: Type, change: (part: Type) => Type): Type {
+  switch (type.kind) {
+    case "list":
+      return listOf(change(type.element));
+    case "map":
+      return mapOf(change(type.key), change(type.value));
+    case "optional":
+      return optionalOf(change(type.of));
+    case "type":
+      return typeOf(change(type.of));
+    default:
+      return type;
+  }
+}
+
+/** The type as CEL writes it: `map(string, list(int))`. */
+export function formatType(type: Type): string {
+  switch (type.kind) {
+    case "list":
+      return `list(${formatType(type.element)})`;
+    case "map":
+      return `map(${formatType(type.key)}, ${formatType(type.value)})`;
+    case "optional":
+      return `optional_type(${formatType(type.of)})`;
+    case "type":
+      return `type(${formatType(type.of)})`;
+    case "object":
+    case "opaque":
+    case "param":
+      return type.name;
+    default:
+      return type.kind;
+  }
+}
+
+/** Whether two types are the same. */
+export function isSameType(left: Type, right: Type): boolean {
+  return formatType(left) === formatType(right);
+}

@@ -1,0 +1,101 @@
+import { readArguments } from "./commands/arguments.ts";
+import type { CommandResult, Surroundings, Verb } from "./commands/command.ts";
+import { overallHelp, verbHelp } from "./commands/help.ts";
+import { verbs } from "./commands/verbs.ts";
+import { realHost } from "./host.ts";
+import { nearest } from "./nearest.ts";
+import { bugReport } from "./report/bug.ts";
+import { takesColors } from "./report/colors.ts";
+
+try {
+  const result = await main(process.argv.slice(2));
+  if (result.stderr !== undefined) process.stderr.write(result.stderr);
+  if (result.stdout !== undefined) process.stdout.write(result.stdout);
+  process.exitCode = result.exitCode;
+} catch (error) {
+  process.stderr.write(bugReport(error, process.env.GWC_DEBUG === "1"));
+  process.exitCode = 3;
+}
+
+async function main(words: readonly string[]): Promise<CommandResult> {
+  const [first, ...rest] = words;
+  if (first === undefined) return { exitCode: 2, stderr: overallHelp() };
+  if (first === "--help" || first === "-h" || first === "help") return helpFor(rest[0]);
+  const name = first === "--version" ? "version" : first;
+  const verb = verbs.find((each) => each.name === name);
+  if (verb !== undefined) return perform(verb, rest);
+  // The short form of `run`.
+  const run = verbs.find((each) => each.name === "run");
+  if (run !== undefined && /^(-f|--file(=|$))/.test(first)) return perform(run, words);
+  return unknownVerb(first);
+}
+
+async function perform(verb: Verb, words: readonly string[]): Promise<CommandResult> {
+  const read = readArguments(verb, words);
+  switch (read.kind) {
+    case "help":
+      return { exitCode: 0, stdout: verbHelp(verb) };
+    case "usage":
+      return usage(read.problem, read.hint, `gwc ${verb.name} --help`);
+    case "arguments": {
+      const command = await verb.load();
+      const progress = progressLine();
+      try {
+        return await command(read.values, surroundings(progress.show));
+      } finally {
+        progress.erase();
+      }
+    }
+  }
+}
+
+function surroundings(progress: Surroundings["progress"]): Surroundings {
+  return {
+    host: realHost(process.env),
+    isColored: {
+      stdout: takesColors(process.stdout.isTTY, process.env),
+      stderr: takesColors(process.stderr.isTTY, process.env),
+    },
+    progress,
+    say: (text) => process.stderr.write(text),
+  };
+}
+
+function helpFor(name: string | undefined): CommandResult {
+  if (name === undefined) return { exitCode: 0, stdout: overallHelp() };
+  const verb = verbs.find((each) => each.name === name);
+  return verb === undefined ? unknownVerb(name) : { exitCode: 0, stdout: verbHelp(verb) };
+}
+
+function unknownVerb(word: string): CommandResult {
+  const kind = word.startsWith("-") ? "option" : "verb";
+  const near = nearest(
+    word,
+    verbs.map((verb) => verb.name),
+  );
+  const hint =
+    near !== undefined
+      ? `did you mean \`gwc ${near}\`?`
+      : /\.(ya?ml|json)$/.test(word)
+        ? `did you mean \`gwc run -f ${word}\`?`
+        : undefined;
+  return usage(`there is no ${kind} "${word}"`, hint, "gwc --help");
+}
+
+function usage(problem: string, hint: string | undefined, more: string): CommandResult {
+  const lines = [`error: ${problem}`, `hint: ${hint ?? `\`${more}\` says what there is`}`];
+  return { exitCode: 2, stderr: `${lines.join("\n")}\n` };
+}
+
+/** A line on the terminal that says what is being done; erased at the end. */
+function progressLine(): { readonly show: (step: string) => void; readonly erase: () => void } {
+  const erase = () => process.stderr.write("\r\u001b[K");
+  if (!process.stderr.isTTY) return { show: () => {}, erase: () => {} };
+  return {
+    show: (step) => {
+      erase();
+      process.stderr.write(`${step} ...`);
+    },
+    erase,
+  };
+}

@@ -1,0 +1,33 @@
+import type { Emitted } from "../3-emit/emit.ts";
+import type { Program } from "../ir.ts";
+
+/** What a build holds, as an aligned table: routes, policies, modules, the bundle's size. */
+export function buildTable(folder: string, program: Program, emitted: Emitted): string {
+  const { modules, bundle, manifest } = emitted;
+  const routes = program.binds.flatMap((bind) =>
+    bind.listeners.flatMap((listener) => listener.routes.map((route) => route.name)),
+  );
+  const policies = Object.keys(manifest.policies);
+  const rows: readonly (readonly [string, number | string, string])[] = [
+    ["routes", routes.length, shortList(routes)],
+    ["policies", policies.length, shortList(policies)],
+    ["modules", modules.length, `${emitted.bundle.modules.length} of the runtime with them`],
+    ["bundle", size(Buffer.byteLength(bundle.text)), `node ${folder}/gateway.mjs`],
+  ];
+  const width = Math.max(...rows.map(([, amount]) => String(amount).length));
+  const lines = rows.map(([what, amount, detail]) =>
+    `  ${what.padEnd(8)}  ${String(amount).padStart(width)}  ${detail}`.trimEnd(),
+  );
+  return `${folder}\n${lines.join("\n")}\n`;
+}
+
+function shortList(names: readonly string[]): string {
+  const shown = names.slice(0, 6).join(", ");
+  return names.length > 6 ? `${shown}, and ${names.length - 6} more` : shown;
+}
+
+function size(bytes: number): string {
+  return bytes < 1_000_000
+    ? `${Math.round(bytes / 1000)} kB`
+    : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}

@@ -1,0 +1,72 @@
+import path from "node:path";
+import type { Emitted } from "../3-emit/emit.ts";
+import type { TraceLevel } from "../3-emit/modules.ts";
+import type { OutputFile } from "../3-emit/write.ts";
+import { fileProblem } from "../host.ts";
+import { choose } from "./arguments.ts";
+import { buildTable } from "./build-table.ts";
+import type { Arguments, CommandResult, Surroundings } from "./command.ts";
+import { diagnose } from "./diagnosed.ts";
+import { version } from "./version.ts";
+
+const TRACES: readonly TraceLevel[] = ["path", "line", "none"];
+
+/** `gwc build`: checks, writes the gateway down, and says what is in it. */
+export async function build(
+  { operands, options, flags }: Arguments,
+  around: Surroundings,
+): Promise<CommandResult> {
+  around.progress("checking");
+  const { program, files, talk } = diagnose(operands, flags.has("strict"), around);
+  if (program === undefined) return { exitCode: 1, stderr: talk };
+  if (options.print === "program")
+    return { exitCode: 0, stderr: talk, stdout: `${JSON.stringify(program, undefined, 2)}\n` };
+  const { emit } = await import("../3-emit/emit.ts");
+  const emitted = await emit(program, files, {
+    trace: choose(TRACES, options.trace, "path"),
+    isTypeChecked: !flags.has("no-type-check"),
+    version: version(),
+    progress: around.progress,
+  });
+  if (emitted.findings.length > 0) return emitError(emitted.findings);
+  const folder = options.out ?? path.join("out", program.name);
+  const problem = await writeBuild(folder, emitted.files);
+  if (problem !== undefined) return { exitCode: 1, stderr: `${talk}${problem}` };
+  return { exitCode: 0, stderr: talk, stdout: buildTable(folder, program, emitted) };
+}
+
+async function writeBuild(
+  folder: string,
+  files: readonly OutputFile[],
+): Promise<string | undefined> {
+  const { foreignFiles, writeFiles } = await import("../3-emit/write.ts");
+  try {
+    const foreign = foreignFiles(folder, files);
+    if (foreign.length > 0) {
+      const [names, were] =
+        foreign.length === 1 ? [`"${foreign[0]}"`, "was"] : [foreign.join(", "), "were"];
+      return (
+        `error: ${names} in ${folder} ${were} not written by gwc; nothing was changed\n` +
+        "hint: build into another folder (-o DIR), or move what is there\n"
+      );
+    }
+    writeFiles(folder, files);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof Error) || !("syscall" in error)) throw error;
+    return `error: ${folder} can't be written: ${fileProblem(error)}\n`;
+  }
+}
+
+/** The type checker refused generated code: a bug of gwc, whatever the configuration says. */
+function emitError(findings: Emitted["findings"]): CommandResult {
+  const lines = findings.map(({ module, line, message }) => `  ${module}:${line}: ${message}`);
+  const stderr = [
+    "error[internal-emit-error]: the code that gwc generated does not pass its own type check",
+    ...lines,
+    `This is a bug in gwc ${version()}, not in your configuration; nothing was written.`,
+    "Please report it with the lines above. `--no-type-check` builds without the check.",
+    "",
+  ].join("\n");
+  return { exitCode: 3, stderr };
+}

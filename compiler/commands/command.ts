@@ -1,0 +1,66 @@
+import type { Host } from "../host.ts";
+
+/** What a verb gives back; cli.ts prints it and exits. */
+export interface CommandResult {
+  /** 0 ok, 1 invalid input, 2 usage, 3 a bug in gwc. */
+  readonly exitCode: 0 | 1 | 2 | 3;
+  /** The result itself. */
+  readonly stdout?: string;
+  /** Talk about it. */
+  readonly stderr?: string;
+}
+
+/** What a verb may know of the world around it. Files and variables come through `host`. */
+export interface Surroundings {
+  readonly host: Host;
+  /** Whether each stream takes colours. */
+  readonly isColored: { readonly stdout: boolean; readonly stderr: boolean };
+  /** Says what is being done; shown on a terminal when it takes long. */
+  readonly progress: (step: string) => void;
+  /** Says a line on stderr at once: for verbs that go on. */
+  readonly say: (text: string) => void;
+}
+
+/** The work of a verb. */
+export type Command = (values: Arguments, around: Surroundings) => Promise<CommandResult>;
+
+/** The command line of a verb, checked against its declaration. */
+export interface Arguments {
+  /** Words that belong to no option. */
+  readonly operands: readonly string[];
+  /** Options that take a value, by long name. */
+  readonly options: Readonly<Record<string, string>>;
+  /** Options that take none and were given. */
+  readonly flags: ReadonlySet<string>;
+}
+
+/** A verb as the command line and the help know it. The work is loaded when it is needed. */
+export interface Verb {
+  readonly name: string;
+  /** What stands after the name: `FILES..`. */
+  readonly operands: string;
+  readonly minOperands: number;
+  readonly maxOperands: number;
+  /** One line, for the list of verbs. */
+  readonly summary: string;
+  /** What `gwc VERB --help` says beyond the options: paragraphs. */
+  readonly details: string;
+  readonly options: readonly Option[];
+  /** Command lines that show it in use. */
+  readonly examples: readonly string[];
+  readonly load: () => Promise<Command>;
+}
+
+/** An option of a verb. */
+export interface Option {
+  /** The long name. */
+  readonly name: string;
+  /** The short one, a letter. */
+  readonly short?: string;
+  /** What its value is called; absent: it takes none. */
+  readonly value?: string;
+  /** The only values it takes. */
+  readonly choices?: readonly string[];
+  readonly isRequired?: boolean;
+  readonly summary: string;
+}

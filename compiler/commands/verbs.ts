@@ -1,0 +1,135 @@
+import type { Option, Verb } from "./command.ts";
+
+const strict: Option = { name: "strict", summary: "warnings are mistakes too" };
+
+/** Every verb, in the order of the help. */
+export const verbs: readonly Verb[] = [
+  {
+    name: "build",
+    operands: "FILES..",
+    minOperands: 1,
+    maxOperands: Number.POSITIVE_INFINITY,
+    summary: "compile a gateway to readable TypeScript and one file that runs",
+    details:
+      "Writes main.ts, routes/*.ts, gateway.mjs (start it with `node gateway.mjs`), manifest.json and Dockerfile.\n" +
+      "Files of the last build that are no longer needed are removed; files that gwc did not write are never touched.",
+    options: [
+      {
+        name: "out",
+        short: "o",
+        value: "DIR",
+        summary: "where to write (default: out/NAME, after the file)",
+      },
+      {
+        name: "trace",
+        value: "LEVEL",
+        choices: ["path", "line", "none"],
+        summary: "what comments say of the configuration (default: path)",
+      },
+      {
+        name: "print",
+        value: "WHAT",
+        choices: ["program"],
+        summary: "print the resolved program as JSON, write nothing",
+      },
+      strict,
+      { name: "no-type-check", summary: "trust the generated code: quicker" },
+    ],
+    examples: ["gwc build gateway.yaml", "gwc build gateway.yaml -o dist --trace line"],
+    load: async () => (await import("./build.ts")).build,
+  },
+  {
+    name: "check",
+    operands: "FILES..",
+    minOperands: 1,
+    maxOperands: Number.POSITIVE_INFINITY,
+    summary: "report every mistake, each with its place and what to do; write nothing",
+    details:
+      "The verdict is the one of `gwc build`: what check passes, build builds.\n" +
+      "Under GITHUB_ACTIONS=true the format is github, unless another one is asked for.",
+    options: [
+      {
+        name: "format",
+        value: "FORMAT",
+        choices: ["text", "json", "sarif", "github", "junit"],
+        summary: "how mistakes are written (default: text)",
+      },
+      strict,
+    ],
+    examples: ["gwc check gateway.yaml", "gwc check gateway.yaml --format sarif > gwc.sarif"],
+    load: async () => (await import("./check.ts")).checkFiles,
+  },
+  {
+    name: "run",
+    operands: "",
+    minOperands: 0,
+    maxOperands: 0,
+    summary: "compile and serve in one step; follow every change of the file",
+    details:
+      "A good change is served at once, without dropping a connection. After a bad one its mistakes are printed and\n" +
+      "the last good gateway goes on. `gwc -f FILE` is the same.",
+    options: [
+      { name: "file", short: "f", value: "FILE", isRequired: true, summary: "the configuration" },
+      strict,
+    ],
+    examples: ["gwc run -f gateway.yaml"],
+    load: async () => (await import("./run.ts")).run,
+  },
+  {
+    name: "schema",
+    operands: "",
+    minOperands: 0,
+    maxOperands: 0,
+    summary: "print the JSON schema of the configuration, for editors",
+    details:
+      "Editors with the YAML language server use it through a first line in the configuration:\n" +
+      "  # yaml-language-server: $schema=gateway.schema.json",
+    options: [],
+    examples: ["gwc schema > gateway.schema.json"],
+    load: async () => (await import("./schema.ts")).schema,
+  },
+  {
+    name: "explain",
+    operands: "[CODE | POLICY]",
+    minOperands: 0,
+    maxOperands: 1,
+    summary: "explain a diagnostic or a policy; list them all",
+    details: "CODE stands in brackets in every message: error[unknown-field].",
+    options: [],
+    examples: ["gwc explain unknown-field", "gwc explain cors"],
+    load: async () => (await import("./explain.ts")).explain,
+  },
+  {
+    name: "init",
+    operands: "[FILE]",
+    minOperands: 0,
+    maxOperands: 1,
+    summary: "write a small commented configuration that works at once",
+    details:
+      "FILE is gateway.yaml by default. The schema for editors is written beside it. An existing file is left alone.",
+    options: [],
+    examples: ["gwc init && gwc run -f gateway.yaml"],
+    load: async () => (await import("./init.ts")).init,
+  },
+  {
+    name: "version",
+    operands: "",
+    minOperands: 0,
+    maxOperands: 0,
+    summary: "print the version",
+    details: "`gwc --version` is the same.",
+    options: [
+      {
+        name: "format",
+        value: "FORMAT",
+        choices: ["text", "json"],
+        summary: "how it is written (default: text)",
+      },
+    ],
+    examples: ["gwc version --format json"],
+    load: async () => (await import("./version.ts")).showVersion,
+  },
+];
+
+/** The option of every verb. */
+export const help: Option = { name: "help", short: "h", summary: "this text, or a verb's" };

@@ -1,0 +1,56 @@
+import { readFileSync, statSync } from "node:fs";
+import path from "node:path";
+
+/** What the compiler asks of the world around it: files and the environment. Nothing else comes in. */
+export interface Host {
+  /** The text of a file (UTF-8), or why it can't be had, as a person would say it. */
+  readText(file: string): FileText;
+  /** The value of an environment variable. */
+  variable(name: string): string | undefined;
+}
+
+/** A file's text, or why it can't be had. */
+export type FileText =
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "problem"; readonly problem: string };
+
+/** The machine itself: files relative to the working directory. */
+export function realHost(environment: NodeJS.ProcessEnv): Host {
+  return {
+    readText(file) {
+      try {
+        if (statSync(file).isDirectory()) return { kind: "problem", problem: "it is a folder" };
+        return { kind: "text", text: readFileSync(file, "utf8") };
+      } catch (error) {
+        return { kind: "problem", problem: fileProblem(error) };
+      }
+    },
+    variable: (name) => environment[name],
+  };
+}
+
+/** Files and variables held in memory: every phase runs on it without a disk. */
+export function memoryHost(
+  files: Readonly<Record<string, string>>,
+  variables: Readonly<Record<string, string>> = {},
+): Host {
+  return {
+    readText(file) {
+      const text = files[path.posix.normalize(file)];
+      return text === undefined
+        ? { kind: "problem", problem: "there is no such file" }
+        : { kind: "text", text };
+    },
+    variable: (name) => variables[name],
+  };
+}
+
+/** A system error in a person's words. */
+export function fileProblem(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (code === "ENOENT") return "there is no such file";
+  if (code === "EACCES" || code === "EPERM") return "permission denied";
+  if (code === "EISDIR") return "it is a folder";
+  if (code === "ENOTDIR") return "a part of its path is not a folder";
+  return code === "" ? "it can't be read" : code;
+}

@@ -1,0 +1,32 @@
+import { object } from "../schema.ts";
+import type { Policy } from "./policy.ts";
+import { type RuleConfig, readRules, resolveRules, rulesSchema } from "./rules.ts";
+
+declare module "./policy.ts" {
+  interface PolicyConfigs {
+    authorization: { readonly rules: readonly RuleConfig[] };
+  }
+}
+
+declare module "../ir.ts" {
+  interface PolicySettings {
+    authorization: { readonly rules: readonly Rule[] };
+  }
+}
+
+/** Who may send a request: CEL rules over the request and the identities that were established before. */
+export const authorization: Policy<"authorization"> = {
+  kind: "authorization",
+  summary: "CEL rules over request and identity; a request that they do not allow is answered 403",
+  scope: ["route"],
+  schema: object(
+    { rules: rulesSchema },
+    { required: ["rules"], description: "Who may send a request." },
+  ),
+  merge: "join",
+  read: (value, origin) => ({ rules: readRules(value, origin) }),
+  resolve: ({ rules }, context) => {
+    const compiled = resolveRules(rules, "request", context);
+    return compiled === undefined ? undefined : { rules: compiled };
+  },
+};

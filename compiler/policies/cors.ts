@@ -1,0 +1,130 @@
+import { parseDuration } from "../1-parse/duration.ts";
+import type { ConfigValue } from "../1-parse/values.ts";
+import { boolean, duration, list, object, shortText } from "../schema.ts";
+import type { Policy } from "./policy.ts";
+
+/** `cors` as configured. */
+export interface CorsConfig {
+  readonly allowOrigins: readonly string[];
+  readonly allowMethods: readonly string[];
+  readonly allowHeaders: readonly string[];
+  readonly exposeHeaders: readonly string[];
+  readonly allowCredentials: boolean;
+  /** Seconds; undefined: the header is not sent. */
+  readonly maxAge: number | undefined;
+}
+
+/** `cors` resolved: origins as browsers write them, answers as header values; undefined: the header is not sent. */
+export interface CorsNode {
+  /** True for `*`. */
+  readonly isAnyOrigin: boolean;
+  readonly origins: readonly string[];
+  /** `https://*.example.com` as its two ends. */
+  readonly originPatterns: readonly { readonly start: string; readonly end: string }[];
+  readonly answer: {
+    readonly allowMethods: string | undefined;
+    readonly allowHeaders: string | undefined;
+    readonly exposeHeaders: string | undefined;
+    readonly allowCredentials: boolean;
+    readonly maxAge: string | undefined;
+  };
+}
+
+declare module "./policy.ts" {
+  interface PolicyConfigs {
+    cors: CorsConfig;
+  }
+}
+
+declare module "../ir.ts" {
+  interface PolicySettings {
+    cors: CorsNode;
+  }
+}
+
+const ORIGIN = "^(\\*|null|[a-z][a-z0-9+.-]*://(\\*\\.)?[^\\s/*?#@]+)$";
+
+/** Answers preflights and tells browsers which origins may read the answers (Fetch standard, CORS protocol). */
+export const cors: Policy<"cors"> = {
+  kind: "cors",
+  summary:
+    "answers preflights before any authentication and marks every answer for the allowed origins",
+  scope: ["route"],
+  schema: object(
+    {
+      allowOrigins: list(
+        shortText("`https://app.example.com`, `https://*.example.com`, or `*`.", {
+          pattern: ORIGIN,
+        }),
+        {
+          minItems: 1,
+          description: "Origins whose pages may read the answers.",
+        },
+      ),
+      allowMethods: list(shortText("A method, or `*`."), {
+        description: "Methods that a preflight allows.",
+      }),
+      allowHeaders: list(shortText("A header name, or `*`."), {
+        description: "Request headers that a preflight allows.",
+      }),
+      exposeHeaders: list(shortText("A header name, or `*`."), {
+        description: "Answer headers that pages may read.",
+      }),
+      allowCredentials: boolean("Whether pages may send cookies and credentials."),
+      maxAge: duration("How long a browser may remember a preflight, in whole seconds."),
+    },
+    { required: ["allowOrigins"], description: "Cross-origin resource sharing." },
+  ),
+  merge: "replace",
+  read: readCors,
+  resolve: resolveCors,
+};
+
+function resolveCors(config: CorsConfig): CorsNode {
+  const origins = config.allowOrigins.map(canonicalOrigin);
+  return {
+    isAnyOrigin: origins.includes("*"),
+    origins: origins.filter((origin) => !origin.includes("*")),
+    originPatterns: origins
+      .filter((origin) => origin !== "*" && origin.includes("*"))
+      .map((origin) => {
+        const [start = "", end = ""] = origin.split("*");
+        return { start, end };
+      }),
+    answer: {
+      allowMethods: joined(config.allowMethods),
+      allowHeaders: joined(config.allowHeaders),
+      exposeHeaders: joined(config.exposeHeaders),
+      allowCredentials: config.allowCredentials,
+      maxAge: config.maxAge?.toString(),
+    },
+  };
+}
+
+/** RFC 6454, section 4: lower case, without the scheme's own port. */
+function canonicalOrigin(origin: string): string {
+  const lower = origin.toLowerCase();
+  if (lower.startsWith("https://")) return lower.replace(/:443$/, "");
+  return lower.startsWith("http://") ? lower.replace(/:80$/, "") : lower;
+}
+
+function joined(names: readonly string[]): string | undefined {
+  if (names.length === 0) return undefined;
+  return names.includes("*") ? "*" : names.join(", ");
+}
+
+function readCors(value: ConfigValue): CorsConfig {
+  const given = value as Partial<Record<keyof CorsConfig, readonly string[]>> & {
+    readonly allowCredentials?: boolean;
+    readonly maxAge?: string;
+  };
+  const milliseconds = given.maxAge === undefined ? undefined : parseDuration(given.maxAge);
+  return {
+    allowOrigins: given.allowOrigins ?? [],
+    allowMethods: given.allowMethods ?? [],
+    allowHeaders: given.allowHeaders ?? [],
+    exposeHeaders: given.exposeHeaders ?? [],
+    allowCredentials: given.allowCredentials ?? false,
+    maxAge: milliseconds === undefined ? undefined : Math.floor(milliseconds / 1000),
+  };
+}

@@ -1,0 +1,24 @@
+import type { PolicyKind } from "../ir.ts";
+import { authorization } from "./authorization.ts";
+import { cors } from "./cors.ts";
+import { jwtAuth } from "./jwt-auth.ts";
+import { mcpAuthentication } from "./mcp-authentication.ts";
+import { mcpAuthorization } from "./mcp-authorization.ts";
+import type { Policy } from "./policy.ts";
+
+/** Every policy; the place in the list is the place in the request order. */
+export const policies = [
+  cors,
+  mcpAuthentication,
+  jwtAuth,
+  authorization,
+  mcpAuthorization,
+] as const;
+
+/** The policy of a kind. */
+export function policyOf<Kind extends PolicyKind>(kind: Kind): Policy<Kind> {
+  const found = policies.find((policy) => policy.kind === kind);
+  if (found === undefined) throw new Error(`no policy ${kind}`);
+  // The list is keyed by `kind`: the one found is the one asked for.
+  return found as unknown as Policy<Kind>;
+}

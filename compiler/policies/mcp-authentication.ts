@@ -1,0 +1,141 @@
+import type { ConfigValue } from "../1-parse/values.ts";
+import { below } from "../diagnostics.ts";
+import type { Text } from "../ir.ts";
+import { notYet, object, shortText } from "../schema.ts";
+import { issuerJwks, type JwksConfig, jwksSchema, readJwks } from "./jwks.ts";
+import {
+  audiencesSchema,
+  type JwtMode,
+  type JwtProviderNode,
+  modeSchema,
+  resolveProviders,
+} from "./jwt-auth.ts";
+import type { Policy } from "./policy.ts";
+
+/** Identity providers whose metadata needs a change before MCP clients can use it. */
+export type IdentityProvider = "auth0" | "keycloak";
+
+declare module "./policy.ts" {
+  interface PolicyConfigs {
+    mcpAuthentication: {
+      readonly mode: JwtMode;
+      readonly issuer: Text;
+      readonly audiences: readonly string[];
+      readonly jwks: JwksConfig;
+      readonly provider: IdentityProvider | undefined;
+      readonly resourceMetadata: Readonly<Record<string, ConfigValue>>;
+    };
+  }
+}
+
+declare module "../ir.ts" {
+  interface PolicySettings {
+    mcpAuthentication: {
+      readonly mode: JwtMode;
+      readonly providers: readonly JwtProviderNode[];
+      readonly issuer: Text;
+      readonly audience: string | undefined;
+      readonly provider: IdentityProvider | undefined;
+      /** Keys as the metadata document spells them (RFC 9728: snake_case). */
+      readonly resourceMetadata: Readonly<Record<string, ConfigValue>>;
+    };
+  }
+}
+
+/** The OAuth resource server of an MCP endpoint (MCP authorization, RFC 9728, RFC 8414). */
+export const mcpAuthentication: Policy<"mcpAuthentication"> = {
+  kind: "mcpAuthentication",
+  summary:
+    "verifies bearer tokens and serves the OAuth metadata by which MCP clients find the authorization server",
+  scope: ["route"],
+  schema: object(
+    {
+      mode: modeSchema,
+      issuer: shortText("The authorization server; the token's issuer (`iss`), exactly.", {
+        late: true,
+      }),
+      audiences: audiencesSchema,
+      jwks: jwksSchema,
+      provider: object(
+        {
+          auth0: object({}),
+          keycloak: object({}),
+          okta: notYet("Okta"),
+          descope: notYet("Descope"),
+        },
+        {
+          exactlyOneOf: ["auth0", "keycloak"],
+          description: "An identity provider whose metadata is adapted.",
+        },
+      ),
+      resourceMetadata: {
+        type: "object",
+        additionalProperties: true,
+        maxProperties: 64,
+        description:
+          "Members of the protected-resource metadata; camelCase keys are written in snake_case.",
+      },
+      authorizationLocation: notYet("another place of the token"),
+      jwtValidationOptions: notYet("a choice of required claims"),
+      clientId: notYet("client ids for clients that cannot register"),
+      clientSecret: notYet("client secrets"),
+    },
+    { required: ["issuer"], description: "OAuth for an MCP endpoint." },
+  ),
+  merge: "replace",
+  read: (value, origin) => {
+    const given = value as {
+      readonly mode?: JwtMode;
+      readonly issuer: Text;
+      readonly audiences?: readonly string[];
+      readonly jwks?: ConfigValue;
+      readonly provider?: Readonly<Record<string, unknown>>;
+      readonly resourceMetadata?: Readonly<Record<string, ConfigValue>>;
+    };
+    const provider =
+      given.provider === undefined
+        ? undefined
+        : "keycloak" in given.provider
+          ? "keycloak"
+          : "auth0";
+    return {
+      mode: given.mode ?? "strict",
+      issuer: given.issuer,
+      audiences: given.audiences ?? [],
+      jwks:
+        given.jwks === undefined
+          ? issuerJwks(given.issuer, DEFAULT_JWKS[provider ?? "auth0"], below(origin, "issuer"))
+          : readJwks(given.jwks, below(origin, "jwks")),
+      provider,
+      resourceMetadata: given.resourceMetadata ?? {},
+    };
+  },
+  resolve: (config, context) => {
+    const at = { ...context.origin, part: "key" } as const;
+    if (!context.route.isMcp) {
+      context.diagnostics.report("needs-mcp-backend", at, { policy: "mcpAuthentication" });
+      return undefined;
+    }
+    if (context.route.policies.includes("jwtAuth")) {
+      context.diagnostics.report("two-token-checks", at, {});
+      return undefined;
+    }
+    const { mode, issuer, audiences, provider } = config;
+    const providers = resolveProviders([{ issuer, audiences, jwks: config.jwks }], context);
+    if (providers === undefined) return undefined;
+    const resourceMetadata = Object.fromEntries(
+      Object.entries(config.resourceMetadata).map(([key, value]) => [snakeCase(key), value]),
+    );
+    return { mode, providers, issuer, audience: audiences[0], provider, resourceMetadata };
+  },
+};
+
+/** Where issuers publish their keys when the configuration does not say. */
+const DEFAULT_JWKS: Readonly<Record<IdentityProvider, string>> = {
+  auth0: "/.well-known/jwks.json",
+  keycloak: "/protocol/openid-connect/certs",
+};
+
+function snakeCase(key: string): string {
+  return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

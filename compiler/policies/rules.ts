@@ -1,0 +1,79 @@
+import type { ConfigValue } from "../1-parse/values.ts";
+import { type CelPhase, compileExpression } from "../cel/compile.ts";
+import { below, type Origin } from "../diagnostics.ts";
+import type { CompiledExpression, Rule } from "../ir.ts";
+import { expression, list, type Schema } from "../schema.ts";
+import type { ResolveContext } from "./policy.ts";
+
+/** A rule as configured: what it does when its expression is true. */
+export interface RuleConfig {
+  readonly action: Rule["action"];
+  readonly expression: string;
+  readonly origin: Origin;
+}
+
+/** The shape of `rules` in the file: a plain expression allows; `{allow}`, `{deny}`, `{require}`, `{if}` (allows). */
+export const rulesSchema: Schema = list(
+  {
+    type: ["string", "object"],
+    minLength: 1,
+    maxLength: 16384,
+    expression: true,
+    properties: {
+      if: expression("Allows when it is true."),
+      allow: expression("Allows when it is true."),
+      deny: expression("Denies when it is true, fails, or is no boolean."),
+      require: expression("Denies unless it is true."),
+    },
+    additionalProperties: false,
+    exactlyOneOf: ["if", "allow", "deny", "require"],
+  },
+  {
+    minItems: 1,
+    description:
+      "A CEL expression allows; `{deny: EXPR}` denies, `{require: EXPR}` denies unless true. Any deny wins, then any " +
+      "unmet require, then any allow; only deny and require rules that do not object allow.",
+  },
+);
+
+/** The rules of a validated `{rules: [...]}`. */
+export function readRules(value: ConfigValue, origin: Origin): readonly RuleConfig[] {
+  const { rules } = value as {
+    readonly rules: readonly (string | Readonly<Record<string, string>>)[];
+  };
+  return rules.map((rule, index) => {
+    if (typeof rule === "string") {
+      return { action: "allow", expression: rule, origin: below(origin, "rules", index) };
+    }
+    const [[key, text] = ["allow", ""]] = Object.entries(rule);
+    const action = key === "deny" || key === "require" ? key : "allow";
+    return { action, expression: text, origin: below(origin, "rules", index, key) };
+  });
+}
+
+/** Compiles the rules; undefined when one of them is wrong (reported). */
+export function resolveRules(
+  rules: readonly RuleConfig[],
+  phase: CelPhase,
+  { diagnostics }: ResolveContext,
+): readonly Rule[] | undefined {
+  const compiled = rules.flatMap((rule): Rule[] => {
+    const { expression, problems } = compileExpression(rule.expression, {
+      phase,
+      slot: rule.action,
+    });
+    for (const { within, ...problem } of problems) {
+      diagnostics.add({ ...problem, at: { ...rule.origin, within } });
+    }
+    if (expression === undefined) return [];
+    const about = phase === "mcp" ? MCP_ITEMS.filter((item) => readsItem(expression, item)) : [];
+    return [{ action: rule.action, expression, about, origin: rule.origin }];
+  });
+  return compiled.length === rules.length ? compiled : undefined;
+}
+
+const MCP_ITEMS = ["tool", "prompt", "resource"] as const;
+
+function readsItem({ reads }: CompiledExpression, item: (typeof MCP_ITEMS)[number]): boolean {
+  return reads.some(([root, member]) => root === "mcp" && member === item);
+}

@@ -1,0 +1,59 @@
+/** One character of a terminal line: a grapheme and the columns it takes. */
+export interface Cell {
+  readonly text: string;
+  readonly width: number;
+}
+
+const TAB = 4;
+
+/** A line as a terminal shows it: tabs as spaces, control characters as `\u2424`-like pictures, wide characters as two columns. */
+export function cells(line: string): readonly { readonly offset: number; readonly cell: Cell }[] {
+  let column = 0;
+  return Array.from(new Intl.Segmenter().segment(line), ({ segment, index }) => {
+    const cell = cellOf(segment, column);
+    column += cell.width;
+    return { offset: index, cell };
+  });
+}
+
+function cellOf(segment: string, column: number): Cell {
+  const code = segment.codePointAt(0) ?? 0;
+  if (code === 9) {
+    const width = TAB - (column % TAB);
+    return { text: " ".repeat(width), width };
+  }
+  // Control characters could move the cursor or colour the terminal; direction marks could reorder the line.
+  if (code < 32) return { text: String.fromCodePoint(0x2400 + code), width: 1 };
+  if (code === 127 || (code > 127 && code < 160) || isDirectionMark(code))
+    return { text: "\ufffd", width: 1 };
+  return { text: segment, width: isWide(segment, code) ? 2 : 1 };
+}
+
+/** The Unicode characters that reorder text around them (CVE-2021-42574). */
+function isDirectionMark(code: number): boolean {
+  return (
+    (code >= 0x202a && code <= 0x202e) ||
+    (code >= 0x2066 && code <= 0x2069) ||
+    code === 0x200e ||
+    code === 0x200f ||
+    code === 0x061c
+  );
+}
+
+/** East Asian Wide and Fullwidth blocks, and emoji (Unicode TR11, in the large). */
+function isWide(segment: string, code: number): boolean {
+  if (code < 0x1100) return false;
+  return (
+    code <= 0x115f ||
+    (code >= 0x2e80 && code <= 0x303e) ||
+    (code >= 0x3041 && code <= 0xa4cf) ||
+    (code >= 0xa960 && code <= 0xa97f) ||
+    (code >= 0xac00 && code <= 0xd7a3) ||
+    (code >= 0xf900 && code <= 0xfaff) ||
+    (code >= 0xfe30 && code <= 0xfe6f) ||
+    (code >= 0xff01 && code <= 0xff60) ||
+    (code >= 0xffe0 && code <= 0xffe6) ||
+    (code >= 0x20000 && code <= 0x3fffd) ||
+    /\p{Emoji_Presentation}|\ufe0f/u.test(segment)
+  );
+}

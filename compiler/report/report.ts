@@ -1,0 +1,33 @@
+import type { Finding } from "./findings.ts";
+import { textReport } from "./text.ts";
+
+/** How findings are written. */
+export type ReportFormat = "text" | "json" | "sarif" | "github" | "junit";
+
+/** What a report says besides the findings. */
+export interface ReportFacts {
+  /** The files that were checked, as the user named them. */
+  readonly files: readonly string[];
+  readonly version: string;
+  readonly isColored: boolean;
+}
+
+/** Findings in a format; the formats that are not for people are loaded when they are asked for. */
+export async function report(
+  format: ReportFormat,
+  findings: readonly Finding[],
+  facts: ReportFacts,
+): Promise<string> {
+  switch (format) {
+    case "text":
+      return textReport(findings, facts.isColored);
+    case "json":
+      return (await import("./json.ts")).jsonReport(findings, facts);
+    case "sarif":
+      return (await import("./sarif.ts")).sarifReport(findings, facts);
+    case "github":
+      return (await import("./github.ts")).githubReport(findings);
+    case "junit":
+      return (await import("./junit.ts")).junitReport(findings, facts);
+  }
+}

@@ -1,0 +1,68 @@
+import type { Location } from "../source.ts";
+import { type Paint, painter } from "./colors.ts";
+import { type Finding, totals } from "./findings.ts";
+import { type FrameLine, frameLine } from "./frame.ts";
+import { hidesValue } from "./secrets.ts";
+
+const COLORS = { error: "red", warning: "yellow", note: "cyan" } as const;
+
+/** Findings for people: message, place, source with carets, related places, hint; totals at the end. */
+export function textReport(findings: readonly Finding[], isColored: boolean): string {
+  const paint = painter(isColored);
+  if (findings.length === 0) return "";
+  const blocks = findings.map((finding) => findingText(finding, paint));
+  return `${blocks.join("\n")}\n${totals(findings)}\n`;
+}
+
+function findingText(finding: Finding, paint: Paint): string {
+  const { code, severity, message, hint, location, related } = finding;
+  const color = COLORS[severity];
+  const hides = hidesValue(code);
+  const frame = frameLine(location, hides);
+  const frames = related.map((each) => frameLine(each.location, hides));
+  const gutter = Math.max(
+    2,
+    ...[frame, ...frames].map((each) => String(each?.number ?? "").length + 1),
+  );
+  const lines = [
+    `${paint([color, "bold"], `${severity}[${code}]`)}${paint("bold", `: ${message}`)}`,
+    placeLine("-->", location, gutter, paint),
+    ...frameLines(frame, "^", "", gutter, (text) => paint(color, text), paint),
+  ];
+  related.forEach(({ label, location: place }, index) => {
+    lines.push(placeLine("::>", place, gutter, paint));
+    lines.push(
+      ...frameLines(frames[index], "-", ` ${label}`, gutter, (text) => paint("cyan", text), paint),
+    );
+  });
+  if (hint !== undefined)
+    lines.push(`${" ".repeat(gutter)}${paint("cyan", "=")} ${paint("bold", "hint:")} ${hint}`);
+  return `${lines.join("\n")}\n`;
+}
+
+function placeLine(
+  arrow: string,
+  { path, line, column }: Location,
+  gutter: number,
+  paint: Paint,
+): string {
+  return `${" ".repeat(gutter - 1)}${paint("cyan", arrow)} ${path}:${line}:${column}`;
+}
+
+function frameLines(
+  frame: FrameLine | undefined,
+  mark: string,
+  label: string,
+  gutter: number,
+  emphasise: (text: string) => string,
+  paint: Paint,
+): string[] {
+  if (frame === undefined) return [];
+  const bar = paint("cyan", "|");
+  const number = paint("cyan", String(frame.number).padStart(gutter - 1));
+  const marks = emphasise(mark.repeat(frame.markWidth) + label);
+  return [
+    `${number} ${bar} ${frame.text}`,
+    `${" ".repeat(gutter)}${bar} ${" ".repeat(frame.markStart)}${marks}`,
+  ];
+}

@@ -1,0 +1,84 @@
+import type { ConfigValue } from "./1-parse/values.ts";
+import type { Origin } from "./diagnostics.ts";
+import type { CertificateFiles, PolicyKind, ProcessSettings } from "./ir.ts";
+import type { PolicyConfigs } from "./policies/policy.ts";
+
+/**
+ * Where the front ends meet: what the user declared, every name still a string. Aliases and spellings of one form or
+ * the other are gone.
+ */
+export type Resource = GatewayResource | RouteResource;
+
+/** A gateway and its listeners. */
+export interface GatewayResource {
+  readonly kind: "gateway";
+  readonly name: string;
+  readonly process: ProcessSettings;
+  readonly listeners: readonly ListenerResource[];
+  readonly origin: Origin;
+}
+
+/** A listener as declared. */
+export interface ListenerResource {
+  /** Unique within the gateway: what routes attach to. */
+  readonly key: string;
+  /** What logs call it. */
+  readonly name: string;
+  readonly port: number;
+  /** Where the port stands. */
+  readonly portOrigin: Origin;
+  /** `*` for every name. */
+  readonly hostname: string;
+  readonly protocol: "HTTP" | "HTTPS";
+  readonly tls: CertificateFiles | undefined;
+  readonly origin: Origin;
+}
+
+/** One route: conditions, policies and backends. */
+export interface RouteResource {
+  readonly kind: "route";
+  /** The user's name, if there is one. */
+  readonly name: string | undefined;
+  /** Keys of the listeners it is attached to. */
+  readonly listeners: readonly string[];
+  /** Empty: every hostname of the listener. */
+  readonly hostnames: readonly string[];
+  readonly matches: readonly MatchConfig[];
+  readonly policies: readonly PolicyConfig[];
+  readonly backends: readonly BackendConfig[];
+  readonly origin: Origin;
+}
+
+/** One set of conditions of a route, as declared. */
+export interface MatchConfig {
+  readonly path: { readonly kind: "exact" | "prefix" | "regex"; readonly value: string };
+  readonly method: string | undefined;
+  readonly headers: readonly ValueMatchConfig[];
+  readonly query: readonly ValueMatchConfig[];
+  readonly origin: Origin;
+}
+
+/** What a header or query parameter must be, as declared. */
+export interface ValueMatchConfig {
+  readonly name: string;
+  readonly kind: "exact" | "regex";
+  readonly value: string;
+  /** Where the value stands. */
+  readonly origin: Origin;
+}
+
+/** A policy as configured, in its canonical form. */
+export type PolicyConfig = {
+  [Kind in PolicyKind]: {
+    readonly kind: Kind;
+    readonly config: PolicyConfigs[Kind];
+    readonly origin: Origin;
+  };
+}[PolicyKind];
+
+/** A backend as configured, validated by the file's schema. */
+export interface BackendConfig {
+  readonly kind: "host" | "mcp";
+  readonly config: ConfigValue;
+  readonly origin: Origin;
+}

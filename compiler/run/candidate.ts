@@ -1,0 +1,81 @@
+import type { PrintedModule } from "../../templates/print.ts";
+import { gatewayName } from "../1-parse/gateway-name.ts";
+import { emitModules } from "../3-emit/modules.ts";
+import { check } from "../compile.ts";
+import type { Host } from "../host.ts";
+import type { Program } from "../ir.ts";
+import { countFindings, type Finding, findingsOf } from "../report/findings.ts";
+import type { SourceFile } from "../source.ts";
+
+/** What a configuration says at one moment, compiled. */
+export interface Candidate {
+  readonly findings: readonly Finding[];
+  /** The files it was made of. */
+  readonly dependencies: readonly string[];
+  /** There unless the configuration is refused. */
+  readonly compiled: Compiled | undefined;
+}
+
+/** A program that may be served, and its code. */
+export interface Compiled {
+  readonly program: Program;
+  readonly files: readonly SourceFile[];
+  readonly modules: readonly PrintedModule[];
+}
+
+/** Compiles a configuration for serving it from this process: neither type-checked nor bundled. */
+export function compileCandidate(file: string, host: Host, isStrict: boolean): Candidate {
+  const { program, diagnostics, files, dependencies } = check([file], host, {
+    name: gatewayName([file]),
+    isStrict,
+  });
+  const findings = findingsOf(diagnostics, files, isStrict);
+  const isRefused = program === undefined || countFindings(findings).error > 0;
+  const compiled = isRefused
+    ? undefined
+    : { program, files, modules: emitModules(program, "path", files) };
+  return { findings, dependencies, compiled };
+}
+
+/** What differs between two compiled configurations, for the log; empty when they do the same. */
+export function differences(before: Compiled, after: Compiled): readonly string[] {
+  const [old, now] = [routeCode(before), routeCode(after)];
+  const found = [
+    ...[...now.keys()].filter((route) => !old.has(route)).map((route) => `route ${route} added`),
+    ...[...old.keys()].filter((route) => !now.has(route)).map((route) => `route ${route} removed`),
+    ...[...now]
+      .filter(([route, text]) => old.has(route) && old.get(route) !== text)
+      .map(([route]) => `route ${route} changed`),
+  ];
+  const [oldPorts, nowPorts] = [ports(before), ports(after)];
+  found.push(
+    ...nowPorts.filter((port) => !oldPorts.includes(port)).map((port) => `port ${port} opened`),
+    ...oldPorts.filter((port) => !nowPorts.includes(port)).map((port) => `port ${port} closed`),
+  );
+  if (found.length === 0 && mainCode(before) !== mainCode(after))
+    found.push("routing or settings changed");
+  return found;
+}
+
+/** The code of each route, by the route's name. */
+function routeCode({ program, modules }: Compiled): ReadonlyMap<string, string> {
+  // The modules are main and then one for each route, in the order of the program.
+  const texts = modules.slice(1).map(({ text }) => withoutComments(text));
+  const routes = program.binds.flatMap((bind) =>
+    bind.listeners.flatMap((listener) => listener.routes),
+  );
+  return new Map(routes.map(({ name, id }, index) => [name ?? id, texts[index] ?? ""]));
+}
+
+function mainCode({ modules }: Compiled): string {
+  return withoutComments(modules[0]?.text ?? "");
+}
+
+function ports({ program }: Compiled): readonly number[] {
+  return program.binds.map(({ port }) => port);
+}
+
+/** Comments name places in the configuration, which shift without changing what is served. */
+function withoutComments(text: string): string {
+  return text.replace(/^\s*\/\/.*\n/gm, "");
+}

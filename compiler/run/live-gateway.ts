@@ -1,0 +1,128 @@
+import path from "node:path";
+import type { RunningGateway } from "../../runtime/gateway/running.ts";
+import type { Host } from "../host.ts";
+import { bugReport } from "../report/bug.ts";
+import { type Finding, totals } from "../report/findings.ts";
+import { textReport } from "../report/text.ts";
+import { type Candidate, type Compiled, compileCandidate, differences } from "./candidate.ts";
+import { loadGateway } from "./load.ts";
+import { FileWatch } from "./watch.ts";
+
+/** What `gwc run` was asked to do. */
+export interface LiveSettings {
+  readonly file: string;
+  readonly isStrict: boolean;
+  readonly isColored: boolean;
+  readonly host: Host;
+  /** Says something to the operator. */
+  readonly say: (text: string) => void;
+}
+
+/** What the admin page shows of the last change. */
+export interface LastChange {
+  readonly at: Date;
+  /** Mistakes and warnings in it. */
+  readonly findings: readonly Finding[];
+  /** Why it is not served; undefined: it is. */
+  readonly problem: string | undefined;
+}
+
+/** Why a configuration can't be served at all. */
+export interface Refusal {
+  readonly talk: string;
+}
+
+/** A gateway that follows its configuration: a good change is served, after a bad one the last good gateway goes on. */
+export class LiveGateway {
+  readonly #settings: LiveSettings;
+  readonly #running: RunningGateway;
+  readonly #watch: FileWatch;
+  #current: Compiled;
+  #lastChange: LastChange;
+  #work: Promise<void> = Promise.resolve();
+
+  private constructor(
+    settings: LiveSettings,
+    running: RunningGateway,
+    current: Compiled,
+    { findings, dependencies }: Candidate,
+  ) {
+    this.#settings = settings;
+    this.#running = running;
+    this.#current = current;
+    this.#lastChange = { at: new Date(), findings, problem: undefined };
+    // One change is worked off after the other.
+    this.#watch = new FileWatch(() => {
+      this.#work = this.#work.then(() => this.#follow());
+    });
+    this.#watch.follow([settings.file, ...dependencies]);
+  }
+
+  /** Compiles and serves. A refusal when there is a mistake, or when a port can't be opened. */
+  static async open(settings: LiveSettings): Promise<LiveGateway | Refusal> {
+    const candidate = compileCandidate(settings.file, settings.host, settings.isStrict);
+    const talk = textReport(candidate.findings, settings.isColored);
+    if (candidate.compiled === undefined) return { talk };
+    settings.say(talk);
+    // Paths in a configuration are relative to its file.
+    process.env.GWC_CONFIG_DIR = path.dirname(path.resolve(settings.file));
+    try {
+      const { openGateway } = await import("gwc/runtime/gateway/running");
+      const running = await openGateway(await loadGateway(candidate.compiled.modules));
+      return new LiveGateway(settings, running, candidate.compiled, candidate);
+    } catch (error) {
+      if (!isStartupError(error)) throw error;
+      return { talk: `error: ${error.message}\n` };
+    }
+  }
+
+  get running(): RunningGateway {
+    return this.#running;
+  }
+
+  get current(): Compiled {
+    return this.#current;
+  }
+
+  get lastChange(): LastChange {
+    return this.#lastChange;
+  }
+
+  async #follow(): Promise<void> {
+    const { file, host, isStrict, isColored, say } = this.#settings;
+    const at = new Date();
+    try {
+      const candidate = compileCandidate(file, host, isStrict);
+      const { findings, compiled } = candidate;
+      this.#watch.follow([file, ...candidate.dependencies]);
+      say(textReport(findings, isColored));
+      if (compiled === undefined) {
+        this.#keep({ at, findings, problem: totals(findings) });
+        return;
+      }
+      const changes = differences(this.#current, compiled);
+      if (changes.length > 0) await this.#running.replace(await loadGateway(compiled.modules));
+      this.#current = compiled;
+      this.#lastChange = { at, findings, problem: undefined };
+      say(`${file} changed: ${changes.join(", ") || "the gateway stays the same"}\n`);
+    } catch (error) {
+      if (!isStartupError(error)) say(bugReport(error, false));
+      this.#keep({
+        at,
+        findings: [],
+        problem: isStartupError(error) ? error.message : "a bug in gwc",
+      });
+    }
+  }
+
+  #keep(change: LastChange): void {
+    const { file, say } = this.#settings;
+    this.#lastChange = change;
+    say(`${file} is not served: ${change.problem}; the last good gateway goes on\n`);
+  }
+}
+
+/** Whether the runtime says that it can't start, for the operator. */
+function isStartupError(error: unknown): error is Error {
+  return error instanceof Error && error.name === "StartupError";
+}

@@ -1,0 +1,32 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Gateway } from "../../runtime/gateway/definition.ts";
+import type { PrintedModule } from "../../templates/print.ts";
+import { packageRoot } from "../3-emit/runtime-folder.ts";
+
+/**
+ * Imports generated modules into this process: exactly the text that a build would write. They find `gwc/runtime/...`
+ * as any project that depends on gwc does, so that every definition of a process shares one runtime. Throws what the
+ * modules throw (StartupError for a variable that is not set).
+ */
+export async function loadGateway(modules: readonly PrintedModule[]): Promise<Gateway> {
+  // A new folder each time: a module is evaluated once per path.
+  const folder = mkdtempSync(path.join(tmpdir(), "gwc-run-"));
+  try {
+    mkdirSync(path.join(folder, "node_modules"));
+    symlinkSync(packageRoot, path.join(folder, "node_modules", "gwc"), "dir");
+    writeFileSync(path.join(folder, "package.json"), '{"type":"module"}');
+    for (const { path: name, text } of modules) {
+      const file = path.join(folder, name);
+      mkdirSync(path.dirname(file), { recursive: true });
+      writeFileSync(file, text);
+    }
+    const loaded: unknown = await import(pathToFileURL(path.join(folder, "main.ts")).href);
+    // `main.ts` exports it under this type; the type check of a build proves it.
+    return (loaded as { readonly gateway: Gateway }).gateway;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

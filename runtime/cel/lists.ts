@@ -1,0 +1,44 @@
+import { compare } from "./compare.ts";
+
+/** `flatten(list)`, `list.flatten()`: the elements of the lists in it, one level deep. */
+export function flatten(list: unknown): readonly unknown[] | undefined {
+  return Array.isArray(list) ? list.flat(1) : undefined;
+}
+
+/** `flattenRecursive(list)`: all levels. */
+export function flattenRecursive(list: unknown): readonly unknown[] | undefined {
+  return Array.isArray(list) ? list.flat(Number.POSITIVE_INFINITY) : undefined;
+}
+
+/** `list.sort()`: in ascending order; elements that can't be ordered are an error. */
+export function sort(list: unknown): readonly unknown[] | undefined {
+  return sortBy(list, (item) => item);
+}
+
+/** `list.sortBy(item, key)`: by a key of each element; equal keys keep their order. */
+export function sortBy(
+  list: unknown,
+  keyOf: (item: unknown) => unknown,
+): readonly unknown[] | undefined {
+  if (!Array.isArray(list)) return undefined;
+  const keyed = list.map((item: unknown) => ({ item, key: keyOf(item) }));
+  const [first] = keyed;
+  if (first === undefined) return [];
+  for (const { key } of keyed) if (compare(key, first.key) === undefined) return undefined;
+  return keyed.sort((left, right) => compare(left.key, right.key) ?? 0).map(({ item }) => item);
+}
+
+/** `list.max()` and `max(a, b)`: the largest. */
+export function max(...values: readonly unknown[]): unknown {
+  return sort(listOf(values))?.at(-1);
+}
+
+/** `list.min()` and `min(a, b)`: the smallest. */
+export function min(...values: readonly unknown[]): unknown {
+  return sort(listOf(values))?.[0];
+}
+
+function listOf(values: readonly unknown[]): unknown {
+  const [only] = values;
+  return values.length === 1 && Array.isArray(only) ? only : values;
+}

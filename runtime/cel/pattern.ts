@@ -1,0 +1,68 @@
+import { RE2JS } from "re2js";
+
+/** A pattern that was checked at build. */
+export type Pattern = RE2JS;
+
+/** The longest pattern that is only known at run time. */
+const MAX_PATTERN_LENGTH = 1_024;
+
+/** Compiles a pattern of RE2 syntax; the build has checked it. */
+export function compilePattern(pattern: string): Pattern {
+  return RE2JS.compile(pattern);
+}
+
+/** Whether a pattern matches anywhere in a text; linear in its length. */
+export function matchesPart(pattern: Pattern, text: string): boolean {
+  return pattern.test(text);
+}
+
+/** Whether a pattern matches a whole text; linear in its length. */
+export function matchesWhole(pattern: Pattern, text: string): boolean {
+  return pattern.testExact(text);
+}
+
+/** A test of a string on a value that may be none. */
+export function testText(value: unknown, test: (text: string) => boolean): boolean | undefined {
+  return typeof value === "string" ? test(value) : undefined;
+}
+
+/** `text.matches(pattern)` with a pattern that is only known now; one that is no RE2 is an error. */
+export function matchesAnywhere(text: unknown, pattern: unknown): boolean | undefined {
+  if (typeof text !== "string" || typeof pattern !== "string") return undefined;
+  return compileLate(pattern)?.test(text);
+}
+
+/** `text.regexReplace(pattern, replacement)` with a pattern that was checked at build. */
+export function replacePattern(
+  text: unknown,
+  pattern: Pattern,
+  replacement: unknown,
+): string | undefined {
+  if (typeof text !== "string" || typeof replacement !== "string") return undefined;
+  try {
+    return pattern.matcher(text).replaceAll(replacement);
+  } catch {
+    // the replacement names a group that the pattern does not have
+    return undefined;
+  }
+}
+
+/** `text.regexReplace(pattern, replacement)`: `$1` and `${name}` in the replacement are groups. */
+export function regexReplace(
+  text: unknown,
+  pattern: unknown,
+  replacement: unknown,
+): string | undefined {
+  if (typeof pattern !== "string") return undefined;
+  const compiled = compileLate(pattern);
+  return compiled === undefined ? undefined : replacePattern(text, compiled, replacement);
+}
+
+function compileLate(pattern: string): Pattern | undefined {
+  if (pattern.length > MAX_PATTERN_LENGTH) return undefined;
+  try {
+    return RE2JS.compile(pattern);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,94 @@
+import type { IncomingMessage } from "node:http";
+import type { RequestVariables } from "../cel/variables.ts";
+import { type HeaderList, headerMap, headerValue, withoutHeader } from "./header-list.ts";
+import { endToEnd } from "./hop-by-hop.ts";
+import type { RequestFacts } from "./request-check.ts";
+
+/** The head of a request that node:http read; what is seldom asked for is computed when it is. */
+export class RequestHead implements RequestVariables {
+  readonly startTime = Date.now();
+  readonly method: string;
+  readonly target: string;
+  readonly host: string;
+  readonly hasBody: boolean;
+  protected readonly request: IncomingMessage;
+  #requestHeaders: HeaderList;
+  #queryAt: number | undefined;
+
+  constructor(request: IncomingMessage, facts: RequestFacts) {
+    this.request = request;
+    this.method = request.method ?? "";
+    this.target = request.url ?? "";
+    this.host = facts.host;
+    this.hasBody = facts.hasBody;
+    const sent = request.rawHeaders;
+    this.#requestHeaders = facts.namesConnectionHeaders ? endToEnd(sent, "") : sent;
+  }
+
+  get scheme(): "http" | "https" {
+    return "encrypted" in this.request.socket ? "https" : "http";
+  }
+
+  get hostname(): string {
+    const colon = this.host.lastIndexOf(":");
+    return colon === -1 || this.host.endsWith("]") ? this.host : this.host.slice(0, colon);
+  }
+
+  get path(): string {
+    const at = this.#query();
+    return at === -1 ? this.target : this.target.slice(0, at);
+  }
+
+  get query(): string {
+    const at = this.#query();
+    return at === -1 ? "" : this.target.slice(at + 1);
+  }
+
+  get pathAndQuery(): string {
+    return this.target;
+  }
+
+  get uri(): string {
+    return `${this.scheme}://${this.host}${this.target}`;
+  }
+
+  get version(): string {
+    return `HTTP/${this.request.httpVersion}`;
+  }
+
+  get remoteAddress(): string {
+    const address = this.request.socket.remoteAddress ?? "";
+    return address.startsWith("::ffff:") ? address.slice(7) : address;
+  }
+
+  get remotePort(): number {
+    return this.request.socket.remotePort ?? 0;
+  }
+
+  get requestHeaders(): HeaderList {
+    return this.#requestHeaders;
+  }
+
+  header(name: string): string | undefined {
+    return headerValue(this.#requestHeaders, name);
+  }
+
+  headerMap(): ReadonlyMap<string, string> {
+    return headerMap(this.#requestHeaders);
+  }
+
+  setRequestHeader(name: string, value: string): void {
+    const headers = withoutHeader(this.#requestHeaders, name);
+    headers.push(name, value);
+    this.#requestHeaders = headers;
+  }
+
+  removeRequestHeader(name: string): void {
+    this.#requestHeaders = withoutHeader(this.#requestHeaders, name);
+  }
+
+  #query(): number {
+    this.#queryAt ??= this.target.indexOf("?");
+    return this.#queryAt;
+  }
+}

@@ -1,0 +1,128 @@
+import type { Exchange } from "../http/exchange.ts";
+
+/** What browsers are told, as header values ready to send; undefined: the header is not sent. */
+export interface CorsAnswer {
+  /** `Access-Control-Allow-Methods`: names joined by `, `, or `*`: the method that was asked for. */
+  readonly allowMethods: string | undefined;
+  /** `Access-Control-Allow-Headers`: names joined by `, `, or `*`: the headers that were asked for. */
+  readonly allowHeaders: string | undefined;
+  /** `Access-Control-Expose-Headers`: names joined by `, `. */
+  readonly exposeHeaders: string | undefined;
+  /** Whether pages may send cookies and read the answer. */
+  readonly allowCredentials: boolean;
+  /** `Access-Control-Max-Age`: whole seconds. */
+  readonly maxAge: string | undefined;
+}
+
+/** Which pages may call, and what they are told. */
+export interface CorsSettings extends CorsAnswer {
+  /** Origins as browsers write them: lower case, without the scheme's own port. `null` is the opaque origin. */
+  readonly allowOrigins: ReadonlySet<string>;
+  /** `https://*.example.com` as its two ends. */
+  readonly allowOriginPatterns: readonly OriginPattern[];
+}
+
+/** The text before and after the `*` of an origin: the star stands for one or more host labels, never for a port. */
+export interface OriginPattern {
+  /** `https://` */
+  readonly start: string;
+  /** `.example.com`, `.example.com:8443`, or empty for any host on the scheme's own port. */
+  readonly end: string;
+}
+
+/**
+ * CORS for the listed origins (WHATWG Fetch, 3.3). True: the request was answered (a preflight, or any OPTIONS of an
+ * allowed origin). Other requests go on; their answer, wherever it is made, carries the headers.
+ *
+ * The policy alone decides who may read the answer: a grant in the upstream's own headers is replaced or removed.
+ */
+export function applyCors(exchange: Exchange, cors: CorsSettings): boolean {
+  exchange.addResponseHeader("vary", "Origin");
+  const origin = exchange.header("origin");
+  if (origin === undefined) return false;
+  return allowsOrigin(cors, origin) ? admit(exchange, cors, origin) : turnAway(exchange);
+}
+
+/** `applyCors` for `allowOrigins: ["*"]`: every page may call. */
+export function applyCorsToAnyOrigin(exchange: Exchange, cors: CorsAnswer): boolean {
+  exchange.addResponseHeader("vary", "Origin");
+  const origin = exchange.header("origin");
+  return origin === undefined ? false : admit(exchange, cors, origin);
+}
+
+/** Whether a page of that origin may call. `origin` is the header's value. */
+export function allowsOrigin(cors: CorsSettings, origin: string): boolean {
+  if (cors.allowOrigins.has(origin)) return true;
+  const canonical = canonicalOrigin(origin);
+  if (canonical !== origin && cors.allowOrigins.has(canonical)) return true;
+  return cors.allowOriginPatterns.some((pattern) => matches(pattern, canonical));
+}
+
+function admit(exchange: Exchange, cors: CorsAnswer, origin: string): boolean {
+  exchange.setResponseHeader("access-control-allow-origin", origin);
+  if (cors.allowCredentials) {
+    exchange.setResponseHeader("access-control-allow-credentials", "true");
+  } else {
+    // An upstream's own `true` would turn the echoed origin into a grant that the policy does not give.
+    exchange.removeResponseHeader("access-control-allow-credentials");
+  }
+  if (cors.exposeHeaders !== undefined) {
+    exchange.setResponseHeader("access-control-expose-headers", cors.exposeHeaders);
+  }
+  if (exchange.method !== "OPTIONS") return false;
+  answerPreflight(exchange, cors);
+  return true;
+}
+
+function answerPreflight(exchange: Exchange, cors: CorsAnswer): void {
+  const asked = exchange.header("access-control-request-method") ?? "";
+  const askedHeaders = exchange.header("access-control-request-headers") ?? "";
+  const answer: string[] = [];
+  grant(answer, "access-control-allow-methods", cors.allowMethods, asked, cors);
+  grant(answer, "access-control-allow-headers", cors.allowHeaders, askedHeaders, cors);
+  if (cors.maxAge !== undefined) answer.push("access-control-max-age", cors.maxAge);
+  exchange.addResponseHeader(
+    "vary",
+    "Access-Control-Request-Method, Access-Control-Request-Headers",
+  );
+  exchange.respond(200, answer);
+}
+
+/** With credentials `*` is the name of a header, not a wildcard (Fetch 3.3.5): what was asked for is echoed instead. */
+function grant(
+  answer: string[],
+  name: string,
+  allowed: string | undefined,
+  asked: string,
+  cors: CorsAnswer,
+): void {
+  if (allowed === undefined) return;
+  if (allowed !== "*") answer.push(name, allowed);
+  else if (asked !== "") answer.push(name, asked);
+  else if (!cors.allowCredentials) answer.push(name, "*");
+}
+
+function turnAway(exchange: Exchange): boolean {
+  exchange.removeResponseHeader("access-control-allow-origin");
+  if (exchange.method !== "OPTIONS") return false;
+  if ((exchange.header("access-control-request-method") ?? "") === "") return false;
+  exchange.respond(200, []);
+  return true;
+}
+
+/** RFC 6454 4: scheme and host compare in lower case, the scheme's own port is left out. Browsers send it so. */
+function canonicalOrigin(origin: string): string {
+  const lower = origin.toLowerCase();
+  if (lower.startsWith("https://") && lower.endsWith(":443")) return lower.slice(0, -4);
+  if (lower.startsWith("http://") && lower.endsWith(":80")) return lower.slice(0, -3);
+  return lower;
+}
+
+function matches({ start, end }: OriginPattern, origin: string): boolean {
+  if (origin.length <= start.length + end.length) return false;
+  if (!origin.startsWith(start) || !origin.endsWith(end)) return false;
+  return hostLabels.test(origin.slice(start.length, origin.length - end.length));
+}
+
+/** Letters, digits and dots, so that `https://evil.test:1.example.com` is not a subdomain. */
+const hostLabels = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;

@@ -1,0 +1,47 @@
+import type { JsonObject } from "../cel/variables.ts";
+import type { Exchange } from "../http/exchange.ts";
+import {
+  type Authenticated,
+  admit,
+  bearerToken,
+  type Challenge,
+  consume,
+  refuseMissing,
+} from "../jwt/authenticate.ts";
+import type { JwtVerifier } from "../jwt/verifier.ts";
+
+export { type JwtProvider, type JwtSettings, type JwtVerifier, openJwt } from "../jwt/verifier.ts";
+
+/** Strict: the claims of a valid token; undefined when the request was answered (401; 503 without keys to check with). */
+export function requireJwt(
+  exchange: Exchange,
+  verifier: JwtVerifier,
+): Authenticated | Promise<Authenticated> {
+  const token = bearerToken(exchange);
+  if (token === undefined) return refuseMissing(exchange, bearer);
+  const verdict = verifier.check(token, exchange.gateway);
+  if (!(verdict instanceof Promise)) return admit(exchange, verdict, bearer);
+  return verdict.then((found) => admit(exchange, found, bearer));
+}
+
+/** Optional: as strict for a request with a token; null for one without. */
+export function acceptJwt(
+  exchange: Exchange,
+  verifier: JwtVerifier,
+): Authenticated | null | Promise<Authenticated> {
+  return bearerToken(exchange) === undefined ? null : requireJwt(exchange, verifier);
+}
+
+/** Permissive: the claims of a valid token, else null; nothing is refused. A token that is not valid goes upstream. */
+export async function observeJwt(
+  exchange: Exchange,
+  verifier: JwtVerifier,
+): Promise<JsonObject | null> {
+  const token = bearerToken(exchange);
+  if (token === undefined) return null;
+  const verdict = await verifier.check(token, exchange.gateway);
+  return typeof verdict === "string" ? null : consume(exchange, verdict);
+}
+
+const bearer: Challenge = (_exchange, error) =>
+  error === undefined ? "Bearer" : `Bearer error="${error}"`;

@@ -1,0 +1,38 @@
+import type { Exchange } from "../http/exchange.ts";
+import {
+  type Authenticated,
+  admit,
+  bearerToken,
+  type Challenge,
+  refuseMissing,
+} from "../jwt/authenticate.ts";
+import type { JwtVerifier } from "../jwt/verifier.ts";
+import { resourceMetadataUrl } from "../oauth/addresses.ts";
+
+/**
+ * Strict, as `requireJwt`; the 401 also says where the protected-resource metadata is, which is how MCP clients find
+ * the authorization server (RFC 9728 5.1).
+ */
+export function requireMcpJwt(
+  exchange: Exchange,
+  verifier: JwtVerifier,
+): Authenticated | Promise<Authenticated> {
+  const token = bearerToken(exchange);
+  if (token === undefined) return refuseMissing(exchange, discovery);
+  const verdict = verifier.check(token, exchange.gateway);
+  if (!(verdict instanceof Promise)) return admit(exchange, verdict, discovery);
+  return verdict.then((found) => admit(exchange, found, discovery));
+}
+
+/** Optional: as strict for a request with a token; null for one without. Permissive is `observeJwt`. */
+export function acceptMcpJwt(
+  exchange: Exchange,
+  verifier: JwtVerifier,
+): Authenticated | null | Promise<Authenticated> {
+  return bearerToken(exchange) === undefined ? null : requireMcpJwt(exchange, verifier);
+}
+
+const discovery: Challenge = (exchange, error) => {
+  const where = `resource_metadata="${resourceMetadataUrl(exchange)}"`;
+  return error === undefined ? `Bearer ${where}` : `Bearer error="${error}", ${where}`;
+};

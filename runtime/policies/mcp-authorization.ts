@@ -1,0 +1,15 @@
+import type { JwtVariable, McpVariables, RequestVariables } from "../cel/variables.ts";
+
+/** What an MCP authorization rule reads. */
+export interface McpRuleInput {
+  readonly request: RequestVariables;
+  readonly jwt: JwtVariable;
+  /** The item that is listed or called. */
+  readonly mcp: McpVariables;
+}
+
+/**
+ * Whether an item may be listed and called: the same question both times, so that what is listed is what is callable.
+ * The route's MCP backend asks it; an item it refuses does not exist for the client.
+ */
+export type McpRule = (input: McpRuleInput) => boolean;

@@ -1,0 +1,83 @@
+import type { McpBackend, McpTarget, RouteNode } from "../../compiler/ir.ts";
+import { type Code, code, imported, importedType, literal } from "../code.ts";
+import type { Trace } from "../trace.ts";
+import type { BackendCode } from "./backend.ts";
+import { CONNECT_TIMEOUT } from "./host.ts";
+
+const MODULE = "gwc/runtime/mcp/backend";
+
+/** What the route around an MCP backend settled. */
+export interface McpScope {
+  readonly route: RouteNode;
+  readonly trace: Trace;
+  /** The rule function, when there is mcpAuthorization. */
+  readonly rule: Code | undefined;
+  /** True when a policy declared `jwt`. */
+  readonly hasJwt: boolean;
+  /** Origins of the CORS policy: pages that may use the endpoint. */
+  readonly allowOrigins: readonly string[];
+  /** Hostnames that the route answers; empty for any. */
+  readonly hostnames: readonly string[];
+}
+
+/** The specification's `maxBufferSize`, and what one message of a server may take. */
+const LIMITS = { body: 2_097_152, message: 67_108_864, sessions: 1000 };
+
+/** Milliseconds. */
+const TIMEOUTS = {
+  initialize: 60_000,
+  fanOut: 10_000,
+  call: 300_000,
+  idle: 1_800_000,
+  keepAlive: 15_000,
+};
+
+/** An MCP endpoint in front of one or more servers. */
+export function mcpBackend(backend: McpBackend, scope: McpScope): BackendCode {
+  const open = imported(MODULE, "openMcpBackend");
+  const settings = {
+    route: scope.route.name,
+    targets: backend.targets.map((node) => target(node, scope.hasJwt ? "withhold" : "forward")),
+    prefix: backend.prefixMode === "always" || backend.targets.length > 1,
+    failureMode: backend.failureMode,
+    timeouts: TIMEOUTS,
+    limits: LIMITS,
+  };
+  const allows = scope.rule ?? code`${imported("gwc/runtime/mcp/access", "allowEverything")}`;
+  const access = literal({ jwt: scope.hasJwt ? code`jwt` : null, allows });
+  const pages = { hostnames: scope.hostnames, allowOrigins: scope.allowOrigins };
+  const origin = "gwc/runtime/mcp/origin";
+  return {
+    declarations: [
+      code`
+        ${scope.trace(backend.origin)}
+        const backend = ${open}(${literal(settings)});
+      `,
+      code`const pages: ${importedType(origin, "OriginSettings")} = ${literal(pages)};`,
+    ],
+    first: [code`exchange.refusalFormat = "json-rpc";`],
+    guard: [code`if (${imported(origin, "refuseForeignOrigin")}(exchange, pages)) return;`],
+    step: code`return ${imported("gwc/runtime/mcp/serve", "serveMcp")}(exchange, backend, ${access});`,
+    isAsync: true,
+  };
+}
+
+/**
+ * `withhold`: the gateway checked the client's credentials, so they were meant for it and stay here. Without a check
+ * they are the server's.
+ */
+function target(node: McpTarget, credentials: "withhold" | "forward"): Code {
+  const { name } = node;
+  switch (node.kind) {
+    case "streamable":
+    case "sse": {
+      const make = imported(MODULE, node.kind === "sse" ? "sse" : "streamableHttp");
+      const settings = { name, url: node.url, connectTimeout: CONNECT_TIMEOUT, credentials };
+      return code`${make}(${literal(settings)})`;
+    }
+    case "stdio": {
+      const { command, args, env } = node;
+      return code`${imported(MODULE, "stdio")}(${literal({ name, command, args, env })})`;
+    }
+  }
+}

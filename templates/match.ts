@@ -1,0 +1,50 @@
+import type { RouteMatch, ValueMatch } from "../compiler/ir.ts";
+import { type Code, code, imported, literal } from "./code.ts";
+import type { Expressions } from "./expression.ts";
+
+/** The conditions of a match, all of which must hold; none when it always does. `path` is a local name. */
+export function matchConditions(match: RouteMatch, expressions: Expressions): readonly Code[] {
+  return [
+    ...pathCondition(match, expressions),
+    ...(match.method === undefined ? [] : [code`exchange.method === ${literal(match.method)}`]),
+    ...match.headers.map((header) =>
+      valueCondition(header, code`exchange.header(${literal(header.name)})`, "header", expressions),
+    ),
+    ...match.query.map((parameter) => {
+      const value = imported("gwc/runtime/http/query", "queryValue");
+      return valueCondition(
+        parameter,
+        code`${value}(exchange.query, ${literal(parameter.name)})`,
+        "query",
+        expressions,
+      );
+    }),
+  ];
+}
+
+function pathCondition({ path }: RouteMatch, expressions: Expressions): readonly Code[] {
+  switch (path.kind) {
+    case "exact":
+      return [code`path === ${literal(path.value)}`];
+    case "prefix":
+      return path.value === "/"
+        ? []
+        : [code`${imported("gwc/runtime/http/path", "isUnder")}(path, ${literal(path.value)})`];
+    case "regex":
+      return [expressions.use(path.test)];
+  }
+}
+
+/** A pattern's test reads the local name `header` or `query`, so it is wrapped in a function of it. */
+function valueCondition(
+  { value }: ValueMatch,
+  read: Code,
+  subject: "header" | "query",
+  expressions: Expressions,
+): Code {
+  if (value.kind === "exact") return code`${read} === ${literal(value.value)}`;
+  const test = expressions.use(value.test);
+  return subject === "header"
+    ? code`${imported("gwc/runtime/http/query", "holds")}(${read}, (header) => ${test})`
+    : code`${imported("gwc/runtime/http/query", "holds")}(${read}, (query) => ${test})`;
+}

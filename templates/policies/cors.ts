@@ -1,0 +1,30 @@
+import { code, imported, importedType, literal } from "../code.ts";
+import type { PolicyTemplate } from "./policy.ts";
+
+const MODULE = "gwc/runtime/policies/cors";
+
+/** `cors`: answers preflights, marks the other answers. */
+export const corsTemplate: PolicyTemplate<"cors"> = ({ settings, origin }, { trace }) => {
+  const { isAnyOrigin, origins, originPatterns, answer } = settings;
+  const type = importedType(MODULE, isAnyOrigin ? "CorsAnswer" : "CorsSettings");
+  const apply = imported(MODULE, isAnyOrigin ? "applyCorsToAnyOrigin" : "applyCors");
+  const headers = Object.fromEntries(
+    Object.entries(answer).map(([key, value]) => [key, value ?? code`undefined`]),
+  );
+  const value = isAnyOrigin
+    ? headers
+    : {
+        allowOrigins: code`new Set(${literal(origins)})`,
+        allowOriginPatterns: originPatterns,
+        ...headers,
+      };
+  return {
+    declarations: [
+      code`
+        ${trace(origin)}
+        const cors: ${type} = ${literal(value)};
+      `,
+    ],
+    steps: [code`if (${apply}(exchange, cors)) return;`],
+  };
+};

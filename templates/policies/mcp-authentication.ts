@@ -1,0 +1,69 @@
+import { type Code, code, imported, literal, type Printable } from "../code.ts";
+import { jwtSettings, jwtSteps } from "./jwt-auth.ts";
+import type { PolicyTemplate } from "./policy.ts";
+
+const MODULE = "gwc/runtime/policies/mcp-authentication";
+const METADATA = "gwc/runtime/oauth/metadata";
+
+/** `mcpAuthentication`: OAuth metadata first, whatever the request carries; then the token check. */
+export const mcpAuthenticationTemplate: PolicyTemplate<"mcpAuthentication"> = (
+  { settings, origin },
+  { trace },
+) => {
+  const { mode, providers, provider } = settings;
+  const verifier = imported("gwc/runtime/policies/jwt-auth", "openJwt");
+  return {
+    declarations: [
+      code`
+        ${trace(origin)}
+        const mcpAuthentication = ${verifier}(${literal(jwtSettings(providers))});
+      `,
+      code`const oauth = ${literal(oauthSettings(settings))};`,
+    ],
+    first: [
+      code`if (${imported(METADATA, "isOAuthPath")}(exchange)) return ${serve(provider)}(exchange, oauth);`,
+    ],
+    ...jwtSteps(
+      mode,
+      { strict: imported(MODULE, "requireMcpJwt"), optional: imported(MODULE, "acceptMcpJwt") },
+      code`mcpAuthentication`,
+    ),
+  };
+};
+
+type Settings = Parameters<typeof mcpAuthenticationTemplate>[0]["settings"];
+
+function serve(provider: Settings["provider"]): ReturnType<typeof imported> {
+  switch (provider) {
+    case "auth0":
+      return imported("gwc/runtime/oauth/auth0", "serveAuth0OAuth");
+    case "keycloak":
+      return imported("gwc/runtime/oauth/keycloak", "serveKeycloakOAuth");
+    case undefined:
+      return imported(METADATA, "serveOAuth");
+  }
+}
+
+function oauthSettings({ issuer, audience, provider, resourceMetadata }: Settings): Printable {
+  const urls: Code = code`${imported("gwc/runtime/oauth/addresses", "metadataUrls")}(${literal(issuer)})`;
+  const registration = literal(late(issuer, "/clients-registrations/openid-connect"));
+  return {
+    metadataUrls: urls,
+    resourceMetadata: {
+      // Behind an adapted provider the gateway is the authorization server that clients see.
+      ...(provider === undefined ? { authorization_servers: [issuer] } : {}),
+      mcp_protocol_version: "2025-11-25",
+      resource_type: "mcp-server",
+      bearer_methods_supported: ["header"],
+      ...(resourceMetadata as Readonly<Record<string, Printable>>),
+    },
+    audience: provider === "auth0" ? (audience ?? "") : undefined,
+    registrationUrl: provider === "keycloak" ? code`${registration}` : undefined,
+  };
+}
+
+/** The issuer's address with a path below it. */
+function late(issuer: Settings["issuer"], path: string): Settings["issuer"] {
+  if (typeof issuer === "string") return `${issuer.replace(/\/$/, "")}${path}`;
+  return { kind: "late", parts: [...issuer.parts, path] };
+}

@@ -1,0 +1,35 @@
+import type { PolicyKind, PolicyUse } from "../../compiler/ir.ts";
+import type { Code, Hole } from "../code.ts";
+import type { Expressions } from "../expression.ts";
+import type { Trace } from "../trace.ts";
+
+/** The parts of a route's module that one policy adds. */
+export interface PolicyCode {
+  /** Module constants and functions, in order; each with its trace comment. */
+  readonly declarations: readonly Hole[];
+  /** Statements of the route's function; each goes on or ends the exchange. */
+  readonly steps: readonly Hole[];
+  /** Statements that come before every policy's steps: paths that are answered whatever the request carries. */
+  readonly first?: readonly Hole[];
+  /** True when a step awaits. */
+  readonly isAsync?: boolean;
+  /** True when a step declares `jwt`. */
+  readonly definesJwt?: boolean;
+  /** What later parts of the route pass on: the name of the MCP rule function. */
+  readonly mcpRule?: Code;
+}
+
+/** What a policy's template may know of the route around it. */
+export interface RouteScope {
+  readonly trace: Trace;
+  /** Takes the emitted expressions; their constants are declared at the head of the module. */
+  readonly expressions: Expressions;
+  /** The kinds of the route's policies. */
+  readonly policies: readonly PolicyUse[];
+}
+
+/** The template of a policy kind. */
+export type PolicyTemplate<Kind extends PolicyKind> = (
+  use: PolicyUse<Kind>,
+  scope: RouteScope,
+) => PolicyCode;

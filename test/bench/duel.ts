@@ -1,0 +1,138 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+/** Two proxies that do the same work, and the request both get. */
+export interface Duel {
+  readonly name: string;
+  /** The request, ready for the wire; the answer must be a 200 with Content-Length. */
+  readonly request: string;
+  /** Script and environment of each; a script prints `listening on ADDRESS:PORT`. */
+  readonly gateway: Contender;
+  readonly handwritten: Contender;
+  /** The least ratio that is accepted. */
+  readonly goal: number;
+}
+
+export interface Contender {
+  readonly script: string;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+export interface Pace {
+  readonly rounds: number;
+  /** Seconds of one measurement. */
+  readonly seconds: number;
+  readonly connections: number;
+}
+
+/** Requests per CPU-second of the gateway, of the hand-written proxy, and their ratio, round by round. */
+export interface Round {
+  readonly gateway: Figure;
+  readonly handwritten: Figure;
+  readonly ratio: number;
+}
+
+export interface Figure {
+  readonly perCpuSecond: number;
+  readonly p50: number;
+  readonly p99: number;
+}
+
+/** Measures both in turns (A B A B): the machine's mood meets them alike. */
+export async function run(duel: Duel, upstream: string, pace: Pace): Promise<readonly Round[]> {
+  const gateway = await start(duel.gateway, upstream);
+  const handwritten = await start(duel.handwritten, upstream);
+  try {
+    // Compiled code is what is compared: the first seconds do not count.
+    const warmUp = { ...pace, seconds: 3 };
+    await measure(gateway, duel.request, warmUp);
+    await measure(handwritten, duel.request, warmUp);
+    const rounds: Round[] = [];
+    for (let i = 0; i < pace.rounds; i++) {
+      const ours = await measure(gateway, duel.request, pace);
+      const theirs = await measure(handwritten, duel.request, pace);
+      const ratio = ours.perCpuSecond / theirs.perCpuSecond;
+      rounds.push({ gateway: ours, handwritten: theirs, ratio });
+    }
+    return rounds;
+  } finally {
+    gateway.process.kill();
+    handwritten.process.kill();
+  }
+}
+
+export interface Started {
+  readonly process: ChildProcess;
+  readonly port: number;
+}
+
+/** Starts a script and waits until it says where it listens. */
+export function start(contender: Contender, upstream: string): Promise<Started> {
+  const child = spawn(process.execPath, [...nodeFlags(), contender.script], {
+    stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, ...contender.environment, UPSTREAM: upstream },
+  });
+  return new Promise((resolve, reject) => {
+    let text = "";
+    const look = (chunk: Buffer) => {
+      text += chunk.toString();
+      const port = /listening on [\d.]+:(\d+)/.exec(text)?.[1];
+      if (port === undefined) return;
+      child.stdout.off("data", look);
+      child.stdout.resume();
+      resolve({ process: child, port: Number(port) });
+    };
+    child.stdout.on("data", look);
+    child.on("exit", (code) => reject(new Error(`${contender.script} ended with ${code}`)));
+  });
+}
+
+/** Flags for the proxies, to profile them: `BENCH_NODE_FLAGS=--cpu-prof`. */
+function nodeFlags(): readonly string[] {
+  const flags = process.env.BENCH_NODE_FLAGS;
+  return flags === undefined || flags === "" ? [] : flags.split(" ");
+}
+
+async function measure(proxy: Started, request: string, pace: Pace): Promise<Figure> {
+  const before = cpuSeconds(proxy.process.pid);
+  const load = await runLoad(proxy.port, request, pace);
+  const used = cpuSeconds(proxy.process.pid) - before;
+  if (load.failures > 0 || load.answers === 0) {
+    throw new Error(`${load.failures} failures, ${load.answers} answers`);
+  }
+  return { perCpuSecond: load.answers / used, p50: load.p50, p99: load.p99 };
+}
+
+/** User and system time of a process so far (proc(5): fields 14 and 15, in ticks of 10 ms). */
+function cpuSeconds(pid: number | undefined): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+interface Load {
+  readonly answers: number;
+  readonly failures: number;
+  readonly p50: number;
+  readonly p99: number;
+}
+
+function runLoad(port: number, request: string, pace: Pace): Promise<Load> {
+  const script = fileURLToPath(new URL("load.ts", import.meta.url));
+  const encoded = Buffer.from(request, "latin1").toString("base64");
+  const settings = [port, pace.seconds, pace.connections, encoded].map(String);
+  const child = spawn(process.execPath, [script, ...settings], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  return new Promise((resolve, reject) => {
+    let text = "";
+    child.stdout.on("data", (chunk: Buffer) => {
+      text += chunk.toString();
+    });
+    child.on("exit", (code) => {
+      if (code === 0) resolve(JSON.parse(text));
+      else reject(new Error(`the load generator ended with ${code}`));
+    });
+  });
+}

@@ -1,0 +1,3 @@
+import { serveProxy } from "./handwritten-proxy.ts";
+
+serveProxy(undefined);

@@ -1,0 +1,68 @@
+import { connect, type Socket } from "node:net";
+
+// A load generator: `node load.ts PORT SECONDS CONNECTIONS REQUEST-BASE64`. Each connection sends its next request when
+// the answer is complete. Prints {"answers": n, "failures": n, "latencies": {...}} of its run.
+
+const [port = "", seconds = "", connections = "", encoded = ""] = process.argv.slice(2);
+const request = Buffer.from(encoded, "base64");
+const latencies: number[] = [];
+let answers = 0;
+let failures = 0;
+let isOver = false;
+
+/** One connection that asks again and again. */
+class Client {
+  readonly #socket: Socket;
+  #pending: Buffer = Buffer.alloc(0);
+  #sent = 0;
+
+  constructor() {
+    this.#socket = connect(Number(port), "127.0.0.1", () => this.#ask());
+    this.#socket.setNoDelay(true);
+    this.#socket.on("data", (chunk) => this.#take(chunk));
+    this.#socket.on("error", () => {
+      if (!isOver) failures += 1;
+    });
+    this.#socket.on("close", () => {
+      if (!isOver) failures += 1;
+    });
+  }
+
+  end(): void {
+    this.#socket.destroy();
+  }
+
+  #ask(): void {
+    this.#sent = performance.now();
+    this.#socket.write(request);
+  }
+
+  #take(chunk: Buffer): void {
+    const bytes = this.#pending.length === 0 ? chunk : Buffer.concat([this.#pending, chunk]);
+    const headEnd = bytes.indexOf("\r\n\r\n");
+    if (headEnd === -1) {
+      this.#pending = bytes;
+      return;
+    }
+    const head = bytes.toString("latin1", 0, headEnd);
+    const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? "0");
+    if (bytes.length < headEnd + 4 + length) {
+      this.#pending = bytes;
+      return;
+    }
+    this.#pending = Buffer.alloc(0);
+    if (head.startsWith("HTTP/1.1 200")) answers += 1;
+    else failures += 1;
+    latencies.push(performance.now() - this.#sent);
+    this.#ask();
+  }
+}
+
+const clients = Array.from({ length: Number(connections) }, () => new Client());
+setTimeout(() => {
+  isOver = true;
+  for (const client of clients) client.end();
+  latencies.sort((a, b) => a - b);
+  const at = (share: number) => latencies[Math.floor(latencies.length * share)] ?? 0;
+  process.stdout.write(JSON.stringify({ answers, failures, p50: at(0.5), p99: at(0.99) }));
+}, Number(seconds) * 1000);

@@ -1,0 +1,298 @@
+import { readFileSync } from "node:fs";
+import type { Socket } from "node:net";
+import { describe, expect, test } from "vitest";
+import {
+  eventually,
+  freePort,
+  pause,
+  RawClient,
+  startPlain,
+  startRawUpstream,
+  startUpstream,
+} from "./harness.ts";
+
+const get = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+
+/** An upstream that answers each request with these bytes; "" closes the connection. */
+function startBytes(bytes: string): Promise<string> {
+  return startRawUpstream((socket) => {
+    socket.on("data", () => {
+      if (bytes === "") socket.destroy();
+      else socket.write(bytes, "latin1");
+    });
+  });
+}
+
+describe("an upstream", () => {
+  test("that is down gives 503 and no internals, and the gateway serves on", async () => {
+    const { gateway, url } = await startPlain(`http://127.0.0.1:${await freePort()}`);
+    for (let i = 0; i < 2; i++) {
+      const answer = await fetch(url);
+      expect(answer.status).toBe(503);
+      expect(await answer.text()).toBe("upstream is not reachable");
+    }
+    await gateway.seen(/http\.status=503 error="connect ECONNREFUSED.*reason=UpstreamFailure/);
+  });
+
+  test("whose name has no address gives 503", async () => {
+    const { url } = await startPlain("http://no-such-host.invalid:80");
+    expect((await fetch(url)).status).toBe(503);
+  });
+
+  test.each([
+    ["closes without an answer", ""],
+    ["answers garbage", "SSH-2.0-OpenSSH_9.2\r\n"],
+    ["answers two lengths", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"],
+    [
+      "answers a length and chunks",
+      "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    ],
+    ["switches protocols unasked", "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n"],
+    ["answers a header of 100 KB", `HTTP/1.1 200 OK\r\nX: ${"x".repeat(100_000)}\r\n\r\n`],
+  ])("that %s gives 502", async (_name, bytes) => {
+    const { url } = await startPlain(await startBytes(bytes));
+    const answer = await fetch(url);
+    expect(answer.status).toBe(502);
+    expect(answer.headers.get("x")).toBeNull();
+  });
+
+  test.each([
+    ["a body of known length", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf"],
+    ["a chunked body", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n"],
+  ])("that dies inside %s breaks the client's connection", async (_name, bytes) => {
+    const upstream = await startRawUpstream((socket) => {
+      socket.on("data", () => {
+        socket.write(bytes);
+        setTimeout(() => socket.destroy(), 50);
+      });
+    });
+    const { gateway, port } = await startPlain(upstream);
+    const client = new RawClient(port);
+    client.send(get);
+    await client.closes();
+    expect(client.received).toMatch(/half/);
+    expect(client.received).not.toMatch(/\r\n0\r\n\r\n$/);
+    await gateway.seen(/http\.status=200 .*reason=UpstreamFailure/);
+  });
+
+  test("that dies while a 1.0 client reads resets the connection: the end would look complete", async () => {
+    const sockets: Socket[] = [];
+    const upstream = await startRawUpstream((socket) => {
+      sockets.push(socket);
+      socket.on("data", () =>
+        socket.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n"),
+      );
+    });
+    const { port } = await startPlain(upstream);
+    const client = new RawClient(port);
+    let error: NodeJS.ErrnoException | undefined;
+    client.socket.on("error", (raised) => {
+      error = raised;
+    });
+    client.send("GET / HTTP/1.0\r\n\r\n");
+    await client.receives(/half/);
+    for (const socket of sockets) socket.destroy();
+    await client.closes();
+    expect(error?.code).toBe("ECONNRESET");
+  });
+
+  test("that answers before it has the whole body is believed", async () => {
+    const upstream = await startRawUpstream((socket) => {
+      socket.once("data", () =>
+        socket.end("HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno"),
+      );
+    });
+    const { port } = await startPlain(upstream);
+    const client = new RawClient(port);
+    client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\nthe start");
+    await client.receives(/^HTTP\/1\.1 401 /);
+  });
+
+  test("whose kept connection was closed is reached over a new one", async () => {
+    let connections = 0;
+    const upstream = await startRawUpstream((socket) => {
+      connections += 1;
+      socket.on("data", () => {
+        socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+        setTimeout(() => socket.destroy(), 20);
+      });
+    });
+    const { url } = await startPlain(upstream);
+    for (let i = 0; i < 3; i++) {
+      expect(await (await fetch(url)).text()).toBe("ok");
+      await pause(100);
+    }
+    expect(connections).toBe(3);
+  });
+
+  test("that says more than it was asked is not believed by the next request", async () => {
+    const upstream = await startRawUpstream((socket) => {
+      let count = 0;
+      socket.on("data", () => {
+        count += 1;
+        socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nreal${count}`);
+        setTimeout(() => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison"), 30);
+      });
+    });
+    const { url } = await startPlain(upstream);
+    for (let i = 0; i < 3; i++) {
+      expect(await (await fetch(url)).text()).toMatch(/^real/);
+      await pause(100);
+    }
+  });
+});
+
+describe("a client that leaves", () => {
+  test("aborts its upstream call within 100 ms, while waiting and while reading", async () => {
+    const delays: number[] = [];
+    let left = 0;
+    let calls = 0;
+    const upstream = await startUpstream((request, response) => {
+      calls += 1;
+      response.on("close", () => delays.push(performance.now() - left));
+      if (request.url === "/stream") response.write("data: 1\n\n");
+    });
+    const { gateway, port } = await startPlain(upstream);
+    for (const path of ["/wait", "/stream", "/wait", "/stream", "/wait", "/stream"]) {
+      const client = new RawClient(port);
+      const before = calls;
+      client.send(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+      await eventually(() => calls > before || null, "the call upstream");
+      if (path === "/stream") await client.receives(/data: 1/);
+      left = performance.now();
+      client.socket.destroy();
+      await eventually(() => delays.length === calls || null, "the abort upstream");
+    }
+    // Other work on the machine may delay one of them.
+    expect(Math.min(...delays.filter((_, i) => i % 2 === 0))).toBeLessThan(100);
+    expect(Math.min(...delays.filter((_, i) => i % 2 === 1))).toBeLessThan(100);
+    await gateway.seen(/http\.path=\/wait http\.version=HTTP\/1\.1 reason=ClientClosed/);
+  });
+
+  test("in the middle of its body aborts the upstream call", async () => {
+    let aborted = false;
+    let received = 0;
+    const upstream = await startUpstream((request) => {
+      request.on("data", (chunk) => {
+        received += chunk.length;
+      });
+      request.on("error", () => {
+        aborted = true;
+      });
+    });
+    const { port } = await startPlain(upstream);
+    const client = new RawClient(port);
+    client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\nthe start");
+    await eventually(() => received > 0 || null, "the start of the body");
+    client.socket.destroy();
+    await eventually(() => aborted || null, "the abort upstream");
+  });
+});
+
+describe("a slow reader", () => {
+  test("pauses its upstream: the gateway holds little of a large answer", async () => {
+    const piece = Buffer.alloc(65_536, "x");
+    const total = 200 * 1024 * 1024;
+    let written = 0;
+    const upstream = await startUpstream((_request, response) => {
+      response.writeHead(200, { "content-length": String(total) });
+      const fill = () => {
+        while (written < total) {
+          written += piece.length;
+          if (!response.write(piece)) {
+            response.once("drain", fill);
+            return;
+          }
+        }
+        response.end();
+      };
+      fill();
+    });
+    const { gateway, port } = await startPlain(upstream);
+    const client = new RawClient(port);
+    client.socket.pause();
+    client.send(get);
+    const stopped = await settled(() => written);
+    expect(stopped).toBeLessThan(40 * 1024 * 1024);
+    expect(residentBytes(gateway.child.pid)).toBeLessThan(250 * 1024 * 1024);
+    // And it goes on when the client reads on.
+    let read = 0;
+    client.socket.removeAllListeners("data");
+    client.socket.on("data", (chunk) => {
+      read += chunk.length;
+    });
+    client.socket.resume();
+    await eventually(() => read >= total || null, "the whole answer");
+    expect(residentBytes(gateway.child.pid)).toBeLessThan(250 * 1024 * 1024);
+  });
+
+  test("upstream pauses the client: the gateway holds little of a large body", async () => {
+    let paused: (() => void) | undefined;
+    let received = 0;
+    const upstream = await startUpstream((request, response) => {
+      paused = () => request.on("data", (chunk) => (received += chunk.length));
+      request.on("end", () => response.end("done"));
+    });
+    const { gateway, port } = await startPlain(upstream);
+    const client = new RawClient(port);
+    const total = 100 * 1024 * 1024;
+    client.send(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${total}\r\n\r\n`);
+    const piece = Buffer.alloc(65_536, "x");
+    let sent = 0;
+    const fill = () => {
+      while (sent < total) {
+        sent += piece.length;
+        if (!client.socket.write(piece)) {
+          client.socket.once("drain", fill);
+          return;
+        }
+      }
+    };
+    fill();
+    const stopped = await settled(() => sent);
+    expect(stopped).toBeLessThan(40 * 1024 * 1024);
+    expect(residentBytes(gateway.child.pid)).toBeLessThan(250 * 1024 * 1024);
+    paused?.();
+    await client.receives(/done/);
+    expect(received).toBe(total);
+  });
+});
+
+describe("a handler that throws", () => {
+  test("is a 500 without internals, with a stack on stderr, and the process lives on", async () => {
+    const { gateway, url } = await startPlain("http://127.0.0.1:1");
+    const answer = await fetch(`${url}/throws`);
+    expect(answer.status).toBe(500);
+    expect(await answer.text()).toBe("internal error");
+    await eventually(() => /a bug in a handler\n\s+at /.exec(gateway.errors), "the stack");
+    expect(gateway.output).not.toMatch(/a bug/);
+    expect((await fetch(`${url}/missing`)).status).toBe(404);
+  });
+
+  test("after the head breaks the connection off", async () => {
+    const { gateway, port } = await startPlain("http://127.0.0.1:1");
+    const client = new RawClient(port);
+    client.send("GET /throws-later HTTP/1.1\r\nHost: x\r\n\r\n");
+    await client.closes();
+    expect(client.received).toMatch(/the first half\r\n$/);
+    await eventually(() => /a bug in the middle/.exec(gateway.errors), "the stack");
+  });
+});
+
+/** The value once it has not changed for a while. */
+async function settled(look: () => number): Promise<number> {
+  let last = -1;
+  await eventually(() => {
+    const now = look();
+    const isSettled = now === last && now > 0;
+    last = now;
+    return isSettled || null;
+  }, "a standstill");
+  await pause(500);
+  return look();
+}
+
+function residentBytes(pid: number | undefined): number {
+  const status = readFileSync(`/proc/${pid}/status`, "latin1");
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
+}

@@ -1,0 +1,200 @@
+import { createServer } from "node:net";
+import { describe, expect, onTestFinished, test } from "vitest";
+import {
+  eventually,
+  freePort,
+  GatewayProcess,
+  pause,
+  RawClient,
+  startPlain,
+  startUpstream,
+} from "./harness.ts";
+
+describe("a gateway that can't start ends with 1 and one line that says why", () => {
+  test("a variable that is not set", async () => {
+    const gateway = new GatewayProcess("gateway.ts", {});
+    expect(await gateway.exited).toBe(1);
+    expect(gateway.errors).toBe("error: the environment variable UPSTREAM is not set\n");
+  });
+
+  test("a port that is in use, with its line in the configuration", async () => {
+    const blocker = createServer();
+    onTestFinished(() => {
+      blocker.close();
+    });
+    const port = await new Promise<number>((resolve) => {
+      blocker.listen(0, () => {
+        const address = blocker.address();
+        if (address !== null && typeof address === "object") resolve(address.port);
+      });
+    });
+    const gateway = new GatewayProcess("reload.ts", {
+      FIRST_PORT: String(port),
+      SECOND_PORT: "1",
+    });
+    expect(await gateway.exited).toBe(1);
+    expect(gateway.errors).toBe(
+      `error: cannot listen on 0.0.0.0:${port} (gateway.yaml:2): the port is in use\n`,
+    );
+  });
+
+  test.each([
+    ["SESSION_KEY", "abc", "SESSION_KEY must be 64 hexadecimal digits (32 bytes)"],
+    ["LOG_FORMAT", "xml", 'LOG_FORMAT must be "text" or "json", not "xml"'],
+    ["STATS_ADDR", "here", 'the stats address must be HOST:PORT, not "here"'],
+    [
+      "CONNECTION_MIN_TERMINATION_DEADLINE",
+      "soon",
+      'CONNECTION_MIN_TERMINATION_DEADLINE must be seconds or a duration like "10s", not "soon"',
+    ],
+  ])("a malformed %s", async (name, value, message) => {
+    const gateway = new GatewayProcess("gateway.ts", { UPSTREAM: "http://x", [name]: value });
+    expect(await gateway.exited).toBe(1);
+    expect(gateway.errors).toBe(`error: ${message}\n`);
+  });
+});
+
+describe("SIGTERM", () => {
+  test("lets a stream end by itself, refuses new connections, and ends with 0", async () => {
+    let finish: (() => void) | undefined;
+    const upstream = await startUpstream((_request, response) => {
+      response.write("data: 1\n\n");
+      finish = () => response.end("data: last\n\n");
+    });
+    const { gateway, port } = await startPlain(upstream);
+    const client = new RawClient(port);
+    client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    await client.receives(/data: 1/);
+    gateway.child.kill("SIGTERM");
+    await gateway.seen(/draining/);
+    await refuses(port);
+    finish?.();
+    await client.receives(/data: last/);
+    await client.closes();
+    expect(await gateway.exited).toBe(0);
+  });
+
+  test("turns readiness 503 at once, and serves on for the minimum", async () => {
+    const upstream = await startUpstream((_request, response) => response.end("ok"));
+    const { gateway, url } = await startPlain(upstream, {
+      CONNECTION_MIN_TERMINATION_DEADLINE: "2s",
+    });
+    const ready = `http://127.0.0.1:${await gateway.readinessPort()}/healthz/ready`;
+    expect((await fetch(ready)).status).toBe(200);
+    const started = performance.now();
+    gateway.child.kill("SIGTERM");
+    await gateway.seen(/draining/);
+    const draining = await fetch(ready);
+    expect(draining.status).toBe(503);
+    const served = await fetch(url);
+    expect(served.status).toBe(200);
+    expect(served.headers.get("connection")).toBe("close");
+    expect(await gateway.exited).toBe(0);
+    expect(performance.now() - started).toBeGreaterThan(1900);
+  });
+
+  test("breaks off what has not ended at the maximum, and still ends with 0", async () => {
+    const upstream = await startUpstream((_request, response) => response.write("data: 1\n\n"));
+    const { gateway, port } = await startPlain(upstream, {
+      CONNECTION_TERMINATION_DEADLINE: "500ms",
+    });
+    const client = new RawClient(port);
+    client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    await client.receives(/data: 1/);
+    gateway.child.kill("SIGTERM");
+    await client.closes();
+    expect(client.received).not.toMatch(/\r\n0\r\n\r\n$/);
+    expect(await gateway.exited).toBe(0);
+    expect(gateway.output).toMatch(/reason=Draining/);
+  });
+
+  test("closes idle connections at once", async () => {
+    const upstream = await startUpstream((_request, response) => response.end("ok"));
+    const { gateway, port } = await startPlain(upstream);
+    const client = new RawClient(port);
+    client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    await client.receives(/ok/);
+    gateway.child.kill("SIGTERM");
+    await client.closes();
+    expect(await gateway.exited).toBe(0);
+  });
+
+  test("a second time ends the process at once", async () => {
+    const upstream = await startUpstream(() => {});
+    const { gateway, port } = await startPlain(upstream);
+    const client = new RawClient(port);
+    client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    gateway.child.kill("SIGTERM");
+    await gateway.seen(/draining/);
+    gateway.child.kill("SIGTERM");
+    expect(await gateway.exited).toBe(1);
+  });
+});
+
+describe("a definition that replaces another", () => {
+  test("keeps kept connections, opens new ports and closes removed ones", async () => {
+    const { gateway, first, second } = await startReload();
+    const client = new RawClient(first);
+    client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    await client.receives(/one$/);
+    await replace(gateway, "two", /replaced/);
+    client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    await client.receives(/two$/);
+    expect(await text(second)).toBe("two, second port");
+    await replace(gateway, "one", /replaced\n.*replaced/s);
+    await refuses(second);
+    client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    await client.receives(/one$/);
+    expect(client.isClosed).toBe(false);
+  });
+
+  test("that can't be served leaves the one before as it was", async () => {
+    const { gateway, first, second } = await startReload();
+    const blocker = createServer();
+    onTestFinished(() => {
+      blocker.close();
+    });
+    await new Promise<void>((resolve) => blocker.listen(second, resolve));
+    await replace(gateway, "two", /not replaced: cannot listen on .*gateway\.yaml:9.*in use/);
+    expect(await text(first)).toBe("one");
+    await replace(gateway, "secure", /not replaced: gateway\.yaml:2: .*other\.pem can't be read/);
+    expect(await text(first)).toBe("one");
+  });
+});
+
+async function startReload(): Promise<{ gateway: GatewayProcess; first: number; second: number }> {
+  const first = await freePort();
+  const second = await freePort();
+  const gateway = new GatewayProcess("reload.ts", {
+    FIRST_PORT: String(first),
+    SECOND_PORT: String(second),
+    GWC_CONFIG_DIR: "/nonexistent",
+  });
+  await eventually(() => /listening on/.exec(gateway.output), "the first port");
+  return { gateway, first, second };
+}
+
+async function replace(gateway: GatewayProcess, name: string, outcome: RegExp): Promise<void> {
+  gateway.child.stdin?.write(`${name}\n`);
+  await gateway.seen(outcome);
+}
+
+async function text(port: number): Promise<string> {
+  return (await fetch(`http://127.0.0.1:${port}/`)).text();
+}
+
+/** Waits until the port refuses connections. */
+async function refuses(port: number): Promise<void> {
+  for (let i = 0; i < 200; i++) {
+    const client = new RawClient(port);
+    await new Promise<void>((resolve) => {
+      client.socket.once("connect", resolve);
+      client.socket.once("close", () => resolve());
+    });
+    await pause(0);
+    if (client.isClosed) return;
+    client.socket.destroy();
+    await pause(25);
+  }
+  throw new Error(`port ${port} still takes connections`);
+}

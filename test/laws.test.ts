@@ -1,0 +1,218 @@
+import { existsSync, globSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { kebabCase } from "../compiler/2-resolve/names.ts";
+import { policies } from "../compiler/policies/index.ts";
+
+const root = path.resolve(import.meta.dirname, "..");
+
+interface Import {
+  readonly from: string;
+  /** The imported module: a path from the root, or a package's name. */
+  readonly to: string;
+  readonly isType: boolean;
+  readonly isDynamic: boolean;
+}
+
+const sources = ["compiler", "templates", "runtime", "out"].flatMap((folder) =>
+  globSync(`${folder}/**/*.ts`, { cwd: root }).map((file) => file.split(path.sep).join("/")),
+);
+const imports = sources.flatMap(importsOf);
+
+function importsOf(from: string): Import[] {
+  const text = readFileSync(path.join(root, from), "utf8").replace(
+    /\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm,
+    "",
+  );
+  const found: Import[] = [];
+  const statements =
+    /^\s*(?:import|export)\s+(type\s+)?((?:[\w$*]+\s*,?\s*)?(?:\{[^}]*\}|\*\s*as\s+\w+)?)\s*from\s*"([^"]+)"/gm;
+  for (const [, type, names = "", to = ""] of text.matchAll(statements)) {
+    const inner =
+      /\{([^}]*)\}/
+        .exec(names)?.[1]
+        ?.split(",")
+        .filter((name) => name.trim() !== "") ?? [];
+    const onlyTypes = inner.length > 0 && inner.every((name) => /^\s*type\s/.test(name));
+    found.push({
+      from,
+      to: target(from, to),
+      isType: type !== undefined || onlyTypes,
+      isDynamic: false,
+    });
+  }
+  for (const [, to = ""] of text.matchAll(/\bimport\(\s*"([^"]+)"\s*\)/g)) {
+    found.push({ from, to: target(from, to), isType: false, isDynamic: true });
+  }
+  return found;
+}
+
+function target(from: string, to: string): string {
+  if (to.startsWith(".")) return path.posix.join(path.posix.dirname(from), to);
+  return to.startsWith("gwc/runtime/") ? `${to.slice("gwc/".length)}.ts` : to;
+}
+
+function folderOf(module: string): string {
+  return module.split("/")[0] ?? "";
+}
+
+function text(found: readonly Import[]): string[] {
+  return found.map(({ from, to }) => `${from} imports ${to}`);
+}
+
+describe("who may import whom", () => {
+  const packages: Readonly<Record<string, RegExp>> = {
+    runtime: /^(node:|undici(\/|$)|jose$|re2js$)/,
+    templates: /^$/,
+    compiler: /^(node:|yaml$|ajv$|ajv-formats$|@marcbachmann\/cel-js$|ts-morph$|esbuild$|re2js$)/,
+    out: /^$/,
+  };
+  const values: Readonly<Record<string, readonly string[]>> = {
+    runtime: ["runtime"],
+    templates: ["templates"],
+    compiler: ["compiler", "templates"],
+    out: ["out", "runtime"],
+  };
+
+  it("runtime, templates, compiler and generated code keep to their folders for values", () => {
+    const wrong = imports.filter(({ from, to, isType, isDynamic }) => {
+      const folder = folderOf(from);
+      if (isType || isDynamic) return false;
+      // Folding runs emitted expressions against the helpers that the gateway will run: one semantics.
+      if (from === "compiler/cel/run-code.ts" && to.startsWith("runtime/cel/")) return false;
+      return !(values[folder]?.includes(folderOf(to)) || packages[folder]?.test(to));
+    });
+    expect(text(wrong)).toEqual([]);
+  });
+
+  it("types cross folders only downwards", () => {
+    const wrong = imports.filter(({ from, to, isType }) => {
+      if (!isType) return false;
+      const folder = folderOf(from);
+      if (folder === folderOf(to) || packages[folder]?.test(to) || !sources.includes(to))
+        return false;
+      if (folder === "compiler") return !["runtime", "templates"].includes(folderOf(to));
+      if (folder === "templates") {
+        return (
+          folderOf(to) !== "runtime" && !["compiler/ir.ts", "compiler/diagnostics.ts"].includes(to)
+        );
+      }
+      return folder !== "out" || folderOf(to) !== "runtime";
+    });
+    expect(text(wrong)).toEqual([]);
+  });
+
+  it("a phase never imports from a later one", () => {
+    const phase = (module: string): number => Number(/^compiler\/([123])-/.exec(module)?.[1] ?? 0);
+    const wrong = imports.filter(
+      ({ from, to, isType }) => !isType && phase(from) > 0 && phase(to) > phase(from),
+    );
+    expect(text(wrong)).toEqual([]);
+  });
+
+  it("ts-morph and esbuild each have one importer, and are loaded when they are needed", () => {
+    const users = (name: string): Import[] =>
+      imports.filter(({ to, isType }) => to === name && !isType);
+    expect(users("ts-morph").map(({ from, isDynamic }) => [from, isDynamic])).toEqual([
+      ["compiler/3-emit/check.ts", true],
+    ]);
+    expect(users("esbuild").map(({ from, isDynamic }) => [from, isDynamic])).toEqual([
+      ["compiler/3-emit/bundle.ts", true],
+    ]);
+  });
+
+  it("there are no circles of value imports", () => {
+    const next = Map.groupBy(
+      imports.filter(({ isType, isDynamic, to }) => !isType && !isDynamic && sources.includes(to)),
+      ({ from }) => from,
+    );
+    const done = new Set<string>();
+    const circles: string[] = [];
+    const visit = (module: string, trail: readonly string[]): void => {
+      if (trail.includes(module)) {
+        circles.push([...trail.slice(trail.indexOf(module)), module].join(" -> "));
+        return;
+      }
+      if (done.has(module)) return;
+      for (const { to } of next.get(module) ?? []) visit(to, [...trail, module]);
+      done.add(module);
+    };
+    for (const module of sources) visit(module, []);
+    expect(circles).toEqual([]);
+  });
+
+  it("the runtime has no barrel files", () => {
+    const barrels = sources
+      .filter((file) => file.startsWith("runtime/"))
+      .filter((file) => {
+        const code = readFileSync(path.join(root, file), "utf8").replace(
+          /\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm,
+          "",
+        );
+        const statements = code
+          .split(";")
+          .map((each) => each.trim())
+          .filter((each) => each !== "");
+        return (
+          statements.length > 0 &&
+          statements.every((each) => /^export\s+(type\s+)?[{*][\s\S]*from/.test(each))
+        );
+      });
+    expect(barrels).toEqual([]);
+  });
+});
+
+describe("a policy is one unit in three files", () => {
+  it.each(policies.map(({ kind }) => kind))(
+    "%s has its config, template, runtime and tests",
+    (kind) => {
+      const name = kebabCase(kind);
+      const parts = ["compiler", "templates", "runtime"].map(
+        (folder) => `${folder}/policies/${name}.ts`,
+      );
+      expect(parts.filter((part) => !existsSync(path.join(root, part)))).toEqual([]);
+      const tests = globSync(`test/policies/{${name}.test.ts,${name}/*.test.ts}`, { cwd: root });
+      expect(tests).not.toEqual([]);
+    },
+  );
+});
+
+describe("generated code", () => {
+  const generated = sources.filter((file) => file.startsWith("out/"));
+
+  it.each(generated)("%s keeps to the rules for generated code", (file) => {
+    const lines = readFileSync(path.join(root, file), "utf8").split("\n");
+    const code = lines.filter((line) => !/^\s*\/\//.test(line));
+    const bare = code.map((line) => line.replace(/"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`/g, '""'));
+    expect(lines.filter((line) => line.length > 100)).toEqual([]);
+    expect(
+      bare.filter((line) => /\bany\b|\beval\b|\bclass\b|\bexport default\b/.test(line)),
+    ).toEqual([]);
+    expect(bare.filter((line) => /\bas\b/.test(line) && !/^import /.test(line))).toEqual([]);
+    expect(bare.filter((line) => /[\w)\]]!(?!=)/.test(line))).toEqual([]);
+    expect(bare.filter((line) => /^let /.test(line))).toEqual([]);
+  });
+});
+
+describe("public symbols", () => {
+  it("every exported symbol has a doc comment", () => {
+    const missing = sources
+      .filter((file) => !file.startsWith("out/"))
+      .flatMap((file) => {
+        const lines = readFileSync(path.join(root, file), "utf8").split("\n");
+        return lines.flatMap((line, index) => {
+          const symbol =
+            /^export (?:abstract )?(?:async )?(?:function\*?|const|class|interface|type) ([\w$]+)/.exec(
+              line,
+            )?.[1];
+          let above = index - 1;
+          // One comment may stand over a group of one-line constants.
+          while (/^(\/\/ biome-ignore|export const [A-Z_]+.*;$)/.test(lines[above] ?? "")) above--;
+          return symbol === undefined || /\*\/\s*$/.test(lines[above] ?? "")
+            ? []
+            : [`${file}: ${symbol}`];
+        });
+      });
+    expect(missing).toEqual([]);
+  });
+});

@@ -1,0 +1,159 @@
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type BrowserContext, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startCompiled } from "./support/compiled.ts";
+import { corsRoutes } from "./support/cors-routes.ts";
+import { type Echo, startEcho } from "./support/echo.ts";
+import { ed25519 } from "./support/forge.ts";
+import type { GatewayProcess } from "./support/process.ts";
+
+/** Debian's browser. CI has to have it; elsewhere these tests are skipped without it. */
+const browser = process.env.CHROMIUM ?? "/usr/bin/chromium";
+const isMissing = !existsSync(browser) && process.env.CI === undefined;
+
+describe.skipIf(isMissing)("a page in a real browser", () => {
+  let profile: string;
+  let context: BrowserContext;
+  let allowed: Page;
+  let foreign: Page;
+  let pages: Server[];
+  let upstream: Echo;
+  let gateway: GatewayProcess;
+
+  beforeAll(async () => {
+    pages = [await servePage(), await servePage()];
+    const [first, second] = pages.map(originOf);
+    upstream = await startEcho({
+      "access-control-allow-origin": "*",
+      "x-shown": "1",
+      "x-hidden": "1",
+    });
+    gateway = await startCompiled(corsRoutes(upstream, [first ?? ""]), { "keys.json": keySet });
+    profile = mkdtempSync(join(tmpdir(), "gwc-chromium-"));
+    context = await chromium.launchPersistentContext(profile, {
+      executablePath: browser,
+      headless: true,
+      args: flags,
+    });
+    allowed = await open(context, first);
+    foreign = await open(context, second);
+  });
+
+  afterAll(async () => {
+    await context?.close();
+    await gateway?.stop();
+    await upstream?.stop();
+    for (const page of pages ?? []) page.close();
+    rmSync(profile, { recursive: true, force: true });
+  });
+
+  test("from an allowed origin reads an answer after a preflight, and the exposed header", async () => {
+    const found = await fetchIn(allowed, `${gateway.url}/listed`, {
+      method: "PUT",
+      headers: { "x-asked": "1" },
+    });
+    // No token was sent, so the preflight passed and the refusal is readable.
+    expect(found).toMatchObject({ status: 401, body: missing });
+  });
+
+  test("from an allowed origin reads the upstream's answer and the headers that are exposed", async () => {
+    const found = await fetchIn(allowed, `${gateway.url}/any`, {});
+    expect(found).toMatchObject({ status: 200, shown: null, hidden: null });
+    expect(await fetchIn(allowed, `${gateway.url}/simple`, {})).toMatchObject({
+      status: 200,
+      shown: "1",
+      hidden: null,
+    });
+  });
+
+  test("from an allowed origin may not send a header that is not listed", async () => {
+    const before = upstream.count();
+    const found = await fetchIn(allowed, `${gateway.url}/listed`, {
+      headers: { "x-unlisted": "1" },
+    });
+    expect(found).toBe("TypeError: Failed to fetch");
+    expect(upstream.count()).toBe(before);
+  });
+
+  test("from an allowed origin may not use a method that is not listed", async () => {
+    const found = await fetchIn(allowed, `${gateway.url}/listed`, { method: "DELETE" });
+    expect(found).toBe("TypeError: Failed to fetch");
+  });
+
+  test("from another origin can't read, though the upstream would let it", async () => {
+    expect(await fetchIn(foreign, `${gateway.url}/simple`, {})).toBe("TypeError: Failed to fetch");
+  });
+
+  test("from another origin can't send what needs a preflight", async () => {
+    const before = upstream.count();
+    const found = await fetchIn(foreign, `${gateway.url}/listed`, { method: "PUT" });
+    expect(found).toBe("TypeError: Failed to fetch");
+    expect(upstream.count()).toBe(before);
+  });
+
+  test("from another origin reads what any origin may read", async () => {
+    expect(await fetchIn(foreign, `${gateway.url}/any`, {})).toMatchObject({ status: 200 });
+  });
+});
+
+/** Of a key that nobody signs with. */
+const keySet = JSON.stringify({ keys: [ed25519] });
+
+const missing = "authentication failure: no bearer token found";
+
+const flags = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+async function servePage(): Promise<Server> {
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { "content-type": "text/html" }).end("<title>page</title>");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return server;
+}
+
+function originOf(server: Server): string {
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function open(context: BrowserContext, url = ""): Promise<Page> {
+  const page = await context.newPage();
+  await page.goto(url);
+  return page;
+}
+
+interface PageRequest {
+  readonly method?: string;
+  readonly headers?: Record<string, string>;
+}
+
+/** What a script of the page sees: the answer, or the error. */
+async function fetchIn(page: Page, url: string, init: PageRequest) {
+  return page.evaluate(
+    async ([url, init]) => {
+      try {
+        const answer = await fetch(url, init);
+        return {
+          status: answer.status,
+          body: await answer.text(),
+          shown: answer.headers.get("x-shown"),
+          hidden: answer.headers.get("x-hidden"),
+        };
+      } catch (error) {
+        return String(error);
+      }
+    },
+    [url, init] as const,
+  );
+}

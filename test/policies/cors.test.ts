@@ -1,0 +1,195 @@
+import { exportJWK, generateKeyPair } from "jose";
+import { request } from "undici";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startCompiled } from "./support/compiled.ts";
+import { corsRoutes } from "./support/cors-routes.ts";
+import { type Echo, startEcho } from "./support/echo.ts";
+import { now, publicPart, sign } from "./support/forge.ts";
+import type { GatewayProcess } from "./support/process.ts";
+
+let upstream: Echo;
+let gateway: GatewayProcess;
+let token: Headers;
+
+beforeAll(async () => {
+  const { privateKey } = await generateKeyPair("ES256", { extractable: true });
+  const key = { ...(await exportJWK(privateKey)), kid: "1", alg: "ES256" };
+  // As many servers do: everything allowed, to everybody.
+  upstream = await startEcho({
+    "access-control-allow-origin": "*",
+    "access-control-allow-credentials": "true",
+    vary: "Accept-Encoding",
+    "x-shown": "1",
+  });
+  gateway = await startCompiled(
+    corsRoutes(upstream, [
+      "https://app.example",
+      "http://LOCALHOST:8080",
+      "https://*.example.com",
+      "https://*.example.org:8443",
+    ]),
+    { "keys.json": JSON.stringify({ keys: [publicPart(key)] }) },
+  );
+  const claims = { iss: "https://issuer.example", exp: now() + 60 };
+  token = { authorization: `Bearer ${await sign(key, claims)}` };
+});
+
+afterAll(async () => {
+  await gateway?.stop();
+  await upstream?.stop();
+});
+
+type Headers = Record<string, string>;
+
+async function call(method: "GET" | "OPTIONS", path: string, headers: Headers) {
+  const answer = await request(`${gateway.url}${path}`, { method, headers });
+  return { status: answer.statusCode, headers: answer.headers, body: await answer.body.text() };
+}
+
+function corsHeaders(headers: Record<string, unknown>): string[] {
+  return Object.keys(headers).filter((name) => name.startsWith("access-control-"));
+}
+
+describe("a request without Origin", () => {
+  test("goes on, and caches are told that the answer depends on it", async () => {
+    const { status, headers } = await call("GET", "/listed", token);
+    expect(status).toBe(200);
+    expect(headers.vary).toEqual(["Accept-Encoding", "Origin"]);
+  });
+});
+
+describe("an allowed origin", () => {
+  test("gets its own name, credentials and exposed headers on the upstream's answer", async () => {
+    const { headers } = await call("GET", "/listed", { ...token, origin: "https://app.example" });
+    expect(headers).toMatchObject({
+      "access-control-allow-origin": "https://app.example",
+      "access-control-allow-credentials": "true",
+      "access-control-expose-headers": "X-Shown",
+      vary: ["Accept-Encoding", "Origin"],
+    });
+  });
+
+  test("can read a refusal", async () => {
+    const { status, headers } = await call("GET", "/listed", { origin: "https://app.example" });
+    expect(status).toBe(401);
+    expect(headers).toMatchObject({
+      "access-control-allow-origin": "https://app.example",
+      vary: "Origin",
+    });
+  });
+
+  test("gets its preflight answered before the token is asked for", async () => {
+    const before = upstream.count();
+    const { status, headers, body } = await call("OPTIONS", "/listed", {
+      origin: "https://app.example",
+      "access-control-request-method": "PUT",
+      "access-control-request-headers": "x-asked",
+    });
+    expect({ status, body }).toEqual({ status: 200, body: "" });
+    expect(headers).toMatchObject({
+      "access-control-allow-origin": "https://app.example",
+      "access-control-allow-methods": "GET, PUT",
+      "access-control-allow-headers": "content-type, x-asked",
+      "access-control-allow-credentials": "true",
+      "access-control-max-age": "300",
+      vary: ["Origin", "Access-Control-Request-Method, Access-Control-Request-Headers"],
+    });
+    expect(upstream.count()).toBe(before);
+  });
+
+  test("gets any other OPTIONS answered too", async () => {
+    const { status, body } = await call("OPTIONS", "/listed", { origin: "https://app.example" });
+    expect({ status, body }).toEqual({ status: 200, body: "" });
+  });
+
+  test.each([
+    ["https://APP.example", "the host in another case"],
+    ["https://app.example:443", "the scheme's own port"],
+    ["http://localhost:8080", "a port"],
+    ["https://a.example.com", "a subdomain"],
+    ["https://a.b.example.com", "a subdomain of a subdomain"],
+    ["https://a.example.org:8443", "a subdomain on a port"],
+  ])("is %s: %s", async (origin) => {
+    const { headers } = await call("GET", "/listed", { ...token, origin });
+    expect(headers["access-control-allow-origin"]).toBe(origin);
+  });
+});
+
+describe("a foreign origin", () => {
+  test.each([
+    ["http://app.example", "another scheme"],
+    ["https://app.example:8443", "another port"],
+    ["http://localhost", "a port that is missing"],
+    ["https://example.com", "the domain of a wildcard itself"],
+    ["https://evilexample.com", "a name that ends like one"],
+    ["https://a.example.com:444", "a subdomain on another port"],
+    ["https://evil.test/.example.com", "a path that ends like one"],
+    ["https://evil.test:1.example.com", "a port that ends like one"],
+    ["https://.example.com", "an empty label"],
+    ["https://a.example.com.evil.test", "a name that contains one"],
+    ["https://app.example https://evil.test", "two origins"],
+    ["null", "the opaque origin"],
+  ])("is %s: %s, and gets no permission, whatever the upstream says", async (origin) => {
+    const { status, headers } = await call("GET", "/listed", { ...token, origin });
+    expect(status).toBe(200);
+    expect(headers["access-control-allow-origin"]).toBeUndefined();
+    expect(headers.vary).toEqual(["Accept-Encoding", "Origin"]);
+  });
+
+  test("gets an empty answer to its preflight, and the upstream does not see it", async () => {
+    const before = upstream.count();
+    const { status, headers, body } = await call("OPTIONS", "/listed", {
+      origin: "https://evil.test",
+      "access-control-request-method": "PUT",
+    });
+    expect({ status, body, cors: corsHeaders(headers) }).toEqual({
+      status: 200,
+      body: "",
+      cors: [],
+    });
+    expect(headers.vary).toBe("Origin");
+    expect(upstream.count()).toBe(before);
+  });
+});
+
+describe("any origin", () => {
+  test("is echoed, and an upstream's credentials are not granted with it", async () => {
+    const { headers } = await call("GET", "/any", { origin: "https://who.test" });
+    expect(headers["access-control-allow-origin"]).toBe("https://who.test");
+    expect(headers["access-control-allow-credentials"]).toBeUndefined();
+  });
+
+  test("includes the opaque one", async () => {
+    const { headers } = await call("GET", "/any", { origin: "null" });
+    expect(headers["access-control-allow-origin"]).toBe("null");
+  });
+
+  test("is granted the method and the headers it asks for", async () => {
+    const { headers } = await call("OPTIONS", "/any", {
+      origin: "https://who.test",
+      "access-control-request-method": "DELETE",
+      "access-control-request-headers": "x-a, x-b",
+    });
+    expect(headers).toMatchObject({
+      "access-control-allow-methods": "DELETE",
+      "access-control-allow-headers": "x-a, x-b",
+    });
+    expect(headers["access-control-max-age"]).toBeUndefined();
+  });
+
+  test("is granted everything when it asks for nothing in particular", async () => {
+    const { headers } = await call("OPTIONS", "/any", { origin: "https://who.test" });
+    expect(headers).toMatchObject({
+      "access-control-allow-methods": "*",
+      "access-control-allow-headers": "*",
+    });
+  });
+
+  test("gets no literal star with credentials, where it would be a name", async () => {
+    const { headers } = await call("OPTIONS", "/bare", { origin: "https://who.test" });
+    expect(corsHeaders(headers)).toEqual([
+      "access-control-allow-origin",
+      "access-control-allow-credentials",
+    ]);
+  });
+});

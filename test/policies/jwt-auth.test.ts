@@ -1,0 +1,174 @@
+import { CompactEncrypt, exportJWK, generateKeyPair, importJWK, type JWK } from "jose";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { call, callWith } from "./support/call.ts";
+import { assemble, hmacWithPublicKey, now, publicPart, sign } from "./support/forge.ts";
+import { audience } from "./support/identity-provider.ts";
+import { startWorld, type World } from "./support/world.ts";
+
+let world: World;
+let key: JWK;
+
+const ends: (() => Promise<void>)[] = [];
+
+beforeAll(async () => {
+  world = await startWorld((end) => ends.unshift(end));
+  key = world.provider.keys[0] ?? {};
+});
+
+afterAll(async () => {
+  for (const end of ends) await end();
+});
+
+const claims = () => ({ iss: world.provider.issuer, aud: audience, sub: "alice", exp: now() + 60 });
+
+describe("a token from the identity provider", () => {
+  test("is let through, and goes no further than the gateway", async () => {
+    const answer = await callWith(`${world.gateway.url}/strict`, await world.provider.token());
+    expect(answer.status).toBe(200);
+    expect(JSON.parse(answer.body).headers).not.toHaveProperty("authorization");
+  });
+
+  test("is let through again from memory", async () => {
+    const token = await world.provider.token();
+    const before = world.provider.keySetRequests;
+    for (let i = 0; i < 20; i++) {
+      expect((await callWith(`${world.gateway.url}/strict`, token)).status).toBe(200);
+    }
+    expect(world.provider.keySetRequests).toBe(before);
+  });
+
+  test("is known under any spelling of the scheme", async () => {
+    const headers = { authorization: `bEARER ${await world.provider.token()}` };
+    expect((await call(`${world.gateway.url}/strict`, headers)).status).toBe(200);
+  });
+
+  test("puts its subject in the log, and itself nowhere", async () => {
+    const token = await sign(key, { ...claims(), sub: "carol smith" });
+    await callWith(`${world.gateway.url}/strict`, token);
+    await callWith(`${world.gateway.url}/strict`, `${token}x`);
+    await expect.poll(() => world.gateway.output()).toContain('jwt.sub="carol smith"');
+    expect(world.gateway.output()).not.toContain(token.slice(0, 40));
+  });
+
+  test("is subject to the rules that follow", async () => {
+    const token = await world.provider.token();
+    expect((await callWith(`${world.gateway.url}/ruled/allowed`, token)).status).toBe(200);
+    const denied = await callWith(`${world.gateway.url}/ruled/denied`, token);
+    expect(denied).toMatchObject({ status: 403, body: "authorization failed" });
+  });
+});
+
+describe("a request without a token", () => {
+  test("gets a 401 that names the scheme and no error", async () => {
+    const answer = await callWith(`${world.gateway.url}/strict`, undefined);
+    expect(answer.status).toBe(401);
+    expect(answer.headers["www-authenticate"]).toBe("Bearer");
+  });
+
+  test.each(["Basic YTpi", "Bearer", "Bearer ", "Bearertoken", ""])(
+    "counts as such with the credentials %j",
+    async (authorization) => {
+      const answer = await call(`${world.gateway.url}/strict`, { authorization });
+      expect(answer.headers["www-authenticate"]).toBe("Bearer");
+    },
+  );
+
+  test.each(["optional", "permissive"])("passes in %s mode, without claims", async (mode) => {
+    const { url } = world.gateway;
+    expect((await callWith(`${url}/${mode}`, undefined)).status).toBe(200);
+    expect((await callWith(`${url}/${mode}-ruled`, undefined)).status).toBe(403);
+  });
+});
+
+describe("a token that is not valid", () => {
+  const forgeries: Record<string, () => Promise<string> | string> = {
+    "is no token": () => "abc",
+    "has three parts of nothing": () => "..",
+    "has no issuer": () => sign(key, { aud: audience, exp: now() + 60 }),
+    "has another issuer": () => sign(key, { ...claims(), iss: "https://evil.test" }),
+    "has another audience": () => sign(key, { ...claims(), aud: "https://elsewhere.example" }),
+    "has no audience": () => sign(key, { iss: world.provider.issuer, exp: now() + 60 }),
+    "has expired": () => sign(key, { ...claims(), exp: now() - 61 }),
+    "never expires": () => sign(key, { iss: world.provider.issuer, aud: audience }),
+    "expires at no number": () => sign(key, { ...claims(), exp: "tomorrow" }),
+    "is for later": () => sign(key, { ...claims(), nbf: now() + 65 }),
+    "is not signed": () => assemble({ alg: "none", kid: key.kid }, claims(), () => ""),
+    "is signed with the public key as a secret": () =>
+      assemble({ alg: "HS256", kid: key.kid }, claims(), hmacWithPublicKey(key)),
+    "has an algorithm that is not its key's": () => sign(key, claims(), { alg: "PS256" }),
+    "has another key under a known name": async () =>
+      sign({ ...(await stranger()), kid: key.kid ?? "" }, claims()),
+    "brings its own key": async () => {
+      const own = await stranger();
+      return sign(own, claims(), { jwk: publicPart(own) });
+    },
+    "names its key by a path": () => sign(key, claims(), { kid: "../../dev/null" }),
+    "has critical extensions": () => sign(key, claims(), { crit: ["b64"], b64: true }),
+    "has a changed payload": async () => {
+      const [head, , signature] = (await sign(key, claims())).split(".");
+      const changed = Buffer.from(JSON.stringify({ ...claims(), sub: "admin" }));
+      return `${head}.${changed.toString("base64url")}.${signature}`;
+    },
+    "is encrypted": async () => {
+      const text = new TextEncoder().encode(JSON.stringify(claims()));
+      const header = { alg: "RSA-OAEP-256", enc: "A256GCM" } as const;
+      const encrypter = new CompactEncrypt(text).setProtectedHeader(header);
+      return encrypter.encrypt(await importJWK(publicPart(key), header.alg));
+    },
+    "is too long": () => sign(key, { ...claims(), pad: "x".repeat(20_000) }),
+    "is two tokens": async () => `${await world.provider.token()}, ${await world.provider.token()}`,
+  };
+
+  async function stranger(): Promise<JWK> {
+    const { privateKey } = await generateKeyPair("RS256", { extractable: true });
+    return { ...(await exportJWK(privateKey)), kid: "stranger", alg: "RS256" };
+  }
+
+  test.each(Object.entries(forgeries))("that %s gets a 401 without reasons", async (_, forge) => {
+    const reached = world.upstream.count();
+    const answer = await callWith(`${world.gateway.url}/strict`, await forge());
+    expect(answer).toMatchObject({
+      status: 401,
+      headers: { "www-authenticate": 'Bearer error="invalid_token"' },
+      body: "authentication failure: the token is not valid",
+    });
+    expect(world.upstream.count()).toBe(reached);
+  });
+
+  test("gets a 401 in optional mode too", async () => {
+    expect((await callWith(`${world.gateway.url}/optional`, "abc")).status).toBe(401);
+  });
+
+  test("passes in permissive mode, without claims", async () => {
+    expect((await callWith(`${world.gateway.url}/permissive`, "abc")).status).toBe(200);
+    expect((await callWith(`${world.gateway.url}/permissive-ruled`, "abc")).status).toBe(403);
+  });
+});
+
+describe("clocks may differ by a minute", () => {
+  test.each([
+    ["expired 50 seconds ago", () => ({ exp: now() - 50 })],
+    ["is for 50 seconds later", () => ({ nbf: now() + 50 })],
+  ])("a token that %s is valid", async (_, times) => {
+    const token = await sign(key, { ...claims(), ...times() });
+    expect((await callWith(`${world.gateway.url}/strict`, token)).status).toBe(200);
+  });
+
+  test("a remembered token ends when it expires", async () => {
+    const token = await sign(key, { ...claims(), exp: now() - 58 });
+    expect((await callWith(`${world.gateway.url}/strict`, token)).status).toBe(200);
+    await new Promise((resolve) => setTimeout(resolve, 2500));
+    expect((await callWith(`${world.gateway.url}/strict`, token)).status).toBe(401);
+  });
+});
+
+describe("modes with a valid token", () => {
+  test.each(["optional", "permissive"])("%s: there are claims", async (path) => {
+    const answer = await callWith(
+      `${world.gateway.url}/${path}-ruled`,
+      await world.provider.token(),
+    );
+    expect(answer.status).toBe(200);
+    expect(JSON.parse(answer.body).headers).not.toHaveProperty("authorization");
+  });
+});

@@ -1,0 +1,218 @@
+import { request } from "undici";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { call, callWith } from "./support/call.ts";
+import { startCompiled } from "./support/compiled.ts";
+import { type Echo, startEcho } from "./support/echo.ts";
+import { IdentityProvider } from "./support/identity-provider.ts";
+import { mcpRoutes } from "./support/mcp-routes.ts";
+import type { GatewayProcess } from "./support/process.ts";
+
+let provider: IdentityProvider;
+let upstream: Echo;
+let gateway: GatewayProcess;
+
+beforeAll(async () => {
+  provider = await IdentityProvider.start();
+  upstream = await startEcho();
+  gateway = await startCompiled(mcpRoutes(provider.issuer, upstream.url));
+});
+
+afterAll(async () => {
+  await gateway?.stop();
+  await upstream?.stop();
+  await provider?.stop();
+});
+
+async function document(path: string, headers: Record<string, string> = {}) {
+  const { status, body } = await call(`${gateway.url}${path}`, headers);
+  expect(status).toBe(200);
+  return JSON.parse(body);
+}
+
+describe("a request without a valid token", () => {
+  const where = (rest: string) => `${gateway.url}/.well-known/oauth-protected-resource${rest}`;
+
+  test.each([
+    ["/mcp", "/mcp"],
+    ["/mcp/", "/mcp/"],
+    ["/mcp?tenant=a", "/mcp?tenant=a"],
+    ['/mcp/a"b', "/mcp/a%22b"],
+  ])("to %s is told where the metadata is", async (path, rest) => {
+    const { status, headers } = await callWith(`${gateway.url}${path}`, undefined);
+    expect(status).toBe(401);
+    expect(headers["www-authenticate"]).toBe(`Bearer resource_metadata="${where(rest)}"`);
+  });
+
+  test("to the root is told of metadata without a path", async () => {
+    const { headers } = await call(gateway.url, { host: "root.test" });
+    const url = "http://root.test/.well-known/oauth-protected-resource";
+    expect(headers["www-authenticate"]).toBe(`Bearer resource_metadata="${url}"`);
+    const { resource } = await document("/.well-known/oauth-protected-resource", {
+      host: "root.test",
+    });
+    expect(resource).toBe("http://root.test");
+  });
+
+  test("is told that its token is not valid", async () => {
+    const { headers } = await callWith(`${gateway.url}/mcp`, "abc");
+    const expected = `Bearer error="invalid_token", resource_metadata="${where("/mcp")}"`;
+    expect(headers["www-authenticate"]).toBe(expected);
+  });
+
+  test("gets a JSON-RPC error on an MCP route", async () => {
+    const { headers, body } = await callWith(`${gateway.url}/mcp`, undefined);
+    expect(headers["content-type"]).toBe("application/json");
+    const error = { code: -32000, message: "authentication failure: no bearer token found" };
+    expect(JSON.parse(body)).toEqual({ jsonrpc: "2.0", error, id: null });
+  });
+
+  test("passes in optional mode only without any", async () => {
+    // Past the check, the MCP endpoint refuses a GET that accepts no event stream.
+    expect((await callWith(`${gateway.url}/optional`, undefined)).status).toBe(406);
+    expect((await callWith(`${gateway.url}/optional`, "abc")).status).toBe(401);
+    expect((await callWith(`${gateway.url}/optional`, await provider.token())).status).toBe(406);
+  });
+});
+
+describe("the protected-resource metadata", () => {
+  const wellKnown = "/.well-known/oauth-protected-resource";
+
+  test.each(["/mcp", "/mcp/", "/mcp/deeper", "/mcp?tenant=a"])(
+    "of the URL ending in %j names it to the letter",
+    async (rest) => {
+      expect(await document(`${wellKnown}${rest}`)).toMatchObject({
+        resource: `${gateway.url}${rest}`,
+        authorization_servers: [provider.issuer],
+        bearer_methods_supported: ["header"],
+        scopes_supported: ["use"],
+      });
+    },
+  );
+
+  test("names the host that the client typed, and https when TLS ends in front", async () => {
+    const headers = { host: "mcp.example.com", "x-forwarded-proto": "https" };
+    const { resource } = await document(`${wellKnown}/mcp`, headers);
+    expect(resource).toBe("https://mcp.example.com/mcp");
+    const answer = await call(`${gateway.url}/mcp`, headers);
+    expect(answer.headers["www-authenticate"]).toBe(
+      'Bearer resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp"',
+    );
+  });
+
+  test.each(["ftp", "https, http", 'https"'])(
+    "ignores a forwarded scheme of %j",
+    async (scheme) => {
+      const { resource } = await document(`${wellKnown}/mcp`, { "x-forwarded-proto": scheme });
+      expect(resource).toBe(`${gateway.url}/mcp`);
+    },
+  );
+
+  test("takes members of the configuration, on a route whose authorization server is its own", async () => {
+    expect(await document(`${wellKnown}/keycloak/mcp`)).toMatchObject({
+      resource: `${gateway.url}/keycloak/mcp`,
+      authorization_servers: [`${gateway.url}/keycloak/mcp`],
+      resource_name: "Tools",
+      scopes_supported: ["use"],
+    });
+  });
+
+  test("is open to every page, on a route whose CORS policy is not", async () => {
+    const origin = "https://inspector.example";
+    const { headers } = await call(`${gateway.url}${wellKnown}/mcp`, { origin });
+    expect(headers["access-control-allow-origin"]).toBe("*");
+    const preflight = await request(`${gateway.url}${wellKnown}/mcp`, {
+      method: "OPTIONS",
+      headers: {
+        origin,
+        "access-control-request-method": "GET",
+        "access-control-request-headers": "mcp-protocol-version",
+      },
+    });
+    expect(preflight.statusCode).toBe(200);
+    expect(preflight.headers).toMatchObject({
+      "access-control-allow-origin": "*",
+      "access-control-allow-methods": "GET, POST, OPTIONS",
+      "access-control-allow-headers": "Authorization, Content-Type, MCP-Protocol-Version",
+    });
+    await preflight.body.dump();
+  });
+
+  test("can only be read", async () => {
+    const answer = await request(`${gateway.url}${wellKnown}/mcp`, { method: "DELETE" });
+    expect([answer.statusCode, answer.headers.allow]).toEqual([405, "GET, OPTIONS"]);
+    await answer.body.dump();
+  });
+
+  test("is served with a bad token too", async () => {
+    expect((await callWith(`${gateway.url}${wellKnown}/mcp`, "abc")).status).toBe(200);
+  });
+
+  test("is not confused with names that only begin alike", async () => {
+    const { status } = await call(`${gateway.url}${wellKnown}s`, {});
+    expect(status).toBe(404);
+  });
+});
+
+describe("the authorization server's metadata", () => {
+  const names = ["oauth-authorization-server", "openid-configuration"];
+
+  test.each(names)("is the provider's own as %s", async (name) => {
+    const own = await (await fetch(`${provider.issuer}/.well-known/openid-configuration`)).json();
+    expect(await document(`/.well-known/${name}/mcp`)).toEqual(own);
+  });
+
+  test("asks Auth0 for the audience and calls the gateway its issuer", async () => {
+    const { issuer, authorization_endpoint } = await document(
+      "/.well-known/oauth-authorization-server/auth0/mcp",
+    );
+    expect(issuer).toBe(`${gateway.url}/auth0/mcp`);
+    const endpoint = new URL(authorization_endpoint);
+    expect(endpoint.origin).toBe(provider.issuer);
+    expect(endpoint.searchParams.get("audience")).toBe("https://api.example");
+  });
+
+  test("is a 503 that any page can read while the provider was never reached", async () => {
+    const lonely = await startCompiled(mcpRoutes("http://127.0.0.1:1", upstream.url));
+    const url = `${lonely.url}/.well-known/oauth-authorization-server/mcp`;
+    const { status, headers, body } = await call(url, {});
+    expect([status, body]).toEqual([503, "the authorization server can't be reached"]);
+    expect(headers["access-control-allow-origin"]).toBe("*");
+    await lonely.stop();
+  });
+});
+
+describe("the registration of clients at Keycloak", () => {
+  const path = "/.well-known/oauth-authorization-server/keycloak/mcp/client-registration";
+  const client = { redirect_uris: ["http://localhost:1234/callback"], client_name: "test" };
+
+  async function register(body: string) {
+    const answer = await request(`${gateway.url}${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", origin: "https://inspector.example" },
+      body,
+    });
+    return { status: answer.statusCode, headers: answer.headers, body: await answer.body.text() };
+  }
+
+  test("is announced at the gateway", async () => {
+    const metadata = await document("/.well-known/oauth-authorization-server/keycloak/mcp");
+    expect(metadata.registration_endpoint).toBe(`${gateway.url}${path}`);
+  });
+
+  test("registers a client, for any page", async () => {
+    const { status, headers, body } = await register(JSON.stringify(client));
+    expect(status).toBe(201);
+    expect(headers["access-control-allow-origin"]).toBe("*");
+    expect(JSON.parse(body)).toMatchObject({ client_name: "test" });
+  });
+
+  test("shows Keycloak's refusal as it is", async () => {
+    const { status, body } = await register(JSON.stringify({ redirect_uris: ["nonsense"] }));
+    expect([status, JSON.parse(body).error]).toEqual([400, "invalid_redirect_uri"]);
+  });
+
+  test("takes no more than 64 KiB", async () => {
+    const { status } = await register(JSON.stringify({ ...client, pad: "x".repeat(70_000) }));
+    expect(status).toBe(413);
+  });
+});

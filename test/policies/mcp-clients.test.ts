@@ -1,0 +1,127 @@
+import {
+  Client as ModernClient,
+  ClientCredentialsProvider as ModernCredentials,
+  StreamableHTTPClientTransport as ModernTransport,
+} from "@modelcontextprotocol/client";
+import type { OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth.js";
+import { ClientCredentialsProvider } from "@modelcontextprotocol/sdk/client/auth-extensions.js";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { OAuthClientInformationMixed } from "@modelcontextprotocol/sdk/shared/auth.js";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startCompiled } from "./support/compiled.ts";
+import { IdentityProvider } from "./support/identity-provider.ts";
+import { mcpRoutes } from "./support/mcp-routes.ts";
+import { startMcpServer } from "./support/mcp-server.ts";
+import type { GatewayProcess } from "./support/process.ts";
+
+let provider: IdentityProvider;
+let server: Awaited<ReturnType<typeof startMcpServer>>;
+let gateway: GatewayProcess;
+
+beforeAll(async () => {
+  provider = await IdentityProvider.start();
+  server = await startMcpServer();
+  gateway = await startCompiled(mcpRoutes(provider.issuer, server.url));
+});
+
+afterAll(async () => {
+  await gateway?.stop();
+  await server?.stop();
+  await provider?.stop();
+});
+
+const credentials = { clientId: "app", clientSecret: "secret" };
+
+describe("a client that knows nothing but the URL", () => {
+  test.each(["/mcp", "/mcp/", "/mcp?tenant=a"])(
+    "finds the authorization server of %s, gets a token and calls",
+    async (path) => {
+      const client = new Client({ name: "test", version: "1.0.0" });
+      const authProvider = new ClientCredentialsProvider({
+        ...credentials,
+        expectedIssuer: provider.issuer,
+      });
+      const url = new URL(`${gateway.url}${path}`);
+      const transport = new StreamableHTTPClientTransport(url, { authProvider });
+      // The SDK's own type says its sessionId is optional, which exactOptionalPropertyTypes takes by its word.
+      await client.connect(transport as Parameters<typeof client.connect>[0]);
+      const { tools } = await client.listTools();
+      expect(tools.map(({ name }) => name)).toEqual(["hello"]);
+      await client.close();
+    },
+  );
+
+  test("does so with the newer SDK, which compares issuers", async () => {
+    const client = new ModernClient({ name: "test", version: "1.0.0" });
+    const authProvider = new ModernCredentials({
+      ...credentials,
+      expectedIssuer: provider.issuer,
+    });
+    const url = new URL(`${gateway.url}/mcp`);
+    await client.connect(new ModernTransport(url, { authProvider }));
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(["hello"]);
+    await client.close();
+  });
+
+  test("with the newer SDK accepts the gateway as authorization server", async () => {
+    const client = new ModernClient({ name: "test", version: "1.0.0" });
+    const authProvider = new ModernCredentials({
+      ...credentials,
+      expectedIssuer: `${gateway.url}/keycloak/mcp`,
+    });
+    const url = new URL(`${gateway.url}/keycloak/mcp`);
+    await client.connect(new ModernTransport(url, { authProvider }));
+    await client.close();
+  });
+});
+
+describe("a client that has to register and ask its user", () => {
+  test.each([
+    ["/mcp", null],
+    ["/keycloak/mcp", null],
+    ["/auth0/mcp", "https://api.example"],
+  ])("sends the user of %s to the provider, for that resource", async (path, audience) => {
+    const user = new PatientUser();
+    const url = new URL(`${gateway.url}${path}`);
+    const transport = new StreamableHTTPClientTransport(url, { authProvider: user });
+    const client = new Client({ name: "test", version: "1.0.0" });
+    const connecting = client.connect(transport as Parameters<typeof client.connect>[0]);
+    await expect(connecting).rejects.toThrow("Unauthorized");
+    expect(user.client).toMatchObject({ client_id: expect.any(String) });
+    expect(user.sentTo?.origin).toBe(provider.issuer);
+    expect(user.sentTo?.searchParams.get("resource")).toBe(url.href);
+    expect(user.sentTo?.searchParams.get("audience")).toBe(audience);
+  });
+});
+
+/** A client's memory whose user never comes back from the provider's page. */
+class PatientUser implements OAuthClientProvider {
+  readonly redirectUrl = "http://localhost:1234/callback";
+  readonly clientMetadata = { redirect_uris: [this.redirectUrl], client_name: "test" };
+  client: OAuthClientInformationMixed | undefined;
+  sentTo: URL | undefined;
+
+  clientInformation(): OAuthClientInformationMixed | undefined {
+    return this.client;
+  }
+
+  saveClientInformation(client: OAuthClientInformationMixed): void {
+    this.client = client;
+  }
+
+  tokens(): undefined {}
+
+  saveTokens(): void {}
+
+  redirectToAuthorization(url: URL): void {
+    this.sentTo = url;
+  }
+
+  saveCodeVerifier(): void {}
+
+  codeVerifier(): string {
+    return "";
+  }
+}

@@ -1,0 +1,109 @@
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { exportJWK, generateKeyPair, type JWK } from "jose";
+import { Provider } from "oidc-provider";
+
+/** The API that tokens are issued for. */
+export const audience = "https://api.example";
+
+/** A real OpenID provider on a loopback port, with what tests do to one: rotate its keys, take it down. */
+export class IdentityProvider {
+  readonly #server: Server;
+  readonly issuer: string;
+  /** The private keys it signs with. */
+  keys: JWK[] = [];
+  /** Requests for the key set. */
+  keySetRequests = 0;
+  /** What happens to requests instead of being answered. */
+  fault: RequestListener | undefined;
+  #answer: RequestListener = () => {};
+
+  private constructor(server: Server) {
+    this.#server = server;
+    this.issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    server.on("request", (request, response) => {
+      if (request.url === "/jwks") this.keySetRequests += 1;
+      (this.fault ?? this.#answer)(request, response);
+    });
+  }
+
+  static async start(): Promise<IdentityProvider> {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const provider = new IdentityProvider(server);
+    await provider.rotate();
+    return provider;
+  }
+
+  get keySetUrl(): string {
+    return `${this.issuer}/jwks`;
+  }
+
+  /** Replaces all keys by a new one of that algorithm. */
+  async rotate(alg = "RS256"): Promise<void> {
+    const { privateKey } = await generateKeyPair(alg, { extractable: true });
+    const kid = `key-${Math.random().toString(36).slice(2)}`;
+    this.use([{ ...(await exportJWK(privateKey)), kid, alg, use: "sig" }]);
+  }
+
+  use(keys: JWK[]): void {
+    this.keys = keys;
+    this.#answer = new Provider(this.issuer, configuration(keys)).callback();
+  }
+
+  /** An access token by client credentials, as a client gets one. */
+  async token(): Promise<string> {
+    const answer = await fetch(`${this.issuer}/token`, {
+      method: "POST",
+      headers: { authorization: `Basic ${btoa("app:secret")}` },
+      body: new URLSearchParams({
+        grant_type: "client_credentials",
+        resource: audience,
+        scope: "use",
+      }),
+    });
+    const { access_token } = (await answer.json()) as { access_token: string };
+    return access_token;
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}
+
+function configuration(keys: JWK[]): object {
+  const alg = keys[0]?.alg;
+  return {
+    jwks: { keys },
+    scopes: ["openid", "offline_access", "use"],
+    // As Keycloak names it.
+    routes: { registration: "/clients-registrations/openid-connect" },
+    enabledJWA: { idTokenSigningAlgValues: [alg] },
+    clients: [
+      {
+        client_id: "app",
+        client_secret: "secret",
+        grant_types: ["client_credentials"],
+        redirect_uris: [],
+        response_types: [],
+        id_token_signed_response_alg: alg,
+      },
+    ],
+    features: {
+      clientCredentials: { enabled: true },
+      devInteractions: { enabled: false },
+      registration: { enabled: true },
+      resourceIndicators: {
+        enabled: true,
+        getResourceServerInfo: () => ({
+          scope: "use",
+          audience,
+          accessTokenFormat: "jwt",
+          accessTokenTTL: 300,
+          jwt: { sign: { alg } },
+        }),
+      },
+    },
+  };
+}

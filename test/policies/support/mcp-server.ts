@@ -1,0 +1,25 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
+
+/** A real MCP server over streamable HTTP, without sessions, with one tool: `hello`. */
+export async function startMcpServer(): Promise<{ url: string; stop(): Promise<void> }> {
+  const http = createServer(async (request, response) => {
+    const server = new McpServer({ name: "test", version: "1.0.0" });
+    server.registerTool("hello", {}, () => ({ content: [{ type: "text", text: "hello" }] }));
+    const transport = new StreamableHTTPServerTransport({});
+    response.on("close", () => void server.close());
+    // The SDK's own type says its sessionId is optional, which exactOptionalPropertyTypes takes by its word.
+    await server.connect(transport as Parameters<typeof server.connect>[0]);
+    await transport.handleRequest(request, response);
+  });
+  await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
+    stop: async () => {
+      http.closeAllConnections();
+      await new Promise((resolve) => http.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,9 @@
+// The package ships no types: the part that the tests use.
+declare module "oidc-provider" {
+  import type { RequestListener } from "node:http";
+
+  export class Provider {
+    constructor(issuer: string, configuration: object);
+    callback(): RequestListener;
+  }
+}

@@ -1,0 +1,34 @@
+import path from "node:path";
+import { type Emitted, emit } from "../../compiler/3-emit/emit.ts";
+import { check } from "../../compiler/compile.ts";
+import { type Host, realHost } from "../../compiler/host.ts";
+import { messageOf } from "../../compiler/messages.ts";
+import { locate } from "../../compiler/source.ts";
+
+/** The folder of the whole project. */
+export const root = path.resolve(import.meta.dirname, "..", "..");
+
+/** Compiles a configuration as `gwc build` does; throws with its diagnostics when it is refused. */
+export async function compileFile(
+  file: string,
+  options: { readonly name: string; readonly host?: Host; readonly isTypeChecked?: boolean },
+): Promise<Emitted> {
+  const host = options.host ?? realHost(process.env);
+  const { program, diagnostics, files } = check([file], host, {
+    name: options.name,
+    isStrict: false,
+  });
+  if (program === undefined) {
+    const lines = diagnostics.map(({ code, params, at }) => {
+      const { path: where, line, column } = locate(at, files);
+      return `${where}:${line}:${column} ${code}: ${messageOf(code).text(params as never)}`;
+    });
+    throw new Error(`refused:\n${lines.join("\n")}`);
+  }
+  return emit(program, files, {
+    trace: "path",
+    isTypeChecked: options.isTypeChecked ?? false,
+    version: "test",
+    progress: () => {},
+  });
+}
