@@ -4,39 +4,50 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startGateway, startProcess, type TestProcess } from "./processes.ts";
+import { startGateway, startHandwritten } from "./gateways.ts";
+import { startProcess, type TestProcess } from "./processes.ts";
 
 const script = fileURLToPath(new URL("../fixtures/mcp/conformance-server.ts", import.meta.url));
 const suite = fileURLToPath(new URL("../../node_modules/.bin/conformance", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "gwc-conformance-"));
 let server: TestProcess;
-let gateway: TestProcess;
+let http: TestProcess;
+let stdio: TestProcess;
 let direct: ReadonlyMap<string, string>;
 
-/** Scenarios that pass directly but not through the gateway, with the reason: none. */
-const exceptions: readonly string[] = [];
+/** Scenarios whose outcome differs through the gateway, with the reason. */
+const exceptions: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  http: {},
+  stdio: {
+    "server-sse-multiple-streams":
+      "a child's answer that nothing comes before is JSON; the suite looks at streams only and skips one check",
+  },
+};
 
 beforeAll(async () => {
   server = await startProcess(process.execPath, [script], { ready: /port (\d+)/, env: {} });
-  gateway = await startGateway({
-    routes: [
+  [http, stdio] = await Promise.all([
+    startGateway([
       {
         name: "http",
         targets: [{ name: "one", mcp: { host: `http://127.0.0.1:${server.port}/mcp` } }],
       },
-      {
-        name: "stdio",
-        path: "/stdio",
-        targets: [{ name: "one", stdio: { cmd: process.execPath, args: [script, "stdio"] } }],
-        // The suite ends few of its sessions.
-        limits: { sessions: 2 },
-      },
-    ],
-  });
+    ]),
+    startHandwritten({
+      routes: [
+        {
+          name: "stdio",
+          targets: [{ name: "one", stdio: { cmd: process.execPath, args: [script, "stdio"] } }],
+          // The suite ends few of its sessions.
+          limits: { sessions: 2 },
+        },
+      ],
+    }),
+  ]);
   direct = await verdicts(`http://localhost:${server.port}/mcp`);
 });
 afterAll(async () => {
-  await gateway.stop();
+  await Promise.all([http.stop(), stdio.stop()]);
   await server.stop();
   rmSync(folder, { recursive: true });
 });
@@ -66,13 +77,17 @@ test("the fixture passes every scored scenario itself", () => {
   expect(direct.size).toBeGreaterThanOrEqual(30);
 });
 
-test.each(["/mcp", "/stdio"])(
-  "what passes directly passes through %s",
+test.each(["http", "stdio"])(
+  "what passes directly passes over %s",
   { timeout: 240_000 },
-  async (path) => {
-    const through = await verdicts(`http://localhost:${gateway.port}${path}`);
+  async (kind) => {
+    const { port } = kind === "http" ? http : stdio;
+    const through = await verdicts(`http://localhost:${port}/mcp`);
     for (const [name, counts] of direct) {
-      if (!exceptions.includes(name)) expect([name, through.get(name)]).toEqual([name, counts]);
+      const isException = exceptions[kind]?.[name] !== undefined;
+      if (isException)
+        expect([name, through.get(name)]).toEqual([name, expect.stringContaining(" 0 failed")]);
+      else expect([name, through.get(name)]).toEqual([name, counts]);
     }
   },
 );

@@ -12,11 +12,12 @@ import {
   ResourceUpdatedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { everythingScript, startEverything, startGateway, type TestProcess } from "./processes.ts";
+import { startGateway, type TestGateway } from "./gateways.ts";
+import { everythingScript, startEverything, type TestProcess } from "./processes.ts";
 
 const run = promisify(execFile);
 let servers: TestProcess[];
-let gateway: TestProcess & { readonly url: string };
+let gateway: TestGateway;
 
 beforeAll(async () => {
   servers = await Promise.all([startEverything("streamableHttp"), startEverything("sse")]);
@@ -26,15 +27,13 @@ beforeAll(async () => {
     sse: { name: "sse", sse: { host: `http://127.0.0.1:${sse?.port}/sse` } },
     stdio: { name: "stdio", stdio: { cmd: process.execPath, args: [everythingScript()] } },
   };
-  gateway = await startGateway({
-    routes: [
-      { name: "http", path: "/http", targets: [targets.http] },
-      { name: "sse", path: "/sse", targets: [targets.sse] },
-      { name: "stdio", path: "/stdio", targets: [targets.stdio] },
-      { name: "all", path: "/all", targets: [targets.stdio, targets.http, targets.sse] },
-      { name: "pair", path: "/pair", targets: [{ ...targets.http, name: "stdio" }, targets.http] },
-    ],
-  });
+  gateway = await startGateway([
+    { name: "http", path: "/http", targets: [targets.http] },
+    { name: "sse", path: "/sse", targets: [targets.sse] },
+    { name: "stdio", path: "/stdio", targets: [targets.stdio] },
+    { name: "all", path: "/all", targets: [targets.stdio, targets.http, targets.sse] },
+    { name: "pair", path: "/pair", targets: [{ ...targets.http, name: "stdio" }, targets.http] },
+  ]);
 });
 afterAll(async () => {
   await gateway.stop();
