@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { readArguments } from "./commands/arguments.ts";
 import type { CommandResult, Surroundings, Verb } from "./commands/command.ts";
 import { overallHelp, verbHelp } from "./commands/help.ts";

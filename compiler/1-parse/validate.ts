@@ -29,8 +29,6 @@ export function validator(schema: Schema): Validator {
   };
 }
 
-const ANNOTATIONS = ["late", "secret", "expression", "notYetValues"];
-
 function compileSchema(schema: Schema): ValidateFunction {
   const ajv = new Ajv({
     allErrors: true,
@@ -38,9 +36,11 @@ function compileSchema(schema: Schema): ValidateFunction {
     verbose: false,
     unicodeRegExp: true,
     allowUnionTypes: true,
+    // The schema is ours and is used once: checking it and polishing its code cost more than they bring.
+    meta: false,
+    validateSchema: false,
+    code: { optimize: false },
   });
-  for (const keyword of ANNOTATIONS) ajv.addKeyword({ keyword });
-  ajv.addKeyword({ keyword: "notYet", validate: () => false, errors: false });
   addCountKeyword(ajv, "exactlyOneOf", (count) => count === 1);
   addCountKeyword(ajv, "atLeastOneOf", (count) => count >= 1);
   addCountKeyword(ajv, "atMostOneOf", (count) => count <= 1);
@@ -52,7 +52,27 @@ function compileSchema(schema: Schema): ValidateFunction {
     (text: string) =>
       hasVariable(text) || /^(\[[0-9a-fA-F:.]+\]|[^\s:/?#@[\]]+):[0-9]{1,5}$/.test(text),
   );
-  return ajv.compile(schema);
+  return ajv.compile(withoutLaterFields(schema));
+}
+
+/** What is not built yet is an unknown field to ajv, and told apart when it is reported: most of the schema is that. */
+function withoutLaterFields(schema: Schema): Schema {
+  const { properties, additionalProperties, items } = schema;
+  const built = Object.entries(properties ?? {}).filter(([, each]) => each.notYet === undefined);
+  return {
+    ...schema,
+    ...(properties === undefined
+      ? {}
+      : {
+          properties: Object.fromEntries(
+            built.map(([name, each]) => [name, withoutLaterFields(each)]),
+          ),
+        }),
+    ...(typeof additionalProperties === "object"
+      ? { additionalProperties: withoutLaterFields(additionalProperties) }
+      : {}),
+    ...(items === undefined ? {} : { items: withoutLaterFields(items) }),
+  };
 }
 
 function addCountKeyword(ajv: Ajv, keyword: string, holds: (count: number) => boolean): void {
@@ -122,6 +142,12 @@ function report(
   switch (error.keyword) {
     case "additionalProperties": {
       const key = String(error.params.additionalProperty);
+      const later = schemaAt(root, [...path, key])?.notYet;
+      if (later !== undefined) {
+        const what = { what: later, field: `"${key}"` };
+        diagnostics.report("not-built-yet", keyOf(below(origin, ...path, key)), what);
+        return;
+      }
       const known = knownKeys(schema);
       const params = {
         owner: ownerName(path),
@@ -137,9 +163,6 @@ function report(
       diagnostics.report("missing-field", pointAtOwner(at, path), { owner: ownerName(path), key });
       return;
     }
-    case "notYet":
-      diagnostics.report("not-built-yet", keyOf(at), { what: schema?.notYet ?? "this", field });
-      return;
     case "exactlyOneOf":
     case "atLeastOneOf":
     case "atMostOneOf": {
