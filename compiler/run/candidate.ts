@@ -1,10 +1,9 @@
 import type { PrintedModule } from "../../templates/print.ts";
-import { gatewayName } from "../1-parse/gateway-name.ts";
 import { emitModules } from "../3-emit/modules.ts";
-import { check } from "../compile.ts";
 import type { Host } from "../host.ts";
 import type { Program } from "../ir.ts";
-import { countFindings, type Finding, findingsOf } from "../report/findings.ts";
+import { examine } from "../report/examine.ts";
+import type { Finding } from "../report/findings.ts";
 import type { SourceFile } from "../source.ts";
 
 /** What a configuration says at one moment, compiled. */
@@ -25,15 +24,8 @@ export interface Compiled {
 
 /** Compiles a configuration for serving it from this process: neither type-checked nor bundled. */
 export function compileCandidate(file: string, host: Host, isStrict: boolean): Candidate {
-  const { program, diagnostics, files, dependencies } = check([file], host, {
-    name: gatewayName([file]),
-    isStrict,
-  });
-  const findings = findingsOf(diagnostics, files, isStrict);
-  const isRefused = program === undefined || countFindings(findings).error > 0;
-  const compiled = isRefused
-    ? undefined
-    : { program, files, modules: emitModules(program, "path", files) };
+  const { program, findings, files, dependencies } = examine([file], host, isStrict);
+  const compiled = program && { program, files, modules: emitModules(program, "path", files) };
   return { findings, dependencies, compiled };
 }
 
@@ -64,7 +56,7 @@ function routeCode({ program, modules }: Compiled): ReadonlyMap<string, string> 
   const routes = program.binds.flatMap((bind) =>
     bind.listeners.flatMap((listener) => listener.routes),
   );
-  return new Map(routes.map(({ name, id }, index) => [name ?? id, texts[index] ?? ""]));
+  return new Map(routes.map(({ name }, index) => [name, texts[index] ?? ""]));
 }
 
 function mainCode({ modules }: Compiled): string {
