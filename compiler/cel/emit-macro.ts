@@ -10,7 +10,8 @@ export function emitMacro(emitter: Emitter, node: MacroNode): Code {
   if (first === undefined) throw new Error(`macro "${node.macro}" lacks its expression`);
   // the test of map(item, test, change) comes last
   const args = second === undefined ? [range, first] : [range, second, first];
-  const helper = (node.variables.length === 2 && ENTRY_HELPERS.get(node.macro)) || HELPERS[node.macro];
+  const helper =
+    (node.variables.length === 2 && ENTRY_HELPERS.get(node.macro)) || HELPERS[node.macro];
   const isBool = node.macro === "all" || node.macro === "exists" || node.macro === "existsOne";
   return emitter.call(helper, args, isBool ? { ts: "boolean" } : {});
 }

@@ -246,7 +246,10 @@ export class Emitter {
   }
 
   #typeValue(name: string): Code {
-    const proposal = `${name.split(".").at(-1)?.replace(/^[A-Z]/, (letter) => letter.toLowerCase())}Type`;
+    const proposal = `${name
+      .split(".")
+      .at(-1)
+      ?.replace(/^[A-Z]/, (letter) => letter.toLowerCase())}Type`;
     const text = this.hoist(proposal, `new TypeValue("${name}")`, "types#TypeValue");
     return { text, level: LEVEL.primary, ts: "unknown", mayFail: false, isSimple: true };
   }

@@ -62,7 +62,10 @@ export function functionOf(
   const constants = code.constants.map(({ name, text }) => `const ${name} = ${text};`).join("\n");
   const input = variables.length === 0 ? "" : `{ ${variables.join(", ")} }`;
   // emitted text without its annotations is plain JavaScript; its strings are literals, never the user's text
-  const make = new Function(...imports.keys(), `${constants}\nreturn (${input}) => (${code.text});`);
+  const make = new Function(
+    ...imports.keys(),
+    `${constants}\nreturn (${input}) => (${code.text});`,
+  );
   return make(...imports.values());
 }
 

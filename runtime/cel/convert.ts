@@ -1,7 +1,17 @@
-import { formatDuration, formatTimestamp, parseDuration, parseTimestamp } from "./time-text.ts";
 import { timestampOf } from "./time-arithmetic.ts";
+import { formatDuration, formatTimestamp, parseDuration, parseTimestamp } from "./time-text.ts";
 import { Duration, Timestamp } from "./time-values.ts";
-import { Double, double, doubleOf, type Int, int, isInt, kindOf, Uint, uint } from "./values.ts";
+import {
+  type Double,
+  double,
+  doubleOf,
+  type Int,
+  int,
+  isInt,
+  kindOf,
+  Uint,
+  uint,
+} from "./values.ts";
 
 const TWO_63 = 2 ** 63;
 const TWO_64 = 2 ** 64;
@@ -21,7 +31,8 @@ export function toInt(value: unknown): Int | undefined {
   if (isInt(value)) return value;
   if (value instanceof Uint) return int(BigInt(value.value));
   if (value instanceof Timestamp) return value.seconds;
-  if (typeof value === "string") return /^[+-]?\d+$/.test(value) ? int(BigInt(value.replace("+", ""))) : undefined;
+  if (typeof value === "string")
+    return /^[+-]?\d+$/.test(value) ? int(BigInt(value.replace("+", ""))) : undefined;
   const number = doubleOf(value);
   if (number === undefined || !(number > -TWO_63 && number < TWO_63)) return undefined;
   return int(BigInt(Math.trunc(number)));

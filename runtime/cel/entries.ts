@@ -99,7 +99,8 @@ function changed(
 
 function kept(range: unknown, test: EntryTest | undefined): readonly Entry[] | undefined {
   const entries = entriesOf(range);
-  if (entries === undefined || test === undefined) return entries === undefined ? undefined : [...entries];
+  if (entries === undefined || test === undefined)
+    return entries === undefined ? undefined : [...entries];
   const results: Entry[] = [];
   for (const entry of entries) {
     const isKept = test(...entry);

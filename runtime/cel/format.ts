@@ -27,7 +27,11 @@ export function format(text: unknown, args: unknown): string | undefined {
   return result + text.slice(end);
 }
 
-function formatOne(verb: string, precision: string | undefined, value: unknown): string | undefined {
+function formatOne(
+  verb: string,
+  precision: string | undefined,
+  value: unknown,
+): string | undefined {
   switch (verb) {
     case "s":
       return formatText(value);
@@ -66,7 +70,8 @@ function formatText(value: unknown): string | undefined {
 }
 
 function formatMap(value: unknown): string | undefined {
-  const entries = value instanceof Map ? [...value] : isPlainMap(value) ? Object.entries(value) : [];
+  const entries =
+    value instanceof Map ? [...value] : isPlainMap(value) ? Object.entries(value) : [];
   const parts: string[] = [];
   for (const [key, item] of entries) {
     const [name, written] = [formatText(key), formatText(item)];
@@ -84,7 +89,11 @@ function formatDecimal(value: unknown): string | undefined {
 }
 
 function formatDouble(value: unknown, write: (number: number) => string): string | undefined {
-  const number = isInt(value) ? Number(value) : value instanceof Uint ? Number(value.value) : doubleOf(value);
+  const number = isInt(value)
+    ? Number(value)
+    : value instanceof Uint
+      ? Number(value.value)
+      : doubleOf(value);
   if (number === undefined) return undefined;
   return infinityText(number) ?? write(number);
 }
@@ -98,19 +107,23 @@ function infinityText(number: number): string | undefined {
 const DEFAULT_DIGITS = 6;
 
 function digitsOf(precision: string | undefined): number {
-  return precision === undefined || precision === "" ? DEFAULT_DIGITS : Math.min(Number(precision), 100);
+  return precision === undefined || precision === ""
+    ? DEFAULT_DIGITS
+    : Math.min(Number(precision), 100);
 }
 
 /** A number with so many decimals; halves go to the even digit, as the exact binary value decides. */
 function fixed(number: number, digits: number): string {
-  if (Math.abs(number) >= 1e21) return `${BigInt(number)}${digits > 0 ? `.${"0".repeat(digits)}` : ""}`;
+  if (Math.abs(number) >= 1e21)
+    return `${BigInt(number)}${digits > 0 ? `.${"0".repeat(digits)}` : ""}`;
   return evenHalf(number, digits) ?? number.toFixed(digits);
 }
 
 /** `toFixed` takes the larger of two candidates for an exact half; the even one is asked for. */
 function evenHalf(number: number, digits: number): string | undefined {
   const scaled = Math.abs(number) * 10 ** digits;
-  if (digits > 15 || scaled % 1 !== 0.5 || scaled / 10 ** digits !== Math.abs(number)) return undefined;
+  if (digits > 15 || scaled % 1 !== 0.5 || scaled / 10 ** digits !== Math.abs(number))
+    return undefined;
   const floor = Math.floor(scaled);
   const even = floor % 2 === 0 ? floor : floor + 1;
   return `${number < 0 ? "-" : ""}${(even / 10 ** digits).toFixed(digits)}`;

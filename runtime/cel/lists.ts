@@ -25,9 +25,7 @@ export function sortBy(
   const [first] = keyed;
   if (first === undefined) return [];
   for (const { key } of keyed) if (compare(key, first.key) === undefined) return undefined;
-  return keyed
-    .sort((left, right) => compare(left.key, right.key) ?? 0)
-    .map(({ item }) => item);
+  return keyed.sort((left, right) => compare(left.key, right.key) ?? 0).map(({ item }) => item);
 }
 
 /** `list.max()` and `max(a, b)`: the largest. */

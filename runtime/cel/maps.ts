@@ -1,5 +1,5 @@
-import { entriesOf } from "./entries.ts";
 import { isEqual } from "./compare.ts";
+import { entriesOf } from "./entries.ts";
 import { isPlainMap } from "./values.ts";
 
 /** `map.mapValues(value, change)`. */
@@ -37,7 +37,8 @@ export function merge(map: unknown, other: unknown): ReadonlyMap<unknown, unknow
   if (!isMap(map) || !isMap(other)) return undefined;
   const merged = new Map(entriesOf(map) ?? []);
   for (const [key, value] of entriesOf(other) ?? []) {
-    const known = typeof key === "string" ? key : [...merged.keys()].find((each) => isEqual(each, key));
+    const known =
+      typeof key === "string" ? key : [...merged.keys()].find((each) => isEqual(each, key));
     merged.set(known ?? key, value);
   }
   return merged;

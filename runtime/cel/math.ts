@@ -57,7 +57,8 @@ export function sqrt(value: unknown): unknown {
 
 /** `math.abs(number)`; of the smallest int it is an error. */
 export function abs(value: unknown): unknown {
-  if (isInt(value)) return typeof value === "number" ? Math.abs(value) : int(value < 0n ? -value : value);
+  if (isInt(value))
+    return typeof value === "number" ? Math.abs(value) : int(value < 0n ? -value : value);
   return value instanceof Uint ? value : mapDouble(value, Math.abs);
 }
 
@@ -69,19 +70,19 @@ export function sign(value: unknown): unknown {
 }
 
 /** `math.isNaN(double)`. */
-export function isNaN(value: unknown): boolean | undefined {
+export function isNotANumber(value: unknown): boolean | undefined {
   const number = doubleOf(value);
   return number === undefined ? undefined : Number.isNaN(number);
 }
 
 /** `math.isInf(double)`. */
-export function isInf(value: unknown): boolean | undefined {
+export function isInfinite(value: unknown): boolean | undefined {
   const number = doubleOf(value);
   return number === undefined ? undefined : Math.abs(number) === Number.POSITIVE_INFINITY;
 }
 
 /** `math.isFinite(double)`. */
-export function isFinite(value: unknown): boolean | undefined {
+export function isFiniteNumber(value: unknown): boolean | undefined {
   const number = doubleOf(value);
   return number === undefined ? undefined : Number.isFinite(number);
 }
@@ -141,5 +142,7 @@ function shift(
   // more than 63 places leave nothing
   const by = count > 64 ? 64n : BigInt(count);
   if (isInt(value)) return int(BigInt.asIntN(64, move(BigInt(value), by)));
-  return value instanceof Uint ? uint(BigInt.asUintN(64, move(BigInt(value.value), by))) : undefined;
+  return value instanceof Uint
+    ? uint(BigInt.asUintN(64, move(BigInt(value.value), by)))
+    : undefined;
 }

@@ -35,7 +35,9 @@ export class Cidr extends Box {
   }
 
   equals(other: unknown): boolean {
-    return other instanceof Cidr && other.length === this.length && this.address.equals(other.address);
+    return (
+      other instanceof Cidr && other.length === this.length && this.address.equals(other.address)
+    );
   }
 
   /** Whether an address belongs to the network. */

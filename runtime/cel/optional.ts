@@ -1,8 +1,8 @@
-import { isEqual } from "./compare.ts";
 import { codePointCount } from "./collections.ts";
+import { isEqual } from "./compare.ts";
 import { at } from "./select.ts";
-import { Box, isPlainMap, numberOf } from "./values.ts";
 import { Duration, Timestamp } from "./time-values.ts";
+import { Box, isPlainMap, numberOf } from "./values.ts";
 
 /** A value that may be absent; `content` is undefined when it is. */
 export class Optional extends Box {
@@ -67,7 +67,7 @@ export function hasValue(optional: unknown): boolean | undefined {
 }
 
 /** `optional.value()`: an error when it is absent. */
-export function valueOf(optional: unknown): unknown {
+export function contentOf(optional: unknown): unknown {
   return optional instanceof Optional ? optional.content : undefined;
 }
 

@@ -10,7 +10,8 @@ const TIMESTAMP =
 export function parseTimestamp(text: string): Timestamp | undefined {
   const match = TIMESTAMP.exec(text);
   if (match === null) return undefined;
-  const [, year, month, day, hour, minute, second, fraction = "", sign, zoneHour, zoneMinute] = match;
+  const [, year, month, day, hour, minute, second, fraction = "", sign, zoneHour, zoneMinute] =
+    match;
   const parts = [year, month, day, hour, minute, second].map(Number);
   const seconds = secondsOf(parts);
   if (seconds === undefined) return undefined;

@@ -1,4 +1,4 @@
-import { Box, kindOf, type Kind } from "./values.ts";
+import { Box, type Kind, kindOf } from "./values.ts";
 
 /** A type as a value: `int`, `type(1)`. */
 export class TypeValue extends Box {

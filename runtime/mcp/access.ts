@@ -1,5 +1,8 @@
-import type { JwtVariable, McpItem, McpVariables, RequestVariables } from "../cel/variables.ts";
+import type { JwtVariable, McpItem, McpVariables } from "../cel/variables.ts";
 import type { Exchange } from "../http/exchange.ts";
+import type { McpRule } from "../policies/mcp-authorization.ts";
+
+export type { McpRule } from "../policies/mcp-authorization.ts";
 
 /** Who asks, and which tools, prompts and resources exist for them. */
 export interface McpAccess {
@@ -7,16 +10,6 @@ export interface McpAccess {
   readonly jwt: JwtVariable;
   /** The compiled rules of mcpAuthorization; `allowEverything` when there are none. */
   readonly allows: McpRule;
-}
-
-/** Decides about one tool, prompt or resource. */
-export type McpRule = (input: McpRuleInput) => boolean;
-
-/** What a rule reads. */
-export interface McpRuleInput {
-  readonly mcp: McpVariables;
-  readonly request: RequestVariables;
-  readonly jwt: JwtVariable;
 }
 
 /** What the rules are about. */

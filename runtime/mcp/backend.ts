@@ -25,7 +25,9 @@ export interface McpBackendSettings {
 
 /** Milliseconds. */
 export interface McpTimeouts {
-  /** Until every target must have answered a request that goes to all of them: initialize, lists. */
+  /** Until every target must have answered initialize: a child may have to be fetched and started first. */
+  readonly initialize: number;
+  /** Until every target must have answered another request that goes to all of them: lists, ping. */
   readonly fanOut: number;
   /** How long a stdio or SSE target may work on a request without any sign of life. */
   readonly call: number;

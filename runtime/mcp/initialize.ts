@@ -61,7 +61,7 @@ class Opening {
     const call = fanOut(
       this.#backend.targets.map((target, index) => this.#callFor(target, index)),
       {
-        deadline: this.#backend.timeouts.fanOut,
+        deadline: this.#backend.timeouts.initialize,
         // There is no session yet that it could belong to.
         onMessage: () => true,
         onDone: (outcomes) => this.#finish(outcomes),

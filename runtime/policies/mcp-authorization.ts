@@ -1,8 +1,10 @@
-import type { McpVariables } from "../cel/variables.ts";
-import type { RuleInput } from "./authorization.ts";
+import type { JwtVariable, McpVariables, RequestVariables } from "../cel/variables.ts";
 
-/** What an MCP authorization rule reads: the request's rules' input, and the item that is listed or called. */
-export interface McpRuleInput extends RuleInput {
+/** What an MCP authorization rule reads. */
+export interface McpRuleInput {
+  readonly request: RequestVariables;
+  readonly jwt: JwtVariable;
+  /** The item that is listed or called. */
   readonly mcp: McpVariables;
 }
 

@@ -24,7 +24,13 @@ export interface McpScope {
 const LIMITS = { body: 2_097_152, message: 67_108_864, sessions: 1000 };
 
 /** Milliseconds. */
-const TIMEOUTS = { fanOut: 10_000, call: 300_000, idle: 1_800_000, keepAlive: 15_000 };
+const TIMEOUTS = {
+  initialize: 60_000,
+  fanOut: 10_000,
+  call: 300_000,
+  idle: 1_800_000,
+  keepAlive: 15_000,
+};
 
 /** An MCP endpoint in front of one or more servers. */
 export function mcpBackend(backend: McpBackend, scope: McpScope): BackendCode {

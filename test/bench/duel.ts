@@ -8,13 +8,13 @@ export interface Duel {
   /** The request, ready for the wire; the answer must be a 200 with Content-Length. */
   readonly request: string;
   /** Script and environment of each; a script prints `listening on ADDRESS:PORT`. */
-  readonly gateway: Proxy;
-  readonly handwritten: Proxy;
+  readonly gateway: Contender;
+  readonly handwritten: Contender;
   /** The least ratio that is accepted. */
   readonly goal: number;
 }
 
-export interface Proxy {
+export interface Contender {
   readonly script: string;
   readonly environment: Readonly<Record<string, string>>;
 }
@@ -68,10 +68,10 @@ export interface Started {
 }
 
 /** Starts a script and waits until it says where it listens. */
-export function start(proxy: Proxy, upstream: string): Promise<Started> {
-  const child = spawn(process.execPath, [...nodeFlags(), proxy.script], {
+export function start(contender: Contender, upstream: string): Promise<Started> {
+  const child = spawn(process.execPath, [...nodeFlags(), contender.script], {
     stdio: ["ignore", "pipe", "inherit"],
-    env: { ...process.env, ...proxy.environment, UPSTREAM: upstream },
+    env: { ...process.env, ...contender.environment, UPSTREAM: upstream },
   });
   return new Promise((resolve, reject) => {
     let text = "";
@@ -84,7 +84,7 @@ export function start(proxy: Proxy, upstream: string): Promise<Started> {
       resolve({ process: child, port: Number(port) });
     };
     child.stdout.on("data", look);
-    child.on("exit", (code) => reject(new Error(`${proxy.script} ended with ${code}`)));
+    child.on("exit", (code) => reject(new Error(`${contender.script} ended with ${code}`)));
   });
 }
 

@@ -1,11 +1,14 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { type Duel, type Pace, type Round, run, start } from "./duel.ts";
+import { type Contender, type Duel, type Pace, type Round, run, start } from "./duel.ts";
+import { makeIdentity } from "./token.ts";
 
-// `npm run bench [-- NAME]`: requests per CPU-second of a bundled gateway, as a ratio to a hand-written proxy that does
+// `npm run bench [-- NAME]`: requests per CPU-second of a built gateway, as a ratio to a hand-written proxy that does
 // the same work in the same run. Absolute figures depend on the machine; the ratio is the result.
 
 /** undici is CommonJS: its require of node: modules needs one in an ES module. */
@@ -34,21 +37,63 @@ try {
 process.exitCode = isGood ? 0 : 1;
 
 async function duels(): Promise<readonly Duel[]> {
-  const gateway = { script: await bundle("../http/fixtures/gateway.ts"), environment: {} };
-  const handwritten = { script: await bundle("handwritten.ts"), environment: {} };
-  const get =
-    "GET /items/1?q=x HTTP/1.1\r\nHost: api.example.com\r\nAccept: */*\r\nUser-Agent: load\r\n\r\n";
+  const { jwks, token } = await makeIdentity();
+  const keys = join(work, "jwks.json");
+  writeFileSync(keys, jwks);
+  const environment = {
+    BENCH_JWKS: keys,
+    JWKS: keys,
+    UPSTREAM_HOST: `127.0.0.1:${upstream.port}`,
+    STATS_ADDR: "127.0.0.1:0",
+    READINESS_ADDR: "127.0.0.1:0",
+  };
+  const plain = {
+    gateway: await compiled("plain", environment),
+    handwritten: { script: await bundle("handwritten.ts"), environment },
+    goal: 0.95,
+  };
+  const chain = {
+    gateway: await compiled("chain", environment),
+    handwritten: { script: await bundle("handwritten-chain.ts"), environment },
+    goal: 0.9,
+  };
   const body = JSON.stringify({ text: "x".repeat(2000) });
-  const post =
-    "POST /items HTTP/1.1\r\nHost: api.example.com\r\nContent-Type: application/json\r\n" +
-    `User-Agent: load\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  const origin = ["Origin: https://app.example.com", `Authorization: Bearer ${token}`];
   return [
-    { name: "plain GET", request: get, gateway, handwritten, goal: 0.95 },
-    { name: "plain POST 2 KB", request: post, gateway, handwritten, goal: 0.95 },
+    { name: "plain GET", request: get([]), ...plain },
+    { name: "plain POST 2 KB", request: post([], body), ...plain },
+    { name: "chain GET", request: get(origin), ...chain },
+    { name: "chain POST 2 KB", request: post(origin, body), ...chain },
   ];
 }
 
-/** One file, as `gwc build` makes it. */
+function get(headers: readonly string[]): string {
+  return head("GET", "/items/1?q=x", headers);
+}
+
+function post(headers: readonly string[], body: string): string {
+  const own = ["Content-Type: application/json", `Content-Length: ${body.length}`];
+  return head("POST", "/items", [...own, ...headers]) + body;
+}
+
+function head(method: string, target: string, headers: readonly string[]): string {
+  const common = ["Host: api.example.com", "Accept: */*", "User-Agent: load"];
+  return `${[`${method} ${target} HTTP/1.1`, ...common, ...headers].join("\r\n")}\r\n\r\n`;
+}
+
+/** A configuration of gateways/, built as a user builds it. */
+async function compiled(name: string, environment: Record<string, string>): Promise<Contender> {
+  const output = join(work, name);
+  const settings = { ...environment, BENCH_PORT: String(await freePort()) };
+  const build = [path("../../compiler/cli.ts"), "build", path(`gateways/${name}.yaml`)];
+  execFileSync(process.execPath, [...build, "-o", output], {
+    env: { ...process.env, ...settings },
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  return { script: join(output, "gateway.mjs"), environment: settings };
+}
+
+/** One file, minified: what `gwc build` makes of a gateway, it makes of the hand-written proxy too. */
 async function bundle(entry: string): Promise<string> {
   const outfile = join(work, `${entry.replaceAll(/\W+/g, "-")}.mjs`);
   await build({
@@ -63,6 +108,17 @@ async function bundle(entry: string): Promise<string> {
     logLevel: "warning",
   });
   return outfile;
+}
+
+function freePort(): Promise<number> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      const port = address !== null && typeof address === "object" ? address.port : 0;
+      server.close(() => resolve(port));
+    });
+  });
 }
 
 function report(duel: Duel, rounds: readonly Round[]): boolean {

@@ -1,6 +1,10 @@
-import { getConformanceSuite, type IncrementalTest, type IncrementalTestSuite } from "@bufbuild/cel-spec/testdata/tests.js";
-import { compileIn } from "../../compiler/cel/compile.ts";
+import {
+  getConformanceSuite,
+  type IncrementalTest,
+  type IncrementalTestSuite,
+} from "@bufbuild/cel-spec/testdata/tests.js";
 import { LEVEL } from "../../compiler/cel/code.ts";
+import { type CelSlot, type CompileResult, compileIn } from "../../compiler/cel/compile.ts";
 import type { Declaration, Environment } from "../../compiler/cel/environment.ts";
 import { functionOf } from "../../compiler/cel/run-code.ts";
 import { DYN } from "../../compiler/cel/types.ts";
@@ -113,13 +117,14 @@ function expectedOf(test: IncrementalTest): unknown {
 }
 
 /** What an expression gives in one of the emission's modes; undefined also when it does not compile. */
-export function evaluate(test: SpecCase, slot: "value" | "allow" | "deny"): unknown {
-  const { expression } = compileIn(
-    test.expression,
-    test.environment,
-    slot,
-    test.isUnchecked ? "unchecked" : "checked",
-  );
+export function evaluate(test: SpecCase, slot: CelSlot): unknown {
+  const { expression } = compileCase(test, slot);
   if (expression === undefined) return undefined;
   return functionOf(expression.code, expression.variables)(test.variables);
+}
+
+/** Compiles a case as the suite says: with the checker's verdict, or without. */
+export function compileCase(test: SpecCase, slot: CelSlot): CompileResult {
+  const mode = test.isUnchecked ? "unchecked" : "checked";
+  return compileIn(test.expression, test.environment, slot, mode);
 }

@@ -37,7 +37,12 @@ export class GatewayProcess {
 
   /** The first group of a pattern, as soon as the output has it. */
   async seen(pattern: RegExp): Promise<string> {
-    const found = await eventually(() => pattern.exec(this.output), `${pattern} in the output`);
+    const look = () => {
+      const match = pattern.exec(this.output);
+      if (match === null && this.child.exitCode !== null) throw new Error(`ended: ${this.errors}`);
+      return match;
+    };
+    const found = await eventually(look, `${pattern} in the output`);
     return found[1] ?? found[0];
   }
 

@@ -9,9 +9,11 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { OAuthClientInformationMixed } from "@modelcontextprotocol/sdk/shared/auth.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startCompiled } from "./support/compiled.ts";
 import { IdentityProvider } from "./support/identity-provider.ts";
+import { mcpRoutes } from "./support/mcp-routes.ts";
 import { startMcpServer } from "./support/mcp-server.ts";
-import { type GatewayProcess, startFixture } from "./support/process.ts";
+import type { GatewayProcess } from "./support/process.ts";
 
 let provider: IdentityProvider;
 let server: Awaited<ReturnType<typeof startMcpServer>>;
@@ -20,7 +22,7 @@ let gateway: GatewayProcess;
 beforeAll(async () => {
   provider = await IdentityProvider.start();
   server = await startMcpServer();
-  gateway = await startFixture("oauth", { ISSUER: provider.issuer, UPSTREAM: server.url });
+  gateway = await startCompiled(mcpRoutes(provider.issuer, server.url));
 });
 
 afterAll(async () => {

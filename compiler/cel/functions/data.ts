@@ -97,7 +97,10 @@ export const dataFunctions = declareFunctions({
   flattenRecursive: {
     helper: "lists#flattenRecursive",
     doc: "The elements of the lists in a list, however deep.",
-    signatures: ["list(dyn).flattenRecursive(): list(dyn)", "flattenRecursive(list(dyn)): list(dyn)"],
+    signatures: [
+      "list(dyn).flattenRecursive(): list(dyn)",
+      "flattenRecursive(list(dyn)): list(dyn)",
+    ],
     example: ["[[1], [[2], 3]].flattenRecursive()", "[1, 2, 3]"],
   },
   sort: {

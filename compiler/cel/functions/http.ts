@@ -35,7 +35,13 @@ export const httpFunctions = declareFunctions({
   },
   isLoopback: test("isLoopback", "isLoopback", "127.0.0.0/8 and ::1.", "127.0.0.9", "true"),
   isUnspecified: test("isUnspecified", "isUnspecified", "0.0.0.0 and ::.", "::", "true"),
-  isPrivate: test("isPrivate", "isPrivate", "10/8, 172.16/12, 192.168/16, fc00::/7.", "10.1.2.3", "true"),
+  isPrivate: test(
+    "isPrivate",
+    "isPrivate",
+    "10/8, 172.16/12, 192.168/16, fc00::/7.",
+    "10.1.2.3",
+    "true",
+  ),
   isLinkLocalUnicast: test(
     "isLinkLocalUnicast",
     "isLinkLocalUnicast",

@@ -10,7 +10,9 @@ function extremes(name: string): readonly string[] {
     `math.${name}(list(${type})): ${type}`,
   ]);
   const mixed = NUMBERS.flatMap((left) =>
-    NUMBERS.filter((right) => right !== left).map((right) => `math.${name}(${left}, ${right}): dyn`),
+    NUMBERS.filter((right) => right !== left).map(
+      (right) => `math.${name}(${left}, ${right}): dyn`,
+    ),
   );
   const more = [3, 4, 5, 6, 7, 8].map((count) => {
     const params = Array.from({ length: count }, () => "dyn").join(", ");
@@ -22,7 +24,8 @@ function extremes(name: string): readonly string[] {
 const each = (name: string, types: readonly string[]) =>
   types.map((type) => `math.${name}(${type}): ${type}`);
 
-const pairs = (name: string) => ["int", "uint"].map((type) => `math.${name}(${type}, ${type}): ${type}`);
+const pairs = (name: string) =>
+  ["int", "uint"].map((type) => `math.${name}(${type}, ${type}): ${type}`);
 
 /** The math extension. */
 export const mathFunctions = declareFunctions({
@@ -81,19 +84,19 @@ export const mathFunctions = declareFunctions({
     example: ["math.sqrt(16)", "4.0"],
   },
   "math.isNaN": {
-    helper: "math#isNaN",
+    helper: "math#isNotANumber",
     doc: "Whether a double is no number.",
     signatures: ["math.isNaN(double): bool"],
     example: ["math.isNaN(0.0 / 0.0)", "true"],
   },
   "math.isInf": {
-    helper: "math#isInf",
+    helper: "math#isInfinite",
     doc: "Whether a double is infinite.",
     signatures: ["math.isInf(double): bool"],
     example: ["math.isInf(1.0 / 0.0)", "true"],
   },
   "math.isFinite": {
-    helper: "math#isFinite",
+    helper: "math#isFiniteNumber",
     doc: "Whether a double is a finite number.",
     signatures: ["math.isFinite(double): bool"],
     example: ["math.isFinite(1.0)", "true"],

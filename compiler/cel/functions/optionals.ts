@@ -39,7 +39,7 @@ export const optionals = declareFunctions({
     example: ["{'a': 1}.?b.hasValue()", "false"],
   },
   value: {
-    helper: "optional#valueOf",
+    helper: "optional#contentOf",
     doc: "The value of an optional; without one it is an error.",
     signatures: ["optional(A).value(): A"],
     example: ["{'a': 1}.?a.value()", "1"],

@@ -3,10 +3,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { emit } from "../../../compiler/3-emit/emit.ts";
 import { writeFiles } from "../../../compiler/3-emit/write.ts";
-import { check } from "../../../compiler/compile.ts";
 import { memoryHost } from "../../../compiler/host.ts";
+import { compileFile } from "../../support/build.ts";
 import { type GatewayProcess, startProcess } from "./process.ts";
 
 /**
@@ -19,16 +18,9 @@ export async function startCompiled(
 ): Promise<GatewayProcess> {
   const port = await freePort();
   const host = memoryHost({ "gateway.yaml": configuration(port, routes), ...files });
-  const checked = check(["gateway.yaml"], host, { name: "test", isStrict: true });
-  if (checked.program === undefined) throw new Error(JSON.stringify(checked.diagnostics));
-  const { files: written } = await emit(checked.program, checked.files, {
-    trace: "path",
-    isTypeChecked: false,
-    version: "0.0.0",
-    progress: () => {},
-  });
+  const emitted = await compileFile("gateway.yaml", { name: "test", host });
   const folder = mkdtempSync(join(tmpdir(), "gwc-policies-"));
-  writeFiles(folder, written);
+  writeFiles(folder, emitted.files);
   const gateway = await startProcess(join(folder, "gateway.mjs"), {
     STATS_ADDR: "127.0.0.1:0",
     READINESS_ADDR: "127.0.0.1:0",

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { dirname } from "node:path";
-import { fileURLToPath } from "node:url";
 
 /** A gateway that runs as a process of its own. */
 export interface GatewayProcess {
@@ -10,15 +9,6 @@ export interface GatewayProcess {
   /** All that it printed so far. */
   output(): string;
   stop(): Promise<void>;
-}
-
-/** Starts a fixture with these environment variables; resolves when it listens. */
-export async function startFixture(
-  name: string,
-  environment: Record<string, string>,
-): Promise<GatewayProcess> {
-  const script = fileURLToPath(new URL(`../fixtures/${name}.ts`, import.meta.url));
-  return startProcess(script, environment);
 }
 
 /** Starts a gateway's main module; resolves when it listens. */

@@ -1,0 +1,242 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { everythingScript, startGateway, type TestProcess } from "./processes.ts";
+import { messagesOf, openSession, post, type RawAnswer, send, toolCall } from "./raw-client.ts";
+import { mcpAnswers, type RawUpstream, startUpstream } from "./raw-upstream.ts";
+
+let upstream: RawUpstream;
+let gateway: TestProcess & { readonly url: string };
+
+const rules = [
+  'mcp.tool.name == "echo"',
+  'jwt.sub == "alice" && mcp.tool.name == "get-sum"',
+  'mcp.prompt.name == "simple-prompt"',
+  'mcp.resource.name.endsWith("features.md")',
+];
+const tools = JSON.stringify(
+  ["secret", "echo", "get-sum"].map((name) => ({ name, inputSchema: {} })),
+);
+const results = {
+  "tools/list": `{ "tools" : ${tools},"nextCursor":"n", "big":12345678901234567890}`,
+  "tools/call": '{"content":[]}',
+  "prompts/list": '{"prompts":[{"name":"simple-prompt"},{"name":"secret"}]}',
+  "resources/list":
+    '{"resources":[{"uri":"a:features.md","name":"a"},{"uri":"a:secret","name":"b"}]}',
+  "resources/templates/list":
+    '{"resourceTemplates":[{"uriTemplate":"a:{x}/features.md"},{"uriTemplate":"a:{x}"}]}',
+};
+
+beforeAll(async () => {
+  upstream = await startUpstream(mcpAnswers(results));
+  const one = { name: "one", mcp: { host: upstream.url } };
+  const everything = {
+    name: "child",
+    stdio: { cmd: process.execPath, args: [everythingScript()] },
+  };
+  gateway = await startGateway({
+    routes: [
+      { name: "mcp", targets: [one], rules },
+      { name: "merged", path: "/merged", targets: [one, { ...one, name: "two" }], rules },
+      {
+        name: "second",
+        path: "/second",
+        targets: [one, { ...one, name: "two" }],
+        rules: ['mcp.tool.target == "two"'],
+      },
+      { name: "stdio", path: "/stdio", targets: [everything], rules },
+    ],
+  });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await upstream.close();
+});
+beforeEach(() => {
+  upstream.answer = mcpAnswers(results);
+  upstream.seen.length = 0;
+});
+
+const at = (path: string) => gateway.url.replace("/mcp", path);
+const list = (method: string) => ({ jsonrpc: "2.0", id: 1, method });
+const alice = { "x-test-subject": "alice" };
+
+function namesIn(answer: RawAnswer): string[] {
+  // Notifications may come first.
+  const messages = messagesOf(answer) as { result?: Record<string, Record<string, string>[]> }[];
+  const message = messages.find(({ result }) => result !== undefined);
+  const items = Object.values(message?.result ?? {}).find(Array.isArray) ?? [];
+  return items.map((item) => item.uriTemplate ?? item.uri ?? item.name ?? "");
+}
+
+describe.each(["json", "sse"] as const)("a list that arrives as %s", (framing) => {
+  beforeEach(() => {
+    upstream.answer = mcpAnswers(results, framing);
+  });
+
+  const lists: [string, string[]][] = [
+    ["tools/list", ["echo"]],
+    ["prompts/list", ["simple-prompt"]],
+    ["resources/list", ["a:features.md"]],
+    ["resources/templates/list", ["a:{x}/features.md"]],
+  ];
+  test.each(lists)("%s shows what the rules allow", async (method, names) => {
+    const session = await openSession(gateway.url);
+    expect(namesIn(await post(gateway.url, list(method), session))).toEqual(names);
+  });
+
+  test("shows a subject what its claims allow, with the rest of the answer untouched", async () => {
+    const session = await openSession(gateway.url, alice);
+    const answer = await post(gateway.url, list("tools/list"), session);
+    expect(namesIn(answer)).toEqual(["echo", "get-sum"]);
+    expect(answer.text).toContain('"nextCursor":"n", "big":12345678901234567890}');
+  });
+});
+
+describe("a hidden list entry stays hidden when", () => {
+  const cases: [string, string][] = [
+    ["its name is escaped", '{"tools":[{"n\\u0061me":"secret"},{"name":"\\u0065cho"}]}'],
+    ["it has two names", '{"tools":[{"name":"echo","name":"secret"},{"name":"echo"}]}'],
+    [
+      "it has a second name in capitals",
+      '{"tools":[{"name":"echo","Name":"secret"},{"name":"echo"}]}',
+    ],
+    ["it has no name", '{"tools":[{"title":"secret"},"secret",{"name":7},{"name":"echo"}]}'],
+  ];
+  test.each(cases)("%s", async (_, result) => {
+    upstream.answer = mcpAnswers({ "tools/list": result });
+    const answer = await post(gateway.url, list("tools/list"));
+    expect(answer.text).not.toContain("secret");
+    expect(namesIn(answer)).toEqual(["echo"]);
+  });
+
+  test("the result has two lists", async () => {
+    for (const second of ['"tools"', '"Tools"', '"t\\u006fols"']) {
+      upstream.answer = mcpAnswers({
+        "tools/list": `{"tools":[{"name":"echo"}],${second}:[{"name":"secret"}]}`,
+      });
+      const answer = await post(gateway.url, list("tools/list"));
+      expect(answer.status).toBe(502);
+      expect(answer.text).not.toContain("secret");
+    }
+  });
+
+  test("the server compresses without being asked", async () => {
+    upstream.answer = (response) => {
+      response.writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" });
+      response.end("secret");
+    };
+    const answer = await post(gateway.url, list("tools/list"), { "accept-encoding": "gzip" });
+    expect(upstream.seen[0]?.headers["accept-encoding"]).toBeUndefined();
+    expect(answer.status).toBe(502);
+  });
+
+  test("the list is of an unknown type", async () => {
+    upstream.answer = (response) => {
+      response
+        .writeHead(200, { "content-type": "text/plain" })
+        .end(`{"result":${results["tools/list"]}}`);
+    };
+    expect((await post(gateway.url, list("tools/list"))).status).toBe(502);
+  });
+
+  test("a stream is resumed that held the list", async () => {
+    upstream.answer = (response) => {
+      const message = `{"jsonrpc":"2.0","id":1,"result":${results["tools/list"]}}`;
+      response
+        .writeHead(200, { "content-type": "text/event-stream" })
+        .end(`id: 2\ndata: ${message}\n\n`);
+    };
+    const answer = await send(gateway.url, { method: "GET", headers: { "last-event-id": "1" } });
+    expect(answer.text).toMatch(/^id: 2\n/);
+    expect(answer.text).not.toContain("secret");
+    expect(namesIn(answer)).toEqual(["echo"]);
+  });
+});
+
+describe("a hidden item is unknown", () => {
+  const refused: [string, string, object][] = [
+    ["tool", "secret", toolCall("secret")],
+    ["tool", "nonexistent", toolCall("nonexistent")],
+    ["prompt", "secret", { method: "prompts/get", params: { name: "secret" } }],
+    ["resource", "a:secret", { method: "resources/read", params: { uri: "a:secret" } }],
+    ["resource", "a:secret", { method: "resources/subscribe", params: { uri: "a:secret" } }],
+    [
+      "prompt",
+      "secret",
+      { method: "completion/complete", params: { ref: { type: "ref/prompt", name: "secret" } } },
+    ],
+    [
+      "resource",
+      "a:{x}",
+      { method: "completion/complete", params: { ref: { type: "ref/resource", uri: "a:{x}" } } },
+    ],
+  ];
+  test.each(refused)("%s %s", async (kind, name, request) => {
+    const answer = await post(gateway.url, { jsonrpc: "2.0", ...request, id: "q" });
+    expect(answer.status).toBe(200);
+    const error = { code: -32602, message: `Unknown ${kind}: ${name}` };
+    expect(JSON.parse(answer.text)).toEqual({ jsonrpc: "2.0", id: "q", error });
+    expect(upstream.seen.length).toBe(0);
+  });
+
+  const tricks: [string, string][] = [
+    ["is named twice", '{"name":"echo","name":"secret"}'],
+    ["is named in capitals too", '{"name":"echo","Name":"secret"}'],
+    ["is named in capitals only", '{"Name":"secret"}'],
+    ["is named with an escape too", '{"name":"echo","n\\u0061me":"secret"}'],
+    ["is named by a list", '{"name":["secret"]}'],
+    ["is not named", "{}"],
+    ["is in params that are a list", '["secret"]'],
+  ];
+  test.each(tricks)("and refused with 400 when it %s", async (_, params) => {
+    const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`;
+    expect((await post(gateway.url, body)).status).toBe(400);
+    expect(upstream.seen.length).toBe(0);
+  });
+
+  test("and a call without an id is refused: a server might do it all the same", async () => {
+    for (const name of ["secret", "echo"]) {
+      const body = { jsonrpc: "2.0", method: "tools/call", params: { name } };
+      expect((await post(gateway.url, body)).status).toBe(400);
+    }
+    expect(upstream.seen.length).toBe(0);
+  });
+
+  test("but an escaped name that is allowed is called as it was sent", async () => {
+    const body = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"\\u0065cho"}}';
+    expect((await post(gateway.url, body)).status).toBe(200);
+    expect(upstream.seen[0]?.text).toBe(body);
+  });
+});
+
+describe.each(["/mcp", "/merged", "/second", "/stdio"])("on %s", (path) => {
+  test("every tool is listed exactly when it can be called, for every subject", async () => {
+    for (const headers of [{}, alice, { "x-test-subject": "bob" }]) {
+      const session = await openSession(at(path), headers);
+      const listed = namesIn(await post(at(path), list("tools/list"), session));
+      for (const tool of ["secret", "echo", "get-sum", "get-env", "nonexistent"]) {
+        for (const name of path === "/merged" || path === "/second"
+          ? [`one_${tool}`, `two_${tool}`]
+          : [tool]) {
+          const answer = await post(
+            at(path),
+            toolCall(name, 1, { a: 1, b: 2, message: "x" }),
+            session,
+          );
+          const isRefused = answer.text.includes(`Unknown tool: ${name}`);
+          // What a server doesn't have is neither listed nor refused under a rule that allows all of its tools.
+          const isReal = path === "/second" ? tool !== "get-env" && tool !== "nonexistent" : true;
+          if (isReal) expect([name, !isRefused]).toEqual([name, listed.includes(name)]);
+        }
+      }
+      await send(at(path), { method: "DELETE", headers: session });
+    }
+  });
+});
+
+test("rules see the name without the prefix, and the target", async () => {
+  const session = await openSession(at("/second"));
+  const names = namesIn(await post(at("/second"), list("tools/list"), session));
+  expect(names).toEqual(["two_secret", "two_echo", "two_get-sum"]);
+  const answer = await post(at("/second"), toolCall("one_echo"), session);
+  expect(answer.text).toContain("Unknown tool: one_echo");
+});

@@ -1,0 +1,213 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { startGateway, type TestProcess } from "./processes.ts";
+import { initialize, messagesOf, openSession, post, send, toolCall } from "./raw-client.ts";
+import { mcpAnswers, type RawUpstream, startUpstream } from "./raw-upstream.ts";
+
+let upstream: RawUpstream;
+let gateway: TestProcess & { readonly url: string };
+const plain = mcpAnswers({
+  "tools/list": '{"tools":[]}',
+  "tools/call": '{"content":[]}',
+  ping: "{}",
+});
+
+beforeAll(async () => {
+  upstream = await startUpstream(plain);
+  const targets = [{ name: "one", mcp: { host: upstream.url } }];
+  gateway = await startGateway({
+    routes: [
+      { name: "mcp", targets },
+      { name: "open", path: "/open", targets, credentials: "forward" },
+      {
+        name: "down",
+        path: "/down",
+        targets: [{ name: "one", mcp: { host: "http://127.0.0.1:1/mcp" } }],
+      },
+    ],
+  });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await upstream.close();
+});
+beforeEach(() => {
+  upstream.answer = plain;
+  upstream.seen.length = 0;
+});
+
+describe("a request for one HTTP target", () => {
+  test("arrives byte for byte: ids beyond 2^53, unknown fields, escapes, white space", async () => {
+    const body =
+      '{ "jsonrpc":"2.0",\n"id":123456789012345678901234567890, "method":"tools/call", "x-later":[1.0,1e400,-0],' +
+      '"params":{"name":"\\u0065cho","arguments":{"n":9007199254740993,"s":"\\ud83d\\ude00 ü"},"_meta":{"a":null}}}';
+    const answer = await post(gateway.url, body);
+    expect(upstream.seen[0]?.text).toBe(body);
+    expect(answer.text).toContain('"id":123456789012345678901234567890');
+  });
+
+  test("carries the client's own headers, but no credentials, cookies, origin or foreign session", async () => {
+    const headers = {
+      authorization: "Bearer secret",
+      cookie: "a=b",
+      origin: "http://127.0.0.1:1234",
+      "x-tenant": "t1",
+      "mcp-protocol-version": "2025-06-18",
+      connection: "x-hop",
+      "x-hop": "1",
+    };
+    await post(gateway.url, toolCall("echo"), headers);
+    const seen = upstream.seen[0]?.headers ?? {};
+    expect(seen).toMatchObject({
+      "x-tenant": "t1",
+      "mcp-protocol-version": "2025-06-18",
+      accept: "application/json, text/event-stream",
+      "content-type": "application/json",
+      host: new URL(upstream.url).host,
+    });
+    for (const name of ["authorization", "cookie", "origin", "x-hop", "mcp-session-id"]) {
+      expect(seen[name]).toBeUndefined();
+    }
+  });
+
+  test("carries credentials on a route that forwards them", async () => {
+    await post(gateway.url.replace("/mcp", "/open"), toolCall("echo"), {
+      authorization: "Bearer t",
+    });
+    expect(upstream.seen[0]?.headers.authorization).toBe("Bearer t");
+  });
+
+  test("for OAuth metadata goes to the same path of the target", async () => {
+    upstream.answer = (response, request) => response.end(`{"path":"${request.target}"}`);
+    const url = gateway.url.replace("/mcp", "/.well-known/oauth-protected-resource/mcp?x=1");
+    const answer = await send(url, { method: "GET" });
+    expect(answer.text).toBe('{"path":"/.well-known/oauth-protected-resource/mcp?x=1"}');
+  });
+});
+
+describe("an answer of one HTTP target", () => {
+  test("arrives byte for byte, as JSON or as a stream, with its status and headers", async () => {
+    const body =
+      '{"jsonrpc":"2.0", "id":1,"result":{"big":123456789012345678901, "\\u0061":1.50}}\n';
+    upstream.answer = (response) => {
+      response.writeHead(200, { "content-type": "application/json", "x-server": "yes" }).end(body);
+    };
+    const json = await post(gateway.url, toolCall("echo"));
+    expect(json.text).toBe(body);
+    expect(json.headers["x-server"]).toBe("yes");
+    const stream = ": hi\r\n\r\nretry: 5\nid: 7\ndata: {}\n\n\ndata: a\rdata: b\r\r";
+    upstream.answer = (response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" }).end(stream);
+    };
+    expect((await post(gateway.url, toolCall("echo"))).text).toBe(stream);
+  });
+
+  test("that is an error passes as it is", async () => {
+    upstream.answer = (response) => {
+      response.writeHead(401, { "www-authenticate": "Bearer resource_metadata=x" }).end("no");
+    };
+    const answer = await post(gateway.url, toolCall("echo"));
+    expect(answer.status).toBe(401);
+    expect(answer.headers["www-authenticate"]).toBe("Bearer resource_metadata=x");
+    expect(answer.text).toBe("no");
+  });
+
+  test("says nothing about CORS: that is the gateway's own policy", async () => {
+    upstream.answer = (response) => {
+      response.writeHead(200, {
+        "content-type": "application/json",
+        "access-control-allow-origin": "*",
+      });
+      response.end("{}");
+    };
+    const answer = await post(gateway.url, toolCall("echo"));
+    expect(answer.headers["access-control-allow-origin"]).toBeUndefined();
+  });
+
+  test("reaches the client event by event", async () => {
+    upstream.answer = (response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write("data: 1\n\n");
+      setTimeout(() => response.end("data: 2\n\n"), 400);
+    };
+    const started = Date.now();
+    const answer = await fetch(gateway.url, {
+      method: "POST",
+      headers: { accept: "*/*", "content-type": "application/json" },
+      body: JSON.stringify(toolCall("echo")),
+    });
+    const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+    expect((await reader?.read())?.value).toBe("data: 1\n\n");
+    expect(Date.now() - started).toBeLessThan(350);
+    expect((await reader?.read())?.value).toBe("data: 2\n\n");
+  });
+
+  test("is broken off within 100 ms when the client leaves", async () => {
+    upstream.answer = (response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write("data: 1\n\n");
+    };
+    const body = JSON.stringify(toolCall("echo"));
+    await send(gateway.url, { body, leaveAfter: 5 });
+    const left = Date.now();
+    while (upstream.seen[0]?.leftAt === undefined && Date.now() < left + 1000) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    expect((upstream.seen[0]?.leftAt ?? Number.POSITIVE_INFINITY) - left).toBeLessThan(100);
+  });
+
+  test("that breaks off in a stream ends with an error for the request", async () => {
+    upstream.answer = (response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write('data: {"jsonrpc":"2.0","method":"notifications/message"}\n\ndata: {"half');
+      setTimeout(() => response.destroy(), 50);
+    };
+    const answer = await post(gateway.url, toolCall("echo", "r1"));
+    expect(answer.status).toBe(200);
+    const last = answer.text.trim().split("\n").at(-1)?.slice(6) ?? "";
+    expect(JSON.parse(last)).toMatchObject({ id: "r1", error: { code: -32603 } });
+  });
+
+  test("that breaks off in a numbered stream breaks the client's off: it resumes", async () => {
+    upstream.answer = (response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write("id: 1\ndata: \n\n");
+      setTimeout(() => response.destroy(), 50);
+    };
+    const answer = await post(gateway.url, toolCall("echo"));
+    expect(answer.text).toBe("id: 1\ndata: \n\n");
+    upstream.answer = plain;
+    await send(gateway.url, { method: "GET", headers: { "last-event-id": "1" } });
+    expect(upstream.seen.at(-1)?.headers["last-event-id"]).toBe("1");
+  });
+
+  test("that never comes because the server is down is a 503 with the request's id", async () => {
+    const answer = await post(gateway.url.replace("/mcp", "/down"), toolCall("echo", 77));
+    expect(answer.status).toBe(503);
+    expect(JSON.parse(answer.text)).toMatchObject({ id: 77, error: { code: -32603 } });
+    expect(answer.text).not.toContain("ECONNREFUSED");
+  });
+
+  test("that is no HTTP is a 502", async () => {
+    upstream.answer = (response) => response.socket?.end("rubbish\r\n\r\n");
+    expect((await post(gateway.url, toolCall("echo"))).status).toBe(502);
+  });
+});
+
+describe("a session of one HTTP target", () => {
+  test("has an id of the gateway's, and the target sees its own", async () => {
+    const session = await openSession(gateway.url);
+    expect(session["mcp-session-id"]).not.toContain("upstream");
+    await post(gateway.url, toolCall("echo"), session);
+    expect(upstream.seen.at(-1)?.headers["mcp-session-id"]).toBe("upstream-1");
+  });
+
+  test("is not made up when the target has none", async () => {
+    upstream.answer = (response) => {
+      response.writeHead(200, { "content-type": "application/json" });
+      response.end('{"jsonrpc":"2.0","id":0,"result":{}}');
+    };
+    const answer = await post(gateway.url, initialize);
+    expect(answer.headers["mcp-session-id"]).toBeUndefined();
+    expect(messagesOf(answer)).toEqual([{ jsonrpc: "2.0", id: 0, result: {} }]);
+  });
+});

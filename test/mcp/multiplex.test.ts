@@ -1,0 +1,336 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { startGateway, type TestProcess } from "./processes.ts";
+import { initialize, messagesOf, openSession, post, send, toolCall } from "./raw-client.ts";
+import { type Answer, mcpAnswers, type RawUpstream, startUpstream } from "./raw-upstream.ts";
+
+let one: RawUpstream;
+let two: RawUpstream;
+let gateway: TestProcess & { readonly url: string };
+
+/** A list of a target: two pages. */
+function paged(names: readonly string[]): Answer {
+  return (response, request, message) => {
+    const params = message.params as { cursor?: string } | undefined;
+    const isLast = params?.cursor !== undefined;
+    const tools = `[{"name":"${isLast ? names[1] : names[0]}","x":1.0}]`;
+    mcpAnswers({
+      ...results,
+      "tools/list": isLast
+        ? `{"tools":${tools}}`
+        : `{"tools":${tools},"nextCursor":"after-${names[0]}"}`,
+    })(response, request, message);
+  };
+}
+
+const results = {
+  initialize: JSON.stringify({
+    protocolVersion: "2025-06-18",
+    capabilities: {
+      tools: {},
+      prompts: {},
+      resources: { subscribe: true },
+      logging: {},
+      tasks: {},
+    },
+    serverInfo: { name: "x", version: "1" },
+    instructions: "Use it well.",
+  }),
+  ping: "{}",
+  "logging/setLevel": "{}",
+  "tools/call":
+    '{"content":[{"type":"resource_link","uri":"a://b","n":1.0},{"type":"resource","resource":{"uri":"c://d","text":"a://b"}}]}',
+  "prompts/get":
+    '{"messages":[{"role":"user","content":{"type":"resource","resource":{"uri":"e://f"}}}]}',
+  "resources/read": '{"contents":[{"uri":"a://b","text":"t"}]}',
+  "resources/subscribe": "{}",
+  "completion/complete": '{"completion":{"values":[]}}',
+};
+
+beforeAll(async () => {
+  one = await startUpstream(paged(["a", "b"]));
+  two = await startUpstream(paged(["c", "d"]));
+  const targets = [
+    { name: "one", mcp: { host: one.url } },
+    { name: "two", mcp: { host: two.url } },
+  ];
+  const timeouts = { initialize: 1000, fanOut: 500 };
+  gateway = await startGateway({
+    routes: [
+      { name: "mcp", targets, timeouts },
+      { name: "open", path: "/open", targets, timeouts, failureMode: "failOpen" },
+    ],
+  });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await Promise.all([one.close(), two.close()]);
+});
+beforeEach(() => {
+  one.answer = paged(["a", "b"]);
+  two.answer = paged(["c", "d"]);
+  one.seen.length = 0;
+  two.seen.length = 0;
+});
+
+const open = () => gateway.url.replace("/mcp", "/open");
+const rpc = (method: string, params: object = {}) => ({ jsonrpc: "2.0", id: 1, method, params });
+const resultOf = (answer: { readonly text: string }) => JSON.parse(answer.text).result;
+
+test("initialize answers for all: the lowest revision, what any can do, all instructions", async () => {
+  two.answer = mcpAnswers({
+    initialize: JSON.stringify({
+      protocolVersion: "2025-03-26",
+      capabilities: { completions: {} },
+    }),
+  });
+  const result = resultOf(await post(gateway.url, initialize));
+  expect(result.protocolVersion).toBe("2025-03-26");
+  expect(result.serverInfo.name).toBe("gwc");
+  expect(result.instructions).toContain("Use it well.");
+  expect(Object.keys(result.capabilities).sort()).toEqual([
+    "completions",
+    "logging",
+    "prompts",
+    "resources",
+    "tools",
+  ]);
+});
+
+test("each target hears the revision that it agreed to", async () => {
+  two.answer = mcpAnswers({
+    ...results,
+    initialize: '{"protocolVersion":"2025-03-26","capabilities":{}}',
+  });
+  const session = await openSession(gateway.url);
+  await post(gateway.url, rpc("ping"), { ...session, "mcp-protocol-version": "2025-03-26" });
+  expect(one.seen.at(-1)?.headers["mcp-protocol-version"]).toBe("2025-06-18");
+  expect(two.seen.at(-1)?.headers["mcp-protocol-version"]).toBe("2025-03-26");
+});
+
+test("lists are merged page by page, entries untouched but for their names", async () => {
+  const session = await openSession(gateway.url);
+  const first = await post(gateway.url, rpc("tools/list"), session);
+  expect(first.text).toContain('[{"name":"one_a","x":1.0},{"name":"two_c","x":1.0}]');
+  const cursor: string = resultOf(first).nextCursor;
+  const second = await post(gateway.url, rpc("tools/list", { cursor }), session);
+  expect(second.text).toContain('[{"name":"one_b","x":1.0},{"name":"two_d","x":1.0}]');
+  expect(resultOf(second).nextCursor).toBeUndefined();
+  expect(one.seen.at(-1)?.text).toContain('"cursor":"after-a"');
+});
+
+test("a target whose list has ended is not asked again", async () => {
+  two.answer = mcpAnswers({ ...results, "tools/list": '{"tools":[]}' });
+  const session = await openSession(gateway.url);
+  const { nextCursor: cursor } = resultOf(await post(gateway.url, rpc("tools/list"), session));
+  two.seen.length = 0;
+  await post(gateway.url, rpc("tools/list", { cursor }), session);
+  expect(two.seen.length).toBe(0);
+});
+
+test("a cursor that is none of the gateway's is refused", async () => {
+  const session = await openSession(gateway.url);
+  for (const cursor of ["after-a", "e30", Buffer.from('[["x",1]]').toString("base64url")]) {
+    const answer = await post(gateway.url, rpc("tools/list", { cursor }), session);
+    expect(JSON.parse(answer.text).error).toEqual({ code: -32602, message: "Invalid cursor" });
+  }
+});
+
+test("a call goes to one target, under its own name, and resources come back readable", async () => {
+  const session = await openSession(gateway.url);
+  one.seen.length = 0;
+  const answer = await post(gateway.url, toolCall("two_c_d", 9), session);
+  expect(JSON.parse(two.seen.at(-1)?.text ?? "")).toEqual(toolCall("c_d", 9));
+  expect(one.seen.length).toBe(0);
+  expect(answer.text).toBe(
+    '{"jsonrpc":"2.0","id":9,"result":{"content":[{"type":"resource_link","uri":"two+a://b","n":1.0},{"type":"resource","resource":{"uri":"two+c://d","text":"a://b"}}]}}',
+  );
+});
+
+test("resources, prompts and completion are routed by their prefix", async () => {
+  const session = await openSession(gateway.url);
+  const read = await post(gateway.url, rpc("resources/read", { uri: "two+a://b" }), session);
+  expect(two.seen.at(-1)?.text).toContain('"uri":"a://b"');
+  expect(resultOf(read).contents[0].uri).toBe("two+a://b");
+  await post(gateway.url, rpc("resources/subscribe", { uri: "one+a://b" }), session);
+  expect(one.seen.at(-1)?.text).toContain('"uri":"a://b"');
+  const prompt = await post(gateway.url, rpc("prompts/get", { name: "one_p" }), session);
+  expect(resultOf(prompt).messages[0].content.resource.uri).toBe("one+e://f");
+  const ref = { type: "ref/resource", uri: "two+a://{x}" };
+  await post(gateway.url, rpc("completion/complete", { ref, argument: {} }), session);
+  expect(two.seen.at(-1)?.text).toContain('"uri":"a://{x}"');
+});
+
+test("what no target has is unknown, and what the gateway can't route is not there", async () => {
+  const session = await openSession(gateway.url);
+  const unknown = await post(gateway.url, toolCall("three_c"), session);
+  expect(JSON.parse(unknown.text).error).toEqual({
+    code: -32602,
+    message: "Unknown tool: three_c",
+  });
+  const odd = await post(gateway.url, rpc("tasks/list"), session);
+  expect(JSON.parse(odd.text).error.code).toBe(-32601);
+});
+
+test("ping, log levels and notifications go to every target", async () => {
+  const session = await openSession(gateway.url);
+  for (const [message, status] of [
+    [rpc("ping"), 200],
+    [rpc("logging/setLevel", { level: "info" }), 200],
+    [{ jsonrpc: "2.0", method: "notifications/roots/list_changed" }, 202],
+  ] as const) {
+    expect((await post(gateway.url, message, session)).status).toBe(status);
+    expect(one.seen.at(-1)?.text).toBe(JSON.stringify(message));
+    expect(two.seen.at(-1)?.text).toBe(JSON.stringify(message));
+  }
+});
+
+describe("requests of two servers with the same id", () => {
+  const ask =
+    '{"jsonrpc":"2.0","id":1,"method":"roots/list","params":{"_meta":{"progressToken":7}}}';
+  beforeEach(() => {
+    for (const [upstream, base] of [
+      [one, paged(["a", "b"])],
+      [two, paged(["c", "d"])],
+    ] as const) {
+      upstream.answer = (response, request, message) => {
+        if (request.method !== "GET") return base(response, request, message);
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        response.write(`data: ${ask}\n\n`);
+      };
+    }
+  });
+
+  test("reach the client with ids that differ, and each answer its own server", async () => {
+    const session = await openSession(gateway.url);
+    const stream = await fetch(gateway.url, {
+      headers: { ...session, accept: "text/event-stream" },
+    });
+    const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let text = "";
+    while (text.split("\n\n").length < 3) text += (await reader?.read())?.value ?? "";
+    const ids = [...text.matchAll(/"id":("[^"]*")/g)].map((match) => match[1] ?? "");
+    expect(new Set(ids).size).toBe(2);
+    const id = ids.find((candidate) => candidate.includes("gwc-1:"));
+    await post(gateway.url, `{"jsonrpc":"2.0","id":${id},"result":{"roots":[],"n":1.0}}`, session);
+    expect(two.seen.at(-1)?.text).toBe('{"jsonrpc":"2.0","id":1,"result":{"roots":[],"n":1.0}}');
+    expect(one.seen.some((request) => request.text.includes("roots"))).toBe(false);
+    const progress = `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"gwc-0:7","progress":1}}`;
+    await post(gateway.url, progress, session);
+    expect(one.seen.at(-1)?.text).toContain('"progressToken":7,');
+    await send(gateway.url, { method: "DELETE", headers: session });
+    await reader?.cancel();
+  });
+
+  test("are not answered by an id that no server gave", async () => {
+    const session = await openSession(gateway.url);
+    const before = one.seen.length + two.seen.length;
+    for (const id of ["1", '"gwc-7:1"', '"gwc-0:"', '"gwc-0:{}"', '"gwc-x:1"']) {
+      const answer = await post(gateway.url, `{"jsonrpc":"2.0","id":${id},"result":{}}`, session);
+      expect(answer.status).toBe(202);
+    }
+    expect(one.seen.length + two.seen.length).toBe(before);
+  });
+});
+
+describe("a target that is down", () => {
+  const failing: [string, Answer][] = [
+    ["refuses", (response) => void response.writeHead(500).end()],
+    ["hangs", () => {}],
+    [
+      "answers rubbish",
+      (response) => void response.writeHead(200, { "content-type": "application/json" }).end("{"),
+    ],
+  ];
+
+  test.each(failing)("fails initialize under failClosed when it %s", async (_, answer) => {
+    two.answer = answer;
+    expect((await post(gateway.url, initialize)).status).toBeGreaterThanOrEqual(500);
+  });
+
+  test.each(failing)(
+    "is left out under failOpen when it %s, and the client is told",
+    async (_, answer) => {
+      two.answer = answer;
+      const opened = await post(open(), initialize);
+      expect(resultOf(opened)._meta).toEqual({ "gwc.dev/unavailable": ["two"] });
+      const session = { "mcp-session-id": String(opened.headers["mcp-session-id"]) };
+      const list = await post(open(), rpc("tools/list"), session);
+      expect(resultOf(list).tools).toEqual([{ name: "one_a", x: 1 }]);
+      expect((await post(open(), toolCall("two_c"), session)).status).toBe(503);
+      expect((await post(open(), toolCall("one_a"), session)).status).toBe(200);
+    },
+  );
+
+  test.each(failing)(
+    "later on is left out of lists under failOpen when it %s",
+    async (_, answer) => {
+      const session = await openSession(open());
+      two.answer = answer;
+      const result = resultOf(await post(open(), rpc("tools/list"), session));
+      expect(result.tools).toEqual([{ name: "one_a", x: 1 }]);
+      expect(result._meta).toEqual({ "gwc.dev/unavailable": ["two"] });
+      const strict = await openSession(open());
+      expect(strict).toBeDefined();
+    },
+  );
+
+  test("later on fails lists under failClosed", async () => {
+    const session = await openSession(gateway.url);
+    two.answer = failing[0]?.[1] ?? two.answer;
+    expect((await post(gateway.url, rpc("tools/list"), session)).status).toBe(502);
+  });
+
+  test("is an error when it is the last one, under failOpen too", async () => {
+    one.answer = failing[0]?.[1] ?? one.answer;
+    two.answer = failing[0]?.[1] ?? two.answer;
+    expect((await post(open(), initialize)).status).toBe(502);
+  });
+
+  test("for lists only because it has none is not missed", async () => {
+    two.answer = mcpAnswers({ initialize: results.initialize });
+    const session = await openSession(gateway.url);
+    expect(resultOf(await post(gateway.url, rpc("tools/list"), session)).tools.length).toBe(1);
+  });
+});
+
+test("a stream that a server closes early is asked for the rest, unseen by the client", async () => {
+  const base = paged(["a", "b"]);
+  one.answer = (response, request, message) => {
+    if (message.method === "tools/call") {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.end("id: 41\nretry: 10\ndata: \n\n");
+    } else if (request.headers["last-event-id"] === "41") {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.end('id: 42\ndata: {"jsonrpc":"2.0","id":6,"result":{"content":[]}}\n\n');
+    } else base(response, request, message);
+  };
+  const session = await openSession(gateway.url);
+  const answer = await post(gateway.url, toolCall("one_a", 6), session);
+  expect(messagesOf(answer)).toEqual([{ jsonrpc: "2.0", id: 6, result: { content: [] } }]);
+});
+
+test("a GET stream is a 405 when no target has one", async () => {
+  const session = await openSession(gateway.url);
+  expect((await send(gateway.url, { method: "GET", headers: session })).status).toBe(405);
+});
+
+test("a client that leaves breaks its call off at the target", async () => {
+  const base = paged(["a", "b"]);
+  one.answer = (response, request, message) => {
+    if (message.method !== "tools/call") return base(response, request, message);
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write('data: {"jsonrpc":"2.0","method":"notifications/message","params":{}}\n\n');
+  };
+  const session = await openSession(gateway.url);
+  await send(gateway.url, {
+    headers: session,
+    body: JSON.stringify(toolCall("one_a")),
+    leaveAfter: 5,
+  });
+  const left = Date.now();
+  const call = one.seen.at(-1);
+  while (call?.leftAt === undefined && Date.now() < left + 1000) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  expect((call?.leftAt ?? Number.POSITIVE_INFINITY) - left).toBeLessThan(100);
+});

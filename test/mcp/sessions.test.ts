@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { startGateway, type TestProcess } from "./processes.ts";
+import { initialize, openSession, post, send } from "./raw-client.ts";
+import { mcpAnswers, type RawUpstream, startUpstream } from "./raw-upstream.ts";
+
+let upstream: RawUpstream;
+let gateway: TestProcess & { readonly url: string };
+/** Another replica with the same key. */
+let replica: TestProcess & { readonly url: string };
+/** A gateway with another key. */
+let stranger: TestProcess & { readonly url: string };
+
+const plain = mcpAnswers({ ping: "{}" });
+const ping = { jsonrpc: "2.0", id: 5, method: "ping" };
+const alice = { "x-test-subject": "alice" };
+const key = { SESSION_KEY: "0123456789abcdef".repeat(4) };
+
+beforeAll(async () => {
+  upstream = await startUpstream(plain);
+  const one = { name: "one", mcp: { host: upstream.url } };
+  const two = { name: "two", mcp: { host: upstream.url } };
+  const fixture = {
+    routes: [
+      { name: "mcp", targets: [one] },
+      { name: "other", path: "/other", targets: [one] },
+      { name: "merged", path: "/merged", targets: [one, two] },
+    ],
+  };
+  [gateway, replica, stranger] = await Promise.all([
+    startGateway(fixture, key),
+    startGateway(fixture, key),
+    startGateway(fixture),
+  ]);
+});
+afterAll(async () => {
+  await Promise.all([gateway.stop(), replica.stop(), stranger.stop()]);
+  await upstream.close();
+});
+beforeEach(() => {
+  upstream.answer = plain;
+  upstream.seen.length = 0;
+});
+
+const at = (process: { readonly url: string }, path: string) => process.url.replace("/mcp", path);
+
+describe.each(["/mcp", "/merged"])("a session of %s", (path) => {
+  test("goes on at another replica with the same key", async () => {
+    const session = await openSession(at(gateway, path), alice);
+    expect((await post(at(replica, path), ping, session)).status).toBe(200);
+    expect(upstream.seen.at(-1)?.headers["mcp-session-id"]).toMatch(/^upstream-/);
+  });
+
+  const foreign: [
+    string,
+    (url: string, session: Record<string, string>) => Promise<{ status: number }>,
+  ][] = [
+    ["another subject", (url, session) => post(url, ping, { ...session, "x-test-subject": "bob" })],
+    ["nobody", (url, session) => post(url, ping, { ...session, "x-test-subject": null as never })],
+    ["another route", (_, session) => post(at(gateway, "/other"), ping, session)],
+    ["another key", (_, session) => post(at(stranger, path), ping, session)],
+    [
+      "a changed id",
+      (url, session) => {
+        const id = session["mcp-session-id"] ?? "";
+        const changed = `${id.slice(0, 30)}${id[30] === "A" ? "B" : "A"}${id.slice(31)}`;
+        return post(url, ping, { ...session, "mcp-session-id": changed });
+      },
+    ],
+    [
+      "another subject that ends it",
+      (url, session) =>
+        send(url, { method: "DELETE", headers: { ...session, "x-test-subject": "bob" } }),
+    ],
+    [
+      "another subject that listens",
+      (url, session) =>
+        send(url, { method: "GET", headers: { ...session, "x-test-subject": "bob" } }),
+    ],
+  ];
+  test.each(foreign)("is unknown to %s, and the target hears nothing of it", async (_, present) => {
+    const session = await openSession(at(gateway, path), alice);
+    const before = upstream.seen.length;
+    expect((await present(at(gateway, path), session)).status).toBe(404);
+    expect(upstream.seen.length).toBe(before);
+    expect((await post(at(gateway, path), ping, session)).status).toBe(200);
+  });
+
+  test("is over after DELETE, here and at the target", async () => {
+    const session = await openSession(at(gateway, path), alice);
+    const answer = await send(at(gateway, path), { method: "DELETE", headers: session });
+    expect(answer.status).toBeLessThan(300);
+    expect((await post(at(gateway, path), ping, session)).status).toBe(404);
+    await vi.waitFor(() => {
+      expect(upstream.seen.filter(({ method }) => method === "DELETE").length).toBeGreaterThan(0);
+    });
+  });
+
+  test("has an id of visible ASCII that says nothing, and the log shows neither", async () => {
+    const session = await openSession(at(gateway, path), alice);
+    const id = session["mcp-session-id"] ?? "";
+    expect(id).toMatch(/^[\x21-\x7e]+$/);
+    expect(Buffer.from(id, "base64url").toString("latin1")).not.toContain("upstream");
+    await post(at(gateway, path), ping, session);
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    expect(gateway.log()).toContain("mcp.session.id=");
+    expect(gateway.log()).not.toContain(id);
+    expect(gateway.log()).not.toContain("upstream-1");
+  });
+
+  test("that the target forgot is opened anew, once for requests at the same time", async () => {
+    const session = await openSession(at(gateway, path), alice);
+    const lost = new Set(["upstream-1", ...upstream.seen.map(sessionOf)]);
+    upstream.seen.length = 0;
+    upstream.answer = forgetting(lost);
+    const answers = await Promise.all(
+      [1, 2, 3].map((id) => post(at(gateway, path), { ...ping, id }, session)),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    const targets = path === "/mcp" ? 1 : 2;
+    const opened = upstream.seen.filter(({ text }) => text.includes('"initialize"'));
+    expect(opened.length).toBe(targets);
+    expect(JSON.parse(opened[0]?.text ?? "")).toMatchObject({ params: initialize.params });
+    const told = upstream.seen.filter(({ text }) => text.includes("notifications/initialized"));
+    expect(told.length).toBe(targets);
+    expect((await post(at(gateway, path), ping, session)).status).toBe(200);
+    expect(upstream.seen.filter(({ text }) => text.includes('"initialize"')).length).toBe(targets);
+  });
+
+  test("that the target forgets again and again is a 404", async () => {
+    const session = await openSession(at(gateway, path), alice);
+    upstream.answer = (response, request, message) => {
+      if (message.method === "ping") response.writeHead(404).end();
+      else plain(response, request, message);
+    };
+    const answer = await post(at(gateway, path), ping, session);
+    expect(answer.status).toBe(404);
+  });
+});
+
+function sessionOf({ headers }: { headers: { readonly [name: string]: unknown } }): string {
+  return String(headers["mcp-session-id"]);
+}
+
+/** Answers like `plain`, but doesn't know some sessions any more. */
+function forgetting(lost: ReadonlySet<string>): RawUpstream["answer"] {
+  const answers = mcpAnswers({ ping: "{}" });
+  let renewed = 0;
+  return (response, request, message) => {
+    const id = request.headers["mcp-session-id"];
+    if (typeof id === "string" && lost.has(id) && !id.startsWith("renewed")) {
+      return void response.writeHead(404).end("session not found");
+    }
+    if (message.method !== "initialize") return answers(response, request, message);
+    renewed += 1;
+    response.writeHead(200, {
+      "content-type": "application/json",
+      "mcp-session-id": `renewed-${renewed}`,
+    });
+    response.end(
+      `{"jsonrpc":"2.0","id":${JSON.stringify(message.id)},"result":{"protocolVersion":"2025-06-18"}}`,
+    );
+  };
+}

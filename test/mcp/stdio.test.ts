@@ -1,0 +1,274 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { startGateway, type TestProcess } from "./processes.ts";
+import { messagesOf, openSession, post, send, toolCall } from "./raw-client.ts";
+
+const script = fileURLToPath(new URL("../fixtures/mcp/scripted-stdio.mjs", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "gwc-stdio-"));
+const journal = join(folder, "journal");
+let gateway: TestProcess & { readonly url: string };
+
+async function start(args: readonly string[] = [], more: object = {}): Promise<void> {
+  gateway = await startGateway(
+    {
+      routes: [
+        {
+          name: "mcp",
+          targets: [
+            {
+              name: "child",
+              stdio: { cmd: process.execPath, args: [script, ...args], env: { JOURNAL: journal } },
+            },
+          ],
+          ...more,
+        },
+      ],
+    },
+    { GATEWAY_SECRET: "not for children" },
+  );
+}
+
+function pids(kind: "child" | "grandchild"): number[] {
+  const pattern = new RegExp(`: ${kind} (\\d+)`, "g");
+  return [...gateway.log().matchAll(pattern)].map((match) => Number(match[1]));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function until(condition: () => boolean, milliseconds = 3000): Promise<void> {
+  const end = Date.now() + milliseconds;
+  while (!condition() && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(condition()).toBe(true);
+}
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe("a child", () => {
+  beforeAll(() => start(["a b", "$HOME; `id`", "--grandchild"]));
+  afterAll(() => gateway.stop());
+
+  test("gets its arguments as they are, without a shell", async () => {
+    const session = await openSession(gateway.url);
+    const answer = await post(gateway.url, toolCall("args"), session);
+    expect(answer.text).toContain(
+      JSON.stringify(JSON.stringify(["a b", "$HOME; `id`", "--grandchild"])),
+    );
+  });
+
+  test("sees PATH and its own variables, but nothing else of the gateway's environment", async () => {
+    const session = await openSession(gateway.url);
+    const answer = await post(gateway.url, toolCall("env"), session);
+    expect(answer.text).toContain("JOURNAL");
+    expect(answer.text).toContain("PATH");
+    expect(answer.text).not.toContain("not for children");
+    expect(answer.text).not.toContain("GATEWAY_FIXTURE");
+  });
+
+  test("answers under the very id of the request, beyond 2^53 too", async () => {
+    const session = await openSession(gateway.url);
+    const body = '{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}';
+    const answer = await post(gateway.url, body, session);
+    expect(answer.text).toBe('{"jsonrpc":"2.0","id":9007199254740993,"result":{}}');
+  });
+
+  test("gets a message of several lines on one line, with nothing else changed", async () => {
+    const session = await openSession(gateway.url);
+    const body =
+      '{\n "jsonrpc": "2.0",\r\n "id": 1.0, "method": "ping", "x": 12345678901234567890}';
+    expect((await post(gateway.url, body, session)).status).toBe(200);
+    expect(readFileSync(journal, "utf8")).toContain(
+      '{  "jsonrpc": "2.0",   "id": 1.0, "method": "ping", "x": 12345678901234567890}\n',
+    );
+  });
+
+  test("may write rubbish: it is logged and skipped", async () => {
+    const session = await openSession(gateway.url);
+    const answer = await post(gateway.url, toolCall("rubbish"), session);
+    expect(answer.text).toContain("still here");
+    await until(() => gateway.log().includes("not a message: npm warn this is not JSON"));
+  });
+
+  test("sends a notification ahead of its answer: the answer is a stream then", async () => {
+    const session = await openSession(gateway.url);
+    const answer = await post(gateway.url, toolCall("log"), session);
+    expect(answer.headers["content-type"]).toBe("text/event-stream");
+    expect(messagesOf(answer)).toMatchObject([{ params: { data: "first" } }, { id: 1 }]);
+  });
+
+  test("has its group ended with the session", async () => {
+    const before = pids("grandchild").length;
+    const session = await openSession(gateway.url);
+    await until(() => pids("grandchild").length > before);
+    const started = [pids("child").at(-1) ?? 0, pids("grandchild").at(-1) ?? 0];
+    expect(started.every(isAlive)).toBe(true);
+    const answer = await send(gateway.url, { method: "DELETE", headers: session });
+    expect(answer.status).toBe(204);
+    await until(() => !started.some(isAlive));
+    expect((await post(gateway.url, toolCall("args"), session)).status).toBe(404);
+  });
+
+  test("that dies fails the calls under way, and its session is gone", async () => {
+    const session = await openSession(gateway.url);
+    const hanging = post(gateway.url, toolCall("hang", 7), session);
+    const dying = post(gateway.url, toolCall("die", 8), session);
+    for (const [id, answer] of [
+      [7, await hanging],
+      [8, await dying],
+    ] as const) {
+      expect(answer.status).toBe(502);
+      expect(JSON.parse(answer.text)).toMatchObject({ id, error: { code: -32603 } });
+    }
+    expect((await post(gateway.url, toolCall("args"), session)).status).toBe(404);
+    await openSession(gateway.url);
+  });
+
+  test("gives no second answer for an id that is in use", async () => {
+    const session = await openSession(gateway.url);
+    const first = send(gateway.url, {
+      headers: session,
+      body: JSON.stringify(toolCall("hang", "x")),
+    });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const second = await post(gateway.url, toolCall("hang", "x"), session);
+    expect(second.status).toBe(400);
+    await send(gateway.url, { method: "DELETE", headers: session });
+    expect((await first).status).toBe(502);
+  });
+
+  test("is told when the client takes a request back, and the request ends without an answer", async () => {
+    const session = await openSession(gateway.url);
+    const hanging = post(gateway.url, toolCall("hang", 5), session);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const params = { requestId: 5 };
+    const notice = { jsonrpc: "2.0", method: "notifications/cancelled", params };
+    expect((await post(gateway.url, notice, session)).status).toBe(202);
+    expect((await hanging).text).toBe("");
+    expect(readFileSync(journal, "utf8")).toContain(JSON.stringify(notice));
+  });
+
+  test("is told when the client leaves", async () => {
+    const session = await openSession(gateway.url);
+    const controller = new AbortController();
+    const headers = { ...session, "content-type": "application/json", accept: "*/*" };
+    const body = JSON.stringify(toolCall("hang", "left"));
+    const hanging = fetch(gateway.url, {
+      method: "POST",
+      headers,
+      body,
+      signal: controller.signal,
+    });
+    setTimeout(() => controller.abort(), 100);
+    await expect(hanging).rejects.toThrow();
+    await until(() => readFileSync(journal, "utf8").includes('"requestId":"left"'));
+  });
+
+  test("can ask the client on its GET stream and gets the answer", async () => {
+    const session = await openSession(gateway.url);
+    const stream = await fetch(gateway.url, {
+      headers: { ...session, accept: "text/event-stream" },
+    });
+    const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
+    const call = post(gateway.url, toolCall("ask", 3), session);
+    // One request is under way: what the child asks belongs to it.
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const result = { roots: [{ uri: "file:///x" }] };
+    await post(gateway.url, { jsonrpc: "2.0", id: "asked", result }, session);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await send(gateway.url, { method: "DELETE", headers: session });
+    const messages = messagesOf(await call);
+    expect(messages[0]).toMatchObject({ id: "asked", method: "roots/list" });
+    expect(messages[1]).toMatchObject({ params: { data: result } });
+    expect(messages[2]).toMatchObject({ id: 3, error: { code: -32603 } });
+    expect(await reader?.read()).toMatchObject({ done: true });
+  });
+});
+
+describe("the gateway", () => {
+  afterEach(() => gateway.stop());
+
+  test("ends its children, and theirs, when it is told to end", async () => {
+    await start(["--grandchild", "--stubborn"]);
+    await openSession(gateway.url);
+    await until(() => pids("grandchild").length === 1);
+    const started = [...pids("child"), ...pids("grandchild")];
+    expect(await gateway.stop()).toBe(0);
+    await until(() => !started.some(isAlive));
+  });
+
+  test("leaves no child behind when it is killed", async () => {
+    await start();
+    await openSession(gateway.url);
+    await until(() => pids("child").length === 1);
+    const started = pids("child");
+    await gateway.stop("SIGKILL");
+    await until(() => !started.some(isAlive));
+  });
+
+  test("ends a call that hangs at its deadline", async () => {
+    await start([], { timeouts: { call: 300 } });
+    const session = await openSession(gateway.url);
+    const answer = await post(gateway.url, toolCall("hang", 4), session);
+    expect(answer.status).toBe(504);
+    expect(JSON.parse(answer.text)).toMatchObject({ id: 4, error: { code: -32603 } });
+    expect((await post(gateway.url, toolCall("args"), session)).status).toBe(200);
+  });
+
+  test("gives up on a child that does not start", async () => {
+    await start(["--slow-start"], { timeouts: { initialize: 1000 } });
+    await expect(openSession(gateway.url)).rejects.toThrow("504");
+    await until(() => pids("child").length === 1 && !pids("child").some(isAlive));
+  });
+
+  test("ends a session whose child writes a line over the limit", async () => {
+    await start([], { limits: { message: 1_000_000 } });
+    const session = await openSession(gateway.url);
+    const answer = await post(gateway.url, toolCall("huge"), session);
+    expect(answer.status).toBe(502);
+    await until(() => !pids("child").some(isAlive));
+  });
+
+  test("ends sessions that nobody uses", async () => {
+    await start([], { timeouts: { idle: 300 } });
+    const session = await openSession(gateway.url);
+    await until(() => pids("child").length === 1 && !pids("child").some(isAlive));
+    expect((await post(gateway.url, toolCall("args"), session)).status).toBe(404);
+  });
+
+  test("makes room for a new session by ending the one that was idle longest", async () => {
+    await start([], { limits: { sessions: 2 } });
+    const first = await openSession(gateway.url);
+    const second = await openSession(gateway.url);
+    expect((await post(gateway.url, toolCall("args"), first)).status).toBe(200);
+    await openSession(gateway.url);
+    expect((await post(gateway.url, toolCall("args"), second)).status).toBe(404);
+    expect((await post(gateway.url, toolCall("args"), first)).status).toBe(200);
+  });
+
+  test("turns a call that takes long into a stream", async () => {
+    await start([], { timeouts: { keepAlive: 100 } });
+    const session = await openSession(gateway.url);
+    const call = post(gateway.url, toolCall("hang", 9), session);
+    await new Promise((resolve) => setTimeout(resolve, 350));
+    await send(gateway.url, { method: "DELETE", headers: session });
+    const answer = await call;
+    expect(answer.text).toContain(": keep-alive\n\n");
+    expect(messagesOf(answer)).toMatchObject([{ id: 9, error: { code: -32603 } }]);
+  });
+
+  test("says 503 for a command that does not exist", async () => {
+    gateway = await startGateway({
+      routes: [{ name: "mcp", targets: [{ name: "none", stdio: { cmd: "/nonexistent/server" } }] }],
+    });
+    await expect(openSession(gateway.url)).rejects.toThrow(/50[23]/);
+  });
+});
