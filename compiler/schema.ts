@@ -61,7 +61,13 @@ export interface ValueCheck {
 export type SchemaType = "object" | "array" | "string" | "integer" | "number" | "boolean" | "null";
 
 /** Forms of a text that gwc checks. */
-export type FormatName = "duration" | "gatewayDuration" | "url" | "hostname" | "address";
+export type FormatName =
+  | "duration"
+  | "gatewayDuration"
+  | "url"
+  | "hostname"
+  | "address"
+  | "loopback-address";
 
 /** An object whose keys are all named: an unknown one is a mistake. */
 export function object(

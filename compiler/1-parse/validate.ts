@@ -15,18 +15,33 @@ import type { ConfigValue } from "./values.ts";
 /** Checks values against one schema. Made once per schema: compiling it is the expensive part. */
 export type Validator = (value: ConfigValue, origin: Origin, diagnostics: Diagnostics) => boolean;
 
-/** Compiles a schema; the validator reports every mistake at its smallest node and says whether there was none. */
-export function validator(schema: Schema): Validator {
+/**
+ * Compiles a schema; the validator reports every mistake at its smallest node and says whether there was none. `whole`
+ * is what messages call the value itself.
+ */
+export function validator(schema: Schema, whole?: string): Validator {
   const validate = compileSchema(schema);
   return (value, origin, diagnostics) => {
     if (validate(value)) return true;
     const errors = validate.errors ?? [];
+    const subject = { root: schema, value, origin, whole: whole ?? originTitle(origin) };
     for (const error of errors) {
-      if (!isConsequence(error, errors, schema, value))
-        report(error, schema, value, origin, diagnostics);
+      if (!isConsequence(error, errors, schema, value)) report(error, subject, diagnostics);
     }
     return false;
   };
+}
+
+/** What is validated. */
+interface Subject {
+  readonly root: Schema;
+  readonly value: ConfigValue;
+  readonly origin: Origin;
+  readonly whole: string;
+}
+
+function originTitle({ resource }: Origin): string {
+  return resource?.name ?? "the file";
 }
 
 function compileSchema(schema: Schema): ValidateFunction {
@@ -59,6 +74,11 @@ function compileSchema(schema: Schema): ValidateFunction {
     "address",
     (text: string) =>
       hasVariable(text) || /^(\[[0-9a-fA-F:.]+\]|[^\s:/?#@[\]]+):[0-9]{1,5}$/.test(text),
+  );
+  ajv.addFormat(
+    "loopback-address",
+    (text: string) =>
+      hasVariable(text) || /^(localhost|127(\.[0-9]{1,3}){3}|\[::1\]):[0-9]{1,5}$/.test(text),
   );
   return ajv.compile(withoutLaterFields(schema));
 }
@@ -138,23 +158,20 @@ function isConsequence(
 
 function report(
   error: ErrorObject,
-  root: Schema,
-  value: ConfigValue,
-  origin: Origin,
+  { root, value, origin, whole }: Subject,
   diagnostics: Diagnostics,
 ): void {
   const path = pointerPath(error.instancePath, value);
   const at = below(origin, ...path);
   const schema = schemaAt(root, path);
-  const whole = origin.resource?.name ?? "the file";
   const field = path.length === 0 ? whole : `"${formatPath(path.slice(-1))}"`;
   switch (error.keyword) {
     case "additionalProperties": {
       const key = String(error.params.additionalProperty);
-      const later = schemaAt(root, [...path, key])?.notYet;
-      if (later !== undefined) {
-        const what = { what: later, field: `"${key}"` };
-        diagnostics.report("not-built-yet", keyOf(below(origin, ...path, key)), what);
+      const later = schemaAt(root, [...path, key]);
+      if (later?.notYet !== undefined) {
+        const place = below(origin, ...path, key);
+        reportLater(later, later.notYet, valueAt(value, [...path, key]), place, diagnostics);
         return;
       }
       const known = knownKeys(schema);
@@ -169,7 +186,7 @@ function report(
     }
     case "required": {
       const key = String(error.params.missingProperty);
-      diagnostics.report("missing-field", pointAtOwner(at, path), { owner: ownerName(path, whole), key });
+      diagnostics.report("missing-field", pointAtOwner(at), { owner: ownerName(path, whole), key });
       return;
     }
     case "checks": {
@@ -179,7 +196,7 @@ function report(
         const isThere = about !== undefined && Object.hasOwn(object, about);
         const place = isThere
           ? below(origin, ...path, about)
-          : pointAtOwner(at, path);
+          : pointAtOwner(at);
         diagnostics.report("broken-rule", place, { message });
       }
       return;
@@ -193,7 +210,7 @@ function report(
       const built = own.filter((name) => schema?.properties?.[name]?.notYet === undefined);
       const names = built.length === 0 ? own : built;
       const place =
-        found.length > 1 ? keyOf(below(origin, ...path, found[1] ?? "")) : pointAtOwner(at, path);
+        found.length > 1 ? keyOf(below(origin, ...path, found[1] ?? "")) : pointAtOwner(at);
       diagnostics.report("wrong-choice", place, {
         owner: ownerName(path, whole),
         rule: error.keyword,
@@ -236,13 +253,25 @@ function report(
   }
 }
 
+/** What is not built yet still has a shape, as far as the specification gives it one. */
+function reportLater(
+  { notYet: _, ...shape }: Schema,
+  what: string,
+  value: unknown,
+  place: Origin,
+  diagnostics: Diagnostics,
+): void {
+  const key = String(place.path.at(-1));
+  diagnostics.report("not-built-yet", keyOf(place), { what, field: `"${key}"` });
+  // The value is a part of the one that is validated.
+  if (shape.type !== undefined) validator(shape, key)(value as ConfigValue, place, diagnostics);
+}
+
 /** A missing field has no place of its own: the key of what should hold it, or the start of the file. */
-function pointAtOwner(at: ReturnType<typeof below>, path: ConfigPath): ReturnType<typeof below> {
-  if (path.length === 0) {
-    const { resource } = at;
-    return resource === undefined ? { ...at, part: "file" } : below(at, "kind");
-  }
-  return typeof path.at(-1) === "string" ? keyOf(at) : at;
+function pointAtOwner(at: ReturnType<typeof below>): ReturnType<typeof below> {
+  if (at.path.length === 0 && at.resource === undefined) return { ...at, part: "file" };
+  if (at.path.length === at.resource?.depth) return below(at, "kind");
+  return typeof at.path.at(-1) === "string" ? keyOf(at) : at;
 }
 
 function ownerName(path: ConfigPath, whole: string): string {
@@ -310,6 +339,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   url: 'an http:// or https:// URL without user name, such as "https://host:8443/path"',
   hostname: 'a lower-case host name, exact ("api.example.com") or with a first label "*"',
   address: 'an address such as "127.0.0.1:8080"',
+  "loopback-address": 'an address that only this machine reaches, such as "127.0.0.1:15000"',
 };
 
 function formatName(schema: Schema | undefined): string {
