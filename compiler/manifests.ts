@@ -208,7 +208,9 @@ export interface EndpointSliceSpec {
         readonly conditions?: { readonly ready?: boolean | null };
       }[]
     | null;
-  readonly ports?: readonly { readonly name?: string | null; readonly port?: number | null }[] | null;
+  readonly ports?:
+    | readonly { readonly name?: string | null; readonly port?: number | null }[]
+    | null;
 }
 
 /** The keys of a Secret or ConfigMap. A Secret's values are dropped when it is read. */

@@ -194,9 +194,7 @@ function report(
       for (const { holds, message, field: about } of schema?.checks ?? []) {
         if (holds(object)) continue;
         const isThere = about !== undefined && Object.hasOwn(object, about);
-        const place = isThere
-          ? below(origin, ...path, about)
-          : pointAtOwner(at);
+        const place = isThere ? below(origin, ...path, about) : pointAtOwner(at);
         diagnostics.report("broken-rule", place, { message });
       }
       return;

@@ -1,6 +1,12 @@
 import { object } from "../schema.ts";
 import type { Policy } from "./policy.ts";
-import { type RuleConfig, readClusterRules, readRules, resolveRules, rulesSchema } from "./rules.ts";
+import {
+  type RuleConfig,
+  readClusterRules,
+  readRules,
+  resolveRules,
+  rulesSchema,
+} from "./rules.ts";
 
 declare module "./policy.ts" {
   interface PolicyConfigs {

@@ -76,7 +76,8 @@ export function readClusterJwks(
     readonly inline?: string;
     readonly remote?: ConfigValue;
   };
-  if (inline !== undefined) return { kind: "inline", text: inline, origin: below(origin, "inline") };
+  if (inline !== undefined)
+    return { kind: "inline", text: inline, origin: below(origin, "inline") };
   return readRemoteJwks(remote ?? null, below(origin, "remote"), { serverUrl });
 }
 

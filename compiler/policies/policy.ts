@@ -44,9 +44,9 @@ export interface ClusterForm<Config> {
   /** The validated value in canonical form; undefined when a mistake was reported. */
   readonly read: (value: ConfigValue, context: ClusterContext) => Config | undefined;
   /** One configuration of several, the least specific first: for `merge: "join"`. */
-  readonly join?: (configs: readonly Config[]) => Config;
-  /** Several parts of a backend that differ in this, in one configuration: by the name of the MCP target. */
-  readonly perTarget?: (config: Config | undefined, targets: ReadonlyMap<string, Config>) => Config;
+  join?(configs: readonly Config[]): Config;
+  /** One configuration of the one that holds for all MCP targets and those that single targets have instead. */
+  perTarget?(config: Config | undefined, targets: ReadonlyMap<string, Config>): Config;
 }
 
 /** What a policy may ask while its cluster form is read. */

@@ -207,7 +207,9 @@ function targetConfigs(
     .filter((service) => isSelected(service, selector, backend, context))
     .flatMap((service) => mcpPorts(service).map((port) => ({ service, port })));
   if (found.length === 0)
-    context.diagnostics.report("targets-without-match", below(origin, "selector"), { target: name });
+    context.diagnostics.report("targets-without-match", below(origin, "selector"), {
+      target: name,
+    });
   const names = selectedNames(name, found);
   return found.flatMap(({ service, port }, index): readonly TargetConfig[] => {
     const address = addressOf(service, port, origin, context);

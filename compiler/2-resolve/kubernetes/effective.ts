@@ -18,8 +18,14 @@ export interface Traffic {
 }
 
 /** What holds for traffic: each field with the value that counts and what it overrode. */
-export function effectivePolicy(traffic: Traffic, policyIndex: PolicyIndex): readonly EffectiveField[] {
-  return merge([...outerValues(traffic, policyIndex), ...backendValues(traffic, policyIndex)], isJoined);
+export function effectivePolicy(
+  traffic: Traffic,
+  policyIndex: PolicyIndex,
+): readonly EffectiveField[] {
+  return merge(
+    [...outerValues(traffic, policyIndex), ...backendValues(traffic, policyIndex)],
+    isJoined,
+  );
 }
 
 /** What holds for one target of an MCP backend, where it differs from the others. */
@@ -79,7 +85,10 @@ function inlineValues(
     });
     const own = ruleField === undefined ? undefined : Reflect.get(rule, ruleField);
     if (own === undefined || ruleField === undefined) return filters;
-    return [...filters, { ...made, field, value: own as ConfigValue, origin: below(place, ruleField) }];
+    return [
+      ...filters,
+      { ...made, field, value: own as ConfigValue, origin: below(place, ruleField) },
+    ];
   });
 }
 

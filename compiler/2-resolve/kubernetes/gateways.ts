@@ -1,12 +1,11 @@
 import { GATEWAY_GROUP } from "../../1-parse/kubernetes/kinds.ts";
 import { below, keyOf } from "../../diagnostics.ts";
-import type { Host } from "../../host.ts";
 import type { Manifest, ManifestOf } from "../../manifests.ts";
 import type { GatewayResource, Resource, RouteResource } from "../../resources.ts";
 import { type AnyRoute, type Attachment, attach, parentKey, ROUTE_KINDS } from "./attach.ts";
 import { routeResources } from "./http-routes.ts";
 import { byAge, Inventory, titleOf } from "./inventory.ts";
-import { checkListenerSets, type ClusterListener, listenersOf } from "./listeners.ts";
+import { type ClusterListener, checkListenerSets, listenersOf } from "./listeners.ts";
 import type { PolicyContext } from "./policies.ts";
 import { targetPolicies } from "./policy-targets.ts";
 import { processSettings } from "./process.ts";
@@ -34,7 +33,7 @@ const CONTROLLERS = ["gwc.dev/gateway", "agentgateway.dev/agentgateway"];
 /** Looks up and merges what manifests say; the Gateways that come out know nothing of Kubernetes any more. */
 export function resolveCluster(
   manifests: readonly Manifest[],
-  { diagnostics }: Pick<ReferenceContext, "diagnostics"> & { readonly host: Host },
+  { diagnostics }: Pick<ReferenceContext, "diagnostics">,
 ): Cluster {
   const inventory = new Inventory(manifests);
   const references: ReferenceContext = { inventory, diagnostics };
@@ -103,7 +102,10 @@ function listenersByParent(
 }
 
 /** A Gateway whose class another controller implements is not ours. */
-function isOwn(gateway: ManifestOf<"Gateway">, { inventory, diagnostics }: ReferenceContext): boolean {
+function isOwn(
+  gateway: ManifestOf<"Gateway">,
+  { inventory, diagnostics }: ReferenceContext,
+): boolean {
   const name = gateway.spec?.gatewayClassName;
   const controller =
     name === undefined ? undefined : inventory.find("GatewayClass", "", name)?.spec?.controllerName;
@@ -136,12 +138,16 @@ function reportWithoutEffect(
   for (const policy of inventory.all("GatewayPolicy")) {
     const title = titleOf(policy);
     if (policy.spec === undefined || effective.has(title)) continue;
-    const isEmpty = !["frontend", "traffic", "backend"].some((name) => Object.hasOwn(policy.spec ?? {}, name));
+    const isEmpty = !["frontend", "traffic", "backend"].some((name) =>
+      Object.hasOwn(policy.spec ?? {}, name),
+    );
     // One whose targets could not be found has been reported.
     if (!targeted.has(title) && !isEmpty) continue;
     const hasFrontend = policy.spec.frontend !== undefined;
     if (hasFrontend) continue;
-    diagnostics.report("policy-without-effect", keyOf(below(policy.origin, "spec")), { policy: title });
+    diagnostics.report("policy-without-effect", keyOf(below(policy.origin, "spec")), {
+      policy: title,
+    });
   }
   for (const { targetRefs, policy } of inventory
     .all("BackendTLSPolicy")

@@ -34,7 +34,9 @@ export function routePolicies(traffic: Traffic, context: PolicyContext): readonl
     // A policy's own cluster form reads and joins what it has read itself.
     const form = cluster as ClusterForm<unknown>;
     const config = withParts(form, read(form, fields.get(form.field), context), parts, context);
-    const origin = (fields.get(form.field) ?? parts.get(form.field)?.[0]?.field)?.values.at(-1)?.origin;
+    const origin = (fields.get(form.field) ?? parts.get(form.field)?.[0]?.field)?.values.at(
+      -1,
+    )?.origin;
     return config === undefined || origin === undefined
       ? []
       : [{ kind, config, origin } as PolicyConfig];
@@ -74,7 +76,10 @@ function withParts(
       if (value === undefined) continue;
       const what = `${form.field.replace(/^.*\./, "")} of one target`;
       const name = String(value.origin.path.at(-1));
-      context.diagnostics.report("not-built-yet", keyOf(value.origin), { what, field: `"${name}"` });
+      context.diagnostics.report("not-built-yet", keyOf(value.origin), {
+        what,
+        field: `"${name}"`,
+      });
     }
     return config;
   }
@@ -99,10 +104,7 @@ function read(
   return form.join(configs);
 }
 
-function clusterContext(
-  { source, origin }: FieldValue,
-  context: PolicyContext,
-): ClusterContext {
+function clusterContext({ source, origin }: FieldValue, context: PolicyContext): ClusterContext {
   return {
     origin,
     diagnostics: context.diagnostics,
