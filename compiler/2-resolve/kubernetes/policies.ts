@@ -119,6 +119,8 @@ function note({ values, conflicts }: EffectiveField, context: PolicyContext): vo
   for (const { source } of values) context.effective.add(titleOf(source));
   for (const { lost, won } of conflicts) {
     const key = JSON.stringify([lost.origin, won.origin]);
+    // Who lost has been told, and need not hear that it has no effect.
+    context.effective.add(titleOf(lost.source));
     if (context.conflicts.has(key)) continue;
     context.conflicts.add(key);
     const params = {
