@@ -66,11 +66,7 @@ describe.each(["cluster-basic", "cluster-mcp"])("the documents of %s", (example)
 
   it("mean the same as a list, as kubectl prints it", () => {
     const indented = documents.map((document) =>
-      document
-        .replace(/^#.*$/gm, "")
-        .trim()
-        .replace(/^/gm, "    ")
-        .replace(/^ {4}/, "  - "),
+      document.replace(/^#.*$/gm, "").trim().replace(/^/gm, "    ").replace(/^ {4}/, "  - "),
     );
     const list = `apiVersion: v1\nkind: List\nitems:\n${indented.join("\n")}\n`;
     const modules = (output: unknown): unknown =>
