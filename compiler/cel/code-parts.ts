@@ -1,4 +1,4 @@
-import { atLevel, type Code, LEVEL, LINE } from "./code.ts";
+import { atLevel, type Code, LEVEL, LINE, SOFT } from "./code.ts";
 
 /** An expression as the body of an arrow function: an object literal needs parentheses. */
 export function arrowBody(code: Code): string {
@@ -41,4 +41,9 @@ export function ternary(test: Code, consequent: Code, alternate: Code, ts: Code[
     mayFail: consequent.mayFail || alternate.mayFail,
     ...(consequent.isRawDouble && alternate.isRawDouble ? { isRawDouble: true } : {}),
   };
+}
+
+/** `[a, b]`, breakable. */
+export function arrayText(texts: readonly string[]): string {
+  return texts.length === 0 ? "[]" : `[${SOFT}${texts.join(`,${LINE}`)}${SOFT}]`;
 }

@@ -3,7 +3,7 @@ import { atLevel, type Code, LEVEL } from "./code.ts";
 import type { Emitter } from "./emit.ts";
 import { constantString } from "./emit-literal.ts";
 import { operatorValue } from "./emit-operator.ts";
-import { compilePattern } from "./pattern.ts";
+import { checkPattern, patternCode } from "./pattern.ts";
 import { formatType, type Type } from "./types.ts";
 
 /** An operator, a function or a method as a value. */
@@ -53,19 +53,14 @@ function matchesCall(emitter: Emitter, _node: CallNode, args: CallNode["args"]):
   const [subject, pattern] = args;
   if (subject === undefined || pattern === undefined) return undefined;
   const source = constantString(emitter, pattern);
-  if (source === undefined) return undefined;
+  if (source === undefined || checkPattern(source).length > 0) return undefined;
   const text = emitter.value(subject);
-  if (text.ts === "string" && !text.mayFail) {
-    const { code } = compilePattern(source, {
-      subject: atLevel(text, LEVEL.primary),
-      match: "search",
-    });
-    if (code === undefined) return undefined;
+  if (text.ts === "string" && !text.mayFail && !emitter.isNarrowed(text)) {
+    const code = patternCode(source, { subject: atLevel(text, LEVEL.primary), match: "search" });
     emitter.adopt(code);
     return { text: code.text, level: code.level, ts: "boolean", mayFail: false };
   }
-  const { code } = compilePattern(source, { subject: "text", match: "search" });
-  if (code === undefined) return undefined;
+  const code = patternCode(source, { subject: "text", match: "search" });
   emitter.adopt(code);
   const test = { text: `(text) => ${code.text}` };
   return emitter.call("pattern#testText", [text, test], { ts: "boolean" });

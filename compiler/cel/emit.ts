@@ -226,7 +226,7 @@ export class Emitter {
    * would not type-check, though it is only never true. Then a helper compares, which narrows nothing.
    */
   strict(code: Code, constant: { readonly text: string; readonly level: number }): Code {
-    if (this.#narrowed.has(code.text) || (code.isJsonRoot && constant.text === "null")) {
+    if (this.isNarrowed(code) || (code.isJsonRoot && constant.text === "null")) {
       return this.call("compare#isSame", [code, constant], { ts: "boolean", mayFail: false });
     }
     const operands = [atLevel(code, LEVEL.relation), atLevel(constant, LEVEL.relation)];
@@ -237,6 +237,11 @@ export class Emitter {
       ts: "boolean",
       mayFail: false,
     };
+  }
+
+  /** Whether TypeScript has narrowed a path by a comparison before. */
+  isNarrowed(code: Code): boolean {
+    return this.#narrowed.has(code.text);
   }
 
   /** Notes the paths that the rest of a chain sees narrowed by a comparison. */
