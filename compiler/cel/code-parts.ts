@@ -5,8 +5,12 @@ export function arrowBody(code: Code): string {
   return code.text.startsWith("{") ? `(${code.text})` : code.text;
 }
 
-/** Booleans joined by `&&` or `||`, breakable at each. */
-export function joined(operator: "&&" | "||", codes: readonly Code[]): Code {
+/** Booleans joined by `&&` or `||`, breakable at each. What is constant among them is left out, or decides. */
+export function joined(operator: "&&" | "||", all: readonly Code[]): Code {
+  const decisive = all.find(({ text }) => text === (operator === "&&" ? "false" : "true"));
+  if (decisive !== undefined) return decisive;
+  const open = all.filter(({ text }) => text !== "true" && text !== "false");
+  const codes = open.length === 0 ? all.slice(0, 1) : open;
   const [only] = codes;
   if (codes.length === 1 && only !== undefined) return only;
   const level = operator === "&&" ? LEVEL.and : LEVEL.or;

@@ -69,6 +69,9 @@ export function functionOf(
   return make(...imports.values());
 }
 
+/** How the runtime sees a value: needed to write a folded one down again. */
+export const { doubleOf, kindOf, numberOf } = values;
+
 function resolve({ module, name }: ImportedName): unknown {
   const found = MODULES[module.replace("gwc/runtime/cel/", "")]?.[name];
   if (found === undefined) throw new Error(`the runtime has no ${module}#${name}`);

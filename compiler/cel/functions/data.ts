@@ -140,6 +140,6 @@ export const dataFunctions = declareFunctions({
     doc: "An error: a rule does not match, a header is not set.",
     signatures: ["fail(): dyn", "fail(string): dyn"],
     example: ['default(fail("no"), 1)', "1"],
-    isLazy: true,
+    isImpure: true,
   },
 });
