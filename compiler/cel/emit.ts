@@ -163,6 +163,16 @@ export class Emitter {
     this.reads.set(path.join("."), path);
   }
 
+  /** Emits a part of a chain of selections: what is read is the chain's path, whatever the part notes. */
+  readingOnly(path: readonly string[], emit: () => Code): Code {
+    const before = [...this.reads];
+    const code = emit();
+    this.reads.clear();
+    for (const [key, known] of before) this.reads.set(key, known);
+    this.read(path);
+    return code;
+  }
+
   /** Emits what sees a new macro variable. */
   withLocal<Result>(name: string, code: Partial<Code>, emit: (local: Local) => Result): Result {
     this.#localCount += 1;
