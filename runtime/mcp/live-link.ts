@@ -13,6 +13,8 @@ export interface LiveLink {
 /** What a link reports. */
 export interface LiveLinkEvents {
   onMessage(text: string): void;
+  /** The target refused a message, and goes on. */
+  onRefused(text: string, detail: string): void;
   /** The target ended the connection, or it broke; once. `detail` is for the log. */
   onClose(detail: string): void;
 }

@@ -36,8 +36,9 @@ interface Listener extends Lane {
   readonly sink: ListenSink;
 }
 
-/** The most messages that wait for a client to open a stream. */
+/** What may wait for a client to open a stream: messages, and characters of them all. */
 const longestQueue = 256;
+const largestQueue = 1_048_576;
 
 /**
  * A session's side of a live target. The target writes everything to one connection; here is decided which of the
@@ -51,6 +52,7 @@ export class LivePeer {
   readonly #asked = new Set<string>();
   readonly #listeners: Listener[] = [];
   readonly #queue: Message[] = [];
+  #queued = 0;
   #pausedLanes = 0;
 
   constructor(options: LivePeerOptions) {
@@ -58,6 +60,7 @@ export class LivePeer {
     this.#calls = new PendingCalls(options.callTimeout, (call) => this.#expire(call));
     this.#link = options.open({
       onMessage: (text) => this.#receive(text),
+      onRefused: (text, detail) => this.#refuse(text, detail),
       onClose: (detail) => this.#lose(detail),
     });
   }
@@ -95,6 +98,7 @@ export class LivePeer {
     const listener: Listener = { sink, isPaused: false };
     this.#listeners.push(listener);
     for (const message of this.#queue.splice(0)) this.#deliver(listener, message);
+    this.#queued = 0;
     return {
       cancel: () => {
         const at = this.#listeners.indexOf(listener);
@@ -171,8 +175,13 @@ export class LivePeer {
       return;
     }
     this.#queue.push(message);
-    if (this.#queue.length <= longestQueue) return;
+    this.#queued += message.text.length;
+    while (this.#queue.length > longestQueue || this.#queued > largestQueue) this.#dropOldest();
+  }
+
+  #dropOldest(): void {
     const dropped = this.#queue.shift();
+    this.#queued -= dropped?.text.length ?? 0;
     if (dropped?.kind !== "request") return;
     this.#asked.delete(dropped.id);
     this.#link.send(rpcError(dropped.id, rpcCode.internal, "the client does not listen"));
@@ -214,6 +223,14 @@ export class LivePeer {
     this.#link.send(
       `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${call.request.id},"reason":"${reason}"}}`,
     );
+  }
+
+  /** The target did not take a message: the request in it gets no answer. */
+  #refuse(text: string, detail: string): void {
+    this.#options.host.log(this.#options.name, detail);
+    const message = readMessage(text);
+    const call = message.kind === "request" ? this.#calls.find(message.id) : undefined;
+    if (call !== undefined) this.#fail(call, { kind: "status", detail });
   }
 
   #lose(detail: string): void {

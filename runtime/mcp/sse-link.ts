@@ -121,9 +121,12 @@ class SseLink implements LiveLink {
     const post = this.#upstream.send(
       { method: "POST", path, headers, body: text },
       {
-        // A session that has ended answers 404; whatever is not 2xx means that the message was not taken.
         onHead: (status) => {
-          if (status < 200 || status > 299) this.#break(`refused a message with ${status}`);
+          if (status >= 200 && status < 300) return;
+          const detail = `refused a message with ${status}`;
+          // 404: the server has forgotten the session.
+          if (status === 404) this.#break(detail);
+          else this.#events.onRefused(text, detail);
         },
         onData: () => true,
         onEnd: () => this.#posts.delete(post),
