@@ -37,6 +37,7 @@ export interface McpTimeouts {
   readonly keepAlive: number;
 }
 
+/** Sizes and numbers. */
 export interface McpLimits {
   /** The most bytes of a client's message; more is a 413. */
   readonly body: number;

@@ -1,4 +1,4 @@
-import type { LinkHost, LiveLink, LiveLinkEvents } from "./live-link.ts";
+import type { LinkFailure, LinkHost, LiveLink, LiveLinkEvents } from "./live-link.ts";
 import { type Message, readMessage, textAt, withId } from "./message.ts";
 import { type PendingCall, PendingCalls } from "./pending-calls.ts";
 import { rpcCode, rpcError, rpcResult } from "./rpc-answer.ts";
@@ -61,7 +61,7 @@ export class LivePeer {
     this.#link = options.open({
       onMessage: (text) => this.#receive(text),
       onRefused: (text, detail) => this.#refuse(text, detail),
-      onClose: (detail) => this.#lose(detail),
+      onClose: (failure) => this.#lose(failure),
     });
   }
 
@@ -233,9 +233,9 @@ export class LivePeer {
     if (call !== undefined) this.#fail(call, { kind: "status", detail });
   }
 
-  #lose(detail: string): void {
-    this.#options.host.log(this.#options.name, detail);
-    this.#endAll({ kind: "closed", detail });
+  #lose(failure: LinkFailure): void {
+    this.#options.host.log(this.#options.name, failure.detail);
+    this.#endAll(failure);
     this.#options.onGone();
   }
 

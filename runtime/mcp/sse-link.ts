@@ -82,7 +82,7 @@ class SseLink implements LiveLink {
         },
         onData: (chunk) => this.#read(chunk),
         onEnd: () => this.#break("ended its stream"),
-        onError: (failure) => this.#break(describe(failure)),
+        onError: (failure) => this.#lose(failure),
       },
     );
   }
@@ -130,16 +130,21 @@ class SseLink implements LiveLink {
         },
         onData: () => true,
         onEnd: () => this.#posts.delete(post),
-        onError: (failure) => this.#break(describe(failure)),
+        onError: (failure) => this.#lose(failure),
       },
     );
     this.#posts.add(post);
   }
 
-  #break(detail: string): void {
+  #lose(failure: UpstreamFailure): void {
+    const kind = failure.kind === "connect" ? "connect" : "closed";
+    this.#break(`${failure.kind}: ${failure.detail}`, kind);
+  }
+
+  #break(detail: string, kind: "connect" | "closed" = "closed"): void {
     if (!this.#isOpen) return;
     this.close();
-    this.#events.onClose(detail);
+    this.#events.onClose({ kind, detail });
   }
 }
 
@@ -147,8 +152,4 @@ function isEventStream(headers: readonly string[]): boolean {
   return (
     headerValue(headers, "content-type")?.toLowerCase().startsWith("text/event-stream") === true
   );
-}
-
-function describe(failure: UpstreamFailure): string {
-  return `${failure.kind}: ${failure.detail}`;
 }
