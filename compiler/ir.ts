@@ -99,6 +99,8 @@ export interface ProgramInput {
 export interface ProcessSettings {
   readonly accessLog: AccessLogSettings;
   readonly addresses: ServiceAddresses;
+  /** Where `gwc run` serves its admin page: a loopback `host:port`. A bundle has none. */
+  readonly adminAddress: string;
   readonly drain: DrainSettings;
 }
 

@@ -46,7 +46,7 @@ export interface Schema {
 export type SchemaType = "object" | "array" | "string" | "integer" | "number" | "boolean" | "null";
 
 /** Forms of a text that gwc checks. */
-export type FormatName = "duration" | "url" | "hostname" | "address";
+export type FormatName = "duration" | "url" | "hostname" | "address" | "loopback-address";
 
 /** An object whose keys are all named: an unknown one is a mistake. */
 export function object(

@@ -103,6 +103,7 @@ function readProcess(config: ProcessConfig | undefined): ProcessSettings {
       stats: config?.statsAddr ?? "0.0.0.0:15020",
       readiness: config?.readinessAddr ?? "0.0.0.0:15021",
     },
+    adminAddress: config?.adminAddr ?? "127.0.0.1:15000",
     drain: {
       min: parseDuration(config?.connectionMinTerminationDeadline ?? "0s") ?? 0,
       max: parseDuration(config?.connectionTerminationDeadline ?? "5s") ?? 5000,

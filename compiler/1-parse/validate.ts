@@ -52,6 +52,11 @@ function compileSchema(schema: Schema): ValidateFunction {
     (text: string) =>
       hasVariable(text) || /^(\[[0-9a-fA-F:.]+\]|[^\s:/?#@[\]]+):[0-9]{1,5}$/.test(text),
   );
+  ajv.addFormat(
+    "loopback-address",
+    (text: string) =>
+      hasVariable(text) || /^(localhost|127(\.[0-9]{1,3}){3}|\[::1\]):[0-9]{1,5}$/.test(text),
+  );
   return ajv.compile(withoutLaterFields(schema));
 }
 
@@ -283,6 +288,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   url: 'an http:// or https:// URL without user name, such as "https://host:8443/path"',
   hostname: 'a lower-case host name, exact ("api.example.com") or with a first label "*"',
   address: 'an address such as "127.0.0.1:8080"',
+  "loopback-address": 'an address that only this machine reaches, such as "127.0.0.1:15000"',
 };
 
 function formatName(schema: Schema | undefined): string {

@@ -3,10 +3,11 @@ import type { Emitted } from "../3-emit/emit.ts";
 import type { TraceLevel } from "../3-emit/modules.ts";
 import type { OutputFile } from "../3-emit/write.ts";
 import { fileProblem } from "../host.ts";
+import { examine } from "../report/examine.ts";
+import { textReport } from "../report/text.ts";
 import { choose } from "./arguments.ts";
 import { buildTable } from "./build-table.ts";
 import type { Arguments, CommandResult, Surroundings } from "./command.ts";
-import { diagnose } from "./diagnosed.ts";
 import { version } from "./version.ts";
 
 const TRACES: readonly TraceLevel[] = ["path", "line", "none"];
@@ -17,7 +18,8 @@ export async function build(
   around: Surroundings,
 ): Promise<CommandResult> {
   around.progress("checking");
-  const { program, files, talk } = diagnose(operands, flags.has("strict"), around);
+  const { program, files, findings } = examine(operands, around.host, flags.has("strict"));
+  const talk = textReport(findings, around.isColored.stderr);
   if (program === undefined) return { exitCode: 1, stderr: talk };
   if (options.print === "program")
     return { exitCode: 0, stderr: talk, stdout: `${JSON.stringify(program, undefined, 2)}\n` };

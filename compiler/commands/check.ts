@@ -1,6 +1,5 @@
-import { gatewayName } from "../1-parse/gateway-name.ts";
-import { type Checked, check } from "../compile.ts";
-import { countFindings, findingsOf } from "../report/findings.ts";
+import type { Program } from "../ir.ts";
+import { examine } from "../report/examine.ts";
 import { type ReportFormat, report } from "../report/report.ts";
 import { choose } from "./arguments.ts";
 import type { Arguments, CommandResult, Surroundings } from "./command.ts";
@@ -13,24 +12,21 @@ export async function checkFiles(
   { operands, options, flags }: Arguments,
   { host, isColored }: Surroundings,
 ): Promise<CommandResult> {
-  const isStrict = flags.has("strict");
-  const checked = check(operands, host, { name: gatewayName(operands), isStrict });
+  const { program, findings } = examine(operands, host, flags.has("strict"));
   const usual = host.variable("GITHUB_ACTIONS") === "true" ? "github" : "text";
   const format = choose(FORMATS, options.format, usual);
-  const findings = findingsOf(checked.diagnostics, checked.files, isStrict);
   const stdout = await report(format, findings, {
     files: operands,
     version: version(),
     isColored: isColored.stdout,
   });
-  const exitCode = countFindings(findings).error > 0 ? 1 : 0;
-  return { exitCode, stdout, ...(exitCode === 0 ? { stderr: verdict(operands, checked) } : {}) };
+  if (program === undefined) return { exitCode: 1, stdout };
+  return { exitCode: 0, stdout, stderr: verdict(operands, program) };
 }
 
-/** `gateway.yaml: 2 routes, 3 policies; gwc build will build it` */
-function verdict(files: readonly string[], { program }: Checked): string {
-  const routes =
-    program?.binds.flatMap((bind) => bind.listeners.flatMap((listener) => listener.routes)) ?? [];
+/** `gateway.yaml: good, 2 routes, 3 policies` */
+function verdict(files: readonly string[], { binds }: Program): string {
+  const routes = binds.flatMap((bind) => bind.listeners.flatMap((listener) => listener.routes));
   const policies = routes.reduce((count, route) => count + route.policies.length, 0);
   return `${files.join(", ")}: good, ${amount(routes.length, "route")}, ${amount(policies, "policy", "policies")}\n`;
 }

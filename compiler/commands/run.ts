@@ -1,3 +1,4 @@
+import { AdminServer } from "../run/admin/server.ts";
 import { LiveGateway } from "../run/live-gateway.ts";
 import type { Arguments, CommandResult, Surroundings } from "./command.ts";
 
@@ -16,5 +17,20 @@ export async function run(
   if (!(live instanceof LiveGateway)) return { exitCode: 1, stderr: live.talk };
   const { endOnSignal } = await import("gwc/runtime/gateway/start");
   endOnSignal(live.running);
+  const address = host.variable("ADMIN_ADDR") ?? live.current.program.process.adminAddress;
+  say(await openAdmin(address, live));
   return new Promise(() => {});
+}
+
+/** The page is a convenience: without it the gateway serves all the same. */
+async function openAdmin(address: string, live: LiveGateway): Promise<string> {
+  try {
+    const { url } = await AdminServer.open(address, live);
+    return `admin page: ${url}\n`;
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    const reason = error instanceof Error ? error.message : String(error);
+    const problem = code === "EADDRINUSE" ? "the port is in use" : reason;
+    return `warning: no admin page on ${address}: ${problem}\n`;
+  }
 }

@@ -1,10 +1,9 @@
 import type { PrintedModule } from "../../templates/print.ts";
-import { gatewayName } from "../1-parse/gateway-name.ts";
 import { emitModules } from "../3-emit/modules.ts";
-import { check } from "../compile.ts";
 import type { Host } from "../host.ts";
-import type { Program } from "../ir.ts";
-import { countFindings, type Finding, findingsOf } from "../report/findings.ts";
+import type { Program, RouteNode } from "../ir.ts";
+import { examine } from "../report/examine.ts";
+import type { Finding } from "../report/findings.ts";
 import type { SourceFile } from "../source.ts";
 
 /** What a configuration says at one moment, compiled. */
@@ -20,21 +19,28 @@ export interface Candidate {
 export interface Compiled {
   readonly program: Program;
   readonly files: readonly SourceFile[];
+  /** `main.ts`, then a module for each route, in the order of the program. */
   readonly modules: readonly PrintedModule[];
+  /** The path of each route's module, by the route's id. */
+  readonly routeModules: ReadonlyMap<string, string>;
 }
 
 /** Compiles a configuration for serving it from this process: neither type-checked nor bundled. */
 export function compileCandidate(file: string, host: Host, isStrict: boolean): Candidate {
-  const { program, diagnostics, files, dependencies } = check([file], host, {
-    name: gatewayName([file]),
-    isStrict,
-  });
-  const findings = findingsOf(diagnostics, files, isStrict);
-  const isRefused = program === undefined || countFindings(findings).error > 0;
-  const compiled = isRefused
-    ? undefined
-    : { program, files, modules: emitModules(program, "path", files) };
-  return { findings, dependencies, compiled };
+  const { program, findings, files, dependencies } = examine([file], host, isStrict);
+  return { findings, dependencies, compiled: program && compile(program, files) };
+}
+
+function compile(program: Program, files: readonly SourceFile[]): Compiled {
+  const modules = emitModules(program, "path", files);
+  const paths = routesOf(program).map(
+    ({ id }, index) => [id, modules[index + 1]?.path ?? ""] as const,
+  );
+  return { program, files, modules, routeModules: new Map(paths) };
+}
+
+function routesOf({ binds }: Program): readonly RouteNode[] {
+  return binds.flatMap((bind) => bind.listeners.flatMap((listener) => listener.routes));
 }
 
 /** What differs between two compiled configurations, for the log; empty when they do the same. */
@@ -59,12 +65,12 @@ export function differences(before: Compiled, after: Compiled): readonly string[
 
 /** The code of each route, by the route's name. */
 function routeCode({ program, modules }: Compiled): ReadonlyMap<string, string> {
-  // The modules are main and then one for each route, in the order of the program.
-  const texts = modules.slice(1).map(({ text }) => withoutComments(text));
-  const routes = program.binds.flatMap((bind) =>
-    bind.listeners.flatMap((listener) => listener.routes),
+  return new Map(
+    routesOf(program).map(({ name }, index) => [
+      name,
+      withoutComments(modules[index + 1]?.text ?? ""),
+    ]),
   );
-  return new Map(routes.map(({ name, id }, index) => [name ?? id, texts[index] ?? ""]));
 }
 
 function mainCode({ modules }: Compiled): string {

@@ -1,9 +1,10 @@
 import path from "node:path";
-import type { RunningGateway } from "../../runtime/gateway/running.ts";
+import type { RouteCount, RunningGateway } from "../../runtime/gateway/running.ts";
 import type { Host } from "../host.ts";
 import { bugReport } from "../report/bug.ts";
 import { type Finding, totals } from "../report/findings.ts";
 import { textReport } from "../report/text.ts";
+import type { LiveView } from "./admin/view.ts";
 import { type Candidate, type Compiled, compileCandidate, differences } from "./candidate.ts";
 import { loadGateway } from "./load.ts";
 import { FileWatch } from "./watch.ts";
@@ -33,11 +34,12 @@ export interface Refusal {
 }
 
 /** A gateway that follows its configuration: a good change is served, after a bad one the last good gateway goes on. */
-export class LiveGateway {
+export class LiveGateway implements LiveView {
   readonly #settings: LiveSettings;
   readonly #running: RunningGateway;
   readonly #watch: FileWatch;
   #current: Compiled;
+  #servedSince = new Date();
   #lastChange: LastChange;
   #work: Promise<void> = Promise.resolve();
 
@@ -80,12 +82,25 @@ export class LiveGateway {
     return this.#running;
   }
 
+  get file(): string {
+    return this.#settings.file;
+  }
+
   get current(): Compiled {
     return this.#current;
   }
 
+  get servedSince(): Date {
+    return this.#servedSince;
+  }
+
   get lastChange(): LastChange {
     return this.#lastChange;
+  }
+
+  /** What each route has answered so far. */
+  routes(): readonly RouteCount[] {
+    return this.#running.routes();
   }
 
   async #follow(): Promise<void> {
@@ -101,7 +116,10 @@ export class LiveGateway {
         return;
       }
       const changes = differences(this.#current, compiled);
-      if (changes.length > 0) await this.#running.replace(await loadGateway(compiled.modules));
+      if (changes.length > 0) {
+        await this.#running.replace(await loadGateway(compiled.modules));
+        this.#servedSince = at;
+      }
       this.#current = compiled;
       this.#lastChange = { at, findings, problem: undefined };
       say(`${file} changed: ${changes.join(", ") || "the gateway stays the same"}\n`);

@@ -47,6 +47,23 @@ export class RouteMetrics {
     this.#counter(method, status, reason ?? "").value += 1;
   }
 
+  /**
+   * Seconds within which a share (0..1) of the requests ended: linear within a bucket, as Prometheus estimates it; 0
+   * before the first request, the last bound for what lies above.
+   */
+  quantile(share: number): number {
+    const rank = this.buckets.reduce((sum, count) => sum + count, 0) * share;
+    let below = 0;
+    for (let bucket = 0; bucket < latencyBounds.length; bucket++) {
+      const count = this.buckets[bucket] ?? 0;
+      const [from, to] = [latencyBounds[bucket - 1] ?? 0, latencyBounds[bucket] ?? 0];
+      if (below + count >= rank)
+        return count === 0 ? from : from + ((to - from) * (rank - below)) / count;
+      below += count;
+    }
+    return latencyBounds.at(-1) ?? 0;
+  }
+
   /** Every counter that has counted. */
   *counters(): Iterable<RequestCounter> {
     for (const byReason of this.#series.values()) yield* byReason.values();
@@ -76,6 +93,8 @@ export interface RequestCounter extends RequestLabels {
 
 /** What one gateway process counts. It outlives a reload of the configuration, as counters must. */
 export class Metrics {
+  /** Requests that the parser refused. */
+  malformed = 0;
   readonly #listeners: Map<string, Map<string, RouteMetrics>> = new Map();
 
   /** Counts one ended request; `duration` is in milliseconds. */

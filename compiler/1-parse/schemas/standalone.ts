@@ -99,7 +99,7 @@ const processSchema: Schema = object(
       default: "0.0.0.0:15021",
     }),
     adminAddr: text("Where `gwc run` serves the admin page; a loopback address.", {
-      format: "address",
+      format: "loopback-address",
       default: "127.0.0.1:15000",
     }),
     logging: object(

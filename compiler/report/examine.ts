@@ -1,0 +1,15 @@
+import { gatewayName } from "../1-parse/gateway-name.ts";
+import { type Checked, check } from "../compile.ts";
+import type { Host } from "../host.ts";
+import { type Finding, findingsOf } from "./findings.ts";
+
+/** Checked files, with their diagnostics as findings. */
+export interface Examined extends Checked {
+  readonly findings: readonly Finding[];
+}
+
+/** Checks files; `build`, `check` and `run` all begin so. */
+export function examine(files: readonly string[], host: Host, isStrict: boolean): Examined {
+  const checked = check(files, host, { name: gatewayName(files), isStrict });
+  return { ...checked, findings: findingsOf(checked.diagnostics, checked.files, isStrict) };
+}

@@ -1,0 +1,146 @@
+import type { RouteCount } from "../../../runtime/gateway/running.ts";
+import type { Origin } from "../../diagnostics.ts";
+import type { BackendNode, BindNode, ListenerNode, RouteMatch, RouteNode, Text } from "../../ir.ts";
+import { totals } from "../../report/findings.ts";
+import { textReport } from "../../report/text.ts";
+import { locate } from "../../source.ts";
+import { type Html, html } from "./html.ts";
+import type { LiveView } from "./view.ts";
+
+/** The front page: the last change, and every port with its listeners, routes and figures. */
+export function overview(view: LiveView): Html {
+  const { binds } = view.current.program;
+  return html`${lastChange(view)}${binds.map((bind) => port(bind, view))}${unrouted(view)}
+<footer>Served since ${view.servedSince.toLocaleString("en-GB")}, ${amount(view.current.modules.length, "module")} of generated code.</footer>`;
+}
+
+function lastChange({ lastChange: { at, findings, problem } }: LiveView): Html {
+  if (problem === undefined && findings.length === 0) return html``;
+  const time = at.toLocaleTimeString("en-GB");
+  const report = findings.length === 0 ? (problem ?? "") : textReport(findings, false);
+  const title = problem === undefined ? totals(findings) : "The last edit is not served";
+  const what =
+    problem === undefined
+      ? html`<small>since ${time}</small>`
+      : html`<small>${time}: the gateway below is the last good one</small>`;
+  const kind = problem === undefined ? "card notice mild" : "card notice";
+  return html`<section class="${kind}"><h2>${title} ${what}</h2><pre>${report.trimEnd()}</pre></section>`;
+}
+
+function port(bind: BindNode, view: LiveView): Html {
+  return html`${bind.listeners.map((listener) => listenerTable(bind, listener, view))}`;
+}
+
+function listenerTable(bind: BindNode, listener: ListenerNode, view: LiveView): Html {
+  const { port: number, isTls } = bind;
+  const scheme = isTls ? "https" : "http";
+  const host = listener.hostname === "*" ? "every host" : listener.hostname;
+  const rows = listener.routes.map((route) => routeRow(route, listener, view));
+  return html`
+<h2>Port ${number} <small>${listener.name}: ${scheme}, ${host}, ${place(listener.origin, view)}</small></h2>
+<div class="card"><table>
+<thead><tr><th>Route</th><th>Matches</th><th>Policies, in request order</th><th>Backend</th>
+<th class="figure">Requests</th><th class="figure">5xx</th><th class="figure">p50</th><th class="figure">p99</th></tr></thead>
+<tbody>${rows}</tbody>
+</table></div>`;
+}
+
+function routeRow(route: RouteNode, listener: ListenerNode, view: LiveView): Html {
+  const code = view.current.routeModules.get(route.id) ?? "main.ts";
+  const matches = listener.table.flatMap(({ hostname, entries }) =>
+    entries
+      .filter((entry) => entry.route === route.id)
+      .map(({ match }) => html`<div>${matchText(hostname, match)}</div>`),
+  );
+  const policies = route.policies.map(
+    ({ kind, origin }) =>
+      html`<span class="chip" title="${place(origin, view)}">${kind} <i>:${lineOf(origin, view)}</i></span>`,
+  );
+  const shown =
+    policies.length === 0 ? html`<span class="chip none">none</span>` : html`${policies}`;
+  const count = view
+    .routes()
+    .find((each) => each.listener === listener.name && each.route === route.name);
+  return html`<tr>
+<td><a href="/ui/code/${code}">${route.name}</a><span class="place">${place(route.origin, view)}</span></td>
+<td>${matches}</td><td><div class="chips">${shown}</div></td>
+<td class="backend">${route.backends.map(backend)}</td>${figures(count)}</tr>`;
+}
+
+function figures(count: RouteCount | undefined): Html {
+  const { requests = 0, errors = 0, p50 = 0, p99 = 0 } = count ?? {};
+  const time = (seconds: number): string => (requests === 0 ? "-" : milliseconds(seconds));
+  const errorCell =
+    errors === 0
+      ? html`<td class="figure soft">0</td>`
+      : html`<td class="figure"><span class="pill bad">${errors}</span></td>`;
+  return html`<td class="figure">${requests}</td>${errorCell}<td class="figure">${time(p50)}</td><td class="figure">${time(p99)}</td>`;
+}
+
+/** Requests that no route answered. */
+function unrouted(view: LiveView): Html {
+  const count = view.routes().find(({ route }) => route === "unknown");
+  return count === undefined
+    ? html``
+    : html`<p class="soft">${amount(count.requests, "request")} matched no route.</p>`;
+}
+
+function matchText(hostname: string, match: RouteMatch): Html {
+  const { path, method, headers, query } = match;
+  const conditions = [
+    ...headers.map(({ name, value }) => `${name}: ${valueText(value)}`),
+    ...query.map(({ name, value }) => `?${name}=${valueText(value)}`),
+  ];
+  const host = hostname === "*" ? "" : hostname;
+  const pathText = {
+    exact: path.value,
+    prefix: path.value === "/" ? "/*" : `${path.value}/*`,
+    regex: `~ ${path.value}`,
+  }[path.kind];
+  const verb = method === undefined ? html`` : html`<span class="method">${method}</span> `;
+  return html`${verb}<code>${host}${pathText}</code>${conditions.map((each) => html` <code class="soft">${each}</code>`)}`;
+}
+
+function valueText({ kind, value }: RouteMatch["headers"][number]["value"]): string {
+  return kind === "exact" ? value : `~${value}`;
+}
+
+function backend(node: BackendNode): Html {
+  switch (node.kind) {
+    case "host":
+      return html`<div><code>${lateText(node.url)}</code></div>`;
+    case "mcp":
+      return html`${node.targets.map(
+        (target) =>
+          html`<div>${target.name} <code class="soft">${target.kind === "stdio" ? `stdio: ${target.command}` : `${target.kind}: ${lateText(target.url)}`}</code></div>`,
+      )}`;
+  }
+}
+
+/** Late parts stay references: their values may be secrets. */
+function lateText(text: Text): string {
+  if (typeof text === "string") return text;
+  return text.parts.map((part) => (typeof part === "string" ? part : `\${${part.env}}`)).join("");
+}
+
+/** `gateway.yaml:12` */
+function place(origin: Origin, view: LiveView): string {
+  return `${origin.file}:${lineOf(origin, view)}`;
+}
+
+function lineOf(origin: Origin, view: LiveView): number {
+  return locate(origin, view.current.files).line;
+}
+
+function milliseconds(seconds: number): string {
+  const value = seconds * 1000;
+  return value < 10
+    ? `${value.toFixed(1)} ms`
+    : value < 10_000
+      ? `${Math.round(value)} ms`
+      : `${(value / 1000).toFixed(1)} s`;
+}
+
+function amount(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
+}

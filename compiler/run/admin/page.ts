@@ -1,0 +1,52 @@
+import { type Html, html, verbatim } from "./html.ts";
+import { SCRIPT, STYLE } from "./style.ts";
+import type { LiveView } from "./view.ts";
+
+/** The frame of every admin page: what is served, how it is, and the ways around. */
+export function page(view: LiveView, current: "overview" | "code", content: Html): string {
+  const { program } = view.current;
+  const isServed = view.lastChange.problem === undefined;
+  const pill = isServed
+    ? html`<span class="pill good">serving</span>`
+    : html`<span class="pill bad">last edit not served</span>`;
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>${program.name} - gwc</title>
+<noscript><meta http-equiv="refresh" content="5"></noscript>
+<style>${verbatim(STYLE)}</style>
+</head>
+<body>
+<header><div class="bar">
+<strong>${program.name} <span>${view.file}</span></strong>
+${pill}
+<nav>
+${link("/ui/", "Overview", current === "overview")}
+${link("/ui/code/main.ts", "Generated code", current === "code")}
+${link(serviceUrl(program.process.addresses.stats, "/metrics"), "Metrics", false)}
+${link(serviceUrl(program.process.addresses.readiness, "/healthz/ready"), "Readiness", false)}
+</nav>
+</div></header>
+<main>
+${content}
+</main>
+<script>${verbatim(SCRIPT)}</script>
+</body>
+</html>
+`.text;
+}
+
+function link(href: string, text: string, isCurrent: boolean): Html {
+  return isCurrent
+    ? html`<a href="${href}" aria-current="page">${text}</a>`
+    : html`<a href="${href}">${text}</a>`;
+}
+
+/** Where a reader on this machine finds a service address. */
+function serviceUrl(address: string, path: string): string {
+  const [, host = "", port = ""] = /^(.*):(\d+)$/.exec(address) ?? [];
+  const isEverywhere = ["", "0.0.0.0", "[::]"].includes(host);
+  return `http://${isEverywhere ? "127.0.0.1" : host}:${port}${path}`;
+}
