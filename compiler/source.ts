@@ -121,7 +121,8 @@ function scalarToken(text: string, node: Node): Parameters<typeof sourceOffset>[
   if (!isScalar(node) || node.type === undefined || node.range == null) return undefined;
   const style = Object.entries(STYLES).find(([type]) => type === node.type)?.[1];
   if (style === undefined) return undefined;
-  return { text: text.slice(node.range[0], node.range[1]), start: node.range[0], style };
+  const [start, end] = node.range;
+  return { text: text.slice(start, end), start, style, value: String(node.value) };
 }
 
 /** The end of a node without the blank space and line breaks that YAML counts in. */

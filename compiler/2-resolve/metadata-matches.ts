@@ -16,9 +16,11 @@ export function metadataMatches(
   matches: readonly RouteMatch[],
 ): readonly RouteMatch[] {
   if (!policies.some((use) => use.kind === "mcpAuthentication")) return [];
-  const paths = matches.flatMap(({ path }) =>
-    path.kind === "regex" || path.value === "/" ? [] : [path.value],
-  );
+  // A prefix `/` takes the metadata's URLs along; the resource `/` itself has nothing behind the well-known names.
+  const paths = matches.flatMap(({ path }) => {
+    if (path.kind === "regex" || (path.kind === "prefix" && path.value === "/")) return [];
+    return [path.value === "/" ? "" : path.value];
+  });
   return [...new Set(paths)].flatMap((path) =>
     WELL_KNOWN.map((name) => ({
       path: { kind: "prefix", value: `${name}${path}` },

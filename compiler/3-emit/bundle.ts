@@ -48,6 +48,8 @@ export async function bundleModules(modules: readonly PrintedModule[]): Promise<
     legalComments: "none",
     charset: "utf8",
     logLevel: "silent",
+    // Paths stand in the bundle's comments: they must not tell where a linked package really lies.
+    preserveSymlinks: true,
     absWorkingDir: packageRoot,
     banner: { js: BANNER },
     plugins: [

@@ -1,11 +1,11 @@
-import type { CallNode, Node } from "./ast.ts";
+import { nearest } from "../nearest.ts";
+import type { CallNode } from "./ast.ts";
 import type { Checker } from "./check.ts";
 import type { FunctionDeclaration } from "./functions/declaration.ts";
 import { functionNamed, functionNames, operatorNamed } from "./functions/index.ts";
 import { operatorNames } from "./functions/operators.ts";
 import { macroNames } from "./macros.ts";
 import type { Overload } from "./signature.ts";
-import { suggestName } from "./suggest.ts";
 import { BOOL, DYN, ERROR, formatType, isSameType, type Type } from "./types.ts";
 
 /** The type of a call, with the forms of the function that its arguments may fit. */
@@ -98,7 +98,7 @@ function lenientResult(checker: Checker, node: CallNode, types: readonly Type[])
 
 function reportUnknown(checker: Checker, node: CallNode, namespaced: string | undefined): void {
   const name = namespaced ?? node.name;
-  const suggestion = suggestName(name, [...functionNames(), ...macroNames]);
+  const suggestion = nearest(name, [...functionNames(), ...macroNames]);
   checker.problems.report("cel-unknown-function", node.nameSpan, { name, suggestion });
 }
 
@@ -134,5 +134,3 @@ function writeCall(
   if (!isMethod) return `${declaration.name}(${types.join(", ")})`;
   return `${types[0]}.${declaration.name}(${types.slice(1).join(", ")})`;
 }
-
-export type { Node };

@@ -1,11 +1,11 @@
-import type { CallNode, MacroNode, Node } from "./ast.ts";
+import { nearest } from "../nearest.ts";
+import type { CallNode, Node } from "./ast.ts";
 import { checkCall } from "./check-call.ts";
 import { checkMacro } from "./check-macro.ts";
 import { type Declaration, type Environment, membersOf } from "./environment.ts";
 import type { FunctionDeclaration } from "./functions/declaration.ts";
 import type { Problems } from "./problems.ts";
 import type { Overload } from "./signature.ts";
-import { suggestName } from "./suggest.ts";
 import {
   BOOL,
   BYTES,
@@ -201,7 +201,7 @@ export class Checker {
       return;
     }
     const known = membersOf(this.environment, "");
-    const suggestion = suggestName(name, known);
+    const suggestion = nearest(name, known);
     const params = { name, known: known.join(", "), suggestion };
     this.problems.report("cel-unknown-variable", node.span, params);
   }
@@ -248,7 +248,7 @@ export class Checker {
       return ERROR;
     }
     const known = membersOf(this.environment, operand.name);
-    const suggestion = suggestName(node.field, known);
+    const suggestion = nearest(node.field, known);
     this.problems.report("cel-unknown-field", node.fieldSpan, {
       owner: operand.name,
       field: node.field,
@@ -361,5 +361,3 @@ const LITERALS = {
   string: STRING,
   bytes: BYTES,
 } as const;
-
-export type { MacroNode };

@@ -1,5 +1,5 @@
 import type { LiteralValue, Node } from "./ast.ts";
-import { atLevel, type Code, callText, LEVEL, LINE, SOFT, stringLiteral } from "./code.ts";
+import { type Code, LEVEL, LINE, SOFT, stringLiteral } from "./code.ts";
 import type { Emitter } from "./emit.ts";
 
 const sure = { mayFail: false, isSimple: true } as const;
@@ -115,5 +115,3 @@ function propertyName(key: string): string {
   if (key === "__proto__") return `["__proto__"]`;
   return /^[A-Za-z_$][\w$]*$/.test(key) ? key : stringLiteral(key);
 }
-
-export { atLevel, callText };

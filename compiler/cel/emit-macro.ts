@@ -1,6 +1,7 @@
-import type { MacroNode, Node } from "./ast.ts";
+import type { MacroNode } from "./ast.ts";
 import type { Code } from "./code.ts";
-import { arrowBody, type Emitter, type Local } from "./emit.ts";
+import { arrowBody } from "./code-parts.ts";
+import type { Emitter, Local } from "./emit.ts";
 
 /** A macro as a value. */
 export function emitMacro(emitter: Emitter, node: MacroNode): Code {
@@ -85,5 +86,3 @@ function variableCode(node: MacroNode, range: Code): Partial<Code> {
   }
   return range.isJson ? { isJson: true } : {};
 }
-
-export type { Node };

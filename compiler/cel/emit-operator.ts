@@ -1,6 +1,7 @@
 import type { CallNode, Node } from "./ast.ts";
 import { atLevel, type Code, LEVEL, stringLiteral } from "./code.ts";
-import { type Emitter, joined, negated } from "./emit.ts";
+import { joined, negated } from "./code-parts.ts";
+import type { Emitter } from "./emit.ts";
 import { arrayText, constantString } from "./emit-literal.ts";
 import { headerCode, presenceOf } from "./emit-select.ts";
 

@@ -1,7 +1,8 @@
 import type { ExpressionCode } from "../ir.ts";
 import type { LiteralValue, Node } from "./ast.ts";
 import type { Checked } from "./check.ts";
-import { atLevel, type Code, callText, LEVEL, LINE, Surroundings } from "./code.ts";
+import { atLevel, type Code, callText, LEVEL, Surroundings } from "./code.ts";
+import { arrowBody, joined, negated, ternary } from "./code-parts.ts";
 import { emitCall } from "./emit-call.ts";
 import { emitList, emitLiteral, emitMap } from "./emit-literal.ts";
 import { emitMacro, macroTest } from "./emit-macro.ts";
@@ -310,46 +311,4 @@ const TRUE = { text: "true", level: LEVEL.primary };
 /** The placeholder of a macro's variable: `finishNames` gives it a name that nothing else has. */
 export function localPlaceholder(name: string, id: number): string {
   return `\ue003${name}\ue004${id}\ue003`;
-}
-
-/** An expression as the body of an arrow function: an object literal needs parentheses. */
-export function arrowBody(code: Code): string {
-  return code.text.startsWith("{") ? `(${code.text})` : code.text;
-}
-
-/** Booleans joined by `&&` or `||`, breakable at each. */
-export function joined(operator: "&&" | "||", codes: readonly Code[]): Code {
-  const [only] = codes;
-  if (codes.length === 1 && only !== undefined) return only;
-  const level = operator === "&&" ? LEVEL.and : LEVEL.or;
-  const text = codes.map((code) => atLevel(code, level)).join(` ${operator}${LINE}`);
-  return { text, level, ts: "boolean", mayFail: false };
-}
-
-/** The opposite of a boolean that is always there. */
-export function negated(code: Code): Code {
-  if (code.text === "true" || code.text === "false") {
-    return { ...code, text: code.text === "true" ? "false" : "true" };
-  }
-  const own = { text: code.text, level: code.level };
-  const { text, level } = code.opposite ?? {
-    text: `!${atLevel(code, LEVEL.unary)}`,
-    level: LEVEL.unary,
-  };
-  return { text, level, opposite: own, ts: "boolean", mayFail: false };
-}
-
-function ternary(test: Code, consequent: Code, alternate: Code, ts: Code["ts"]): Code {
-  const [condition, first, second] = [
-    atLevel(test, LEVEL.fallback),
-    atLevel(consequent, LEVEL.fallback),
-    atLevel(alternate, LEVEL.lowest),
-  ];
-  return {
-    text: `${condition}${LINE}? ${first}${LINE}: ${second}`,
-    level: LEVEL.lowest,
-    ts,
-    mayFail: consequent.mayFail || alternate.mayFail,
-    ...(consequent.isRawDouble && alternate.isRawDouble ? { isRawDouble: true } : {}),
-  };
 }

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { StartupError } from "./startup-error.ts";
+import { lateError } from "./startup-error.ts";
 
 /**
  * A value that the environment gives when the gateway starts. Throws StartupError naming the variable when it is unset
@@ -8,7 +8,7 @@ import { StartupError } from "./startup-error.ts";
 export function env(name: string, fallback?: string): string {
   const value = process.env[name] ?? fallback;
   if (value === undefined) {
-    throw explained(new StartupError(`the environment variable ${name} is not set`));
+    throw lateError(`the environment variable ${name} is not set`);
   }
   return value;
 }
@@ -19,18 +19,4 @@ export function env(name: string, fallback?: string): string {
  */
 export function file(path: string): string {
   return resolve(process.env.GWC_CONFIG_DIR ?? ".", path);
-}
-
-/**
- * Late values are read while the modules of a gateway load, before anything could catch the error: node would print a
- * stack. Who does catch it (a reload) never sees the handler, which is gone in the next turn of the event loop.
- */
-function explained(error: StartupError): StartupError {
-  const explain = (uncaught: unknown) => {
-    process.stderr.write(`error: ${uncaught === error ? error.message : uncaught}\n`);
-    process.exit(1);
-  };
-  process.once("uncaughtException", explain);
-  setImmediate(() => process.off("uncaughtException", explain));
-  return error;
 }

@@ -10,6 +10,7 @@ import { type ProcessSettings, processSettings } from "./environment.ts";
 import { bindEndpoints, type Endpoint, Listeners, serviceEndpoint } from "./listen.ts";
 import { LiveContext } from "./live-context.ts";
 import { readinessPage, statsPage } from "./service-pages.ts";
+import { StartupError } from "./startup-error.ts";
 
 /** A gateway that serves. */
 export interface RunningGateway {
@@ -55,6 +56,8 @@ class Running implements RunningGateway {
   #accessLog: AccessLog;
   #log: ProcessLog;
   #closing: Promise<void> | undefined;
+  /** Replacements happen one after the other. */
+  #turn: Promise<void> = Promise.resolve();
 
   constructor(definition: Gateway, settings: ProcessSettings) {
     this.#definition = definition;
@@ -73,7 +76,14 @@ class Running implements RunningGateway {
     await this.#serve(this.#definition, this.#settings);
   }
 
-  async replace(next: Gateway): Promise<void> {
+  replace(next: Gateway): Promise<void> {
+    const turn = this.#turn.then(() => this.#replace(next));
+    this.#turn = turn.catch(() => {});
+    return turn;
+  }
+
+  async #replace(next: Gateway): Promise<void> {
+    if (this.#closing !== undefined) throw new StartupError("the gateway is ending");
     const settings = processSettings(next, process.env);
     await this.#serve(next, settings);
     this.#definition = next;
@@ -118,6 +128,9 @@ class Running implements RunningGateway {
     const binds = bindEndpoints(definition, {
       ended: (exchange, status, duration) => this.#ended(exchange, status, duration),
       failed: reportFailure,
+      malformed: () => {
+        this.#metrics.malformed += 1;
+      },
       warn: (message) => this.#log.warn(message),
     });
     const opened = await this.#listeners.serve([...binds, ...this.#services(settings)]);
@@ -130,7 +143,8 @@ class Running implements RunningGateway {
   #services(settings: ProcessSettings): Endpoint[] {
     const { stats, readiness } = settings.addresses;
     const page = (handle: ServerBehaviour["handle"]): ServerBehaviour => {
-      return { handle, ended: () => {}, failed: reportFailure, warn: () => {} };
+      const nothing = () => {};
+      return { handle, ended: nothing, failed: reportFailure, malformed: nothing, warn: nothing };
     };
     const figures = statsPage(this.#metrics, () => this.#definition.name, this.#writer);
     return [

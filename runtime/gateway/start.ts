@@ -10,6 +10,7 @@ export async function startGateway(gateway: Gateway): Promise<RunningGateway> {
   try {
     const running = await openGateway(gateway);
     endOnSignal(running);
+    outliveBugs();
     return running;
   } catch (error) {
     if (!(error instanceof StartupError)) throw error;
@@ -28,4 +29,17 @@ export function endOnSignal(running: RunningGateway): void {
   };
   process.on("SIGTERM", end);
   process.on("SIGINT", end);
+}
+
+/**
+ * An exception that nobody caught is a bug in the handling of one request or stream; ending the process would break all
+ * others. It shows on stderr with its stack.
+ */
+export function outliveBugs(): void {
+  const report = (error: unknown) => {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    process.stderr.write(`bug: ${text}\n`);
+  };
+  process.on("uncaughtException", report);
+  process.on("unhandledRejection", report);
 }

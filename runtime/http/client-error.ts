@@ -6,21 +6,22 @@ const lingerTime = 500;
 
 /**
  * Answers what node's parser refused and closes the connection. When an answer is already on its way, or nothing can
- * be answered (a reset, a failed TLS handshake), the connection is just broken off.
+ * be answered (a reset, a failed TLS handshake), the connection is just broken off. True when it was answered.
  */
-export function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
+export function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): boolean {
   const code = error.code ?? "";
   if (!code.startsWith("HPE_") && code !== "ERR_HTTP_REQUEST_TIMEOUT") {
     socket.destroy();
-    return;
+    return false;
   }
   // Each further piece of the same malformed request fails again.
-  if (socket.writableEnded) return;
+  if (socket.writableEnded) return false;
   if (!socket.writable || isAnswering(socket)) {
     socket.destroy();
-    return;
+    return false;
   }
   closeWith(socket, clientErrorStatus[code] ?? "400 Bad Request");
+  return true;
 }
 
 /** Answers a connection that no exchange can be made of. */

@@ -1,4 +1,5 @@
 import { type Dispatcher, Pool } from "undici";
+import { lateError } from "../gateway/startup-error.ts";
 import { type BodySource, collect } from "./body.ts";
 import type {
   Upstream,
@@ -10,7 +11,10 @@ import type {
 } from "./upstream.ts";
 import { UpstreamBody } from "./upstream-body.ts";
 
-/** Opens a pool of connections to one destination. Nothing is connected before the first call. */
+/**
+ * Opens a pool of connections to one destination. Nothing is connected before the first call. Throws StartupError on a
+ * malformed URL.
+ */
 export function openUpstream(settings: UpstreamSettings): Upstream {
   return new PooledUpstream(settings);
 }
@@ -23,7 +27,7 @@ class PooledUpstream implements Upstream {
   readonly #pool: Pool;
 
   constructor(settings: UpstreamSettings) {
-    const url = new URL(settings.url);
+    const url = parse(settings.url);
     const port = url.port === "" ? (url.protocol === "https:" ? "443" : "80") : url.port;
     this.name = `${url.hostname}:${port}`;
     this.origin = url.origin;
@@ -42,12 +46,12 @@ class PooledUpstream implements Upstream {
   }
 
   send(call: UpstreamCall, handler: UpstreamHandler): UpstreamRequest {
-    const request = new PooledRequest(handler);
+    const request = new PooledRequest(this.#pool, handler);
     const { body } = call;
     if (isSource(body) && body.length !== undefined && body.length <= oneWrite) {
-      collect(body, oneWrite, (bytes) => this.#sendCollected(call, bytes, request));
+      collect(body, oneWrite, (bytes) => sendCollected(call, bytes, request));
     } else {
-      this.#pool.dispatch(dispatchOptions(call), request);
+      request.dispatch(dispatchOptions(call));
     }
     return request;
   }
@@ -55,16 +59,22 @@ class PooledUpstream implements Upstream {
   close(): void {
     this.#pool.close().catch(() => {});
   }
+}
 
-  #sendCollected(call: UpstreamCall, bytes: Buffer | string, request: PooledRequest): void {
-    if (request.isOver) return;
-    if (typeof bytes === "string") {
-      request.onResponseError(null, new Error(`request body: ${bytes}`));
-      return;
-    }
-    const { method, path, headers } = call;
-    this.#pool.dispatch({ method: verb(method), path, headers, body: bytes }, request);
+function parse(text: string): URL {
+  const url = URL.parse(text);
+  if (url !== null && (url.protocol === "http:" || url.protocol === "https:")) return url;
+  throw lateError(`"${text.replace(/\/\/[^/]*@/, "//")}" is not the URL of an HTTP server`);
+}
+
+function sendCollected(call: UpstreamCall, bytes: Buffer | string, request: PooledRequest): void {
+  if (request.isOver) return;
+  if (typeof bytes === "string") {
+    request.onResponseError(null, new Error(`request body: ${bytes}`));
+    return;
   }
+  const { method, path, headers } = call;
+  request.dispatch({ method: verb(method), path, headers, body: bytes });
 }
 
 /** Bodies up to this many bytes are collected and sent in one write with the head: half the cost of a stream. */
@@ -88,13 +98,23 @@ function verb(method: string): Dispatcher.HttpMethod {
 
 /** One call: undici's handler on one side, ours on the other. */
 class PooledRequest implements Dispatcher.DispatchHandler, UpstreamRequest {
+  readonly #pool: Pool;
   readonly #handler: UpstreamHandler;
   #controller: Dispatcher.DispatchController | undefined;
+  #options: Dispatcher.DispatchOptions | undefined;
+  #canRepeat = false;
   /** Nothing more goes to the handler. */
   isOver = false;
 
-  constructor(handler: UpstreamHandler) {
+  constructor(pool: Pool, handler: UpstreamHandler) {
+    this.#pool = pool;
     this.#handler = handler;
+  }
+
+  dispatch(options: Dispatcher.DispatchOptions): void {
+    this.#options = options;
+    this.#canRepeat = options.body === null && isSafe(options.method);
+    this.#pool.dispatch(options, this);
   }
 
   abort(): void {
@@ -112,6 +132,7 @@ class PooledRequest implements Dispatcher.DispatchHandler, UpstreamRequest {
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
+    this.#canRepeat = false;
     if (status < 200 || this.isOver) return;
     this.#handler.onHead(status, decode(controller.rawHeaders));
   }
@@ -128,9 +149,21 @@ class PooledRequest implements Dispatcher.DispatchHandler, UpstreamRequest {
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     if (this.isOver) return;
+    const failure = classify(error, this.#controller !== undefined);
+    // A server closes idle connections, and a request may meet that on its way: once, it is sent again (RFC 9112 9.3.1).
+    if (failure.kind === "closed" && this.#canRepeat && this.#options !== undefined) {
+      this.#canRepeat = false;
+      this.#pool.dispatch(this.#options, this);
+      return;
+    }
     this.isOver = true;
-    this.#handler.onError(classify(error, this.#controller !== undefined));
+    this.#handler.onError(failure);
   }
+}
+
+/** RFC 9110 9.2.1, as far as such requests have no body. */
+function isSafe(method: string): boolean {
+  return method === "GET" || method === "HEAD" || method === "OPTIONS";
 }
 
 /** Why a call that nobody waits for ends; never shown. */

@@ -87,10 +87,10 @@ export class NodeExchange extends RequestHead implements Exchange {
 
   respond(status: number, headers: HeaderList, body: string | Uint8Array = ""): void {
     if (this.#isAnswered || this.#isOver) return;
-    const length = typeof body === "string" ? Buffer.byteLength(body) : body.length;
-    this.#writeHead(status, headers, length);
+    const bytes = typeof body === "string" ? Buffer.from(body) : body;
+    this.#writeHead(status, headers, bytes.length);
     this.#isOver = true;
-    this.#endWith(body);
+    this.#endWith(bytes);
   }
 
   respondHead(status: number, headers: HeaderList, length?: number): void {
@@ -106,16 +106,17 @@ export class NodeExchange extends RequestHead implements Exchange {
   write(chunk: string | Uint8Array): boolean {
     if (this.#isOver || !this.#isAnswered) return true;
     this.#isFlushed = true;
+    const bytes = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
     if (this.#remaining !== undefined) {
-      this.#remaining -= typeof chunk === "string" ? Buffer.byteLength(chunk) : chunk.length;
+      this.#remaining -= bytes.length;
       // The last piece of a known length ends the answer: one write to the socket less.
       if (this.#remaining <= 0) {
         this.#isOver = true;
-        this.#endWith(chunk);
+        this.#endWith(bytes);
         return true;
       }
     }
-    return this.#response.write(chunk);
+    return this.#response.write(bytes);
   }
 
   onDrain(listener: () => void): void {
@@ -167,22 +168,31 @@ export class NodeExchange extends RequestHead implements Exchange {
   }
 
   #writeHead(status: number, headers: HeaderList, length: number | undefined): void {
-    this.#isAnswered = true;
     const head = this.#edits === undefined ? [...headers] : this.#edits.apply(headers);
     // RFC 9110 8.6: no Content-Length on 1xx and 204.
     if (length !== undefined && status >= 200 && status !== 204) {
       head.push("content-length", String(length));
     }
     if (this.closesConnection || this.gateway.isDraining) head.push("connection", "close");
-    this.#response.writeHead(status, head);
+    try {
+      this.#response.writeHead(status, head);
+    } catch (error) {
+      // A value that can't be a header (RFC 9110 5.5). The refusal that follows must not fail for the same reason.
+      this.#edits = undefined;
+      throw error;
+    }
+    this.#isAnswered = true;
   }
 
-  /** Node puts the head and a latin1 string into one buffer, which costs half of a gathered write. */
-  #endWith(chunk: string | Uint8Array): void {
-    if (chunk instanceof Buffer && chunk.length <= oneWrite) {
-      this.#response.end(chunk.toString("latin1"), "latin1");
+  /**
+   * Node puts the head and a latin1 string into one buffer, which costs half of a gathered write. A string of another
+   * encoding would encode the head too, and change its bytes.
+   */
+  #endWith(bytes: Uint8Array): void {
+    if (bytes instanceof Buffer && bytes.length <= oneWrite) {
+      this.#response.end(bytes.toString("latin1"), "latin1");
     } else {
-      this.#response.end(chunk);
+      this.#response.end(bytes);
     }
   }
 

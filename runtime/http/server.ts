@@ -21,6 +21,8 @@ export interface ServerBehaviour {
   readonly ended: (exchange: Exchange, status: number | undefined, duration: number) => void;
   /** A handler threw: a bug, or a failure nobody foresaw. */
   readonly failed: (exchange: Exchange, error: unknown) => void;
+  /** A client sent what the parser refused: there is no exchange to tell of. */
+  readonly malformed: () => void;
   /** Something the operator should know: a certificate that can't be used. */
   readonly warn: (message: string) => void;
 }
@@ -59,7 +61,9 @@ export class HttpServer {
     });
     // A forward proxy's method (RFC 9110 9.3.6): this is none.
     this.#server.on("connect", (_request, socket) => closeWith(socket, "400 Bad Request"));
-    this.#server.on("clientError", answerClientError);
+    this.#server.on("clientError", (error, socket) => {
+      if (answerClientError(error, socket)) this.behaviour.malformed();
+    });
   }
 
   get isTls(): boolean {

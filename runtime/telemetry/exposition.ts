@@ -15,6 +15,8 @@ export function exposition(metrics: Metrics, gateway: string, droppedLogLines: n
     "Seconds from a request's head to the end of its answer.",
   );
   for (const route of metrics.routes()) text += latencies(route);
+  text += head("gwc_malformed_requests_total", "counter", "Requests that are no HTTP.");
+  text += `gwc_malformed_requests_total ${metrics.malformed}\n`;
   text += head(
     "gwc_log_lines_dropped_total",
     "counter",

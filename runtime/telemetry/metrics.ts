@@ -93,6 +93,8 @@ export interface RequestCounter extends RequestLabels {
 
 /** What one gateway process counts. It outlives a reload of the configuration, as counters must. */
 export class Metrics {
+  /** Requests that the parser refused. */
+  malformed = 0;
   readonly #listeners: Map<string, Map<string, RouteMetrics>> = new Map();
 
   /** Counts one ended request; `duration` is in milliseconds. */

@@ -125,6 +125,26 @@ describe("an upstream", () => {
     expect(connections).toBe(3);
   });
 
+  test("that closes a kept connection under a request gets a safe one again, and no other", async () => {
+    const seen: string[] = [];
+    const upstream = await startRawUpstream((socket) => {
+      let count = 0;
+      socket.on("data", (chunk) => {
+        count += 1;
+        const [method = ""] = chunk.toString("latin1").split(" ");
+        seen.push(method);
+        if (count === 1 && method === "GET")
+          socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+        else socket.destroy();
+      });
+    });
+    const { url } = await startPlain(upstream);
+    expect((await fetch(url)).status).toBe(200);
+    expect((await fetch(url)).status).toBe(200);
+    expect((await fetch(url, { method: "POST", body: "once" })).status).toBe(502);
+    expect(seen).toEqual(["GET", "GET", "GET", "POST"]);
+  });
+
   test("that says more than it was asked is not believed by the next request", async () => {
     const upstream = await startRawUpstream((socket) => {
       let count = 0;
@@ -266,6 +286,16 @@ describe("a handler that throws", () => {
     expect(await answer.text()).toBe("internal error");
     await eventually(() => /a bug in a handler\n\s+at /.exec(gateway.errors), "the stack");
     expect(gateway.output).not.toMatch(/a bug/);
+    expect((await fetch(`${url}/missing`)).status).toBe(404);
+  });
+
+  test("outside of any request shows on stderr, and the process lives on", async () => {
+    const { gateway, url } = await startPlain("http://127.0.0.1:1");
+    await fetch(`${url}/throws-timer`);
+    await eventually(
+      () => /^bug: Error: a bug in a timer\n\s+at /m.exec(gateway.errors),
+      "the stack",
+    );
     expect((await fetch(`${url}/missing`)).status).toBe(404);
   });
 

@@ -181,6 +181,30 @@ describe("a forwarded answer", () => {
     expect(answers[3]?.endsWith("\r\n\r\nhello")).toBe(true);
   });
 
+  test("with a value that can't be a header is a 502, never a header more", async () => {
+    const { url } = await startPlain(await startEcho());
+    const answer = await fetch(`${url}/bad-header`);
+    expect(answer.status).toBe(502);
+    expect(answer.headers.getSetCookie()).toEqual([]);
+    expect((await fetch(url)).status).toBe(200);
+  });
+
+  test("keeps header bytes beyond ASCII as they are", async () => {
+    const upstream = await startRawUpstream((socket) => {
+      socket.on("data", () =>
+        socket.write(
+          "HTTP/1.1 200 OK\r\nX-Name: Zo\xeb\r\nContent-Length: 3\r\n\r\n\xe2\x82\xac",
+          "latin1",
+        ),
+      );
+    });
+    const { port } = await startPlain(upstream);
+    const client = new RawClient(port);
+    client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    await client.receives(/\r\n\r\n\xe2\x82\xac$/);
+    expect(client.received).toMatch(/X-Name: Zo\xeb\r\n/);
+  });
+
   test("does not show interim answers as final ones", async () => {
     const upstream = await startUpstream((_request, response) => {
       response.writeEarlyHints({ link: "</a.css>; rel=preload" });

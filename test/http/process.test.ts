@@ -17,6 +17,12 @@ describe("a gateway that can't start ends with 1 and one line that says why", ()
     expect(gateway.errors).toBe("error: the environment variable UPSTREAM is not set\n");
   });
 
+  test("an upstream whose URL is malformed, without the credentials in it", async () => {
+    const gateway = new GatewayProcess("gateway.ts", { UPSTREAM: "http://user:pass@host:99999" });
+    expect(await gateway.exited).toBe(1);
+    expect(gateway.errors).toBe('error: "http://host:99999" is not the URL of an HTTP server\n');
+  });
+
   test("a port that is in use, with its line in the configuration", async () => {
     const blocker = createServer();
     onTestFinished(() => {

@@ -42,7 +42,6 @@ test("what a client writes can't make a line or a field", async () => {
   expect(gateway.output).toMatch(/http\.path="\/c=d=reason" /);
   expect(gateway.output).toMatch(/http\.path="\/back\\\\slash" /);
   // Nothing but printable characters and tabs between line feeds.
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
   expect(gateway.output).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/);
 });
 
@@ -67,6 +66,9 @@ test("counters and latencies of each route are exposed for Prometheus", async ()
   for (let i = 0; i < 3; i++) await (await fetch(url)).text();
   await fetch(`${url}/missing`);
   await fetch(url, { method: "REPORT" });
+  const garbage = new RawClient(Number(new URL(url).port));
+  garbage.send("garbage\r\n\r\n");
+  await garbage.closes();
   const stats = `http://127.0.0.1:${await gateway.statsPort()}`;
   const answer = await fetch(`${stats}/metrics`);
   expect(answer.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
@@ -81,6 +83,7 @@ test("counters and latencies of each route are exposed for Prometheus", async ()
   ).toBe(1);
   expect(samples.get(`gwc_request_duration_seconds_count{${plain}}`)).toBe(4);
   expect(samples.get(`gwc_request_duration_seconds_bucket{${plain},le="+Inf"}`)).toBe(4);
+  expect(samples.get("gwc_malformed_requests_total")).toBe(1);
   expect((await fetch(`${stats}/`)).status).toBe(404);
 });
 

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { everythingScript, startGateway, type TestProcess } from "./processes.ts";
+import { startGateway, type TestGateway } from "./gateways.ts";
+import { everythingScript } from "./processes.ts";
 import { messagesOf, openSession, post, type RawAnswer, send, toolCall } from "./raw-client.ts";
 import { mcpAnswers, type RawUpstream, startUpstream } from "./raw-upstream.ts";
+import { as } from "./subjects.ts";
 
 let upstream: RawUpstream;
-let gateway: TestProcess & { readonly url: string };
+let gateway: TestGateway;
 
 const rules = [
   'mcp.tool.name == "echo"',
@@ -32,19 +34,23 @@ beforeAll(async () => {
     name: "child",
     stdio: { cmd: process.execPath, args: [everythingScript()] },
   };
-  gateway = await startGateway({
-    routes: [
-      { name: "mcp", targets: [one], rules },
-      { name: "merged", path: "/merged", targets: [one, { ...one, name: "two" }], rules },
-      {
-        name: "second",
-        path: "/second",
-        targets: [one, { ...one, name: "two" }],
-        rules: ['mcp.tool.target == "two"'],
-      },
-      { name: "stdio", path: "/stdio", targets: [everything], rules },
-    ],
-  });
+  gateway = await startGateway([
+    { name: "mcp", targets: [one], rules, hasSubjects: true },
+    {
+      name: "merged",
+      path: "/merged",
+      targets: [one, { ...one, name: "two" }],
+      rules,
+      hasSubjects: true,
+    },
+    {
+      name: "second",
+      path: "/second",
+      targets: [one, { ...one, name: "two" }],
+      rules: ['mcp.tool.target == "two"'],
+    },
+    { name: "stdio", path: "/stdio", targets: [everything], rules, hasSubjects: true },
+  ]);
 });
 afterAll(async () => {
   await gateway.stop();
@@ -57,7 +63,7 @@ beforeEach(() => {
 
 const at = (path: string) => gateway.url.replace("/mcp", path);
 const list = (method: string) => ({ jsonrpc: "2.0", id: 1, method });
-const alice = { "x-test-subject": "alice" };
+const alice = as("alice");
 
 function namesIn(answer: RawAnswer): string[] {
   // Notifications may come first.
@@ -210,7 +216,7 @@ describe("a hidden item is unknown", () => {
 
 describe.each(["/mcp", "/merged", "/second", "/stdio"])("on %s", (path) => {
   test("every tool is listed exactly when it can be called, for every subject", async () => {
-    for (const headers of [{}, alice, { "x-test-subject": "bob" }]) {
+    for (const headers of [{}, alice, as("bob")]) {
       const session = await openSession(at(path), headers);
       const listed = namesIn(await post(at(path), list("tools/list"), session));
       for (const tool of ["secret", "echo", "get-sum", "get-env", "nonexistent"]) {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { startGateway, type TestProcess } from "./processes.ts";
+import { startHandwritten, type TestGateway } from "./gateways.ts";
 import { initialize, messagesOf, openSession, post, send, toolCall } from "./raw-client.ts";
 import { mcpAnswers, type RawUpstream, startUpstream } from "./raw-upstream.ts";
 
 let upstream: RawUpstream;
-let gateway: TestProcess & { readonly url: string };
+let gateway: TestGateway;
 const plain = mcpAnswers({
   "tools/list": '{"tools":[]}',
   "tools/call": '{"content":[]}',
@@ -14,7 +14,7 @@ const plain = mcpAnswers({
 beforeAll(async () => {
   upstream = await startUpstream(plain);
   const targets = [{ name: "one", mcp: { host: upstream.url } }];
-  gateway = await startGateway({
+  gateway = await startHandwritten({
     routes: [
       { name: "mcp", targets },
       { name: "open", path: "/open", targets, credentials: "forward" },

@@ -1,25 +1,20 @@
-/** What a test asks of a gateway, in the words of the configuration file. */
-export interface GatewayFixture {
-  readonly routes: readonly RouteFixture[];
-}
-
-/** One MCP route. */
-export interface RouteFixture {
+/** One MCP route, in the words of the configuration file. */
+export interface RouteConfig {
   readonly name: string;
   /** `/mcp` when absent. */
   readonly path?: string;
-  readonly targets: readonly TargetFixture[];
-  /** mcpAuthorization.rules; see test/fixtures/mcp/rules.ts. */
-  readonly rules?: readonly string[];
-  readonly allowOrigins?: readonly string[];
-  readonly credentials?: "forward" | "withhold";
+  readonly targets: readonly TargetConfig[];
   readonly failureMode?: "failClosed" | "failOpen";
-  readonly timeouts?: Readonly<Record<string, number>>;
-  readonly limits?: Readonly<Record<string, number>>;
+  /** mcpAuthorization.rules. */
+  readonly rules?: readonly string[];
+  /** cors.allowOrigins. */
+  readonly allowOrigins?: readonly string[];
+  /** True: a client may have a token (see subjects.ts). */
+  readonly hasSubjects?: boolean;
 }
 
 /** One target: exactly one of the three. */
-export interface TargetFixture {
+export interface TargetConfig {
   readonly name: string;
   readonly mcp?: { readonly host: string };
   readonly sse?: { readonly host: string };
@@ -28,4 +23,16 @@ export interface TargetFixture {
     readonly args?: readonly string[];
     readonly env?: Readonly<Record<string, string>>;
   };
+}
+
+/** A route with what only generated code can be told. */
+export interface RouteFixture extends RouteConfig {
+  readonly credentials?: "forward" | "withhold";
+  readonly timeouts?: Readonly<Record<string, number>>;
+  readonly limits?: Readonly<Record<string, number>>;
+}
+
+/** What a hand-written gateway serves. */
+export interface GatewayFixture {
+  readonly routes: readonly RouteFixture[];
 }

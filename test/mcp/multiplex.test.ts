@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { startGateway, type TestProcess } from "./processes.ts";
+import { startHandwritten, type TestGateway } from "./gateways.ts";
 import { initialize, messagesOf, openSession, post, send, toolCall } from "./raw-client.ts";
 import { type Answer, mcpAnswers, type RawUpstream, startUpstream } from "./raw-upstream.ts";
 
 let one: RawUpstream;
 let two: RawUpstream;
-let gateway: TestProcess & { readonly url: string };
+let gateway: TestGateway;
 
 /** A list of a target: two pages. */
 function paged(names: readonly string[]): Answer {
@@ -54,7 +54,7 @@ beforeAll(async () => {
     { name: "two", mcp: { host: two.url } },
   ];
   const timeouts = { initialize: 1000, fanOut: 500 };
-  gateway = await startGateway({
+  gateway = await startHandwritten({
     routes: [
       { name: "mcp", targets, timeouts },
       { name: "open", path: "/open", targets, timeouts, failureMode: "failOpen" },

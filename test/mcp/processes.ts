@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
-import type { GatewayFixture } from "./gateway-config.ts";
 
 /** A process of a test. */
 export interface TestProcess {
@@ -12,19 +11,6 @@ export interface TestProcess {
   log(): string;
   /** Ends it with a signal (SIGTERM when absent) and waits for its end; its exit status. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
-}
-
-/** A gateway with the given routes, as its own process. */
-export async function startGateway(
-  fixture: GatewayFixture,
-  env: Readonly<Record<string, string>> = {},
-): Promise<TestProcess & { readonly url: string }> {
-  const path = fileURLToPath(new URL("../fixtures/mcp/gateway.ts", import.meta.url));
-  const child = await startProcess(process.execPath, [path], {
-    ready: /listening on 0\.0\.0\.0:(\d+)/,
-    env: { ...env, GATEWAY_FIXTURE: JSON.stringify(fixture) },
-  });
-  return { ...child, url: `http://127.0.0.1:${child.port}/mcp` };
 }
 
 /** The everything server over HTTP; `path` is where it answers. */

@@ -1,35 +1,34 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { startGateway, type TestProcess } from "./processes.ts";
+import { startGateway, type TestGateway } from "./gateways.ts";
 import { initialize, openSession, post, send } from "./raw-client.ts";
 import { mcpAnswers, type RawUpstream, startUpstream } from "./raw-upstream.ts";
+import { as } from "./subjects.ts";
 
 let upstream: RawUpstream;
-let gateway: TestProcess & { readonly url: string };
+let gateway: TestGateway;
 /** Another replica with the same key. */
-let replica: TestProcess & { readonly url: string };
+let replica: TestGateway;
 /** A gateway with another key. */
-let stranger: TestProcess & { readonly url: string };
+let stranger: TestGateway;
 
 const plain = mcpAnswers({ ping: "{}" });
 const ping = { jsonrpc: "2.0", id: 5, method: "ping" };
-const alice = { "x-test-subject": "alice" };
+const alice = as("alice");
 const key = { SESSION_KEY: "0123456789abcdef".repeat(4) };
 
 beforeAll(async () => {
   upstream = await startUpstream(plain);
   const one = { name: "one", mcp: { host: upstream.url } };
   const two = { name: "two", mcp: { host: upstream.url } };
-  const fixture = {
-    routes: [
-      { name: "mcp", targets: [one] },
-      { name: "other", path: "/other", targets: [one] },
-      { name: "merged", path: "/merged", targets: [one, two] },
-    ],
-  };
+  const routes = [
+    { name: "mcp", targets: [one], hasSubjects: true },
+    { name: "other", path: "/other", targets: [one], hasSubjects: true },
+    { name: "merged", path: "/merged", targets: [one, two], hasSubjects: true },
+  ];
   [gateway, replica, stranger] = await Promise.all([
-    startGateway(fixture, key),
-    startGateway(fixture, key),
-    startGateway(fixture),
+    startGateway(routes, key),
+    startGateway(routes, key),
+    startGateway(routes),
   ]);
 });
 afterAll(async () => {
@@ -54,8 +53,8 @@ describe.each(["/mcp", "/merged"])("a session of %s", (path) => {
     string,
     (url: string, session: Record<string, string>) => Promise<{ status: number }>,
   ][] = [
-    ["another subject", (url, session) => post(url, ping, { ...session, "x-test-subject": "bob" })],
-    ["nobody", (url, session) => post(url, ping, { ...session, "x-test-subject": null as never })],
+    ["another subject", (url, session) => post(url, ping, { ...session, ...as("bob") })],
+    ["nobody", (url, session) => post(url, ping, { ...session, authorization: null as never })],
     ["another route", (_, session) => post(at(gateway, "/other"), ping, session)],
     ["another key", (_, session) => post(at(stranger, path), ping, session)],
     [
@@ -68,13 +67,11 @@ describe.each(["/mcp", "/merged"])("a session of %s", (path) => {
     ],
     [
       "another subject that ends it",
-      (url, session) =>
-        send(url, { method: "DELETE", headers: { ...session, "x-test-subject": "bob" } }),
+      (url, session) => send(url, { method: "DELETE", headers: { ...session, ...as("bob") } }),
     ],
     [
       "another subject that listens",
-      (url, session) =>
-        send(url, { method: "GET", headers: { ...session, "x-test-subject": "bob" } }),
+      (url, session) => send(url, { method: "GET", headers: { ...session, ...as("bob") } }),
     ],
   ];
   test.each(foreign)("is unknown to %s, and the target hears nothing of it", async (_, present) => {

@@ -3,16 +3,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { startGateway, type TestProcess } from "./processes.ts";
+import { startHandwritten, type TestGateway } from "./gateways.ts";
 import { messagesOf, openSession, post, send, toolCall } from "./raw-client.ts";
 
 const script = fileURLToPath(new URL("../fixtures/mcp/scripted-stdio.mjs", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "gwc-stdio-"));
 const journal = join(folder, "journal");
-let gateway: TestProcess & { readonly url: string };
+let gateway: TestGateway;
 
 async function start(args: readonly string[] = [], more: object = {}): Promise<void> {
-  gateway = await startGateway(
+  gateway = await startHandwritten(
     {
       routes: [
         {
@@ -153,7 +153,7 @@ describe("a child", () => {
     const notice = { jsonrpc: "2.0", method: "notifications/cancelled", params };
     expect((await post(gateway.url, notice, session)).status).toBe(202);
     expect((await hanging).text).toBe("");
-    expect(readFileSync(journal, "utf8")).toContain(JSON.stringify(notice));
+    await until(() => readFileSync(journal, "utf8").includes(JSON.stringify(notice)));
   });
 
   test("is told when the client leaves", async () => {
@@ -266,7 +266,7 @@ describe("the gateway", () => {
   });
 
   test("says 503 for a command that does not exist", async () => {
-    gateway = await startGateway({
+    gateway = await startHandwritten({
       routes: [{ name: "mcp", targets: [{ name: "none", stdio: { cmd: "/nonexistent/server" } }] }],
     });
     await expect(openSession(gateway.url)).rejects.toThrow(/50[23]/);

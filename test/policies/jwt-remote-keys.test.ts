@@ -1,8 +1,12 @@
 import type { RequestListener } from "node:http";
 import type { JWK } from "jose";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { callWith } from "./support/call.ts";
+import { startFollowing } from "./support/compiled.ts";
+import { startEcho } from "./support/echo.ts";
 import { now, publicPart, sign } from "./support/forge.ts";
-import { audience } from "./support/identity-provider.ts";
+import { audience, IdentityProvider } from "./support/identity-provider.ts";
+import { jwtRoutes } from "./support/jwt-routes.ts";
 import { pause, startWorld } from "./support/world.ts";
 
 /** Milliseconds after which a gateway asks for keys again. */
@@ -103,6 +107,27 @@ describe("remote keys", () => {
   test("of a provider that is down do not stop the gateway from starting", async () => {
     const { status } = await startWorld(onTestFinished, { keySetUrl: "http://127.0.0.1:1/jwks" });
     expect(await status("abc")).toBe(401);
+  });
+
+  test("are still known after a change of the configuration", async () => {
+    const provider = await IdentityProvider.start();
+    onTestFinished(() => provider.stop());
+    const upstream = await startEcho();
+    onTestFinished(() => upstream.stop());
+    const trusted = {
+      issuer: provider.issuer,
+      keySetUrl: provider.keySetUrl,
+      cacheDuration: "5m",
+      host: new URL(upstream.url).host,
+    };
+    const gateway = await startFollowing(jwtRoutes(trusted));
+    onTestFinished(() => gateway.stop());
+    const [first = "", second = ""] = await Promise.all([provider.token(), provider.token()]);
+    expect((await callWith(`${gateway.url}/strict`, first)).status).toBe(200);
+    provider.fault = failing;
+    await gateway.change(jwtRoutes({ ...trusted, cacheDuration: "6m" }));
+    expect((await callWith(`${gateway.url}/strict`, second)).status).toBe(200);
+    expect(provider.keySetRequests).toBe(1);
   });
 
   const bad: Record<string, string> = {

@@ -47,7 +47,7 @@ describe("a client that knows nothing but the URL", () => {
       // The SDK's own type says its sessionId is optional, which exactOptionalPropertyTypes takes by its word.
       await client.connect(transport as Parameters<typeof client.connect>[0]);
       const { tools } = await client.listTools();
-      expect(tools.map(({ name }) => name)).toEqual(["hello"]);
+      expect(tools.map(({ name }) => name)).toContain("hello");
       await client.close();
     },
   );
@@ -61,7 +61,7 @@ describe("a client that knows nothing but the URL", () => {
     const url = new URL(`${gateway.url}/mcp`);
     await client.connect(new ModernTransport(url, { authProvider }));
     const { tools } = await client.listTools();
-    expect(tools.map(({ name }) => name)).toEqual(["hello"]);
+    expect(tools.map(({ name }) => name)).toContain("hello");
     await client.close();
   });
 

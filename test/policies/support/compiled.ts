@@ -1,12 +1,19 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { writeFiles } from "../../../compiler/3-emit/write.ts";
 import { memoryHost } from "../../../compiler/host.ts";
-import { compileFile } from "../../support/build.ts";
+import { compileFile, root } from "../../support/build.ts";
 import { type GatewayProcess, startProcess } from "./process.ts";
+
+/** Any free ports. */
+const serviceAddresses = {
+  ADMIN_ADDR: "127.0.0.1:0",
+  STATS_ADDR: "127.0.0.1:0",
+  READINESS_ADDR: "127.0.0.1:0",
+};
 
 /**
  * Builds the routes (YAML, as they stand below `routes:`) into a bundle and runs it as a process of its own in an empty
@@ -21,12 +28,39 @@ export async function startCompiled(
   const emitted = await compileFile("gateway.yaml", { name: "test", host });
   const folder = mkdtempSync(join(tmpdir(), "gwc-policies-"));
   writeFiles(folder, emitted.files);
-  const gateway = await startProcess(join(folder, "gateway.mjs"), {
-    STATS_ADDR: "127.0.0.1:0",
-    READINESS_ADDR: "127.0.0.1:0",
-  });
+  const gateway = await startProcess(join(folder, "gateway.mjs"), serviceAddresses);
   return {
     ...gateway,
+    stop: async () => {
+      await gateway.stop();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+/** A gateway that follows its configuration. */
+export interface FollowingProcess extends GatewayProcess {
+  /** Changes the configuration to these routes; resolves when they are served. */
+  change(routes: string): Promise<void>;
+}
+
+/** Serves the routes with `gwc run`. */
+export async function startFollowing(routes: string): Promise<FollowingProcess> {
+  const port = await freePort();
+  const folder = mkdtempSync(join(tmpdir(), "gwc-policies-"));
+  const file = join(folder, "gateway.yaml");
+  writeFileSync(file, configuration(port, routes));
+  const gateway = await startProcess(join(root, "compiler/cli.ts"), serviceAddresses, [
+    "run",
+    "-f",
+    file,
+  ]);
+  return {
+    ...gateway,
+    change: async (routes) => {
+      writeFileSync(file, configuration(port, routes));
+      while (!gateway.output().includes("gateway.yaml changed: ")) await pause(20);
+    },
     stop: async () => {
       await gateway.stop();
       rmSync(folder, { recursive: true });
@@ -38,6 +72,8 @@ function configuration(port: number, routes: string): string {
   const indented = routes.trim().replace(/^/gm, "          ");
   return `binds:\n  - port: ${port}\n    listeners:\n      - routes:\n${indented}\n`;
 }
+
+const pause = (time: number) => new Promise((resolve) => setTimeout(resolve, time));
 
 async function freePort(): Promise<number> {
   const server = createServer();

@@ -45,7 +45,7 @@ export function publicPart({ kty, kid, alg, use, n, e, crv, x, y }: JWK): JWK {
   return JSON.parse(JSON.stringify({ kty, kid, alg, use, n, e, crv, x, y }));
 }
 
-/** The public key of RFC 8037, appendix A.2: a key set is never empty. */
+/** The public key of RFC 8037, appendix A.2: of a key that no test signs with. */
 export const ed25519 = {
   kty: "OKP",
   crv: "Ed25519",

@@ -1,3 +1,5 @@
+import { ed25519 } from "./forge.ts";
+
 /** What the routes of the token tests trust and where they lead. */
 export interface JwtWorld {
   readonly issuer: string;
@@ -5,13 +7,19 @@ export interface JwtWorld {
   /** A duration as configured. */
   readonly cacheDuration: string;
   /** Key sets, as JSON, of two issuers that the configuration itself holds keys of. */
-  readonly inline: readonly [first: string, second: string];
+  readonly inline?: readonly [first: string, second: string];
   /** The upstream's `host:port`. */
   readonly host: string;
 }
 
 /** One route for each way to check a token. */
-export function jwtRoutes({ issuer, keySetUrl, cacheDuration, inline, host }: JwtWorld): string {
+export function jwtRoutes({
+  issuer,
+  keySetUrl,
+  cacheDuration,
+  inline = [unused, unused],
+  host,
+}: JwtWorld): string {
   const remote = `issuer: ${issuer}
       audiences: [https://api.example, https://other.example]
       jwks: { url: "${keySetUrl}", cacheDuration: ${cacheDuration} }`;
@@ -43,3 +51,6 @@ export function jwtRoutes({ issuer, keySetUrl, cacheDuration, inline, host }: Jw
     route("odd", inlineKeys, ["jwt.constructor == 1"]),
   ].join("");
 }
+
+/** A key set is never empty. */
+const unused = JSON.stringify({ keys: [ed25519] });

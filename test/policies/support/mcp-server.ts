@@ -3,11 +3,19 @@ import type { AddressInfo } from "node:net";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 
-/** A real MCP server over streamable HTTP, without sessions, with one tool: `hello`. */
+/** A real MCP server over streamable HTTP, without sessions: tools `hello`, `add` and `drop`, a prompt, a resource. */
 export async function startMcpServer(): Promise<{ url: string; stop(): Promise<void> }> {
   const http = createServer(async (request, response) => {
     const server = new McpServer({ name: "test", version: "1.0.0" });
-    server.registerTool("hello", {}, () => ({ content: [{ type: "text", text: "hello" }] }));
+    for (const name of ["hello", "add", "drop"]) {
+      server.registerTool(name, {}, () => ({ content: [{ type: "text", text: name }] }));
+    }
+    server.registerPrompt("ask", {}, () => ({
+      messages: [{ role: "user", content: { type: "text", text: "ask" } }],
+    }));
+    server.registerResource("notes", "memo://notes", {}, (uri) => ({
+      contents: [{ uri: uri.href, text: "notes" }],
+    }));
     const transport = new StreamableHTTPServerTransport({});
     response.on("close", () => void server.close());
     // The SDK's own type says its sessionId is optional, which exactOptionalPropertyTypes takes by its word.

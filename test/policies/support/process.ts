@@ -15,8 +15,9 @@ export interface GatewayProcess {
 export async function startProcess(
   script: string,
   environment: Record<string, string>,
+  options: readonly string[] = [],
 ): Promise<GatewayProcess> {
-  const child = spawn(process.execPath, [script], {
+  const child = spawn(process.execPath, [script, ...options], {
     cwd: dirname(script),
     env: { ...process.env, ...environment },
     stdio: ["ignore", "pipe", "pipe"],

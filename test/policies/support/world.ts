@@ -1,7 +1,6 @@
 import { callWith } from "./call.ts";
 import { startCompiled } from "./compiled.ts";
 import { type Echo, startEcho } from "./echo.ts";
-import { ed25519 } from "./forge.ts";
 import { IdentityProvider } from "./identity-provider.ts";
 import { type JwtWorld, jwtRoutes } from "./jwt-routes.ts";
 import type { GatewayProcess } from "./process.ts";
@@ -29,12 +28,10 @@ export async function startWorld(
   await prepare(provider);
   const upstream = await startEcho();
   finish(() => upstream.stop());
-  const unused = `{"keys":[${JSON.stringify(ed25519)}]}`;
   const routes = jwtRoutes({
     issuer: provider.issuer,
     keySetUrl: provider.keySetUrl,
     cacheDuration: "5m",
-    inline: [unused, unused],
     host: new URL(upstream.url).host,
     ...changes,
   });

@@ -1,0 +1,44 @@
+import { atLevel, type Code, LEVEL, LINE } from "./code.ts";
+
+/** An expression as the body of an arrow function: an object literal needs parentheses. */
+export function arrowBody(code: Code): string {
+  return code.text.startsWith("{") ? `(${code.text})` : code.text;
+}
+
+/** Booleans joined by `&&` or `||`, breakable at each. */
+export function joined(operator: "&&" | "||", codes: readonly Code[]): Code {
+  const [only] = codes;
+  if (codes.length === 1 && only !== undefined) return only;
+  const level = operator === "&&" ? LEVEL.and : LEVEL.or;
+  const text = codes.map((code) => atLevel(code, level)).join(` ${operator}${LINE}`);
+  return { text, level, ts: "boolean", mayFail: false };
+}
+
+/** The opposite of a boolean that is always there. */
+export function negated(code: Code): Code {
+  if (code.text === "true" || code.text === "false") {
+    return { ...code, text: code.text === "true" ? "false" : "true" };
+  }
+  const own = { text: code.text, level: code.level };
+  const { text, level } = code.opposite ?? {
+    text: `!${atLevel(code, LEVEL.unary)}`,
+    level: LEVEL.unary,
+  };
+  return { text, level, opposite: own, ts: "boolean", mayFail: false };
+}
+
+/** `test ? consequent : alternate`, for a test that is always there. */
+export function ternary(test: Code, consequent: Code, alternate: Code, ts: Code["ts"]): Code {
+  const [condition, first, second] = [
+    atLevel(test, LEVEL.fallback),
+    atLevel(consequent, LEVEL.fallback),
+    atLevel(alternate, LEVEL.lowest),
+  ];
+  return {
+    text: `${condition}${LINE}? ${first}${LINE}: ${second}`,
+    level: LEVEL.lowest,
+    ts,
+    mayFail: consequent.mayFail || alternate.mayFail,
+    ...(consequent.isRawDouble && alternate.isRawDouble ? { isRawDouble: true } : {}),
+  };
+}

@@ -1,0 +1,104 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import {
+  applyEdits,
+  elementsOf,
+  isArrayAt,
+  isObjectAt,
+  membersOf,
+  onOneLine,
+  type Span,
+  skipSpace,
+} from "../../runtime/mcp/json-text.ts";
+import { readMessage } from "../../runtime/mcp/message.ts";
+
+/** JSON text of a value with white space and escapes where JSON allows them. */
+function spelled(value: unknown, space: string): string {
+  const between = (items: string[]) => items.join(`${space},${space}`);
+  if (Array.isArray(value))
+    return `[${space}${between(value.map((v) => spelled(v, space)))}${space}]`;
+  if (typeof value === "object" && value !== null) {
+    const members = Object.entries(value).map(
+      ([key, v]) => `${escaped(key)}${space}:${space}${spelled(v, space)}`,
+    );
+    return `{${space}${between(members)}${space}}`;
+  }
+  return typeof value === "string" ? escaped(value) : JSON.stringify(value);
+}
+
+/** Every other character as an escape. */
+function escaped(text: string): string {
+  const units = text.split("").map((unit, i) => {
+    const code = unit.charCodeAt(0).toString(16).padStart(4, "0");
+    return i % 2 === 0 ? `\\u${code}` : JSON.stringify(unit).slice(1, -1);
+  });
+  return `"${units.join("")}"`;
+}
+
+/** The value at a span, put together from the spans inside it. */
+function valueAt(text: string, { start, end }: Span): unknown {
+  if (isArrayAt(text, start)) return elementsOf(text, start).map((span) => valueAt(text, span));
+  if (!isObjectAt(text, start)) return JSON.parse(text.slice(start, end));
+  return Object.fromEntries(membersOf(text, start).map((m) => [m.key, valueAt(text, m)]));
+}
+
+const json = fc.jsonValue({ maxDepth: 4 });
+const space = fc.stringMatching(/^[ \t\r\n]{0,2}$/);
+
+test("members and elements are those that JSON.parse sees", () => {
+  fc.assert(
+    fc.property(json, space, (value, blank) => {
+      const text = `${blank}${spelled(value, blank)}${blank}`;
+      const start = skipSpace(text, 0);
+      const end = text.length - blank.length;
+      const parsed: unknown = JSON.parse(text);
+      expect(JSON.stringify(valueAt(text, { start, end }))).toBe(JSON.stringify(parsed));
+    }),
+  );
+});
+
+test("an edit changes its own stretch and nothing else", () => {
+  fc.assert(
+    fc.property(fc.array(json, { minLength: 1 }), space, (values, blank) => {
+      const text = spelled(values, blank);
+      const spans = elementsOf(text, 0);
+      const edits = spans.map((span, i) => ({ ...span, text: String(i) }));
+      const edited = applyEdits(text, edits.toReversed());
+      expect(JSON.parse(edited)).toEqual(values.map((_, i) => i));
+      const same = spans.map((span) => ({ ...span, text: text.slice(span.start, span.end) }));
+      expect(applyEdits(text, same)).toBe(text);
+    }),
+  );
+});
+
+test("a text on one line has the same value", () => {
+  fc.assert(
+    fc.property(json, space, (value, blank) => {
+      const text = spelled(value, blank);
+      expect(onOneLine(text)).not.toMatch(/[\r\n]/);
+      expect(JSON.parse(onOneLine(text))).toEqual(JSON.parse(text));
+    }),
+  );
+});
+
+test("any text is a message or a problem, and a message keeps its text", () => {
+  const pieces = [
+    '{"jsonrpc":"2.0"',
+    ',"id":1',
+    ',"method":"a"',
+    ',"params":{',
+    "}",
+    "[",
+    '"',
+    "\\",
+    "x",
+  ];
+  const texts = fc.array(fc.constantFrom(...pieces)).map((parts) => parts.join(""));
+  fc.assert(
+    fc.property(fc.oneof(texts, fc.string(), fc.json()), (text) => {
+      const message = readMessage(text);
+      if (message.kind !== "problem") expect(message.text).toBe(text);
+      else expect(message.code).toBeLessThan(0);
+    }),
+  );
+});

@@ -1,0 +1,37 @@
+import { randomBytes } from "node:crypto";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { sealSession, unsealSession } from "../../runtime/mcp/session-seal.ts";
+
+const key = randomBytes(32);
+
+test("a state comes back under its key and binding, and under no other", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), fc.string(), (state, binding) => {
+      const text = state.toWellFormed();
+      const id = sealSession(key, binding, text);
+      expect(id).toMatch(/^[A-Za-z0-9_-]+$/);
+      expect(unsealSession(key, binding, id)).toBe(text);
+      expect(unsealSession(key, `${binding}x`, id)).toBeUndefined();
+      expect(unsealSession(randomBytes(32), binding, id)).toBeUndefined();
+    }),
+  );
+});
+
+test("an id that is changed anywhere, cut or made up is none", () => {
+  const id = sealSession(key, "b", '{"t":[]}');
+  for (let i = 0; i < id.length; i++) {
+    // The middle of the alphabet's bits: the last character's lowest ones carry nothing.
+    const other = id[i] === "Z" ? "A" : "Z";
+    if (i < id.length - 1)
+      expect(unsealSession(key, "b", id.slice(0, i) + other + id.slice(i + 1))).toBeUndefined();
+    expect(unsealSession(key, "b", id.slice(0, i))).toBeUndefined();
+  }
+  for (const made of ["", "=", "a b", "A".repeat(20_000), `${id}.`]) {
+    expect(unsealSession(key, "b", made)).toBeUndefined();
+  }
+});
+
+test("the same state never has the same id twice", () => {
+  expect(sealSession(key, "b", "s")).not.toBe(sealSession(key, "b", "s"));
+});

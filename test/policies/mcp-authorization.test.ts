@@ -1,0 +1,136 @@
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { exportJWK, generateKeyPair, type JWK } from "jose";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startCompiled } from "./support/compiled.ts";
+import { now, publicPart, sign } from "./support/forge.ts";
+import { startMcpServer } from "./support/mcp-server.ts";
+import type { GatewayProcess } from "./support/process.ts";
+
+const everything = ["hello", "add", "drop", "ask", "memo://notes"];
+
+/** Who may use what under which rules; `nobody` has no token. */
+const cases: Readonly<
+  Record<string, { rules: readonly unknown[]; sees: Record<string, readonly string[]> }>
+> = {
+  "a rule without a claim is for everybody": {
+    rules: ['mcp.tool.name == "hello"', 'jwt.sub == "alice" && mcp.tool.name == "add"'],
+    sees: { nobody: ["hello"], alice: ["hello", "add"], bob: ["hello"] },
+  },
+  "a claim may open everything": {
+    rules: ['"admin" in jwt.roles'],
+    sees: { nobody: [], alice: everything, bob: [] },
+  },
+  "a deny rule hides one tool and says nothing about prompts": {
+    rules: [{ deny: 'mcp.tool.name == "drop"' }],
+    sees: {
+      nobody: ["hello", "add", "ask", "memo://notes"],
+      alice: ["hello", "add", "ask", "memo://notes"],
+    },
+  },
+  "rules tell targets apart": {
+    rules: ['mcp.tool.target == "main"', 'mcp.tool.target == "other" || mcp.prompt.name == "ask"'],
+    sees: { nobody: ["hello", "add", "drop", "ask"] },
+  },
+  "resources go by their URI": {
+    rules: ['mcp.resource.name.startsWith("memo://")'],
+    sees: { nobody: ["memo://notes"] },
+  },
+};
+
+const claims: Readonly<Record<string, object | undefined>> = {
+  nobody: undefined,
+  alice: { sub: "alice", roles: ["admin"] },
+  bob: { sub: "bob", roles: ["dev"] },
+};
+
+let server: Awaited<ReturnType<typeof startMcpServer>>;
+let gateway: GatewayProcess;
+let key: JWK;
+
+beforeAll(async () => {
+  const { privateKey } = await generateKeyPair("ES256", { extractable: true });
+  key = { ...(await exportJWK(privateKey)), kid: "1", alg: "ES256" };
+  server = await startMcpServer();
+  const routes = Object.values(cases).map(
+    ({ rules }, index) => `
+- name: case-${index}
+  matches: [{ path: { exact: /case-${index} } }]
+  policies:
+    jwtAuth: { mode: optional, issuer: "https://issuer.example", jwks: { file: keys.json } }
+    mcpAuthorization: { rules: ${JSON.stringify(rules)} }
+  backends: [{ mcp: { targets: [{ name: main, mcp: { host: "${server.url}" } }] } }]
+`,
+  );
+  const keySet = JSON.stringify({ keys: [publicPart(key)] });
+  gateway = await startCompiled(routes.join(""), { "keys.json": keySet });
+});
+
+afterAll(async () => {
+  await gateway?.stop();
+  await server?.stop();
+});
+
+async function connect(index: number, caller: string): Promise<Client> {
+  const own = claims[caller];
+  const payload = { iss: "https://issuer.example", exp: now() + 60, ...own };
+  const headers: Record<string, string> =
+    own === undefined ? {} : { authorization: `Bearer ${await sign(key, payload)}` };
+  const client = new Client({ name: "test", version: "1.0.0" });
+  const url = new URL(`${gateway.url}/case-${index}`);
+  const transport = new StreamableHTTPClientTransport(url, { requestInit: { headers } });
+  // The SDK's own type says its sessionId is optional, which exactOptionalPropertyTypes takes by its word.
+  await client.connect(transport as Parameters<typeof client.connect>[0]);
+  return client;
+}
+
+async function listed(client: Client): Promise<string[]> {
+  const { tools } = await client.listTools();
+  const { prompts } = await client.listPrompts();
+  const { resources } = await client.listResources();
+  return [
+    ...tools.map(({ name }) => name),
+    ...prompts.map(({ name }) => name),
+    ...resources.map(({ uri }) => uri),
+  ];
+}
+
+/** Uses an item; the error's text when that is refused. */
+async function use(client: Client, name: string): Promise<string | undefined> {
+  try {
+    if (name.startsWith("memo:")) await client.readResource({ uri: name });
+    else if (name === "ask") await client.getPrompt({ name });
+    else await client.callTool({ name });
+    return undefined;
+  } catch (error) {
+    return String(error);
+  }
+}
+
+const pairs = Object.entries(cases).flatMap(([name, { sees }], index) =>
+  Object.entries(sees).map(([caller, items]) => [name, caller, index, items] as const),
+);
+
+describe("mcpAuthorization", () => {
+  test.each(pairs)(
+    "%s: what %s sees listed is what can be used",
+    async (_, caller, index, items) => {
+      const client = await connect(index, caller);
+      expect(await listed(client)).toEqual(items);
+      for (const name of everything) {
+        const error = await use(client, name);
+        if (items.includes(name)) expect(error, name).toBeUndefined();
+        else expect(error, name).toMatch(/MCP error -32602: Unknown (tool|prompt|resource): /);
+      }
+      await client.close();
+    },
+  );
+
+  test("a hidden tool is answered as one that does not exist", async () => {
+    const client = await connect(0, "bob");
+    const hidden = await use(client, "add");
+    const missing = await use(client, "nothing");
+    expect(hidden?.replace("add", "nothing")).toBe(missing);
+    await client.close();
+  });
+});
