@@ -2,7 +2,6 @@ import type { Location } from "../source.ts";
 import { type Paint, painter } from "./colors.ts";
 import { type Finding, totals } from "./findings.ts";
 import { type FrameLine, frameLine } from "./frame.ts";
-import { hidesValue } from "./secrets.ts";
 
 const COLORS = { error: "red", warning: "yellow", note: "cyan" } as const;
 
@@ -17,9 +16,8 @@ export function textReport(findings: readonly Finding[], isColored: boolean): st
 function findingText(finding: Finding, paint: Paint): string {
   const { code, severity, message, hint, location, related } = finding;
   const color = COLORS[severity];
-  const hides = hidesValue(code);
-  const frame = frameLine(location, hides);
-  const frames = related.map((each) => frameLine(each.location, hides));
+  const frame = frameLine(location, code);
+  const frames = related.map((each) => frameLine(each.location, code));
   const gutter = Math.max(
     2,
     ...[frame, ...frames].map((each) => String(each?.number ?? "").length + 1),
