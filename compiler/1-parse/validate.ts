@@ -8,7 +8,7 @@ import {
   type Origin,
 } from "../diagnostics.ts";
 import { nearest } from "../nearest.ts";
-import { type Schema, schemaAt } from "../schema.ts";
+import { type Schema, schemaAt, type ValueCheck } from "../schema.ts";
 import { parseDuration } from "./duration.ts";
 import type { ConfigValue, ReadValue } from "./values.ts";
 
@@ -41,10 +41,18 @@ function compileSchema(schema: Schema): ValidateFunction {
     validateSchema: false,
     code: { optimize: false },
   });
+  ajv.addKeyword({
+    keyword: "checks",
+    type: "object",
+    errors: false,
+    validate: (checks: readonly ValueCheck[], value: Readonly<Record<string, unknown>>) =>
+      checks.every((check) => check.holds(value)),
+  });
   addCountKeyword(ajv, "exactlyOneOf", (count) => count === 1);
   addCountKeyword(ajv, "atLeastOneOf", (count) => count >= 1);
   addCountKeyword(ajv, "atMostOneOf", (count) => count <= 1);
   ajv.addFormat("duration", (text: string) => parseDuration(text) !== undefined);
+  ajv.addFormat("gatewayDuration", /^([0-9]{1,5}(h|m|s|ms)){1,4}$/);
   ajv.addFormat("url", isHttpUrl);
   ajv.addFormat("hostname", isHostname);
   ajv.addFormat(
@@ -146,7 +154,8 @@ function report(
   if (variable?.isComplete === false) return;
   const at = below(origin, ...path);
   const schema = schemaAt(root, path);
-  const field = path.length === 0 ? "the file" : `"${formatPath(path.slice(-1))}"`;
+  const whole = origin.resource?.name ?? "the file";
+  const field = path.length === 0 ? whole : `"${formatPath(path.slice(-1))}"`;
   switch (error.keyword) {
     case "additionalProperties": {
       const key = String(error.params.additionalProperty);
@@ -158,7 +167,7 @@ function report(
       }
       const known = knownKeys(schema);
       const params = {
-        owner: ownerName(path),
+        owner: ownerName(path, whole),
         key,
         suggestion: nearest(key, known),
         known: known.join(", "),
@@ -168,7 +177,19 @@ function report(
     }
     case "required": {
       const key = String(error.params.missingProperty);
-      diagnostics.report("missing-field", pointAtOwner(at, path), { owner: ownerName(path), key });
+      diagnostics.report("missing-field", pointAtOwner(at, path), { owner: ownerName(path, whole), key });
+      return;
+    }
+    case "checks": {
+      const object = valueAt(value, path) as Readonly<Record<string, unknown>>;
+      for (const { holds, message, field: about } of schema?.checks ?? []) {
+        if (holds(object)) continue;
+        const isThere = about !== undefined && Object.hasOwn(object, about);
+        const place = isThere
+          ? below(origin, ...path, about)
+          : pointAtOwner(at, path);
+        diagnostics.report("broken-rule", place, { message });
+      }
       return;
     }
     case "exactlyOneOf":
@@ -176,11 +197,13 @@ function report(
     case "atMostOneOf": {
       const all: readonly string[] = schema?.[error.keyword] ?? [];
       const found = all.filter((name) => valueAt(value, [...path, name]) !== undefined);
-      const names = all.filter((name) => schema?.properties?.[name]?.notYet === undefined);
+      const own = all.filter((name) => schema?.properties?.[name]?.aliasOf === undefined);
+      const built = own.filter((name) => schema?.properties?.[name]?.notYet === undefined);
+      const names = built.length === 0 ? own : built;
       const place =
         found.length > 1 ? keyOf(below(origin, ...path, found[1] ?? "")) : pointAtOwner(at, path);
       diagnostics.report("wrong-choice", place, {
-        owner: ownerName(path),
+        owner: ownerName(path, whole),
         rule: error.keyword,
         names,
         found,
@@ -249,12 +272,15 @@ function bound({ keyword, params, message = keyword }: ErrorObject): string {
 
 /** A missing field has no place of its own: the key of what should hold it, or the start of the file. */
 function pointAtOwner(at: ReturnType<typeof below>, path: ConfigPath): ReturnType<typeof below> {
-  if (path.length === 0) return { ...at, part: "file" };
+  if (path.length === 0) {
+    const { resource } = at;
+    return resource === undefined ? { ...at, part: "file" } : below(at, "kind");
+  }
   return typeof path.at(-1) === "string" ? keyOf(at) : at;
 }
 
-function ownerName(path: ConfigPath): string {
-  if (path.length === 0) return "the file";
+function ownerName(path: ConfigPath, whole: string): string {
+  if (path.length === 0) return whole;
   const last = path.at(-1);
   const parent = path.at(-2);
   return typeof last === "number"
@@ -264,7 +290,7 @@ function ownerName(path: ConfigPath): string {
 
 function knownKeys(schema: Schema | undefined): string[] {
   return Object.entries(schema?.properties ?? {})
-    .filter(([, property]) => property.notYet === undefined)
+    .filter(([, property]) => property.notYet === undefined && property.aliasOf === undefined)
     .map(([key]) => key);
 }
 
@@ -314,6 +340,7 @@ function typeName(value: unknown): string {
 
 const FORMATS: Readonly<Record<string, string>> = {
   duration: 'a duration such as "30s" or "1h30m"',
+  gatewayDuration: 'a duration such as "30s", "500ms" or "1h30m" (whole numbers of h, m, s, ms)',
   url: 'an http:// or https:// URL without user name, such as "https://host:8443/path"',
   hostname: 'a lower-case host name, exact ("api.example.com") or with a first label "*"',
   address: 'an address such as "127.0.0.1:8080"',

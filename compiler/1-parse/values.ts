@@ -53,10 +53,20 @@ export function readValue(
   return { value: toValue(document.yaml.contents as Node | null, [], context), late, expanded };
 }
 
+/** A document as data with every text as it stands: Kubernetes manifests have no variables. */
+export function plainValue(document: SourceDocument): ConfigValue {
+  const plain: Context = { aliases: document.aliases, expand: (text) => text };
+  return toValue(document.yaml.contents as Node | null, [], plain);
+}
+
 /** The content of a document as canonical JSON: the same for every quoting, layout, comment and order of keys. */
 export function canonicalText(document: SourceDocument): string {
-  const plain: Context = { aliases: document.aliases, expand: (text) => text };
-  return JSON.stringify(toValue(document.yaml.contents as Node | null, [], plain), (_, value) =>
+  return canonicalJson(plainValue(document));
+}
+
+/** A value as JSON with its keys sorted. */
+export function canonicalJson(content: ConfigValue): string {
+  return JSON.stringify(content, (_, value) =>
     typeof value === "object" && value !== null && !Array.isArray(value)
       ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
       : value,

@@ -50,6 +50,13 @@ export const shapeMessages = {
     explanation:
       "These fields exclude each other or depend on each other: each says a different thing about the same part.",
   }),
+  "broken-rule": message<{ message: string }>({
+    severity: "error",
+    text: ({ message: rule }) => rule,
+    explanation:
+      "Some fields only make sense with certain values of others. The rules are the ones of the resource's definition " +
+      "(`x-kubernetes-validations` in `gwc schema --crd`).",
+  }),
   "wrong-type": message<{ field: string; expected: string; found: string }>({
     severity: "error",
     text: ({ field, expected, found }) => `${field} must be ${expected}, not ${found}`,

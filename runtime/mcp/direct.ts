@@ -37,7 +37,9 @@ export function passThrough(
     refuseUnknownSession(exchange);
     return;
   }
-  const isInspected = !isOpen(access) && (post === undefined || isListMethod(post.message.method));
+  const isListing =
+    post === undefined ? exchange.method === "GET" : isListMethod(post.message.method);
+  const isInspected = isListing && !isOpen(access);
   const relay = new DirectRelay(exchange, target, {
     requestId: post?.message.kind === "request" ? post.message.id : undefined,
     filter: isInspected ? rulesFilter(exchange, access, target.name) : undefined,
@@ -45,8 +47,11 @@ export function passThrough(
     onSession: isOpening
       ? (opened) => openSession(exchange, backend, access, newSession(post.message, opened)).id
       : undefined,
+    onTaken:
+      exchange.method === "DELETE" && session !== undefined
+        ? () => endSession(exchange, session)
+        : undefined,
   });
-  if (exchange.method === "DELETE" && session !== undefined) endSession(exchange, session);
   relay.start((handler) =>
     sendInSession(
       {
@@ -81,6 +86,7 @@ export function passWellKnown(exchange: Exchange, backend: McpBackend): boolean 
     filter: undefined,
     limit: backend.limits.message,
     onSession: undefined,
+    onTaken: undefined,
   });
   const headers = headersForTarget(exchange, target.credentials);
   headers.push("host", target.upstream.authority, "accept", exchange.header("accept") ?? "*/*");

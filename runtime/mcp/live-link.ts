@@ -10,11 +10,19 @@ export interface LiveLink {
   close(): void;
 }
 
+/** Why a link is closed; `detail` is for the log. */
+export interface LinkFailure {
+  readonly kind: "connect" | "closed";
+  readonly detail: string;
+}
+
 /** What a link reports. */
 export interface LiveLinkEvents {
   onMessage(text: string): void;
-  /** The target ended the connection, or it broke; once. `detail` is for the log. */
-  onClose(detail: string): void;
+  /** The target refused a message, and goes on. */
+  onRefused(text: string, detail: string): void;
+  /** There was no connection to be had, or it has ended; once. */
+  onClose(failure: LinkFailure): void;
 }
 
 /** What a link needs of the process it lives in. */

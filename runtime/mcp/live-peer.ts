@@ -1,4 +1,4 @@
-import type { LinkHost, LiveLink, LiveLinkEvents } from "./live-link.ts";
+import type { LinkFailure, LinkHost, LiveLink, LiveLinkEvents } from "./live-link.ts";
 import { type Message, readMessage, textAt, withId } from "./message.ts";
 import { type PendingCall, PendingCalls } from "./pending-calls.ts";
 import { rpcCode, rpcError, rpcResult } from "./rpc-answer.ts";
@@ -36,8 +36,9 @@ interface Listener extends Lane {
   readonly sink: ListenSink;
 }
 
-/** The most messages that wait for a client to open a stream. */
+/** What may wait for a client to open a stream: messages, and characters of them all. */
 const longestQueue = 256;
+const largestQueue = 1_048_576;
 
 /**
  * A session's side of a live target. The target writes everything to one connection; here is decided which of the
@@ -51,6 +52,7 @@ export class LivePeer {
   readonly #asked = new Set<string>();
   readonly #listeners: Listener[] = [];
   readonly #queue: Message[] = [];
+  #queued = 0;
   #pausedLanes = 0;
 
   constructor(options: LivePeerOptions) {
@@ -58,7 +60,8 @@ export class LivePeer {
     this.#calls = new PendingCalls(options.callTimeout, (call) => this.#expire(call));
     this.#link = options.open({
       onMessage: (text) => this.#receive(text),
-      onClose: (detail) => this.#lose(detail),
+      onRefused: (text, detail) => this.#refuse(text, detail),
+      onClose: (failure) => this.#lose(failure),
     });
   }
 
@@ -95,6 +98,7 @@ export class LivePeer {
     const listener: Listener = { sink, isPaused: false };
     this.#listeners.push(listener);
     for (const message of this.#queue.splice(0)) this.#deliver(listener, message);
+    this.#queued = 0;
     return {
       cancel: () => {
         const at = this.#listeners.indexOf(listener);
@@ -171,8 +175,13 @@ export class LivePeer {
       return;
     }
     this.#queue.push(message);
-    if (this.#queue.length <= longestQueue) return;
+    this.#queued += message.text.length;
+    while (this.#queue.length > longestQueue || this.#queued > largestQueue) this.#dropOldest();
+  }
+
+  #dropOldest(): void {
     const dropped = this.#queue.shift();
+    this.#queued -= dropped?.text.length ?? 0;
     if (dropped?.kind !== "request") return;
     this.#asked.delete(dropped.id);
     this.#link.send(rpcError(dropped.id, rpcCode.internal, "the client does not listen"));
@@ -216,9 +225,17 @@ export class LivePeer {
     );
   }
 
-  #lose(detail: string): void {
+  /** The target did not take a message: the request in it gets no answer. */
+  #refuse(text: string, detail: string): void {
     this.#options.host.log(this.#options.name, detail);
-    this.#endAll({ kind: "closed", detail });
+    const message = readMessage(text);
+    const call = message.kind === "request" ? this.#calls.find(message.id) : undefined;
+    if (call !== undefined) this.#fail(call, { kind: "status", detail });
+  }
+
+  #lose(failure: LinkFailure): void {
+    this.#options.host.log(this.#options.name, failure.detail);
+    this.#endAll(failure);
     this.#options.onGone();
   }
 

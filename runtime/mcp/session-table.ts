@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { GatewayContext, LiveSession } from "../gateway/context.ts";
 import type { LinkHost } from "./live-link.ts";
-import { logTarget } from "./log.ts";
+
 import type { LiveParts, McpSession } from "./session.ts";
 
 /** How many sessions a process holds, and for how long. */
@@ -26,7 +26,7 @@ export interface SessionTable extends LiveSession {
   /** An empty set of connections; undefined when there are too many and all are busy. */
   openLive(limits: SessionLimits): LiveParts | undefined;
   closeLive(live: LiveParts): void;
-  host(messageLimit: number): LinkHost;
+  host(gateway: GatewayContext, messageLimit: number): LinkHost;
 }
 
 /** The table of this process. */
@@ -43,6 +43,9 @@ const tableKey = "mcp";
 
 /** Sessions of HTTP targets need no memory here: this bounds a cache. */
 const mostRemembered = 4096;
+
+/** What a target writes is cut to this many characters in the log. */
+const longestLogText = 4096;
 
 /** Milliseconds between two looks for idle sessions, at most. */
 const longestSweep = 30_000;
@@ -113,8 +116,14 @@ class Sessions implements SessionTable {
     this.#sweeper = undefined;
   }
 
-  host(messageLimit: number): LinkHost {
-    return { messageLimit, atExit: this.#atExit, log: logTarget };
+  host(gateway: GatewayContext, messageLimit: number): LinkHost {
+    const log = (target: string, text: string) => {
+      const isShort = text.length <= longestLogText;
+      gateway.warn(
+        `mcp target ${target}: ${isShort ? text : `${text.slice(0, longestLogText)}...`}`,
+      );
+    };
+    return { messageLimit, atExit: this.#atExit, log };
   }
 
   close(): void {

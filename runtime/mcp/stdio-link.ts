@@ -104,7 +104,7 @@ class StdioLink implements LiveLink {
     child.stdin.on("error", () => {});
     child.on("error", (error) => {
       this.#forget();
-      this.#break(error.message);
+      this.#break(error.message, "connect");
     });
     child.on("exit", (code, signal) => {
       // Grandchildren outlive their parent; the group's id is theirs as long as one of them runs.
@@ -120,11 +120,11 @@ class StdioLink implements LiveLink {
   }
 
   /** The link is of no more use, and its session has to know. */
-  #break(detail: string): void {
+  #break(detail: string, kind: "connect" | "closed" = "closed"): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     this.#end();
-    this.#events.onClose(detail);
+    this.#events.onClose({ kind, detail });
   }
 
   #end(): void {

@@ -1,0 +1,88 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { afterEach, expect, it } from "vitest";
+import { startEverything } from "../mcp/processes.ts";
+import { root } from "../support/build.ts";
+import { type RunningExample, startExample } from "./example-gateway.ts";
+
+const cleanups: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function start(
+  name: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<RunningExample> {
+  const example = await startExample(name, env);
+  cleanups.push(example.stop);
+  return example;
+}
+
+async function connect({ port }: RunningExample, token?: string): Promise<Client> {
+  const client = new Client({ name: "test", version: "1" });
+  const requestInit = token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } };
+  const url = new URL(`http://127.0.0.1:${port}/mcp`);
+  // The SDK's own type disagrees with itself under exactOptionalPropertyTypes.
+  await client.connect(new StreamableHTTPClientTransport(url, { requestInit }) as never);
+  cleanups.push(() => client.close());
+  return client;
+}
+
+async function toolNames(client: Client): Promise<string[]> {
+  const { tools } = await client.listTools();
+  return tools.map((tool) => tool.name).sort();
+}
+
+function token(name: string): string {
+  return readFileSync(path.join(root, `examples/authorization/${name}.jwt`), "utf8").trim();
+}
+
+it("basic: a client lists and calls the everything server's tools", async () => {
+  const client = await connect(await start("basic"));
+  expect(await toolNames(client)).toContain("echo");
+  const { content } = await client.callTool({ name: "echo", arguments: { message: "hello" } });
+  expect(content).toEqual([{ type: "text", text: "Echo: hello" }]);
+});
+
+it("authorization: each caller lists what they may call, and nothing else exists for them", async () => {
+  const example = await start("authorization");
+  await expect(connect(example)).rejects.toThrow(/401|no bearer token/i);
+  const user = await connect(example, token("test-user"));
+  expect(await toolNames(user)).toEqual(["echo", "get-sum"]);
+  await expect(user.callTool({ name: "get-env", arguments: {} })).rejects.toThrow(
+    /Unknown tool: get-env/,
+  );
+  const admin = await toolNames(await connect(example, token("admin")));
+  expect(admin).toContain("get-tiny-image");
+  expect(admin).not.toContain("get-env");
+});
+
+it("multiplex: two servers' tools carry their names, and rules see them without", async () => {
+  const second = await startEverything("streamableHttp");
+  cleanups.push(() => second.stop());
+  const example = await start("multiplex", { SECOND: `http://127.0.0.1:${second.port}/mcp` });
+  const client = await connect(example);
+  const names = await toolNames(client);
+  expect(names.filter((name) => name.startsWith("second_"))).toEqual(["second_echo"]);
+  expect(names).toContain("everything_get-sum");
+  const { content } = await client.callTool({ name: "second_echo", arguments: { message: "b" } });
+  expect(content).toEqual([{ type: "text", text: "Echo: b" }]);
+});
+
+it("authentication: a client without a token is told where the authorization server is", async () => {
+  const { port } = await start("authentication", { ISSUER: "http://127.0.0.1:1" });
+  const base = `http://127.0.0.1:${port}`;
+  const refused = await fetch(`${base}/mcp`, { method: "POST", body: "{}" });
+  expect(refused.status).toBe(401);
+  const where = `${base}/.well-known/oauth-protected-resource/mcp`;
+  expect(refused.headers.get("www-authenticate")).toContain(`resource_metadata="${where}"`);
+  const metadata: unknown = await (await fetch(where)).json();
+  expect(metadata).toMatchObject({
+    resource: `${base}/mcp`,
+    authorization_servers: ["http://127.0.0.1:1"],
+    scopes_supported: ["read"],
+  });
+});
