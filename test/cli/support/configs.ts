@@ -1,5 +1,9 @@
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import {
+  type AddressInfo,
+  createServer as createNetServer,
+  type Server as NetServer,
+} from "node:net";
 
 /** A gateway with one route to an upstream; `route` is its name, `more` further lines of the route. */
 export function gatewayText(settings: {
@@ -46,4 +50,26 @@ export class Upstream {
 export async function freePort(): Promise<number> {
   using upstream = await Upstream.open("");
   return upstream.port;
+}
+
+/** A port that something else listens on, at every address. */
+export class TakenPort {
+  readonly port: number;
+  readonly #server: NetServer;
+
+  private constructor(server: NetServer) {
+    this.#server = server;
+    // A listening TCP server has an AddressInfo.
+    this.port = (server.address() as AddressInfo).port;
+  }
+
+  static async open(): Promise<TakenPort> {
+    const server = createNetServer();
+    await new Promise<void>((resolve) => server.listen(0, resolve));
+    return new TakenPort(server);
+  }
+
+  [Symbol.dispose](): void {
+    this.#server.close();
+  }
 }
