@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -43,6 +44,12 @@ function isAlive(pid: number): boolean {
   } catch {
     return false;
   }
+}
+
+/** The processes whose parent this one is. */
+function childrenOf(pid: number): number[] {
+  const found = spawnSync("ps", ["-o", "pid=", "--ppid", String(pid)], { encoding: "utf8" });
+  return found.stdout.trim().split(/\s+/).map(Number);
 }
 
 async function until(condition: () => boolean, milliseconds = 3000): Promise<void> {
@@ -213,13 +220,15 @@ describe("the gateway", () => {
     await until(() => !started.some(isAlive));
   });
 
-  test("leaves no child behind when it is killed", async () => {
-    await start();
+  test("leaves nothing behind when it is killed: a guard ends what will not end by itself", async () => {
+    await start(["--grandchild", "--stubborn"]);
     await openSession(gateway.url);
-    await until(() => pids("child").length === 1);
-    const started = pids("child");
+    await until(() => pids("grandchild").length === 1);
+    const started = [...pids("child"), ...pids("grandchild")];
+    const guards = childrenOf(gateway.pid).filter((pid) => !started.includes(pid));
+    expect(guards.length).toBe(1);
     await gateway.stop("SIGKILL");
-    await until(() => !started.some(isAlive));
+    await until(() => ![...started, ...guards].some(isAlive), 8000);
   });
 
   test("ends a call that hangs at its deadline", async () => {
