@@ -22,7 +22,11 @@ function configure(tools: readonly string[]): void {
       { mcp: { targets: [{ name: "child", stdio: { cmd: process.execPath, args: [script] } }] } },
     ],
   };
-  writeFileSync(file, JSON.stringify({ binds: [{ port, listeners: [{ routes: [route] }] }] }));
+  const config = { adminAddr: "127.0.0.1:0" };
+  writeFileSync(
+    file,
+    JSON.stringify({ config, binds: [{ port, listeners: [{ routes: [route] }] }] }),
+  );
 }
 
 beforeAll(async () => {
@@ -30,7 +34,7 @@ beforeAll(async () => {
   configure(["args"]);
   gateway = await startProcess(process.execPath, [cli, "run", "-f", file], {
     ready: /listening on 0\.0\.0\.0:(\d+)/,
-    env: { STATS_ADDR: "127.0.0.1:0", READINESS_ADDR: "127.0.0.1:0", ADMIN_ADDR: "127.0.0.1:0" },
+    env: { STATS_ADDR: "127.0.0.1:0", READINESS_ADDR: "127.0.0.1:0" },
   });
 });
 afterAll(async () => {

@@ -173,6 +173,13 @@ describe("a child", () => {
     await until(() => readFileSync(journal, "utf8").includes('"requestId":"left"'));
   });
 
+  test("that asks a client that leaves gets an error", async () => {
+    const session = await openSession(gateway.url);
+    const body = JSON.stringify(toolCall("ask", "asking"));
+    await send(gateway.url, { headers: session, body, leaveAfter: 5 });
+    await until(() => readFileSync(journal, "utf8").includes('"id":"asked","error"'));
+  });
+
   test("can ask the client on its GET stream and gets the answer", async () => {
     const session = await openSession(gateway.url);
     const stream = await fetch(gateway.url, {
