@@ -82,7 +82,7 @@ function readManifest(
   const prepared = validators.get(row.kind) ?? prepare(row);
   validators.set(row.kind, prepared);
   const before = diagnostics.list.length;
-  prepared.validate(value, origin, diagnostics);
+  prepared.validate({ value, late: [], expanded: [] }, origin, diagnostics);
   const isGood = diagnostics.list.slice(before).every(({ code }) => code === "not-built-yet");
   const spec = isGood ? specOf(row.kind, withoutAliases(value, prepared.schema)) : undefined;
   // The schema has checked the shape, and the specification of a kind is what its schema lets through.
