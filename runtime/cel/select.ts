@@ -23,6 +23,11 @@ export function hasField(value: unknown, name: string): boolean | undefined {
   return value instanceof Map && value.has(name);
 }
 
+/** Whether there is a value at all. */
+export function isPresent(value: unknown): boolean {
+  return value !== undefined;
+}
+
 /** `value[key]`: the entry of a map or the element of a list; undefined when it is not there. */
 export function at(value: unknown, key: unknown): unknown {
   if (Array.isArray(value)) {

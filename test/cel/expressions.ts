@@ -54,7 +54,7 @@ const grammar = fc.letrec((tie: fc.LetrecTypedTie<Grammar>): fc.LetrecValue<Gram
         "9223372036854775807",
         "-9223372036854775808",
         "m.n",
-      "m.missing",
+        "m.missing",
       ),
       binary("int", ["+", "-", "*", "/", "%"]),
       choose("int"),
@@ -79,7 +79,7 @@ const grammar = fc.letrec((tie: fc.LetrecTypedTie<Grammar>): fc.LetrecValue<Gram
     ),
     string: fc.oneof(
       depth,
-      one('""', '"a"', '"abc"', '"été"', '"😀x"', '"\\uffff"', '"12"', "s", "m.s", 'm["missing"]'),
+      one('""', '"a"', '"abc"', '"été"', '"😀x"', '"12"', "s", "m.s", 'm["missing"]'),
       call("($ + $)", tie("string"), tie("string")),
       call("string($)", fc.oneof(tie("int"), tie("bool"), tie("uint"), tie("bytes"))),
       choose("string"),
@@ -183,7 +183,7 @@ const anyInt = fc.oneof(
 const anyDouble = fc.oneof(fc.double(), fc.constantFrom(1, 0, -0, 0.5, 2 ** 60, Number.NaN));
 const anyText = fc.oneof(
   fc.constantFrom("", "a", "abc", "b", "12"),
-  fc.string({ unit: "grapheme", maxLength: 4 }),
+  fc.string({ unit: "grapheme-ascii", maxLength: 4 }),
 );
 
 /** Values of the variables. */
