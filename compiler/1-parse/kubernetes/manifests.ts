@@ -48,6 +48,13 @@ export function readManifests(
   return manifests;
 }
 
+/** A document without the values of its Secrets: a digest of them would say something about them. */
+export function withoutSecrets(value: ConfigValue): ConfigValue {
+  if (!isKubernetes(value)) return value;
+  if (Array.isArray(value.items)) return { ...value, items: value.items.map(withoutSecrets) };
+  return value.kind === "Secret" ? { ...value, data: null, stringData: null } : value;
+}
+
 interface Item {
   readonly value: KubernetesObject;
   readonly origin: Origin;
