@@ -102,4 +102,13 @@ export const referenceMessages = {
       "Tokens are verified with public keys. A symmetric or private key in a key set could sign tokens, and would be " +
       "published with the bundle.",
   }),
+
+  "absent-identity": message<{ variable: string; policies: string }>({
+    severity: "warning",
+    text: ({ variable, policies }) =>
+      `"${variable}" is null for every request: no "${policies}" stands on this route`,
+    explanation:
+      "The variable holds what a policy found out about the caller. Without that policy it is always null: a rule that " +
+      "needs it never allows, and a deny rule that reads it denies everything.",
+  }),
 };
