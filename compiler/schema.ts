@@ -80,7 +80,10 @@ export function object(
 }
 
 /** An object with any keys, whose values have one shape. */
-export function map(values: Schema, rest: Omit<Schema, "type" | "additionalProperties"> = {}): Schema {
+export function map(
+  values: Schema,
+  rest: Omit<Schema, "type" | "additionalProperties"> = {},
+): Schema {
   return { type: "object", additionalProperties: values, ...rest };
 }
 

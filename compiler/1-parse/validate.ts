@@ -15,18 +15,33 @@ import type { ConfigValue, ReadValue } from "./values.ts";
 /** Checks values against one schema. Made once per schema: compiling it is the expensive part. */
 export type Validator = (read: ReadValue, origin: Origin, diagnostics: Diagnostics) => boolean;
 
-/** Compiles a schema; the validator reports every mistake at its smallest node and says whether there was none. */
-export function validator(schema: Schema): Validator {
+/**
+ * Compiles a schema; the validator reports every mistake at its smallest node and says whether there was none. `whole`
+ * is what messages call the value itself.
+ */
+export function validator(schema: Schema, whole?: string): Validator {
   const validate = compileSchema(schema);
   return (read, origin, diagnostics) => {
     if (validate(read.value)) return true;
     const errors = validate.errors ?? [];
+    const subject = { root: schema, read, origin, whole: whole ?? originTitle(origin) };
     for (const error of errors) {
-      if (!isConsequence(error, errors, schema, read.value))
-        report(error, schema, read, origin, diagnostics);
+      if (!isConsequence(error, errors, schema, read.value)) report(error, subject, diagnostics);
     }
     return false;
   };
+}
+
+/** What is validated. */
+interface Subject {
+  readonly root: Schema;
+  readonly read: ReadValue;
+  readonly origin: Origin;
+  readonly whole: string;
+}
+
+function originTitle({ resource }: Origin): string {
+  return resource?.name ?? "the file";
 }
 
 function compileSchema(schema: Schema): ValidateFunction {
@@ -143,9 +158,7 @@ function isConsequence(
 
 function report(
   error: ErrorObject,
-  root: Schema,
-  { value, expanded }: ReadValue,
-  origin: Origin,
+  { root, read: { value, expanded }, origin, whole }: Subject,
   diagnostics: Diagnostics,
 ): void {
   const path = pointerPath(error.instancePath, value);
@@ -154,15 +167,14 @@ function report(
   if (variable?.isComplete === false) return;
   const at = below(origin, ...path);
   const schema = schemaAt(root, path);
-  const whole = origin.resource?.name ?? "the file";
   const field = path.length === 0 ? whole : `"${formatPath(path.slice(-1))}"`;
   switch (error.keyword) {
     case "additionalProperties": {
       const key = String(error.params.additionalProperty);
-      const later = schemaAt(root, [...path, key])?.notYet;
-      if (later !== undefined) {
-        const what = { what: later, field: `"${key}"` };
-        diagnostics.report("not-built-yet", keyOf(below(origin, ...path, key)), what);
+      const later = schemaAt(root, [...path, key]);
+      if (later?.notYet !== undefined) {
+        const place = below(origin, ...path, key);
+        reportLater(later, later.notYet, valueAt(value, [...path, key]), place, diagnostics);
         return;
       }
       const known = knownKeys(schema);
@@ -177,7 +189,7 @@ function report(
     }
     case "required": {
       const key = String(error.params.missingProperty);
-      diagnostics.report("missing-field", pointAtOwner(at, path), { owner: ownerName(path, whole), key });
+      diagnostics.report("missing-field", pointAtOwner(at), { owner: ownerName(path, whole), key });
       return;
     }
     case "checks": {
@@ -185,9 +197,7 @@ function report(
       for (const { holds, message, field: about } of schema?.checks ?? []) {
         if (holds(object)) continue;
         const isThere = about !== undefined && Object.hasOwn(object, about);
-        const place = isThere
-          ? below(origin, ...path, about)
-          : pointAtOwner(at, path);
+        const place = isThere ? below(origin, ...path, about) : pointAtOwner(at);
         diagnostics.report("broken-rule", place, { message });
       }
       return;
@@ -201,7 +211,7 @@ function report(
       const built = own.filter((name) => schema?.properties?.[name]?.notYet === undefined);
       const names = built.length === 0 ? own : built;
       const place =
-        found.length > 1 ? keyOf(below(origin, ...path, found[1] ?? "")) : pointAtOwner(at, path);
+        found.length > 1 ? keyOf(below(origin, ...path, found[1] ?? "")) : pointAtOwner(at);
       diagnostics.report("wrong-choice", place, {
         owner: ownerName(path, whole),
         rule: error.keyword,
@@ -270,13 +280,26 @@ function bound({ keyword, params, message = keyword }: ErrorObject): string {
   }
 }
 
+/** What is not built yet still has a shape, as far as the specification gives it one. */
+function reportLater(
+  { notYet: _, ...shape }: Schema,
+  what: string,
+  value: unknown,
+  place: Origin,
+  diagnostics: Diagnostics,
+): void {
+  const key = String(place.path.at(-1));
+  diagnostics.report("not-built-yet", keyOf(place), { what, field: `"${key}"` });
+  // The value is a part of the one that is validated.
+  const part: ReadValue = { value: value as ConfigValue, late: [], expanded: [] };
+  if (shape.type !== undefined) validator(shape, key)(part, place, diagnostics);
+}
+
 /** A missing field has no place of its own: the key of what should hold it, or the start of the file. */
-function pointAtOwner(at: ReturnType<typeof below>, path: ConfigPath): ReturnType<typeof below> {
-  if (path.length === 0) {
-    const { resource } = at;
-    return resource === undefined ? { ...at, part: "file" } : below(at, "kind");
-  }
-  return typeof path.at(-1) === "string" ? keyOf(at) : at;
+function pointAtOwner(at: ReturnType<typeof below>): ReturnType<typeof below> {
+  if (at.path.length === 0 && at.resource === undefined) return { ...at, part: "file" };
+  if (at.path.length === at.resource?.depth) return below(at, "kind");
+  return typeof at.path.at(-1) === "string" ? keyOf(at) : at;
 }
 
 function ownerName(path: ConfigPath, whole: string): string {

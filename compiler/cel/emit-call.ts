@@ -33,6 +33,7 @@ const SPECIAL: ReadonlyMap<string, Special> = new Map<string, Special>([
   ["regexReplace", replaceCall],
   ["default", defaultCall],
   ["coalesce", coalesceCall],
+  ["split", splitCall],
 ]);
 
 /** A method of CEL strings that JavaScript strings have, too. */
@@ -79,6 +80,13 @@ function replaceCall(emitter: Emitter, _node: CallNode, args: CallNode["args"]):
   const constant = { text: emitter.surroundings.constant(name, text, imports) };
   const operands = [emitter.value(subject), constant, emitter.value(replacement)];
   return emitter.call("pattern#replacePattern", operands, { ts: "string" });
+}
+
+/** `header.split()`, without a separator. */
+function splitCall(emitter: Emitter, _node: CallNode, args: CallNode["args"]): Code | undefined {
+  const [header] = args;
+  if (header === undefined || args.length > 1) return undefined;
+  return emitter.call("http#splitHeader", [emitter.value(header)]);
 }
 
 /** `default(value, fallback)`: `??` where null, which is a value, can't occur. */

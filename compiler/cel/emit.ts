@@ -221,7 +221,19 @@ export class Emitter {
     }
     const code = this.value(node);
     if (code.ts === "boolean" && !code.mayFail) return wanted ? code : negated(code);
-    return this.strict(code, { text: String(wanted), level: LEVEL.primary });
+    // what is no bool is neither true nor false
+    if (code.ts !== "boolean" && code.ts !== "unknown") return negated(ALWAYS);
+    return this.strict(
+      code,
+      { text: String(wanted), level: LEVEL.primary },
+      !this.#isUntyped(node),
+    );
+  }
+
+  /** Whether TypeScript, too, knows nothing of a value, so that it may be compared with anything. */
+  #isUntyped(node: Node): boolean {
+    if (this.checked.typeOf(node).kind === "bool") return true;
+    return node.kind === "name" || node.kind === "select" || node.kind === "index";
   }
 
   /** `&&`, `||` and `!`: the opposite of a conjunction is the disjunction of the opposites. */
@@ -245,12 +257,16 @@ export class Emitter {
    * `code === constant`. TypeScript narrows a path that it has seen compared: comparing it again with another constant
    * would not type-check, though it is only never true. Then a helper compares, which narrows nothing.
    */
-  strict(code: Code, constant: { readonly text: string; readonly level: number }): Code {
+  strict(
+    code: Code,
+    constant: { readonly text: string; readonly level: number },
+    isTyped = false,
+  ): Code {
     const known = this.#narrowed.get(code.text);
     if (known !== undefined && /^("|-?\d)/.test(constant.text)) {
       return known === constant.text ? ALWAYS : negated(ALWAYS);
     }
-    if (this.isNarrowed(code) || (code.isJsonRoot && constant.text === "null")) {
+    if (isTyped || this.isNarrowed(code) || (code.isJsonRoot && constant.text === "null")) {
       return this.call("compare#isSame", [code, constant], { ts: "boolean", mayFail: false });
     }
     const operands = [atLevel(code, LEVEL.relation), atLevel(constant, LEVEL.relation)];

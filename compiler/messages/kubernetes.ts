@@ -102,21 +102,25 @@ export const kubernetesMessages = {
   "missing-section": message<{ what: string; section: string; candidates: readonly string[] }>({
     severity: "error",
     text: ({ what, section }) => `${what} has no "${section}"`,
-    hint: ({ candidates }) => (candidates.length === 0 ? undefined : `it has ${candidates.join(", ")}`),
+    hint: ({ candidates }) =>
+      candidates.length === 0 ? undefined : `it has ${candidates.join(", ")}`,
     explanation:
       "`sectionName` names a part: a listener, a rule, a port of a Service, a target or provider of a backend.",
   }),
   "missing-port": message<{ what: string; candidates: readonly string[] }>({
     severity: "error",
     text: ({ what }) => `the reference to ${what} needs a port`,
-    hint: ({ candidates }) => (candidates.length === 0 ? undefined : `it has ${candidates.join(", ")}`),
-    explanation: "A Service is reached at one of its ports (Gateway API: `port` is required for a Service).",
+    hint: ({ candidates }) =>
+      candidates.length === 0 ? undefined : `it has ${candidates.join(", ")}`,
+    explanation:
+      "A Service is reached at one of its ports (Gateway API: `port` is required for a Service).",
   }),
   "ambiguous-key-server": message<{ what: string }>({
     severity: "error",
     text: ({ what }) => `${what} is no server with one address`,
     hint: () => "refer to a Service or to a GatewayBackend with `static`",
-    explanation: "A key set is fetched from one server, so the backend has to be a Service or static.",
+    explanation:
+      "A key set is fetched from one server, so the backend has to be a Service or static.",
   }),
   "not-attached": message<{ route: string; parent: string; reason: string }>({
     severity: "error",
@@ -141,7 +145,8 @@ export const kubernetesMessages = {
   }),
   "policy-conflict": message<{ field: string; by: string; target: string }>({
     severity: "warning",
-    text: ({ field, by, target }) => `"${field}" has no effect on ${target}: ${by} says it too, and wins`,
+    text: ({ field, by, target }) =>
+      `"${field}" has no effect on ${target}: ${by} says it too, and wins`,
     hint: () => "say it in one policy for each target",
     explanation:
       "Of two policies that say the same field for the same target the older one wins (creationTimestamp), then the one " +

@@ -48,6 +48,13 @@ export function readManifests(
   return manifests;
 }
 
+/** A document without the values of its Secrets: a digest of them would say something about them. */
+export function withoutSecrets(value: ConfigValue): ConfigValue {
+  if (!isKubernetes(value)) return value;
+  if (Array.isArray(value.items)) return { ...value, items: value.items.map(withoutSecrets) };
+  return value.kind === "Secret" ? { ...value, data: null, stringData: null } : value;
+}
+
 interface Item {
   readonly value: KubernetesObject;
   readonly origin: Origin;
@@ -82,7 +89,7 @@ function readManifest(
   const prepared = validators.get(row.kind) ?? prepare(row);
   validators.set(row.kind, prepared);
   const before = diagnostics.list.length;
-  prepared.validate(value, origin, diagnostics);
+  prepared.validate({ value, late: [], expanded: [] }, origin, diagnostics);
   const isGood = diagnostics.list.slice(before).every(({ code }) => code === "not-built-yet");
   const spec = isGood ? specOf(row.kind, withoutAliases(value, prepared.schema)) : undefined;
   // The schema has checked the shape, and the specification of a kind is what its schema lets through.

@@ -13,7 +13,8 @@ export function withoutAliases(value: ConfigValue, schema: Schema | undefined): 
   if (properties === undefined && typeof additionalProperties !== "object") return value;
   const record: Record<string, ConfigValue> = Object.create(null);
   for (const [key, item] of Object.entries(value)) {
-    const own = properties !== undefined && Object.hasOwn(properties, key) ? properties[key] : undefined;
+    const own =
+      properties !== undefined && Object.hasOwn(properties, key) ? properties[key] : undefined;
     const rest = typeof additionalProperties === "object" ? additionalProperties : undefined;
     record[own?.aliasOf ?? key] = withoutAliases(item as ConfigValue, own ?? rest);
   }

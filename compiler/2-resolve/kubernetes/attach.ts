@@ -75,7 +75,10 @@ function attachTo(
     return [];
   }
   const steps: readonly [reason: string, test: (listener: ClusterListener) => boolean][] = [
-    [`no listener has the port ${reference.port}`, ({ spec }) => spec.port === (reference.port ?? spec.port)],
+    [
+      `no listener has the port ${reference.port}`,
+      ({ spec }) => spec.port === (reference.port ?? spec.port),
+    ],
     [`its listeners do not take the kind ${route.kind}`, (each) => takesKind(each, route)],
     [
       `its listeners do not let in the namespace "${route.namespace}"`,

@@ -49,7 +49,8 @@ export function backendPolicies(names: readonly string[], built: BuiltFields): S
 function builtParts(name: string, schema: Schema, built: BuiltFields): Schema {
   if (built.has(name)) return schema;
   const parts = Object.entries(schema.properties ?? {});
-  if (!parts.some(([part]) => built.has(`${name}.${part}`))) return later(schema, WORDS[name] ?? name);
+  if (!parts.some(([part]) => built.has(`${name}.${part}`)))
+    return later(schema, WORDS[name] ?? name);
   const properties = parts.map(([part, each]): [string, Schema] => [
     part,
     built.has(`${name}.${part}`) ? each : later(each, `${name}.${part}`),
