@@ -145,7 +145,7 @@ describe("a child", () => {
       headers: session,
       body: JSON.stringify(toolCall("hang", "x")),
     });
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await until(() => readFileSync(journal, "utf8").includes('"id":"x"'));
     const second = await post(gateway.url, toolCall("hang", "x"), session);
     expect(second.status).toBe(400);
     await send(gateway.url, { method: "DELETE", headers: session });
@@ -187,24 +187,38 @@ describe("a child", () => {
     await until(() => readFileSync(journal, "utf8").includes('"id":"asked","error"'));
   });
 
-  test("can ask the client on its GET stream and gets the answer", async () => {
+  test("can ask the client on the stream of the request that it works on, and gets the answer", async () => {
     const session = await openSession(gateway.url);
-    const stream = await fetch(gateway.url, {
+    const listening = await fetch(gateway.url, {
       headers: { ...session, accept: "text/event-stream" },
     });
-    const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
-    const call = post(gateway.url, toolCall("ask", 3), session);
-    // One request is under way: what the child asks belongs to it.
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    const headers = { ...session, "content-type": "application/json", accept: "*/*" };
+    const body = JSON.stringify(toolCall("ask", 3));
+    const call = await fetch(gateway.url, { method: "POST", headers, body });
+    const reader = call.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let text = "";
+    const read = async (wanted: string) => {
+      while (!text.includes(wanted)) text += (await reader?.read())?.value ?? "";
+    };
+    await read('"id":"asked","method":"roots/list"');
     const result = { roots: [{ uri: "file:///x" }] };
     await post(gateway.url, { jsonrpc: "2.0", id: "asked", result }, session);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await read(`"data":${JSON.stringify(result)}`);
     await send(gateway.url, { method: "DELETE", headers: session });
-    const messages = messagesOf(await call);
-    expect(messages[0]).toMatchObject({ id: "asked", method: "roots/list" });
-    expect(messages[1]).toMatchObject({ params: { data: result } });
-    expect(messages[2]).toMatchObject({ id: 3, error: { code: -32603 } });
-    expect(await reader?.read()).toMatchObject({ done: true });
+    await read('"id":3,"error":{"code":-32603');
+    expect(await listening.text()).toBe("");
+  });
+
+  test("is heard on the GET stream when no request is under way", async () => {
+    const session = await openSession(gateway.url);
+    const listening = await fetch(gateway.url, {
+      headers: { ...session, accept: "text/event-stream" },
+    });
+    await post(gateway.url, { jsonrpc: "2.0", id: "asked", result: "heard" }, session);
+    const reader = listening.body?.pipeThrough(new TextDecoderStream()).getReader();
+    expect((await reader?.read())?.value).toContain('"data":"heard"');
+    await send(gateway.url, { method: "DELETE", headers: session });
+    expect((await reader?.read())?.done).toBe(true);
   });
 });
 
