@@ -48,13 +48,45 @@ function parseTree(text: string, problems: Problems): ASTNode | undefined {
     const range = error.range ?? { start: 0, end: text.length };
     const start = Math.min(range.start, text.length);
     const within: Span = [start, Math.min(Math.max(range.end, start), text.length)];
-    if (error.code === "limit_exceeded") {
-      problems.report("cel-too-deep", within, { limit: MAX_DEPTH });
-    } else {
-      problems.report("cel-syntax", within, { problem: sentence(error.summary) });
-    }
+    reportParseError(error, within, text, problems);
     return undefined;
   }
+}
+
+function reportParseError(
+  { code, summary }: ParseError,
+  within: Span,
+  text: string,
+  problems: Problems,
+): void {
+  if (code === "limit_exceeded") {
+    problems.report("cel-too-deep", within, { limit: MAX_DEPTH });
+  } else if (code === "invalid_integer" && /u$/i.test(text.slice(...within))) {
+    problems.report("cel-number-range", within, { type: "uint" });
+  } else if (code === "invalid_macro_argument") {
+    problems.report("cel-macro-variable", within, {
+      macro: /^\w+(?=\()/.exec(summary)?.[0] ?? "bind",
+    });
+  } else {
+    problems.report("cel-syntax", within, { problem: sentence(summary) });
+  }
+}
+
+/** What has brackets of its own: strings and comments, and the parentheses to count. */
+const BRACKETS = /"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\/\/.*|[()]/g;
+
+/** The parser leaves the parentheses around the first and the last operand out: this takes them in. */
+function withParentheses(text: string, [from, to]: Span): Span {
+  let [open, unopened] = [0, 0];
+  for (const [found] of text.slice(from, to).matchAll(BRACKETS)) {
+    if (found === "(") open += 1;
+    else if (found === ")" && open > 0) open -= 1;
+    else if (found === ")") unopened += 1;
+  }
+  let [start, end] = [from, to];
+  for (; unopened > 0; unopened -= 1) start = text.lastIndexOf("(", start - 1);
+  for (; open > 0; open -= 1) end = text.indexOf(")", end) + 1;
+  return start < 0 || end <= 0 ? [from, to] : [start, end];
 }
 
 function sentence(summary: string): string {
@@ -77,7 +109,7 @@ class Converter {
   }
 
   convert(tree: ASTNode, depth: number, height: number): Node {
-    const span: Span = [tree.start, tree.end];
+    const span = withParentheses(this.#text, [tree.start, tree.end]);
     if (depth >= MAX_DEPTH || height >= MAX_HEIGHT) {
       if (!this.#isTooDeep) this.#problems.report("cel-too-deep", span, { limit: MAX_DEPTH });
       this.#isTooDeep = true;
@@ -194,7 +226,7 @@ class Converter {
     const isChain = CHAINED.has(left.op);
     return {
       kind: "call",
-      span: [tree.start, tree.end],
+      span: withParentheses(this.#text, [tree.start, tree.end]),
       name: tree.op,
       nameSpan: operatorSpan(this.#text, left.end, right.start, tree.op),
       isMethod: false,

@@ -105,9 +105,19 @@ export function isEqual(left: unknown, right: unknown): boolean {
     const second = numberOf(right);
     return second !== undefined && compareNumbers(first, second) === 0;
   }
-  if (Array.isArray(left)) return Array.isArray(right) && isEqualList(left, right);
   if (typeof left !== "object" || typeof right !== "object") return false;
   if (left === null || right === null) return left === right;
+  try {
+    return isEqualObject(left, right);
+  } catch (error) {
+    // JSON may be nested deeper than the stack; such a value is equal to none
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}
+
+function isEqualObject(left: object, right: object): boolean {
+  if (Array.isArray(left)) return Array.isArray(right) && isEqualList(left, right);
   if (left instanceof Box) return isEqualBox(left, right);
   if (left instanceof Uint8Array) {
     return right instanceof Uint8Array && Buffer.compare(left, right) === 0;

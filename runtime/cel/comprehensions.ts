@@ -1,4 +1,4 @@
-import { isPlainMap } from "./values.ts";
+import { isPlainMap, MAX_ITEMS } from "./values.ts";
 
 /** What macros go over: the elements of a list, the keys of a map; undefined for other values. */
 export function itemsOf(range: unknown): readonly unknown[] | undefined {
@@ -68,7 +68,7 @@ export function filter(
   test: (item: unknown) => unknown,
 ): readonly unknown[] | undefined {
   const items = itemsOf(range);
-  if (items === undefined) return undefined;
+  if (items === undefined || items.length > MAX_ITEMS) return undefined;
   const kept: unknown[] = [];
   for (const item of items) {
     const result = test(item);
@@ -85,7 +85,7 @@ export function map(
   test?: (item: unknown) => unknown,
 ): readonly unknown[] | undefined {
   const items = itemsOf(range);
-  if (items === undefined) return undefined;
+  if (items === undefined || items.length > MAX_ITEMS) return undefined;
   const changed: unknown[] = [];
   for (const item of items) {
     const isKept = test === undefined ? true : test(item);

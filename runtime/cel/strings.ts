@@ -1,5 +1,5 @@
 import { codePointCount } from "./collections.ts";
-import { isInt } from "./values.ts";
+import { isInt, MAX_ITEMS } from "./values.ts";
 
 /** An argument that may be left out. One that is given and undefined is an error. */
 type Options = readonly [value?: unknown];
@@ -118,7 +118,12 @@ export function join(list: unknown, ...options: Options): string | undefined {
   if (typeof separator !== "string") return undefined;
   // a header of one value is a string
   if (typeof list === "string") return list;
-  if (!Array.isArray(list) || !list.every((each) => typeof each === "string")) return undefined;
+  if (
+    !Array.isArray(list) ||
+    list.length > MAX_ITEMS ||
+    !list.every((each) => typeof each === "string")
+  )
+    return undefined;
   return list.join(separator);
 }
 
