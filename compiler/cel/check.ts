@@ -1,16 +1,17 @@
 import { nearest } from "../nearest.ts";
 import type { CallNode, Node } from "./ast.ts";
 import { checkCall } from "./check-call.ts";
+import { checkIndex } from "./check-index.ts";
 import { checkMacro } from "./check-macro.ts";
 import { type Declaration, type Environment, membersOf } from "./environment.ts";
 import type { FunctionDeclaration } from "./functions/declaration.ts";
 import type { Problems } from "./problems.ts";
 import type { Overload } from "./signature.ts";
+import { dottedName, typeNames } from "./type-names.ts";
 import {
   BOOL,
   BYTES,
   DOUBLE,
-  DURATION,
   DYN,
   ERROR,
   formatType,
@@ -20,7 +21,6 @@ import {
   NULL,
   optionalOf,
   STRING,
-  TIMESTAMP,
   type Type,
   typeOf,
   UINT,
@@ -112,7 +112,7 @@ export class Checker {
       case "presence":
         return this.#presence(node);
       case "index":
-        return this.#index(node);
+        return checkIndex(this, node);
       case "call":
         return checkCall(this, node);
       case "macro":
@@ -178,7 +178,7 @@ export class Checker {
       const { type } = declaration;
       return node.isOptional ? optionalOf(type) : type;
     }
-    const type = TYPE_NAMES.get(name);
+    const type = typeNames.get(name);
     if (type === undefined) return undefined;
     this.typeNames.set(node, name);
     return typeOf(type);
@@ -277,78 +277,11 @@ export class Checker {
     }
   }
 
-  #index(node: Extract<Node, { kind: "index" }>): Type {
-    const operand = this.resolved(this.checkValue(node.operand));
-    const index = this.checkValue(node.index);
-    const element = this.#elementType(operand, index);
-    if (element === undefined) {
-      const call = `${formatType(operand)}[${formatType(this.resolved(index))}]`;
-      const candidates = "list(A)[int], map(K, V)[K]";
-      this.problems.report("cel-no-overload", node.span, { call, candidates });
-      return ERROR;
-    }
-    return node.isOptional && element.kind !== "optional" ? optionalOf(element) : element;
-  }
-
-  #elementType(operand: Type, index: Type): Type | undefined {
-    switch (operand.kind) {
-      case "list": {
-        const isNumber = [INT, UINT, DOUBLE].some((type) =>
-          this.substitution.assign([index], [type]),
-        );
-        return isNumber ? operand.element : undefined;
-      }
-      case "map":
-        return this.substitution.assign([index], [operand.key]) ||
-          this.isNumeric(index, operand.key)
-          ? operand.value
-          : undefined;
-      case "optional": {
-        const inner = this.#elementType(this.resolved(operand.of), index);
-        return inner === undefined || inner.kind === "optional" ? inner : optionalOf(inner);
-      }
-      case "dyn":
-      case "param":
-        return DYN;
-      case "error":
-        return ERROR;
-      default:
-        return undefined;
-    }
-  }
-
   /** Whether all are numbers, so that they compare by value though their types differ. */
   isNumeric(...types: readonly Type[]): boolean {
     return types.every((type) => NUMERIC.has(this.resolved(type).kind));
   }
 }
-
-/** `a.b.c`, for a chain of selections that starts at a name. */
-function dottedName(node: Node): string | undefined {
-  if (node.kind === "name") return node.name;
-  if (node.kind !== "select") return undefined;
-  const before = dottedName(node.operand);
-  return before === undefined ? undefined : `${before}.${node.field}`;
-}
-
-/** Names of types, which are values. */
-const TYPE_NAMES: ReadonlyMap<string, Type> = new Map([
-  ["bool", BOOL],
-  ["int", INT],
-  ["uint", UINT],
-  ["double", DOUBLE],
-  ["string", STRING],
-  ["bytes", BYTES],
-  ["list", listOf(DYN)],
-  ["map", mapOf(DYN, DYN)],
-  ["null_type", NULL],
-  ["type", { kind: "opaque", name: "type" }],
-  ["optional_type", optionalOf(DYN)],
-  ["google.protobuf.Timestamp", TIMESTAMP],
-  ["google.protobuf.Duration", DURATION],
-  ["net.IP", { kind: "opaque", name: "ip" }],
-  ["net.CIDR", { kind: "opaque", name: "cidr" }],
-]);
 
 const NUMERIC: ReadonlySet<Type["kind"]> = new Set(["int", "uint", "double"]);
 

@@ -59,7 +59,7 @@ function matchesCall(emitter: Emitter, _node: CallNode, args: CallNode["args"]):
   const source = constantString(emitter, pattern);
   if (source === undefined || checkPattern(source).length > 0) return undefined;
   const text = emitter.value(subject);
-  if (text.ts === "string" && !text.mayFail && !emitter.isNarrowed(text)) {
+  if (text.ts === "string" && !text.mayFail && !emitter.narrowing.has(text)) {
     const code = patternCode(source, { subject: atLevel(text, LEVEL.primary), match: "search" });
     emitter.adopt(code);
     return { text: code.text, level: code.level, ts: "boolean", mayFail: false };

@@ -42,6 +42,7 @@ const RULES: readonly string[] = [
   'request.path == "/a" && request.path.matches("^/b$")',
   'request.path != "/a" || request.path == "/b"',
   'request.method == "GET" ? request.path == "/a" : request.path == "/b"',
+  "request.path == 'a' ? request.path == 'b' : request.path == 'c'",
   "jwt == null || jwt.sub == 'a'",
   "jwt != null && jwt.sub == 'a'",
   "has(mcp.tool) || mcp.tool.name == 'a'",
