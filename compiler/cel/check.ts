@@ -3,6 +3,7 @@ import type { CallNode, Node } from "./ast.ts";
 import { checkCall } from "./check-call.ts";
 import { checkIndex } from "./check-index.ts";
 import { checkMacro } from "./check-macro.ts";
+import { checkPresence, checkSelect } from "./check-select.ts";
 import { type Declaration, type Environment, membersOf } from "./environment.ts";
 import type { FunctionDeclaration } from "./functions/declaration.ts";
 import type { Problems } from "./problems.ts";
@@ -12,7 +13,6 @@ import {
   BOOL,
   BYTES,
   DOUBLE,
-  DYN,
   ERROR,
   formatType,
   INT,
@@ -84,8 +84,14 @@ export class Checker {
   check(node: Node): Type {
     const type = this.#typeOf(node);
     this.types.set(node, type);
-    if (type.kind === "error") this.mistakes.add(node);
+    if (type.kind === "error" && this.#isOwnMistake(node)) this.mistakes.add(node);
     return type;
+  }
+
+  /** Whether an error is the node's own, or of a part that may not even be evaluated: a branch, a default. */
+  #isOwnMistake(node: Node): boolean {
+    if (node.kind === "call") return (this.calls.get(node)?.overloads.length ?? 0) === 0;
+    return node.kind === "name" || node.kind === "select" || node.kind === "index";
   }
 
   /** The type of a node that is used as a value: an object that only groups fields is refused. */
@@ -108,9 +114,9 @@ export class Checker {
       case "name":
         return this.#name(node);
       case "select":
-        return this.#select(node);
+        return checkSelect(this, node);
       case "presence":
-        return this.#presence(node);
+        return checkPresence(this, node);
       case "index":
         return checkIndex(this, node);
       case "call":
@@ -204,77 +210,6 @@ export class Checker {
     const suggestion = nearest(name, known);
     const params = { name, known: known.join(", "), suggestion };
     this.problems.report("cel-unknown-variable", node.span, params);
-  }
-
-  #select(node: Extract<Node, { kind: "select" }>): Type {
-    const operand = this.check(node.operand);
-    const member = this.#member(node, operand);
-    if (member !== undefined) return node.isOptional ? optionalOf(member) : member;
-    const selected = this.fieldType(this.resolved(operand), node.field);
-    if (selected === undefined) {
-      const type = formatType(this.substitution.resolve(operand, true));
-      this.problems.report("cel-not-selectable", node.fieldSpan, { type, field: node.field });
-      return ERROR;
-    }
-    return node.isOptional && selected.kind !== "optional" ? optionalOf(selected) : selected;
-  }
-
-  #presence(node: Extract<Node, { kind: "presence" }>): Type {
-    const operand = this.check(node.operand);
-    const member = this.#member(node, operand);
-    if (member === undefined && this.fieldType(this.resolved(operand), node.field) === undefined) {
-      const type = formatType(this.substitution.resolve(operand, true));
-      this.problems.report("cel-not-selectable", node.fieldSpan, { type, field: node.field });
-    }
-    return BOOL;
-  }
-
-  /** The declared field of one of the gateway's objects; undefined when the operand is none. */
-  #member(node: Extract<Node, { kind: "select" | "presence" }>, operand: Type): Type | undefined {
-    if (operand.kind !== "object") return undefined;
-    const path = `${operand.name}.${node.field}`;
-    const declaration = this.environment.declarations.get(path);
-    if (declaration !== undefined) {
-      this.declarations.set(node, declaration);
-      return declaration.type;
-    }
-    const phases = this.environment.elsewhere(path);
-    if (phases.length > 0) {
-      this.problems.report("cel-wrong-phase", node.fieldSpan, {
-        name: path,
-        phase: this.environment.description,
-        phases: phases.join(", "),
-      });
-      return ERROR;
-    }
-    const known = membersOf(this.environment, operand.name);
-    const suggestion = nearest(node.field, known);
-    this.problems.report("cel-unknown-field", node.fieldSpan, {
-      owner: operand.name,
-      field: node.field,
-      known: known.join(", "),
-      suggestion,
-    });
-    return ERROR;
-  }
-
-  /** The type of `value.field`; undefined when such a value has no fields. */
-  fieldType(type: Type, field: string): Type | undefined {
-    switch (type.kind) {
-      case "map":
-        return this.substitution.assign([type.key], [STRING]) ? type.value : undefined;
-      case "optional": {
-        const inner = this.fieldType(this.resolved(type.of), field);
-        return inner === undefined || inner.kind === "optional" ? inner : optionalOf(inner);
-      }
-      case "dyn":
-      case "param":
-        return DYN;
-      case "error":
-        return ERROR;
-      default:
-        return undefined;
-    }
   }
 
   /** Whether all are numbers, so that they compare by value though their types differ. */

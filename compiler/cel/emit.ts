@@ -4,6 +4,7 @@ import type { Checked } from "./check.ts";
 import { atLevel, type Code, callText, LEVEL, Surroundings } from "./code.ts";
 import { negated } from "./code-parts.ts";
 import { emitCall } from "./emit-call.ts";
+import { boxDouble, constantValue, typeValue } from "./emit-constant.ts";
 import { emitList, emitLiteral, emitMap } from "./emit-literal.ts";
 import { conditionalTest, conditionalValue, logicalTest, logicalValue } from "./emit-logic.ts";
 import { emitMacro, macroTest } from "./emit-macro.ts";
@@ -33,6 +34,8 @@ export class Emitter {
   readonly reads = new Map<string, readonly string[]>();
   readonly locals: Local[] = [];
   readonly narrowing = new Narrowing();
+  /** How many loops are around what is being emitted. */
+  loopDepth = 0;
   readonly #constants: Constants | undefined;
   #localCount = 0;
 
@@ -52,8 +55,8 @@ export class Emitter {
     const constant = this.constantOf(node);
     if (constant !== undefined) return emitLiteral(this, constant);
     const typeName = this.checked.typeNameOf(node);
-    if (typeName !== undefined) return this.#typeValue(typeName);
-    if (this.#constants?.isConstant(node)) return this.#constantValue(node);
+    if (typeName !== undefined) return typeValue(this, typeName);
+    if (this.#constants?.isConstant(node)) return constantValue(this, node, this.#valueOf(node));
     return this.#valueOf(node);
   }
 
@@ -106,17 +109,7 @@ export class Emitter {
 
   /** The same for code that is there. */
   box(code: Code): Code {
-    if (code.isRawDouble !== true) return code;
-    const number = Number(code.text);
-    if (Number.isFinite(number) && !(Number.isSafeInteger(number) && !Object.is(number, -0))) {
-      return { ...code, isRawDouble: false, ts: "unknown" };
-    }
-    if (!Number.isNaN(number)) {
-      const name = `double${code.text.replace("-", "Minus").replace(/\W/g, "_")}`;
-      const text = this.hoist(name, `new Double(${code.text})`, "values#Double");
-      return { text, level: LEVEL.primary, ts: "unknown", mayFail: false, isSimple: true };
-    }
-    return this.call("values#double", [code], { ts: "unknown", mayFail: code.mayFail });
+    return boxDouble(this, code);
   }
 
   /** A call of a runtime helper. */
@@ -271,36 +264,7 @@ export class Emitter {
     const operands = [code, { text: constant }];
     return this.call("compare#isSame", operands, { ts: "boolean", mayFail: false });
   }
-
-  /** A constant that is no literal is made once, when the module is loaded. */
-  #constantValue(node: Node): Code {
-    const code = this.#valueOf(node);
-    // what is a name already is one of a constant
-    if (/^\w+$/.test(code.text)) return code;
-    const { kind } = this.checked.typeOf(node);
-    const proposal = CONSTANT_NAMES.get(kind) ?? "constant";
-    const text = this.surroundings.constant(proposal, code.text, []);
-    return { text, level: LEVEL.primary, ts: "unknown", mayFail: false, isSimple: true };
-  }
-
-  #typeValue(name: string): Code {
-    const proposal = `${name
-      .split(".")
-      .at(-1)
-      ?.replace(/^[A-Z]/, (letter) => letter.toLowerCase())}Type`;
-    const text = this.hoist(proposal, `new TypeValue("${name}")`, "types#TypeValue");
-    return { text, level: LEVEL.primary, ts: "unknown", mayFail: false, isSimple: true };
-  }
 }
-
-/** What constants are called by their type. */
-const CONSTANT_NAMES: ReadonlyMap<string, string> = new Map([
-  ["list", "items"],
-  ["map", "entries"],
-  ["timestamp", "instant"],
-  ["duration", "period"],
-  ["opaque", "network"],
-]);
 
 /** What a mistaken part of an unchecked expression becomes: an error. */
 const FAILURE: Code = { text: "undefined", level: LEVEL.primary, ts: "unknown", mayFail: true };

@@ -3,6 +3,7 @@ import type { CallNode, LiteralValue, Node, Span } from "./ast.ts";
 import { decodeLiteral, isInt64, isUint64, stringOffsets } from "./literals.ts";
 import { macroOf } from "./macros.ts";
 import type { Problems } from "./problems.ts";
+import { operatorSpan, withParentheses } from "./spans.ts";
 
 /** The longest expression, in UTF-16 units: the specification's bound of a CELExpression. */
 export const MAX_LENGTH = 16_384;
@@ -70,23 +71,6 @@ function reportParseError(
   } else {
     problems.report("cel-syntax", within, { problem: sentence(summary) });
   }
-}
-
-/** What has brackets of its own: strings and comments, and the parentheses to count. */
-const BRACKETS = /"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\/\/.*|[()]/g;
-
-/** The parser leaves the parentheses around the first and the last operand out: this takes them in. */
-function withParentheses(text: string, [from, to]: Span): Span {
-  let [open, unopened] = [0, 0];
-  for (const [found] of text.slice(from, to).matchAll(BRACKETS)) {
-    if (found === "(") open += 1;
-    else if (found === ")" && open > 0) open -= 1;
-    else if (found === ")") unopened += 1;
-  }
-  let [start, end] = [from, to];
-  for (; unopened > 0; unopened -= 1) start = text.lastIndexOf("(", start - 1);
-  for (; open > 0; open -= 1) end = text.indexOf(")", end) + 1;
-  return start < 0 || end <= 0 ? [from, to] : [start, end];
 }
 
 function sentence(summary: string): string {
@@ -253,10 +237,4 @@ function chainOf(tree: ASTNode, operator: "&&" | "||"): readonly ASTNode[] {
   }
   reversed.push(rest);
   return reversed.reverse();
-}
-
-/** Where the operator stands between its operands; parentheses and comments may stand there, too. */
-function operatorSpan(text: string, from: number, to: number, operator: string): Span {
-  const at = text.indexOf(operator, from);
-  return at >= from && at < to ? [at, at + operator.length] : [from, to];
 }

@@ -7,6 +7,13 @@ export function itemsOf(range: unknown): readonly unknown[] | undefined {
   return isPlainMap(range) ? Object.keys(range) : undefined;
 }
 
+/** A range of at most so many items; a longer one is an error. */
+export function atMost(limit: number, range: unknown): unknown {
+  if (Array.isArray(range)) return range.length <= limit ? range : undefined;
+  if (range instanceof Map) return range.size <= limit ? range : undefined;
+  return (itemsOf(range)?.length ?? 0) <= limit ? range : undefined;
+}
+
 /** True when the test holds for an item: `exists` in a rule. False for what is no list or map. */
 export function some(range: unknown, test: (item: unknown) => boolean): boolean {
   const items = itemsOf(range);

@@ -220,6 +220,7 @@ describe("hostile claims", () => {
     "jwt.roles.map(r, r + '!').size() > 0",
     "jwt.roles == jwt.roles",
     "size(jwt.roles) > 3",
+    "jwt.roles.exists(x, jwt.roles.all(y, x != y))",
     "jwt.roles.sort()[0] == 'a'",
     "max(jwt.roles) == 'a'",
     "jwt.roles.join(',') == ''",
@@ -238,6 +239,13 @@ describe("hostile claims", () => {
     }
     expect(best).toBeLessThan(50);
   });
+});
+
+test("macros inside each other go over lists of a thousand", () => {
+  const text = "jwt.a.exists(x, jwt.b.exists(y, x == y))";
+  const long = Array.from({ length: 1_000 }, (_, at) => at);
+  expect(run(text, { a: long, b: [999] })).toBe(true);
+  expect(run(text, { a: [...long, 1], b: [999] })).toBeUndefined();
 });
 
 function callText(name: string, args: readonly string[], isMethod: boolean): string {
