@@ -21,6 +21,8 @@ export interface Schema {
   readonly minProperties?: number;
   readonly uniqueItems?: boolean;
   readonly pattern?: string;
+  /** What the pattern asks for, in words: `a path that begins with "/"`. */
+  readonly form?: string;
   readonly format?: FormatName;
   readonly default?: unknown;
   readonly examples?: readonly unknown[];

@@ -3,6 +3,7 @@ import type {
   PolicyKind,
   PolicySettings,
   PolicyUse,
+  RouteMatch,
   RouteNode,
 } from "../compiler/ir.ts";
 import type { BackendCode } from "./backends/backend.ts";
@@ -98,9 +99,16 @@ function backendCode(
         hasJwt: policies.some((policy) => policy.definesJwt === true),
         allowOrigins: allowedOrigins(route.policies),
         hostnames: hostnames.includes("*") ? [] : hostnames,
+        reachesWellKnown: listener.table.some(({ entries }) =>
+          entries.some((entry) => entry.route === route.id && reachesWellKnown(entry.match)),
+        ),
       });
     }
   }
+}
+
+function reachesWellKnown({ path }: RouteMatch): boolean {
+  return path.kind === "regex" || path.value === "/" || path.value.startsWith("/.well-known/");
 }
 
 function allowedOrigins(policies: readonly PolicyUse[]): readonly string[] {

@@ -108,6 +108,10 @@ function readResources(
 ): readonly Resource[] | undefined {
   const schema = standaloneSchema();
   const validate = validator(schema);
+  for (const { name, path: file } of files.slice(1)) {
+    const at = { file: name, document: 0, path: [], part: "file" } as const;
+    diagnostics.report("several-files", at, { file });
+  }
   const resources = files.flatMap((file) => readFile(file, schema, validate, host, diagnostics));
   return diagnostics.list.some(({ code }) => code !== "literal-secret") ? undefined : resources;
 }
@@ -136,7 +140,7 @@ function readFile(
   }
   const read = readValue(document, origin, schema, host, diagnostics);
   const before = diagnostics.list.length;
-  if (!validate(read.value, origin, diagnostics) || diagnostics.list.length > before) return [];
+  if (!validate(read, origin, diagnostics) || diagnostics.list.length > before) return [];
   return readStandalone(withLateTexts(read), gatewayName([file.path]), origin);
 }
 

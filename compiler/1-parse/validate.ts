@@ -10,10 +10,10 @@ import {
 import { nearest } from "../nearest.ts";
 import { type Schema, schemaAt, type ValueCheck } from "../schema.ts";
 import { parseDuration } from "./duration.ts";
-import type { ConfigValue } from "./values.ts";
+import type { ConfigValue, ReadValue } from "./values.ts";
 
 /** Checks values against one schema. Made once per schema: compiling it is the expensive part. */
-export type Validator = (value: ConfigValue, origin: Origin, diagnostics: Diagnostics) => boolean;
+export type Validator = (read: ReadValue, origin: Origin, diagnostics: Diagnostics) => boolean;
 
 /**
  * Compiles a schema; the validator reports every mistake at its smallest node and says whether there was none. `whole`
@@ -21,12 +21,12 @@ export type Validator = (value: ConfigValue, origin: Origin, diagnostics: Diagno
  */
 export function validator(schema: Schema, whole?: string): Validator {
   const validate = compileSchema(schema);
-  return (value, origin, diagnostics) => {
-    if (validate(value)) return true;
+  return (read, origin, diagnostics) => {
+    if (validate(read.value)) return true;
     const errors = validate.errors ?? [];
-    const subject = { root: schema, value, origin, whole: whole ?? originTitle(origin) };
+    const subject = { root: schema, read, origin, whole: whole ?? originTitle(origin) };
     for (const error of errors) {
-      if (!isConsequence(error, errors, schema, value)) report(error, subject, diagnostics);
+      if (!isConsequence(error, errors, schema, read.value)) report(error, subject, diagnostics);
     }
     return false;
   };
@@ -35,7 +35,7 @@ export function validator(schema: Schema, whole?: string): Validator {
 /** What is validated. */
 interface Subject {
   readonly root: Schema;
-  readonly value: ConfigValue;
+  readonly read: ReadValue;
   readonly origin: Origin;
   readonly whole: string;
 }
@@ -158,10 +158,13 @@ function isConsequence(
 
 function report(
   error: ErrorObject,
-  { root, value, origin, whole }: Subject,
+  { root, read: { value, expanded }, origin, whole }: Subject,
   diagnostics: Diagnostics,
 ): void {
   const path = pointerPath(error.instancePath, value);
+  const variable = expanded.find((each) => formatPath(each.path) === formatPath(path));
+  // One mistake, one diagnostic: the variable that is not set has its own.
+  if (variable?.isComplete === false) return;
   const at = below(origin, ...path);
   const schema = schemaAt(root, path);
   const field = path.length === 0 ? whole : `"${formatPath(path.slice(-1))}"`;
@@ -236,9 +239,9 @@ function report(
       }
       diagnostics.report("unknown-value", at, {
         field,
-        found,
+        found: variable === undefined ? `"${found}"` : `what "${variable.source}" stands for`,
         allowed: allowed.join(", "),
-        suggestion: nearest(found, allowed),
+        suggestion: variable === undefined ? nearest(found, allowed) : undefined,
       });
       return;
     }
@@ -247,7 +250,33 @@ function report(
       diagnostics.report("bad-format", at, { field, expected: formatName(schema) });
       return;
     default:
-      diagnostics.report("out-of-range", at, { field, bound: error.message ?? error.keyword });
+      diagnostics.report("out-of-range", at, { field, bound: bound(error) });
+  }
+}
+
+/** The bound that was passed, in words. */
+function bound({ keyword, params, message = keyword }: ErrorObject): string {
+  const { limit } = params;
+  const amount = (what: string): string => `${limit} ${what}${limit === 1 ? "" : "s"}`;
+  switch (keyword) {
+    case "minimum":
+      return `is at least ${limit}`;
+    case "maximum":
+      return `is at most ${limit}`;
+    case "minLength":
+      return `has at least ${amount("character")}`;
+    case "maxLength":
+      return `has at most ${amount("character")}`;
+    case "minItems":
+      return `has at least ${amount("item")}`;
+    case "maxItems":
+      return `has at most ${amount("item")}`;
+    case "minProperties":
+      return `has at least ${amount("field")}`;
+    case "maxProperties":
+      return `has at most ${amount("field")}`;
+    default:
+      return message;
   }
 }
 
@@ -262,7 +291,8 @@ function reportLater(
   const key = String(place.path.at(-1));
   diagnostics.report("not-built-yet", keyOf(place), { what, field: `"${key}"` });
   // The value is a part of the one that is validated.
-  if (shape.type !== undefined) validator(shape, key)(value as ConfigValue, place, diagnostics);
+  const part: ReadValue = { value: value as ConfigValue, late: [], expanded: [] };
+  if (shape.type !== undefined) validator(shape, key)(part, place, diagnostics);
 }
 
 /** A missing field has no place of its own: the key of what should hold it, or the start of the file. */
@@ -341,5 +371,7 @@ const FORMATS: Readonly<Record<string, string>> = {
 };
 
 function formatName(schema: Schema | undefined): string {
-  return FORMATS[schema?.format ?? ""] ?? `text that matches ${schema?.pattern ?? ""}`;
+  return (
+    schema?.form ?? FORMATS[schema?.format ?? ""] ?? `text that matches ${schema?.pattern ?? ""}`
+  );
 }

@@ -3,6 +3,7 @@ import type { HoistedConstant, ImportedName } from "../ir.ts";
 /** How strongly the outermost operator of a piece of TypeScript binds; higher binds stronger. */
 export type Level = number;
 
+/** The levels, weakest first. */
 export const LEVEL = {
   /** `a ? b : c`, `(x) => y` */
   lowest: 0,

@@ -102,12 +102,13 @@ export const referenceMessages = {
       "Tokens are verified with public keys. A symmetric or private key in a key set could sign tokens, and would be " +
       "published with the bundle.",
   }),
-  "bad-pattern": message<{ problem: string }>({
-    severity: "error",
-    text: ({ problem }) => `this is no RE2 pattern: ${problem}`,
-    hint: () => "RE2 has no backreferences and no lookaround, so that matching takes linear time",
+
+  "absent-identity": message<{ variable: string; policies: string }>({
+    severity: "warning",
+    text: ({ variable, policies }) =>
+      `"${variable}" is null for every request: no "${policies}" stands on this route`,
     explanation:
-      "Patterns are RE2 patterns (https://github.com/google/re2/wiki/Syntax) and run on a linear-time engine: no " +
-      "request can make them take long.",
+      "The variable holds what a policy found out about the caller. Without that policy it is always null: a rule that " +
+      "needs it never allows, and a deny rule that reads it denies everything.",
   }),
 };

@@ -66,12 +66,13 @@ export const shapeMessages = {
   }),
   "unknown-value": message<{
     field: string;
+    /** The value in quotes, or what stands for it. */
     found: string;
     allowed: string;
     suggestion: string | undefined;
   }>({
     severity: "error",
-    text: ({ field, found }) => `${field} can't be "${found}"`,
+    text: ({ field, found }) => `${field} can't be ${found}`,
     hint: ({ suggestion, allowed }) => didYouMean(suggestion) ?? `one of: ${allowed}`,
     explanation: "The field takes one of a few words. They are case-sensitive.",
   }),

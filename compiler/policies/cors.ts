@@ -55,6 +55,7 @@ export const cors: Policy<"cors"> = {
       allowOrigins: list(
         shortText("`https://app.example.com`, `https://*.example.com`, or `*`.", {
           pattern: ORIGIN,
+          form: 'an origin such as "https://app.example.com" or "https://*.example.com", or "*"',
         }),
         {
           minItems: 1,

@@ -78,8 +78,9 @@ export function readClusterRules(value: ConfigValue, origin: Origin): readonly R
 export function resolveRules(
   rules: readonly RuleConfig[],
   phase: CelPhase,
-  { diagnostics }: ResolveContext,
+  context: ResolveContext,
 ): readonly Rule[] | undefined {
+  const { diagnostics } = context;
   const compiled = rules.flatMap((rule): Rule[] => {
     const { expression, problems } = compileExpression(rule.expression, {
       phase,
@@ -89,10 +90,35 @@ export function resolveRules(
       diagnostics.add({ ...problem, at: { ...rule.origin, within } });
     }
     if (expression === undefined) return [];
+    reportAbsentIdentity(rule, expression, context);
     const about = phase === "mcp" ? MCP_ITEMS.filter((item) => readsItem(expression, item)) : [];
     return [{ action: rule.action, expression, about, origin: rule.origin }];
   });
   return compiled.length === rules.length ? compiled : undefined;
+}
+
+/** The policies that establish an identity, by the variable that holds it. */
+const IDENTITIES: Readonly<Record<string, readonly string[]>> = {
+  jwt: ["jwtAuth", "mcpAuthentication"],
+  apiKey: ["apiKey"],
+  basicAuth: ["basicAuth"],
+};
+
+/** Without a policy that checks credentials the identity is null for every request, and the rule a constant. */
+function reportAbsentIdentity(
+  { origin }: RuleConfig,
+  { variables }: CompiledExpression,
+  { diagnostics, route }: ResolveContext,
+): void {
+  for (const variable of variables) {
+    const policies = IDENTITIES[variable] ?? [];
+    if (policies.length === 0 || policies.some((kind) => isOneOf(kind, route.policies))) continue;
+    diagnostics.report("absent-identity", origin, { variable, policies: policies.join('" or "') });
+  }
+}
+
+function isOneOf(kind: string, kinds: readonly string[]): boolean {
+  return kinds.includes(kind);
 }
 
 const MCP_ITEMS = ["tool", "prompt", "resource"] as const;

@@ -19,6 +19,8 @@ export interface DirectRelayOptions {
   readonly limit: number;
   /** Takes the target's session id and gives the client's; undefined: this request opens no session. */
   readonly onSession: ((targetId: string) => string) | undefined;
+  /** Called when the target has agreed (2xx). */
+  readonly onTaken: (() => void) | undefined;
 }
 
 /** Passes one answer of the only target on to the client. */
@@ -45,6 +47,7 @@ export class DirectRelay implements UpstreamHandler {
   start(send: (handler: UpstreamHandler) => UpstreamRequest): void {
     this.#exchange.record.upstream = this.#target.upstream.name;
     this.#request = send(this);
+    this.#stopWaiting = this.#exchange.gateway.onDrainDeadline(() => this.#drain());
     this.#exchange.onAbort(() => {
       this.#stopWaiting?.();
       this.#request?.abort();
@@ -52,7 +55,9 @@ export class DirectRelay implements UpstreamHandler {
   }
 
   onHead(status: number, headers: readonly string[]): void {
-    const { filter, limit, onSession } = this.#options;
+    const { filter, limit, onSession, onTaken } = this.#options;
+    const isTaken = status >= 200 && status < 300;
+    if (isTaken) onTaken?.();
     this.#status = status;
     this.#headers = headersForClient(headers, this.#target.credentials);
     const opened = onSession && headerValue(headers, "mcp-session-id");
@@ -60,8 +65,12 @@ export class DirectRelay implements UpstreamHandler {
     const type = headerValue(headers, "content-type") ?? "";
     this.#isStream = type.toLowerCase().startsWith("text/event-stream");
     // Anything but success is an error that lists nothing: it passes as it is.
-    const isRead = filter !== undefined && status >= 200 && status < 300 && type !== "";
-    if (isRead) {
+    if (filter !== undefined && isTaken) {
+      if (status === 202 || status === 204) {
+        // A body is not expected here and does not pass unread.
+        this.#exchange.respond(status, this.#headers);
+        return;
+      }
       this.#reader = readAnswer(headers, limit);
       if (this.#reader === undefined) {
         this.#fail("an answer that can't be read");
@@ -105,11 +114,6 @@ export class DirectRelay implements UpstreamHandler {
       this.#headers,
       length === undefined ? undefined : Number(length),
     );
-    if (!this.#isStream) return;
-    this.#stopWaiting = exchange.gateway.onDrainDeadline(() => {
-      this.#request?.abort();
-      this.#endStream("the gateway is shutting down");
-    });
   }
 
   /** Sends on what was read, less what is hidden. */
@@ -137,6 +141,18 @@ export class DirectRelay implements UpstreamHandler {
     if (this.#exchange.write(chunk)) return true;
     this.#exchange.onDrain(() => this.#request?.resume());
     return false;
+  }
+
+  #drain(): void {
+    this.#request?.abort();
+    if (!this.#exchange.isAnswered) {
+      const id = this.#options.requestId ?? "null";
+      respondFailure(this.#exchange, id, { kind: "draining", detail: "drained" });
+    } else if (this.#isStream) {
+      this.#endStream(failureAnswer("draining").message);
+    } else {
+      this.#exchange.abort();
+    }
   }
 
   /** The target's answer is unfit to be shown. */

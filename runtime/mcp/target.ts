@@ -49,6 +49,14 @@ export interface CallSink {
   onFailure(failure: TargetFailure): void;
 }
 
+/** Takes what a server says outside of any call. */
+export interface ListenSink {
+  /** False: send no more until `Call.resume`. */
+  onMessage(message: Message): boolean;
+  /** The target is gone. */
+  onEnd(): void;
+}
+
 /** A request that a target is working on. */
 export interface Call {
   /** Nobody waits any more: the target is told, nothing more is handed over. Safe to call again. */
@@ -60,7 +68,7 @@ export interface Call {
 export interface TargetFailure {
   /**
    * `session`: the target doesn't know the session any more. `status`: it answered with another HTTP status.
-   * `cancelled`: the client has taken the request back.
+   * `cancelled`: the client has taken the request back. `draining`: the gateway ends.
    */
   readonly kind:
     | "connect"
@@ -70,7 +78,8 @@ export interface TargetFailure {
     | "session"
     | "status"
     | "duplicate"
-    | "cancelled";
+    | "cancelled"
+    | "draining";
   /** For the log only. */
   readonly detail: string;
 }

@@ -2,7 +2,7 @@ import type { McpBackend, McpTarget, RouteNode } from "../../compiler/ir.ts";
 import { type Code, code, imported, importedType, literal } from "../code.ts";
 import type { Trace } from "../trace.ts";
 import type { BackendCode } from "./backend.ts";
-import { CONNECT_TIMEOUT } from "./host.ts";
+import { CONNECT_TIMEOUT, upstreamUrl } from "./host.ts";
 
 const MODULE = "gwc/runtime/mcp/backend";
 
@@ -18,10 +18,15 @@ export interface McpScope {
   readonly allowOrigins: readonly string[];
   /** Hostnames that the route answers; empty for any. */
   readonly hostnames: readonly string[];
+  /** True when the route's matches let a request for `/.well-known/...` in. */
+  readonly reachesWellKnown: boolean;
 }
 
 /** The specification's `maxBufferSize`, and what one message of a server may take. */
-const LIMITS = { body: 2_097_152, message: 67_108_864, sessions: 1000 };
+const LIMITS = { body: 2_097_152, message: 67_108_864 };
+
+/** Sessions that hold something open: a child process takes tens of megabytes, a stream a few kilobytes. */
+const SESSIONS = { stdio: 100, other: 1000 };
 
 /** Milliseconds. */
 const TIMEOUTS = {
@@ -41,7 +46,12 @@ export function mcpBackend(backend: McpBackend, scope: McpScope): BackendCode {
     prefix: backend.prefixMode === "always" || backend.targets.length > 1,
     failureMode: backend.failureMode,
     timeouts: TIMEOUTS,
-    limits: LIMITS,
+    limits: {
+      ...LIMITS,
+      sessions: backend.targets.some(({ kind }) => kind === "stdio")
+        ? SESSIONS.stdio
+        : SESSIONS.other,
+    },
   };
   const allows = scope.rule ?? code`${imported("gwc/runtime/mcp/access", "allowEverything")}`;
   const access = literal({ jwt: scope.hasJwt ? code`jwt` : null, allows });
@@ -56,10 +66,23 @@ export function mcpBackend(backend: McpBackend, scope: McpScope): BackendCode {
       code`const pages: ${importedType(origin, "OriginSettings")} = ${literal(pages)};`,
     ],
     first: [code`exchange.refusalFormat = "json-rpc";`],
-    guard: [code`if (${imported(origin, "refuseForeignOrigin")}(exchange, pages)) return;`],
+    guard: [
+      ...wellKnown(backend, scope),
+      code`if (${imported(origin, "refuseForeignOrigin")}(exchange, pages)) return;`,
+    ],
     step: code`return ${imported("gwc/runtime/mcp/serve", "serveMcp")}(exchange, backend, ${access});`,
     isAsync: true,
   };
+}
+
+/** A single server behind a route without token check is its own OAuth resource server: it answers for its metadata. */
+function wellKnown({ targets, prefixMode }: McpBackend, scope: McpScope): readonly Code[] {
+  const isDirect =
+    targets.length === 1 && targets[0]?.kind === "streamable" && prefixMode !== "always";
+  if (!isDirect || scope.hasJwt || !scope.reachesWellKnown) return [];
+  return [
+    code`if (${imported("gwc/runtime/mcp/direct", "passWellKnown")}(exchange, backend)) return;`,
+  ];
 }
 
 /**
@@ -72,7 +95,12 @@ function target(node: McpTarget, credentials: "withhold" | "forward"): Code {
     case "streamable":
     case "sse": {
       const make = imported(MODULE, node.kind === "sse" ? "sse" : "streamableHttp");
-      const settings = { name, url: node.url, connectTimeout: CONNECT_TIMEOUT, credentials };
+      const settings = {
+        name,
+        url: upstreamUrl(node.url),
+        connectTimeout: CONNECT_TIMEOUT,
+        credentials,
+      };
       return code`${make}(${literal(settings)})`;
     }
     case "stdio": {

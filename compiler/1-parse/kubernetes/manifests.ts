@@ -94,7 +94,7 @@ function readManifest(
   const prepared = validators.get(row.kind) ?? prepare(row);
   validators.set(row.kind, prepared);
   const before = diagnostics.list.length;
-  prepared.validate(value, origin, diagnostics);
+  prepared.validate({ value, late: [], expanded: [] }, origin, diagnostics);
   const isGood = diagnostics.list.slice(before).every(({ code }) => code === "not-built-yet");
   const content = prepared.hasAliases ? withoutAliases(value, prepared.schema) : value;
   const spec = isGood ? specOf(row.kind, content) : undefined;

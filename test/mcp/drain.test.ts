@@ -1,0 +1,87 @@
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { startHandwritten, type TestGateway } from "./gateways.ts";
+import { initialize, openSession, post, toolCall } from "./raw-client.ts";
+import { mcpAnswers, type RawUpstream, startUpstream } from "./raw-upstream.ts";
+
+const script = fileURLToPath(new URL("../fixtures/mcp/scripted-stdio.mjs", import.meta.url));
+const notice = '{"jsonrpc":"2.0","method":"notifications/message","params":{}}';
+let upstream: RawUpstream;
+let gateway: TestGateway;
+
+beforeEach(async () => {
+  upstream = await startUpstream((response, request, message) => {
+    if (message.method !== "tools/call" && request.method !== "GET") {
+      return mcpAnswers({})(response, request, message);
+    }
+    if (request.text.includes("silent")) return;
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(`data: ${notice}\n\n`);
+  });
+  const one = { name: "one", mcp: { host: upstream.url } };
+  gateway = await startHandwritten(
+    {
+      routes: [
+        { name: "mcp", targets: [one] },
+        { name: "merged", path: "/merged", targets: [one, { ...one, name: "two" }] },
+        {
+          name: "stdio",
+          path: "/stdio",
+          targets: [{ name: "one", stdio: { cmd: process.execPath, args: [script] } }],
+          timeouts: { keepAlive: 100 },
+        },
+      ],
+    },
+    { CONNECTION_MIN_TERMINATION_DEADLINE: "1s", CONNECTION_TERMINATION_DEADLINE: "1500ms" },
+  );
+});
+afterEach(async () => {
+  await gateway.stop();
+  await upstream.close();
+});
+
+test.each(["/mcp", "/merged", "/stdio"])(
+  "a drain ends the streams of %s with an error for the request, and the process with 0",
+  async (path) => {
+    const url = gateway.url.replace("/mcp", path);
+    const session = await openSession(url);
+    const tool = path === "/merged" ? "one_hang" : "hang";
+    const headers = { ...session, "content-type": "application/json", accept: "*/*" };
+    const body = JSON.stringify(toolCall(tool, "c"));
+    const call = await fetch(url, { method: "POST", headers, body });
+    const listening = await fetch(url, { headers: { ...session, accept: "text/event-stream" } });
+    const stopped = gateway.stop();
+    const last = JSON.parse((await call.text()).trim().split("\ndata: ").at(-1) ?? "");
+    expect(last).toMatchObject({ id: "c", error: { code: -32603 } });
+    // The stream may end or break off; what matters is that it does not go on.
+    await listening.text().catch(() => {});
+    expect(await stopped).toBe(0);
+  },
+);
+
+test.each(["/mcp", "/stdio"])(
+  "a drain answers a call of %s that has no answer yet",
+  async (path) => {
+    const url = gateway.url.replace("/mcp", path);
+    const session = await openSession(url);
+    const tool = path === "/mcp" ? "silent" : "hang";
+    const call = post(url, toolCall(tool, "s"), session);
+    await vi.waitFor(() => {
+      if (path === "/mcp") expect(upstream.seen.at(-1)?.text).toContain("silent");
+      else expect(gateway.log()).toContain(": child");
+    });
+    const stopped = gateway.stop();
+    expect((await call).text).toContain(
+      '"id":"s","error":{"code":-32603,"message":"The gateway is shutting down"}',
+    );
+    expect(await stopped).toBe(0);
+  },
+);
+
+test("a drain refuses new sessions and serves the old ones", async () => {
+  const session = await openSession(gateway.url);
+  process.kill(gateway.pid, "SIGTERM");
+  await vi.waitFor(async () => expect((await post(gateway.url, initialize)).status).toBe(503));
+  const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
+  expect((await post(gateway.url, ping, session)).status).toBe(200);
+});
