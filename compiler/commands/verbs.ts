@@ -105,13 +105,36 @@ export const verbs: readonly Verb[] = [
   },
   {
     name: "explain",
-    operands: "[WORD]",
+    operands: "[WORD | route NAME [RULE] | METHOD URL | GENERATED.ts:LINE]",
     minOperands: 0,
-    maxOperands: 1,
-    summary: "explain a diagnostic, a policy or, with `cel`, the expressions; list them all",
-    details: "The code of a diagnostic stands in brackets in its message: error[unknown-field].",
-    options: [],
-    examples: ["gwc explain unknown-field", "gwc explain cors", "gwc explain cel"],
+    maxOperands: 3,
+    summary: "explain a diagnostic, a policy, `cel`, a route's policies, a request, a generated line",
+    details:
+      "The code of a diagnostic stands in brackets in its message: error[unknown-field].\n" +
+      "`route NAMESPACE/NAME [RULE]` and `GET https://host/path` print what holds for that traffic: each policy field, its\n" +
+      "value, where it comes from and what it overrides. A line of generated code is traced back to the configuration.",
+    options: [
+      {
+        name: "file",
+        short: "f",
+        value: "PATH",
+        summary: "the configuration: a file or a folder (default: this folder)",
+      },
+      {
+        name: "format",
+        value: "FORMAT",
+        choices: ["text", "json"],
+        summary: "how a route, a request or a line is explained (default: text)",
+      },
+    ],
+    examples: [
+      "gwc explain unknown-field",
+      "gwc explain cors",
+      "gwc explain cel",
+      "gwc explain route default/tools -f manifests/",
+      "gwc explain GET https://example.com/mcp -f manifests/",
+      "gwc explain out/gateway/routes/tools.ts:30 -f gateway.yaml",
+    ],
     load: async () => (await import("./explain.ts")).explain,
   },
   {
