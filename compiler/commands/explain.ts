@@ -15,7 +15,8 @@ export async function explain(given: Arguments, around: Surroundings): Promise<C
   const line = /^(.+\.[mc]?ts):(\d+)(?::\d+)?$/.exec(word);
   if (word === "route" || second !== undefined || line !== null) {
     const explains = await import("./explain-route.ts");
-    if (line !== null) return explains.explainLineCommand(line[1] ?? "", Number(line[2]), given, around);
+    if (line !== null)
+      return explains.explainLineCommand(line[1] ?? "", Number(line[2]), given, around);
     if (word === "route") return explains.explainRouteCommand(given, around);
     return explains.explainRequestCommand(given, around);
   }

@@ -91,6 +91,26 @@ export const verbs: readonly Verb[] = [
     load: async () => (await import("./run.ts")).run,
   },
   {
+    name: "status",
+    operands: "FILES..",
+    minOperands: 1,
+    maxOperands: Number.POSITIVE_INFINITY,
+    summary: "print the conditions that a controller would write for Kubernetes manifests",
+    details:
+      "Gateway classes, Gateways and their listeners, routes for each parent, backends, policies for each target, with\n" +
+      "the Gateway API's reasons. A policy with mistakes is not Accepted, one that acts on nothing is not Attached.",
+    options: [
+      {
+        name: "format",
+        value: "FORMAT",
+        choices: ["yaml", "json"],
+        summary: "how it is written (default: yaml)",
+      },
+    ],
+    examples: ["gwc status manifests/", "kubectl get gateways,httproutes -o yaml | gwc status -"],
+    load: async () => (await import("./status.ts")).status,
+  },
+  {
     name: "schema",
     operands: "",
     minOperands: 0,
@@ -108,7 +128,8 @@ export const verbs: readonly Verb[] = [
     operands: "[WORD | route NAME [RULE] | METHOD URL | GENERATED.ts:LINE]",
     minOperands: 0,
     maxOperands: 3,
-    summary: "explain a diagnostic, a policy, `cel`, a route's policies, a request, a generated line",
+    summary:
+      "explain a diagnostic, a policy, `cel`, a route's policies, a request, a generated line",
     details:
       "The code of a diagnostic stands in brackets in its message: error[unknown-field].\n" +
       "`route NAMESPACE/NAME [RULE]` and `GET https://host/path` print what holds for that traffic: each policy field, its\n" +

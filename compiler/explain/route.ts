@@ -125,9 +125,7 @@ export function routesOf({
 }: Checked): readonly { readonly route: RouteNode; readonly listener: string }[] {
   return programs
     .flatMap(({ binds }) => binds.flatMap((bind) => bind.listeners))
-    .flatMap((listener) =>
-      listener.routes.map((route) => ({ route, listener: listener.name })),
-    );
+    .flatMap((listener) => listener.routes.map((route) => ({ route, listener: listener.name })));
 }
 
 /** A standalone file says each policy once, on the route. */

@@ -30,7 +30,7 @@ export interface Cluster {
 }
 
 /** Controllers whose classes are compiled. */
-const CONTROLLERS = ["gwc.dev/gateway", "agentgateway.dev/agentgateway"];
+export const CONTROLLERS: readonly string[] = ["gwc.dev/gateway", "agentgateway.dev/agentgateway"];
 
 /** Looks up and merges what manifests say; the Gateways that come out know nothing of Kubernetes any more. */
 export function resolveCluster(
