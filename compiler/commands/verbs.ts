@@ -119,8 +119,11 @@ export const verbs: readonly Verb[] = [
     details:
       "Editors with the YAML language server use it through a first line in the configuration:\n" +
       "  # yaml-language-server: $schema=gateway.schema.json",
-    options: [],
-    examples: ["gwc schema > gateway.schema.json"],
+    options: [
+      { name: "kind", value: "KIND", summary: "the schema of a kind of Kubernetes manifest" },
+      { name: "crd", summary: "the custom resource definitions of gwc's kinds, as YAML" },
+    ],
+    examples: ["gwc schema > gateway.schema.json", "gwc schema --crd | kubectl apply -f -"],
     load: async () => (await import("./schema.ts")).schema,
   },
   {
