@@ -10,6 +10,7 @@ import {
   shortText,
   text,
 } from "../../schema.ts";
+import { spellingSchemas } from "../policy-spellings.ts";
 
 /** The standalone file (`gwc -f FILE`): the whole shape, as `gwc schema` prints it for editors. */
 export function standaloneSchema(): Schema {
@@ -44,6 +45,7 @@ export function routePoliciesSchema(): Schema {
   return object(
     {
       ...Object.fromEntries(built.map((policy) => [policy.kind, policy.schema])),
+      ...spellingSchemas(),
       ...LATER_POLICIES,
     },
     {
@@ -55,14 +57,7 @@ export function routePoliciesSchema(): Schema {
 
 const LATER_POLICIES: Readonly<Record<string, Schema>> = Object.fromEntries(
   Object.entries({
-    requestHeaderModifier: "request header modifiers",
-    responseHeaderModifier: "response header modifiers",
-    headerModifiers: "header modifiers",
-    requestRedirect: "redirects",
-    urlRewrite: "URL rewriting",
-    hostRewrite: "host rewriting",
     requestMirror: "mirroring",
-    directResponse: "direct responses",
     mcpGuardrails: "MCP guardrails",
     oidc: "browser login",
     basicAuth: "basic authentication",
