@@ -28,6 +28,16 @@ export interface Origin {
   readonly document: number;
   /** Keys and indices from the document's root. */
   readonly path: ConfigPath;
+  /** The Kubernetes resource it belongs to. */
+  readonly resource?: ResourceName;
+}
+
+/** A Kubernetes resource of a document: its name says where it comes from, whatever file it lies in. */
+export interface ResourceName {
+  /** `HTTPRoute default/tools` */
+  readonly name: string;
+  /** How many steps of a path lead from the document's root to the resource: 2 in a list, else 0. */
+  readonly depth: number;
 }
 
 /** Keys and indices that lead to a value. */
@@ -72,7 +82,9 @@ export class Diagnostics {
 
 /** The place `steps` below an origin. */
 export function below(origin: Origin, ...steps: ConfigPath): Place {
-  return { file: origin.file, document: origin.document, path: [...origin.path, ...steps] };
+  const { file, document, path, resource } = origin;
+  const place = { file, document, path: [...path, ...steps] };
+  return resource === undefined ? place : { ...place, resource };
 }
 
 /** The same place, pointing at the key rather than the value. */

@@ -133,6 +133,8 @@ export interface ListenerNode {
 export interface CertificateFiles {
   readonly cert: string;
   readonly key: string;
+  /** The paths are NAME/KEY of mounted Secrets. */
+  readonly isSecret?: boolean;
 }
 
 /** The entries that one hostname opens, most specific hostname first. */

@@ -1,4 +1,5 @@
 import { celMessages } from "./messages/cel.ts";
+import { kubernetesMessages } from "./messages/kubernetes.ts";
 import type { Message } from "./messages/message.ts";
 import { referenceMessages } from "./messages/references.ts";
 import { shapeMessages } from "./messages/shape.ts";
@@ -10,6 +11,7 @@ export const messages = {
   ...shapeMessages,
   ...referenceMessages,
   ...celMessages,
+  ...kubernetesMessages,
 };
 
 /** The permanent name of a diagnostic. */

@@ -37,8 +37,10 @@ export interface ListenerResource {
 /** One route: conditions, policies and backends. */
 export interface RouteResource {
   readonly kind: "route";
-  /** The user's name, if there is one. */
+  /** The user's name, if there is one: what logs call it. */
   readonly name: string | undefined;
+  /** What generated code may call it, the best name first; after `name` when absent. */
+  readonly ids?: readonly string[];
   /** Keys of the listeners it is attached to. */
   readonly listeners: readonly string[];
   /** Empty: every hostname of the listener. */

@@ -21,6 +21,8 @@ export interface Schema {
   readonly minProperties?: number;
   readonly uniqueItems?: boolean;
   readonly pattern?: string;
+  /** What the pattern asks for, in words: `a path that begins with "/"`. */
+  readonly form?: string;
   readonly format?: FormatName;
   readonly default?: unknown;
   readonly examples?: readonly unknown[];
@@ -30,6 +32,10 @@ export interface Schema {
   readonly atLeastOneOf?: readonly string[];
   /** At most one of these properties may be there. */
   readonly atMostOneOf?: readonly string[];
+  /** Rules over several fields of an object. */
+  readonly checks?: readonly ValueCheck[];
+  /** Another spelling of the field of this name. */
+  readonly aliasOf?: string;
   /** Known from the specification, but not built yet: using it is an error that says so. The value is what it is. */
   readonly notYet?: string;
   /** Values that are known from the specification, but not built yet, and what they are. */
@@ -42,11 +48,28 @@ export interface Schema {
   readonly expression?: boolean;
 }
 
+/** A rule over several fields of an object, in gwc's words and in those of a CRD. */
+export interface ValueCheck {
+  /** What must hold, as a sentence without full stop. */
+  readonly message: string;
+  /** The field that the mistake is about; the object itself when absent. */
+  readonly field?: string;
+  readonly holds: (value: Readonly<Record<string, unknown>>) => boolean;
+  /** The same as a CEL expression over `self`, for `x-kubernetes-validations`. */
+  readonly cel: string;
+}
+
 /** The JSON types of a value. */
 export type SchemaType = "object" | "array" | "string" | "integer" | "number" | "boolean" | "null";
 
 /** Forms of a text that gwc checks. */
-export type FormatName = "duration" | "url" | "hostname" | "address" | "loopback-address";
+export type FormatName =
+  | "duration"
+  | "gatewayDuration"
+  | "url"
+  | "hostname"
+  | "address"
+  | "loopback-address";
 
 /** An object whose keys are all named: an unknown one is a mistake. */
 export function object(
@@ -54,6 +77,14 @@ export function object(
   rest: Omit<Schema, "type" | "properties" | "additionalProperties"> = {},
 ): Schema {
   return { type: "object", properties, additionalProperties: false, ...rest };
+}
+
+/** An object with any keys, whose values have one shape. */
+export function map(
+  values: Schema,
+  rest: Omit<Schema, "type" | "additionalProperties"> = {},
+): Schema {
+  return { type: "object", additionalProperties: values, ...rest };
 }
 
 /** A list of items of one shape. */

@@ -70,7 +70,7 @@ function gatewayValue({ name: gatewayName, binds, process }: Program): Printable
 
 function certificate({ hostname, tls }: ListenerNode): readonly Printable[] {
   if (tls === undefined) return [];
-  const file = imported("gwc/runtime/gateway/late", "file");
+  const file = imported("gwc/runtime/gateway/late", tls.isSecret === true ? "secretFile" : "file");
   return [
     {
       hostname,

@@ -8,25 +8,40 @@ import {
   type Origin,
 } from "../diagnostics.ts";
 import { nearest } from "../nearest.ts";
-import { type Schema, schemaAt } from "../schema.ts";
+import { type Schema, schemaAt, type ValueCheck } from "../schema.ts";
 import { parseDuration } from "./duration.ts";
-import type { ConfigValue } from "./values.ts";
+import type { ConfigValue, ReadValue } from "./values.ts";
 
 /** Checks values against one schema. Made once per schema: compiling it is the expensive part. */
-export type Validator = (value: ConfigValue, origin: Origin, diagnostics: Diagnostics) => boolean;
+export type Validator = (read: ReadValue, origin: Origin, diagnostics: Diagnostics) => boolean;
 
-/** Compiles a schema; the validator reports every mistake at its smallest node and says whether there was none. */
-export function validator(schema: Schema): Validator {
+/**
+ * Compiles a schema; the validator reports every mistake at its smallest node and says whether there was none. `whole`
+ * is what messages call the value itself.
+ */
+export function validator(schema: Schema, whole?: string): Validator {
   const validate = compileSchema(schema);
-  return (value, origin, diagnostics) => {
-    if (validate(value)) return true;
+  return (read, origin, diagnostics) => {
+    if (validate(read.value)) return true;
     const errors = validate.errors ?? [];
+    const subject = { root: schema, read, origin, whole: whole ?? originTitle(origin) };
     for (const error of errors) {
-      if (!isConsequence(error, errors, schema, value))
-        report(error, schema, value, origin, diagnostics);
+      if (!isConsequence(error, errors, schema, read.value)) report(error, subject, diagnostics);
     }
     return false;
   };
+}
+
+/** What is validated. */
+interface Subject {
+  readonly root: Schema;
+  readonly read: ReadValue;
+  readonly origin: Origin;
+  readonly whole: string;
+}
+
+function originTitle({ resource }: Origin): string {
+  return resource?.name ?? "the file";
 }
 
 function compileSchema(schema: Schema): ValidateFunction {
@@ -41,10 +56,18 @@ function compileSchema(schema: Schema): ValidateFunction {
     validateSchema: false,
     code: { optimize: false },
   });
+  ajv.addKeyword({
+    keyword: "checks",
+    type: "object",
+    errors: false,
+    validate: (checks: readonly ValueCheck[], value: Readonly<Record<string, unknown>>) =>
+      checks.every((check) => check.holds(value)),
+  });
   addCountKeyword(ajv, "exactlyOneOf", (count) => count === 1);
   addCountKeyword(ajv, "atLeastOneOf", (count) => count >= 1);
   addCountKeyword(ajv, "atMostOneOf", (count) => count <= 1);
   ajv.addFormat("duration", (text: string) => parseDuration(text) !== undefined);
+  ajv.addFormat("gatewayDuration", /^([0-9]{1,5}(h|m|s|ms)){1,4}$/);
   ajv.addFormat("url", isHttpUrl);
   ajv.addFormat("hostname", isHostname);
   ajv.addFormat(
@@ -135,27 +158,28 @@ function isConsequence(
 
 function report(
   error: ErrorObject,
-  root: Schema,
-  value: ConfigValue,
-  origin: Origin,
+  { root, read: { value, expanded }, origin, whole }: Subject,
   diagnostics: Diagnostics,
 ): void {
   const path = pointerPath(error.instancePath, value);
+  const variable = expanded.find((each) => formatPath(each.path) === formatPath(path));
+  // One mistake, one diagnostic: the variable that is not set has its own.
+  if (variable?.isComplete === false) return;
   const at = below(origin, ...path);
   const schema = schemaAt(root, path);
-  const field = path.length === 0 ? "the file" : `"${formatPath(path.slice(-1))}"`;
+  const field = path.length === 0 ? whole : `"${formatPath(path.slice(-1))}"`;
   switch (error.keyword) {
     case "additionalProperties": {
       const key = String(error.params.additionalProperty);
-      const later = schemaAt(root, [...path, key])?.notYet;
-      if (later !== undefined) {
-        const what = { what: later, field: `"${key}"` };
-        diagnostics.report("not-built-yet", keyOf(below(origin, ...path, key)), what);
+      const later = schemaAt(root, [...path, key]);
+      if (later?.notYet !== undefined) {
+        const place = below(origin, ...path, key);
+        reportLater(later, later.notYet, valueAt(value, [...path, key]), place, diagnostics);
         return;
       }
       const known = knownKeys(schema);
       const params = {
-        owner: ownerName(path),
+        owner: ownerName(path, whole),
         key,
         suggestion: nearest(key, known),
         known: known.join(", "),
@@ -165,7 +189,17 @@ function report(
     }
     case "required": {
       const key = String(error.params.missingProperty);
-      diagnostics.report("missing-field", pointAtOwner(at, path), { owner: ownerName(path), key });
+      diagnostics.report("missing-field", pointAtOwner(at), { owner: ownerName(path, whole), key });
+      return;
+    }
+    case "checks": {
+      const object = valueAt(value, path) as Readonly<Record<string, unknown>>;
+      for (const { holds, message, field: about } of schema?.checks ?? []) {
+        if (holds(object)) continue;
+        const isThere = about !== undefined && Object.hasOwn(object, about);
+        const place = isThere ? below(origin, ...path, about) : pointAtOwner(at);
+        diagnostics.report("broken-rule", place, { message });
+      }
       return;
     }
     case "exactlyOneOf":
@@ -173,11 +207,13 @@ function report(
     case "atMostOneOf": {
       const all: readonly string[] = schema?.[error.keyword] ?? [];
       const found = all.filter((name) => valueAt(value, [...path, name]) !== undefined);
-      const names = all.filter((name) => schema?.properties?.[name]?.notYet === undefined);
+      const own = all.filter((name) => schema?.properties?.[name]?.aliasOf === undefined);
+      const built = own.filter((name) => schema?.properties?.[name]?.notYet === undefined);
+      const names = built.length === 0 ? own : built;
       const place =
-        found.length > 1 ? keyOf(below(origin, ...path, found[1] ?? "")) : pointAtOwner(at, path);
+        found.length > 1 ? keyOf(below(origin, ...path, found[1] ?? "")) : pointAtOwner(at);
       diagnostics.report("wrong-choice", place, {
-        owner: ownerName(path),
+        owner: ownerName(path, whole),
         rule: error.keyword,
         names,
         found,
@@ -203,9 +239,9 @@ function report(
       }
       diagnostics.report("unknown-value", at, {
         field,
-        found,
+        found: variable === undefined ? `"${found}"` : `what "${variable.source}" stands for`,
         allowed: allowed.join(", "),
-        suggestion: nearest(found, allowed),
+        suggestion: variable === undefined ? nearest(found, allowed) : undefined,
       });
       return;
     }
@@ -214,18 +250,60 @@ function report(
       diagnostics.report("bad-format", at, { field, expected: formatName(schema) });
       return;
     default:
-      diagnostics.report("out-of-range", at, { field, bound: error.message ?? error.keyword });
+      diagnostics.report("out-of-range", at, { field, bound: bound(error) });
   }
 }
 
-/** A missing field has no place of its own: the key of what should hold it, or the start of the file. */
-function pointAtOwner(at: ReturnType<typeof below>, path: ConfigPath): ReturnType<typeof below> {
-  if (path.length === 0) return { ...at, part: "file" };
-  return typeof path.at(-1) === "string" ? keyOf(at) : at;
+/** The bound that was passed, in words. */
+function bound({ keyword, params, message = keyword }: ErrorObject): string {
+  const { limit } = params;
+  const amount = (what: string): string => `${limit} ${what}${limit === 1 ? "" : "s"}`;
+  switch (keyword) {
+    case "minimum":
+      return `is at least ${limit}`;
+    case "maximum":
+      return `is at most ${limit}`;
+    case "minLength":
+      return `has at least ${amount("character")}`;
+    case "maxLength":
+      return `has at most ${amount("character")}`;
+    case "minItems":
+      return `has at least ${amount("item")}`;
+    case "maxItems":
+      return `has at most ${amount("item")}`;
+    case "minProperties":
+      return `has at least ${amount("field")}`;
+    case "maxProperties":
+      return `has at most ${amount("field")}`;
+    default:
+      return message;
+  }
 }
 
-function ownerName(path: ConfigPath): string {
-  if (path.length === 0) return "the file";
+/** What is not built yet still has a shape, as far as the specification gives it one. */
+function reportLater(
+  { notYet: _, ...shape }: Schema,
+  what: string,
+  value: unknown,
+  place: Origin,
+  diagnostics: Diagnostics,
+): void {
+  const key = String(place.path.at(-1));
+  diagnostics.report("not-built-yet", keyOf(place), { what, field: `"${key}"` });
+  // The value is a part of the one that is validated.
+  const part: ReadValue = { value: value as ConfigValue, late: [], expanded: [] };
+  if (shape.type !== undefined) validator(shape, key)(part, place, diagnostics);
+}
+
+/** A missing field has no place of its own: the key of what should hold it, or the start of the file. */
+function pointAtOwner(at: ReturnType<typeof below>): ReturnType<typeof below> {
+  if (at.path.length === 0 && at.resource === undefined) return { ...at, part: "file" };
+  if (at.path.length === at.resource?.depth) return below(at, "kind");
+  return typeof at.path.at(-1) === "string" ? keyOf(at) : at;
+}
+
+function ownerName(path: ConfigPath, whole: string): string {
+  if (path.length === 0) return whole;
   const last = path.at(-1);
   const parent = path.at(-2);
   return typeof last === "number"
@@ -235,7 +313,7 @@ function ownerName(path: ConfigPath): string {
 
 function knownKeys(schema: Schema | undefined): string[] {
   return Object.entries(schema?.properties ?? {})
-    .filter(([, property]) => property.notYet === undefined)
+    .filter(([, property]) => property.notYet === undefined && property.aliasOf === undefined)
     .map(([key]) => key);
 }
 
@@ -285,6 +363,7 @@ function typeName(value: unknown): string {
 
 const FORMATS: Readonly<Record<string, string>> = {
   duration: 'a duration such as "30s" or "1h30m"',
+  gatewayDuration: 'a duration such as "30s", "500ms" or "1h30m" (whole numbers of h, m, s, ms)',
   url: 'an http:// or https:// URL without user name, such as "https://host:8443/path"',
   hostname: 'a lower-case host name, exact ("api.example.com") or with a first label "*"',
   address: 'an address such as "127.0.0.1:8080"',
@@ -292,5 +371,7 @@ const FORMATS: Readonly<Record<string, string>> = {
 };
 
 function formatName(schema: Schema | undefined): string {
-  return FORMATS[schema?.format ?? ""] ?? `text that matches ${schema?.pattern ?? ""}`;
+  return (
+    schema?.form ?? FORMATS[schema?.format ?? ""] ?? `text that matches ${schema?.pattern ?? ""}`
+  );
 }

@@ -19,6 +19,16 @@ export type ConfigValue =
 export interface ReadValue {
   readonly value: ConfigValue;
   readonly late: readonly { readonly path: ConfigPath; readonly text: LateText }[];
+  readonly expanded: readonly ExpandedText[];
+}
+
+/** A scalar that came from the environment. Its value may be a secret in the wrong place: it is never shown. */
+export interface ExpandedText {
+  readonly path: ConfigPath;
+  /** As the user wrote it: `${NAME}`. */
+  readonly source: string;
+  /** False when a variable of it is not set, which is reported by then. */
+  readonly isComplete: boolean;
 }
 
 /**
@@ -34,18 +44,29 @@ export function readValue(
   diagnostics: Diagnostics,
 ): ReadValue {
   const late: { path: ConfigPath; text: LateText }[] = [];
-  const expansion: Expansion = { origin, schema, host, diagnostics, late };
+  const expanded: ExpandedText[] = [];
+  const expansion: Expansion = { origin, schema, host, diagnostics, late, expanded };
   const context: Context = {
     aliases: document.aliases,
     expand: (text, isPlain, path) => expand(text, isPlain, path, expansion),
   };
-  return { value: toValue(document.yaml.contents as Node | null, [], context), late };
+  return { value: toValue(document.yaml.contents as Node | null, [], context), late, expanded };
+}
+
+/** A document as data with every text as it stands: Kubernetes manifests have no variables. */
+export function plainValue(document: SourceDocument): ConfigValue {
+  const plain: Context = { aliases: document.aliases, expand: (text) => text };
+  return toValue(document.yaml.contents as Node | null, [], plain);
 }
 
 /** The content of a document as canonical JSON: the same for every quoting, layout, comment and order of keys. */
 export function canonicalText(document: SourceDocument): string {
-  const plain: Context = { aliases: document.aliases, expand: (text) => text };
-  return JSON.stringify(toValue(document.yaml.contents as Node | null, [], plain), (_, value) =>
+  return canonicalJson(plainValue(document));
+}
+
+/** A value as JSON with its keys sorted. */
+export function canonicalJson(content: ConfigValue): string {
+  return JSON.stringify(content, (_, value) =>
     typeof value === "object" && value !== null && !Array.isArray(value)
       ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
       : value,
@@ -75,6 +96,7 @@ interface Expansion {
   readonly host: Host;
   readonly diagnostics: Diagnostics;
   readonly late: { path: ConfigPath; text: LateText }[];
+  readonly expanded: ExpandedText[];
 }
 
 function toValue(node: Node | null, path: ConfigPath, context: Context): ConfigValue {
@@ -113,14 +135,17 @@ function expand(text: string, isPlain: boolean, path: ConfigPath, context: Expan
     return text;
   }
   let expanded = "";
+  let isComplete = true;
   for (const part of parts) {
     const value =
       typeof part === "string" ? part : (context.host.variable(part.env) ?? part.fallback);
     if (value === undefined && typeof part !== "string") {
+      isComplete = false;
       context.diagnostics.report("unset-variable", { ...context.origin, path }, { name: part.env });
     }
     expanded += value ?? "";
   }
+  context.expanded.push({ path, source: text, isComplete });
   return isPlain && parts.length === 1 ? plainScalar(expanded) : expanded;
 }
 

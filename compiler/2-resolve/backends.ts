@@ -94,17 +94,12 @@ function addressUrl({ host, port, path }: AddressConfig, defaultPath: string): T
   );
 }
 
+/** Without a scheme it is plain HTTP. Text that starts with a variable may bring its own: the runtime looks. */
 function withScheme(text: Text): Text {
   if (typeof text === "string") return text.includes("://") ? text : `http://${text}`;
-  const [first] = text.parts;
-  if (typeof first === "string" && first.includes("://")) return text;
-  return {
-    kind: "late",
-    parts:
-      typeof first === "string"
-        ? [`http://${first}`, ...text.parts.slice(1)]
-        : ["http://", ...text.parts],
-  };
+  const [first, ...rest] = text.parts;
+  if (typeof first !== "string" || first.includes("://")) return text;
+  return { kind: "late", parts: [`http://${first}`, ...rest] };
 }
 
 function checkUrl(url: Text, origin: Origin, diagnostics: Diagnostics): boolean {

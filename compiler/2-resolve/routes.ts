@@ -48,7 +48,7 @@ export function resolveRoute(
     (backend) => resolveBackend(backend, context.diagnostics) ?? [],
   );
   const route: RouteNode = {
-    id: context.names.take(name),
+    id: context.names.take(...(resource.ids ?? [name])),
     name,
     policies: resolvePolicies(resource, policies, context),
     backends: answer === undefined ? backends : [],

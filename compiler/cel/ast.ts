@@ -37,7 +37,7 @@ export type MacroName =
 
 /** A node of a parsed expression. Macros are nodes of their own, not expanded. */
 export type Node =
-  | { readonly kind: "literal"; readonly span: Span; readonly literal: LiteralValue }
+  | LiteralNode
   | { readonly kind: "name"; readonly span: Span; readonly name: string }
   | {
       readonly kind: "select";
@@ -87,6 +87,15 @@ export type Node =
       readonly entries: readonly { readonly key: Node; readonly value: Node }[];
     }
   | MacroNode;
+
+/** A constant. */
+export interface LiteralNode {
+  readonly kind: "literal";
+  readonly span: Span;
+  readonly literal: LiteralValue;
+  /** Of a string: where each unit of its value stands in the expression, and its end. */
+  readonly offsets?: readonly number[];
+}
 
 /** A call. `target` tells `a.f(b)` from `f(a, b)`; it is also `args[0]`. */
 export interface CallNode {

@@ -1,10 +1,11 @@
 import { nearest } from "../nearest.ts";
-import type { CallNode } from "./ast.ts";
+import type { CallNode, Node, Span } from "./ast.ts";
 import type { Checker } from "./check.ts";
 import type { FunctionDeclaration } from "./functions/declaration.ts";
 import { functionNamed, functionNames, operatorNamed } from "./functions/index.ts";
 import { operatorNames } from "./functions/operators.ts";
 import { macroNames } from "./macros.ts";
+import { checkPattern } from "./pattern.ts";
 import type { Overload } from "./signature.ts";
 import { BOOL, DYN, ERROR, formatType, isSameType, type Type } from "./types.ts";
 
@@ -22,6 +23,7 @@ export function checkCall(checker: Checker, node: CallNode): Type {
   const overloads = declaration.overloads.filter((overload) => overload.isMethod === isMethod);
   const { fitting, result } = resolve(checker, overloads, types);
   checker.calls.set(node, { declaration, overloads: fitting, args });
+  if (PATTERN_FUNCTIONS.has(declaration.name)) checkPatternArgument(checker, args[1]);
   if (fitting.length > 0) return result;
   const lenient = lenientResult(checker, node, types);
   if (lenient !== undefined) return lenient;
@@ -43,6 +45,20 @@ function namespacedName(checker: Checker, node: CallNode): string | undefined {
   const name = `${target.name}.${node.name}`;
   const isNamespace = functionNames().some((known) => known.startsWith(`${target.name}.`));
   return isNamespace ? name : undefined;
+}
+
+/** Functions whose second argument is a pattern. */
+const PATTERN_FUNCTIONS: ReadonlySet<string> = new Set(["matches", "regexReplace"]);
+
+/** A pattern that is written down is checked now; its mistakes are marked inside the literal. */
+function checkPatternArgument(checker: Checker, node: Node | undefined): void {
+  if (node?.kind !== "literal" || node.literal.kind !== "string") return;
+  const { offsets = [], span } = node;
+  for (const problem of checkPattern(node.literal.value)) {
+    const [start, end] = problem.within;
+    const within: Span = [offsets[start] ?? span[0], offsets[end] ?? span[1]];
+    checker.problems.list.push({ ...problem, within });
+  }
 }
 
 function declarationOf(

@@ -51,7 +51,7 @@ export interface Checked {
 /** Finds the type of every node; each mistake is reported once. */
 export function check(root: Node, environment: Environment, problems: Problems): Checked {
   const checker = new Checker(environment, problems);
-  checker.check(root);
+  checker.checkValue(root);
   return {
     root,
     typeOf: (node) => checker.substitution.resolve(checker.types.get(node) ?? ERROR, true),

@@ -1,12 +1,16 @@
-import { atLevel, type Code, LEVEL, LINE } from "./code.ts";
+import { atLevel, type Code, LEVEL, LINE, SOFT } from "./code.ts";
 
 /** An expression as the body of an arrow function: an object literal needs parentheses. */
 export function arrowBody(code: Code): string {
   return code.text.startsWith("{") ? `(${code.text})` : code.text;
 }
 
-/** Booleans joined by `&&` or `||`, breakable at each. */
-export function joined(operator: "&&" | "||", codes: readonly Code[]): Code {
+/** Booleans joined by `&&` or `||`, breakable at each. What is constant among them is left out, or decides. */
+export function joined(operator: "&&" | "||", all: readonly Code[]): Code {
+  const decisive = all.find(({ text }) => text === (operator === "&&" ? "false" : "true"));
+  if (decisive !== undefined) return decisive;
+  const open = all.filter(({ text }) => text !== "true" && text !== "false");
+  const codes = open.length === 0 ? all.slice(0, 1) : open;
   const [only] = codes;
   if (codes.length === 1 && only !== undefined) return only;
   const level = operator === "&&" ? LEVEL.and : LEVEL.or;
@@ -41,4 +45,9 @@ export function ternary(test: Code, consequent: Code, alternate: Code, ts: Code[
     mayFail: consequent.mayFail || alternate.mayFail,
     ...(consequent.isRawDouble && alternate.isRawDouble ? { isRawDouble: true } : {}),
   };
+}
+
+/** `[a, b]`, breakable. */
+export function arrayText(texts: readonly string[]): string {
+  return texts.length === 0 ? "[]" : `[${SOFT}${texts.join(`,${LINE}`)}${SOFT}]`;
 }

@@ -1,13 +1,16 @@
 import type { CompiledExpression, ExpressionCode } from "../ir.ts";
 import { messages } from "../messages.ts";
+import type { Node } from "./ast.ts";
 import type { Checked } from "./check.ts";
 import { check } from "./check.ts";
 import { type Code, layOut } from "./code.ts";
 import { Emitter } from "./emit.ts";
 import type { Environment } from "./environment.ts";
-import { finishNames } from "./names.ts";
+import { foldConstants } from "./fold.ts";
+import { finishNames, usesName } from "./names.ts";
 import { parseExpression } from "./parse.ts";
 import { type CelProblem, Problems } from "./problems.ts";
+import { functionOf } from "./run-code.ts";
 import { formatType } from "./types.ts";
 import { type CelPhase, phaseEnvironment } from "./variables.ts";
 
@@ -50,8 +53,18 @@ export function compileIn(
   if (slot !== "value" && problems.list.length === 0) requireBool(checked, problems);
   if (mode === "checked" && problems.list.some(isError))
     return { expression: undefined, problems: problems.list };
-  const expression = emit(text, checked, slot);
-  return { expression, problems: problems.list };
+  const constants = foldConstants(checked, (node) => valueOfClosed(checked, node), problems);
+  if (mode === "checked" && problems.list.some(isError)) {
+    return { expression: undefined, problems: problems.list };
+  }
+  const emitter = new Emitter(checked, constants);
+  const code = emitSlot(emitter, checked, slot);
+  reportConstantRule(code, checked, slot, problems);
+  const expression = describe(text, checked, emitter, code);
+  return {
+    expression: problems.list.some(isError) && mode === "checked" ? undefined : expression,
+    problems: problems.list,
+  };
 }
 
 function isError(problem: CelProblem): boolean {
@@ -65,15 +78,37 @@ function requireBool(checked: Checked, problems: Problems): void {
   }
 }
 
-function emit(source: string, checked: Checked, slot: CelSlot): CompiledExpression {
-  const emitter = new Emitter(checked, () => undefined);
-  const code = emitSlot(emitter, checked, slot);
+/** Evaluates a node that reads nothing, by running what it becomes. */
+function valueOfClosed(checked: Checked, node: Node): unknown {
+  const emitter = new Emitter(checked);
+  const code = emitter.boxed(node);
+  return functionOf(finish(emitter, code), [])({});
+}
+
+/** A rule that does not depend on the request was hardly meant; written as `true` or `false` it was. */
+function reportConstantRule(code: Code, checked: Checked, slot: CelSlot, problems: Problems): void {
+  if (slot === "value" || (code.text !== "true" && code.text !== "false")) return;
+  const { span, kind } = checked.root;
+  if (slot === "deny" && code.text === "false") {
+    problems.report("cel-never-denies", span, {});
+  } else if (kind !== "literal") {
+    problems.report("cel-always", span, { result: code.text });
+  }
+}
+
+function describe(
+  source: string,
+  checked: Checked,
+  emitter: Emitter,
+  code: Code,
+): CompiledExpression {
+  const finished = finish(emitter, code);
   return {
     source: source.replace(/\s+/g, " ").trim(),
     type: formatType(checked.typeOf(checked.root)),
-    variables: [...emitter.variables].sort(),
+    variables: [...emitter.variables].filter((name) => usesName(finished.text, name)).sort(),
     reads: [...emitter.reads.keys()].sort().flatMap((key) => [emitter.reads.get(key) ?? []]),
-    code: finish(emitter, code),
+    code: finished,
   };
 }
 
@@ -84,16 +119,33 @@ function emitSlot(emitter: Emitter, checked: Checked, slot: CelSlot): Code {
   return emitter.isTrue(checked.root);
 }
 
+/** Lays the code out and drops what simplification left unused: emitted modules have no unused names. */
 function finish(emitter: Emitter, code: Code): ExpressionCode {
   const { imports, constants } = emitter.surroundings;
-  const text = finishNames(code.text, [
+  const taken = [
     ...emitter.variables,
     ...imports.map(({ name }) => name),
     ...constants.map(({ name }) => name),
-  ]);
+  ];
+  const text = layOut(finishNames(code.text, taken));
+  const needed = constants.filter(
+    ({ name }, at) =>
+      usesName(text, name) || constants.slice(at + 1).some((later) => usesName(later.text, name)),
+  );
   return {
-    text: layOut(text),
-    imports,
-    constants: constants.map((constant) => ({ ...constant, text: layOut(constant.text) })),
+    text,
+    imports: imports.filter(({ name }) => usesName(text, name)),
+    constants: needed.map((constant) => ({
+      ...constant,
+      text: layOut(finishNames(constant.text, taken)),
+      imports: [
+        ...constant.imports,
+        ...imports.filter(
+          (each) =>
+            usesName(constant.text, each.name) &&
+            !constant.imports.some(({ name }) => name === each.name),
+        ),
+      ],
+    })),
   };
 }

@@ -3,7 +3,7 @@ import { atLevel, type Code, LEVEL } from "./code.ts";
 import type { Emitter } from "./emit.ts";
 import { constantString } from "./emit-literal.ts";
 import { operatorValue } from "./emit-operator.ts";
-import { compilePattern } from "./pattern.ts";
+import { checkPattern, patternCode, patternConstant } from "./pattern.ts";
 import { formatType, type Type } from "./types.ts";
 
 /** An operator, a function or a method as a value. */
@@ -30,6 +30,10 @@ const SPECIAL: ReadonlyMap<string, Special> = new Map<string, Special>([
   ["endsWith", stringMethod("endsWith")],
   ["contains", stringMethod("includes")],
   ["matches", matchesCall],
+  ["regexReplace", replaceCall],
+  ["default", defaultCall],
+  ["coalesce", coalesceCall],
+  ["split", splitCall],
 ]);
 
 /** A method of CEL strings that JavaScript strings have, too. */
@@ -53,22 +57,62 @@ function matchesCall(emitter: Emitter, _node: CallNode, args: CallNode["args"]):
   const [subject, pattern] = args;
   if (subject === undefined || pattern === undefined) return undefined;
   const source = constantString(emitter, pattern);
-  if (source === undefined) return undefined;
+  if (source === undefined || checkPattern(source).length > 0) return undefined;
   const text = emitter.value(subject);
-  if (text.ts === "string" && !text.mayFail) {
-    const { code } = compilePattern(source, {
-      subject: atLevel(text, LEVEL.primary),
-      match: "search",
-    });
-    if (code === undefined) return undefined;
+  if (text.ts === "string" && !text.mayFail && !emitter.isNarrowed(text)) {
+    const code = patternCode(source, { subject: atLevel(text, LEVEL.primary), match: "search" });
     emitter.adopt(code);
     return { text: code.text, level: code.level, ts: "boolean", mayFail: false };
   }
-  const { code } = compilePattern(source, { subject: "text", match: "search" });
-  if (code === undefined) return undefined;
+  const code = patternCode(source, { subject: "text", match: "search" });
   emitter.adopt(code);
   const test = { text: `(text) => ${code.text}` };
   return emitter.call("pattern#testText", [text, test], { ts: "boolean" });
+}
+
+/** `text.regexReplace(pattern, replacement)` with a constant pattern, compiled once. */
+function replaceCall(emitter: Emitter, _node: CallNode, args: CallNode["args"]): Code | undefined {
+  const [subject, pattern, replacement] = args;
+  if (subject === undefined || pattern === undefined || replacement === undefined) return undefined;
+  const source = constantString(emitter, pattern);
+  if (source === undefined || checkPattern(source).length > 0) return undefined;
+  const { name, text, imports } = patternConstant(source);
+  const constant = { text: emitter.surroundings.constant(name, text, imports) };
+  const operands = [emitter.value(subject), constant, emitter.value(replacement)];
+  return emitter.call("pattern#replacePattern", operands, { ts: "string" });
+}
+
+/** `header.split()`, without a separator. */
+function splitCall(emitter: Emitter, _node: CallNode, args: CallNode["args"]): Code | undefined {
+  const [header] = args;
+  if (header === undefined || args.length > 1) return undefined;
+  return emitter.call("http#splitHeader", [emitter.value(header)]);
+}
+
+/** `default(value, fallback)`: `??` where null, which is a value, can't occur. */
+function defaultCall(emitter: Emitter, _node: CallNode, args: CallNode["args"]): Code | undefined {
+  const codes = args.map((arg) => emitter.boxed(arg));
+  const [value, fallback] = codes;
+  if (value === undefined || fallback === undefined || value.ts === "unknown") return undefined;
+  return fallbacks(codes, value.ts === fallback.ts ? value.ts : "unknown");
+}
+
+/** `coalesce(a, b, ...)` is `a ?? b ?? ...`. */
+function coalesceCall(emitter: Emitter, _node: CallNode, args: CallNode["args"]): Code | undefined {
+  const codes = args.map((arg) => emitter.boxed(arg));
+  const last = codes.findIndex(({ mayFail, ts }) => !mayFail && ts !== "unknown");
+  return fallbacks(last < 0 ? codes : codes.slice(0, last + 1), "unknown");
+}
+
+function fallbacks(codes: readonly Code[], ts: Code["ts"]): Code {
+  const [only] = codes;
+  if (codes.length === 1 && only !== undefined) return only;
+  return {
+    text: codes.map((code) => atLevel(code, LEVEL.relation)).join(" ?? "),
+    level: LEVEL.fallback,
+    ts,
+    mayFail: codes.at(-1)?.mayFail ?? true,
+  };
 }
 
 /** What TypeScript knows of a helper's result. */

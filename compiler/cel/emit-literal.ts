@@ -1,5 +1,6 @@
 import type { LiteralValue, Node } from "./ast.ts";
-import { type Code, LEVEL, LINE, SOFT, stringLiteral } from "./code.ts";
+import { type Code, LEVEL, LINE, stringLiteral } from "./code.ts";
+import { arrayText } from "./code-parts.ts";
 import type { Emitter } from "./emit.ts";
 
 const sure = { mayFail: false, isSimple: true } as const;
@@ -97,11 +98,6 @@ export function constantString(emitter: Emitter, node: Node): string | undefined
 
 function isConstant(emitter: Emitter, node: Node): boolean {
   return node.kind === "literal" || emitter.constantOf(node) !== undefined;
-}
-
-/** `[a, b]`, breakable. */
-export function arrayText(texts: readonly string[]): string {
-  return texts.length === 0 ? "[]" : `[${SOFT}${texts.join(`,${LINE}`)}${SOFT}]`;
 }
 
 function objectText(entries: readonly (readonly [string, string])[]): string {

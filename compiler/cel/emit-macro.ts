@@ -74,7 +74,10 @@ function arrow(
   };
   const body = nest(0);
   const last = locals.findLastIndex(({ isUsed }) => isUsed);
-  const params = locals.slice(0, last + 1).map(({ code }) => code.text);
+  // a parameter that is not used begins with an underscore, or is left out at the end
+  const params = locals
+    .slice(0, last + 1)
+    .map(({ code, isUsed }) => (isUsed ? code.text : code.text.replace("\ue003", "\ue003_")));
   return { text: `(${params.join(", ")}) => ${arrowBody(body)}` };
 }
 

@@ -1,8 +1,8 @@
 import type { CallNode, Node } from "./ast.ts";
 import { atLevel, type Code, LEVEL, stringLiteral } from "./code.ts";
-import { joined, negated } from "./code-parts.ts";
+import { arrayText, joined, negated } from "./code-parts.ts";
 import type { Emitter } from "./emit.ts";
-import { arrayText, constantString } from "./emit-literal.ts";
+import { constantString } from "./emit-literal.ts";
 import { headerCode, presenceOf } from "./emit-select.ts";
 
 const TRUE = { text: "true", level: LEVEL.primary };

@@ -36,18 +36,21 @@ export function emitIndex(emitter: Emitter, node: Extract<Node, { kind: "index" 
 export function emitPresence(emitter: Emitter, node: Extract<Node, { kind: "presence" }>): Code {
   const declaration = emitter.checked.declarationOf(node);
   if (declaration?.code !== undefined) {
-    return presenceOf(emitter.declared(declaration, declaration.code));
+    const code = emitter.declared(declaration, declaration.code);
+    // comparing an object with undefined would narrow the paths below it, for TypeScript, to nothing
+    return declaration.type.kind === "object" && code.mayFail
+      ? emitter.call("select#isPresent", [code], { ts: "boolean", mayFail: false })
+      : presenceOf(code);
   }
   const header = headerCode(emitter, node.operand, node.field);
   if (header !== undefined) return presenceOf(header);
-  const operand = emitter.value(node.operand);
-  if (operand.isJsonRoot) return presenceOf(ownCode(emitter, operand, node.field, node.operand));
+  const operand = ownerValue(emitter, node.operand, node.field);
+  if (operand.isJsonRoot) return presenceOf(ownCode(emitter, operand, node.field));
   if (emitter.checked.typeOf(node.operand).kind === "optional") {
     return emitter.call("optional#hasIn", [operand, { text: stringLiteral(node.field) }], {
       ts: "boolean",
     });
   }
-  noteRead(emitter, node.operand, node.field);
   return emitter.call("select#hasField", [operand, { text: stringLiteral(node.field) }], {
     ts: "boolean",
   });
@@ -79,9 +82,8 @@ function selected(
   }
   const header = headerCode(emitter, operandNode, field);
   if (header !== undefined) return header;
-  const operand = emitter.value(operandNode);
-  noteRead(emitter, operandNode, field);
-  if (operand.isJsonRoot) return ownCode(emitter, operand, field, operandNode);
+  const operand = ownerValue(emitter, operandNode, field);
+  if (operand.isJsonRoot) return ownCode(emitter, operand, field);
   const name = { text: stringLiteral(field) };
   if (emitter.checked.typeOf(operandNode).kind === "optional") {
     return emitter.call("optional#optionalAt", [operand, name]);
@@ -106,8 +108,7 @@ export function headerCode(emitter: Emitter, operand: Node, name: string): Code 
 }
 
 /** A property of a JSON object or null; a name that every object inherits is read through a helper. */
-function ownCode(emitter: Emitter, root: Code, field: string, node: Node): Code {
-  noteRead(emitter, node, field);
+function ownCode(emitter: Emitter, root: Code, field: string): Code {
   const code = { level: LEVEL.primary, ts: "unknown", mayFail: true, isJson: true } as const;
   if (field in Object.prototype) {
     const name = { text: stringLiteral(field) };
@@ -118,10 +119,11 @@ function ownCode(emitter: Emitter, root: Code, field: string, node: Node): Code 
   return { ...code, text, isSimple: true };
 }
 
-/** Notes `jwt.a.b` as read, for a chain of selections that starts at a variable. */
-function noteRead(emitter: Emitter, operand: Node, field: string): void {
+/** The value that a field is selected from. Of a chain `jwt.a.b`, the whole path is read and no shorter one. */
+function ownerValue(emitter: Emitter, operand: Node, field: string): Code {
   const path = pathOf(emitter, operand);
-  if (path !== undefined) emitter.read([...path, field]);
+  if (path === undefined) return emitter.value(operand);
+  return emitter.readingOnly([...path, field], () => emitter.value(operand));
 }
 
 function pathOf(emitter: Emitter, node: Node): readonly string[] | undefined {

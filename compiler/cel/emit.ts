@@ -9,6 +9,7 @@ import { emitMacro, macroTest } from "./emit-macro.ts";
 import { comparisonTest } from "./emit-operator.ts";
 import { emitIndex, emitPresence, emitSelect } from "./emit-select.ts";
 import type { Declaration } from "./environment.ts";
+import type { Constants } from "./fold.ts";
 
 /** A variable of a macro in the emitted code. Its text is a placeholder until every name is known. */
 export interface Local {
@@ -29,14 +30,18 @@ export class Emitter {
   readonly variables = new Set<string>();
   readonly reads = new Map<string, readonly string[]>();
   readonly locals: Local[] = [];
-  /** The constant that a closed node evaluates to, when folding found it. */
-  readonly constantOf: (node: Node) => LiteralValue | undefined;
+  readonly #constants: Constants | undefined;
   #localCount = 0;
-  #narrowed = new Set<string>();
+  #narrowed = new Map<string, string | undefined>();
 
-  constructor(checked: Checked, constantOf: (node: Node) => LiteralValue | undefined) {
+  constructor(checked: Checked, constants?: Constants) {
     this.checked = checked;
-    this.constantOf = constantOf;
+    this.#constants = constants;
+  }
+
+  /** The constant that a node evaluates to, when folding found it. */
+  constantOf(node: Node): LiteralValue | undefined {
+    return this.#constants?.literalOf(node);
   }
 
   /** The value, or undefined for an error. */
@@ -46,6 +51,11 @@ export class Emitter {
     if (constant !== undefined) return emitLiteral(this, constant);
     const typeName = this.checked.typeNameOf(node);
     if (typeName !== undefined) return this.#typeValue(typeName);
+    if (this.#constants?.isConstant(node)) return this.#constantValue(node);
+    return this.#valueOf(node);
+  }
+
+  #valueOf(node: Node): Code {
     switch (node.kind) {
       case "literal":
         return emitLiteral(this, node.literal);
@@ -153,6 +163,16 @@ export class Emitter {
     this.reads.set(path.join("."), path);
   }
 
+  /** Emits a part of a chain of selections: what is read is the chain's path, whatever the part notes. */
+  readingOnly(path: readonly string[], emit: () => Code): Code {
+    const before = [...this.reads];
+    const code = emit();
+    this.reads.clear();
+    for (const [key, known] of before) this.reads.set(key, known);
+    this.read(path);
+    return code;
+  }
+
   /** Emits what sees a new macro variable. */
   withLocal<Result>(name: string, code: Partial<Code>, emit: (local: Local) => Result): Result {
     this.#localCount += 1;
@@ -201,7 +221,19 @@ export class Emitter {
     }
     const code = this.value(node);
     if (code.ts === "boolean" && !code.mayFail) return wanted ? code : negated(code);
-    return this.strict(code, { text: String(wanted), level: LEVEL.primary });
+    // what is no bool is neither true nor false
+    if (code.ts !== "boolean" && code.ts !== "unknown") return negated(ALWAYS);
+    return this.strict(
+      code,
+      { text: String(wanted), level: LEVEL.primary },
+      !this.#isUntyped(node),
+    );
+  }
+
+  /** Whether TypeScript, too, knows nothing of a value, so that it may be compared with anything. */
+  #isUntyped(node: Node): boolean {
+    if (this.checked.typeOf(node).kind === "bool") return true;
+    return node.kind === "name" || node.kind === "select" || node.kind === "index";
   }
 
   /** `&&`, `||` and `!`: the opposite of a conjunction is the disjunction of the opposites. */
@@ -211,7 +243,7 @@ export class Emitter {
     }
     if (node.kind !== "logical") return undefined;
     const isConjunction = ((node.operator === "&&") === wanted) !== isOpposite;
-    const before = new Set(this.#narrowed);
+    const before = new Map(this.#narrowed);
     const codes = node.operands.map((operand) => {
       const code = this.#test(operand, wanted, isOpposite);
       this.#narrow(code, isConjunction ? "===" : "!==");
@@ -225,8 +257,16 @@ export class Emitter {
    * `code === constant`. TypeScript narrows a path that it has seen compared: comparing it again with another constant
    * would not type-check, though it is only never true. Then a helper compares, which narrows nothing.
    */
-  strict(code: Code, constant: { readonly text: string; readonly level: number }): Code {
-    if (this.#narrowed.has(code.text) || (code.isJsonRoot && constant.text === "null")) {
+  strict(
+    code: Code,
+    constant: { readonly text: string; readonly level: number },
+    isTyped = false,
+  ): Code {
+    const known = this.#narrowed.get(code.text);
+    if (known !== undefined && /^("|-?\d)/.test(constant.text)) {
+      return known === constant.text ? ALWAYS : negated(ALWAYS);
+    }
+    if (isTyped || this.isNarrowed(code) || (code.isJsonRoot && constant.text === "null")) {
       return this.call("compare#isSame", [code, constant], { ts: "boolean", mayFail: false });
     }
     const operands = [atLevel(code, LEVEL.relation), atLevel(constant, LEVEL.relation)];
@@ -239,11 +279,29 @@ export class Emitter {
     };
   }
 
-  /** Notes the paths that the rest of a chain sees narrowed by a comparison. */
+  /** Whether TypeScript has narrowed a path by a comparison before. */
+  isNarrowed(code: Code): boolean {
+    return this.#narrowed.has(code.text);
+  }
+
+  /** Notes the paths that the rest of a chain sees narrowed by a comparison, and to what if that is certain. */
   #narrow(code: Code, operator: "===" | "!=="): void {
     for (const [, path = "", found] of code.text.matchAll(/([^\s()!]+) ([!=]==) /g)) {
-      if (found === operator) this.#narrowed.add(path);
+      if (found === operator && !this.#narrowed.has(path)) this.#narrowed.set(path, undefined);
     }
+    const [, path = "", constant] = /^([^\s()!]+) === ("[^"\s]*"|-?\d+)$/.exec(code.text) ?? [];
+    if (operator === "===" && constant !== undefined) this.#narrowed.set(path, constant);
+  }
+
+  /** A constant that is no literal is made once, when the module is loaded. */
+  #constantValue(node: Node): Code {
+    const code = this.#valueOf(node);
+    // what is a name already is one of a constant
+    if (/^\w+$/.test(code.text)) return code;
+    const { kind } = this.checked.typeOf(node);
+    const proposal = CONSTANT_NAMES.get(kind) ?? "constant";
+    const text = this.surroundings.constant(proposal, code.text, []);
+    return { text, level: LEVEL.primary, ts: "unknown", mayFail: false, isSimple: true };
   }
 
   #typeValue(name: string): Code {
@@ -256,7 +314,7 @@ export class Emitter {
   }
 
   #logicalValue(node: Extract<Node, { kind: "logical" }>): Code {
-    const before = new Set(this.#narrowed);
+    const before = new Map(this.#narrowed);
     const operands = node.operands.map((operand) => {
       const code = this.value(operand);
       this.#narrow(code, node.operator === "&&" ? "===" : "!==");
@@ -303,8 +361,19 @@ export class Emitter {
   }
 }
 
+/** What constants are called by their type. */
+const CONSTANT_NAMES: ReadonlyMap<string, string> = new Map([
+  ["list", "items"],
+  ["map", "entries"],
+  ["timestamp", "instant"],
+  ["duration", "period"],
+  ["opaque", "network"],
+]);
+
 /** What a mistaken part of an unchecked expression becomes: an error. */
 const FAILURE: Code = { text: "undefined", level: LEVEL.primary, ts: "unknown", mayFail: true };
+
+const ALWAYS: Code = { text: "true", level: LEVEL.primary, ts: "boolean", mayFail: false };
 
 const TRUE = { text: "true", level: LEVEL.primary };
 

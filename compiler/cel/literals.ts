@@ -45,6 +45,27 @@ function decodeQuoted(text: string): LiteralValue {
   return { kind: "bytes", value: isRaw ? Buffer.from(inner, "utf8") : unescapeBytes(inner) };
 }
 
+/** For each UTF-16 unit of a string literal's value, and for its end, the offset in the literal's text. */
+export function stringOffsets(text: string): readonly number[] {
+  const prefix = /^[rR]?/.exec(text)?.[0] ?? "";
+  const quotes = /^("""|'''|"|')/.exec(text.slice(prefix.length))?.[0].length ?? 1;
+  const start = prefix.length + quotes;
+  const inner = text.slice(start, text.length - quotes);
+  const offsets: number[] = [];
+  let at = 0;
+  while (at < inner.length) {
+    ESCAPE.lastIndex = at;
+    const match = prefix === "" && inner[at] === "\\" ? ESCAPE.exec(inner) : null;
+    const length = match?.[0].length ?? 1;
+    const units = match === null ? 1 : unescapeText(match[0]).length;
+    for (let unit = 0; unit < units; unit += 1) offsets.push(start + at);
+    at += length;
+  }
+  offsets.push(start + inner.length);
+  ESCAPE.lastIndex = 0;
+  return offsets;
+}
+
 const ESCAPE =
   /\\(?:[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3})|([\s\S]))/g;
 

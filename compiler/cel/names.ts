@@ -26,3 +26,9 @@ export function finishNames(text: string, taken: readonly string[]): string {
     return name;
   });
 }
+
+/** Whether code refers to a name: not in a string, not as a property. */
+export function usesName(code: string, name: string): boolean {
+  const plain = code.replace(/"(?:[^"\\]|\\.)*"/g, '""');
+  return new RegExp(`(?<![\\w$.])${name}(?![\\w$]|:)`).test(plain);
+}

@@ -1,6 +1,6 @@
 import { type ASTNode, Environment, ParseError } from "@marcbachmann/cel-js";
 import type { CallNode, LiteralValue, Node, Span } from "./ast.ts";
-import { decodeLiteral, isInt64, isUint64 } from "./literals.ts";
+import { decodeLiteral, isInt64, isUint64, stringOffsets } from "./literals.ts";
 import { macroOf } from "./macros.ts";
 import type { Problems } from "./problems.ts";
 
@@ -167,7 +167,9 @@ class Converter {
     if (isOut) {
       this.#problems.report("cel-number-range", span, { type: literal.kind });
     }
-    return { kind: "literal", span, literal };
+    if (literal.kind !== "string") return { kind: "literal", span, literal };
+    const offsets = stringOffsets(this.#text.slice(...span)).map((offset) => offset + span[0]);
+    return { kind: "literal", span, literal, offsets };
   }
 
   #unary(name: "!" | "-", span: Span, operand: ASTNode, below: (child: ASTNode) => Node): Node {

@@ -69,6 +69,21 @@ export function functionOf(
   return make(...imports.values());
 }
 
+/** How the runtime sees a value: needed to write a folded one down again. */
+export const { doubleOf, kindOf, numberOf } = values;
+
+/** How the runtime writes values: for showing them. */
+export const { toText } = convert;
+/** A string as a CEL literal. */
+export const { quote } = strings;
+/** The entries of a map. */
+export const { entriesOf } = entries;
+
+/** The name of a value's type: `int`, `google.protobuf.Timestamp`. */
+export function typeNameOf(value: unknown): string {
+  return types.typeOf(value)?.name ?? "error";
+}
+
 function resolve({ module, name }: ImportedName): unknown {
   const found = MODULES[module.replace("gwc/runtime/cel/", "")]?.[name];
   if (found === undefined) throw new Error(`the runtime has no ${module}#${name}`);

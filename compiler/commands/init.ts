@@ -59,5 +59,5 @@ binds:
                     - name: everything
                       stdio:
                         cmd: npx
-                        args: ["@modelcontextprotocol/server-everything"]
+                        args: ["-y", "@modelcontextprotocol/server-everything"]
 `;

@@ -1,5 +1,6 @@
 import { AdminServer } from "../run/admin/server.ts";
 import { LiveGateway } from "../run/live-gateway.ts";
+import { tryCommand } from "../run/try-command.ts";
 import type { Arguments, CommandResult, Surroundings } from "./command.ts";
 
 /** `gwc run`: serves until a signal ends the process. A result only when it can't start. */
@@ -19,6 +20,8 @@ export async function run(
   endOnSignal(live.running);
   const address = host.variable("ADMIN_ADDR") ?? live.current.program.process.adminAddress;
   say(await openAdmin(address, live));
+  const command = tryCommand(live.current.program);
+  if (command !== undefined) say(`try: ${command}\n`);
   return new Promise(() => {});
 }
 

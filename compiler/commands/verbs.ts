@@ -90,14 +90,50 @@ export const verbs: readonly Verb[] = [
   },
   {
     name: "explain",
-    operands: "[CODE | POLICY]",
+    operands: "[WORD]",
     minOperands: 0,
     maxOperands: 1,
-    summary: "explain a diagnostic or a policy; list them all",
-    details: "CODE stands in brackets in every message: error[unknown-field].",
+    summary: "explain a diagnostic, a policy or, with `cel`, the expressions; list them all",
+    details: "The code of a diagnostic stands in brackets in its message: error[unknown-field].",
     options: [],
-    examples: ["gwc explain unknown-field", "gwc explain cors"],
+    examples: ["gwc explain unknown-field", "gwc explain cors", "gwc explain cel"],
     load: async () => (await import("./explain.ts")).explain,
+  },
+  {
+    name: "eval",
+    operands: "EXPRESSION",
+    minOperands: 1,
+    maxOperands: 1,
+    summary: "evaluate an expression of a rule on data of your own",
+    details:
+      "The expression is compiled as in a gateway, and what it becomes is run. DATA has the variables as expressions\n" +
+      "name them, as JSON or as `@FILE`; what it leaves out is absent.",
+    options: [
+      {
+        name: "data",
+        short: "d",
+        value: "DATA",
+        summary: "the variables (default: a request GET /)",
+      },
+      {
+        name: "phase",
+        value: "PHASE",
+        choices: ["request", "mcp", "llm", "response", "log"],
+        summary: "where the expression would stand (default: request)",
+      },
+      { name: "emit", summary: "show the TypeScript that it becomes as well" },
+      {
+        name: "format",
+        value: "FORMAT",
+        choices: ["text", "json"],
+        summary: "how the value is written (default: text)",
+      },
+    ],
+    examples: [
+      `gwc eval 'jwt.sub == "ada"' -d '{"jwt": {"sub": "ada"}}'`,
+      `gwc eval 'request.path.startsWith("/api")' -d @request.json --emit`,
+    ],
+    load: async () => (await import("./eval.ts")).evaluate,
   },
   {
     name: "init",

@@ -155,12 +155,4 @@ export const referenceMessages = {
       "Tokens are verified with public keys. A symmetric or private key in a key set could sign tokens, and would be " +
       "published with the bundle.",
   }),
-  "bad-pattern": message<{ problem: string }>({
-    severity: "error",
-    text: ({ problem }) => `this is no RE2 pattern: ${problem}`,
-    hint: () => "RE2 has no backreferences and no lookaround, so that matching takes linear time",
-    explanation:
-      "Patterns are RE2 patterns (https://github.com/google/re2/wiki/Syntax) and run on a linear-time engine: no " +
-      "request can make them take long.",
-  }),
 };

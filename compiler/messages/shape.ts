@@ -50,6 +50,13 @@ export const shapeMessages = {
     explanation:
       "These fields exclude each other or depend on each other: each says a different thing about the same part.",
   }),
+  "broken-rule": message<{ message: string }>({
+    severity: "error",
+    text: ({ message: rule }) => rule,
+    explanation:
+      "Some fields only make sense with certain values of others. The rules are the ones of the resource's definition " +
+      "(`x-kubernetes-validations` in `gwc schema --crd`).",
+  }),
   "wrong-type": message<{ field: string; expected: string; found: string }>({
     severity: "error",
     text: ({ field, expected, found }) => `${field} must be ${expected}, not ${found}`,
@@ -59,12 +66,13 @@ export const shapeMessages = {
   }),
   "unknown-value": message<{
     field: string;
+    /** The value in quotes, or what stands for it. */
     found: string;
     allowed: string;
     suggestion: string | undefined;
   }>({
     severity: "error",
-    text: ({ field, found }) => `${field} can't be "${found}"`,
+    text: ({ field, found }) => `${field} can't be ${found}`,
     hint: ({ suggestion, allowed }) => didYouMean(suggestion) ?? `one of: ${allowed}`,
     explanation: "The field takes one of a few words. They are case-sensitive.",
   }),

@@ -28,7 +28,6 @@ export const yamlMessages = {
     explanation:
       "Nested YAML aliases can make a small file expand to billions of nodes. gwc counts before it expands.",
   }),
-
   "empty-file": message<{ file: string }>({
     severity: "error",
     text: ({ file }) => `"${file}" holds no configuration`,
@@ -41,5 +40,13 @@ export const yamlMessages = {
     hint: () => "remove the `---`, or put the second gateway into a file of its own",
     explanation:
       "A standalone file describes one gateway. Only Kubernetes manifests come as several documents in a file.",
+  }),
+  "several-files": message<{ file: string }>({
+    severity: "error",
+    text: ({ file }) => `a standalone file is a whole gateway, and "${file}" is another one`,
+    hint: () => "compile each with its own `gwc build`, or put the routes into one file",
+    explanation:
+      "A standalone file describes one gateway: two of them would be two gateways. Only Kubernetes manifests are read " +
+      "together, from any number of files.",
   }),
 };

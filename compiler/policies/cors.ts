@@ -55,6 +55,7 @@ export const cors: Policy<"cors"> = {
       allowOrigins: list(
         shortText("`https://app.example.com`, `https://*.example.com`, or `*`.", {
           pattern: ORIGIN,
+          form: 'an origin such as "https://app.example.com" or "https://*.example.com", or "*"',
         }),
         {
           minItems: 1,
@@ -77,6 +78,7 @@ export const cors: Policy<"cors"> = {
   ),
   merge: "replace",
   read: readCors,
+  cluster: { field: "traffic.cors", filter: "cors", read: readClusterCors },
   resolve: resolveCors,
 };
 
@@ -126,5 +128,18 @@ function readCors(value: ConfigValue): CorsConfig {
     exposeHeaders: given.exposeHeaders ?? [],
     allowCredentials: given.allowCredentials ?? false,
     maxAge: milliseconds === undefined ? undefined : Math.floor(milliseconds / 1000),
+  };
+}
+
+/** Gateway API `HTTPCORSFilter`: `maxAge` is a number of seconds, five unless it says. */
+function readClusterCors(value: ConfigValue): CorsConfig {
+  const given = value as Partial<Omit<CorsConfig, "maxAge">> & { readonly maxAge?: number };
+  return {
+    allowOrigins: given.allowOrigins ?? [],
+    allowMethods: given.allowMethods ?? [],
+    allowHeaders: given.allowHeaders ?? [],
+    exposeHeaders: given.exposeHeaders ?? [],
+    allowCredentials: given.allowCredentials ?? false,
+    maxAge: given.maxAge ?? 5,
   };
 }

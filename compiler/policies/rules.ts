@@ -51,6 +51,29 @@ export function readRules(value: ConfigValue, origin: Origin): readonly RuleConf
   });
 }
 
+/**
+ * The rules of the cluster's `Authorization`: an expression allows or denies by itself; of a Require's expressions one
+ * has to be true, so they become one rule.
+ */
+export function readClusterRules(value: ConfigValue, origin: Origin): readonly RuleConfig[] {
+  const { policy, action = "Allow" } = value as {
+    readonly policy: { readonly matchExpressions: readonly string[] };
+    readonly action?: "Allow" | "Deny" | "Require";
+  };
+  const { matchExpressions } = policy;
+  const at = below(origin, "policy", "matchExpressions");
+  if (action === "Require" && matchExpressions.length > 1) {
+    const any = matchExpressions.map((each) => `(${each})`).join(" || ");
+    return [{ action: "require", expression: any, origin: at }];
+  }
+  const verdict = ({ Allow: "allow", Deny: "deny", Require: "require" } as const)[action];
+  return matchExpressions.map((expression, index) => ({
+    action: verdict,
+    expression,
+    origin: below(at, index),
+  }));
+}
+
 /** Compiles the rules; undefined when one of them is wrong (reported). */
 export function resolveRules(
   rules: readonly RuleConfig[],

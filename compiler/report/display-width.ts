@@ -6,7 +6,15 @@ export interface Cell {
 
 const TAB = 4;
 
-/** A line as a terminal shows it: tabs as spaces, control characters as `\u2424`-like pictures, wide characters as two columns. */
+/** Text of a configuration within a message: what could act on a terminal or reorder a line is spelled out. */
+export function printable(text: string): string {
+  return Array.from(text, (character) => {
+    const code = character.codePointAt(0) ?? 0;
+    return isControl(code) || isDirectionMark(code) ? `\\u{${code.toString(16)}}` : character;
+  }).join("");
+}
+
+/** A line as a terminal shows it: tabs as spaces, control characters as pictures, wide characters as two columns. */
 export function cells(line: string): readonly { readonly offset: number; readonly cell: Cell }[] {
   let column = 0;
   return Array.from(new Intl.Segmenter().segment(line), ({ segment, index }) => {
@@ -24,9 +32,12 @@ function cellOf(segment: string, column: number): Cell {
   }
   // Control characters could move the cursor or colour the terminal; direction marks could reorder the line.
   if (code < 32) return { text: String.fromCodePoint(0x2400 + code), width: 1 };
-  if (code === 127 || (code > 127 && code < 160) || isDirectionMark(code))
-    return { text: "\ufffd", width: 1 };
+  if (isControl(code) || isDirectionMark(code)) return { text: "\ufffd", width: 1 };
   return { text: segment, width: isWide(segment, code) ? 2 : 1 };
+}
+
+function isControl(code: number): boolean {
+  return code < 32 || (code >= 127 && code < 160);
 }
 
 /** The Unicode characters that reorder text around them (CVE-2021-42574). */

@@ -2,6 +2,7 @@ import { isError } from "../compile.ts";
 import type { Diagnostic, Severity } from "../diagnostics.ts";
 import { type MessageCode, messageOf } from "../messages.ts";
 import { type Location, locate, type SourceFile } from "../source.ts";
+import { printable } from "./display-width.ts";
 
 /** A diagnostic with its texts and places: what every format prints. */
 export interface Finding {
@@ -58,11 +59,12 @@ function finding(diagnostic: Diagnostic, files: readonly SourceFile[], isStrict:
   const { severity, text, hint } = messageOf(code);
   // The table's row and the parameters belong to the same code: `Diagnostics.report` checked it.
   const params = diagnostic.params as never;
+  const advice = hint?.(params);
   return {
     code,
     severity: severity === "warning" && isError(diagnostic, isStrict) ? "error" : severity,
-    message: text(params),
-    hint: hint?.(params),
+    message: printable(text(params)),
+    hint: advice === undefined ? undefined : printable(advice),
     location: locate(at, files),
     related: related.map((each) => ({ label: each.label, location: locate(each.at, files) })),
   };

@@ -1,6 +1,7 @@
+import type { MessageCode } from "../messages.ts";
 import type { Location } from "../source.ts";
 import { type Cell, cells } from "./display-width.ts";
-import { maskSecrets } from "./secrets.ts";
+import { shownLine } from "./secrets.ts";
 
 /** A source line cut to what fits, and the columns that a mark goes under. */
 export interface FrameLine {
@@ -18,20 +19,16 @@ const WIDTH = 96;
 const LEAD = 32;
 const CUT: Cell = { text: "…", width: 1 };
 
-/**
- * The source line of a location with the place to mark. `hidesValue`: only the text up to the end of the marked part is
- * shown. Undefined without source (a file that could not be read).
- */
-export function frameLine(location: Location, hidesValue: boolean): FrameLine | undefined {
+/** The source line of a diagnostic with the place to mark. Undefined without source (a file that could not be read). */
+export function frameLine(location: Location, code: MessageCode): FrameLine | undefined {
   const { text, start, line } = location;
   if (text === "") return undefined;
   const lineStart = start === 0 ? 0 : text.lastIndexOf("\n", start - 1) + 1;
   const lineEnd = endOfLine(text, start);
   const markEnd = Math.min(Math.max(location.end, start), lineEnd);
-  const shown = hidesValue
-    ? text.slice(lineStart, markEnd)
-    : maskSecrets(text.slice(lineStart, lineEnd));
-  return { number: line, ...mark(shown, start - lineStart, markEnd - lineStart) };
+  const [from, to] = [start - lineStart, markEnd - lineStart];
+  const shown = shownLine(code, text.slice(lineStart, lineEnd), from, to);
+  return { number: line, ...mark(shown, from, to) };
 }
 
 function endOfLine(text: string, offset: number): number {

@@ -1,11 +1,17 @@
 import type { MessageCode } from "../messages.ts";
 
-/** Diagnostics whose value may be a secret as a whole: their frames end with the key. */
-const HIDING: readonly MessageCode[] = ["literal-secret", "bad-key-set"];
-
-/** Whether the value of a diagnostic stays unseen. */
-export function hidesValue(code: MessageCode): boolean {
-  return HIDING.includes(code);
+/**
+ * What a report shows of a source line whose part from `start` to `end` is marked. Secrets are starred out, character
+ * for character, so that columns stay.
+ */
+export function shownLine(code: MessageCode, line: string, start: number, end: number): string {
+  // The mark is the secret's key; nothing behind it is shown.
+  if (code === "literal-secret") return maskSecrets(line.slice(0, end));
+  const marked = line.slice(start, end);
+  // A key set that is written out may hold a private key, in any quoting.
+  if (code === "bad-key-set" && /[{"]/.test(marked))
+    return maskSecrets(line.slice(0, start)) + stars(marked);
+  return maskSecrets(line);
 }
 
 const NAME =
@@ -18,8 +24,8 @@ const AFTER_KEY = new RegExp(
 const ANYWHERE =
   /("(?:d|p|q|dp|dq|qi|k|priv)"\s*:\s*")[^"]*|\b(bearer\s+)[\w.~+/-]+=*|(\/\/)[^/\s@"']+(?=@)/gi;
 
-/** A source line with its secrets starred out, character for character, so that columns stay. References stay too. */
-export function maskSecrets(line: string): string {
+/** References to variables stay. */
+function maskSecrets(line: string): string {
   return line
     .replace(AFTER_KEY, (whole, key: string, value: string) =>
       isReference(value) ? whole : key + stars(value),

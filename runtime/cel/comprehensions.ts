@@ -9,12 +9,18 @@ export function itemsOf(range: unknown): readonly unknown[] | undefined {
 
 /** True when the test holds for an item: `exists` in a rule. False for what is no list or map. */
 export function some(range: unknown, test: (item: unknown) => boolean): boolean {
-  return itemsOf(range)?.some((item) => test(item)) ?? false;
+  const items = itemsOf(range);
+  if (items === undefined) return false;
+  for (let at = 0; at < items.length; at += 1) if (test(items[at])) return true;
+  return false;
 }
 
 /** True when the test holds for every item: `all` in a rule. False for what is no list or map. */
 export function every(range: unknown, test: (item: unknown) => boolean): boolean {
-  return itemsOf(range)?.every((item) => test(item)) ?? false;
+  const items = itemsOf(range);
+  if (items === undefined) return false;
+  for (let at = 0; at < items.length; at += 1) if (!test(items[at])) return false;
+  return true;
 }
 
 /** `range.exists(item, test)` as a value: true wins over an error. */

@@ -37,6 +37,7 @@ export interface McpTimeouts {
   readonly keepAlive: number;
 }
 
+/** Sizes and numbers. */
 export interface McpLimits {
   /** The most bytes of a client's message; more is a 413. */
   readonly body: number;
@@ -53,6 +54,11 @@ export interface McpBackend extends McpBackendSettings {
   /** Changes when a target becomes another server; part of what a session id is bound to. */
   readonly targetDigest: string;
   readonly sessionLimits: SessionLimits;
+  /**
+   * True when a connection of this process keeps the credentials that opened it: whoever uses the session has to show the
+   * same ones, an id alone is no proof of identity.
+   */
+  readonly keepsCredentials: boolean;
 }
 
 /** Makes a backend of its settings. */
@@ -65,6 +71,9 @@ export function openMcpBackend(settings: McpBackendSettings): McpBackend {
     ...settings,
     direct: only?.kind === "streamableHttp" && !prefix ? only : undefined,
     targetDigest: digest.digest("base64url"),
+    keepsCredentials: targets.some(
+      (target) => target.kind === "sse" && target.credentials === "forward",
+    ),
     sessionLimits: { idle: timeouts.idle, live: limits.sessions, message: limits.message },
   };
 }

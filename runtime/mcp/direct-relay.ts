@@ -19,6 +19,8 @@ export interface DirectRelayOptions {
   readonly limit: number;
   /** Takes the target's session id and gives the client's; undefined: this request opens no session. */
   readonly onSession: ((targetId: string) => string) | undefined;
+  /** Called when the target has agreed (2xx). */
+  readonly onTaken: (() => void) | undefined;
 }
 
 /** Passes one answer of the only target on to the client. */
@@ -52,7 +54,9 @@ export class DirectRelay implements UpstreamHandler {
   }
 
   onHead(status: number, headers: readonly string[]): void {
-    const { filter, limit, onSession } = this.#options;
+    const { filter, limit, onSession, onTaken } = this.#options;
+    const isTaken = status >= 200 && status < 300;
+    if (isTaken) onTaken?.();
     this.#status = status;
     this.#headers = headersForClient(headers, this.#target.credentials);
     const opened = onSession && headerValue(headers, "mcp-session-id");
@@ -60,8 +64,12 @@ export class DirectRelay implements UpstreamHandler {
     const type = headerValue(headers, "content-type") ?? "";
     this.#isStream = type.toLowerCase().startsWith("text/event-stream");
     // Anything but success is an error that lists nothing: it passes as it is.
-    const isRead = filter !== undefined && status >= 200 && status < 300 && type !== "";
-    if (isRead) {
+    if (filter !== undefined && isTaken) {
+      if (status === 202 || status === 204) {
+        // A body is not expected here and does not pass unread.
+        this.#exchange.respond(status, this.#headers);
+        return;
+      }
       this.#reader = readAnswer(headers, limit);
       if (this.#reader === undefined) {
         this.#fail("an answer that can't be read");

@@ -18,6 +18,7 @@ export interface HttpListenerSink {
 
 /** Milliseconds before a stream that ended is opened again, when the target names no time itself. */
 const defaultRetry = 1000;
+const longestRetry = 30_000;
 
 /** The GET stream of one streamable HTTP target, opened again when it ends. */
 export class HttpListener implements UpstreamHandler, Call {
@@ -106,6 +107,7 @@ export class HttpListener implements UpstreamHandler, Call {
   }
 
   onError(): void {
+    this.#retry = Math.min(2 * this.#retry, longestRetry);
     this.#again();
   }
 

@@ -13,6 +13,7 @@ import type { HttpSession, LiveParts, TargetSession } from "./session.ts";
 import { sessionTable } from "./session-table.ts";
 import { openSession } from "./sessions.ts";
 import type { CallSink, McpTarget } from "./target.ts";
+import { endTargetSession } from "./target-end.ts";
 
 /** Opens a session with every target and answers with what they offer together. */
 export function serveInitialize(
@@ -143,7 +144,10 @@ class Opening {
   ): string {
     const targets = this.#sessions.map((session, index): TargetSession | undefined => {
       const result = results[index];
-      if (session === undefined || result === undefined) return undefined;
+      if (session === undefined || result === undefined) {
+        this.#leave(index);
+        return undefined;
+      }
       const { version, features } = result;
       return session.kind === "http" ? { ...session, version, features } : { ...session, features };
     });
@@ -170,6 +174,16 @@ class Opening {
   }
 
   #giveUp(): void {
+    for (const index of this.#sessions.keys()) this.#leave(index);
     if (this.#live !== undefined) sessionTable(this.#exchange.gateway).closeLive(this.#live);
+  }
+
+  /** A target that opened a session for nothing is told so. */
+  #leave(index: number): void {
+    const target = this.#backend.targets[index];
+    const session = this.#sessions[index];
+    if (target !== undefined && session !== undefined) {
+      endTargetSession(this.#exchange, target, session);
+    }
   }
 }

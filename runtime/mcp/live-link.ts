@@ -1,3 +1,5 @@
+import type { ProcessGroups } from "./process-groups.ts";
+
 /** A connection to a target that lives in this process: a child, or an SSE stream. */
 export interface LiveLink {
   readonly isOpen: boolean;
@@ -10,19 +12,27 @@ export interface LiveLink {
   close(): void;
 }
 
+/** Why a link is closed; `detail` is for the log. */
+export interface LinkFailure {
+  readonly kind: "connect" | "closed";
+  readonly detail: string;
+}
+
 /** What a link reports. */
 export interface LiveLinkEvents {
   onMessage(text: string): void;
-  /** The target ended the connection, or it broke; once. `detail` is for the log. */
-  onClose(detail: string): void;
+  /** The target refused a message, and goes on. */
+  onRefused(text: string, detail: string): void;
+  /** There was no connection to be had, or it has ended; once. */
+  onClose(failure: LinkFailure): void;
 }
 
 /** What a link needs of the process it lives in. */
 export interface LinkHost {
   /** The most bytes of one message from a target, and of messages that it has not yet taken. */
   readonly messageLimit: number;
-  /** Called when the process ends, however it ends by itself: children are killed here. */
-  readonly atExit: Set<() => void>;
+  /** The groups of children. */
+  readonly groups: ProcessGroups;
   /** Says something about a target in the gateway's log. */
   log(target: string, text: string): void;
 }

@@ -22,7 +22,7 @@ export function openPeer(
   live: LiveParts,
 ): OpenedPeer {
   const table = sessionTable(exchange.gateway);
-  const host = table.host(backend.limits.message);
+  const host = table.host(exchange.gateway, backend.limits.message);
   try {
     const peer = new LivePeer({
       name: target.name,

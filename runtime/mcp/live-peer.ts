@@ -1,17 +1,10 @@
-import type { LinkHost, LiveLink, LiveLinkEvents } from "./live-link.ts";
+import type { LinkFailure, LinkHost, LiveLink, LiveLinkEvents } from "./live-link.ts";
 import { type Message, readMessage, textAt, withId } from "./message.ts";
 import { type PendingCall, PendingCalls } from "./pending-calls.ts";
 import { rpcCode, rpcError, rpcResult } from "./rpc-answer.ts";
 import { paramOf } from "./server-bound.ts";
-import type { Call, CallSink, TargetFailure } from "./target.ts";
-
-/** Takes what a server says outside of any call. */
-export interface ListenSink {
-  /** False: send no more until `Call.resume`. */
-  onMessage(message: Message): boolean;
-  /** The target is gone. */
-  onEnd(): void;
-}
+import type { Call, CallSink, ListenSink, TargetFailure } from "./target.ts";
+import { WaitingMessages } from "./waiting-messages.ts";
 
 /** What a peer is told when it is made. */
 export interface LivePeerOptions {
@@ -36,9 +29,6 @@ interface Listener extends Lane {
   readonly sink: ListenSink;
 }
 
-/** The most messages that wait for a client to open a stream. */
-const longestQueue = 256;
-
 /**
  * A session's side of a live target. The target writes everything to one connection; here is decided which of the
  * client's streams a message belongs to.
@@ -47,10 +37,10 @@ export class LivePeer {
   readonly #options: LivePeerOptions;
   readonly #link: LiveLink;
   readonly #calls: PendingCalls;
-  /** Ids of the server's requests that the client has not answered: a human may be thinking. */
-  readonly #asked = new Set<string>();
+  /** The server's requests that the client has not answered, by id, and where they went: a human may be thinking. */
+  readonly #asked = new Map<string, Lane>();
   readonly #listeners: Listener[] = [];
-  readonly #queue: Message[] = [];
+  readonly #waiting = new WaitingMessages();
   #pausedLanes = 0;
 
   constructor(options: LivePeerOptions) {
@@ -58,7 +48,8 @@ export class LivePeer {
     this.#calls = new PendingCalls(options.callTimeout, (call) => this.#expire(call));
     this.#link = options.open({
       onMessage: (text) => this.#receive(text),
-      onClose: (detail) => this.#lose(detail),
+      onRefused: (text, detail) => this.#refuse(text, detail),
+      onClose: (failure) => this.#lose(failure),
     });
   }
 
@@ -94,12 +85,12 @@ export class LivePeer {
   listen(sink: ListenSink): Call {
     const listener: Listener = { sink, isPaused: false };
     this.#listeners.push(listener);
-    for (const message of this.#queue.splice(0)) this.#deliver(listener, message);
+    for (const message of this.#waiting.takeAll()) this.#deliver(listener, message);
     return {
       cancel: () => {
         const at = this.#listeners.indexOf(listener);
         if (at !== -1) this.#listeners.splice(at, 1);
-        this.#release(listener);
+        this.#leave(listener);
       },
       resume: () => this.#release(listener),
     };
@@ -140,7 +131,6 @@ export class LivePeer {
    * way, that is the one; else a client that listens gets it; else the youngest request does.
    */
   #route(message: Message): void {
-    if (message.kind === "request") this.#asked.add(message.id);
     const candidates = this.#calls.candidates();
     const only = candidates.length === 1 ? candidates[0] : undefined;
     const lane = this.#progressOf(message) ?? only ?? this.#listeners.at(-1) ?? candidates.at(-1);
@@ -166,22 +156,34 @@ export class LivePeer {
   /** Nobody listens: a ping is answered here, the rest waits for a client's next stream. */
   #keep(message: Message): void {
     if (message.kind === "request" && message.method === "ping") {
-      this.#asked.delete(message.id);
       this.#link.send(rpcResult(message.id, "{}"));
       return;
     }
-    this.#queue.push(message);
-    if (this.#queue.length <= longestQueue) return;
-    const dropped = this.#queue.shift();
-    if (dropped?.kind !== "request") return;
-    this.#asked.delete(dropped.id);
-    this.#link.send(rpcError(dropped.id, rpcCode.internal, "the client does not listen"));
+    for (const dropped of this.#waiting.add(message)) {
+      if (dropped.kind === "request") this.#refuseRequest(dropped.id);
+    }
+  }
+
+  /** Nobody will answer the server: it need not wait. */
+  #refuseRequest(id: string): void {
+    this.#link.send(rpcError(id, rpcCode.internal, "the client does not listen"));
   }
 
   #deliver(lane: Lane, message: Message): void {
+    if (message.kind === "request") this.#asked.set(message.id, lane);
     if (lane.sink.onMessage(message) || lane.isPaused) return;
     lane.isPaused = true;
     if (this.#pausedLanes++ === 0) this.#link.pause();
+  }
+
+  /** The client has left a stream: what it was asked there is not answered. */
+  #leave(lane: Lane): void {
+    this.#release(lane);
+    for (const [id, asked] of this.#asked) {
+      if (asked !== lane) continue;
+      this.#asked.delete(id);
+      this.#refuseRequest(id);
+    }
   }
 
   #release(lane: Lane): void {
@@ -196,12 +198,13 @@ export class LivePeer {
    */
   #cancel(call: PendingCall): void {
     if (!this.#calls.remove(call)) return;
-    this.#release(call);
+    this.#leave(call);
     this.#tellCancelled(call, "the client left");
   }
 
   #expire(call: PendingCall): void {
-    if (this.#asked.size > 0) {
+    const isAsking = this.#asked.values().some((lane) => lane === call || !("request" in lane));
+    if (isAsking) {
       this.#calls.restart(call);
       return;
     }
@@ -216,9 +219,17 @@ export class LivePeer {
     );
   }
 
-  #lose(detail: string): void {
+  /** The target did not take a message: the request in it gets no answer. */
+  #refuse(text: string, detail: string): void {
     this.#options.host.log(this.#options.name, detail);
-    this.#endAll({ kind: "closed", detail });
+    const message = readMessage(text);
+    const call = message.kind === "request" ? this.#calls.find(message.id) : undefined;
+    if (call !== undefined) this.#fail(call, { kind: "status", detail });
+  }
+
+  #lose(failure: LinkFailure): void {
+    this.#options.host.log(this.#options.name, failure.detail);
+    this.#endAll(failure);
     this.#options.onGone();
   }
 

@@ -40,12 +40,13 @@ function matchesOrigin(allowed: string, origin: string): boolean {
   if (star === -1) return pattern === origin;
   const before = pattern.slice(0, star);
   const after = pattern.slice(star + 1);
-  return (
-    origin.length > before.length + after.length &&
-    origin.startsWith(before) &&
-    origin.endsWith(after)
-  );
+  if (origin.length <= before.length + after.length) return false;
+  if (!origin.startsWith(before) || !origin.endsWith(after)) return false;
+  return hostLabels.test(origin.slice(before.length, origin.length - after.length));
 }
+
+/** What a `*` stands for: letters, digits and dots, so that `https://evil.test/.example.com` is no subdomain. */
+const hostLabels = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
 
 function matchesHostname(own: string, hostname: string): boolean {
   if (!own.startsWith("*.")) return own === hostname;

@@ -53,24 +53,18 @@ export function callTarget(
   return call;
 }
 
-/** Sends a notification, or the answer to a request of the server's; a target that is gone misses nothing. */
+/** Sends a notification, or the answer to a request of the server's. The sink's `onAnswer` says that it was taken. */
 export function tellTarget(
   context: SessionContext,
   active: ActiveTarget,
   message: Message,
-): Promise<void> {
+  sink: CallSink,
+): Call {
   const { session } = active;
-  if (session.kind === "live") {
-    session.peer.send(message);
-    return Promise.resolve();
-  }
-  return new Promise((resolve) => {
-    callTarget(context, active, message, {
-      onMessage: () => true,
-      onAnswer: () => resolve(),
-      onFailure: () => resolve(),
-    });
-  });
+  if (session.kind === "http") return callTarget(context, active, message, sink);
+  session.peer.send(message);
+  sink.onAnswer(message);
+  return { cancel: () => {}, resume: () => {} };
 }
 
 function refused(sink: CallSink): Call {

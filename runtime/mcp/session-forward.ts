@@ -10,6 +10,8 @@ import { type ActiveTarget, callTarget, type SessionContext } from "./session-co
 /** Sends a request to one target and everything that comes of it to the client. */
 export function forwardCall(context: SessionContext, active: ActiveTarget, request: Message): void {
   const { exchange, backend } = context;
+  const { target } = active;
+  if (target.kind !== "stdio") exchange.record.upstream = target.upstream.name;
   const stream = new ClientStream(exchange, request.id, backend.timeouts.keepAlive);
   const call = callTarget(context, active, request, {
     onMessage: (message) => forwardTo(stream, active, context, message),

@@ -10,7 +10,7 @@ import { mergedLists, serveMergedList } from "./merged-lists.ts";
 import type { Message } from "./message.ts";
 import { resolveItem } from "./names.ts";
 import { respondRpcError, rpcCode, rpcResult } from "./rpc-answer.ts";
-import { routeNotification, routeResponse, withItemName } from "./server-bound.ts";
+import { type Routed, routeNotification, routeResponse, withItemName } from "./server-bound.ts";
 import {
   activeTarget,
   activeTargets,
@@ -21,7 +21,7 @@ import {
 import { forwardCall, forwardTo } from "./session-forward.ts";
 import { serveStream } from "./session-stream.ts";
 import { endSession, refuseUnknownSession, resumeSession } from "./sessions.ts";
-import { endTargetSessions } from "./target-end.ts";
+import { endTargetSession } from "./target-end.ts";
 
 /** Serves a client's message where the gateway keeps the session itself: several targets, stdio, SSE. */
 export function serveSessionPost(
@@ -29,18 +29,21 @@ export function serveSessionPost(
   backend: McpBackend,
   access: McpAccess,
   message: Message,
-): void | Promise<void> {
+): void {
   if (message.method === "initialize" && message.kind === "request") {
-    return serveInitialize(exchange, backend, access, message);
+    serveInitialize(exchange, backend, access, message);
+    return;
   }
   const context = sessionContext(exchange, backend, access);
-  if (context === undefined) return undefined;
+  if (context === undefined) return;
   switch (message.kind) {
     case "response":
     case "notification":
-      return serveTold(context, message);
+      serveTold(context, message);
+      return;
     case "request":
-      return serveRequest(context, message);
+      serveRequest(context, message);
+      return;
   }
 }
 
@@ -62,7 +65,9 @@ export function serveSessionDelete(
 ): void {
   const context = sessionContext(exchange, backend, access);
   if (context === undefined) return;
-  endTargetSessions(context);
+  for (const { target, session } of activeTargets(context)) {
+    endTargetSession(exchange, target, session);
+  }
   endSession(exchange, context.session);
   exchange.respond(204, []);
 }
@@ -83,24 +88,32 @@ function sessionContext(
   return session && { exchange, backend, access, session };
 }
 
-/** Hands on what needs no answer; 202 says that it was taken. */
-async function serveTold(context: SessionContext, message: Message): Promise<void> {
+/** Hands on what needs no answer; 202 says that it was taken, or that nobody is there to take it. */
+function serveTold(context: SessionContext, message: Message): void {
   const { exchange, backend } = context;
-  if (!backend.prefix) {
-    const only = activeTarget(context, 0);
-    if (only !== undefined) await tellTarget(context, only, message);
-  } else {
-    const isResponse = message.kind === "response";
-    const routed = isResponse ? routeResponse(message) : routeNotification(message);
-    const one = routed && activeTarget(context, routed.index);
-    if (routed !== undefined && one !== undefined) await tellTarget(context, one, routed.message);
-    if (routed === undefined && !isResponse) {
-      await Promise.all(
-        activeTargets(context).map((active) => tellTarget(context, active, message)),
-      );
-    }
-  }
-  exchange.respond(202, []);
+  const call = fanOut(
+    recipients(context, message).map((told) => (sink) => {
+      const active = activeTarget(context, told.index);
+      if (active !== undefined) return tellTarget(context, active, told.message, sink);
+      sink.onAnswer(message);
+      return { cancel: () => {}, resume: () => {} };
+    }),
+    {
+      deadline: backend.timeouts.fanOut,
+      onMessage: () => true,
+      onDone: () => exchange.respond(202, []),
+    },
+  );
+  exchange.onAbort(() => call.cancel());
+}
+
+/** Who a notification or an answer is for, each with the message as that target knows it. */
+function recipients(context: SessionContext, message: Message): readonly Routed[] {
+  if (!context.backend.prefix) return [{ index: 0, message }];
+  const isResponse = message.kind === "response";
+  const routed = isResponse ? routeResponse(message) : routeNotification(message);
+  if (routed !== undefined) return [routed];
+  return isResponse ? [] : activeTargets(context).map(({ index }) => ({ index, message }));
 }
 
 function serveRequest(context: SessionContext, request: Message): void {

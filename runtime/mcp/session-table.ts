@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { GatewayContext, LiveSession } from "../gateway/context.ts";
 import type { LinkHost } from "./live-link.ts";
-import { logTarget } from "./log.ts";
+
+import { ProcessGroups } from "./process-groups.ts";
 import type { LiveParts, McpSession } from "./session.ts";
 
 /** How many sessions a process holds, and for how long. */
@@ -26,7 +27,7 @@ export interface SessionTable extends LiveSession {
   /** An empty set of connections; undefined when there are too many and all are busy. */
   openLive(limits: SessionLimits): LiveParts | undefined;
   closeLive(live: LiveParts): void;
-  host(messageLimit: number): LinkHost;
+  host(gateway: GatewayContext, messageLimit: number): LinkHost;
 }
 
 /** The table of this process. */
@@ -44,6 +45,9 @@ const tableKey = "mcp";
 /** Sessions of HTTP targets need no memory here: this bounds a cache. */
 const mostRemembered = 4096;
 
+/** What a target writes is cut to this many characters in the log. */
+const longestLogText = 4096;
+
 /** Milliseconds between two looks for idle sessions, at most. */
 const longestSweep = 30_000;
 
@@ -51,16 +55,9 @@ class Sessions implements SessionTable {
   /** Insertion order is order of use. */
   readonly #remembered = new Map<string, McpSession>();
   readonly #live = new Map<string, LiveParts>();
-  readonly #atExit = new Set<() => void>();
-  readonly #onExit = () => {
-    for (const end of this.#atExit) end();
-  };
+  readonly #groups = new ProcessGroups();
   #sweeper: NodeJS.Timeout | undefined;
   #sweepInterval = 0;
-
-  constructor() {
-    process.on("exit", this.#onExit);
-  }
 
   find(id: string): McpSession | undefined {
     const session = this.#remembered.get(id);
@@ -113,8 +110,14 @@ class Sessions implements SessionTable {
     this.#sweeper = undefined;
   }
 
-  host(messageLimit: number): LinkHost {
-    return { messageLimit, atExit: this.#atExit, log: logTarget };
+  host(gateway: GatewayContext, messageLimit: number): LinkHost {
+    const log = (target: string, text: string) => {
+      const isShort = text.length <= longestLogText;
+      gateway.warn(
+        `mcp target ${target}: ${isShort ? text : `${text.slice(0, longestLogText)}...`}`,
+      );
+    };
+    return { messageLimit, groups: this.#groups, log };
   }
 
   close(): void {

@@ -20,7 +20,7 @@ export function openSession(
   opened: SessionParts,
 ): McpSession {
   const { gateway } = exchange;
-  const binding = bindingOf(backend, access);
+  const binding = bindingOf(exchange, backend, access);
   const { initialize } = opened;
   const isShort = initialize !== undefined && initialize.length <= longestInitialize;
   const parts = { ...opened, initialize: isShort ? initialize : undefined };
@@ -42,7 +42,7 @@ export function resumeSession(
   id: string,
 ): McpSession | undefined {
   const { gateway } = exchange;
-  const binding = bindingOf(backend, access);
+  const binding = bindingOf(exchange, backend, access);
   const table = sessionTable(gateway);
   const known = table.find(id);
   if (known !== undefined) {
@@ -79,6 +79,8 @@ function note(exchange: Exchange, session: McpSession): void {
   exchange.record.fields.set("mcp.session.id", session.logName);
 }
 
-function bindingOf(backend: McpBackend, access: McpAccess): string {
-  return `${backend.targetDigest}\n${backend.route}\n${subjectOf(access.jwt)}`;
+function bindingOf(exchange: Exchange, backend: McpBackend, access: McpAccess): string {
+  const place = `${backend.targetDigest}\n${backend.route}\n${subjectOf(access.jwt)}`;
+  if (!backend.keepsCredentials) return place;
+  return `${place}\n${JSON.stringify([exchange.header("authorization"), exchange.header("cookie")])}`;
 }

@@ -82,7 +82,7 @@ class SseLink implements LiveLink {
         },
         onData: (chunk) => this.#read(chunk),
         onEnd: () => this.#break("ended its stream"),
-        onError: (failure) => this.#break(describe(failure)),
+        onError: (failure) => this.#lose(failure),
       },
     );
   }
@@ -121,22 +121,30 @@ class SseLink implements LiveLink {
     const post = this.#upstream.send(
       { method: "POST", path, headers, body: text },
       {
-        // A session that has ended answers 404; whatever is not 2xx means that the message was not taken.
         onHead: (status) => {
-          if (status < 200 || status > 299) this.#break(`refused a message with ${status}`);
+          if (status >= 200 && status < 300) return;
+          const detail = `refused a message with ${status}`;
+          // 404: the server has forgotten the session.
+          if (status === 404) this.#break(detail);
+          else this.#events.onRefused(text, detail);
         },
         onData: () => true,
         onEnd: () => this.#posts.delete(post),
-        onError: (failure) => this.#break(describe(failure)),
+        onError: (failure) => this.#lose(failure),
       },
     );
     this.#posts.add(post);
   }
 
-  #break(detail: string): void {
+  #lose(failure: UpstreamFailure): void {
+    const kind = failure.kind === "connect" ? "connect" : "closed";
+    this.#break(`${failure.kind}: ${failure.detail}`, kind);
+  }
+
+  #break(detail: string, kind: "connect" | "closed" = "closed"): void {
     if (!this.#isOpen) return;
     this.close();
-    this.#events.onClose(detail);
+    this.#events.onClose({ kind, detail });
   }
 }
 
@@ -144,8 +152,4 @@ function isEventStream(headers: readonly string[]): boolean {
   return (
     headerValue(headers, "content-type")?.toLowerCase().startsWith("text/event-stream") === true
   );
-}
-
-function describe(failure: UpstreamFailure): string {
-  return `${failure.kind}: ${failure.detail}`;
 }

@@ -49,6 +49,14 @@ export interface CallSink {
   onFailure(failure: TargetFailure): void;
 }
 
+/** Takes what a server says outside of any call. */
+export interface ListenSink {
+  /** False: send no more until `Call.resume`. */
+  onMessage(message: Message): boolean;
+  /** The target is gone. */
+  onEnd(): void;
+}
+
 /** A request that a target is working on. */
 export interface Call {
   /** Nobody waits any more: the target is told, nothing more is handed over. Safe to call again. */

@@ -1,5 +1,5 @@
-import type { HostBackend } from "../../compiler/ir.ts";
-import { code, imported, literal } from "../code.ts";
+import type { HostBackend, Text } from "../../compiler/ir.ts";
+import { type Code, code, imported, literal } from "../code.ts";
 import type { Trace } from "../trace.ts";
 import type { BackendCode } from "./backend.ts";
 
@@ -13,7 +13,7 @@ export function hostBackend({ url, origin }: HostBackend, trace: Trace): Backend
     declarations: [
       code`
         ${trace(origin)}
-        const upstream = ${open}(${literal({ url, connectTimeout: CONNECT_TIMEOUT })});
+        const upstream = ${open}(${literal({ url: upstreamUrl(url), connectTimeout: CONNECT_TIMEOUT })});
       `,
     ],
     first: [],
@@ -21,4 +21,10 @@ export function hostBackend({ url, origin }: HostBackend, trace: Trace): Backend
     step: [code`return ${imported("gwc/runtime/backends/host", "forward")}(exchange, upstream);`],
     isAsync: false,
   };
+}
+
+/** The address of an upstream; what starts with a variable is looked at when the gateway starts. */
+export function upstreamUrl(url: Text): Text | Code {
+  if (typeof url === "string" || typeof url.parts[0] === "string") return url;
+  return code`${imported("gwc/runtime/gateway/late", "httpUrl")}(${literal(url)})`;
 }

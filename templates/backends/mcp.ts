@@ -2,7 +2,7 @@ import type { McpBackend, McpTarget, RouteNode } from "../../compiler/ir.ts";
 import { type Code, code, imported, importedType, literal } from "../code.ts";
 import type { Trace } from "../trace.ts";
 import type { BackendCode } from "./backend.ts";
-import { CONNECT_TIMEOUT } from "./host.ts";
+import { CONNECT_TIMEOUT, upstreamUrl } from "./host.ts";
 
 const MODULE = "gwc/runtime/mcp/backend";
 
@@ -78,7 +78,12 @@ function target(node: McpTarget, credentials: "withhold" | "forward"): Code {
     case "streamable":
     case "sse": {
       const make = imported(MODULE, node.kind === "sse" ? "sse" : "streamableHttp");
-      const settings = { name, url: node.url, connectTimeout: CONNECT_TIMEOUT, credentials };
+      const settings = {
+        name,
+        url: upstreamUrl(node.url),
+        connectTimeout: CONNECT_TIMEOUT,
+        credentials,
+      };
       return code`${make}(${literal(settings)})`;
     }
     case "stdio": {

@@ -123,8 +123,11 @@ export function evaluate(test: SpecCase, slot: CelSlot): unknown {
   return functionOf(expression.code, expression.variables)(test.variables);
 }
 
-/** Compiles a case as the suite says: with the checker's verdict, or without. */
+/**
+ * Compiles a case as the suite says: with the checker's verdict, or without. A rule is compiled without, for a deny rule
+ * that can never deny is refused.
+ */
 export function compileCase(test: SpecCase, slot: CelSlot): CompileResult {
-  const mode = test.isUnchecked ? "unchecked" : "checked";
+  const mode = test.isUnchecked || slot !== "value" ? "unchecked" : "checked";
   return compileIn(test.expression, test.environment, slot, mode);
 }

@@ -135,6 +135,14 @@ describe("a hidden list entry stays hidden when", () => {
     expect(answer.status).toBe(502);
   });
 
+  test("the list has no type, or comes where none is expected", async () => {
+    for (const status of [200, 202]) {
+      upstream.answer = (response) =>
+        void response.writeHead(status).end(`{"result":${results["tools/list"]}}`);
+      expect((await post(gateway.url, list("tools/list"))).text).not.toContain("secret");
+    }
+  });
+
   test("the list is of an unknown type", async () => {
     upstream.answer = (response) => {
       response

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { startHandwritten, type TestGateway } from "./gateways.ts";
 import { initialize, messagesOf, openSession, post, send, toolCall } from "./raw-client.ts";
 import { type Answer, mcpAnswers, type RawUpstream, startUpstream } from "./raw-upstream.ts";
@@ -245,6 +245,20 @@ describe("a target that is down", () => {
   test.each(failing)("fails initialize under failClosed when it %s", async (_, answer) => {
     two.answer = answer;
     expect((await post(gateway.url, initialize)).status).toBeGreaterThanOrEqual(500);
+  });
+
+  test("leaves no session behind at the others when it fails initialize", async () => {
+    two.answer = failing[0]?.[1] ?? two.answer;
+    await post(gateway.url, initialize);
+    await vi.waitFor(() => expect(one.seen.at(-1)?.method).toBe("DELETE"));
+    expect(one.seen.at(-1)?.headers["mcp-session-id"]).toMatch(/^upstream-/);
+  });
+
+  test("does not hold notifications up beyond the deadline", async () => {
+    const session = await openSession(gateway.url);
+    two.answer = () => {};
+    const notice = { jsonrpc: "2.0", method: "notifications/roots/list_changed" };
+    expect((await post(gateway.url, notice, session)).status).toBe(202);
   });
 
   test.each(failing)(

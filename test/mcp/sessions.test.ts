@@ -92,6 +92,19 @@ describe.each(["/mcp", "/merged"])("a session of %s", (path) => {
     });
   });
 
+  test("goes on when the target does not let clients end it", async () => {
+    if (path === "/merged") return;
+    const session = await openSession(at(gateway, path), alice);
+    upstream.answer = (response, request, message) => {
+      if (request.method === "DELETE") response.writeHead(405).end();
+      else plain(response, request, message);
+    };
+    expect((await send(at(gateway, path), { method: "DELETE", headers: session })).status).toBe(
+      405,
+    );
+    expect((await post(at(gateway, path), ping, session)).status).toBe(200);
+  });
+
   test("has an id of visible ASCII that says nothing, and the log shows neither", async () => {
     const session = await openSession(at(gateway, path), alice);
     const id = session["mcp-session-id"] ?? "";

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -43,6 +44,12 @@ function isAlive(pid: number): boolean {
   } catch {
     return false;
   }
+}
+
+/** The processes whose parent this one is. */
+function childrenOf(pid: number): number[] {
+  const found = spawnSync("ps", ["-o", "pid=", "--ppid", String(pid)], { encoding: "utf8" });
+  return found.stdout.trim().split(/\s+/).map(Number);
 }
 
 async function until(condition: () => boolean, milliseconds = 3000): Promise<void> {
@@ -173,6 +180,13 @@ describe("a child", () => {
     await until(() => readFileSync(journal, "utf8").includes('"requestId":"left"'));
   });
 
+  test("that asks a client that leaves gets an error", async () => {
+    const session = await openSession(gateway.url);
+    const body = JSON.stringify(toolCall("ask", "asking"));
+    await send(gateway.url, { headers: session, body, leaveAfter: 5 });
+    await until(() => readFileSync(journal, "utf8").includes('"id":"asked","error"'));
+  });
+
   test("can ask the client on its GET stream and gets the answer", async () => {
     const session = await openSession(gateway.url);
     const stream = await fetch(gateway.url, {
@@ -206,13 +220,15 @@ describe("the gateway", () => {
     await until(() => !started.some(isAlive));
   });
 
-  test("leaves no child behind when it is killed", async () => {
-    await start();
+  test("leaves nothing behind when it is killed: a guard ends what will not end by itself", async () => {
+    await start(["--grandchild", "--stubborn"]);
     await openSession(gateway.url);
-    await until(() => pids("child").length === 1);
-    const started = pids("child");
+    await until(() => pids("grandchild").length === 1);
+    const started = [...pids("child"), ...pids("grandchild")];
+    const guards = childrenOf(gateway.pid).filter((pid) => !started.includes(pid));
+    expect(guards.length).toBe(1);
     await gateway.stop("SIGKILL");
-    await until(() => !started.some(isAlive));
+    await until(() => ![...started, ...guards].some(isAlive), 8000);
   });
 
   test("ends a call that hangs at its deadline", async () => {
@@ -270,6 +286,6 @@ describe("the gateway", () => {
     gateway = await startHandwritten({
       routes: [{ name: "mcp", targets: [{ name: "none", stdio: { cmd: "/nonexistent/server" } }] }],
     });
-    await expect(openSession(gateway.url)).rejects.toThrow(/50[23]/);
+    await expect(openSession(gateway.url)).rejects.toThrow("503");
   });
 });

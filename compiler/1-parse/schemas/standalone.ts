@@ -12,6 +12,8 @@ import {
 } from "../../schema.ts";
 import { spellingSchemas } from "../policy-spellings.ts";
 
+const PATH = { pattern: "^/", form: 'a path that begins with "/"' } as const;
+
 /** The standalone file (`gwc -f FILE`): the whole shape, as `gwc schema` prints it for editors. */
 export function standaloneSchema(): Schema {
   return object(
@@ -233,16 +235,19 @@ const valueMatchSchema: Schema = object(
 const matchSchema: Schema = object({
   path: object(
     {
-      exact: shortText("This path.", { maxLength: 1024, pattern: "^/" }),
+      exact: shortText("This path.", { maxLength: 1024, ...PATH }),
       pathPrefix: shortText("This path and everything below it, by whole segments.", {
         maxLength: 1024,
-        pattern: "^/",
+        ...PATH,
       }),
       regex: text("An RE2 pattern that the whole path matches.", { maxLength: 1024 }),
     },
     { exactlyOneOf: ["exact", "pathPrefix", "regex"] },
   ),
-  method: shortText("The method.", { pattern: "^[A-Z]+$" }),
+  method: shortText("The method.", {
+    pattern: "^[A-Z]+$",
+    form: 'a method in capital letters, such as "GET"',
+  }),
   headers: list(valueMatchSchema, { maxItems: 16, description: "All of these headers." }),
   query: list(valueMatchSchema, { maxItems: 16, description: "All of these query parameters." }),
 });
@@ -288,7 +293,7 @@ const addressSchema = (what: string, path: string): Schema =>
       port: integer("The port, when `host` is only a host.", 1, 65535),
       path: text("The path, when `host` is only a host.", {
         maxLength: 1024,
-        pattern: "^/",
+        ...PATH,
         default: path,
       }),
       backend: notYet("named backends"),
@@ -301,6 +306,7 @@ const mcpTargetSchema: Schema = object(
     name: shortText("The target's name: the prefix of its tools when there are several. No `_`.", {
       maxLength: 64,
       pattern: "^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$",
+      form: 'letters, digits, "-" and ".", such as "my-tools"',
     }),
     mcp: addressSchema("streamable HTTP", "/mcp"),
     sse: addressSchema("legacy SSE", "/sse"),

@@ -2,7 +2,7 @@
 // Route catalogue: requestHeaderModifier, responseHeaderModifier, urlRewrite, then host.
 
 import { forward } from "gwc/runtime/backends/host";
-import { env } from "gwc/runtime/gateway/late";
+import { env, httpUrl } from "gwc/runtime/gateway/late";
 import { openUpstream } from "gwc/runtime/http/client";
 import type { Exchange } from "gwc/runtime/http/exchange";
 import type { HeaderChanges } from "gwc/runtime/http/header-changes";
@@ -26,7 +26,7 @@ const responseHeaders: HeaderChanges = {
 
 // gateway.yaml binds[0].listeners[0].routes[2].backends[0].host
 const upstream = openUpstream({
-  url: `http://${env("CATALOGUE", "127.0.0.1:8081")}`,
+  url: httpUrl(env("CATALOGUE", "127.0.0.1:8081")),
   connectTimeout: 10000,
 });
 

@@ -1,0 +1,32 @@
+import { policies } from "../../policies/index.ts";
+import type { ClusterForm } from "../../policies/policy.ts";
+import type { BuiltFields } from "./schemas/backend.ts";
+import type { BuiltRuleFields } from "./schemas/routes.ts";
+
+/** The fields of the cluster form that this version enforces: those that a policy claims. */
+export interface ClusterFields {
+  /** Of a GatewayPolicy: `traffic.cors`. */
+  readonly policy: BuiltFields;
+  /** Of a GatewayBackend's own policies: `mcp.authorization`. */
+  readonly backend: BuiltFields;
+  /** Of an HTTPRoute's rule. */
+  readonly rule: BuiltRuleFields;
+}
+
+/** What is built, as the policies say. */
+export function builtFields(): ClusterFields {
+  const claimed = policies.flatMap(({ cluster }): readonly ClusterForm<unknown>[] =>
+    cluster === undefined ? [] : [cluster],
+  );
+  const fields = claimed.map(({ field }) => field);
+  const inRules = claimed.flatMap(({ filter }) => filter ?? []);
+  const ofRules = claimed.flatMap(({ ruleField }) => ruleField ?? []);
+  const backend = fields
+    .filter((field) => field.startsWith("backend."))
+    .map((field) => field.slice("backend.".length));
+  return {
+    policy: new Set(fields),
+    backend: new Set(backend),
+    rule: { filters: new Set(inRules), fields: new Set(ofRules) },
+  };
+}

@@ -1,0 +1,107 @@
+import type { ManifestKind } from "../../manifests.ts";
+import type { Schema } from "../../schema.ts";
+import { builtFields } from "./built-fields.ts";
+import { backendSchema } from "./schemas/backend.ts";
+import {
+  configMapSchema,
+  endpointSliceSchema,
+  namespaceSchema,
+  referenceGrantSchema,
+  secretSchema,
+  serviceSchema,
+} from "./schemas/core.ts";
+import {
+  backendTlsPolicySchema,
+  gatewayClassSchema,
+  gatewaySchema,
+  listenerSetSchema,
+} from "./schemas/gateway.ts";
+import { parametersSchema } from "./schemas/parameters.ts";
+import { policySchema } from "./schemas/policy.ts";
+import {
+  grpcRouteSchema,
+  httpRouteSchema,
+  tcpRouteSchema,
+  tlsRouteSchema,
+} from "./schemas/routes.ts";
+
+/** A kind of the cluster form: how it is spelled, and its shape. */
+export interface KindRow {
+  readonly kind: ManifestKind;
+  /** `HTTPRoute`; our kinds also have the name of the gateway whose configuration they share. */
+  readonly spellings: readonly string[];
+  readonly groups: readonly string[];
+  readonly versions: readonly string[];
+  readonly isNamespaced: boolean;
+  readonly schema: () => Schema;
+}
+
+/** The Gateway API's group. */
+export const GATEWAY_GROUP = "gateway.networking.k8s.io";
+/** Our group first, then the other one that is accepted. */
+export const OUR_GROUPS = ["gwc.dev", "agentgateway.dev"];
+
+/** Every kind that is read. */
+export const kinds: readonly KindRow[] = [
+  {
+    ...gatewayKind("GatewayClass", ["v1", "v1beta1"], () => gatewayClassSchema),
+    isNamespaced: false,
+  },
+  gatewayKind("Gateway", ["v1", "v1beta1"], () => gatewaySchema),
+  {
+    ...gatewayKind("ListenerSet", ["v1", "v1alpha1"], () => listenerSetSchema),
+    spellings: ["ListenerSet", "XListenerSet"],
+    groups: [GATEWAY_GROUP, "gateway.networking.x-k8s.io"],
+  },
+  gatewayKind("HTTPRoute", ["v1", "v1beta1"], () => httpRouteSchema(builtFields().rule)),
+  gatewayKind("GRPCRoute", ["v1"], () => grpcRouteSchema),
+  gatewayKind("TCPRoute", ["v1alpha2", "v1"], () => tcpRouteSchema),
+  gatewayKind("TLSRoute", ["v1alpha2", "v1alpha3", "v1"], () => tlsRouteSchema),
+  gatewayKind("ReferenceGrant", ["v1beta1", "v1"], () => referenceGrantSchema),
+  gatewayKind("BackendTLSPolicy", ["v1", "v1alpha3"], () => backendTlsPolicySchema),
+  coreKind("Service", () => serviceSchema),
+  { ...coreKind("EndpointSlice", () => endpointSliceSchema), groups: ["discovery.k8s.io"] },
+  { ...coreKind("Namespace", () => namespaceSchema), isNamespaced: false },
+  coreKind("Secret", () => secretSchema),
+  coreKind("ConfigMap", () => configMapSchema),
+  ourKind("GatewayBackend", "AgentgatewayBackend", () => backendSchema(builtFields().backend)),
+  ourKind("GatewayPolicy", "AgentgatewayPolicy", () => policySchema(builtFields().policy)),
+  ourKind("GatewayParameters", "AgentgatewayParameters", () => parametersSchema),
+];
+
+/** The group and version of an `apiVersion`. */
+export function splitApiVersion(apiVersion: string): { group: string; version: string } {
+  const slash = apiVersion.indexOf("/");
+  return slash < 0
+    ? { group: "", version: apiVersion }
+    : { group: apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1) };
+}
+
+/** The kind that a group and a kind's name stand for, in references as in documents. */
+export function kindOf(group: string, name: string): ManifestKind | undefined {
+  return kinds.find(({ groups, spellings }) => groups.includes(group) && spellings.includes(name))
+    ?.kind;
+}
+
+function gatewayKind(
+  kind: ManifestKind,
+  versions: readonly string[],
+  schema: () => Schema,
+): KindRow {
+  return { kind, spellings: [kind], groups: [GATEWAY_GROUP], versions, isNamespaced: true, schema };
+}
+
+function coreKind(kind: ManifestKind, schema: () => Schema): KindRow {
+  return { kind, spellings: [kind], groups: [""], versions: ["v1"], isNamespaced: true, schema };
+}
+
+function ourKind(kind: ManifestKind, other: string, schema: () => Schema): KindRow {
+  return {
+    kind,
+    spellings: [kind, other],
+    groups: OUR_GROUPS,
+    versions: ["v1alpha1"],
+    isNamespaced: true,
+    schema,
+  };
+}

@@ -1,0 +1,205 @@
+import type { Diagnostics, Origin } from "../../diagnostics.ts";
+import type { KeyedData, Manifest, ManifestKind } from "../../manifests.ts";
+import { nearest } from "../../nearest.ts";
+import type { Schema } from "../../schema.ts";
+import type { SourceFile } from "../../source.ts";
+import { type Validator, validator } from "../validate.ts";
+import { type ConfigValue, plainValue } from "../values.ts";
+import { GATEWAY_GROUP, type KindRow, kinds, OUR_GROUPS, splitApiVersion } from "./kinds.ts";
+import { withoutAliases } from "./spellings.ts";
+
+/** A value that says that it is a Kubernetes resource. */
+export type KubernetesObject = { readonly apiVersion: string; readonly kind: string } & {
+  readonly [key: string]: ConfigValue;
+};
+
+/** Whether a document is a Kubernetes manifest: it has an `apiVersion` and a `kind`. */
+export function isKubernetes(value: ConfigValue): value is KubernetesObject {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "apiVersion" in value &&
+    "kind" in value &&
+    typeof value.apiVersion === "string" &&
+    typeof value.kind === "string"
+  );
+}
+
+/**
+ * The resources of manifests. One with mistakes (reported) is kept without its content, so that what refers to it is
+ * not reported as well.
+ */
+export function readManifests(
+  files: readonly SourceFile[],
+  diagnostics: Diagnostics,
+): readonly Manifest[] {
+  const validators = new Map<ManifestKind, Prepared>();
+  const found = files.flatMap((file) =>
+    file.documents.flatMap((document, index) => {
+      const value = plainValue(document);
+      const origin: Origin = { file: file.name, document: index, path: [] };
+      return isKubernetes(value) ? itemsOf(value, origin) : [];
+    }),
+  );
+  const manifests = found.flatMap(
+    ({ value, origin }) => readManifest(value, origin, validators, diagnostics) ?? [],
+  );
+  reportDuplicates(manifests, diagnostics);
+  return manifests;
+}
+
+/** A document without the values of its Secrets: a digest of them would say something about them. */
+export function withoutSecrets(value: ConfigValue): ConfigValue {
+  if (!isKubernetes(value)) return value;
+  if (Array.isArray(value.items)) return { ...value, items: value.items.map(withoutSecrets) };
+  return value.kind === "Secret" ? { ...value, data: null, stringData: null } : value;
+}
+
+interface Item {
+  readonly value: KubernetesObject;
+  readonly origin: Origin;
+}
+
+/** The resource itself, or those of a list as `kubectl get` prints it. */
+function itemsOf(value: KubernetesObject, origin: Origin): readonly Item[] {
+  if (!value.kind.endsWith("List") || !Array.isArray(value.items)) return [{ value, origin }];
+  return value.items.flatMap((item: ConfigValue, index): readonly Item[] =>
+    isKubernetes(item)
+      ? [{ value: item, origin: { ...origin, path: [...origin.path, "items", index] } }]
+      : [],
+  );
+}
+
+interface Prepared {
+  readonly schema: Schema;
+  readonly validate: Validator;
+}
+
+function readManifest(
+  value: KubernetesObject,
+  place: Origin,
+  validators: Map<ManifestKind, Prepared>,
+  diagnostics: Diagnostics,
+): Manifest | undefined {
+  const row = recognise(value, place, diagnostics);
+  if (row === undefined) return undefined;
+  const { name, namespace, labels, created } = metadataOf(value, row);
+  const title = `${row.kind} ${row.isNamespaced ? `${namespace}/` : ""}${name}`;
+  const origin = { ...place, resource: { name: title, depth: place.path.length } };
+  const prepared = validators.get(row.kind) ?? prepare(row);
+  validators.set(row.kind, prepared);
+  const before = diagnostics.list.length;
+  prepared.validate({ value, late: [], expanded: [] }, origin, diagnostics);
+  const isGood = diagnostics.list.slice(before).every(({ code }) => code === "not-built-yet");
+  const spec = isGood ? specOf(row.kind, withoutAliases(value, prepared.schema)) : undefined;
+  // The schema has checked the shape, and the specification of a kind is what its schema lets through.
+  return { kind: row.kind, namespace, name, labels, created, spec, origin } as Manifest;
+}
+
+function prepare(row: KindRow): Prepared {
+  const schema = row.schema();
+  return { schema, validate: validator(schema) };
+}
+
+/** The row of a kind; undefined when the resource is skipped or refused (reported). */
+function recognise(
+  { apiVersion, kind }: KubernetesObject,
+  origin: Origin,
+  diagnostics: Diagnostics,
+): KindRow | undefined {
+  const { group, version } = splitApiVersion(apiVersion);
+  const at = { ...origin, path: [...origin.path, "kind"] };
+  const own = kinds.filter(({ groups }) => groups.includes(group));
+  const row = own.find(({ spellings }) => spellings.includes(kind));
+  if (row !== undefined && row.versions.includes(version)) return row;
+  const ours = kinds.find(
+    ({ groups, spellings }) => groups === OUR_GROUPS && spellings.includes(kind),
+  );
+  const known = row ?? ours;
+  if (known !== undefined) {
+    diagnostics.report(
+      "wrong-version",
+      { ...origin, path: [...origin.path, "apiVersion"] },
+      {
+        kind,
+        found: apiVersion,
+        known: known.versions
+          .map((each) => [row === undefined ? (known.groups[0] ?? "") : group, each])
+          .map((parts) => parts.filter((part) => part !== "").join("/"))
+          .join(", "),
+      },
+    );
+    return undefined;
+  }
+  const suggestion = nearest(
+    kind,
+    own.flatMap(({ spellings }) => spellings),
+  );
+  const isMisspelled =
+    OUR_GROUPS.includes(group) || (group === GATEWAY_GROUP && suggestion !== undefined);
+  if (isMisspelled) diagnostics.report("unknown-kind", at, { kind, group, suggestion });
+  else diagnostics.report("skipped-kind", at, { kind });
+  return undefined;
+}
+
+/** What every resource says of itself; it may not have been validated yet. */
+function metadataOf(
+  { metadata }: KubernetesObject,
+  { isNamespaced }: KindRow,
+): Pick<Manifest, "name" | "namespace" | "labels" | "created"> {
+  const given = (typeof metadata === "object" && metadata !== null ? metadata : {}) as Readonly<
+    Record<string, ConfigValue>
+  >;
+  const text = (value: ConfigValue | undefined): string => (typeof value === "string" ? value : "");
+  const labels = Object.entries((given.labels ?? {}) as object);
+  return {
+    name: text(given.name),
+    namespace: isNamespaced ? text(given.namespace) || "default" : "",
+    labels: Object.fromEntries(labels.map(([name, value]) => [name, String(value)])),
+    created: text(given.creationTimestamp),
+  };
+}
+
+function specOf(kind: ManifestKind, value: ConfigValue): unknown {
+  const document = value as Readonly<Record<string, ConfigValue>>;
+  switch (kind) {
+    case "Secret":
+    case "ConfigMap":
+      return keyedData(document);
+    case "EndpointSlice":
+    case "Namespace":
+      return document;
+    default:
+      return document.spec;
+  }
+}
+
+/** Which keys there are; the values of a Secret go no further than this. */
+function keyedData(document: Readonly<Record<string, ConfigValue>>): KeyedData {
+  const parts = [document.data, document.stringData, document.binaryData];
+  const given = parts.filter((part) => typeof part === "object" && part !== null);
+  return {
+    keys: given.flatMap((part) => Object.keys(part as object)).sort(),
+    isComplete: given.length > 0,
+  };
+}
+
+function reportDuplicates(manifests: readonly Manifest[], diagnostics: Diagnostics): void {
+  const seen = new Map<string, Manifest>();
+  for (const manifest of manifests) {
+    const { kind, namespace, name, origin } = manifest;
+    const key = `${kind} ${namespace}/${name}`;
+    const first = seen.get(key);
+    if (first === undefined) {
+      seen.set(key, manifest);
+      continue;
+    }
+    const related = [{ at: namePlace(first.origin), label: "first declared here" }];
+    const resource = origin.resource?.name ?? key;
+    diagnostics.report("duplicate-resource", namePlace(origin), { resource }, related);
+  }
+}
+
+function namePlace(origin: Origin): Origin {
+  return { ...origin, path: [...origin.path, "metadata", "name"] };
+}

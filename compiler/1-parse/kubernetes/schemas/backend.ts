@@ -1,0 +1,156 @@
+import { choice, list, object, type Schema, shortText } from "../../../schema.ts";
+import { aiFields, llmProviderFields, PROVIDERS } from "./ai.ts";
+import { authorizationSchema, mcpAuthenticationSchema } from "./authentication.ts";
+import { simpleFields } from "./connection.ts";
+import { labelSelector, longText, port, resource, sectionName } from "./words.ts";
+
+/** What of the backend section this version enforces: paths such as `mcp.authorization`. */
+export type BuiltFields = ReadonlySet<string>;
+
+const later = (schema: Schema, what: string): Schema => ({ ...schema, notYet: what });
+
+/** `BackendMCP`. */
+const mcpFields: Readonly<Record<string, Schema>> = {
+  authorization: authorizationSchema,
+  authentication: mcpAuthenticationSchema,
+};
+
+const WORDS: Readonly<Record<string, string>> = {
+  tcp: "TCP settings of backends",
+  tls: "TLS to backends",
+  http: "HTTP settings of backends",
+  auth: "authentication to backends",
+  ai: "LLM policies",
+};
+
+/** `BackendFull` and its smaller forms: the fields named, of which at least one is there. */
+export function backendPolicies(names: readonly string[], built: BuiltFields): Schema {
+  const all: Readonly<Record<string, Schema>> = {
+    ...simpleFields,
+    ai: object(aiFields, { atLeastOneOf: Object.keys(aiFields) }),
+    mcp: object(
+      Object.fromEntries(
+        Object.entries(mcpFields).map(([name, schema]) => [
+          name,
+          built.has(`mcp.${name}`) ? schema : later(schema, `MCP ${name}`),
+        ]),
+      ),
+      { atLeastOneOf: Object.keys(mcpFields) },
+    ),
+  };
+  const fields = names.map((name): [string, Schema] => {
+    const schema = all[name] ?? {};
+    return [name, name === "mcp" ? schema : builtParts(name, schema, built)];
+  });
+  return object(Object.fromEntries(fields), { atLeastOneOf: names });
+}
+
+/** A section of which everything, some fields, or nothing is built. */
+function builtParts(name: string, schema: Schema, built: BuiltFields): Schema {
+  if (built.has(name)) return schema;
+  const parts = Object.entries(schema.properties ?? {});
+  if (!parts.some(([part]) => built.has(`${name}.${part}`)))
+    return later(schema, WORDS[name] ?? name);
+  const properties = parts.map(([part, each]): [string, Schema] => [
+    part,
+    built.has(`${name}.${part}`) ? each : later(each, `${name}.${part}`),
+  ]);
+  return { ...schema, properties: Object.fromEntries(properties) };
+}
+
+const SIMPLE = ["tcp", "tls", "http", "auth"];
+
+function targetSchema(built: BuiltFields): Schema {
+  const target = object(
+    {
+      host: shortText("The server's host."),
+      port,
+      path: longText("The path; /mcp, or /sse for SSE."),
+      protocol: choice("How it is spoken to.", ["StreamableHTTP", "SSE"]),
+      policies: backendPolicies([...SIMPLE, "mcp"], built),
+    },
+    { required: ["host", "port"] },
+  );
+  const selector = object(
+    { namespaces: labelSelector, services: labelSelector },
+    { atLeastOneOf: ["namespaces", "services"] },
+  );
+  return object(
+    { name: sectionName, selector, static: target },
+    { required: ["name"], exactlyOneOf: ["selector", "static"] },
+  );
+}
+
+function aiSchema(built: BuiltFields): Schema {
+  const provider = object(llmProviderFields, { exactlyOneOf: PROVIDERS });
+  const named = object(
+    {
+      name: sectionName,
+      policies: backendPolicies([...SIMPLE, "ai"], built),
+      ...llmProviderFields,
+    },
+    { required: ["name"], exactlyOneOf: PROVIDERS },
+  );
+  const group = object(
+    { providers: list(named, { minItems: 1, maxItems: 32 }) },
+    { required: ["providers"] },
+  );
+  return object(
+    { provider, groups: list(group, { minItems: 1, maxItems: 32 }) },
+    {
+      exactlyOneOf: ["provider", "groups"],
+      checks: [
+        {
+          message: "provider names are unique across all groups",
+          field: "groups",
+          holds: ({ groups }) => hasUniqueNames(groups),
+          cel: UNIQUE_PROVIDERS,
+        },
+      ],
+    },
+  );
+}
+
+const UNIQUE_PROVIDERS =
+  "!has(self.groups) || self.groups.all(g, g.providers.all(p, " +
+  "self.groups.map(h, h.providers.filter(q, q.name == p.name).size()).sum() == 1))";
+
+function hasUniqueNames(groups: unknown): boolean {
+  if (!Array.isArray(groups)) return true;
+  const names = groups.flatMap((group: { readonly providers?: unknown }) =>
+    Array.isArray(group?.providers)
+      ? group.providers.map((provider: { readonly name?: unknown }) => provider?.name)
+      : [],
+  );
+  return new Set(names).size === names.length;
+}
+
+/** GatewayBackend. */
+export function backendSchema(built: BuiltFields): Schema {
+  const ai = aiSchema(built);
+  return resource(
+    object(
+      {
+        static: object({ host: shortText("The host."), port }, { required: ["host", "port"] }),
+        ai: later(ai, "LLM backends"),
+        mcp: object(
+          {
+            targets: list(targetSchema(built), { minItems: 1, maxItems: 32 }),
+            sessionRouting: choice("Whether sessions are kept.", ["Stateful"], {
+              default: "Stateful",
+              notYetValues: { Stateless: "stateless MCP sessions" },
+            }),
+            failureMode: choice("What a broken target does to the others.", [
+              "FailClosed",
+              "FailOpen",
+            ]),
+          },
+          { required: ["targets"] },
+        ),
+        dynamicForwardProxy: later(object({}), "dynamic forward proxying"),
+        policies: backendPolicies([...SIMPLE, "mcp", "ai"], built),
+      },
+      { exactlyOneOf: ["static", "ai", "mcp", "dynamicForwardProxy"] },
+    ),
+  );
+}

@@ -1,0 +1,79 @@
+import { choice, integer, list, object, type Schema, shortText, text } from "../../../schema.ts";
+import { localObject, span, tinyText } from "./words.ts";
+
+/** `Keepalive` of a TCP connection. */
+export const keepalive: Schema = object({
+  retries: integer("Probes before the connection is given up.", 1, 64, { default: 9 }),
+  time: span("Idle time before the first probe.", { default: "180s" }),
+  interval: span("Time between probes.", { default: "180s" }),
+});
+
+/** `BackendTCP`. */
+export const tcpFields: Readonly<Record<string, Schema>> = {
+  keepalive,
+  connectTimeout: span("How long a connection may take to open."),
+};
+
+/** `BackendHTTP`. */
+export const httpFields: Readonly<Record<string, Schema>> = {
+  version: choice("What is spoken to the backend.", ["HTTP1", "HTTP2"]),
+  requestTimeout: span("How long one attempt may take."),
+};
+
+/** `BackendTLS`. */
+export const backendTls: Schema = object(
+  {
+    mtlsCertificateRef: list(localObject("A Secret with tls.key and tls.crt."), { maxItems: 1 }),
+    caCertificateRefs: list(localObject("A ConfigMap of CA certificates."), { maxItems: 1 }),
+    insecureSkipVerify: choice("What is not verified.", ["All", "Hostname"]),
+    sni: text("The name that is asked for.", {
+      maxLength: 253,
+      pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
+    }),
+    verifySubjectAltNames: list(shortText("A name."), { minItems: 1, maxItems: 16 }),
+    alpnProtocols: list(tinyText("A protocol."), { minItems: 1, maxItems: 16 }),
+  },
+  { atMostOneOf: ["verifySubjectAltNames", "insecureSkipVerify"] },
+);
+
+/** `BackendAuth`. */
+export const backendAuth: Schema = object(
+  {
+    key: {
+      type: "string",
+      maxLength: 2048,
+      description: "The value of the Authorization header.",
+    },
+    secretRef: localObject("A Secret with the key `Authorization`."),
+    passthrough: object({}),
+    aws: object({ secretRef: localObject("A Secret with accessKey and secretKey.") }),
+    gcp: object(
+      {
+        type: choice("Which token is sent.", ["AccessToken", "IdToken"]),
+        audience: shortText("The token's audience."),
+      },
+      {
+        checks: [
+          {
+            message: '"audience" is only valid with type: IdToken',
+            field: "audience",
+            holds: ({ type, audience }) => audience === undefined || type === "IdToken",
+            cel: "!has(self.audience) || (has(self.type) && self.type == 'IdToken')",
+          },
+        ],
+      },
+    ),
+  },
+  { exactlyOneOf: ["key", "secretRef", "passthrough", "aws", "gcp"] },
+);
+
+/** The fields that every kind of backend has. */
+export const simpleFields: Readonly<Record<string, Schema>> = {
+  tcp: object(tcpFields),
+  tls: backendTls,
+  http: object(httpFields),
+  auth: backendAuth,
+};
+
+/** `BackendSimple`. */
+export const simpleBackend: Schema = object(simpleFields);

@@ -1,0 +1,162 @@
+import {
+  choice,
+  list,
+  map,
+  notYet,
+  object,
+  type Schema,
+  shortText,
+  text,
+} from "../../../schema.ts";
+import {
+  groupName,
+  hostname,
+  kindName,
+  labelSelector,
+  localReference,
+  namespaceName,
+  objectName,
+  port,
+  resource,
+  sectionName,
+} from "./words.ts";
+
+/** Gateway API GatewayClass. */
+export const gatewayClassSchema: Schema = resource(
+  object(
+    {
+      controllerName: text("Who implements the class: DOMAIN/PATH.", { maxLength: 253 }),
+      parametersRef: object(
+        { group: groupName, kind: kindName, name: objectName, namespace: namespaceName },
+        { required: ["group", "kind", "name"] },
+      ),
+      description: { type: "string", maxLength: 64 },
+    },
+    { required: ["controllerName"] },
+  ),
+);
+
+const certificateReference: Schema = object(
+  {
+    group: { ...groupName, default: "" },
+    kind: { ...kindName, default: "Secret" },
+    name: objectName,
+    namespace: namespaceName,
+  },
+  { required: ["name"] },
+);
+
+const listenerFields: Readonly<Record<string, Schema>> = {
+  name: sectionName,
+  hostname,
+  port,
+  protocol: choice("What it speaks.", ["HTTP", "HTTPS"], {
+    notYetValues: { TLS: "TLS passthrough", TCP: "TCP proxying", UDP: "UDP proxying" },
+  }),
+  tls: object({
+    mode: choice("Who ends TLS.", ["Terminate"], {
+      default: "Terminate",
+      notYetValues: { Passthrough: "TLS passthrough" },
+    }),
+    certificateRefs: list(certificateReference, { maxItems: 64 }),
+    options: map({ type: "string" }, { notYet: "TLS options" }),
+    frontendValidation: notYet("client certificates"),
+  }),
+  allowedRoutes: object({
+    namespaces: object({
+      from: choice("Whose routes may attach.", ["All", "Selector", "Same", "None"], {
+        default: "Same",
+      }),
+      selector: labelSelector,
+    }),
+    kinds: list(object({ group: groupName, kind: kindName }, { required: ["kind"] }), {
+      maxItems: 8,
+    }),
+  }),
+};
+
+const listeners: Schema = list(object(listenerFields, { required: ["name", "port", "protocol"] }), {
+  minItems: 1,
+  maxItems: 64,
+});
+
+/** Gateway API Gateway. */
+export const gatewaySchema: Schema = resource(
+  object(
+    {
+      gatewayClassName: objectName,
+      listeners,
+      addresses: list(
+        object({
+          type: shortText("What the value is."),
+          value: { type: "string", maxLength: 253 },
+        }),
+        { maxItems: 16 },
+      ),
+      infrastructure: object({
+        labels: map({ type: "string", maxLength: 63 }, { maxProperties: 8 }),
+        annotations: map({ type: "string", maxLength: 4096 }, { maxProperties: 8 }),
+        parametersRef: localReference("Where its parameters are."),
+      }),
+      allowedListeners: object({
+        namespaces: object({
+          from: choice("Whose ListenerSets may attach.", ["All", "Selector", "Same", "None"], {
+            default: "None",
+          }),
+          selector: labelSelector,
+        }),
+      }),
+      defaultScope: notYet("default gateways"),
+      backendTLS: notYet("the gateway's own client certificate"),
+      tls: notYet("client certificates and the gateway's own certificate"),
+    },
+    { required: ["gatewayClassName", "listeners"] },
+  ),
+);
+
+/** Gateway API ListenerSet. */
+export const listenerSetSchema: Schema = resource(
+  object(
+    {
+      parentRef: object(
+        { group: groupName, kind: kindName, name: objectName, namespace: namespaceName },
+        { required: ["name"] },
+      ),
+      listeners,
+    },
+    { required: ["parentRef", "listeners"] },
+  ),
+);
+
+/** Gateway API BackendTLSPolicy. */
+export const backendTlsPolicySchema: Schema = resource(
+  object(
+    {
+      targetRefs: list(
+        object(
+          { group: groupName, kind: kindName, name: objectName, sectionName },
+          { required: ["group", "kind", "name"] },
+        ),
+        { minItems: 1, maxItems: 16 },
+      ),
+      validation: object(
+        {
+          caCertificateRefs: list(localReference("A CA bundle."), { maxItems: 8 }),
+          wellKnownCACertificates: choice("Whom to trust.", ["System"]),
+          hostname: text("The name that the server must have.", { maxLength: 253 }),
+          subjectAltNames: list(
+            object({
+              type: choice("What the name is.", ["Hostname", "URI"]),
+              hostname,
+              uri: text("A URI.", { maxLength: 253 }),
+            }),
+            { maxItems: 5 },
+          ),
+        },
+        { required: ["hostname"], exactlyOneOf: ["caCertificateRefs", "wellKnownCACertificates"] },
+      ),
+      options: map({ type: "string" }, { maxProperties: 16 }),
+    },
+    { required: ["targetRefs", "validation"] },
+  ),
+);

@@ -1,0 +1,81 @@
+import { choice, list, map, object, type Schema } from "../../../schema.ts";
+import { type BuiltFields, backendPolicies } from "./backend.ts";
+import { frontendFields } from "./frontend.ts";
+import { trafficFields } from "./traffic.ts";
+import { groupName, kindName, objectName, resource, sectionName } from "./words.ts";
+
+const target: Schema = object(
+  { group: groupName, kind: kindName, name: objectName, sectionName },
+  { required: ["group", "kind", "name"] },
+);
+
+const targetSelector: Schema = object(
+  {
+    group: groupName,
+    kind: kindName,
+    matchLabels: map({ type: "string", maxLength: 63 }),
+    sectionName,
+  },
+  { required: ["group", "kind", "matchLabels"] },
+);
+
+/** What each field of `traffic` and `frontend` is called in a message that it is not built. */
+const WORDS: Readonly<Record<string, string>> = {
+  transformation: "transformations",
+  extProc: "external processing",
+  extAuth: "external authorization",
+  rateLimit: "rate limits",
+  cors: "CORS",
+  csrf: "CSRF protection",
+  headerModifiers: "header modifiers",
+  hostRewrite: "host rewriting",
+  timeouts: "timeouts",
+  retry: "retries",
+  authorization: "authorization",
+  jwtAuthentication: "JWT authentication",
+  basicAuthentication: "basic authentication",
+  apiKeyAuthentication: "API keys",
+  directResponse: "direct responses",
+  tcp: "TCP settings of clients",
+  tls: "TLS settings of listeners",
+  http: "HTTP settings of listeners",
+  accessLog: "changed access logs",
+  tracing: "tracing",
+};
+
+/** PreRouting rules run before the route is chosen, and may change which one it is. */
+const PHASES = choice("Before or after the route is chosen.", ["PostRouting"], {
+  default: "PostRouting",
+  notYetValues: { PreRouting: "policies that run before the route is chosen" },
+});
+
+/** GatewayPolicy; `built` are the fields that this version enforces, such as `traffic.cors`. */
+export function policySchema(built: BuiltFields): Schema {
+  const section = (
+    name: string,
+    fields: Readonly<Record<string, Schema>>,
+  ): Readonly<Record<string, Schema>> =>
+    Object.fromEntries(
+      Object.entries(fields).map(([field, schema]) => [
+        field,
+        built.has(`${name}.${field}`) ? schema : { ...schema, notYet: WORDS[field] ?? field },
+      ]),
+    );
+  const backend = new Set(
+    [...built].filter((each) => each.startsWith("backend.")).map((each) => each.slice(8)),
+  );
+  return resource(
+    object(
+      {
+        targetRefs: list(target, { minItems: 1, maxItems: 16 }),
+        targetSelectors: list(targetSelector, { minItems: 1, maxItems: 16 }),
+        frontend: object(section("frontend", frontendFields)),
+        traffic: object({ phase: PHASES, ...section("traffic", trafficFields) }),
+        backend: backendPolicies(["tcp", "tls", "http", "auth", "mcp", "ai"], backend),
+      },
+      {
+        exactlyOneOf: ["targetRefs", "targetSelectors"],
+      },
+    ),
+  );
+}

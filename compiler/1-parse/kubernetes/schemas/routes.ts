@@ -1,0 +1,288 @@
+import {
+  choice,
+  integer,
+  list,
+  notYet,
+  object,
+  type Schema,
+  shortText,
+  text,
+} from "../../../schema.ts";
+import { corsFields, headerFilter } from "./http.ts";
+import {
+  backendReference,
+  backendReferenceFields,
+  groupName,
+  headerName,
+  hostname,
+  kindName,
+  localReference,
+  namespaceName,
+  objectName,
+  port,
+  resource,
+  sectionName,
+  span,
+} from "./words.ts";
+
+/** Gateway API `ParentReference`. */
+const parentRefs: Schema = list(
+  object(
+    {
+      group: { ...groupName, default: "gateway.networking.k8s.io" },
+      kind: { ...kindName, default: "Gateway" },
+      name: objectName,
+      namespace: namespaceName,
+      sectionName,
+      port,
+    },
+    { required: ["name"] },
+  ),
+  { maxItems: 32 },
+);
+
+const hostnames: Schema = list(hostname, { maxItems: 16 });
+const matchType: Schema = choice("How it is compared.", ["Exact", "RegularExpression"], {
+  default: "Exact",
+});
+const valueMatch = (name: Schema, maxLength: number): Schema =>
+  object(
+    { type: matchType, name, value: text("The value.", { maxLength }) },
+    {
+      required: ["name", "value"],
+    },
+  );
+
+const replacePath: Schema = object(
+  {
+    type: choice("What is replaced.", ["ReplaceFullPath", "ReplacePrefixMatch"]),
+    replaceFullPath: { type: "string", maxLength: 1024 },
+    replacePrefixMatch: { type: "string", maxLength: 1024 },
+  },
+  { required: ["type"] },
+);
+
+/** What a filter's `type` says, and the field that holds its settings. */
+const FILTERS: Readonly<Record<string, string>> = {
+  RequestHeaderModifier: "requestHeaderModifier",
+  ResponseHeaderModifier: "responseHeaderModifier",
+  RequestMirror: "requestMirror",
+  RequestRedirect: "requestRedirect",
+  URLRewrite: "urlRewrite",
+  CORS: "cors",
+  ExternalAuth: "externalAuth",
+  ExtensionRef: "extensionRef",
+};
+
+/** Gateway API `HTTPRouteFilter`. `built` are the fields that this version enforces. */
+function filters(built: ReadonlySet<string>): Schema {
+  const fields: Readonly<Record<string, Schema>> = {
+    requestHeaderModifier: headerFilter,
+    responseHeaderModifier: headerFilter,
+    requestMirror: object(
+      {
+        backendRef: backendReference("Who gets the copy."),
+        percent: integer("How many of a hundred requests.", 0, 100),
+        fraction: object(
+          {
+            numerator: integer("The numerator.", 0, Number.MAX_SAFE_INTEGER),
+            denominator: integer("The denominator.", 1, Number.MAX_SAFE_INTEGER, { default: 100 }),
+          },
+          { required: ["numerator"] },
+        ),
+      },
+      { required: ["backendRef"], atMostOneOf: ["percent", "fraction"] },
+    ),
+    requestRedirect: object({
+      scheme: choice("The scheme.", ["http", "https"]),
+      hostname: { ...hostname, pattern: "^[^*]" },
+      path: replacePath,
+      port,
+      statusCode: { type: "integer", enum: [301, 302, 303, 307, 308], default: 302 },
+    }),
+    urlRewrite: object({ hostname: { ...hostname, pattern: "^[^*]" }, path: replacePath }),
+    cors: object(corsFields),
+    externalAuth: { type: "object" },
+    extensionRef: localReference("A filter of another kind."),
+  };
+  const properties = Object.entries(fields).map(([name, schema]): [string, Schema] => [
+    name,
+    built.has(name) ? schema : { ...schema, notYet: FILTER_WORDS[name] ?? name },
+  ]);
+  return list(
+    object(
+      { type: choice("What it does.", Object.keys(FILTERS)), ...Object.fromEntries(properties) },
+      {
+        required: ["type"],
+        checks: Object.entries(FILTERS).map(([type, field]) => ({
+          message: `"${field}" stands with type: ${type}, and only with it`,
+          field,
+          holds: (filter) => (filter.type === type) === Object.hasOwn(filter, field),
+          cel: `(self.type == '${type}') == has(self.${field})`,
+        })),
+      },
+    ),
+    { maxItems: 16 },
+  );
+}
+
+const FILTER_WORDS: Readonly<Record<string, string>> = {
+  requestHeaderModifier: "request header modifiers",
+  responseHeaderModifier: "response header modifiers",
+  requestMirror: "mirroring",
+  requestRedirect: "redirects",
+  urlRewrite: "URL rewriting",
+  cors: "CORS",
+  externalAuth: "external authorization",
+  extensionRef: "filters of other kinds",
+};
+
+/** What of a route rule this version enforces beyond matches and backends. */
+export interface BuiltRuleFields {
+  /** Names of filter fields: `cors`. */
+  readonly filters: ReadonlySet<string>;
+  /** `timeouts`, `retry`, `sessionPersistence`. */
+  readonly fields: ReadonlySet<string>;
+}
+
+/** Gateway API HTTPRoute. */
+export function httpRouteSchema(built: BuiltRuleFields): Schema {
+  const later = (name: string, what: string, schema: Schema): Schema =>
+    built.fields.has(name) ? schema : { ...schema, notYet: what };
+  const rule = object({
+    name: sectionName,
+    matches: list(httpMatch, { maxItems: 64 }),
+    filters: filters(built.filters),
+    backendRefs: list(
+      object(
+        {
+          ...backendReferenceFields,
+          weight: integer("Its share.", 0, 1_000_000, { default: 1 }),
+          filters: list({ type: "object" }, { notYet: "filters of one backend" }),
+        },
+        { required: ["name"] },
+      ),
+      { maxItems: 16 },
+    ),
+    timeouts: later(
+      "timeouts",
+      "timeouts",
+      object({
+        request: span("From the request's arrival to the end of its answer."),
+        backendRequest: span("For one attempt at the backend."),
+      }),
+    ),
+    retry: later(
+      "retry",
+      "retries",
+      object({
+        codes: list(integer("A status.", 400, 599)),
+        attempts: integer("How often.", 0, Number.MAX_SAFE_INTEGER),
+        backoff: span("Before the next one."),
+      }),
+    ),
+    sessionPersistence: later("sessionPersistence", "session persistence", { type: "object" }),
+  });
+  return resource(
+    object({
+      parentRefs,
+      useDefaultGateways: notYet("default gateways"),
+      hostnames,
+      rules: list(rule, { minItems: 1, maxItems: 16 }),
+    }),
+  );
+}
+
+const httpMatch: Schema = object({
+  path: object(
+    {
+      type: choice("How it is compared.", ["Exact", "PathPrefix", "RegularExpression"], {
+        default: "PathPrefix",
+      }),
+      value: { type: "string", maxLength: 1024, default: "/" },
+    },
+    {
+      checks: [
+        {
+          message: "an exact path or a prefix starts with a slash",
+          field: "value",
+          holds: ({ type, value }) =>
+            type === "RegularExpression" || value === undefined || String(value).startsWith("/"),
+          cel: "(has(self.type) && self.type == 'RegularExpression') || !has(self.value) || self.value.startsWith('/')",
+        },
+      ],
+    },
+  ),
+  method: choice("The method.", [
+    ...["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"],
+  ]),
+  headers: list(valueMatch(headerName, 4096), { maxItems: 16 }),
+  queryParams: list(valueMatch(shortText("The parameter's name."), 1024), { maxItems: 16 }),
+});
+
+const looseBackends: Schema = list(
+  object(
+    {
+      ...backendReferenceFields,
+      weight: integer("Its share.", 0, 1_000_000, { default: 1 }),
+      filters: list({ type: "object" }),
+    },
+    { required: ["name"] },
+  ),
+  { maxItems: 16 },
+);
+
+/** Gateway API GRPCRoute. */
+export const grpcRouteSchema: Schema = resource(
+  object({
+    parentRefs,
+    useDefaultGateways: notYet("default gateways"),
+    hostnames,
+    rules: list(
+      object({
+        name: sectionName,
+        matches: list(
+          object({
+            method: object(
+              {
+                type: matchType,
+                service: { type: "string", maxLength: 1024 },
+                method: { type: "string", maxLength: 1024 },
+              },
+              { atLeastOneOf: ["service", "method"] },
+            ),
+            headers: list(valueMatch(headerName, 4096), { maxItems: 16 }),
+          }),
+          { maxItems: 64 },
+        ),
+        filters: list({ type: "object" }, { maxItems: 16 }),
+        backendRefs: looseBackends,
+        sessionPersistence: { type: "object" },
+      }),
+      { maxItems: 16 },
+    ),
+  }),
+);
+
+/** Gateway API TCPRoute. */
+export const tcpRouteSchema: Schema = streamRouteSchema({});
+
+/** Gateway API TLSRoute. */
+export const tlsRouteSchema: Schema = streamRouteSchema({ hostnames });
+
+function streamRouteSchema(fields: Readonly<Record<string, Schema>>): Schema {
+  return resource(
+    object(
+      {
+        parentRefs,
+        useDefaultGateways: notYet("default gateways"),
+        ...fields,
+        rules: list(
+          object({ name: sectionName, backendRefs: looseBackends }, { required: ["backendRefs"] }),
+          { minItems: 1, maxItems: 16 },
+        ),
+      },
+      { required: ["rules"] },
+    ),
+  );
+}

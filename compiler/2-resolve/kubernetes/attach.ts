@@ -1,0 +1,143 @@
+import { kindOf } from "../../1-parse/kubernetes/kinds.ts";
+import { below, type Origin } from "../../diagnostics.ts";
+import type { Manifest, ManifestOf, ParentReference, RouteKind } from "../../manifests.ts";
+import { intersectHostnames } from "../hostnames.ts";
+import { type Inventory, titleOf } from "./inventory.ts";
+import { allowsNamespace, type ClusterListener } from "./listeners.ts";
+import { follow, groupOf, type ReferenceContext } from "./references.ts";
+
+/** A route of any kind. */
+export type AnyRoute = ManifestOf<RouteKind>;
+
+/** A route on one of its listeners. */
+export interface Attachment {
+  readonly route: AnyRoute;
+  readonly listener: ClusterListener;
+  /** The host names that both have; `*` for every one. */
+  readonly hostnames: readonly string[];
+}
+
+/** The routes' kinds. */
+export const ROUTE_KINDS: readonly RouteKind[] = ["HTTPRoute", "GRPCRoute", "TCPRoute", "TLSRoute"];
+
+/** Attaches a route to the listeners that its parentRefs name; those that let it in nowhere are reported. */
+export function attach(
+  route: AnyRoute,
+  listeners: ReadonlyMap<string, readonly ClusterListener[]>,
+  context: ReferenceContext,
+): readonly Attachment[] {
+  const { spec } = route;
+  if (spec === undefined) return [];
+  const place = below(route.origin, "spec", "parentRefs");
+  const found = (spec.parentRefs ?? []).flatMap((reference, index) =>
+    attachTo(route, reference, below(place, index), listeners, context),
+  );
+  if ((spec.parentRefs ?? []).length === 0) {
+    context.diagnostics.report("not-attached", below(route.origin, "spec"), {
+      route: titleOf(route),
+      parent: "any Gateway",
+      reason: "it has no parentRefs",
+    });
+  }
+  // Two references may lead to the same listener.
+  const seen = new Set<string>();
+  return found.filter(({ listener: { resource } }) => {
+    if (seen.has(resource.key)) return false;
+    seen.add(resource.key);
+    return true;
+  });
+}
+
+/** The key of a parent in the map of listeners. */
+export function parentKey({ kind, namespace, name }: Manifest): string {
+  return `${kind} ${namespace}/${name}`;
+}
+
+function attachTo(
+  route: AnyRoute,
+  reference: ParentReference,
+  origin: Origin,
+  listeners: ReadonlyMap<string, readonly ClusterListener[]>,
+  context: ReferenceContext,
+): readonly Attachment[] {
+  const parent = followParent(route, reference, origin, context);
+  if (parent?.spec === undefined) return [];
+  const all = listeners.get(parentKey(parent)) ?? [];
+  // A Gateway of another controller, or a ListenerSet that was not let in.
+  if (all.length === 0) return [];
+  const named = all.filter(({ spec }) => spec.name === (reference.sectionName ?? spec.name));
+  if (named.length === 0) {
+    context.diagnostics.report("missing-section", below(origin, "sectionName"), {
+      what: titleOf(parent),
+      section: reference.sectionName ?? "",
+      candidates: all.map(({ spec }) => spec.name),
+    });
+    return [];
+  }
+  const steps: readonly [reason: string, test: (listener: ClusterListener) => boolean][] = [
+    [
+      `no listener has the port ${reference.port}`,
+      ({ spec }) => spec.port === (reference.port ?? spec.port),
+    ],
+    [`its listeners do not take the kind ${route.kind}`, (each) => takesKind(each, route)],
+    [
+      `its listeners do not let in the namespace "${route.namespace}"`,
+      (each) => letsIn(each, route, context.inventory),
+    ],
+    ["their host names do not overlap", (each) => sharedNames(route, each).length > 0],
+  ];
+  let left = named;
+  for (const [reason, test] of steps) {
+    left = left.filter(test);
+    if (left.length > 0) continue;
+    const params = { route: titleOf(route), parent: titleOf(parent), reason };
+    context.diagnostics.report("not-attached", origin, params);
+    return [];
+  }
+  return left.map((listener) => ({ route, listener, hostnames: sharedNames(route, listener) }));
+}
+
+/** The Gateway or ListenerSet; who may attach is the listener's decision, so no grant is needed. */
+function followParent(
+  route: AnyRoute,
+  reference: ParentReference,
+  origin: Origin,
+  context: ReferenceContext,
+): ManifestOf<"Gateway"> | ManifestOf<"ListenerSet"> | undefined {
+  const kind = kindOf(reference.group ?? groupOf("Gateway"), reference.kind ?? "Gateway");
+  const namespace = reference.namespace ?? route.namespace;
+  const found =
+    kind === "Gateway" || kind === "ListenerSet"
+      ? context.inventory.find(kind, namespace, reference.name)
+      : undefined;
+  if (found === undefined)
+    follow({ to: reference, from: route, origin, kinds: ["Gateway", "ListenerSet"] }, context);
+  // The map holds a kind's resources under the kind.
+  return found as ManifestOf<"Gateway"> | ManifestOf<"ListenerSet"> | undefined;
+}
+
+function takesKind({ spec }: ClusterListener, { kind }: AnyRoute): boolean {
+  const usual: readonly string[] =
+    spec.protocol === "TLS"
+      ? ["TLSRoute"]
+      : spec.protocol === "TCP"
+        ? ["TCPRoute"]
+        : ["HTTPRoute", "GRPCRoute"];
+  const named = spec.allowedRoutes?.kinds ?? [];
+  return (
+    usual.includes(kind) &&
+    (named.length === 0 ||
+      named.some((each) => kindOf(each.group ?? groupOf("HTTPRoute"), each.kind) === kind))
+  );
+}
+
+function letsIn({ spec, owner }: ClusterListener, route: AnyRoute, inventory: Inventory): boolean {
+  const rule = spec.allowedRoutes?.namespaces;
+  return allowsNamespace(rule, "Same", owner.namespace, route.namespace, inventory);
+}
+
+function sharedNames({ spec }: AnyRoute, { resource }: ClusterListener): readonly string[] {
+  const names = spec?.hostnames ?? [];
+  if (names.length === 0) return ["*"];
+  return names.flatMap((name) => intersectHostnames(name, resource.hostname) ?? []);
+}

@@ -1,0 +1,59 @@
+import type { Manifest, ManifestKind, ManifestOf } from "../../manifests.ts";
+
+/** The resources of an input by kind and name. */
+export class Inventory {
+  readonly #byKind = new Map<ManifestKind, Map<string, Manifest>>();
+
+  constructor(manifests: readonly Manifest[]) {
+    for (const manifest of manifests.toSorted(byName)) {
+      const known = this.#byKind.get(manifest.kind) ?? new Map<string, Manifest>();
+      const key = `${manifest.namespace}/${manifest.name}`;
+      if (!known.has(key)) known.set(key, manifest);
+      this.#byKind.set(manifest.kind, known);
+    }
+  }
+
+  /** The resources of a kind, sorted by namespace and name: the order of documents means nothing. */
+  all<Kind extends ManifestKind>(kind: Kind): readonly ManifestOf<Kind>[] {
+    // The map holds a kind's resources under the kind.
+    return [...(this.#byKind.get(kind)?.values() ?? [])] as unknown as ManifestOf<Kind>[];
+  }
+
+  /** A resource by name. */
+  find<Kind extends ManifestKind>(
+    kind: Kind,
+    namespace: string,
+    name: string,
+  ): ManifestOf<Kind> | undefined {
+    const found = this.#byKind.get(kind)?.get(`${namespace}/${name}`);
+    // As above.
+    return found as unknown as ManifestOf<Kind> | undefined;
+  }
+
+  /** The labels of a namespace: those of its document, and the name that every namespace carries. */
+  namespaceLabels(name: string): Readonly<Record<string, string>> {
+    const { labels = {} } = this.find("Namespace", "", name) ?? {};
+    return { ...labels, "kubernetes.io/metadata.name": name };
+  }
+}
+
+/** `HTTPRoute "default/tools"`: a resource in a message. */
+export function titleOf({ kind, namespace, name }: Manifest): string {
+  return `${kind} "${namespace === "" ? name : `${namespace}/${name}`}"`;
+}
+
+/** Older resources first, then by namespace and name: who wins in a conflict (Gateway API). */
+export function byAge(a: Manifest, b: Manifest): number {
+  return compare(a.created || YOUNGEST, b.created || YOUNGEST) || byName(a, b);
+}
+
+/** Sorts after every RFC 3339 time. */
+const YOUNGEST = "\uffff";
+
+function byName(a: Manifest, b: Manifest): number {
+  return compare(a.namespace, b.namespace) || compare(a.name, b.name);
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,145 @@
+import { below, type Origin } from "../../diagnostics.ts";
+import type { CertificateFiles } from "../../ir.ts";
+import type { ListenerSpec, ManifestOf, NamespaceRule } from "../../manifests.ts";
+import type { ListenerResource } from "../../resources.ts";
+import { byAge, type Inventory, titleOf } from "./inventory.ts";
+import { follow, type ReferenceContext } from "./references.ts";
+import { selects } from "./selectors.ts";
+
+/** A listener with the resources that it belongs to. */
+export interface ClusterListener {
+  readonly resource: ListenerResource;
+  readonly spec: ListenerSpec;
+  readonly gateway: ManifestOf<"Gateway">;
+  /** The Gateway itself, or the ListenerSet that declares it. */
+  readonly owner: ManifestOf<"Gateway"> | ManifestOf<"ListenerSet">;
+}
+
+/** The listeners of a Gateway: its own, then those of the ListenerSets that it lets in. */
+export function listenersOf(
+  gateway: ManifestOf<"Gateway">,
+  context: ReferenceContext,
+): readonly ClusterListener[] {
+  const sets = context.inventory
+    .all("ListenerSet")
+    .filter((set) => attachesTo(set, gateway))
+    .toSorted(byAge);
+  const owners = [gateway, ...sets.filter((set) => isLetIn(set, gateway, context))];
+  const ports = new Map<number, Origin>();
+  return owners.flatMap((owner) =>
+    (owner.spec?.listeners ?? []).map((spec, index) => {
+      const origin = below(owner.origin, "spec", "listeners", index);
+      // Listeners of one port share it, wherever they are declared.
+      const portOrigin = ports.get(spec.port) ?? below(origin, "port");
+      ports.set(spec.port, portOrigin);
+      const resource: ListenerResource = {
+        key: `${owner.kind} ${owner.namespace}/${owner.name} ${spec.name}`,
+        name: spec.name,
+        port: spec.port,
+        portOrigin,
+        hostname: spec.hostname ?? "*",
+        protocol: spec.protocol === "HTTPS" ? "HTTPS" : "HTTP",
+        tls: certificateOf(spec, owner, gateway, origin, context),
+        origin,
+      };
+      return { resource, spec, gateway, owner };
+    }),
+  );
+}
+
+/** Whether a rule lets a namespace in; `home` is the namespace of what the rule stands on. */
+export function allowsNamespace(
+  rule: NamespaceRule | undefined,
+  usual: NonNullable<NamespaceRule["from"]>,
+  home: string,
+  namespace: string,
+  inventory: Inventory,
+): boolean {
+  switch (rule?.from ?? usual) {
+    case "All":
+      return true;
+    case "None":
+      return false;
+    case "Same":
+      return namespace === home;
+    case "Selector":
+      return (
+        rule?.selector !== undefined && selects(rule.selector, inventory.namespaceLabels(namespace))
+      );
+  }
+}
+
+/** Reports the ListenerSets whose Gateway is missing. */
+export function checkListenerSets(context: ReferenceContext): void {
+  for (const set of context.inventory.all("ListenerSet")) {
+    const { parentRef } = set.spec ?? {};
+    if (parentRef === undefined) continue;
+    const namespace = parentRef.namespace ?? set.namespace;
+    if (context.inventory.find("Gateway", namespace, parentRef.name) !== undefined) continue;
+    const origin = below(set.origin, "spec", "parentRef");
+    follow({ to: parentRef, from: set, origin, kinds: ["Gateway"] }, context);
+  }
+}
+
+function attachesTo(
+  { namespace, spec }: ManifestOf<"ListenerSet">,
+  gateway: ManifestOf<"Gateway">,
+): boolean {
+  const { parentRef } = spec ?? {};
+  return (
+    parentRef?.name === gateway.name && (parentRef.namespace ?? namespace) === gateway.namespace
+  );
+}
+
+function isLetIn(
+  set: ManifestOf<"ListenerSet">,
+  gateway: ManifestOf<"Gateway">,
+  { inventory, diagnostics }: ReferenceContext,
+): boolean {
+  const rule = gateway.spec?.allowedListeners?.namespaces;
+  const home = gateway.namespace;
+  if (gateway.spec === undefined || allowsNamespace(rule, "None", home, set.namespace, inventory))
+    return true;
+  diagnostics.report("not-attached", below(set.origin, "spec", "parentRef"), {
+    route: titleOf(set),
+    parent: titleOf(gateway),
+    reason: `its allowedListeners do not include the namespace "${set.namespace}"`,
+  });
+  return false;
+}
+
+/** The mounted files of a listener's certificate. */
+function certificateOf(
+  { tls, protocol }: ListenerSpec,
+  owner: ClusterListener["owner"],
+  gateway: ManifestOf<"Gateway">,
+  origin: Origin,
+  context: ReferenceContext,
+): CertificateFiles | undefined {
+  if (protocol !== "HTTPS" || tls === undefined) return undefined;
+  const place = below(origin, "tls", "certificateRefs");
+  const [reference, second] = tls.certificateRefs ?? [];
+  if (second !== undefined) {
+    const what = "several certificates of a listener";
+    const field = '"certificateRefs"';
+    context.diagnostics.report("not-built-yet", below(place, 1), { what, field });
+  }
+  if (reference === undefined) return undefined;
+  const at = below(place, 0);
+  const secret = follow({ to: reference, from: owner, origin: at, kinds: ["Secret"] }, context);
+  const files = (folder: string): CertificateFiles => ({
+    cert: `${folder}/tls.crt`,
+    key: `${folder}/tls.key`,
+    isSecret: true,
+  });
+  // What is missing has been reported; as far as the listener goes it has a certificate.
+  if (secret?.spec === undefined) return files(reference.name);
+  const what = titleOf(secret);
+  if (secret.namespace !== gateway.namespace)
+    context.diagnostics.report("secret-elsewhere", at, { what });
+  for (const key of ["tls.crt", "tls.key"]) {
+    if (secret.spec.isComplete && !secret.spec.keys.includes(key))
+      context.diagnostics.report("missing-key", at, { what, key });
+  }
+  return files(secret.name);
+}

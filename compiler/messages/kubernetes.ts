@@ -1,0 +1,181 @@
+import { didYouMean, message } from "./message.ts";
+
+/** Kubernetes documents: what they are, what they refer to, how they fit together. */
+export const kubernetesMessages = {
+  "skipped-kind": message<{ kind: string }>({
+    severity: "note",
+    text: ({ kind }) => `${kind} is no kind that a gateway is made of; skipped`,
+    explanation:
+      "Folders of manifests hold many kinds. gwc reads the Gateway API's, its own, and the core kinds that they refer " +
+      "to; the others are left out.",
+  }),
+  "unknown-kind": message<{ kind: string; group: string; suggestion: string | undefined }>({
+    severity: "error",
+    text: ({ kind, group }) => `${group} has no kind "${kind}"`,
+    hint: ({ suggestion }) => didYouMean(suggestion),
+    explanation:
+      "In the API groups of gateways a kind that is not known is a misspelling: skipping it would drop what it says.",
+  }),
+  "wrong-version": message<{ kind: string; found: string; known: string }>({
+    severity: "error",
+    text: ({ kind, found }) => `${kind} has no version "${found}"`,
+    hint: ({ known }) => `known here: ${known}`,
+    explanation:
+      "A kind's fields belong to a version of its API group. gwc does not guess what another version means.",
+  }),
+  "mixed-forms": message<Record<never, never>>({
+    severity: "error",
+    text: () => "this is a standalone configuration, but other documents are Kubernetes manifests",
+    hint: () => "compile them one by one: a gateway is written in one form or the other",
+    explanation:
+      "A document with `apiVersion` and `kind` is a Kubernetes manifest, any other one a standalone file. One build reads " +
+      "one form.",
+  }),
+  "duplicate-resource": message<{ resource: string }>({
+    severity: "error",
+    text: ({ resource }) => `${resource} is declared twice`,
+    explanation:
+      "A resource has one declaration: which of two would win depends on their order, and order means nothing.",
+  }),
+  "no-gateway": message<{ found: string | undefined }>({
+    severity: "error",
+    text: ({ found }) =>
+      found === undefined
+        ? "there is no Gateway in these manifests"
+        : `there is no Gateway "${found}" in these manifests`,
+    explanation:
+      "A bundle is one Gateway with its listeners and what attaches to them. Routes and policies alone make none.",
+  }),
+  "foreign-gateway": message<{ gateway: string; controller: string }>({
+    severity: "note",
+    text: ({ gateway, controller }) => `${gateway} is left to its controller, "${controller}"`,
+    explanation:
+      "A GatewayClass says who implements its Gateways. gwc compiles those of its own classes (controllerName " +
+      "`gwc.dev/gateway` or `agentgateway.dev/agentgateway`) and those whose class is not in the input.",
+  }),
+  "missing-reference": message<{ what: string; candidates: readonly string[]; near?: string }>({
+    severity: "error",
+    text: ({ what }) => `there is no ${what}`,
+    hint: ({ candidates, near }) =>
+      didYouMean(near) ??
+      (candidates.length === 0 ? undefined : `there is ${candidates.slice(0, 5).join(", ")}`),
+    explanation:
+      "Everything that is referred to must be in the input: what is missing here would be missing in the gateway.",
+  }),
+  "missing-secret": message<{ what: string }>({
+    severity: "error",
+    text: ({ what }) => `there is no ${what}`,
+    hint: () => "add it, or a stub without data: only its name and keys are read, never a value",
+    explanation:
+      "A Secret is mounted where the gateway runs; its values are never read by the compiler. That it exists is checked, " +
+      "because a gateway without its certificate or credential does not start. A Secret document without `data` and " +
+      "`stringData` is enough.",
+  }),
+  "missing-key": message<{ what: string; key: string }>({
+    severity: "error",
+    text: ({ what, key }) => `${what} has no key "${key}"`,
+    explanation: "The part of the Secret or ConfigMap that the gateway reads is not there.",
+  }),
+  "wrong-reference-kind": message<{ found: string; allowed: string }>({
+    severity: "error",
+    text: ({ found }) => `a reference to a ${found} can't stand here`,
+    hint: ({ allowed }) => `allowed here: ${allowed}`,
+    explanation: "Each reference takes some kinds only.",
+  }),
+  "reference-not-permitted": message<{
+    from: string;
+    fromGroup: string;
+    fromNamespace: string;
+    to: string;
+    toGroup: string;
+    toKind: string;
+    toNamespace: string;
+  }>({
+    severity: "error",
+    text: ({ from, to }) => `${from} may not refer to ${to}: no ReferenceGrant allows it`,
+    hint: ({ from, fromGroup, fromNamespace, toGroup, toKind, toNamespace }) =>
+      `a ReferenceGrant in "${toNamespace}" with from: [{group: ${JSON.stringify(fromGroup)}, kind: ${from.split(" ")[0]}, ` +
+      `namespace: ${fromNamespace}}] and to: [{group: ${JSON.stringify(toGroup)}, kind: ${toKind}}] would`,
+    explanation:
+      "A reference into another namespace needs the consent of that namespace: a ReferenceGrant there (Gateway API).",
+  }),
+  "missing-section": message<{ what: string; section: string; candidates: readonly string[] }>({
+    severity: "error",
+    text: ({ what, section }) => `${what} has no "${section}"`,
+    hint: ({ candidates }) =>
+      candidates.length === 0 ? undefined : `it has ${candidates.join(", ")}`,
+    explanation:
+      "`sectionName` names a part: a listener, a rule, a port of a Service, a target or provider of a backend.",
+  }),
+  "missing-port": message<{ what: string; candidates: readonly string[] }>({
+    severity: "error",
+    text: ({ what }) => `the reference to ${what} needs a port`,
+    hint: ({ candidates }) =>
+      candidates.length === 0 ? undefined : `it has ${candidates.join(", ")}`,
+    explanation:
+      "A Service is reached at one of its ports (Gateway API: `port` is required for a Service).",
+  }),
+  "ambiguous-key-server": message<{ what: string }>({
+    severity: "error",
+    text: ({ what }) => `${what} is no server with one address`,
+    hint: () => "refer to a Service or to a GatewayBackend with `static`",
+    explanation:
+      "A key set is fetched from one server, so the backend has to be a Service or static.",
+  }),
+  "not-attached": message<{ route: string; parent: string; reason: string }>({
+    severity: "error",
+    text: ({ route, parent, reason }) => `${route} does not attach to ${parent}: ${reason}`,
+    explanation:
+      "A route attaches to a listener when the listener allows its namespace and kind and their host names overlap " +
+      "(Gateway API). A route that attaches nowhere is never reached, and nothing that stands on it is enforced.",
+  }),
+  "wrong-target": message<{ section: string; target: string; allowed: string }>({
+    severity: "error",
+    text: ({ section, target }) => `"${section}" can't target ${target}`,
+    hint: ({ allowed }) => `it may target ${allowed}`,
+    explanation:
+      "`frontend` acts on a Gateway's connections, `traffic` on requests of Gateways, listeners and routes, `backend` on " +
+      "connections to backends. On any other target the section would do nothing.",
+  }),
+  "wrong-phase": message<{ target: string }>({
+    severity: "error",
+    text: ({ target }) => `phase: PreRouting can't target ${target}`,
+    hint: () => "it may target a Gateway or a listener",
+    explanation: "PreRouting rules run before the route is known, so they can't depend on it.",
+  }),
+  "policy-conflict": message<{ field: string; by: string; target: string }>({
+    severity: "warning",
+    text: ({ field, by, target }) =>
+      `"${field}" has no effect on ${target}: ${by} says it too, and wins`,
+    hint: () => "say it in one policy for each target",
+    explanation:
+      "Of two policies that say the same field for the same target the older one wins (creationTimestamp), then the one " +
+      "whose namespace and name come first (Gateway API).",
+  }),
+  "policy-without-effect": message<{ policy: string }>({
+    severity: "warning",
+    text: ({ policy }) => `${policy} acts on nothing that is served`,
+    explanation:
+      "Its targets exist, but no request of these Gateways passes them, or more specific policies say everything that " +
+      "it says.",
+  }),
+  "selector-without-match": message<{ what: string }>({
+    severity: "warning",
+    text: ({ what }) => `no ${what} has these labels`,
+    explanation: "A selector that selects nothing has no effect.",
+  }),
+  "targets-without-match": message<{ target: string }>({
+    severity: "error",
+    text: ({ target }) => `no Service matches the selector of the target "${target}"`,
+    explanation:
+      "The MCP servers of a selector target are the Services that match when the gateway is compiled. Without one the " +
+      "backend has nothing to offer.",
+  }),
+  "secret-elsewhere": message<{ what: string }>({
+    severity: "error",
+    text: ({ what }) => `${what} is in another namespace than the Gateway, so it can't be mounted`,
+    hint: () => "copy it into the Gateway's namespace",
+    explanation:
+      "Secrets reach the gateway as mounted files, and a pod mounts only Secrets of its own namespace.",
+  }),
+};

@@ -1,0 +1,142 @@
+import { existsSync } from "node:fs";
+import { request } from "node:http";
+import { type Browser, chromium } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { freePort, gatewayText, Upstream } from "./support/configs.ts";
+import { Running, Workspace } from "./support/gwc.ts";
+
+/** Debian's browser. CI has to have it; elsewhere these tests are skipped without it. */
+const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
+const isMissing = !existsSync(executablePath) && process.env.CI === undefined;
+
+const cors = '            policies: {cors: {allowOrigins: ["*"]}}\n';
+const rule = `            policies: {authorization: {rules: ["request.path == '<b>&'"]}}\n`;
+
+/** Starts `gwc run`; resolves with its admin page's URL. */
+async function start(file: string): Promise<{ running: Running; url: string }> {
+  const running = new Running(["run", "-f", file]);
+  const [, url = ""] = await running.saying(/admin page: (\S+)\n/);
+  return { running, url };
+}
+
+describe("the admin page", () => {
+  it("answers this machine's names only, reads only, and leads to /ui/", async () => {
+    const port = await freePort();
+    using workspace = new Workspace({ "gateway.yaml": gatewayText({ upstream: 9, port }) });
+    const { running, url } = await start(workspace.path("gateway.yaml"));
+    await using _ = running;
+    const root = await fetch(new URL("/", url), { redirect: "manual" });
+    expect([root.status, root.headers.get("location")]).toEqual([302, "/ui/"]);
+    expect((await fetch(url, { method: "POST" })).status).toBe(405);
+    expect((await fetch(new URL("/ui/code/../../../package.json", url))).status).toBe(404);
+    expect(await statusFor(url, "rebound.example:15000")).toBe(403);
+    expect(await statusFor(url, "localhost:1")).toBe(200);
+  });
+
+  it("an address that others reach is refused", async () => {
+    const port = await freePort();
+    using workspace = new Workspace({ "gateway.yaml": gatewayText({ upstream: 9, port }) });
+    await using running = new Running(["run", "-f", workspace.path("gateway.yaml")], {
+      env: { ADMIN_ADDR: "0.0.0.0:0" },
+    });
+    await running.saying(/warning: no admin page on 0\.0\.0\.0:0: it is no loopback address\n/);
+  });
+});
+
+describe.skipIf(isMissing)("the admin page in a browser", () => {
+  let browser: Browser;
+  let upstream: Upstream;
+
+  beforeAll(async () => {
+    upstream = await Upstream.open("fine");
+    browser = await chromium.launch({
+      executablePath,
+      args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"],
+    });
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    upstream?.[Symbol.dispose]();
+  });
+
+  it("shows what is served and where it comes from, and counts by itself", async () => {
+    const port = await freePort();
+    const text = gatewayText({ upstream: upstream.port, port, more: cors });
+    using workspace = new Workspace({ "gateway.yaml": text });
+    const { running, url } = await start(workspace.path("gateway.yaml"));
+    await using _ = running;
+    const page = await browser.newPage();
+    const refused: string[] = [];
+    page.on("console", (message) => refused.push(message.text()));
+    await page.goto(url);
+    expect(await page.locator("h2").first().textContent()).toContain(`Port ${port}`);
+    const cells = page.locator("tbody tr").first().locator("td");
+    const shown = async (): Promise<string[]> =>
+      (await cells.allTextContents()).map((cell) => cell.replace(/\s+/g, " ").trim());
+    expect((await shown()).slice(0, 6)).toEqual([
+      "apigateway.yaml:6",
+      "/*",
+      "cors :7",
+      `http://127.0.0.1:${upstream.port}`,
+      "0",
+      "0",
+    ]);
+    for (let count = 0; count < 3; count++) await fetch(`http://127.0.0.1:${port}/`);
+    await expect.poll(async () => (await shown())[4], { timeout: 10_000 }).toBe("3");
+    expect((await shown())[6]).toMatch(/^[\d.]+ ms$/);
+    // The content security policy lets the page's own style and script through, and nothing was refused.
+    expect(refused).toEqual([]);
+    await page.close();
+  });
+
+  it("shows the generated code, with markup of the configuration as text", async () => {
+    const port = await freePort();
+    const text = gatewayText({ upstream: upstream.port, port, more: rule });
+    using workspace = new Workspace({ "gateway.yaml": text });
+    const { running, url } = await start(workspace.path("gateway.yaml"));
+    await using _ = running;
+    const page = await browser.newPage();
+    await page.goto(url);
+    await page.getByRole("link", { name: "api", exact: true }).click();
+    const code = await page.locator("pre.code").textContent();
+    expect(code).toContain("// Route api: authorization, then host.");
+    expect(code).toContain("// request.path == '<b>&'");
+    expect(await page.locator("pre.code b").count()).toBe(0);
+    expect(await page.locator(".keyword").first().textContent()).toBe("import");
+    await page.close();
+  });
+
+  it("shows the mistakes of the last edit until they are gone", async () => {
+    const port = await freePort();
+    const text = gatewayText({ upstream: upstream.port, port });
+    using workspace = new Workspace({ "gateway.yaml": text });
+    const { running, url } = await start(workspace.path("gateway.yaml"));
+    await using _ = running;
+    const page = await browser.newPage();
+    await page.goto(url);
+    expect(await page.locator(".pill").first().textContent()).toBe("serving");
+    workspace.write("gateway.yaml", text.replace("name", "nam"));
+    await page.getByText("The last edit is not served").waitFor();
+    expect(await page.locator(".notice pre").textContent()).toContain(
+      'error[unknown-field]: routes[0] has no field "nam"',
+    );
+    expect(await page.locator("tbody tr").count()).toBe(1);
+    workspace.write("gateway.yaml", text.replace("name: api", "name: shop"));
+    await page.getByRole("link", { name: "shop", exact: true }).waitFor();
+    expect(await page.locator(".notice").count()).toBe(0);
+    await page.close();
+  });
+});
+
+/** The status of a GET with a Host header of its own. */
+function statusFor(url: string, host: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const call = request(url, { headers: { host } }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    });
+    call.on("error", reject);
+    call.end();
+  });
+}

@@ -1,0 +1,109 @@
+import { describe, expect, it } from "vitest";
+import { verbs } from "../../compiler/commands/verbs.ts";
+import { gwc } from "./support/gwc.ts";
+
+describe("the command line", () => {
+  it("help lists every verb, and each verb has help of its own", () => {
+    const { code, stdout, stderr } = gwc(["--help"]);
+    expect([code, stderr]).toEqual([0, ""]);
+    for (const { name } of verbs) expect(stdout).toMatch(new RegExp(`^  ${name}\\b`, "m"));
+    expect(Math.max(...stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(100);
+    const verb = gwc(["build", "--help"]);
+    expect(verb.stdout).toContain("Usage: gwc build [OPTIONS] FILES..");
+    expect(gwc(["help", "build"]).stdout).toBe(verb.stdout);
+  });
+
+  it("without a verb the help goes to stderr, and that is a usage error", () => {
+    const { code, stdout, stderr } = gwc([]);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain("Usage: gwc VERB");
+  });
+
+  it("the version is there for people and for programs", () => {
+    expect(gwc(["--version"]).stdout).toMatch(/^gwc \d+\.\d+\.\d+\n$/);
+    const facts: unknown = JSON.parse(gwc(["--version", "--format", "json"]).stdout);
+    expect(facts).toEqual({ gwc: expect.any(String), node: process.versions.node });
+  });
+
+  it.each([
+    [["biuld", "a.yaml"], 'there is no verb "biuld"', "did you mean `gwc build`?"],
+    [["a.yaml"], 'there is no verb "a.yaml"', "did you mean `gwc run -f a.yaml`?"],
+    [["run", "a.yaml"], "-f, --file FILE is missing", "did you mean `gwc run -f a.yaml`?"],
+    [
+      ["check", "--frmat", "json", "a.yaml"],
+      "there is no option --frmat",
+      "did you mean --format?",
+    ],
+    [["check", "a.yaml", "--format", "jsn"], `--format can't be "jsn"`, "did you mean json?"],
+    [["check", "a.yaml", "--format"], "--format needs a FORMAT", "`gwc check --help`"],
+    [["check", "--strict=yes", "a.yaml"], "--strict takes no value", "`gwc check --help`"],
+    [["check"], "`gwc check` needs a file", "`gwc check --help`"],
+    [["schema", "more"], '"more" is one word too many', "`gwc schema --help`"],
+    [["explain", "unknown-feld"], 'no code or policy "unknown-feld"', "did you mean"],
+  ])("%j is a usage error with a hint", (words, problem, hint) => {
+    const { code, stdout, stderr } = gwc(words);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain(`error: `);
+    expect(stderr).toContain(problem);
+    expect(stderr).toContain(hint);
+  });
+});
+
+describe("explain and schema", () => {
+  it("a code is explained as it stands in a message", () => {
+    const { stdout } = gwc(["explain", "error[unknown-field]"]);
+    expect(stdout).toMatch(/^error\[unknown-field\]\n\nEvery key of a configuration is known/);
+    expect(gwc(["explain", "unknown-field"]).stdout).toBe(stdout);
+  });
+
+  it("a policy is explained with its fields and its place in the request order", () => {
+    const { stdout } = gwc(["explain", "cors"]);
+    expect(stdout).toContain("In request order it is number 1 of");
+    expect(stdout).toContain("  allowOrigins      required; Origins whose pages may read");
+  });
+
+  it("without a word all codes and policies are listed", () => {
+    const { code, stdout } = gwc(["explain"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^ {2}jwtAuth /m);
+    expect(stdout).toMatch(/^ {2}yaml-syntax +error$/m);
+  });
+});
+
+describe("gwc eval", () => {
+  const claims = ["--data", '{"jwt": {"sub": "ada"}}'];
+
+  it("gives the value of an expression on data of the user", () => {
+    expect(gwc(["eval", 'jwt.sub == "ada"', ...claims])).toEqual({
+      code: 0,
+      stdout: "true\n",
+      stderr: "",
+    });
+    expect(gwc(["eval", '{"sub": jwt.sub}', "--format", "json", ...claims]).stdout).toBe(
+      '{"sub":"ada"}\n',
+    );
+  });
+
+  it("shows the TypeScript that the expression becomes", () => {
+    const { stdout } = gwc(["eval", 'jwt.sub.startsWith("a")', "--emit", ...claims]);
+    expect(stdout).toContain('// jwt.sub.startsWith("a")\n');
+    expect(stdout).toMatch(/true\n$/);
+  });
+
+  it("an absent claim is an error of the evaluation, a mistake has a place and a hint", () => {
+    const absent = gwc(["eval", "jwt.name", ...claims]);
+    expect([absent.code, absent.stdout]).toEqual([1, ""]);
+    expect(absent.stderr).toContain("evaluating it is an error");
+    const mistake = gwc(["eval", "jwts.sub"]);
+    expect(mistake.code).toBe(1);
+    expect(mistake.stderr).toContain(
+      'error[cel-unknown-variable]: "jwts" is not a variable here\n --> expression:1:1\n',
+    );
+    expect(mistake.stderr).toContain('hint: did you mean "jwt"?');
+  });
+
+  it("data that is no JSON is not quoted back", () => {
+    const { code, stderr } = gwc(["eval", "true", "--data", "{hunter2"]);
+    expect([code, stderr]).toEqual([1, "error: the data is not valid JSON\n"]);
+  });
+});

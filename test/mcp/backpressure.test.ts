@@ -1,0 +1,67 @@
+import { request } from "node:http";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startGateway, type TestGateway } from "./gateways.ts";
+import { openSession, post, send, toolCall } from "./raw-client.ts";
+import { mcpAnswers, type RawUpstream, startUpstream } from "./raw-upstream.ts";
+
+const script = fileURLToPath(new URL("../fixtures/mcp/scripted-stdio.mjs", import.meta.url));
+const megabyte = 1_000_000;
+const notice = `data: {"jsonrpc":"2.0","method":"notifications/message","params":{"x":"${"x".repeat(megabyte)}"}}\n\n`;
+let upstream: RawUpstream;
+let gateway: TestGateway;
+/** Megabytes that the upstream could send. */
+let sent = 0;
+
+beforeAll(async () => {
+  upstream = await startUpstream((response, request, message) => {
+    if (message.method !== "tools/call") return mcpAnswers({})(response, request, message);
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    const pump = () => {
+      if (response.destroyed || sent === 400) return;
+      sent += 1;
+      if (response.write(notice)) setImmediate(pump);
+      else response.once("drain", pump);
+    };
+    pump();
+  });
+  const one = { name: "one", mcp: { host: upstream.url } };
+  gateway = await startGateway([
+    { name: "mcp", targets: [one] },
+    { name: "merged", path: "/merged", targets: [one, { ...one, name: "two" }] },
+    {
+      name: "stdio",
+      path: "/stdio",
+      targets: [{ name: "one", stdio: { cmd: process.execPath, args: [script] } }],
+    },
+  ]);
+});
+afterAll(async () => {
+  await gateway.stop();
+  await upstream.close();
+});
+
+test.each([
+  ["/mcp", "flood"],
+  ["/merged", "one_flood"],
+  ["/stdio", "flood"],
+])("a client of %s that does not read stops the server, and nobody else", async (path, tool) => {
+  const url = gateway.url.replace("/mcp", path);
+  const session = await openSession(url);
+  sent = 0;
+  const headers = { ...session, accept: "*/*", "content-type": "application/json" };
+  const reading = request(url, { method: "POST", headers, agent: false }, (answer) =>
+    answer.pause(),
+  );
+  reading.on("error", () => {});
+  reading.end(JSON.stringify(toolCall(tool)));
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  const flooded = [...gateway.log().matchAll(/flooded (\d+)/g)].map((match) => Number(match[1]));
+  const taken = path === "/stdio" ? Math.max(...flooded) : sent;
+  expect(taken).toBeGreaterThan(0);
+  expect(taken).toBeLessThan(50);
+  const other = await openSession(url);
+  expect((await post(url, { jsonrpc: "2.0", id: 1, method: "ping" }, other)).status).toBe(200);
+  reading.destroy();
+  await send(url, { method: "DELETE", headers: session });
+});

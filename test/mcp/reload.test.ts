@@ -1,0 +1,64 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { freePort, startProcess, type TestProcess } from "./processes.ts";
+import { openSession, post, toolCall } from "./raw-client.ts";
+
+const cli = fileURLToPath(new URL("../../compiler/cli.ts", import.meta.url));
+const script = fileURLToPath(new URL("../fixtures/mcp/scripted-stdio.mjs", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "gwc-reload-"));
+const file = join(folder, "gateway.yaml");
+let gateway: TestProcess;
+let port: number;
+
+/** Writes the configuration: one child, and the tools that its clients may use. */
+function configure(tools: readonly string[]): void {
+  const route = {
+    name: "mcp",
+    policies: { mcpAuthorization: { rules: [`mcp.tool.name in ${JSON.stringify(tools)}`] } },
+    backends: [
+      { mcp: { targets: [{ name: "child", stdio: { cmd: process.execPath, args: [script] } }] } },
+    ],
+  };
+  const config = { adminAddr: "127.0.0.1:0" };
+  writeFileSync(
+    file,
+    JSON.stringify({ config, binds: [{ port, listeners: [{ routes: [route] }] }] }),
+  );
+}
+
+beforeAll(async () => {
+  port = await freePort();
+  configure(["args"]);
+  gateway = await startProcess(process.execPath, [cli, "run", "-f", file], {
+    ready: /listening on 0\.0\.0\.0:(\d+)/,
+    env: { STATS_ADDR: "127.0.0.1:0", READINESS_ADDR: "127.0.0.1:0" },
+  });
+});
+afterAll(async () => {
+  await gateway.stop();
+  rmSync(folder, { recursive: true });
+});
+
+test("a session and its child go on when the rules change, and the new rules hold for it", async () => {
+  const url = `http://127.0.0.1:${port}/mcp`;
+  const session = await openSession(url);
+  const mayCall = async (tool: string) => {
+    const answer = await post(url, toolCall(tool), session);
+    expect(answer.status).toBe(200);
+    return !answer.text.includes("Unknown tool");
+  };
+  expect([await mayCall("args"), await mayCall("echo-id")]).toEqual([true, false]);
+  const hanging = post(url, toolCall("hang", "h"), session).catch(() => undefined);
+  configure(["echo-id"]);
+  await vi.waitFor(async () => expect(await mayCall("echo-id")).toBe(true), {
+    timeout: 10_000,
+    interval: 100,
+  });
+  expect(await mayCall("args")).toBe(false);
+  expect(gateway.log().match(/: child \d+/g)?.length).toBe(1);
+  await gateway.stop();
+  expect(await hanging).toBeDefined();
+});
