@@ -30,10 +30,15 @@ export interface RouteModuleContext {
 export function routeModule(route: RouteNode, context: RouteModuleContext): PrintedModule {
   const { trace } = context;
   const expressions = new Expressions();
-  const policies = route.policies.map((use) =>
-    policyCode(use, { trace, expressions, policies: route.policies }),
-  );
-  const backend = backendCode(route, policies, context);
+  const variables = new Set<string>();
+  const policies = route.policies.map((use) => {
+    const made = policyCode(use, { trace, expressions, variables: new Set(variables) });
+    if (made.defines !== undefined) variables.add(made.defines);
+    return made;
+  });
+  const backend = policies.some((policy) => policy.answers === true)
+    ? NO_BACKEND
+    : backendCode(route, policies, variables, context);
   const isAsync = backend.isAsync || policies.some((policy) => policy.isAsync === true);
   const exchange = importedType("gwc/runtime/http/exchange", "Exchange");
   const declarations = [
@@ -46,7 +51,7 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
     ...steps(route, policies, (kind) => kind === "cors"),
     ...backend.guard,
     ...steps(route, policies, (kind) => kind !== "cors"),
-    backend.step,
+    ...backend.step,
   ];
   const result = isAsync ? code`Promise<void>` : code`void`;
   const body: Hole[] = [
@@ -70,6 +75,15 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
   });
 }
 
+/** A policy answers by itself. */
+const NO_BACKEND: BackendCode = {
+  declarations: [],
+  first: [],
+  guard: [],
+  step: [],
+  isAsync: false,
+};
+
 function steps(
   { policies }: RouteNode,
   codes: readonly PolicyCode[],
@@ -81,6 +95,7 @@ function steps(
 function backendCode(
   route: RouteNode,
   policies: readonly PolicyCode[],
+  variables: ReadonlySet<string>,
   { trace, listener }: RouteModuleContext,
 ): BackendCode {
   const [backend] = route.backends;
@@ -96,7 +111,8 @@ function backendCode(
         route,
         trace,
         rule: policies.find((policy) => policy.mcpRule !== undefined)?.mcpRule,
-        hasJwt: policies.some((policy) => policy.definesJwt === true),
+        hasJwt: variables.has("jwt"),
+        isAuthenticated: variables.size > 0,
         allowOrigins: allowedOrigins(route.policies),
         hostnames: hostnames.includes("*") ? [] : hostnames,
         reachesWellKnown: listener.table.some(({ entries }) =>
@@ -123,7 +139,8 @@ function allowedOrigins(policies: readonly PolicyUse[]): readonly string[] {
 /** `cors, jwtAuth (strict), then mcp` */
 function chainText({ policies, backends }: RouteNode): string {
   const steps = policies.map((use) => `${use.kind}${modeText(use)}`);
-  const last = backends[0]?.kind ?? "nothing";
+  const last = backends[0]?.kind;
+  if (last === undefined) return steps.join(", ");
   return steps.length === 0 ? last : `${steps.join(", ")}, then ${last}`;
 }
 

@@ -1,10 +1,16 @@
 import type { PolicyKind } from "../ir.ts";
 import { authorization } from "./authorization.ts";
 import { cors } from "./cors.ts";
+import { directResponse } from "./direct-response.ts";
+import { hostRewrite } from "./host-rewrite.ts";
 import { jwtAuth } from "./jwt-auth.ts";
 import { mcpAuthentication } from "./mcp-authentication.ts";
 import { mcpAuthorization } from "./mcp-authorization.ts";
 import type { Policy } from "./policy.ts";
+import { requestHeaderModifier } from "./request-header-modifier.ts";
+import { requestRedirect } from "./request-redirect.ts";
+import { responseHeaderModifier } from "./response-header-modifier.ts";
+import { urlRewrite } from "./url-rewrite.ts";
 
 /** Every policy; the place in the list is the place in the request order. */
 export const policies = [
@@ -13,6 +19,12 @@ export const policies = [
   jwtAuth,
   authorization,
   mcpAuthorization,
+  requestHeaderModifier,
+  responseHeaderModifier,
+  hostRewrite,
+  urlRewrite,
+  requestRedirect,
+  directResponse,
 ] as const;
 
 /** The policy of a kind. */

@@ -3,28 +3,25 @@ import { endToEnd } from "../http/hop-by-hop.ts";
 import { refuse } from "../http/refuse.ts";
 import type {
   Upstream,
+  UpstreamCall,
   UpstreamFailure,
   UpstreamHandler,
   UpstreamRequest,
 } from "../http/upstream.ts";
 
-/** Sends the request to an upstream and its answer to the client; Host becomes the upstream's own. */
+/** Sends the request to an upstream and its answer to the client; Host is the upstream's own unless a policy set one. */
 export function forward(exchange: Exchange, upstream: Upstream): void {
-  const headers = endToEnd(exchange.requestHeaders, "host");
-  headers.push("host", upstream.authority);
-  send(exchange, upstream, headers);
-}
-
-/** Like `forward`, and the upstream sees the Host that the client sent. */
-export function forwardKeepingHost(exchange: Exchange, upstream: Upstream): void {
-  send(exchange, upstream, endToEnd(exchange.requestHeaders, ""));
-}
-
-function send(exchange: Exchange, upstream: Upstream, headers: string[]): void {
-  exchange.record.upstream = upstream.name;
-  const { method, target, body } = exchange;
   const relay = new Relay(exchange);
-  relay.start(upstream.send({ method, path: target, headers, body }, relay));
+  relay.start(upstream.send(callOf(exchange, upstream), relay));
+}
+
+/** The request as it goes to an upstream. */
+export function callOf(exchange: Exchange, upstream: Upstream): UpstreamCall {
+  exchange.record.upstream = upstream.name;
+  const { forwardMethod: method, forwardTarget: path, body } = exchange;
+  const headers = endToEnd(exchange.requestHeaders, "host");
+  headers.push("host", exchange.forwardHost ?? upstream.authority);
+  return { method, path, headers, body };
 }
 
 /** Passes one answer on. */

@@ -18,7 +18,7 @@ export function hostBackend({ url, origin }: HostBackend, trace: Trace): Backend
     ],
     first: [],
     guard: [],
-    step: code`return ${imported("gwc/runtime/backends/host", "forward")}(exchange, upstream);`,
+    step: [code`return ${imported("gwc/runtime/backends/host", "forward")}(exchange, upstream);`],
     isAsync: false,
   };
 }

@@ -14,6 +14,8 @@ export interface McpScope {
   readonly rule: Code | undefined;
   /** True when a policy declared `jwt`. */
   readonly hasJwt: boolean;
+  /** True when a policy checked the client's credentials. */
+  readonly isAuthenticated: boolean;
   /** Origins of the CORS policy: pages that may use the endpoint. */
   readonly allowOrigins: readonly string[];
   /** Hostnames that the route answers; empty for any. */
@@ -42,7 +44,9 @@ export function mcpBackend(backend: McpBackend, scope: McpScope): BackendCode {
   const open = imported(MODULE, "openMcpBackend");
   const settings = {
     route: scope.route.name,
-    targets: backend.targets.map((node) => target(node, scope.hasJwt ? "withhold" : "forward")),
+    targets: backend.targets.map((node) =>
+      target(node, scope.isAuthenticated ? "withhold" : "forward"),
+    ),
     prefix: backend.prefixMode === "always" || backend.targets.length > 1,
     failureMode: backend.failureMode,
     timeouts: TIMEOUTS,
@@ -70,7 +74,9 @@ export function mcpBackend(backend: McpBackend, scope: McpScope): BackendCode {
       ...wellKnown(backend, scope),
       code`if (${imported(origin, "refuseForeignOrigin")}(exchange, pages)) return;`,
     ],
-    step: code`return ${imported("gwc/runtime/mcp/serve", "serveMcp")}(exchange, backend, ${access});`,
+    step: [
+      code`return ${imported("gwc/runtime/mcp/serve", "serveMcp")}(exchange, backend, ${access});`,
+    ],
     isAsync: true,
   };
 }

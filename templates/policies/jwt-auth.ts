@@ -27,7 +27,7 @@ export function jwtSteps(
     readonly optional: ReturnType<typeof imported>;
   },
   verifier: Code,
-): Pick<PolicyCode, "steps" | "isAsync" | "definesJwt"> {
+): Pick<PolicyCode, "steps" | "isAsync" | "defines"> {
   const steps =
     mode === "permissive"
       ? [code`const jwt = await ${imported(MODULE, "observeJwt")}(exchange, ${verifier});`]
@@ -35,7 +35,7 @@ export function jwtSteps(
           code`const jwt = await ${checks[mode]}(exchange, ${verifier});`,
           code`if (jwt === undefined) return;`,
         ];
-  return { steps, isAsync: true, definesJwt: true };
+  return { steps, isAsync: true, defines: "jwt" };
 }
 
 /** The settings of `openJwt`. */

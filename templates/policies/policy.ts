@@ -13,8 +13,10 @@ export interface PolicyCode {
   readonly first?: readonly Hole[];
   /** True when a step awaits. */
   readonly isAsync?: boolean;
-  /** True when a step declares `jwt`. */
-  readonly definesJwt?: boolean;
+  /** The CEL variable that a step declares: `jwt`. */
+  readonly defines?: string;
+  /** True when the last step answers every request: it ends the route's function. */
+  readonly answers?: boolean;
   /** What later parts of the route pass on: the name of the MCP rule function. */
   readonly mcpRule?: Code;
 }
@@ -24,8 +26,8 @@ export interface RouteScope {
   readonly trace: Trace;
   /** Takes the emitted expressions; their constants are declared at the head of the module. */
   readonly expressions: Expressions;
-  /** The kinds of the route's policies. */
-  readonly policies: readonly PolicyUse[];
+  /** The CEL variables that the policies before this one declare, by their names in the route's function. */
+  readonly variables: ReadonlySet<string>;
 }
 
 /** The template of a policy kind. */

@@ -10,6 +10,7 @@ import {
   shortText,
   text,
 } from "../../schema.ts";
+import { spellingSchemas } from "../policy-spellings.ts";
 
 const PATH = { pattern: "^/", form: 'a path that begins with "/"' } as const;
 
@@ -46,6 +47,7 @@ export function routePoliciesSchema(): Schema {
   return object(
     {
       ...Object.fromEntries(built.map((policy) => [policy.kind, policy.schema])),
+      ...spellingSchemas(),
       ...LATER_POLICIES,
     },
     {
@@ -57,14 +59,7 @@ export function routePoliciesSchema(): Schema {
 
 const LATER_POLICIES: Readonly<Record<string, Schema>> = Object.fromEntries(
   Object.entries({
-    requestHeaderModifier: "request header modifiers",
-    responseHeaderModifier: "response header modifiers",
-    headerModifiers: "header modifiers",
-    requestRedirect: "redirects",
-    urlRewrite: "URL rewriting",
-    hostRewrite: "host rewriting",
     requestMirror: "mirroring",
-    directResponse: "direct responses",
     mcpGuardrails: "MCP guardrails",
     oidc: "browser login",
     basicAuth: "basic authentication",
