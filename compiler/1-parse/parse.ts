@@ -10,7 +10,7 @@ import type { Schema } from "../schema.ts";
 import type { SourceDocument, SourceFile } from "../source.ts";
 import { readDocuments } from "./documents.ts";
 import { gatewayName } from "./gateway-name.ts";
-import { readManifests, withoutSecrets } from "./kubernetes/manifests.ts";
+import { type ReadDocument, readManifests, withoutSecrets } from "./kubernetes/manifests.ts";
 import { standaloneSchema } from "./schemas/standalone.ts";
 import { readStandalone } from "./standalone.ts";
 import { type Validator, validator } from "./validate.ts";
@@ -41,12 +41,18 @@ export function parse(
   const files = readFiles(all, host, diagnostics);
   const result = (value: Parsed | undefined) => ({ value, files, diagnostics: diagnostics.list });
   if (diagnostics.list.length > 0) return result(undefined);
-  const inputs = files.map((file) => ({ name: file.name, sha256: contentDigest(file) }));
   if (files.some((file) => file.documents.some(isManifest))) {
-    const manifests = readManifests(files, diagnostics);
     reportOthers(files, new Set(named), diagnostics);
+    const documents = files.flatMap(readPlain);
+    const manifests = readManifests(documents, diagnostics);
+    const byFile = Map.groupBy(documents, ({ origin }) => origin.file);
+    const inputs = files.map(({ name }) => ({
+      name,
+      sha256: manifestDigest(byFile.get(name) ?? []),
+    }));
     return result({ resources: [], manifests, files, inputs });
   }
+  const inputs = files.map((file) => ({ name: file.name, sha256: contentDigest(file) }));
   const resources = readResources(files, host, diagnostics);
   return result(resources && { resources, manifests: undefined, files, inputs });
 }
@@ -65,6 +71,13 @@ function readFiles(
     diagnostics.report("file-not-found", at, { file, problem: text.problem });
     return [];
   });
+}
+
+function readPlain({ name, documents }: SourceFile): readonly ReadDocument[] {
+  return documents.map((document, index) => ({
+    value: plainValue(document),
+    origin: { file: name, document: index, path: [] },
+  }));
 }
 
 function isManifest(document: SourceDocument): boolean {
@@ -133,10 +146,13 @@ function readFile(
 
 /** A digest of what a file says rather than of its bytes: comments and quoting don't change what is compiled. */
 function contentDigest({ documents }: SourceFile): string {
-  const texts = documents.some(isManifest)
-    ? documents.map((document) => canonicalJson(withoutSecrets(plainValue(document)))).sort()
-    : documents.map(canonicalText);
-  return createHash("sha256").update(texts.join("\n")).digest("hex");
+  return createHash("sha256").update(documents.map(canonicalText).join("\n")).digest("hex");
+}
+
+/** The same of manifests, whose order says nothing, without the values of Secrets. */
+function manifestDigest(documents: readonly ReadDocument[]): string {
+  const texts = documents.map(({ value }) => canonicalJson(withoutSecrets(value)));
+  return createHash("sha256").update(texts.sort().join("\n")).digest("hex");
 }
 
 /** Names of the inputs in generated text: relative to their common folder, so that they say nothing of the machine. */

@@ -22,15 +22,17 @@ export interface PolicyContext extends ReferenceContext {
 
 /** The policies of traffic in request order, as the standalone file would have them on the route. */
 export function routePolicies(traffic: Traffic, context: PolicyContext): readonly PolicyConfig[] {
+  const isMcp = traffic.backend?.config.kind === "mcp";
   const fields = new Map(
-    effectivePolicy(traffic, context.policyIndex).map((each) => [each.field, each]),
+    effectivePolicy(traffic, context.policyIndex)
+      // Rules about MCP say nothing about traffic that is none.
+      .filter(({ field }) => isMcp || !field.startsWith("backend.mcp."))
+      .map((each) => [each.field, each]),
   );
   for (const field of fields.values()) note(field, context);
-  const isMcp = traffic.backend?.config.kind === "mcp";
   const parts = isMcp ? partFields(traffic, context) : new Map<string, never>();
   return policies.flatMap(({ kind, cluster }) => {
     if (cluster === undefined) return [];
-    if (cluster.field.startsWith("backend.mcp.") && !isMcp) return [];
     // A policy's own cluster form reads and joins what it has read itself.
     const form = cluster as ClusterForm<unknown>;
     const config = withParts(form, read(form, fields.get(form.field), context), parts, context);
@@ -119,6 +121,8 @@ function note({ values, conflicts }: EffectiveField, context: PolicyContext): vo
   for (const { source } of values) context.effective.add(titleOf(source));
   for (const { lost, won } of conflicts) {
     const key = JSON.stringify([lost.origin, won.origin]);
+    // Who lost has been told, and need not hear that it has no effect.
+    context.effective.add(titleOf(lost.source));
     if (context.conflicts.has(key)) continue;
     context.conflicts.add(key);
     const params = {
