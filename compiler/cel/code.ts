@@ -20,8 +20,11 @@ export const LEVEL = {
   primary: 9,
 } as const;
 
-/** What TypeScript knows of a value that is not undefined. `int` is a number or a bigint. */
-export type TsType = "boolean" | "string" | "number" | "int" | "bytes" | "unknown";
+/**
+ * What TypeScript knows of a value that is not undefined: nothing (`unknown`), one of these types, or another one. An
+ * `int` is a bigint.
+ */
+export type TsType = "boolean" | "string" | "number" | "int" | "bytes" | "unknown" | "other";
 
 /** A piece of TypeScript that gives a CEL value, and what is known of it. */
 export interface Code {
