@@ -127,6 +127,26 @@ export function stringLiteral(value: string): string {
   );
 }
 
+/** The longest string literal in one piece, as it is written. */
+const LITERAL_WIDTH = 72;
+
+/** A string as one literal, or a long one as a sum of literals with a possible break after each. */
+export function stringCode(value: string): { readonly text: string; readonly level: Level } {
+  const whole = stringLiteral(value);
+  if (whole.length <= LITERAL_WIDTH) return { text: whole, level: LEVEL.primary };
+  const pieces: string[] = [];
+  let piece = "";
+  for (const char of value) {
+    if (stringLiteral(piece + char).length > LITERAL_WIDTH) {
+      pieces.push(piece);
+      piece = "";
+    }
+    piece += char;
+  }
+  pieces.push(piece);
+  return { text: pieces.map(stringLiteral).join(` +${LINE}`), level: LEVEL.sum };
+}
+
 /** What a piece of emitted code needs around it, collected while it is made. */
 export class Surroundings {
   readonly #imports = new Map<string, ImportedName>();

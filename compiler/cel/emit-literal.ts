@@ -1,5 +1,5 @@
 import type { LiteralValue, Node } from "./ast.ts";
-import { type Code, LEVEL, LINE, stringLiteral } from "./code.ts";
+import { type Code, LEVEL, LINE, stringCode, stringLiteral } from "./code.ts";
 import { arrayText } from "./code-parts.ts";
 import type { Emitter } from "./emit.ts";
 
@@ -22,13 +22,7 @@ export function emitLiteral(emitter: Emitter, literal: LiteralValue): Code {
     case "double":
       return emitDouble(literal.value);
     case "string":
-      return {
-        text: stringLiteral(literal.value),
-        level: LEVEL.primary,
-        ts: "string",
-        mayFail: false,
-        isSimple: true,
-      };
+      return { ...stringCode(literal.value), ts: "string", ...sure };
     case "bytes": {
       const base64 = Buffer.from(literal.value).toString("base64");
       const text = emitter.hoist("bytes", `Buffer.from(${stringLiteral(base64)}, "base64")`);

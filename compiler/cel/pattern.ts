@@ -1,7 +1,16 @@
 import { RE2JS, RE2JSSyntaxException } from "re2js";
 import type { ExpressionCode, HoistedConstant } from "../ir.ts";
 import type { Span } from "./ast.ts";
-import { atLevel, LEVEL, type Level, layOut, Surroundings, stringLiteral } from "./code.ts";
+import {
+  atLevel,
+  callText,
+  LEVEL,
+  type Level,
+  layOut,
+  Surroundings,
+  stringCode,
+  stringLiteral,
+} from "./code.ts";
 import { arrayText, joined } from "./code-parts.ts";
 import { type LiteralMatch, literalsOf, type PatternMatch } from "./pattern-literals.ts";
 import { errorSpan } from "./pattern-scan.ts";
@@ -54,7 +63,7 @@ export function patternCode(
   use: PatternUse,
   surroundings: Surroundings,
 ): { readonly text: string; readonly level: Level } {
-  return stringCode(pattern, use, surroundings) ?? engineCode(pattern, use, surroundings);
+  return literalCode(pattern, use, surroundings) ?? engineCode(pattern, use, surroundings);
 }
 
 /** What is wrong with a pattern: at most one problem, for reading stops at the first. */
@@ -79,7 +88,11 @@ export function checkPattern(pattern: string): readonly CelProblem[] {
 /** A module constant that holds the compiled pattern: its name. */
 export function patternConstant(pattern: string, surroundings: Surroundings): string {
   const imports = [{ module: "gwc/runtime/cel/pattern", name: "compilePattern" }];
-  return surroundings.constant("pattern", `compilePattern(${stringLiteral(pattern)})`, imports);
+  return surroundings.constant(
+    "pattern",
+    callText("compilePattern", [stringCode(pattern).text]),
+    imports,
+  );
 }
 
 function engineCode(pattern: string, { subject, match }: PatternUse, surroundings: Surroundings) {
@@ -91,7 +104,7 @@ function engineCode(pattern: string, { subject, match }: PatternUse, surrounding
 }
 
 /** String operations that match what the pattern does, when it is made of literals. */
-function stringCode(pattern: string, { subject, match }: PatternUse, surroundings: Surroundings) {
+function literalCode(pattern: string, { subject, match }: PatternUse, surroundings: Surroundings) {
   const literals = literalsOf(pattern, match);
   if (literals === undefined) return undefined;
   const isWhole = literals.every((each) => each.isStart && each.isEnd && !each.isOneLine);
