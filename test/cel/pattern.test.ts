@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { RE2JS } from "re2js";
 import { describe, expect, test } from "vitest";
+import { compileExpression } from "../../compiler/cel/compile.ts";
 import { compilePattern, type PatternMatch } from "../../compiler/cel/pattern.ts";
 import { functionOf } from "../../compiler/cel/run-code.ts";
 
@@ -54,6 +55,18 @@ describe("patterns", () => {
     ["(?i)/api", "full", "matchesWhole(pattern, path)"],
   ] as const)("%s (%s) becomes %s", (pattern, match, text) => {
     expect(compilePattern(pattern, { subject: "path", match }).code?.text).toBe(text);
+  });
+
+  test("two patterns in one expression are two constants", () => {
+    const { expression } = compileExpression('jwt.a.matches("a+") && jwt.b.matches("b+")', {
+      phase: "mcp",
+      slot: "allow",
+    });
+    if (expression === undefined) throw new Error("not compiled");
+    const evaluate = functionOf(expression.code, expression.variables);
+    expect(expression.code.constants.map(({ name }) => name)).toEqual(["pattern", "pattern2"]);
+    expect(evaluate({ jwt: { a: "a", b: "b" } })).toBe(true);
+    expect(evaluate({ jwt: { a: "a", b: "a" } })).toBe(false);
   });
 
   test("an alternation of many literals becomes a set", () => {
