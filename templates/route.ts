@@ -15,6 +15,7 @@ import { policyCode } from "./policies/index.ts";
 import type { PolicyCode } from "./policies/policy.ts";
 import { type PrintedModule, printModule } from "./print.ts";
 import type { Trace } from "./trace.ts";
+import { RouteVariables } from "./variables.ts";
 
 /** What a route's module needs besides the route. */
 export interface RouteModuleContext {
@@ -30,10 +31,10 @@ export interface RouteModuleContext {
 export function routeModule(route: RouteNode, context: RouteModuleContext): PrintedModule {
   const { trace } = context;
   const expressions = new Expressions();
-  const variables = new Set<string>();
+  const variables = new RouteVariables();
   const policies = route.policies.map((use) => {
-    const made = policyCode(use, { trace, expressions, variables: new Set(variables) });
-    if (made.defines !== undefined) variables.add(made.defines);
+    const made = policyCode(use, { trace, expressions, variables });
+    if (made.defines !== undefined) variables.declare(made.defines);
     return made;
   });
   const backend = policies.some((policy) => policy.answers === true)
@@ -48,9 +49,9 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
   const chain: readonly Hole[] = [
     ...policies.flatMap((policy) => policy.first ?? []),
     ...backend.first,
-    ...steps(route, policies, (kind) => kind === "cors"),
+    ...steps(route, policies, variables, (kind) => kind === "cors"),
     ...backend.guard,
-    ...steps(route, policies, (kind) => kind !== "cors"),
+    ...steps(route, policies, variables, (kind) => kind !== "cors"),
     ...backend.step,
   ];
   const result = isAsync ? code`Promise<void>` : code`void`;
@@ -87,15 +88,21 @@ const NO_BACKEND: BackendCode = {
 function steps(
   { policies }: RouteNode,
   codes: readonly PolicyCode[],
+  variables: RouteVariables,
   includes: (kind: PolicyKind) => boolean,
 ): readonly Hole[] {
-  return policies.flatMap(({ kind }, index) => (includes(kind) ? (codes[index]?.steps ?? []) : []));
+  return policies.flatMap(({ kind }, index) => {
+    const made = codes[index];
+    if (made === undefined || !includes(kind)) return [];
+    const isRead = made.defines === undefined || variables.isRead(made.defines);
+    return isRead ? made.steps : (made.unread ?? made.steps);
+  });
 }
 
 function backendCode(
   route: RouteNode,
   policies: readonly PolicyCode[],
-  variables: ReadonlySet<string>,
+  variables: RouteVariables,
   { trace, listener }: RouteModuleContext,
 ): BackendCode {
   const [backend] = route.backends;
@@ -111,8 +118,8 @@ function backendCode(
         route,
         trace,
         rule: policies.find((policy) => policy.mcpRule !== undefined)?.mcpRule,
-        hasJwt: variables.has("jwt"),
-        isAuthenticated: variables.size > 0,
+        jwt: variables.argument("jwt"),
+        isAuthenticated: variables.hasIdentity,
         allowOrigins: allowedOrigins(route.policies),
         hostnames: hostnames.includes("*") ? [] : hostnames,
         reachesWellKnown: listener.table.some(({ entries }) =>
@@ -144,7 +151,7 @@ function chainText({ policies, backends }: RouteNode): string {
   return steps.length === 0 ? last : `${steps.join(", ")}, then ${last}`;
 }
 
-const MODED: readonly PolicyKind[] = ["jwtAuth", "mcpAuthentication"];
+const MODED: readonly PolicyKind[] = ["jwtAuth", "mcpAuthentication", "basicAuth", "apiKey"];
 
 function modeText({ kind, settings }: PolicyUse): string {
   return MODED.includes(kind) && "mode" in settings ? ` (${settings.mode})` : "";

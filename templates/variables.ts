@@ -7,11 +7,37 @@ export function parameter(variable: string): Code {
   return code`${name(variable)}: ${typeOf(variable)}`;
 }
 
-/** What a route's function passes for a CEL variable; an identity that no policy before established is null. */
-export function argument(variable: string, declared: ReadonlySet<string>): Code {
-  if (variable === "request") return code`exchange`;
-  if (variable === "env") return code`exchange.gateway.env`;
-  return declared.has(variable) ? code`${name(variable)}` : code`null`;
+/** The CEL variables that the policies of a route declare in its function, in request order, and who reads them. */
+export class RouteVariables {
+  readonly #declared = new Set<string>();
+  readonly #read = new Set<string>();
+
+  /** From here on the function holds it under its name. */
+  declare(variable: string): void {
+    this.#declared.add(variable);
+  }
+
+  has(variable: string): boolean {
+    return this.#declared.has(variable);
+  }
+
+  /** What the function passes for a variable; an identity that no policy before established is null. */
+  argument(variable: string): Code {
+    if (variable === "request") return code`exchange`;
+    if (variable === "env") return code`exchange.gateway.env`;
+    if (!this.#declared.has(variable)) return code`null`;
+    this.#read.add(variable);
+    return code`${name(variable)}`;
+  }
+
+  isRead(variable: string): boolean {
+    return this.#read.has(variable);
+  }
+
+  /** True when a policy established who the client is. */
+  get hasIdentity(): boolean {
+    return this.#declared.size > 0;
+  }
 }
 
 function typeOf(variable: string): ImportSymbol {

@@ -12,6 +12,8 @@ interface Spelling {
 
 /** The names of the cluster resources. */
 const SPELLINGS: readonly Spelling[] = [
+  { kind: "basicAuth", path: ["basicAuthentication"] },
+  { kind: "apiKey", path: ["apiKeyAuthentication"] },
   { kind: "requestHeaderModifier", path: ["headerModifiers", "request"] },
   { kind: "responseHeaderModifier", path: ["headerModifiers", "response"] },
 ];

@@ -1,6 +1,9 @@
 import type { PolicyKind } from "../ir.ts";
+import { apiKey } from "./api-key.ts";
 import { authorization } from "./authorization.ts";
+import { basicAuth } from "./basic-auth.ts";
 import { cors } from "./cors.ts";
+import { csrf } from "./csrf.ts";
 import { directResponse } from "./direct-response.ts";
 import { hostRewrite } from "./host-rewrite.ts";
 import { jwtAuth } from "./jwt-auth.ts";
@@ -17,8 +20,11 @@ export const policies = [
   cors,
   mcpAuthentication,
   jwtAuth,
+  basicAuth,
+  apiKey,
   authorization,
   mcpAuthorization,
+  csrf,
   requestHeaderModifier,
   responseHeaderModifier,
   hostRewrite,

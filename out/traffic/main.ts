@@ -6,15 +6,19 @@ import { enter } from "gwc/runtime/http/enter";
 import type { Exchange, Handled } from "gwc/runtime/http/exchange";
 import { isUnder } from "gwc/runtime/http/path";
 import { notFound } from "gwc/runtime/http/refuse";
+import { admin } from "./routes/admin.ts";
 import { catalogue } from "./routes/catalogue.ts";
 import { maintenance } from "./routes/maintenance.ts";
 import { oldShop } from "./routes/old-shop.ts";
+import { partners } from "./routes/partners.ts";
 
 // gateway.yaml binds[0].listeners[0]
 function shop(exchange: Exchange): Handled {
   const { path } = exchange;
   if (isUnder(path, "/catalogue")) return enter(exchange, "shop", "catalogue", catalogue);
+  if (isUnder(path, "/partners")) return enter(exchange, "shop", "partners", partners);
   if (isUnder(path, "/orders")) return enter(exchange, "shop", "maintenance", maintenance);
+  if (isUnder(path, "/admin")) return enter(exchange, "shop", "admin", admin);
   if (isUnder(path, "/shop")) return enter(exchange, "shop", "old-shop", oldShop);
   return notFound(exchange);
 }

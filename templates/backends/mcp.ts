@@ -12,8 +12,8 @@ export interface McpScope {
   readonly trace: Trace;
   /** The rule function, when there is mcpAuthorization. */
   readonly rule: Code | undefined;
-  /** True when a policy declared `jwt`. */
-  readonly hasJwt: boolean;
+  /** The verified claims, or null. */
+  readonly jwt: Code;
   /** True when a policy checked the client's credentials. */
   readonly isAuthenticated: boolean;
   /** Origins of the CORS policy: pages that may use the endpoint. */
@@ -58,7 +58,7 @@ export function mcpBackend(backend: McpBackend, scope: McpScope): BackendCode {
     },
   };
   const allows = scope.rule ?? code`${imported("gwc/runtime/mcp/access", "allowEverything")}`;
-  const access = literal({ jwt: scope.hasJwt ? code`jwt` : null, allows });
+  const access = literal({ jwt: scope.jwt, allows });
   const pages = { hostnames: scope.hostnames, allowOrigins: scope.allowOrigins };
   const origin = "gwc/runtime/mcp/origin";
   return {

@@ -1,7 +1,7 @@
 import { code, imported, join } from "../code.ts";
 import { rulesCode } from "../rules.ts";
 import { ifStatement } from "../statements.ts";
-import { argument, parameter } from "../variables.ts";
+import { parameter } from "../variables.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
 /** `authorization`: CEL rules over the request and the identities. */
@@ -11,7 +11,7 @@ export const authorizationTemplate: PolicyTemplate<"authorization"> = (
 ) => {
   const { body, variables } = rulesCode(settings.rules, expressions);
   const parameters = variables.map(parameter);
-  const passed = variables.map((variable) => argument(variable, declared));
+  const passed = variables.map((variable) => declared.argument(variable));
   const refuse = imported("gwc/runtime/policies/authorization", "refuseUnauthorized");
   return {
     declarations: [

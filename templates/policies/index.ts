@@ -1,6 +1,9 @@
 import type { PolicyKind, PolicyUse } from "../../compiler/ir.ts";
+import { apiKeyTemplate } from "./api-key.ts";
 import { authorizationTemplate } from "./authorization.ts";
+import { basicAuthTemplate } from "./basic-auth.ts";
 import { corsTemplate } from "./cors.ts";
+import { csrfTemplate } from "./csrf.ts";
 import { directResponseTemplate } from "./direct-response.ts";
 import { hostRewriteTemplate } from "./host-rewrite.ts";
 import { jwtAuthTemplate } from "./jwt-auth.ts";
@@ -17,8 +20,11 @@ const templates: { readonly [Kind in PolicyKind]: PolicyTemplate<Kind> } = {
   cors: corsTemplate,
   mcpAuthentication: mcpAuthenticationTemplate,
   jwtAuth: jwtAuthTemplate,
+  basicAuth: basicAuthTemplate,
+  apiKey: apiKeyTemplate,
   authorization: authorizationTemplate,
   mcpAuthorization: mcpAuthorizationTemplate,
+  csrf: csrfTemplate,
   requestHeaderModifier: requestHeaderModifierTemplate,
   responseHeaderModifier: responseHeaderModifierTemplate,
   hostRewrite: hostRewriteTemplate,

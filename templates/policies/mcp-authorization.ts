@@ -2,7 +2,7 @@ import type { PolicySettings } from "../../compiler/ir.ts";
 import { type Code, code, imported, importedType, join, literal, name } from "../code.ts";
 import type { Expressions } from "../expression.ts";
 import { rulesCode } from "../rules.ts";
-import { argument, parameter } from "../variables.ts";
+import { parameter } from "../variables.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/mcp-authorization";
@@ -20,7 +20,7 @@ export const mcpAuthorizationTemplate: PolicyTemplate<"mcpAuthorization"> = (
   const others = [...new Set([...own, all].flatMap((each) => each.others))].sort();
   const declarations = [...own, all].map(({ text }) => text);
   const choice = own.length === 0 ? [] : [targetChoice(ofTargets, own, all, others)];
-  const passed = others.map((variable) => argument(variable, variables));
+  const passed = others.map((variable) => variables.argument(variable));
   return {
     declarations: [
       code`

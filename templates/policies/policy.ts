@@ -2,6 +2,7 @@ import type { PolicyKind, PolicyUse } from "../../compiler/ir.ts";
 import type { Code, Hole } from "../code.ts";
 import type { Expressions } from "../expression.ts";
 import type { Trace } from "../trace.ts";
+import type { RouteVariables } from "../variables.ts";
 
 /** The parts of a route's module that one policy adds. */
 export interface PolicyCode {
@@ -15,6 +16,8 @@ export interface PolicyCode {
   readonly isAsync?: boolean;
   /** The CEL variable that a step declares: `jwt`. */
   readonly defines?: string;
+  /** The steps when nothing later reads that variable, where they are others. */
+  readonly unread?: readonly Hole[];
   /** True when the last step answers every request: it ends the route's function. */
   readonly answers?: boolean;
   /** What later parts of the route pass on: the name of the MCP rule function. */
@@ -26,8 +29,8 @@ export interface RouteScope {
   readonly trace: Trace;
   /** Takes the emitted expressions; their constants are declared at the head of the module. */
   readonly expressions: Expressions;
-  /** The CEL variables that the policies before this one declare, by their names in the route's function. */
-  readonly variables: ReadonlySet<string>;
+  /** The CEL variables that the policies before this one declare. */
+  readonly variables: RouteVariables;
 }
 
 /** The template of a policy kind. */
