@@ -85,7 +85,7 @@ export function mcpBackend(backend: McpBackend, scope: McpScope): BackendCode {
 function wellKnown({ targets, prefixMode }: McpBackend, scope: McpScope): readonly Code[] {
   const isDirect =
     targets.length === 1 && targets[0]?.kind === "streamable" && prefixMode !== "always";
-  if (!isDirect || scope.hasJwt || !scope.reachesWellKnown) return [];
+  if (!isDirect || scope.isAuthenticated || !scope.reachesWellKnown) return [];
   return [
     code`if (${imported("gwc/runtime/mcp/direct", "passWellKnown")}(exchange, backend)) return;`,
   ];
