@@ -129,7 +129,12 @@ function reportMismatch(
   isMethod: boolean,
 ): void {
   const names = types.map((type) => formatType(checker.substitution.resolve(type, true)));
-  const forms = declaration.overloads.map(({ params, isMethod: hasReceiver }) =>
+  // forms that begin as the call does are what was meant, if there are any
+  const near = declaration.overloads.filter(({ params: [first] }) => {
+    return first !== undefined && types[0] !== undefined && first.kind === types[0].kind;
+  });
+  const shown = near.length > 0 ? near : declaration.overloads;
+  const forms = shown.map(({ params, isMethod: hasReceiver }) =>
     writeCall(node, declaration, params.map(formatType), hasReceiver),
   );
   const candidates = [

@@ -125,16 +125,17 @@ function finish(emitter: Emitter, code: Code): ExpressionCode {
   const taken = [
     ...emitter.variables,
     ...imports.map(({ name }) => name),
-    ...constants.map(({ name }) => name),
+    ...constants.flatMap((constant) => constant.imports.map(({ name }) => name)),
   ];
-  const text = layOut(finishNames(code.text, taken));
+  const constantNames = constants.map(({ name }) => name);
+  const text = layOut(finishNames(code.text, taken, constantNames));
   const needed = neededConstants(text, constants);
   return {
     text,
     imports: imports.filter(({ name }) => usesName(text, name)),
     constants: needed.map((constant) => ({
       ...constant,
-      text: layOut(finishNames(constant.text, taken)),
+      text: layOut(finishNames(constant.text, taken, constantNames)),
       imports: [
         ...constant.imports,
         ...imports.filter(

@@ -10,6 +10,7 @@ import { operatorNames, operators } from "../../compiler/cel/functions/operators
 import { macroDocs } from "../../compiler/cel/macro-docs.ts";
 import type { Overload } from "../../compiler/cel/signature.ts";
 import { formatType, type Type } from "../../compiler/cel/types.ts";
+import { celPhases, phaseEnvironment } from "../../compiler/cel/variables.ts";
 import type { CompiledExpression } from "../../compiler/ir.ts";
 import { expressions } from "./expressions.ts";
 
@@ -166,7 +167,14 @@ function everything(): readonly (readonly [string, CompiledExpression])[] {
     ),
   );
   const mcp = [...RULES, ...calls, ...macroDocs.map(({ example }) => example[0])];
+  const variables = celPhases.flatMap((phase) =>
+    [...phaseEnvironment(phase).declarations.values()].flatMap(({ path, code }) => {
+      const forms = path.includes(".") ? [`has(${path})`, `!has(${path}) || ${path} != null`] : [];
+      return code === undefined ? [] : [path, ...forms].map((text) => [text, phase] as const);
+    }),
+  );
   const texts = [
+    ...variables,
     ...mcp.map((text) => [text, "mcp"] as const),
     ...[...LOG_RULES, ...generated()].map((text) => [text, "log"] as const),
   ];
