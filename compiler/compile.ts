@@ -29,6 +29,8 @@ export interface CheckOptions {
   readonly isStrict: boolean;
   /** NAMESPACE/NAME of the one Gateway that is wanted, of manifests with several. */
   readonly gateway?: string | undefined;
+  /** Several Gateways are a mistake: one process serves one. */
+  readonly isSingle?: boolean;
 }
 
 /** Parses and resolves; `gwc check`, `build` and `run` all ask this one function, so they have one verdict. */

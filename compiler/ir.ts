@@ -86,7 +86,56 @@ export interface Program {
   readonly inputs: readonly ProgramInput[];
   readonly binds: readonly BindNode[];
   readonly process: ProcessSettings;
+  /** What runs it in a cluster; undefined for a gateway that a standalone file describes. */
+  readonly deployment?: DeploymentNode;
 }
+
+/** How a cluster runs a gateway. */
+export interface DeploymentNode {
+  readonly name: string;
+  readonly namespace: string;
+  readonly className: string;
+  /** Labels and annotations of everything that is generated. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  /** The image of the parameters; undefined: they name none. */
+  readonly image: string | undefined;
+  readonly pullPolicy: string | undefined;
+  /** Environment and compute resources of the container, as Kubernetes has them. */
+  readonly env: readonly Json[];
+  readonly resources: Json | undefined;
+  /** Names of the Secrets that are mounted, sorted. */
+  readonly secrets: readonly string[];
+  /** Overlays by what they change, in the order in which they are laid on. */
+  readonly overlays: Readonly<Record<OverlaidResource, readonly Overlay[]>>;
+  readonly origin: Origin;
+}
+
+/** What overlays can change. */
+export type OverlaidResource =
+  | "deployment"
+  | "service"
+  | "serviceAccount"
+  | "podDisruptionBudget"
+  | "horizontalPodAutoscaler";
+
+/** A part of a Kubernetes resource that is merged into the generated one. */
+export interface Overlay {
+  readonly metadata?: {
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly spec?: Json;
+}
+
+/** Any JSON. */
+export type Json =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly Json[]
+  | { readonly [key: string]: Json | undefined };
 
 /** An input file. */
 export interface ProgramInput {

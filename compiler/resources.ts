@@ -1,6 +1,6 @@
 import type { ConfigValue } from "./1-parse/values.ts";
 import type { Origin } from "./diagnostics.ts";
-import type { CertificateFiles, PolicyKind, ProcessSettings } from "./ir.ts";
+import type { CertificateFiles, DeploymentNode, PolicyKind, ProcessSettings } from "./ir.ts";
 import type { PolicyConfigs } from "./policies/policy.ts";
 
 /**
@@ -14,6 +14,8 @@ export interface GatewayResource {
   readonly kind: "gateway";
   readonly name: string;
   readonly process: ProcessSettings;
+  /** How a cluster runs it; absent for a standalone file. */
+  readonly deployment?: DeploymentNode;
   readonly listeners: readonly ListenerResource[];
   readonly origin: Origin;
 }

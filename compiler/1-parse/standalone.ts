@@ -57,7 +57,8 @@ interface FileConfig {
   }[];
 }
 
-interface ProcessConfig {
+/** `config` as the schema has let it through. */
+export interface ProcessConfig {
   readonly statsAddr?: string;
   readonly readinessAddr?: string;
   readonly adminAddr?: string;
@@ -98,7 +99,8 @@ interface ValueMatchValue {
   readonly value: { readonly exact?: string; readonly regex?: string };
 }
 
-function readProcess(config: ProcessConfig | undefined): ProcessSettings {
+/** The settings of the process, complete. */
+export function readProcess(config: ProcessConfig | undefined): ProcessSettings {
   return {
     accessLog: { format: config?.logging?.format ?? "text" },
     addresses: {

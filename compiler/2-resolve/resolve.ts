@@ -22,6 +22,8 @@ export interface ResolveOptions {
   readonly name: string;
   /** NAMESPACE/NAME of the one Gateway that is wanted, of manifests with several. */
   readonly gateway?: string | undefined;
+  /** Several Gateways are a mistake: one process serves one. */
+  readonly isSingle?: boolean;
 }
 
 /** What looking everything up gives. */
@@ -41,7 +43,7 @@ export function resolve(parsed: Parsed, options: ResolveOptions, host: Host): Ou
     return { value: { programs, cluster: undefined }, diagnostics: diagnostics.list };
   }
   const cluster = resolveCluster(parsed.manifests, { diagnostics });
-  const wanted = wantedGateways(cluster, options.gateway, parsed, diagnostics);
+  const wanted = wantedGateways(cluster, options, parsed, diagnostics);
   const programs = wanted.flatMap((each) => {
     const name = cluster.gateways.length === 1 ? options.name : bundleName(each, cluster);
     return resolveGateway(parsed, resourcesOf(each), name, host, diagnostics) ?? [];
@@ -51,7 +53,7 @@ export function resolve(parsed: Parsed, options: ResolveOptions, host: Host): Ou
 
 function wantedGateways(
   { gateways, inventory }: Cluster,
-  wanted: string | undefined,
+  { gateway: wanted, isSingle }: ResolveOptions,
   { files }: Parsed,
   diagnostics: Diagnostics,
 ): readonly ClusterGateway[] {
@@ -59,9 +61,13 @@ function wantedGateways(
     ({ manifest: { namespace, name } }) =>
       wanted === undefined || wanted === `${namespace}/${name}` || wanted === name,
   );
+  const at = { file: files[0]?.name ?? "", document: 0, path: [], part: "file" } as const;
+  if (found.length > 1 && isSingle === true) {
+    const names = found.map(({ manifest: { namespace, name } }) => `${namespace}/${name}`);
+    diagnostics.report("several-gateways", at, { names });
+  }
   // A Gateway with mistakes (reported) is no missing one.
   if (found.length === 0 && (wanted !== undefined || inventory.all("Gateway").length === 0)) {
-    const at = { file: files[0]?.name ?? "", document: 0, path: [], part: "file" } as const;
     diagnostics.report("no-gateway", at, { found: wanted });
   }
   return found;
@@ -99,6 +105,7 @@ function resolveGateway(
     inputs: inputs.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     binds: resolveBinds(gateway, routes, context),
     process: gateway.process,
+    ...(gateway.deployment === undefined ? {} : { deployment: gateway.deployment }),
   };
 }
 

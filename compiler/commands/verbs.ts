@@ -1,5 +1,10 @@
 import type { Option, Verb } from "./command.ts";
 
+const gateway: Option = {
+  name: "gateway",
+  value: "NS/NAME",
+  summary: "the one Gateway that is meant, of manifests with several",
+};
 const strict: Option = { name: "strict", summary: "warnings are mistakes too" };
 
 /** Every verb, in the order of the help. */
@@ -11,7 +16,9 @@ export const verbs: readonly Verb[] = [
     maxOperands: Number.POSITIVE_INFINITY,
     summary: "compile a gateway to readable TypeScript and one file that runs",
     details:
-      "Writes main.ts, routes/*.ts, gateway.mjs (start it with `node gateway.mjs`), manifest.json and Dockerfile.\n" +
+      "FILES are standalone files or Kubernetes manifests: files, folders, or - for standard input.\n" +
+      "Writes main.ts, routes/*.ts, gateway.mjs (start it with `node gateway.mjs`), manifest.json and Dockerfile;\n" +
+      "for a Gateway of manifests also kubernetes/, what runs it in a cluster.\n" +
       "Files of the last build that are no longer needed are removed; files that gwc did not write are never touched.",
     options: [
       {
@@ -31,6 +38,12 @@ export const verbs: readonly Verb[] = [
         value: "WHAT",
         choices: ["program"],
         summary: "print the resolved program as JSON, write nothing",
+      },
+      gateway,
+      {
+        name: "image",
+        value: "IMAGE",
+        summary: "the image that kubernetes/ starts, instead of the bundle in a ConfigMap",
       },
       strict,
       { name: "no-type-check", summary: "trust the generated code: quicker" },
@@ -54,6 +67,7 @@ export const verbs: readonly Verb[] = [
         choices: ["text", "json", "sarif", "github", "junit"],
         summary: "how mistakes are written (default: text)",
       },
+      gateway,
       strict,
     ],
     examples: ["gwc check gateway.yaml", "gwc check gateway.yaml --format sarif > gwc.sarif"],
@@ -70,6 +84,7 @@ export const verbs: readonly Verb[] = [
       "the last good gateway goes on. `gwc -f FILE` is the same.",
     options: [
       { name: "file", short: "f", value: "FILE", isRequired: true, summary: "the configuration" },
+      gateway,
       strict,
     ],
     examples: ["gwc run -f gateway.yaml"],

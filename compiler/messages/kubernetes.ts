@@ -46,6 +46,12 @@ export const kubernetesMessages = {
     explanation:
       "A bundle is one Gateway with its listeners and what attaches to them. Routes and policies alone make none.",
   }),
+  "several-gateways": message<{ names: readonly string[] }>({
+    severity: "error",
+    text: ({ names }) => `there are ${names.length} Gateways in these manifests`,
+    hint: ({ names }) => `name one: --gateway ${names[0]}`,
+    explanation: "One process serves one Gateway. `gwc build` makes a bundle of each.",
+  }),
   "foreign-gateway": message<{ gateway: string; controller: string }>({
     severity: "note",
     text: ({ gateway, controller }) => `${gateway} is left to its controller, "${controller}"`,
@@ -170,6 +176,15 @@ export const kubernetesMessages = {
     explanation:
       "The MCP servers of a selector target are the Services that match when the gateway is compiled. Without one the " +
       "backend has nothing to offer.",
+  }),
+  "grace-too-short": message<{ seconds: number; needed: number }>({
+    severity: "error",
+    text: ({ seconds, needed }) =>
+      `pods would be killed after ${seconds} s, while their streams may last ${needed} s`,
+    hint: () => "raise it, or lower shutdown.max",
+    explanation:
+      "The grace period of a pod has to cover its drain: the time in which load balancers learn that it goes, and in which " +
+      "its streams end (`shutdown`).",
   }),
   "secret-elsewhere": message<{ what: string }>({
     severity: "error",

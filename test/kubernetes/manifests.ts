@@ -6,7 +6,7 @@ import { locate } from "../../compiler/source.ts";
 /** Checks manifests held in memory, as `gwc check` does. */
 export function checkManifests(
   text: string | Readonly<Record<string, string>>,
-  options: { readonly gateway?: string } = {},
+  options: { readonly gateway?: string; readonly isSingle?: boolean } = {},
 ): Checked {
   const files = typeof text === "string" ? { "manifests.yaml": text } : text;
   return check(Object.keys(files), memoryHost(files), {

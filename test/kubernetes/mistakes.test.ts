@@ -155,6 +155,34 @@ it.each([
     said: ['missing-secret: there is no Secret "default/absent"'],
   },
   {
+    what: "a Secret without the key that is read",
+    document: `${listener(
+      "{name: s, port: 8443, protocol: HTTPS, hostname: a.example.com, tls: {certificateRefs: [{name: half}]}}",
+    )}\n---\n{apiVersion: v1, kind: Secret, metadata: {name: half}, data: {tls.crt: x}}`,
+    said: ['missing-key: Secret "default/half" has no key "tls.key"'],
+  },
+  {
+    what: "a Secret of another namespace, which no pod can mount",
+    document: [
+      listener(
+        "{name: s, port: 8443, protocol: HTTPS, hostname: a.example.com, tls: {certificateRefs: [{name: far, namespace: other}]}}",
+      ),
+      "{apiVersion: v1, kind: Secret, metadata: {name: far, namespace: other}}",
+      '{apiVersion: gateway.networking.k8s.io/v1, kind: ReferenceGrant, metadata: {name: g, namespace: other}, spec: {from: [{group: gateway.networking.k8s.io, kind: Gateway, namespace: default}], to: [{group: "", kind: Secret}]}}',
+    ].join("\n---\n"),
+    said: [
+      'secret-elsewhere: Secret "other/far" is in another namespace than the Gateway, so it can\'t be mounted',
+    ],
+  },
+  {
+    what: "a key set at a backend with several servers",
+    document: `${policy(
+      target("HTTPRoute", "web"),
+      "traffic: {jwtAuthentication: {providers: [{issuer: i, jwks: {remote: {jwksPath: /k, backendRef: {group: gwc.dev, kind: GatewayBackend, name: many}}}}]}}",
+    )}\n---\n{apiVersion: gwc.dev/v1alpha1, kind: GatewayBackend, metadata: {name: many}, spec: {mcp: {targets: [{name: a, static: {host: a, port: 1}}]}}}`,
+    said: ['ambiguous-key-server: GatewayBackend "default/many" is no server with one address'],
+  },
+  {
     what: "a kind that is no part of a gateway",
     document: "{apiVersion: apps/v1, kind: Deployment, metadata: {name: d}}",
     said: ["skipped-kind: Deployment is no kind that a gateway is made of; skipped"],
@@ -257,6 +285,9 @@ it("a Gateway of another controller is left alone, and several of ours are sever
   const text = [world, backend, second].join("\n---\n");
   expect(checkManifests(text).programs.map(({ name }) => name)).toEqual(["gw", "tls"]);
   expect(checkManifests(text, { gateway: "default/tls" }).programs).toHaveLength(1);
+  expect(complaints(checkManifests(text, { isSingle: true }))).toEqual([
+    "1 several-gateways: there are 2 Gateways in these manifests",
+  ]);
   expect(complaints(checkManifests(text, { gateway: "default/no" }))).toEqual([
     '1 no-gateway: there is no Gateway "default/no" in these manifests',
   ]);

@@ -83,7 +83,8 @@ const LATER_POLICIES: Readonly<Record<string, Schema>> = Object.fromEntries(
   }).map(([key, what]) => [key, notYet(what)]),
 );
 
-const processSchema: Schema = object(
+/** The shape of `config`. */
+export const processSchema: Schema = object(
   {
     statsAddr: text("Where metrics are served.", { format: "address", default: "0.0.0.0:15020" }),
     readinessAddr: text("Where readiness is served.", {

@@ -6,9 +6,10 @@ import { type AnyRoute, type Attachment, attach, parentKey, ROUTE_KINDS } from "
 import { routeResources } from "./http-routes.ts";
 import { byAge, Inventory, titleOf } from "./inventory.ts";
 import { type ClusterListener, checkListenerSets, listenersOf } from "./listeners.ts";
+import { parametersOf } from "./parameters.ts";
 import type { PolicyContext } from "./policies.ts";
 import { targetPolicies } from "./policy-targets.ts";
-import { processSettings } from "./process.ts";
+import { checkGrace, deploymentOf, processSettings } from "./process.ts";
 import type { ReferenceContext } from "./references.ts";
 
 /** A Gateway of manifests as the standalone file would have it. */
@@ -81,13 +82,19 @@ function gatewayResource(
   listeners: ReadonlyMap<string, readonly ClusterListener[]>,
   context: PolicyContext,
 ): GatewayResource {
-  const own = [...listeners.values()].flat().filter(({ gateway }) => gateway === manifest);
-  const unique = new Map(own.map(({ resource }) => [resource.key, resource]));
+  const own = [...listeners.values()]
+    .flat()
+    .filter(({ gateway }) => gateway === manifest)
+    .map(({ resource }) => resource);
+  const parameters = parametersOf(manifest, context);
+  const process = processSettings(parameters);
+  checkGrace(parameters, process, context.diagnostics);
   return {
     kind: "gateway",
     name: manifest.name,
-    process: processSettings(manifest, context),
-    listeners: [...unique.values()],
+    process,
+    deployment: deploymentOf(manifest, parameters, own),
+    listeners: own,
     origin: below(manifest.origin, "spec"),
   };
 }

@@ -21,7 +21,10 @@ export const parametersSchema: Schema = resource(
         level: text("What is logged: `info`, or `info,module=debug`.", { default: "info" }),
         format: choice("How lines are written.", ["json", "text"], { default: "text" }),
       }),
-      rawConfig: { type: "object", description: "Content of a standalone file's `config`." },
+      rawConfig: {
+        type: "object",
+        description: "A standalone file; of it only `config` can stand here.",
+      },
       image: object({
         registry: { type: "string" },
         repository: { type: "string" },
