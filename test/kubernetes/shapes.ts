@@ -18,16 +18,8 @@ export function isGood(
   const diagnostics = new Diagnostics();
   const value = { apiVersion: `${row.groups[0]}/${row.versions[0]}`, ...(document as object) };
   // Plain data of a test.
-<<<<<<< HEAD
-  validate(
-    { value: value as unknown as ConfigValue, late: [], expanded: [] },
-    { file: "a.yaml", document: 0, path: [] },
-    diagnostics,
-  );
-=======
   const read = { value: value as unknown as ConfigValue, late: [], expanded: [] };
   validate(read, { file: "a.yaml", document: 0, path: [] }, diagnostics);
->>>>>>> k8s
   const wrong = diagnostics.list.filter(({ code }) => code !== "not-built-yet");
   return {
     isGood: wrong.length === 0,
