@@ -21,6 +21,7 @@ export interface ClusterGateway {
 
 /** Everything that was found out about an input of manifests. */
 export interface Cluster {
+  readonly manifests: readonly Manifest[];
   readonly inventory: Inventory;
   readonly context: PolicyContext;
   readonly listeners: ReadonlyMap<string, readonly ClusterListener[]>;
@@ -29,7 +30,7 @@ export interface Cluster {
 }
 
 /** Controllers whose classes are compiled. */
-const CONTROLLERS = ["gwc.dev/gateway", "agentgateway.dev/agentgateway"];
+export const CONTROLLERS: readonly string[] = ["gwc.dev/gateway", "agentgateway.dev/agentgateway"];
 
 /** Looks up and merges what manifests say; the Gateways that come out know nothing of Kubernetes any more. */
 export function resolveCluster(
@@ -58,7 +59,7 @@ export function resolveCluster(
     return { manifest, gateway, routes: routesOf(byGateway.get(manifest) ?? [], context) };
   });
   reportWithoutEffect(context, own);
-  return { inventory, context, listeners, attachments, gateways };
+  return { manifests, inventory, context, listeners, attachments, gateways };
 }
 
 /** The resources of one of the Gateways. */
