@@ -276,6 +276,8 @@ export type BackendNode = HostBackend | McpBackend;
 export interface HostBackend {
   readonly kind: "host";
   readonly url: Text;
+  /** Its share of the route's requests, in relation to the others'; 0: none. */
+  readonly weight: number;
   readonly origin: Origin;
 }
 

@@ -33,7 +33,7 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
   const expressions = new Expressions();
   const variables = new RouteVariables();
   const policies = route.policies.map((use) => {
-    const made = policyCode(use, { trace, expressions, variables });
+    const made = policyCode(use, { trace, expressions, variables, policies: route.policies });
     if (made.defines !== undefined) variables.declare(made.defines);
     return made;
   });
@@ -109,7 +109,11 @@ function backendCode(
   if (backend === undefined) throw new Error(`route ${route.id} has no backend`);
   switch (backend.kind) {
     case "host":
-      return hostBackend(backend, trace);
+      return hostBackend(
+        route.backends.filter((each) => each.kind === "host"),
+        policies.findLast((policy) => policy.forward !== undefined)?.forward,
+        trace,
+      );
     case "mcp": {
       const hostnames = listener.table
         .filter(({ entries }) => entries.some((entry) => entry.route === route.id))

@@ -14,6 +14,7 @@ interface Spelling {
 const SPELLINGS: readonly Spelling[] = [
   { kind: "basicAuth", path: ["basicAuthentication"] },
   { kind: "apiKey", path: ["apiKeyAuthentication"] },
+  { kind: "timeout", path: ["timeouts"] },
   { kind: "requestHeaderModifier", path: ["headerModifiers", "request"] },
   { kind: "responseHeaderModifier", path: ["headerModifiers", "response"] },
 ];

@@ -200,5 +200,6 @@ function readBackend(
   origin: Origin,
 ): BackendConfig {
   const kind = backend.mcp === undefined ? "host" : "mcp";
-  return { kind, config: backend[kind] ?? null, origin: below(origin, kind) };
+  const weight = typeof backend.weight === "number" ? { weight: backend.weight } : {};
+  return { kind, config: backend[kind] ?? null, ...weight, origin: below(origin, kind) };
 }

@@ -47,6 +47,7 @@ export function resolveRoute(
   const backends = resource.backends.flatMap(
     (backend) => resolveBackend(backend, context.diagnostics) ?? [],
   );
+  checkShares(resource, context);
   const route: RouteNode = {
     id: context.names.take(...(resource.ids ?? [name])),
     name,
@@ -132,6 +133,17 @@ function resolvePattern(
     diagnostics.add({ ...problem, at: { ...origin, within } });
   }
   return code;
+}
+
+/** Several backends are plain HTTP ones, and one of them has a share. */
+function checkShares({ backends }: RouteResource, { diagnostics }: RouteContext): void {
+  const [first] = backends;
+  if (first === undefined) return;
+  const mcp = backends.length === 1 ? undefined : backends.find(({ kind }) => kind === "mcp");
+  if (mcp !== undefined) diagnostics.report("several-backends", keyOf(mcp.origin), {});
+  if (backends.every(({ weight }) => weight === 0)) {
+    diagnostics.report("no-weight", keyOf(first.origin), {});
+  }
 }
 
 /** The policies up to the one that answers every request, and that one; what stands behind it is reported. */

@@ -82,6 +82,19 @@ export const referenceMessages = {
       "Redirects and direct responses answer by themselves. What comes after them in the request order, and the backend, " +
       "is left out of the gateway.",
   }),
+  "several-backends": message<Record<never, never>>({
+    severity: "error",
+    text: () => "an mcp backend can't share a route with other backends",
+    hint: () =>
+      "put several servers under one mcp backend: its targets are merged into one endpoint",
+    explanation:
+      "Requests are shared between plain HTTP backends by weight. An MCP session lives on the servers where it began.",
+  }),
+  "no-weight": message<Record<never, never>>({
+    severity: "error",
+    text: () => "no backend of this route has a weight above zero",
+    explanation: "Every request of the route would fail: no backend takes a share of them.",
+  }),
   "needs-host-backend": message<{ policy: string }>({
     severity: "error",
     text: ({ policy }) =>

@@ -11,8 +11,11 @@ import { mcpAuthentication } from "./mcp-authentication.ts";
 import { mcpAuthorization } from "./mcp-authorization.ts";
 import type { Policy } from "./policy.ts";
 import { requestHeaderModifier } from "./request-header-modifier.ts";
+import { requestMirror } from "./request-mirror.ts";
 import { requestRedirect } from "./request-redirect.ts";
 import { responseHeaderModifier } from "./response-header-modifier.ts";
+import { retry } from "./retry.ts";
+import { timeout } from "./timeout.ts";
 import { urlRewrite } from "./url-rewrite.ts";
 
 /** Every policy; the place in the list is the place in the request order. */
@@ -31,6 +34,9 @@ export const policies = [
   urlRewrite,
   requestRedirect,
   directResponse,
+  requestMirror,
+  timeout,
+  retry,
 ] as const;
 
 /** The policy of a kind. */

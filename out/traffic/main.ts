@@ -11,13 +11,17 @@ import { catalogue } from "./routes/catalogue.ts";
 import { maintenance } from "./routes/maintenance.ts";
 import { oldShop } from "./routes/old-shop.ts";
 import { partners } from "./routes/partners.ts";
+import { reports } from "./routes/reports.ts";
+import { search } from "./routes/search.ts";
 
 // gateway.yaml binds[0].listeners[0]
 function shop(exchange: Exchange): Handled {
   const { path } = exchange;
   if (isUnder(path, "/catalogue")) return enter(exchange, "shop", "catalogue", catalogue);
   if (isUnder(path, "/partners")) return enter(exchange, "shop", "partners", partners);
+  if (isUnder(path, "/reports")) return enter(exchange, "shop", "reports", reports);
   if (isUnder(path, "/orders")) return enter(exchange, "shop", "maintenance", maintenance);
+  if (isUnder(path, "/search")) return enter(exchange, "shop", "search", search);
   if (isUnder(path, "/admin")) return enter(exchange, "shop", "admin", admin);
   if (isUnder(path, "/shop")) return enter(exchange, "shop", "old-shop", oldShop);
   return notFound(exchange);

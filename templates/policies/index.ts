@@ -11,8 +11,11 @@ import { mcpAuthenticationTemplate } from "./mcp-authentication.ts";
 import { mcpAuthorizationTemplate } from "./mcp-authorization.ts";
 import type { PolicyCode, PolicyTemplate, RouteScope } from "./policy.ts";
 import { requestHeaderModifierTemplate } from "./request-header-modifier.ts";
+import { requestMirrorTemplate } from "./request-mirror.ts";
 import { requestRedirectTemplate } from "./request-redirect.ts";
 import { responseHeaderModifierTemplate } from "./response-header-modifier.ts";
+import { retryTemplate } from "./retry.ts";
+import { timeoutTemplate } from "./timeout.ts";
 import { urlRewriteTemplate } from "./url-rewrite.ts";
 
 /** The template of every policy; the place in the list is the place in the request order. */
@@ -31,6 +34,9 @@ const templates: { readonly [Kind in PolicyKind]: PolicyTemplate<Kind> } = {
   urlRewrite: urlRewriteTemplate,
   requestRedirect: requestRedirectTemplate,
   directResponse: directResponseTemplate,
+  requestMirror: requestMirrorTemplate,
+  timeout: timeoutTemplate,
+  retry: retryTemplate,
 };
 
 /** The code of one policy of a route. */

@@ -20,6 +20,8 @@ export interface PolicyCode {
   readonly unread?: readonly Hole[];
   /** True when the last step answers every request: it ends the route's function. */
   readonly answers?: boolean;
+  /** The call that passes the request on to an upstream, in the place of `forward`; the last policy's counts. */
+  readonly forward?: (upstream: Code) => Code;
   /** What later parts of the route pass on: the name of the MCP rule function. */
   readonly mcpRule?: Code;
 }
@@ -29,6 +31,8 @@ export interface RouteScope {
   readonly trace: Trace;
   /** Takes the emitted expressions; their constants are declared at the head of the module. */
   readonly expressions: Expressions;
+  /** All policies of the route, in request order. */
+  readonly policies: readonly PolicyUse[];
   /** The CEL variables that the policies before this one declare. */
   readonly variables: RouteVariables;
 }

@@ -59,7 +59,6 @@ export function routePoliciesSchema(): Schema {
 
 const LATER_POLICIES: Readonly<Record<string, Schema>> = Object.fromEntries(
   Object.entries({
-    requestMirror: "mirroring",
     mcpGuardrails: "MCP guardrails",
     oidc: "browser login",
     extAuthz: "external authorization",
@@ -70,9 +69,6 @@ const LATER_POLICIES: Readonly<Record<string, Schema>> = Object.fromEntries(
     localRateLimit: "local rate limits",
     remoteRateLimit: "global rate limits",
     rateLimit: "rate limits",
-    timeout: "timeouts",
-    timeouts: "timeouts",
-    retry: "retries",
     buffer: "buffering",
     delay: "delays",
     a2a: "A2A proxying",
@@ -210,7 +206,10 @@ function routeSchema(): Schema {
       description: "Which requests it answers: any of these. Every path by default.",
     }),
     policies: routePoliciesSchema(),
-    backends: list(backendSchema(), { maxItems: 1, description: "Where requests go." }),
+    backends: list(backendSchema(), {
+      maxItems: 32,
+      description: "Where requests go: one backend, or several plain HTTP ones by weight.",
+    }),
   });
 }
 
@@ -253,7 +252,9 @@ function backendSchema(): Schema {
     {
       mcp: mcpBackendSchema,
       host: text("`host:port` or a URL of a plain HTTP upstream.", { late: true }),
-      weight: notYet("weighted backends"),
+      weight: integer("Its share of the requests beside the others; 0: none.", 0, 1_000_000, {
+        default: 1,
+      }),
       policies: notYet("policies on a backend"),
       service: notYet("mesh services"),
       backend: notYet("named backends"),
