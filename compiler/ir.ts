@@ -18,6 +18,8 @@ export interface CompiledExpression {
   readonly variables: readonly string[];
   /** The paths it reads, for what the route has to collect: `["request", "body"]`, `["jwt", "sub"]`. */
   readonly reads: readonly (readonly string[])[];
+  /** Fields of variables without which it cannot be true, sorted: `mcp.tool`. */
+  readonly needs: readonly string[];
   /** The TypeScript expression for the slot it was compiled for. */
   readonly code: ExpressionCode;
 }
@@ -260,8 +262,8 @@ export interface Rule {
   readonly action: "allow" | "deny" | "require";
   readonly expression: CompiledExpression;
   /**
-   * The kinds of MCP items that the rule reads. A deny or require rule that names some says nothing about the others:
-   * `deny: mcp.tool.name == "x"` leaves prompts alone. Empty: it is about everything.
+   * The kinds of MCP items without which the rule cannot be true. A deny or require rule is not about other items:
+   * `deny: mcp.tool.name == "x"` leaves prompts alone, although reading the tool of a prompt is an error.
    */
   readonly about: readonly ("tool" | "prompt" | "resource")[];
   readonly origin: Origin;
@@ -274,6 +276,8 @@ export type BackendNode = HostBackend | McpBackend;
 export interface HostBackend {
   readonly kind: "host";
   readonly url: Text;
+  /** Its share of the route's requests, in relation to the others'; 0: none. */
+  readonly weight: number;
   readonly origin: Origin;
 }
 

@@ -84,5 +84,7 @@ export type PolicyConfig = {
 export interface BackendConfig {
   readonly kind: "host" | "mcp";
   readonly config: ConfigValue;
+  /** Its share of the requests beside other backends; 1 when absent. */
+  readonly weight?: number;
   readonly origin: Origin;
 }

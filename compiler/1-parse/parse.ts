@@ -141,7 +141,7 @@ function readFile(
   const read = readValue(document, origin, schema, host, diagnostics);
   const before = diagnostics.list.length;
   if (!validate(read, origin, diagnostics) || diagnostics.list.length > before) return [];
-  return readStandalone(withLateTexts(read), gatewayName([file.path]), origin);
+  return readStandalone(withLateTexts(read), gatewayName([file.path]), origin, diagnostics);
 }
 
 /** A digest of what a file says rather than of its bytes: comments and quoting don't change what is compiled. */

@@ -9,7 +9,7 @@ export function constantValue(emitter: Emitter, node: Node, code: Code): Code {
   const { kind } = emitter.checked.typeOf(node);
   const proposal = CONSTANT_NAMES.get(kind) ?? "constant";
   const text = emitter.surroundings.constant(proposal, code.text, []);
-  return { text, level: LEVEL.primary, ts: "unknown", mayFail: false, isSimple: true };
+  return { text, level: LEVEL.primary, ts: "other", mayFail: false, isSimple: true };
 }
 
 /** A type as a value: `int`. */
@@ -19,7 +19,7 @@ export function typeValue(emitter: Emitter, name: string): Code {
     .at(-1)
     ?.replace(/^[A-Z]/, (letter) => letter.toLowerCase())}Type`;
   const text = emitter.hoist(proposal, `new TypeValue("${name}")`, "types#TypeValue");
-  return { text, level: LEVEL.primary, ts: "unknown", mayFail: false, isSimple: true };
+  return { text, level: LEVEL.primary, ts: "other", mayFail: false, isSimple: true };
 }
 
 /** A double in the form of a number as helpers and containers take it: told from an int. */
@@ -32,7 +32,7 @@ export function boxDouble(emitter: Emitter, code: Code): Code {
   if (!Number.isNaN(number)) {
     const name = `double${code.text.replace("-", "Minus").replace(/\W/g, "_")}`;
     const text = emitter.hoist(name, `new Double(${code.text})`, "values#Double");
-    return { text, level: LEVEL.primary, ts: "unknown", mayFail: false, isSimple: true };
+    return { text, level: LEVEL.primary, ts: "other", mayFail: false, isSimple: true };
   }
   return emitter.call("values#double", [code], { ts: "unknown", mayFail: code.mayFail });
 }

@@ -104,17 +104,9 @@ function canCompareStrictly(left: Code, right: Code): boolean {
     return right.ts === left.ts || right.ts === "unknown";
   }
   if (right.ts === "string" || right.ts === "boolean") return left.ts === "unknown";
-  const isNumber = (code: Code) => code.ts === "number" || code.ts === "int";
-  if (isNumber(left) && isNumber(right)) {
-    // a double equals a bigint that JavaScript tells apart
-    return (
-      !(left.isRawDouble || right.isRawDouble) || (left.ts === "number" && right.ts === "number")
-    );
-  }
-  return (
-    (left.ts === "number" && right.isJson === true) ||
-    (right.ts === "number" && left.isJson === true)
-  );
+  const isJsonNumber = (code: Code) => code.ts === "unknown" && code.isJson === true;
+  if (left.ts === "number") return right.ts === "number" || isJsonNumber(right);
+  return right.ts === "number" && isJsonNumber(left);
 }
 
 const ORDER_HELPERS = {

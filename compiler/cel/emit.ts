@@ -1,4 +1,3 @@
-import type { ExpressionCode } from "../ir.ts";
 import type { LiteralValue, Node } from "./ast.ts";
 import type { Checked } from "./check.ts";
 import { atLevel, type Code, callText, LEVEL, Surroundings } from "./code.ts";
@@ -134,16 +133,6 @@ export class Emitter {
       return { module: `gwc/runtime/cel/${module}`, name };
     });
     return this.surroundings.constant(proposal, text, imports);
-  }
-
-  /** Takes over the imports and constants of code made elsewhere. */
-  adopt(code: ExpressionCode): void {
-    for (const { module, name } of code.imports) {
-      this.surroundings.helper(`${module.replace("gwc/runtime/cel/", "")}#${name}`);
-    }
-    for (const { name, text, imports, type } of code.constants) {
-      this.surroundings.constant(name, text, imports, type);
-    }
   }
 
   /** Notes what a declared variable needs, and gives its code. */

@@ -1,5 +1,8 @@
 import type { Code } from "./code.ts";
 
+/** `path === constant`, `path !== constant`, and whether the constant is a bool. */
+const COMPARISON = /([^\s()!]+) ([!=]==) (true|false)?/g;
+
 /**
  * What TypeScript knows of paths from the comparisons before, in a chain of `&&` or `||` or in a branch. Comparing a
  * narrowed path with another constant would not type-check, though it is only never true.
@@ -27,8 +30,10 @@ export class Narrowing {
 
   /** Notes what code compares, for what comes after it where it was true (`===`) or false (`!==`). */
   note(code: Code, operator: "===" | "!=="): void {
-    for (const [, path = "", found] of code.text.matchAll(/([^\s()!]+) ([!=]==) /g)) {
-      if (found === operator && !this.#paths.has(path)) this.#paths.set(path, undefined);
+    for (const [, path = "", found, bool] of code.text.matchAll(COMPARISON)) {
+      // a bool that is not true is known to be false
+      const isNarrowed = found === operator || bool !== undefined;
+      if (isNarrowed && !this.#paths.has(path)) this.#paths.set(path, undefined);
     }
     const [, path = "", constant] = /^([^\s()!]+) === ("[^"\s]*"|-?\d+)$/.exec(code.text) ?? [];
     if (operator === "===" && constant !== undefined) this.#paths.set(path, constant);

@@ -74,7 +74,7 @@ const MODELS: readonly Row[] = [
   },
   {
     path: "llm.params",
-    type: DYN,
+    type: mapOf(STRING, DYN),
     phases: LLM,
     doc: "The parameters of the request: `temperature`, `max_tokens`, ...",
     code: "llm?.params",

@@ -38,7 +38,7 @@ function codeOf(row: Row, phase: CelPhase): Code | undefined {
   return {
     text: code,
     level: LEVEL.primary,
-    ts: row.ts ?? "unknown",
+    ts: row.ts ?? (row.type.kind === "dyn" && !row.isJsonRoot ? "unknown" : "other"),
     mayFail: isSure ? code.includes("?.") || row.type.kind === "object" : (row.mayFail ?? false),
     isSimple: !code.includes("("),
     ...(row.isJson ? { isJson: true } : {}),

@@ -1,5 +1,5 @@
 import type { CelProblem } from "../cel/compile.ts";
-import { emittedText, evaluateExpression } from "../cel/evaluate.ts";
+import { type Evaluation, emittedText, evaluateExpression } from "../cel/evaluate.ts";
 import { celPhases } from "../cel/variables.ts";
 import type { Host } from "../host.ts";
 import { messageOf } from "../messages.ts";
@@ -19,25 +19,45 @@ export async function evaluate(
   const phase = choose(celPhases, options.phase, "request");
   const found = evaluateExpression(text, { phase, data: data.value });
   const findings = found.problems.map((problem) => finding(problem, text));
+  const code = found.kind === "invalid" ? "" : `${emittedText(found.expression).trimEnd()}\n`;
+  const shown = flags.has("emit") ? code : "";
+  if (options.format === "json") return jsonResult(found, findings, shown);
   const stderr = textReport(findings, isColored.stderr);
-  if (found.kind === "invalid") return { exitCode: 1, stderr };
-  const code = flags.has("emit") ? `${emittedText(found.expression).trimEnd()}\n` : "";
-  if (found.kind === "error") {
-    const problem = "error: evaluating it is an error: something is absent, or of another type\n";
-    return { exitCode: 1, stdout: code, stderr: stderr + problem };
+  switch (found.kind) {
+    case "value":
+      return { exitCode: 0, stdout: `${shown}${found.text}\ntype: ${found.type}\n`, stderr };
+    case "error":
+      return { exitCode: 1, stdout: shown, stderr: `${stderr}error: ${FAILED}\n` };
+    case "invalid":
+      return { exitCode: 1, stderr };
   }
-  const value = options.format === "json" ? JSON.stringify(found.json) : found.text;
-  return { exitCode: 0, stdout: `${code}${value}\n`, stderr };
+}
+
+const FAILED = "evaluating it is an error: something is absent, or of another type";
+
+/** One object: `{"value", "type"}` or `{"error"}`; with `--emit` also `"code"`. */
+function jsonResult(found: Evaluation, findings: readonly Finding[], shown: string): CommandResult {
+  const code = shown === "" ? {} : { code: shown };
+  if (found.kind === "value") {
+    const { json: value, type } = found;
+    return { exitCode: 0, stdout: `${JSON.stringify({ value, type, ...code })}\n` };
+  }
+  const first = findings.find(({ severity }) => severity === "error");
+  const error =
+    found.kind === "error" || first === undefined ? FAILED : `${first.code}: ${first.message}`;
+  return { exitCode: 1, stdout: `${JSON.stringify({ error, ...code })}\n` };
 }
 
 type Data = { readonly value: unknown } | { readonly problem: string };
 
-/** The data of `--data`: JSON, or a file of it. Messages of the JSON parser quote the text, so they stay unsaid. */
+/**
+ * The data of `--data`: a JSON file, or the JSON object itself. Messages of the JSON parser quote the text, so they stay
+ * unsaid.
+ */
 function readData(given: string | undefined, host: Host): Data {
   if (given === undefined) return { value: {} };
-  const file = given.startsWith("@") ? host.readText(given.slice(1)) : undefined;
-  if (file?.kind === "problem")
-    return { problem: `"${given.slice(1)}" cannot be read: ${file.problem}` };
+  const file = given.trimStart().startsWith("{") ? undefined : host.readText(given);
+  if (file?.kind === "problem") return { problem: `"${given}" cannot be read: ${file.problem}` };
   try {
     const value: unknown = JSON.parse(file?.text ?? given);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return { value };

@@ -169,7 +169,7 @@ export const verbs: readonly Verb[] = [
     summary: "evaluate an expression of a rule on data of your own",
     details:
       "The expression is compiled as in a gateway, and what it becomes is run. DATA has the variables as expressions\n" +
-      "name them, as JSON or as `@FILE`; what it leaves out is absent.",
+      "name them, as a JSON file or as JSON itself; what it leaves out is absent.",
     options: [
       {
         name: "data",
@@ -193,7 +193,7 @@ export const verbs: readonly Verb[] = [
     ],
     examples: [
       `gwc eval 'jwt.sub == "ada"' -d '{"jwt": {"sub": "ada"}}'`,
-      `gwc eval 'request.path.startsWith("/api")' -d @request.json --emit`,
+      `gwc eval 'request.path.startsWith("/api")' -d request.json --emit`,
     ],
     load: async () => (await import("./eval.ts")).evaluate,
   },

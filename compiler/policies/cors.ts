@@ -1,6 +1,7 @@
 import { parseDuration } from "../1-parse/duration.ts";
 import type { ConfigValue } from "../1-parse/values.ts";
 import { boolean, duration, list, object, shortText } from "../schema.ts";
+import { canonicalOrigin } from "./origin.ts";
 import type { Policy } from "./policy.ts";
 
 /** `cors` as configured. */
@@ -101,13 +102,6 @@ function resolveCors(config: CorsConfig): CorsNode {
       maxAge: config.maxAge?.toString(),
     },
   };
-}
-
-/** RFC 6454, section 4: lower case, without the scheme's own port. */
-function canonicalOrigin(origin: string): string {
-  const lower = origin.toLowerCase();
-  if (lower.startsWith("https://")) return lower.replace(/:443$/, "");
-  return lower.startsWith("http://") ? lower.replace(/:80$/, "") : lower;
 }
 
 function joined(names: readonly string[]): string | undefined {

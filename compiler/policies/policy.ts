@@ -20,6 +20,8 @@ export interface Policy<Kind extends PolicyKind & keyof PolicyConfigs> {
   readonly scope: readonly ("route" | "listener" | "backend")[];
   /** The shape of its value in the file. */
   readonly schema: Schema;
+  /** True when it answers every request that reaches it: the route needs no backend, and what follows never acts. */
+  readonly answers?: boolean;
   /** How the values of several levels become one: the most specific wins whole, or their rules are joined. */
   readonly merge: "replace" | "join";
   /** The validated value in its canonical form: spellings and aliases end here. */
@@ -65,5 +67,10 @@ export interface ResolveContext {
   /** The path, from the working directory, of a file that the configuration names. */
   readonly resolvePath: (name: string) => string;
   /** The route that carries the policy. */
-  readonly route: { readonly isMcp: boolean; readonly policies: readonly PolicyKind[] };
+  readonly route: {
+    readonly isMcp: boolean;
+    readonly policies: readonly PolicyKind[];
+    /** The prefixes of its matches; undefined when a match has another kind of path. */
+    readonly prefixes: readonly string[] | undefined;
+  };
 }

@@ -12,8 +12,10 @@ export interface McpScope {
   readonly trace: Trace;
   /** The rule function, when there is mcpAuthorization. */
   readonly rule: Code | undefined;
-  /** True when a policy declared `jwt`. */
-  readonly hasJwt: boolean;
+  /** The verified claims, or null. */
+  readonly jwt: Code;
+  /** True when a policy checked the client's credentials. */
+  readonly isAuthenticated: boolean;
   /** Origins of the CORS policy: pages that may use the endpoint. */
   readonly allowOrigins: readonly string[];
   /** Hostnames that the route answers; empty for any. */
@@ -42,7 +44,9 @@ export function mcpBackend(backend: McpBackend, scope: McpScope): BackendCode {
   const open = imported(MODULE, "openMcpBackend");
   const settings = {
     route: scope.route.name,
-    targets: backend.targets.map((node) => target(node, scope.hasJwt ? "withhold" : "forward")),
+    targets: backend.targets.map((node) =>
+      target(node, scope.isAuthenticated ? "withhold" : "forward"),
+    ),
     prefix: backend.prefixMode === "always" || backend.targets.length > 1,
     failureMode: backend.failureMode,
     timeouts: TIMEOUTS,
@@ -54,7 +58,7 @@ export function mcpBackend(backend: McpBackend, scope: McpScope): BackendCode {
     },
   };
   const allows = scope.rule ?? code`${imported("gwc/runtime/mcp/access", "allowEverything")}`;
-  const access = literal({ jwt: scope.hasJwt ? code`jwt` : null, allows });
+  const access = literal({ jwt: scope.jwt, allows });
   const pages = { hostnames: scope.hostnames, allowOrigins: scope.allowOrigins };
   const origin = "gwc/runtime/mcp/origin";
   return {
@@ -70,7 +74,9 @@ export function mcpBackend(backend: McpBackend, scope: McpScope): BackendCode {
       ...wellKnown(backend, scope),
       code`if (${imported(origin, "refuseForeignOrigin")}(exchange, pages)) return;`,
     ],
-    step: code`return ${imported("gwc/runtime/mcp/serve", "serveMcp")}(exchange, backend, ${access});`,
+    step: [
+      code`return ${imported("gwc/runtime/mcp/serve", "serveMcp")}(exchange, backend, ${access});`,
+    ],
     isAsync: true,
   };
 }
@@ -79,7 +85,7 @@ export function mcpBackend(backend: McpBackend, scope: McpScope): BackendCode {
 function wellKnown({ targets, prefixMode }: McpBackend, scope: McpScope): readonly Code[] {
   const isDirect =
     targets.length === 1 && targets[0]?.kind === "streamable" && prefixMode !== "always";
-  if (!isDirect || scope.hasJwt || !scope.reachesWellKnown) return [];
+  if (!isDirect || scope.isAuthenticated || !scope.reachesWellKnown) return [];
   return [
     code`if (${imported("gwc/runtime/mcp/direct", "passWellKnown")}(exchange, backend)) return;`,
   ];

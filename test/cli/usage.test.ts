@@ -76,18 +76,27 @@ describe("gwc eval", () => {
   it("gives the value of an expression on data of the user", () => {
     expect(gwc(["eval", 'jwt.sub == "ada"', ...claims])).toEqual({
       code: 0,
-      stdout: "true\n",
+      stdout: "true\ntype: bool\n",
       stderr: "",
     });
-    expect(gwc(["eval", '{"sub": jwt.sub}', "--format", "json", ...claims]).stdout).toBe(
-      '{"sub":"ada"}\n',
-    );
+  });
+
+  it.each([
+    ['{"sub": jwt.sub}', 0, { value: { sub: "ada" }, type: "map(string, dyn)" }],
+    ["b'abc'", 0, { value: "YWJj", type: "bytes" }],
+    ["9007199254740993", 0, { value: "9007199254740993", type: "int" }],
+    ['duration("90s")', 0, { value: "90s", type: "duration" }],
+    ["jwt.name", 1, { error: expect.stringContaining("evaluating it is an error") }],
+    ["1 + 2u", 1, { error: expect.stringMatching(/^cel-no-overload: /) }],
+  ])("as JSON, %s is one object", (expression, code, object) => {
+    const result = gwc(["eval", expression, "--format", "json", ...claims]);
+    expect([result.code, JSON.parse(result.stdout)]).toEqual([code, object]);
   });
 
   it("shows the TypeScript that the expression becomes", () => {
     const { stdout } = gwc(["eval", 'jwt.sub.startsWith("a")', "--emit", ...claims]);
     expect(stdout).toContain('// jwt.sub.startsWith("a")\n');
-    expect(stdout).toMatch(/true\n$/);
+    expect(stdout).toMatch(/true\ntype: bool\n$/);
   });
 
   it("an absent claim is an error of the evaluation, a mistake has a place and a hint", () => {

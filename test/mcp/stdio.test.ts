@@ -246,7 +246,7 @@ describe("the gateway", () => {
   });
 
   test("ends a call that hangs at its deadline", async () => {
-    await start([], { timeouts: { call: 300 } });
+    await start([], { timeouts: { call: 2000 } });
     const session = await openSession(gateway.url);
     const answer = await post(gateway.url, toolCall("hang", 4), session);
     expect(answer.status).toBe(504);

@@ -1,4 +1,5 @@
 import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
+import { isBuiltin } from "node:module";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { version } from "../../compiler/commands/version.ts";
@@ -40,6 +41,6 @@ describe.each(examples)("example %s", (name) => {
     const imported = [...bundle.matchAll(/^(?:import|export) .*from "([^"]+)";$/gm)].map(
       ([, module]) => module,
     );
-    expect(imported.filter((module) => !module?.startsWith("node:"))).toEqual([]);
+    expect(imported.filter((module) => !isBuiltin(module ?? ""))).toEqual([]);
   });
 });
