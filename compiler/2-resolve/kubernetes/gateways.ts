@@ -46,6 +46,7 @@ export function resolveCluster(
     ...references,
     policyIndex: targetPolicies(references),
     effective: new Set(),
+    secrets: new Map(),
     conflicts: new Set(),
   };
   const routes = ROUTE_KINDS.flatMap((kind): readonly AnyRoute[] => inventory.all(kind));
@@ -55,8 +56,9 @@ export function resolveCluster(
   for (const { route } of attachments) reportLaterKind(route, references);
   const byGateway = Map.groupBy(attachments, ({ listener }) => listener.gateway);
   const gateways = own.map((manifest): ClusterGateway => {
-    const gateway = gatewayResource(manifest, listeners, context);
-    return { manifest, gateway, routes: routesOf(byGateway.get(manifest) ?? [], context) };
+    // Routes come first: their policies say which Secrets the Gateway mounts.
+    const routes = routesOf(byGateway.get(manifest) ?? [], context);
+    return { manifest, gateway: gatewayResource(manifest, listeners, context), routes };
   });
   reportWithoutEffect(context, own);
   return { manifests, inventory, context, listeners, attachments, gateways };
@@ -88,13 +90,14 @@ function gatewayResource(
     .filter(({ gateway }) => gateway === manifest)
     .map(({ resource }) => resource);
   const parameters = parametersOf(manifest, context);
+  const secrets = context.secrets.get(`${manifest.namespace}/${manifest.name}`) ?? new Set();
   const process = processSettings(parameters);
   checkGrace(parameters, process, context.diagnostics);
   return {
     kind: "gateway",
     name: manifest.name,
     process,
-    deployment: deploymentOf(manifest, parameters, own),
+    deployment: deploymentOf(manifest, parameters, own, secrets),
     listeners: own,
     origin: below(manifest.origin, "spec"),
   };
