@@ -128,7 +128,7 @@ export const verbs: readonly Verb[] = [
   },
   {
     name: "explain",
-    operands: "[WORD | route NAME [RULE] | METHOD URL | GENERATED.ts:LINE]",
+    operands: "[WHAT..]",
     minOperands: 0,
     maxOperands: 3,
     summary:
