@@ -11,6 +11,7 @@ import { catalogue } from "./routes/catalogue.ts";
 import { maintenance } from "./routes/maintenance.ts";
 import { oldShop } from "./routes/old-shop.ts";
 import { partners } from "./routes/partners.ts";
+import { prices } from "./routes/prices.ts";
 import { reports } from "./routes/reports.ts";
 import { search } from "./routes/search.ts";
 
@@ -22,6 +23,7 @@ function shop(exchange: Exchange): Handled {
   if (isUnder(path, "/reports")) return enter(exchange, "shop", "reports", reports);
   if (isUnder(path, "/orders")) return enter(exchange, "shop", "maintenance", maintenance);
   if (isUnder(path, "/search")) return enter(exchange, "shop", "search", search);
+  if (isUnder(path, "/prices")) return enter(exchange, "shop", "prices", prices);
   if (isUnder(path, "/admin")) return enter(exchange, "shop", "admin", admin);
   if (isUnder(path, "/shop")) return enter(exchange, "shop", "old-shop", oldShop);
   return notFound(exchange);
