@@ -24,6 +24,8 @@ export interface Schema {
   /** What the pattern asks for, in words: `a path that begins with "/"`. */
   readonly form?: string;
   readonly format?: FormatName;
+  /** The shortest duration that a text of the format `duration` may say: `1s`. */
+  readonly minimumDuration?: string;
   readonly default?: unknown;
   readonly examples?: readonly unknown[];
   /** Exactly one of these properties must be there. */
@@ -80,7 +82,10 @@ export function object(
 }
 
 /** An object with any keys, whose values have one shape. */
-export function map(values: Schema, rest: Omit<Schema, "type" | "additionalProperties"> = {}): Schema {
+export function map(
+  values: Schema,
+  rest: Omit<Schema, "type" | "additionalProperties"> = {},
+): Schema {
   return { type: "object", additionalProperties: values, ...rest };
 }
 

@@ -23,14 +23,16 @@ export interface RouteModuleContext {
   readonly inputs: string;
   readonly trace: Trace;
   readonly listener: ListenerNode;
+  /** The most bytes of a body that is read as a whole. */
+  readonly maxBufferSize: number;
 }
 
 /** The module of one route: its settings, its rules, and the chain from the request to the backend. */
 export function routeModule(route: RouteNode, context: RouteModuleContext): PrintedModule {
-  const { trace } = context;
+  const { trace, maxBufferSize } = context;
   const expressions = new Expressions();
   const policies = route.policies.map((use) =>
-    policyCode(use, { trace, expressions, policies: route.policies }),
+    policyCode(use, { trace, expressions, policies: route.policies, maxBufferSize }),
   );
   const backend = backendCode(route, policies, context);
   const isAsync = backend.isAsync || policies.some((policy) => policy.isAsync === true);
@@ -80,7 +82,7 @@ function steps(
 function backendCode(
   route: RouteNode,
   policies: readonly PolicyCode[],
-  { trace, listener }: RouteModuleContext,
+  { trace, listener, maxBufferSize }: RouteModuleContext,
 ): BackendCode {
   const [backend] = route.backends;
   if (backend === undefined) throw new Error(`route ${route.id} has no backend`);
@@ -98,6 +100,7 @@ function backendCode(
         hasJwt: policies.some((policy) => policy.definesJwt === true),
         allowOrigins: allowedOrigins(route.policies),
         hostnames: hostnames.includes("*") ? [] : hostnames,
+        maxBufferSize,
       });
     }
   }

@@ -1,10 +1,12 @@
 import { below, type Origin } from "../diagnostics.ts";
+import type { CipherSuite } from "../frontend.ts";
 import type { PolicyKind, ProcessSettings } from "../ir.ts";
 import { policies } from "../policies/index.ts";
 import type {
   BackendConfig,
   GatewayResource,
   ListenerResource,
+  ListenerTlsResource,
   MatchConfig,
   PolicyConfig,
   Resource,
@@ -12,6 +14,12 @@ import type {
   ValueMatchConfig,
 } from "../resources.ts";
 import { parseDuration } from "./duration.ts";
+import {
+  type FrontendValue,
+  readFrontend,
+  readTlsVersion,
+  type TlsVersionValue,
+} from "./frontend.ts";
 import type { ConfigValue } from "./values.ts";
 
 /** The resources of a validated standalone file. */
@@ -40,6 +48,7 @@ export function readStandalone(
     kind: "gateway",
     name,
     process: readProcess(file.config),
+    frontend: readFrontend(file.frontendPolicies, origin),
     listeners,
     origin,
   };
@@ -49,6 +58,7 @@ export function readStandalone(
 /** The file as the schema has let it through. */
 interface FileConfig {
   readonly config?: ProcessConfig;
+  readonly frontendPolicies?: FrontendValue;
   readonly binds: readonly {
     readonly port: number;
     readonly listeners: readonly ListenerConfig[];
@@ -68,8 +78,17 @@ interface ListenerConfig {
   readonly name?: string;
   readonly hostname?: string;
   readonly protocol?: "HTTP" | "HTTPS";
-  readonly tls?: { readonly cert: string; readonly key: string };
+  readonly tls?: ListenerTlsConfig;
   readonly routes?: readonly RouteConfig[];
+}
+
+interface ListenerTlsConfig {
+  readonly cert: string;
+  readonly key: string;
+  readonly root?: string;
+  readonly minTLSVersion?: TlsVersionValue;
+  readonly maxTLSVersion?: TlsVersionValue;
+  readonly cipherSuites?: readonly CipherSuite[];
 }
 
 interface RouteConfig {
@@ -126,8 +145,19 @@ function readListener(
     portOrigin,
     hostname,
     protocol: listener.protocol ?? "HTTP",
-    tls: listener.tls,
+    tls: listener.tls && readListenerTls(listener.tls),
     origin,
+  };
+}
+
+function readListenerTls(tls: ListenerTlsConfig): ListenerTlsResource {
+  return {
+    cert: tls.cert,
+    key: tls.key,
+    root: tls.root,
+    minVersion: readTlsVersion(tls.minTLSVersion),
+    maxVersion: readTlsVersion(tls.maxTLSVersion),
+    cipherSuites: tls.cipherSuites,
   };
 }
 

@@ -51,6 +51,15 @@ function compileSchema(schema: Schema): ValidateFunction {
   addCountKeyword(ajv, "exactlyOneOf", (count) => count === 1);
   addCountKeyword(ajv, "atLeastOneOf", (count) => count >= 1);
   addCountKeyword(ajv, "atMostOneOf", (count) => count <= 1);
+  ajv.addKeyword({
+    keyword: "minimumDuration",
+    type: "string",
+    schemaType: "string",
+    errors: false,
+    // A text that is no duration is a mistake of its format.
+    validate: (minimum: string, text: string) =>
+      (parseDuration(text) ?? Number.POSITIVE_INFINITY) >= (parseDuration(minimum) ?? 0),
+  });
   ajv.addFormat("duration", (text: string) => parseDuration(text) !== undefined);
   ajv.addFormat("gatewayDuration", /^([0-9]{1,5}(h|m|s|ms)){1,4}$/);
   ajv.addFormat("url", isHttpUrl);
@@ -177,7 +186,10 @@ function report(
     }
     case "required": {
       const key = String(error.params.missingProperty);
-      diagnostics.report("missing-field", pointAtOwner(at, path), { owner: ownerName(path, whole), key });
+      diagnostics.report("missing-field", pointAtOwner(at, path), {
+        owner: ownerName(path, whole),
+        key,
+      });
       return;
     }
     case "checks": {
@@ -185,9 +197,7 @@ function report(
       for (const { holds, message, field: about } of schema?.checks ?? []) {
         if (holds(object)) continue;
         const isThere = about !== undefined && Object.hasOwn(object, about);
-        const place = isThere
-          ? below(origin, ...path, about)
-          : pointAtOwner(at, path);
+        const place = isThere ? below(origin, ...path, about) : pointAtOwner(at, path);
         diagnostics.report("broken-rule", place, { message });
       }
       return;
@@ -233,6 +243,11 @@ function report(
         allowed: allowed.join(", "),
         suggestion: variable === undefined ? nearest(found, allowed) : undefined,
       });
+      return;
+    }
+    case "minimumDuration": {
+      const least = `must be at least ${schema?.minimumDuration}`;
+      diagnostics.report("out-of-range", at, { field, bound: least });
       return;
     }
     case "format":

@@ -78,7 +78,7 @@ function checkTls(
   if (protocol === "HTTP" && tls !== undefined) {
     diagnostics.report("tls-unused", { ...below(origin, "tls"), part: "key" }, { listener: name });
   }
-  for (const part of ["cert", "key"] as const) {
+  for (const part of ["cert", "key", "root"] as const) {
     const file = tls?.[part];
     const found = file === undefined ? undefined : host.readText(resolvePath(file));
     if (file !== undefined && found?.kind === "problem") {

@@ -5,6 +5,7 @@ import type { Host } from "../host.ts";
 import type { BindNode, ListenerNode, Program } from "../ir.ts";
 import type { GatewayResource, ListenerResource, RouteResource } from "../resources.ts";
 import { compareHostnames } from "./hostnames.ts";
+import { resolveTls } from "./listener-tls.ts";
 import { checkListeners } from "./listeners.ts";
 import { Names } from "./names.ts";
 import { type RouteContext, resolveRoute } from "./routes.ts";
@@ -33,6 +34,8 @@ export function resolve(
     inputs: inputs.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     binds: resolveBinds(gateway, routes, context),
     process: gateway.process,
+    connections: gateway.frontend.connections,
+    maxBufferSize: gateway.frontend.maxBufferSize,
   };
   return { value: program, diagnostics: diagnostics.list };
 }
@@ -47,7 +50,7 @@ function resolveBinds(
   return [...byPort.entries()].map(([port, listeners]) => ({
     port,
     origin: listeners[0]?.portOrigin ?? gateway.origin,
-    isTls: listeners.some((listener) => listener.protocol === "HTTPS"),
+    tls: resolveTls(listeners, gateway.frontend.tls, context.diagnostics),
     listeners: listeners
       .map((listener) => resolveListener(listener, listenerNames, routes, context))
       .sort((a, b) => compareHostnames(a.hostname, b.hostname)),
@@ -67,7 +70,7 @@ function resolveListener(
     id: names.take(listener.name),
     name: listener.name,
     hostname: listener.hostname,
-    tls: listener.tls,
+    tls: listener.tls && { cert: listener.tls.cert, key: listener.tls.key },
     routes: own.map(({ route }) => route),
     table: routingTable(own, context.diagnostics),
     origin: listener.origin,

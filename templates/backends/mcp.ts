@@ -18,10 +18,12 @@ export interface McpScope {
   readonly allowOrigins: readonly string[];
   /** Hostnames that the route answers; empty for any. */
   readonly hostnames: readonly string[];
+  /** The most bytes of a client's message. */
+  readonly maxBufferSize: number;
 }
 
-/** The specification's `maxBufferSize`, and what one message of a server may take. */
-const LIMITS = { body: 2_097_152, message: 67_108_864, sessions: 1000 };
+/** The most bytes of one message of a server, and the most sessions that hold connections. */
+const LIMITS = { message: 67_108_864, sessions: 1000 };
 
 /** Milliseconds. */
 const TIMEOUTS = {
@@ -41,7 +43,7 @@ export function mcpBackend(backend: McpBackend, scope: McpScope): BackendCode {
     prefix: backend.prefixMode === "always" || backend.targets.length > 1,
     failureMode: backend.failureMode,
     timeouts: TIMEOUTS,
-    limits: LIMITS,
+    limits: { body: scope.maxBufferSize, ...LIMITS },
   };
   const allows = scope.rule ?? code`${imported("gwc/runtime/mcp/access", "allowEverything")}`;
   const access = literal({ jwt: scope.hasJwt ? code`jwt` : null, allows });

@@ -24,6 +24,8 @@ export interface RouteScope {
   readonly trace: Trace;
   /** Takes the emitted expressions; their constants are declared at the head of the module. */
   readonly expressions: Expressions;
+  /** The most bytes of a body that is read as a whole. */
+  readonly maxBufferSize: number;
   /** The kinds of the route's policies. */
   readonly policies: readonly PolicyUse[];
 }

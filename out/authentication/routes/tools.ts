@@ -65,7 +65,7 @@ const backend = openMcpBackend({
     stdio({
       name: "everything",
       command: "npx",
-      args: ["@modelcontextprotocol/server-everything"],
+      args: ["-y", "@modelcontextprotocol/server-everything"],
       env: {},
     }),
   ],

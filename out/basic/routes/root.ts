@@ -24,7 +24,7 @@ const backend = openMcpBackend({
     stdio({
       name: "everything",
       command: "npx",
-      args: ["@modelcontextprotocol/server-everything"],
+      args: ["-y", "@modelcontextprotocol/server-everything"],
       env: {},
     }),
   ],
