@@ -7,6 +7,12 @@ import { nearest } from "./nearest.ts";
 import { bugReport } from "./report/bug.ts";
 import { takesColors } from "./report/colors.ts";
 
+// A reader that has seen enough (`| head`) is no failure.
+for (const stream of [process.stdout, process.stderr])
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+  });
+
 try {
   const result = await main(process.argv.slice(2));
   if (result.stderr !== undefined) process.stderr.write(result.stderr);

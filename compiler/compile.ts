@@ -1,4 +1,5 @@
 import { parse } from "./1-parse/parse.ts";
+import type { Cluster } from "./2-resolve/kubernetes/gateways.ts";
 import { resolve } from "./2-resolve/resolve.ts";
 import type { Diagnostic } from "./diagnostics.ts";
 import type { Host } from "./host.ts";
@@ -8,8 +9,12 @@ import type { SourceFile } from "./source.ts";
 
 /** What the front half of the compiler makes of its input. */
 export interface Checked {
-  /** There unless a mistake was found. */
+  /** There unless a mistake was found; the first one when there are several. */
   readonly program: Program | undefined;
+  /** The gateways: one for a standalone file, any number for Kubernetes manifests. Empty when a mistake was found. */
+  readonly programs: readonly Program[];
+  /** What is known of Kubernetes manifests, mistakes or not. */
+  readonly cluster: Cluster | undefined;
   readonly diagnostics: readonly Diagnostic[];
   readonly files: readonly SourceFile[];
   /** Other files that the configuration names and the result depends on (key sets), as paths. */
@@ -22,6 +27,10 @@ export interface CheckOptions {
   readonly name: string;
   /** Warnings count as mistakes. */
   readonly isStrict: boolean;
+  /** NAMESPACE/NAME of the one Gateway that is wanted, of manifests with several. */
+  readonly gateway?: string | undefined;
+  /** Several Gateways are a mistake: one process serves one. */
+  readonly isSingle?: boolean;
 }
 
 /** Parses and resolves; `gwc check`, `build` and `run` all ask this one function, so they have one verdict. */
@@ -38,11 +47,14 @@ export function check(paths: readonly string[], host: Host, options: CheckOption
   const resolved =
     parsed.value === undefined
       ? { value: undefined, diagnostics: [] }
-      : resolve(parsed.value, options.name, recording);
+      : resolve(parsed.value, options, recording);
   const diagnostics = [...parsed.diagnostics, ...resolved.diagnostics];
   const isRefused = diagnostics.some((each) => isError(each, options.isStrict));
+  const programs = isRefused ? [] : (resolved.value?.programs ?? []);
   return {
-    program: isRefused ? undefined : resolved.value,
+    program: programs[0],
+    programs,
+    cluster: resolved.value?.cluster,
     diagnostics,
     files: parsed.files,
     dependencies: [...dependencies],

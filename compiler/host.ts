@@ -1,10 +1,12 @@
-import { readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 
 /** What the compiler asks of the world around it: files and the environment. Nothing else comes in. */
 export interface Host {
-  /** The text of a file (UTF-8), or why it can't be had, as a person would say it. */
+  /** The text of a file (UTF-8), or why it can't be had, as a person would say it; `-` is standard input. */
   readText(file: string): FileText;
+  /** The YAML and JSON files below a folder, sorted; undefined when it is no folder. */
+  filesIn(folder: string): readonly string[] | undefined;
   /** The value of an environment variable. */
   variable(name: string): string | undefined;
 }
@@ -14,16 +16,27 @@ export type FileText =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "problem"; readonly problem: string };
 
+const CONFIGURATION = /\.(ya?ml|json)$/i;
+
 /** The machine itself: files relative to the working directory. */
 export function realHost(environment: NodeJS.ProcessEnv): Host {
   return {
     readText(file) {
       try {
+        if (file === "-") return { kind: "text", text: readFileSync(0, "utf8") };
         if (statSync(file).isDirectory()) return { kind: "problem", problem: "it is a folder" };
         return { kind: "text", text: readFileSync(file, "utf8") };
       } catch (error) {
         return { kind: "problem", problem: fileProblem(error) };
       }
+    },
+    filesIn(folder) {
+      if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return undefined;
+      return readdirSync(folder, { recursive: true, encoding: "utf8" })
+        .filter((name) => CONFIGURATION.test(name) && !name.includes("node_modules"))
+        .map((name) => path.join(folder, name))
+        .filter((file) => statSync(file).isFile())
+        .toSorted();
     },
     variable: (name) => environment[name],
   };
@@ -40,6 +53,13 @@ export function memoryHost(
       return text === undefined
         ? { kind: "problem", problem: "there is no such file" }
         : { kind: "text", text };
+    },
+    filesIn(folder) {
+      const inside = Object.keys(files).filter((file) =>
+        file.startsWith(`${path.posix.normalize(folder).replace(/\/$/, "")}/`),
+      );
+      if (inside.length === 0) return undefined;
+      return inside.filter((file) => CONFIGURATION.test(file)).toSorted();
     },
     variable: (name) => variables[name],
   };

@@ -20,6 +20,8 @@ export interface CompiledExpression {
   readonly variables: readonly string[];
   /** The paths it reads, for what the route has to collect: `["request", "body"]`, `["jwt", "sub"]`. */
   readonly reads: readonly (readonly string[])[];
+  /** Fields of variables without which it cannot be true, sorted: `mcp.tool`. */
+  readonly needs: readonly string[];
   /** The TypeScript expression for the slot it was compiled for. */
   readonly code: ExpressionCode;
 }
@@ -92,7 +94,56 @@ export interface Program {
   readonly connections: ConnectionSettings;
   /** The most bytes of a body that is read as a whole. */
   readonly maxBufferSize: number;
+  /** What runs it in a cluster; undefined for a gateway that a standalone file describes. */
+  readonly deployment?: DeploymentNode;
 }
+
+/** How a cluster runs a gateway. */
+export interface DeploymentNode {
+  readonly name: string;
+  readonly namespace: string;
+  readonly className: string;
+  /** Labels and annotations of everything that is generated. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  /** The image of the parameters; undefined: they name none. */
+  readonly image: string | undefined;
+  readonly pullPolicy: string | undefined;
+  /** Environment and compute resources of the container, as Kubernetes has them. */
+  readonly env: readonly Json[];
+  readonly resources: Json | undefined;
+  /** Names of the Secrets that are mounted, sorted. */
+  readonly secrets: readonly string[];
+  /** Overlays by what they change, in the order in which they are laid on. */
+  readonly overlays: Readonly<Record<OverlaidResource, readonly Overlay[]>>;
+  readonly origin: Origin;
+}
+
+/** What overlays can change. */
+export type OverlaidResource =
+  | "deployment"
+  | "service"
+  | "serviceAccount"
+  | "podDisruptionBudget"
+  | "horizontalPodAutoscaler";
+
+/** A part of a Kubernetes resource that is merged into the generated one. */
+export interface Overlay {
+  readonly metadata?: {
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly spec?: Json;
+}
+
+/** Any JSON. */
+export type Json =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly Json[]
+  | { readonly [key: string]: Json | undefined };
 
 /** An input file. */
 export interface ProgramInput {
@@ -152,6 +203,8 @@ export interface TlsNode {
 export interface CertificateFiles {
   readonly cert: string;
   readonly key: string;
+  /** The paths are NAME/KEY of mounted Secrets. */
+  readonly isSecret?: boolean;
 }
 
 /** The entries that one hostname opens, most specific hostname first. */
@@ -228,8 +281,8 @@ export interface Rule {
   readonly action: "allow" | "deny" | "require";
   readonly expression: CompiledExpression;
   /**
-   * The kinds of MCP items that the rule reads. A deny or require rule that names some says nothing about the others:
-   * `deny: mcp.tool.name == "x"` leaves prompts alone. Empty: it is about everything.
+   * The kinds of MCP items without which the rule cannot be true. A deny or require rule is not about other items:
+   * `deny: mcp.tool.name == "x"` leaves prompts alone, although reading the tool of a prompt is an error.
    */
   readonly about: readonly ("tool" | "prompt" | "resource")[];
   readonly origin: Origin;
@@ -242,6 +295,8 @@ export type BackendNode = HostBackend | McpBackend;
 export interface HostBackend {
   readonly kind: "host";
   readonly url: Text;
+  /** Its share of the route's requests, in relation to the others'; 0: none. */
+  readonly weight: number;
   readonly origin: Origin;
 }
 

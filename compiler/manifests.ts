@@ -5,15 +5,15 @@ import type { Origin } from "./diagnostics.ts";
  * A Kubernetes resource as declared: its shape checked, spellings and aliases gone, every reference still a name. The
  * documents of an input in any order mean the same.
  */
-export type Manifest = {
-  [Kind in keyof ManifestSpecs]: ManifestOf<Kind>;
-}[keyof ManifestSpecs];
+export type Manifest = ManifestOf<ManifestKind>;
 
 /** The kinds that gwc reads, under one name each. */
 export type ManifestKind = keyof ManifestSpecs;
 
-/** A resource of a kind. */
-export interface ManifestOf<Kind extends ManifestKind> {
+/** A resource of one of the kinds. */
+export type ManifestOf<Kind extends ManifestKind> = { [Each in Kind]: ManifestShape<Each> }[Kind];
+
+interface ManifestShape<Kind extends ManifestKind> {
   readonly kind: Kind;
   /** Empty for kinds that belong to no namespace. */
   readonly namespace: string;
@@ -208,7 +208,9 @@ export interface EndpointSliceSpec {
         readonly conditions?: { readonly ready?: boolean | null };
       }[]
     | null;
-  readonly ports?: readonly { readonly name?: string | null; readonly port?: number | null }[] | null;
+  readonly ports?:
+    | readonly { readonly name?: string | null; readonly port?: number | null }[]
+    | null;
 }
 
 /** The keys of a Secret or ConfigMap. A Secret's values are dropped when it is read. */

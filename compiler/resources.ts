@@ -2,7 +2,7 @@ import type { TlsVersion } from "../runtime/http/tls.ts";
 import type { ConfigValue } from "./1-parse/values.ts";
 import type { Origin } from "./diagnostics.ts";
 import type { CipherSuite, FrontendConfig } from "./frontend.ts";
-import type { PolicyKind, ProcessSettings } from "./ir.ts";
+import type { DeploymentNode, PolicyKind, ProcessSettings } from "./ir.ts";
 import type { PolicyConfigs } from "./policies/policy.ts";
 
 /**
@@ -17,6 +17,8 @@ export interface GatewayResource {
   readonly name: string;
   readonly process: ProcessSettings;
   readonly frontend: FrontendConfig;
+  /** How a cluster runs it; absent for a standalone file. */
+  readonly deployment?: DeploymentNode;
   readonly listeners: readonly ListenerResource[];
   readonly origin: Origin;
 }
@@ -42,17 +44,21 @@ export interface ListenerTlsResource {
   readonly cert: string;
   readonly key: string;
   /** The authorities that sign client certificates; undefined: clients show none. */
-  readonly root: string | undefined;
-  readonly minVersion: TlsVersion | undefined;
-  readonly maxVersion: TlsVersion | undefined;
-  readonly cipherSuites: readonly CipherSuite[] | undefined;
+  readonly root?: string | undefined;
+  readonly minVersion?: TlsVersion | undefined;
+  readonly maxVersion?: TlsVersion | undefined;
+  readonly cipherSuites?: readonly CipherSuite[] | undefined;
+  /** True for a mounted Secret: only the cluster has it. */
+  readonly isSecret?: boolean;
 }
 
 /** One route: conditions, policies and backends. */
 export interface RouteResource {
   readonly kind: "route";
-  /** The user's name, if there is one. */
+  /** The user's name, if there is one: what logs call it. */
   readonly name: string | undefined;
+  /** What generated code may call it, the best name first; after `name` when absent. */
+  readonly ids?: readonly string[];
   /** Keys of the listeners it is attached to. */
   readonly listeners: readonly string[];
   /** Empty: every hostname of the listener. */
@@ -94,5 +100,7 @@ export type PolicyConfig = {
 export interface BackendConfig {
   readonly kind: "host" | "mcp";
   readonly config: ConfigValue;
+  /** Its share of the requests beside other backends; 1 when absent. */
+  readonly weight?: number;
   readonly origin: Origin;
 }

@@ -96,7 +96,7 @@ function defaultListener(listeners: readonly ListenerNode[]): ListenerNode | und
 
 function certificate({ hostname, tls }: ListenerNode): readonly Printable[] {
   if (tls === undefined) return [];
-  const file = imported("gwc/runtime/gateway/late", "file");
+  const file = imported("gwc/runtime/gateway/late", tls.isSecret === true ? "secretFile" : "file");
   return [
     {
       hostname,

@@ -1,5 +1,5 @@
 import type { RouteMatch, ValueMatch } from "../compiler/ir.ts";
-import { type Code, code, imported, literal } from "./code.ts";
+import { type Code, code, either, imported, literal, name } from "./code.ts";
 import type { Expressions } from "./expression.ts";
 
 /** The conditions of a match, all of which must hold; none when it always does. `path` is a local name. */
@@ -44,7 +44,13 @@ function valueCondition(
 ): Code {
   if (value.kind === "exact") return code`${read} === ${literal(value.value)}`;
   const test = expressions.use(value.test);
-  return subject === "header"
-    ? code`${imported("gwc/runtime/http/query", "holds")}(${read}, (header) => ${test})`
-    : code`${imported("gwc/runtime/http/query", "holds")}(${read}, (query) => ${test})`;
+  const holds = imported("gwc/runtime/http/query", "holds");
+  const line = code`${holds}(${read}, (${name(subject)}) => ${test})`;
+  const broken = code`
+    ${holds}(
+      ${read},
+      (${name(subject)}) => ${test},
+    )
+  `;
+  return code`${either(line, broken)}`;
 }

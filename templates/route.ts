@@ -3,6 +3,7 @@ import type {
   PolicyKind,
   PolicySettings,
   PolicyUse,
+  RouteMatch,
   RouteNode,
 } from "../compiler/ir.ts";
 import type { BackendCode } from "./backends/backend.ts";
@@ -14,6 +15,7 @@ import { policyCode } from "./policies/index.ts";
 import type { PolicyCode } from "./policies/policy.ts";
 import { type PrintedModule, printModule } from "./print.ts";
 import type { Trace } from "./trace.ts";
+import { RouteVariables } from "./variables.ts";
 
 /** What a route's module needs besides the route. */
 export interface RouteModuleContext {
@@ -31,10 +33,21 @@ export interface RouteModuleContext {
 export function routeModule(route: RouteNode, context: RouteModuleContext): PrintedModule {
   const { trace, maxBufferSize } = context;
   const expressions = new Expressions();
-  const policies = route.policies.map((use) =>
-    policyCode(use, { trace, expressions, policies: route.policies, maxBufferSize }),
-  );
-  const backend = backendCode(route, policies, context);
+  const variables = new RouteVariables();
+  const policies = route.policies.map((use) => {
+    const made = policyCode(use, {
+      trace,
+      expressions,
+      variables,
+      maxBufferSize,
+      policies: route.policies,
+    });
+    if (made.defines !== undefined) variables.declare(made.defines);
+    return made;
+  });
+  const backend = policies.some((policy) => policy.answers === true)
+    ? NO_BACKEND
+    : backendCode(route, policies, variables, context);
   const isAsync = backend.isAsync || policies.some((policy) => policy.isAsync === true);
   const exchange = importedType("gwc/runtime/http/exchange", "Exchange");
   const declarations = [
@@ -44,10 +57,10 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
   const chain: readonly Hole[] = [
     ...policies.flatMap((policy) => policy.first ?? []),
     ...backend.first,
-    ...steps(route, policies, (kind) => kind === "cors"),
+    ...steps(route, policies, variables, (kind) => kind === "cors"),
     ...backend.guard,
-    ...steps(route, policies, (kind) => kind !== "cors"),
-    backend.step,
+    ...steps(route, policies, variables, (kind) => kind !== "cors"),
+    ...backend.step,
   ];
   const result = isAsync ? code`Promise<void>` : code`void`;
   const body: Hole[] = [
@@ -71,24 +84,44 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
   });
 }
 
+/** A policy answers by itself. */
+const NO_BACKEND: BackendCode = {
+  declarations: [],
+  first: [],
+  guard: [],
+  step: [],
+  isAsync: false,
+};
+
 function steps(
   { policies }: RouteNode,
   codes: readonly PolicyCode[],
+  variables: RouteVariables,
   includes: (kind: PolicyKind) => boolean,
 ): readonly Hole[] {
-  return policies.flatMap(({ kind }, index) => (includes(kind) ? (codes[index]?.steps ?? []) : []));
+  return policies.flatMap(({ kind }, index) => {
+    const made = codes[index];
+    if (made === undefined || !includes(kind)) return [];
+    const isRead = made.defines === undefined || variables.isRead(made.defines);
+    return isRead ? made.steps : (made.unread ?? made.steps);
+  });
 }
 
 function backendCode(
   route: RouteNode,
   policies: readonly PolicyCode[],
+  variables: RouteVariables,
   { trace, listener, maxBufferSize }: RouteModuleContext,
 ): BackendCode {
   const [backend] = route.backends;
   if (backend === undefined) throw new Error(`route ${route.id} has no backend`);
   switch (backend.kind) {
     case "host":
-      return hostBackend(backend, trace);
+      return hostBackend(
+        route.backends.filter((each) => each.kind === "host"),
+        policies.findLast((policy) => policy.forward !== undefined)?.forward,
+        trace,
+      );
     case "mcp": {
       const hostnames = listener.table
         .filter(({ entries }) => entries.some((entry) => entry.route === route.id))
@@ -97,13 +130,21 @@ function backendCode(
         route,
         trace,
         rule: policies.find((policy) => policy.mcpRule !== undefined)?.mcpRule,
-        hasJwt: policies.some((policy) => policy.definesJwt === true),
+        jwt: variables.argument("jwt"),
+        isAuthenticated: variables.hasIdentity,
         allowOrigins: allowedOrigins(route.policies),
         hostnames: hostnames.includes("*") ? [] : hostnames,
         maxBufferSize,
+        reachesWellKnown: listener.table.some(({ entries }) =>
+          entries.some((entry) => entry.route === route.id && reachesWellKnown(entry.match)),
+        ),
       });
     }
   }
+}
+
+function reachesWellKnown({ path }: RouteMatch): boolean {
+  return path.kind === "regex" || path.value === "/" || path.value.startsWith("/.well-known/");
 }
 
 function allowedOrigins(policies: readonly PolicyUse[]): readonly string[] {
@@ -118,11 +159,12 @@ function allowedOrigins(policies: readonly PolicyUse[]): readonly string[] {
 /** `cors, jwtAuth (strict), then mcp` */
 function chainText({ policies, backends }: RouteNode): string {
   const steps = policies.map((use) => `${use.kind}${modeText(use)}`);
-  const last = backends[0]?.kind ?? "nothing";
+  const last = backends[0]?.kind;
+  if (last === undefined) return steps.join(", ");
   return steps.length === 0 ? last : `${steps.join(", ")}, then ${last}`;
 }
 
-const MODED: readonly PolicyKind[] = ["jwtAuth", "mcpAuthentication"];
+const MODED: readonly PolicyKind[] = ["jwtAuth", "mcpAuthentication", "basicAuth", "apiKey"];
 
 function modeText({ kind, settings }: PolicyUse): string {
   return MODED.includes(kind) && "mode" in settings ? ` (${settings.mode})` : "";

@@ -2,6 +2,7 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { kebabCase } from "../compiler/2-resolve/names.ts";
+import { messages } from "../compiler/messages.ts";
 import { policies } from "../compiler/policies/index.ts";
 
 const root = path.resolve(import.meta.dirname, "..");
@@ -62,7 +63,7 @@ function text(found: readonly Import[]): string[] {
 
 describe("who may import whom", () => {
   const packages: Readonly<Record<string, RegExp>> = {
-    runtime: /^(node:|undici(\/|$)|jose$|re2js$)/,
+    runtime: /^(node:|undici(\/|$)|jose$|re2js$|bcryptjs$|apache-md5$|unix-crypt-td-js$)/,
     templates: /^$/,
     compiler: /^(node:|yaml$|ajv$|ajv-formats$|@marcbachmann\/cel-js$|ts-morph$|esbuild$|re2js$)/,
     out: /^$/,
@@ -214,5 +215,19 @@ describe("public symbols", () => {
         });
       });
     expect(missing).toEqual([]);
+  });
+});
+
+describe("diagnostics", () => {
+  const tests = globSync("test/**/*.{ts,yaml}", { cwd: root })
+    .filter((file) => !file.endsWith("laws.test.ts"))
+    .map((file) => readFileSync(path.join(root, file), "utf8"));
+
+  it("every code has a test that provokes it", () => {
+    const untested = Object.keys(messages).filter((code) => {
+      const word = new RegExp(`(^|[^a-z-])${code}($|[^a-z-])`, "m");
+      return !tests.some((text) => word.test(text));
+    });
+    expect(untested).toEqual([]);
   });
 });

@@ -1,52 +1,104 @@
 import { createHash } from "node:crypto";
 import path from "node:path";
+import { isMap } from "yaml";
 import { Diagnostics, type Outcome } from "../diagnostics.ts";
 import type { Host } from "../host.ts";
 import type { ProgramInput } from "../ir.ts";
+import type { Manifest } from "../manifests.ts";
 import type { Resource } from "../resources.ts";
 import type { Schema } from "../schema.ts";
-import type { SourceFile } from "../source.ts";
+import type { SourceDocument, SourceFile } from "../source.ts";
 import { readDocuments } from "./documents.ts";
 import { gatewayName } from "./gateway-name.ts";
+import { type ReadDocument, readManifests, withoutSecrets } from "./kubernetes/manifests.ts";
 import { standaloneSchema } from "./schemas/standalone.ts";
 import { readStandalone } from "./standalone.ts";
 import { type Validator, validator } from "./validate.ts";
-import { canonicalText, readValue, withLateTexts } from "./values.ts";
+import { canonicalJson, canonicalText, plainValue, readValue, withLateTexts } from "./values.ts";
 
 /** What the input says, before anything is looked up. */
 export interface Parsed {
+  /** What a standalone file declares; empty when the input is manifests. */
   readonly resources: readonly Resource[];
+  /** What Kubernetes manifests declare; undefined when the input is a standalone file. */
+  readonly manifests: readonly Manifest[] | undefined;
   readonly files: readonly SourceFile[];
   readonly inputs: readonly ProgramInput[];
 }
 
-/** Reads the input files. Every file that could be read is in `files` even when it has mistakes, for printing them. */
+/**
+ * Reads the input: files, the YAML and JSON files of folders, `-` for standard input. Every file that could be read is
+ * in `files` even when it has mistakes, for printing them. Mistakes in manifests don't keep the others from being looked
+ * up: all of them are found in one run.
+ */
 export function parse(
   paths: readonly string[],
   host: Host,
 ): Outcome<Parsed> & { readonly files: readonly SourceFile[] } {
   const diagnostics = new Diagnostics();
+  const named = paths.filter((file) => host.filesIn(file) === undefined);
+  const all = paths.flatMap((file) => host.filesIn(file) ?? [file]);
+  const files = readFiles(all, host, diagnostics);
+  const result = (value: Parsed | undefined) => ({ value, files, diagnostics: diagnostics.list });
+  if (diagnostics.list.length > 0) return result(undefined);
+  if (files.some((file) => file.documents.some(isManifest))) {
+    reportOthers(files, new Set(named), diagnostics);
+    const documents = files.flatMap(readPlain);
+    const manifests = readManifests(documents, diagnostics);
+    const byFile = Map.groupBy(documents, ({ origin }) => origin.file);
+    const inputs = files.map(({ name }) => ({
+      name,
+      sha256: manifestDigest(byFile.get(name) ?? []),
+    }));
+    return result({ resources: [], manifests, files, inputs });
+  }
+  const inputs = files.map((file) => ({ name: file.name, sha256: contentDigest(file) }));
+  const resources = readResources(files, host, diagnostics);
+  return result(resources && { resources, manifests: undefined, files, inputs });
+}
+
+function readFiles(
+  paths: readonly string[],
+  host: Host,
+  diagnostics: Diagnostics,
+): readonly SourceFile[] {
   const names = stableNames(paths);
-  const files: SourceFile[] = [];
-  const inputs: ProgramInput[] = [];
-  paths.forEach((file, index) => {
-    const name = names[index] ?? file;
+  return paths.flatMap((file, index) => {
     const text = host.readText(file);
-    if (text.kind === "problem") {
-      diagnostics.report(
-        "file-not-found",
-        { file, document: 0, path: [], part: "file" },
-        { file, problem: text.problem },
-      );
-      return;
-    }
-    const source = readDocuments(name, file, text.text, diagnostics);
-    files.push(source);
-    if (diagnostics.list.length === 0) inputs.push({ name, sha256: contentDigest(source) });
+    if (text.kind === "text")
+      return [readDocuments(names[index] ?? file, file, text.text, diagnostics)];
+    const at = { file, document: 0, path: [], part: "file" } as const;
+    diagnostics.report("file-not-found", at, { file, problem: text.problem });
+    return [];
   });
-  const resources =
-    diagnostics.list.length === 0 ? readResources(files, host, diagnostics) : undefined;
-  return { value: resources && { resources, files, inputs }, files, diagnostics: diagnostics.list };
+}
+
+function readPlain({ name, documents }: SourceFile): readonly ReadDocument[] {
+  return documents.map((document, index) => ({
+    value: plainValue(document),
+    origin: { file: name, document: index, path: [] },
+  }));
+}
+
+function isManifest(document: SourceDocument): boolean {
+  const { contents } = document.yaml;
+  return isMap(contents) && contents.has("apiVersion") && contents.has("kind");
+}
+
+/** Documents beside manifests that are none: a mistake when the user named the file, else only worth a note. */
+function reportOthers(
+  files: readonly SourceFile[],
+  named: ReadonlySet<string>,
+  diagnostics: Diagnostics,
+): void {
+  for (const file of files) {
+    file.documents.forEach((document, index) => {
+      if (document.yaml.contents === null || isManifest(document)) return;
+      const at = { file: file.name, document: index, path: [] };
+      if (named.has(file.path)) diagnostics.report("mixed-forms", at, {});
+      else diagnostics.report("skipped-kind", at, { kind: "this" });
+    });
+  }
 }
 
 function readResources(
@@ -89,7 +141,7 @@ function readFile(
   const read = readValue(document, origin, schema, host, diagnostics);
   const before = diagnostics.list.length;
   if (!validate(read, origin, diagnostics) || diagnostics.list.length > before) return [];
-  return readStandalone(withLateTexts(read), gatewayName([file.path]), origin);
+  return readStandalone(withLateTexts(read), gatewayName([file.path]), origin, diagnostics);
 }
 
 /** A digest of what a file says rather than of its bytes: comments and quoting don't change what is compiled. */
@@ -97,9 +149,15 @@ function contentDigest({ documents }: SourceFile): string {
   return createHash("sha256").update(documents.map(canonicalText).join("\n")).digest("hex");
 }
 
+/** The same of manifests, whose order says nothing, without the values of Secrets. */
+function manifestDigest(documents: readonly ReadDocument[]): string {
+  const texts = documents.map(({ value }) => canonicalJson(withoutSecrets(value)));
+  return createHash("sha256").update(texts.sort().join("\n")).digest("hex");
+}
+
 /** Names of the inputs in generated text: relative to their common folder, so that they say nothing of the machine. */
 function stableNames(paths: readonly string[]): string[] {
-  const absolute = paths.map((file) => path.resolve(file).split(path.sep));
+  const absolute = paths.map((file) => path.resolve(file === "-" ? "stdin" : file).split(path.sep));
   const folders = absolute.map((steps) => steps.slice(0, -1));
   const [first = []] = folders;
   let common = 0;

@@ -1,7 +1,7 @@
-import { below, type Origin } from "../diagnostics.ts";
+import { below, type Diagnostics, type Origin } from "../diagnostics.ts";
 import type { CipherSuite } from "../frontend.ts";
-import type { PolicyKind, ProcessSettings } from "../ir.ts";
-import { policies } from "../policies/index.ts";
+import type { ProcessSettings } from "../ir.ts";
+import { policyOf } from "../policies/index.ts";
 import type {
   BackendConfig,
   GatewayResource,
@@ -20,13 +20,15 @@ import {
   readTlsVersion,
   type TlsVersionValue,
 } from "./frontend.ts";
+import { spelledPolicies } from "./policy-spellings.ts";
 import type { ConfigValue } from "./values.ts";
 
-/** The resources of a validated standalone file. */
+/** The resources of a validated standalone file; a policy that is given twice is reported. */
 export function readStandalone(
   value: ConfigValue,
   name: string,
   origin: Origin,
+  diagnostics: Diagnostics,
 ): readonly Resource[] {
   // The schema has checked the shape.
   const file = value as unknown as FileConfig;
@@ -40,7 +42,7 @@ export function readStandalone(
         readListener(listener, key, bind.port, below(origin, "binds", bindIndex, "port"), at),
       );
       listener.routes?.forEach((route, index) => {
-        routes.push(readRoute(route, key, below(at, "routes", index)));
+        routes.push(readRoute(route, key, below(at, "routes", index), diagnostics));
       });
     });
   });
@@ -65,7 +67,8 @@ interface FileConfig {
   }[];
 }
 
-interface ProcessConfig {
+/** `config` as the schema has let it through. */
+export interface ProcessConfig {
   readonly statsAddr?: string;
   readonly readinessAddr?: string;
   readonly adminAddr?: string;
@@ -95,7 +98,7 @@ interface RouteConfig {
   readonly name?: string;
   readonly hostnames?: readonly string[];
   readonly matches?: readonly MatchValue[];
-  readonly policies?: Readonly<Partial<Record<PolicyKind, ConfigValue>>>;
+  readonly policies?: Readonly<Record<string, ConfigValue>>;
   readonly backends?: readonly Readonly<Record<string, ConfigValue>>[];
 }
 
@@ -115,7 +118,8 @@ interface ValueMatchValue {
   readonly value: { readonly exact?: string; readonly regex?: string };
 }
 
-function readProcess(config: ProcessConfig | undefined): ProcessSettings {
+/** The settings of the process, complete. */
+export function readProcess(config: ProcessConfig | undefined): ProcessSettings {
   return {
     accessLog: { format: config?.logging?.format ?? "text" },
     addresses: {
@@ -161,7 +165,12 @@ function readListenerTls(tls: ListenerTlsConfig): ListenerTlsResource {
   };
 }
 
-function readRoute(route: RouteConfig, listener: string, origin: Origin): RouteResource {
+function readRoute(
+  route: RouteConfig,
+  listener: string,
+  origin: Origin,
+  diagnostics: Diagnostics,
+): RouteResource {
   const matches = route.matches?.map((match, index) =>
     readMatch(match, below(origin, "matches", index)),
   );
@@ -171,7 +180,7 @@ function readRoute(route: RouteConfig, listener: string, origin: Origin): RouteR
     listeners: [listener],
     hostnames: route.hostnames ?? [],
     matches: matches ?? [readMatch({}, origin)],
-    policies: readPolicies(route.policies ?? {}, below(origin, "policies")),
+    policies: readPolicies(route.policies ?? {}, below(origin, "policies"), diagnostics),
     backends: (route.backends ?? []).map((backend, index) =>
       readBackend(backend, below(origin, "backends", index)),
     ),
@@ -206,14 +215,13 @@ function readValueMatch({ name, value }: ValueMatchValue, origin: Origin): Value
 
 /** The policies of a route in request order, each in its canonical form. */
 function readPolicies(
-  given: Readonly<Partial<Record<PolicyKind, ConfigValue>>>,
+  given: Readonly<Record<string, ConfigValue>>,
   origin: Origin,
+  diagnostics: Diagnostics,
 ): PolicyConfig[] {
-  return policies.flatMap((policy) => {
-    const value = given[policy.kind];
-    if (value === undefined) return [];
-    const at = below(origin, policy.kind);
-    return [{ kind: policy.kind, config: policy.read(value, at), origin: at } as PolicyConfig];
+  return spelledPolicies(given, origin, diagnostics).map(({ kind, value, origin: at }) => {
+    // The policy of a kind reads the configuration of that kind.
+    return { kind, config: policyOf(kind).read(value, at), origin: at } as PolicyConfig;
   });
 }
 
@@ -222,5 +230,6 @@ function readBackend(
   origin: Origin,
 ): BackendConfig {
   const kind = backend.mcp === undefined ? "host" : "mcp";
-  return { kind, config: backend[kind] ?? null, origin: below(origin, kind) };
+  const weight = typeof backend.weight === "number" ? { weight: backend.weight } : {};
+  return { kind, config: backend[kind] ?? null, ...weight, origin: below(origin, kind) };
 }

@@ -1,17 +1,17 @@
 import type { ConfigValue } from "../1-parse/values.ts";
 import { below, type Diagnostics, type Origin } from "../diagnostics.ts";
+import { checkUrl, hostUrl, withScheme } from "../host-url.ts";
 import type { BackendNode, McpBackend, McpTarget, Text } from "../ir.ts";
 import type { BackendConfig } from "../resources.ts";
 
 /** A backend with complete addresses; undefined when a mistake was reported. */
 export function resolveBackend(
-  { kind, config, origin }: BackendConfig,
+  { kind, config, weight, origin }: BackendConfig,
   diagnostics: Diagnostics,
 ): BackendNode | undefined {
   if (kind === "mcp") return resolveMcp(config, origin, diagnostics);
-  const url = withScheme(config as Text);
-  if (!checkUrl(url, origin, diagnostics)) return undefined;
-  return { kind: "host", url, origin };
+  const url = hostUrl(config as Text, origin, diagnostics);
+  return url === undefined ? undefined : { kind: "host", url, weight: weight ?? 1, origin };
 }
 
 interface McpConfig {
@@ -94,29 +94,7 @@ function addressUrl({ host, port, path }: AddressConfig, defaultPath: string): T
   );
 }
 
-function withScheme(text: Text): Text {
-  if (typeof text === "string") return text.includes("://") ? text : `http://${text}`;
-  const [first] = text.parts;
-  if (typeof first === "string" && first.includes("://")) return text;
-  return {
-    kind: "late",
-    parts:
-      typeof first === "string"
-        ? [`http://${first}`, ...text.parts.slice(1)]
-        : ["http://", ...text.parts],
-  };
-}
-
-function checkUrl(url: Text, origin: Origin, diagnostics: Diagnostics): boolean {
-  if (typeof url !== "string") return true;
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  const isHttp = parsed?.protocol === "http:" || parsed?.protocol === "https:";
-  if (isHttp && parsed.username === "" && parsed.password === "" && parsed.hash === "") return true;
-  const expected = "host:port, or an http:// or https:// URL without user name";
-  diagnostics.report("bad-format", origin, { field: '"host"', expected });
-  return false;
-}
-
+/** Without a scheme it is plain HTTP. Text that starts with a variable may bring its own: the runtime looks. */
 /** Names of environment variables that hold secrets by convention. */
 const SECRET_NAME = /TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|API_?KEY|PRIVATE_?KEY|ACCESS_?KEY/i;
 

@@ -78,6 +78,8 @@ function checkTls(
   if (protocol === "HTTP" && tls !== undefined) {
     diagnostics.report("tls-unused", { ...below(origin, "tls"), part: "key" }, { listener: name });
   }
+  // A Secret is there when the gateway starts, and only then.
+  if (tls?.isSecret === true) return;
   for (const part of ["cert", "key", "root"] as const) {
     const file = tls?.[part];
     const found = file === undefined ? undefined : host.readText(resolvePath(file));

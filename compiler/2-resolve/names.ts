@@ -1,16 +1,30 @@
 /** Hands out identifiers that are unique in a program: the names of generated functions and files. */
 export class Names {
   readonly #taken = new Set<string>();
+  /** The number that the next one of a name gets. */
+  readonly #next = new Map<string, number>();
 
-  /** The identifier nearest to the first usable candidate: `/api/v1` becomes `apiV1`; a taken one gets a number. */
+  /**
+   * The identifier nearest to the first usable candidate that is free: `/api/v1` becomes `apiV1`; when all are taken,
+   * the first one gets a number.
+   */
   take(...candidates: readonly string[]): string {
-    const base = candidates.map(camelCase).find((name) => name !== "") ?? "route";
-    const safe = RESERVED.has(base) ? `${base}Route` : base;
-    let name = safe;
-    for (let count = 2; this.#taken.has(name.toLowerCase()); count++) name = `${safe}${count}`;
+    const usable = candidates.map(camelCase).filter((name) => name !== "");
+    const safe = (usable.length === 0 ? ["route"] : usable).map((name) =>
+      RESERVED.has(name) ? `${name}Route` : name,
+    );
+    const free = safe.find((name) => !this.#taken.has(name.toLowerCase()));
+    const name = free ?? this.#numbered(safe[0] ?? "route");
     // File systems that fold case must not make one file of two names.
     this.#taken.add(name.toLowerCase());
     return name;
+  }
+
+  #numbered(base: string): string {
+    let count = this.#next.get(base) ?? 2;
+    while (this.#taken.has(`${base}${count}`.toLowerCase())) count++;
+    this.#next.set(base, count + 1);
+    return `${base}${count}`;
   }
 }
 
@@ -41,6 +55,7 @@ const RESERVED = new Set(
     "extends false finally for function gateway if implements import in instanceof interface let new null package " +
     "private protected public return static super switch this throw true try typeof undefined var void while with " +
     "yield exchange jwt mcp request env file path hostname backend upstream pages cors jwtAuth mcpAuthentication oauth " +
-    "isAuthorized mayUse enter notFound startGateway"
+    "csrf apiKeys apiKey basicAuth passwords timeout retry mirror upstreams rateLimits transformation metadata " +
+    "requestHeaders responseHeaders location target answer isAuthorized mayUse enter notFound startGateway"
   ).split(" "),
 );

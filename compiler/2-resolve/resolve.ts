@@ -2,25 +2,97 @@ import path from "node:path";
 import type { Parsed } from "../1-parse/parse.ts";
 import { Diagnostics, type Outcome } from "../diagnostics.ts";
 import type { Host } from "../host.ts";
-import type { BindNode, ListenerNode, Program } from "../ir.ts";
-import type { GatewayResource, ListenerResource, RouteResource } from "../resources.ts";
+import type { BindNode, CertificateFiles, ListenerNode, Program } from "../ir.ts";
+import type { GatewayResource, ListenerResource, Resource, RouteResource } from "../resources.ts";
 import { compareHostnames } from "./hostnames.ts";
+import {
+  type Cluster,
+  type ClusterGateway,
+  resolveCluster,
+  resourcesOf,
+} from "./kubernetes/gateways.ts";
 import { resolveTls } from "./listener-tls.ts";
 import { checkListeners } from "./listeners.ts";
 import { Names } from "./names.ts";
 import { type RouteContext, resolveRoute } from "./routes.ts";
 import { routingTable } from "./table.ts";
 
-/** Looks everything up: the program of a gateway, with nothing left to decide but how to write it down. */
-export function resolve(
-  { resources, files, inputs }: Parsed,
+/** What is asked of a resolution. */
+export interface ResolveOptions {
+  /** What the gateway is called when the input has one. */
+  readonly name: string;
+  /** NAMESPACE/NAME of the one Gateway that is wanted, of manifests with several. */
+  readonly gateway?: string | undefined;
+  /** Several Gateways are a mistake: one process serves one. */
+  readonly isSingle?: boolean;
+}
+
+/** What looking everything up gives. */
+export interface Resolved {
+  /** The gateways of the input: one for a standalone file, any number for manifests. */
+  readonly programs: readonly Program[];
+  /** What is known of the manifests, for who asks about them rather than compiling them. */
+  readonly cluster: Cluster | undefined;
+}
+
+/** Looks everything up: programs with nothing left to decide but how to write them down. */
+export function resolve(parsed: Parsed, options: ResolveOptions, host: Host): Outcome<Resolved> {
+  const diagnostics = new Diagnostics();
+  if (parsed.manifests === undefined) {
+    const program = resolveGateway(parsed, parsed.resources, options.name, host, diagnostics);
+    const programs = program === undefined ? [] : [program];
+    return { value: { programs, cluster: undefined }, diagnostics: diagnostics.list };
+  }
+  const cluster = resolveCluster(parsed.manifests, { diagnostics });
+  const wanted = wantedGateways(cluster, options, parsed, diagnostics);
+  const programs = wanted.flatMap((each) => {
+    const name = cluster.gateways.length === 1 ? options.name : bundleName(each, cluster);
+    return resolveGateway(parsed, resourcesOf(each), name, host, diagnostics) ?? [];
+  });
+  return { value: { programs, cluster }, diagnostics: diagnostics.list };
+}
+
+function wantedGateways(
+  { gateways, inventory }: Cluster,
+  { gateway: wanted, isSingle }: ResolveOptions,
+  { files }: Parsed,
+  diagnostics: Diagnostics,
+): readonly ClusterGateway[] {
+  const found = gateways.filter(
+    ({ manifest: { namespace, name } }) =>
+      wanted === undefined || wanted === `${namespace}/${name}` || wanted === name,
+  );
+  const at = { file: files[0]?.name ?? "", document: 0, path: [], part: "file" } as const;
+  if (found.length > 1 && isSingle === true) {
+    const names = found.map(({ manifest: { namespace, name } }) => `${namespace}/${name}`);
+    diagnostics.report("several-gateways", at, { names });
+  }
+  // A Gateway with mistakes (reported) is no missing one.
+  if (found.length === 0 && (wanted !== undefined || inventory.all("Gateway").length === 0)) {
+    diagnostics.report("no-gateway", at, { found: wanted });
+  }
+  return found;
+}
+
+/** A Gateway's name, with its namespace when another one has the same. */
+function bundleName(
+  { manifest: { namespace, name } }: ClusterGateway,
+  { gateways }: Cluster,
+): string {
+  const isUnique = gateways.filter((each) => each.manifest.name === name).length === 1;
+  return isUnique ? name : `${namespace}-${name}`;
+}
+
+function resolveGateway(
+  { files, inputs }: Parsed,
+  resources: readonly Resource[],
   name: string,
   host: Host,
-): Outcome<Program> {
-  const diagnostics = new Diagnostics();
+  diagnostics: Diagnostics,
+): Program | undefined {
   const gateway = resources.find((resource) => resource.kind === "gateway");
   const routes = resources.filter((resource) => resource.kind === "route");
-  if (gateway === undefined) return { value: undefined, diagnostics: diagnostics.list };
+  if (gateway === undefined) return undefined;
   const folder = path.dirname(files[0]?.path ?? ".");
   const context: RouteContext = {
     host,
@@ -29,15 +101,15 @@ export function resolve(
     resolvePath: (file) => (path.isAbsolute(file) ? file : path.join(folder, file)),
   };
   checkListeners(gateway, context);
-  const program: Program = {
+  return {
     name,
     inputs: inputs.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     binds: resolveBinds(gateway, routes, context),
     process: gateway.process,
     connections: gateway.frontend.connections,
     maxBufferSize: gateway.frontend.maxBufferSize,
+    ...(gateway.deployment === undefined ? {} : { deployment: gateway.deployment }),
   };
-  return { value: program, diagnostics: diagnostics.list };
 }
 
 function resolveBinds(
@@ -46,13 +118,20 @@ function resolveBinds(
   context: RouteContext,
 ): readonly BindNode[] {
   const listenerNames = new Names();
+  const byListener = Map.groupBy(
+    routes.flatMap((route) => route.listeners.map((key) => ({ key, route }))),
+    ({ key }) => key,
+  );
   const byPort = Map.groupBy(gateway.listeners, (listener) => listener.port);
   return [...byPort.entries()].map(([port, listeners]) => ({
     port,
     origin: listeners[0]?.portOrigin ?? gateway.origin,
     tls: resolveTls(listeners, gateway.frontend.tls, context.diagnostics),
     listeners: listeners
-      .map((listener) => resolveListener(listener, listenerNames, routes, context))
+      .map((listener) => {
+        const own = (byListener.get(listener.key) ?? []).map(({ route }) => route);
+        return resolveListener(listener, listenerNames, own, context);
+      })
       .sort((a, b) => compareHostnames(a.hostname, b.hostname)),
   }));
 }
@@ -63,16 +142,20 @@ function resolveListener(
   routes: readonly RouteResource[],
   context: RouteContext,
 ): ListenerNode {
-  const own = routes
-    .filter((route) => route.listeners.includes(listener.key))
-    .flatMap((route) => resolveRoute(route, listener, context) ?? []);
+  const own = routes.flatMap((route) => resolveRoute(route, listener, context) ?? []);
   return {
     id: names.take(listener.name),
     name: listener.name,
     hostname: listener.hostname,
-    tls: listener.tls && { cert: listener.tls.cert, key: listener.tls.key },
+    tls: certificateOf(listener),
     routes: own.map(({ route }) => route),
     table: routingTable(own, context.diagnostics),
     origin: listener.origin,
   };
+}
+
+function certificateOf({ tls }: ListenerResource): CertificateFiles | undefined {
+  if (tls === undefined) return undefined;
+  const { cert, key, isSecret } = tls;
+  return { cert, key, ...(isSecret === undefined ? {} : { isSecret }) };
 }

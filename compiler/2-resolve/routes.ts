@@ -1,5 +1,5 @@
 import { compilePattern } from "../cel/pattern.ts";
-import { below, type Origin } from "../diagnostics.ts";
+import { below, keyOf, type Origin } from "../diagnostics.ts";
 import type {
   ExpressionCode,
   PolicyKind,
@@ -14,6 +14,7 @@ import type { PolicyConfigs, ResolveContext } from "../policies/policy.ts";
 import type {
   ListenerResource,
   MatchConfig,
+  PolicyConfig,
   RouteResource,
   ValueMatchConfig,
 } from "../resources.ts";
@@ -39,17 +40,19 @@ export function resolveRoute(
   const name = resource.name ?? routeName(resource);
   const hostnames = resolveHostnames(resource, listener, context);
   const matches = resource.matches.flatMap((match) => resolveMatch(match, context) ?? []);
-  if (resource.backends.length === 0) {
+  const { policies, answer } = reachedPolicies(resource, context);
+  if (resource.backends.length === 0 && answer === undefined) {
     context.diagnostics.report("route-without-backend", origin, { route: name });
   }
   const backends = resource.backends.flatMap(
     (backend) => resolveBackend(backend, context.diagnostics) ?? [],
   );
+  checkShares(resource, context);
   const route: RouteNode = {
-    id: context.names.take(name),
+    id: context.names.take(...(resource.ids ?? [name])),
     name,
-    policies: resolvePolicies(resource, context),
-    backends,
+    policies: resolvePolicies(resource, policies, context),
+    backends: answer === undefined ? backends : [],
     origin,
   };
   if (hostnames.length === 0 || matches.length === 0) return undefined;
@@ -88,8 +91,7 @@ function resolveMatch(match: MatchConfig, context: RouteContext): RouteMatch | u
     if (test === undefined) return undefined;
     path = { kind, value, test };
   } else {
-    // Gateway API: a trailing slash of a prefix means nothing.
-    path = { kind, value: kind === "prefix" && value !== "/" ? value.replace(/\/+$/, "") : value };
+    path = { kind, value: kind === "prefix" ? trimmedPrefix(value) : value };
   }
   const isComplete = [...headers, ...query].every((each) => each !== undefined);
   if (!isComplete) return undefined;
@@ -103,6 +105,11 @@ function resolveMatch(match: MatchConfig, context: RouteContext): RouteMatch | u
     isDerived: false,
     origin: match.origin,
   };
+}
+
+/** Gateway API: a trailing slash of a prefix means nothing. */
+function trimmedPrefix(prefix: string): string {
+  return prefix.replace(/\/+$/, "") || "/";
 }
 
 function resolveValue(
@@ -128,12 +135,48 @@ function resolvePattern(
   return code;
 }
 
-function resolvePolicies(resource: RouteResource, context: RouteContext): readonly PolicyUse[] {
+/** Several backends are plain HTTP ones, and one of them has a share. */
+function checkShares({ backends }: RouteResource, { diagnostics }: RouteContext): void {
+  const [first] = backends;
+  if (first === undefined) return;
+  const mcp = backends.length === 1 ? undefined : backends.find(({ kind }) => kind === "mcp");
+  if (mcp !== undefined) diagnostics.report("several-backends", keyOf(mcp.origin), {});
+  if (backends.every(({ weight }) => weight === 0)) {
+    diagnostics.report("no-weight", keyOf(first.origin), {});
+  }
+}
+
+/** The policies up to the one that answers every request, and that one; what stands behind it is reported. */
+function reachedPolicies(
+  { policies, backends }: RouteResource,
+  { diagnostics }: RouteContext,
+): { readonly policies: readonly PolicyConfig[]; readonly answer: PolicyConfig | undefined } {
+  const end = policies.findIndex(({ kind }) => policyOf(kind).answers === true);
+  const answer = policies[end];
+  if (answer === undefined) return { policies, answer };
+  for (const { kind, origin } of policies.slice(end + 1)) {
+    diagnostics.report("never-reached", keyOf(origin), { what: `"${kind}"`, by: answer.kind });
+  }
+  for (const { origin } of backends) {
+    diagnostics.report("never-reached", keyOf(origin), { what: "this backend", by: answer.kind });
+  }
+  return { policies: policies.slice(0, end + 1), answer };
+}
+
+function resolvePolicies(
+  resource: RouteResource,
+  policies: readonly PolicyConfig[],
+  context: RouteContext,
+): readonly PolicyUse[] {
+  const paths = resource.matches.map(({ path }) => path);
   const route = {
     isMcp: resource.backends.some((backend) => backend.kind === "mcp"),
-    policies: resource.policies.map((policy) => policy.kind),
+    policies: policies.map((policy) => policy.kind),
+    prefixes: paths.every(({ kind }) => kind === "prefix")
+      ? [...new Set(paths.map(({ value }) => trimmedPrefix(value)))]
+      : undefined,
   };
-  return resource.policies.flatMap(({ kind, config, origin }) => {
+  return policies.flatMap(({ kind, config, origin }) => {
     const settings = resolvePolicy(kind, config, { ...context, origin, route });
     return settings === undefined ? [] : [{ kind, settings, origin } as PolicyUse];
   });

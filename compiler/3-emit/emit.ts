@@ -5,6 +5,7 @@ import type { Program } from "../ir.ts";
 import type { SourceFile } from "../source.ts";
 import { type Bundle, bundleModules } from "./bundle.ts";
 import { checkModules, type EmitFinding } from "./check.ts";
+import { clusterFiles } from "./cluster-files.ts";
 import { type Manifest, manifestOf } from "./manifest.ts";
 import { emitModules, type TraceLevel } from "./modules.ts";
 import type { OutputFile } from "./write.ts";
@@ -15,6 +16,8 @@ export interface EmitOptions {
   /** False with `--no-type-check`. */
   readonly isTypeChecked: boolean;
   readonly version: string;
+  /** The image that runs the bundle in a cluster; undefined: a ConfigMap carries it. */
+  readonly image?: string | undefined;
   /** Told what is being done, for a terminal. */
   readonly progress: (step: string) => void;
 }
@@ -55,8 +58,9 @@ export async function emit(
     { path: "gateway.mjs", text: bundleText },
     { path: "Dockerfile", text: image },
   ];
-  const names = [...generated.map((file) => file.path), "manifest.json"];
   const sha256 = createHash("sha256").update(bundleText).digest("hex");
+  generated.push(...clusterFiles(program, bundleText, sha256, options));
+  const names = [...generated.map((file) => file.path), "manifest.json"];
   const manifest = manifestOf(program, bundle, sha256, names, options.version);
   const files = [
     ...generated,

@@ -118,6 +118,9 @@ function reportUnknown(checker: Checker, node: CallNode, namespaced: string | un
   checker.problems.report("cel-unknown-function", node.nameSpan, { name, suggestion });
 }
 
+/** Forms of a function that a message lists. */
+const MAX_CANDIDATES = 6;
+
 function reportMismatch(
   checker: Checker,
   node: CallNode,
@@ -126,14 +129,21 @@ function reportMismatch(
   isMethod: boolean,
 ): void {
   const names = types.map((type) => formatType(checker.substitution.resolve(type, true)));
-  const candidates = declaration.overloads
-    .map((overload) =>
-      writeCall(node, declaration, overload.params.map(formatType), overload.isMethod),
-    )
-    .join(", ");
+  // forms that begin as the call does are what was meant, if there are any
+  const near = declaration.overloads.filter(({ params: [first] }) => {
+    return first !== undefined && types[0] !== undefined && first.kind === types[0].kind;
+  });
+  const shown = near.length > 0 ? near : declaration.overloads;
+  const forms = shown.map(({ params, isMethod: hasReceiver }) =>
+    writeCall(node, declaration, params.map(formatType), hasReceiver),
+  );
+  const candidates = [
+    ...forms.slice(0, MAX_CANDIDATES),
+    ...(forms.length > MAX_CANDIDATES ? ["…"] : []),
+  ];
   checker.problems.report("cel-no-overload", node.span, {
     call: writeCall(node, declaration, names, isMethod),
-    candidates,
+    candidates: candidates.join(", "),
   });
 }
 

@@ -1,17 +1,18 @@
 import { nearest } from "../nearest.ts";
 import type { CallNode, Node } from "./ast.ts";
 import { checkCall } from "./check-call.ts";
+import { checkIndex } from "./check-index.ts";
 import { checkMacro } from "./check-macro.ts";
+import { checkPresence, checkSelect } from "./check-select.ts";
 import { type Declaration, type Environment, membersOf } from "./environment.ts";
 import type { FunctionDeclaration } from "./functions/declaration.ts";
 import type { Problems } from "./problems.ts";
 import type { Overload } from "./signature.ts";
+import { dottedName, typeNames } from "./type-names.ts";
 import {
   BOOL,
   BYTES,
   DOUBLE,
-  DURATION,
-  DYN,
   ERROR,
   formatType,
   INT,
@@ -20,7 +21,6 @@ import {
   NULL,
   optionalOf,
   STRING,
-  TIMESTAMP,
   type Type,
   typeOf,
   UINT,
@@ -84,8 +84,14 @@ export class Checker {
   check(node: Node): Type {
     const type = this.#typeOf(node);
     this.types.set(node, type);
-    if (type.kind === "error") this.mistakes.add(node);
+    if (type.kind === "error" && this.#isOwnMistake(node)) this.mistakes.add(node);
     return type;
+  }
+
+  /** Whether an error is the node's own, or of a part that may not even be evaluated: a branch, a default. */
+  #isOwnMistake(node: Node): boolean {
+    if (node.kind === "call") return (this.calls.get(node)?.overloads.length ?? 0) === 0;
+    return node.kind === "name" || node.kind === "select" || node.kind === "index";
   }
 
   /** The type of a node that is used as a value: an object that only groups fields is refused. */
@@ -108,11 +114,11 @@ export class Checker {
       case "name":
         return this.#name(node);
       case "select":
-        return this.#select(node);
+        return checkSelect(this, node);
       case "presence":
-        return this.#presence(node);
+        return checkPresence(this, node);
       case "index":
-        return this.#index(node);
+        return checkIndex(this, node);
       case "call":
         return checkCall(this, node);
       case "macro":
@@ -178,7 +184,7 @@ export class Checker {
       const { type } = declaration;
       return node.isOptional ? optionalOf(type) : type;
     }
-    const type = TYPE_NAMES.get(name);
+    const type = typeNames.get(name);
     if (type === undefined) return undefined;
     this.typeNames.set(node, name);
     return typeOf(type);
@@ -206,149 +212,11 @@ export class Checker {
     this.problems.report("cel-unknown-variable", node.span, params);
   }
 
-  #select(node: Extract<Node, { kind: "select" }>): Type {
-    const operand = this.check(node.operand);
-    const member = this.#member(node, operand);
-    if (member !== undefined) return node.isOptional ? optionalOf(member) : member;
-    const selected = this.fieldType(this.resolved(operand), node.field);
-    if (selected === undefined) {
-      const type = formatType(this.substitution.resolve(operand, true));
-      this.problems.report("cel-not-selectable", node.fieldSpan, { type, field: node.field });
-      return ERROR;
-    }
-    return node.isOptional && selected.kind !== "optional" ? optionalOf(selected) : selected;
-  }
-
-  #presence(node: Extract<Node, { kind: "presence" }>): Type {
-    const operand = this.check(node.operand);
-    const member = this.#member(node, operand);
-    if (member === undefined && this.fieldType(this.resolved(operand), node.field) === undefined) {
-      const type = formatType(this.substitution.resolve(operand, true));
-      this.problems.report("cel-not-selectable", node.fieldSpan, { type, field: node.field });
-    }
-    return BOOL;
-  }
-
-  /** The declared field of one of the gateway's objects; undefined when the operand is none. */
-  #member(node: Extract<Node, { kind: "select" | "presence" }>, operand: Type): Type | undefined {
-    if (operand.kind !== "object") return undefined;
-    const path = `${operand.name}.${node.field}`;
-    const declaration = this.environment.declarations.get(path);
-    if (declaration !== undefined) {
-      this.declarations.set(node, declaration);
-      return declaration.type;
-    }
-    const phases = this.environment.elsewhere(path);
-    if (phases.length > 0) {
-      this.problems.report("cel-wrong-phase", node.fieldSpan, {
-        name: path,
-        phase: this.environment.description,
-        phases: phases.join(", "),
-      });
-      return ERROR;
-    }
-    const known = membersOf(this.environment, operand.name);
-    const suggestion = nearest(node.field, known);
-    this.problems.report("cel-unknown-field", node.fieldSpan, {
-      owner: operand.name,
-      field: node.field,
-      known: known.join(", "),
-      suggestion,
-    });
-    return ERROR;
-  }
-
-  /** The type of `value.field`; undefined when such a value has no fields. */
-  fieldType(type: Type, field: string): Type | undefined {
-    switch (type.kind) {
-      case "map":
-        return this.substitution.assign([type.key], [STRING]) ? type.value : undefined;
-      case "optional": {
-        const inner = this.fieldType(this.resolved(type.of), field);
-        return inner === undefined || inner.kind === "optional" ? inner : optionalOf(inner);
-      }
-      case "dyn":
-      case "param":
-        return DYN;
-      case "error":
-        return ERROR;
-      default:
-        return undefined;
-    }
-  }
-
-  #index(node: Extract<Node, { kind: "index" }>): Type {
-    const operand = this.resolved(this.checkValue(node.operand));
-    const index = this.checkValue(node.index);
-    const element = this.#elementType(operand, index);
-    if (element === undefined) {
-      const call = `${formatType(operand)}[${formatType(this.resolved(index))}]`;
-      const candidates = "list(A)[int], map(K, V)[K]";
-      this.problems.report("cel-no-overload", node.span, { call, candidates });
-      return ERROR;
-    }
-    return node.isOptional && element.kind !== "optional" ? optionalOf(element) : element;
-  }
-
-  #elementType(operand: Type, index: Type): Type | undefined {
-    switch (operand.kind) {
-      case "list": {
-        const isNumber = [INT, UINT, DOUBLE].some((type) =>
-          this.substitution.assign([index], [type]),
-        );
-        return isNumber ? operand.element : undefined;
-      }
-      case "map":
-        return this.substitution.assign([index], [operand.key]) ||
-          this.isNumeric(index, operand.key)
-          ? operand.value
-          : undefined;
-      case "optional": {
-        const inner = this.#elementType(this.resolved(operand.of), index);
-        return inner === undefined || inner.kind === "optional" ? inner : optionalOf(inner);
-      }
-      case "dyn":
-      case "param":
-        return DYN;
-      case "error":
-        return ERROR;
-      default:
-        return undefined;
-    }
-  }
-
   /** Whether all are numbers, so that they compare by value though their types differ. */
   isNumeric(...types: readonly Type[]): boolean {
     return types.every((type) => NUMERIC.has(this.resolved(type).kind));
   }
 }
-
-/** `a.b.c`, for a chain of selections that starts at a name. */
-function dottedName(node: Node): string | undefined {
-  if (node.kind === "name") return node.name;
-  if (node.kind !== "select") return undefined;
-  const before = dottedName(node.operand);
-  return before === undefined ? undefined : `${before}.${node.field}`;
-}
-
-/** Names of types, which are values. */
-const TYPE_NAMES: ReadonlyMap<string, Type> = new Map([
-  ["bool", BOOL],
-  ["int", INT],
-  ["uint", UINT],
-  ["double", DOUBLE],
-  ["string", STRING],
-  ["bytes", BYTES],
-  ["list", listOf(DYN)],
-  ["map", mapOf(DYN, DYN)],
-  ["null_type", NULL],
-  ["type", { kind: "opaque", name: "type" }],
-  ["optional_type", optionalOf(DYN)],
-  ["google.protobuf.Timestamp", TIMESTAMP],
-  ["google.protobuf.Duration", DURATION],
-  ["net.IP", { kind: "opaque", name: "ip" }],
-  ["net.CIDR", { kind: "opaque", name: "cidr" }],
-]);
 
 const NUMERIC: ReadonlySet<Type["kind"]> = new Set(["int", "uint", "double"]);
 

@@ -3,6 +3,7 @@ import type { HoistedConstant, ImportedName } from "../ir.ts";
 /** How strongly the outermost operator of a piece of TypeScript binds; higher binds stronger. */
 export type Level = number;
 
+/** The levels, weakest first. */
 export const LEVEL = {
   /** `a ? b : c`, `(x) => y` */
   lowest: 0,
@@ -19,8 +20,11 @@ export const LEVEL = {
   primary: 9,
 } as const;
 
-/** What TypeScript knows of a value that is not undefined. `int` is a number or a bigint. */
-export type TsType = "boolean" | "string" | "number" | "int" | "bytes" | "unknown";
+/**
+ * What TypeScript knows of a value that is not undefined: nothing (`unknown`), one of these types, or another one. An
+ * `int` is a bigint.
+ */
+export type TsType = "boolean" | "string" | "number" | "int" | "bytes" | "unknown" | "other";
 
 /** A piece of TypeScript that gives a CEL value, and what is known of it. */
 export interface Code {
@@ -121,6 +125,26 @@ export function stringLiteral(value: string): string {
     /[\u007f-\uffff]/g,
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
+}
+
+/** The longest string literal in one piece, as it is written. */
+const LITERAL_WIDTH = 72;
+
+/** A string as one literal, or a long one as a sum of literals with a possible break after each. */
+export function stringCode(value: string): { readonly text: string; readonly level: Level } {
+  const whole = stringLiteral(value);
+  if (whole.length <= LITERAL_WIDTH) return { text: whole, level: LEVEL.primary };
+  const pieces: string[] = [];
+  let piece = "";
+  for (const char of value) {
+    if (stringLiteral(piece + char).length > LITERAL_WIDTH) {
+      pieces.push(piece);
+      piece = "";
+    }
+    piece += char;
+  }
+  pieces.push(piece);
+  return { text: pieces.map(stringLiteral).join(` +${LINE}`), level: LEVEL.sum };
 }
 
 /** What a piece of emitted code needs around it, collected while it is made. */

@@ -1,4 +1,4 @@
-import type { CompiledExpression, ExpressionCode } from "../ir.ts";
+import type { CompiledExpression, ExpressionCode, HoistedConstant } from "../ir.ts";
 import { messages } from "../messages.ts";
 import type { Node } from "./ast.ts";
 import type { Checked } from "./check.ts";
@@ -8,6 +8,7 @@ import { Emitter } from "./emit.ts";
 import type { Environment } from "./environment.ts";
 import { foldConstants } from "./fold.ts";
 import { finishNames, usesName } from "./names.ts";
+import { needsOf } from "./needs.ts";
 import { parseExpression } from "./parse.ts";
 import { type CelProblem, Problems } from "./problems.ts";
 import { functionOf } from "./run-code.ts";
@@ -107,6 +108,7 @@ function describe(
     source: source.replace(/\s+/g, " ").trim(),
     type: formatType(checked.typeOf(checked.root)),
     variables: [...emitter.variables].filter((name) => usesName(finished.text, name)).sort(),
+    needs: [...needsOf(checked.root)].sort(),
     reads: [...emitter.reads.keys()].sort().flatMap((key) => [emitter.reads.get(key) ?? []]),
     code: finished,
   };
@@ -125,19 +127,17 @@ function finish(emitter: Emitter, code: Code): ExpressionCode {
   const taken = [
     ...emitter.variables,
     ...imports.map(({ name }) => name),
-    ...constants.map(({ name }) => name),
+    ...constants.flatMap((constant) => constant.imports.map(({ name }) => name)),
   ];
-  const text = layOut(finishNames(code.text, taken));
-  const needed = constants.filter(
-    ({ name }, at) =>
-      usesName(text, name) || constants.slice(at + 1).some((later) => usesName(later.text, name)),
-  );
+  const constantNames = constants.map(({ name }) => name);
+  const text = layOut(finishNames(code.text, taken, constantNames));
+  const needed = neededConstants(text, constants);
   return {
     text,
     imports: imports.filter(({ name }) => usesName(text, name)),
     constants: needed.map((constant) => ({
       ...constant,
-      text: layOut(finishNames(constant.text, taken)),
+      text: layOut(finishNames(constant.text, taken, constantNames)),
       imports: [
         ...constant.imports,
         ...imports.filter(
@@ -148,4 +148,17 @@ function finish(emitter: Emitter, code: Code): ExpressionCode {
       ],
     })),
   };
+}
+
+/** The constants that the text refers to, by itself or through others; each comes after those it refers to. */
+function neededConstants(
+  text: string,
+  constants: readonly HoistedConstant[],
+): readonly HoistedConstant[] {
+  const needed: HoistedConstant[] = [];
+  for (const constant of constants.toReversed()) {
+    const users = [text, ...needed.map((later) => later.text)];
+    if (users.some((user) => usesName(user, constant.name))) needed.unshift(constant);
+  }
+  return needed;
 }

@@ -4,7 +4,7 @@ import type { Emitter } from "./emit.ts";
 import { constantString } from "./emit-literal.ts";
 import { operatorValue } from "./emit-operator.ts";
 import { checkPattern, patternCode, patternConstant } from "./pattern.ts";
-import { formatType, type Type } from "./types.ts";
+import type { Type } from "./types.ts";
 
 /** An operator, a function or a method as a value. */
 export function emitCall(emitter: Emitter, node: CallNode): Code {
@@ -33,6 +33,7 @@ const SPECIAL: ReadonlyMap<string, Special> = new Map<string, Special>([
   ["regexReplace", replaceCall],
   ["default", defaultCall],
   ["coalesce", coalesceCall],
+  ["split", splitCall],
 ]);
 
 /** A method of CEL strings that JavaScript strings have, too. */
@@ -58,13 +59,12 @@ function matchesCall(emitter: Emitter, _node: CallNode, args: CallNode["args"]):
   const source = constantString(emitter, pattern);
   if (source === undefined || checkPattern(source).length > 0) return undefined;
   const text = emitter.value(subject);
-  if (text.ts === "string" && !text.mayFail && !emitter.isNarrowed(text)) {
-    const code = patternCode(source, { subject: atLevel(text, LEVEL.primary), match: "search" });
-    emitter.adopt(code);
-    return { text: code.text, level: code.level, ts: "boolean", mayFail: false };
+  if (text.ts === "string" && !text.mayFail && !emitter.narrowing.has(text)) {
+    const subject = atLevel(text, LEVEL.primary);
+    const code = patternCode(source, { subject, match: "search" }, emitter.surroundings);
+    return { ...code, ts: "boolean", mayFail: false };
   }
-  const code = patternCode(source, { subject: "text", match: "search" });
-  emitter.adopt(code);
+  const code = patternCode(source, { subject: "text", match: "search" }, emitter.surroundings);
   const test = { text: `(text) => ${code.text}` };
   return emitter.call("pattern#testText", [text, test], { ts: "boolean" });
 }
@@ -75,10 +75,16 @@ function replaceCall(emitter: Emitter, _node: CallNode, args: CallNode["args"]):
   if (subject === undefined || pattern === undefined || replacement === undefined) return undefined;
   const source = constantString(emitter, pattern);
   if (source === undefined || checkPattern(source).length > 0) return undefined;
-  const { name, text, imports } = patternConstant(source);
-  const constant = { text: emitter.surroundings.constant(name, text, imports) };
+  const constant = { text: patternConstant(source, emitter.surroundings) };
   const operands = [emitter.value(subject), constant, emitter.value(replacement)];
   return emitter.call("pattern#replacePattern", operands, { ts: "string" });
+}
+
+/** `header.split()`, without a separator. */
+function splitCall(emitter: Emitter, _node: CallNode, args: CallNode["args"]): Code | undefined {
+  const [header] = args;
+  if (header === undefined || args.length > 1) return undefined;
+  return emitter.call("http#splitHeader", [emitter.value(header)]);
 }
 
 /** `default(value, fallback)`: `??` where null, which is a value, can't occur. */
@@ -109,11 +115,19 @@ function fallbacks(codes: readonly Code[], ts: Code["ts"]): Code {
 
 /** What TypeScript knows of a helper's result. */
 function tsTypeOf(type: Type): Code["ts"] {
-  switch (formatType(type)) {
+  switch (type.kind) {
     case "bool":
       return "boolean";
     case "string":
       return "string";
+    case "list":
+    case "map":
+    case "optional":
+    case "opaque":
+    case "timestamp":
+    case "duration":
+    case "type":
+      return "other";
     default:
       return "unknown";
   }

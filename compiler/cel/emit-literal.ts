@@ -1,5 +1,5 @@
 import type { LiteralValue, Node } from "./ast.ts";
-import { type Code, LEVEL, LINE, stringLiteral } from "./code.ts";
+import { type Code, LEVEL, LINE, stringCode, stringLiteral } from "./code.ts";
 import { arrayText } from "./code-parts.ts";
 import type { Emitter } from "./emit.ts";
 
@@ -17,18 +17,12 @@ export function emitLiteral(emitter: Emitter, literal: LiteralValue): Code {
     case "uint": {
       const { text } = emitInt(literal.value);
       const name = emitter.hoist(`uint${literal.value}`, `new Uint(${text})`, "values#Uint");
-      return { text: name, level: LEVEL.primary, ts: "unknown", ...sure };
+      return { text: name, level: LEVEL.primary, ts: "other", ...sure };
     }
     case "double":
       return emitDouble(literal.value);
     case "string":
-      return {
-        text: stringLiteral(literal.value),
-        level: LEVEL.primary,
-        ts: "string",
-        mayFail: false,
-        isSimple: true,
-      };
+      return { ...stringCode(literal.value), ts: "string", ...sure };
     case "bytes": {
       const base64 = Buffer.from(literal.value).toString("base64");
       const text = emitter.hoist("bytes", `Buffer.from(${stringLiteral(base64)}, "base64")`);
@@ -61,14 +55,14 @@ export function emitList(emitter: Emitter, node: Extract<Node, { kind: "list" }>
   const elements = node.elements.map((element) => emitter.boxed(element));
   const texts = elements.map(({ text }) => text);
   if (elements.some(({ mayFail }) => mayFail)) {
-    return emitter.call("collections#list", elements, {});
+    return emitter.call("collections#list", elements, { ts: "other" });
   }
   const text = arrayText(texts);
   if (node.elements.every((element) => isConstant(emitter, element))) {
     const name = emitter.surroundings.constant("items", text, [], "readonly unknown[]");
-    return { text: name, level: LEVEL.primary, ts: "unknown", ...sure };
+    return { text: name, level: LEVEL.primary, ts: "other", ...sure };
   }
-  return { text, level: LEVEL.primary, ts: "unknown", mayFail: false };
+  return { text, level: LEVEL.primary, ts: "other", mayFail: false };
 }
 
 /** A map: a plain object when its keys are known strings, else a Map. */
@@ -81,13 +75,13 @@ export function emitMap(emitter: Emitter, node: Extract<Node, { kind: "map" }>):
       const parts = [emitter.boxed(key).text, values[at]?.text ?? ""];
       return { text: `[${parts.join(", ")}]` };
     });
-    return emitter.call("collections#mapOf", entries);
+    return emitter.call("collections#mapOf", entries, { ts: "other" });
   }
   const text = objectText(keys.map((key = "", at) => [key, values[at]?.text ?? ""]));
   if (values.some(({ mayFail }) => mayFail)) {
-    return emitter.call("collections#record", [{ text }]);
+    return emitter.call("collections#record", [{ text }], { ts: "other" });
   }
-  return { text, level: LEVEL.primary, ts: "unknown", mayFail: false };
+  return { text, level: LEVEL.primary, ts: "other", mayFail: false };
 }
 
 /** The string that a node is, when it is a constant one. */

@@ -1,11 +1,11 @@
-import type { MacroNode } from "./ast.ts";
+import { childrenOf, type MacroNode, type Node } from "./ast.ts";
 import type { Code } from "./code.ts";
 import { arrowBody } from "./code-parts.ts";
 import type { Emitter, Local } from "./emit.ts";
 
 /** A macro as a value. */
 export function emitMacro(emitter: Emitter, node: MacroNode): Code {
-  const range = emitter.boxed(node.range);
+  const range = rangeCode(emitter, node, emitter.boxed(node.range));
   const bodies = node.bodies.map((body) => arrow(emitter, node, range, (each) => each.boxed(body)));
   const [first, second] = bodies;
   if (first === undefined) throw new Error(`macro "${node.macro}" lacks its expression`);
@@ -22,7 +22,7 @@ export function macroTest(emitter: Emitter, node: MacroNode, wanted: boolean): C
   const isQuantifier = node.macro === "exists" || node.macro === "all";
   const [body] = node.bodies;
   if (!isQuantifier || node.variables.length !== 1 || body === undefined) return undefined;
-  const range = emitter.value(node.range);
+  const range = rangeCode(emitter, node, emitter.value(node.range));
   const helper = (node.macro === "exists") === wanted ? "some" : "every";
   const test = arrow(emitter, node, range, (each) =>
     wanted ? each.isTrue(body) : each.isFalse(body),
@@ -55,6 +55,32 @@ const ENTRY_HELPERS: ReadonlyMap<string, string> = new Map([
   ["existsOne", "entries#existsOneEntry"],
 ]);
 
+/** Macros that go over many items; the others bind one value. */
+const LOOPS: ReadonlySet<string> = new Set(
+  "all exists existsOne filter map transformList transformMap transformMapEntry sortBy mapValues filterKeys".split(
+    " ",
+  ),
+);
+
+/** How many items loops inside each other may go over, all together. */
+const MAX_STEPS = 1_000_000;
+
+/** What a loop goes over. Loops inside each other multiply, so that each of them is bounded. */
+function rangeCode(emitter: Emitter, node: MacroNode, range: Code): Code {
+  const depth = emitter.loopDepth + loopHeight(node);
+  if (!LOOPS.has(node.macro) || depth < 2) return range;
+  const limit = Math.floor(MAX_STEPS ** (1 / depth));
+  const call = emitter.call("comprehensions#atMost", [{ text: String(limit) }, range]);
+  return range.isJson ? { ...call, isJson: true } : call;
+}
+
+/** How many loops a node has inside each other. */
+function loopHeight(node: Node): number {
+  const below = Math.max(0, ...childrenOf(node).map(loopHeight));
+  if (node.kind !== "macro" || !LOOPS.has(node.macro)) return below;
+  return Math.max(loopHeight(node.range), 1 + Math.max(0, ...node.bodies.map(loopHeight)));
+}
+
 /** An arrow function of the macro's variables. */
 function arrow(
   emitter: Emitter,
@@ -72,9 +98,15 @@ function arrow(
       return nest(at + 1);
     });
   };
+  const isLoop = LOOPS.has(node.macro);
+  if (isLoop) emitter.loopDepth += 1;
   const body = nest(0);
+  if (isLoop) emitter.loopDepth -= 1;
   const last = locals.findLastIndex(({ isUsed }) => isUsed);
-  const params = locals.slice(0, last + 1).map(({ code }) => code.text);
+  // a parameter that is not used begins with an underscore, or is left out at the end
+  const params = locals
+    .slice(0, last + 1)
+    .map(({ code, isUsed }) => (isUsed ? code.text : code.text.replace("\ue003", "\ue003_")));
   return { text: `(${params.join(", ")}) => ${arrowBody(body)}` };
 }
 

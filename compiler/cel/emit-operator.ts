@@ -2,10 +2,19 @@ import type { CallNode, Node } from "./ast.ts";
 import { atLevel, type Code, LEVEL, stringLiteral } from "./code.ts";
 import { arrayText, joined, negated } from "./code-parts.ts";
 import type { Emitter } from "./emit.ts";
+import { arithmeticValue, divisionValue, operandsOf } from "./emit-arithmetic.ts";
 import { constantString } from "./emit-literal.ts";
 import { headerCode, presenceOf } from "./emit-select.ts";
 
-const TRUE = { text: "true", level: LEVEL.primary };
+function isTrue({ text }: Code): Code {
+  return {
+    text: `${text} === true`,
+    opposite: { text: `${text} !== true`, level: LEVEL.equality },
+    level: LEVEL.equality,
+    ts: "boolean",
+    mayFail: false,
+  };
+}
 
 /** Up to so many strings, `x in [...]` is a chain of comparisons; above, a Set. */
 const CHAIN_LENGTH = 16;
@@ -55,12 +64,6 @@ export function operatorValue(emitter: Emitter, node: CallNode): Code | undefine
   }
 }
 
-function operandsOf(emitter: Emitter, node: CallNode): readonly [Code, Code] {
-  const [left, right] = node.args;
-  if (left === undefined || right === undefined) throw new Error(`"${node.name}" lacks an operand`);
-  return [emitter.value(left), emitter.value(right)];
-}
-
 function equalityTest(emitter: Emitter, node: CallNode, wanted: boolean): Code {
   const [left, right] = operandsOf(emitter, node);
   const isStrict = canCompareStrictly(left, right);
@@ -70,7 +73,7 @@ function equalityTest(emitter: Emitter, node: CallNode, wanted: boolean): Code {
   }
   const operands = [emitter.box(left), emitter.box(right)];
   if (!wanted) return emitter.call("compare#differs", operands, { ts: "boolean", mayFail: false });
-  return emitter.strict(emitter.call("compare#equal", operands), TRUE);
+  return isTrue(emitter.call("compare#equal", operands));
 }
 
 function equalityValue(emitter: Emitter, node: CallNode): Code {
@@ -101,17 +104,9 @@ function canCompareStrictly(left: Code, right: Code): boolean {
     return right.ts === left.ts || right.ts === "unknown";
   }
   if (right.ts === "string" || right.ts === "boolean") return left.ts === "unknown";
-  const isNumber = (code: Code) => code.ts === "number" || code.ts === "int";
-  if (isNumber(left) && isNumber(right)) {
-    // a double equals a bigint that JavaScript tells apart
-    return (
-      !(left.isRawDouble || right.isRawDouble) || (left.ts === "number" && right.ts === "number")
-    );
-  }
-  return (
-    (left.ts === "number" && right.isJson === true) ||
-    (right.ts === "number" && left.isJson === true)
-  );
+  const isJsonNumber = (code: Code) => code.ts === "unknown" && code.isJson === true;
+  if (left.ts === "number") return right.ts === "number" || isJsonNumber(right);
+  return right.ts === "number" && isJsonNumber(left);
 }
 
 const ORDER_HELPERS = {
@@ -214,77 +209,4 @@ function notValue(emitter: Emitter, node: CallNode): Code {
   const code = emitter.value(operand);
   if (code.ts === "boolean" && !code.mayFail) return negated(code);
   return emitter.call("logic#not", [code], { ts: "boolean" });
-}
-
-const ARITHMETIC = {
-  "+": { helper: "numbers#add", level: LEVEL.sum },
-  "-": { helper: "numbers#subtract", level: LEVEL.sum },
-  "*": { helper: "numbers#multiply", level: LEVEL.product },
-} as const;
-
-/** Sums and products: JavaScript's own where the range of the result is known to be safe, or both are doubles. */
-function arithmeticValue(emitter: Emitter, node: CallNode, operator: "+" | "-" | "*"): Code {
-  if (node.args.length === 1) return negationValue(emitter, node);
-  const [left, right] = operandsOf(emitter, node);
-  const { helper, level } = ARITHMETIC[operator];
-  const range = rangeOf(operator, left, right);
-  const isDouble = left.isRawDouble === true && right.isRawDouble === true;
-  const isText = operator === "+" && left.ts === "string" && right.ts === "string";
-  const isPlain = range !== undefined || isDouble || isText;
-  if (!isPlain || left.mayFail || right.mayFail) {
-    const isString = emitter.checked.typeOf(node).kind === "string";
-    const call = emitter.call(helper, [emitter.box(left), emitter.box(right)]);
-    return isString && operator === "+" ? call : call;
-  }
-  return {
-    text: `${atLevel(left, level)} ${operator} ${atLevel(right, level + 1)}`,
-    level,
-    ts: isText ? "string" : "number",
-    mayFail: false,
-    ...(range === undefined ? {} : { range }),
-    ...(isDouble ? { isRawDouble: true } : {}),
-  };
-}
-
-function negationValue(emitter: Emitter, node: CallNode): Code {
-  const [operand] = node.args;
-  if (operand === undefined) throw new Error("`-` lacks an operand");
-  const code = emitter.boxed(operand);
-  return emitter.call("numbers#negate", [code]);
-}
-
-/** The range of a result of ints, when it is within the safe integers. */
-function rangeOf(
-  operator: "+" | "-" | "*",
-  left: Code,
-  right: Code,
-): readonly [number, number] | undefined {
-  if (left.range === undefined || right.range === undefined) return undefined;
-  const [a, b] = left.range;
-  const [c, d] = right.range;
-  const ends = {
-    "+": [a + c, b + d],
-    "-": [a - d, b - c],
-    "*": [a * c, a * d, b * c, b * d],
-  }[operator].map((end) => end + 0);
-  // a product with zero could be -0, which is no int
-  if (operator === "*" && (a < 0 || c < 0)) return undefined;
-  const range = [Math.min(...ends), Math.max(...ends)] as const;
-  return range.every(Number.isSafeInteger) ? range : undefined;
-}
-
-function divisionValue(emitter: Emitter, node: CallNode): Code {
-  const [left, right] = operandsOf(emitter, node);
-  const isDouble = left.isRawDouble === true && right.isRawDouble === true;
-  if (isDouble && node.name === "/" && !left.mayFail && !right.mayFail) {
-    return {
-      text: `${atLevel(left, LEVEL.product)} / ${atLevel(right, LEVEL.unary)}`,
-      level: LEVEL.product,
-      ts: "number",
-      mayFail: false,
-      isRawDouble: true,
-    };
-  }
-  const helper = node.name === "/" ? "numbers#divide" : "numbers#modulo";
-  return emitter.call(helper, [emitter.box(left), emitter.box(right)]);
 }

@@ -36,7 +36,11 @@ export function emitIndex(emitter: Emitter, node: Extract<Node, { kind: "index" 
 export function emitPresence(emitter: Emitter, node: Extract<Node, { kind: "presence" }>): Code {
   const declaration = emitter.checked.declarationOf(node);
   if (declaration?.code !== undefined) {
-    return presenceOf(emitter.declared(declaration, declaration.code));
+    const code = emitter.declared(declaration, declaration.code);
+    // comparing an object with undefined would narrow the paths below it, for TypeScript, to nothing
+    return declaration.type.kind === "object" && code.mayFail
+      ? emitter.call("select#isPresent", [code], { ts: "boolean", mayFail: false })
+      : presenceOf(code);
   }
   const header = headerCode(emitter, node.operand, node.field);
   if (header !== undefined) return presenceOf(header);

@@ -40,12 +40,11 @@ export function evaluateExpression(
   const run = functionOf(expression.code, expression.variables);
   const value = run(variablesFrom(options.data));
   if (value === undefined) return { kind: "error", expression, problems };
-  const isKnown = !/\bdyn\b/.test(expression.type);
   return {
     kind: "value",
     text: writeValue(value),
     json: toJsonValue(value),
-    type: isKnown ? expression.type : typeNameOf(value),
+    type: expression.type === "dyn" ? typeNameOf(value) : expression.type,
     expression,
     problems,
   };

@@ -3,6 +3,7 @@ import type { CallNode, LiteralValue, Node, Span } from "./ast.ts";
 import { decodeLiteral, isInt64, isUint64, stringOffsets } from "./literals.ts";
 import { macroOf } from "./macros.ts";
 import type { Problems } from "./problems.ts";
+import { operatorSpan, withParentheses } from "./spans.ts";
 
 /** The longest expression, in UTF-16 units: the specification's bound of a CELExpression. */
 export const MAX_LENGTH = 16_384;
@@ -48,12 +49,27 @@ function parseTree(text: string, problems: Problems): ASTNode | undefined {
     const range = error.range ?? { start: 0, end: text.length };
     const start = Math.min(range.start, text.length);
     const within: Span = [start, Math.min(Math.max(range.end, start), text.length)];
-    if (error.code === "limit_exceeded") {
-      problems.report("cel-too-deep", within, { limit: MAX_DEPTH });
-    } else {
-      problems.report("cel-syntax", within, { problem: sentence(error.summary) });
-    }
+    reportParseError(error, within, text, problems);
     return undefined;
+  }
+}
+
+function reportParseError(
+  { code, summary }: ParseError,
+  within: Span,
+  text: string,
+  problems: Problems,
+): void {
+  if (code === "limit_exceeded") {
+    problems.report("cel-too-deep", within, { limit: MAX_DEPTH });
+  } else if (code === "invalid_integer" && /u$/i.test(text.slice(...within))) {
+    problems.report("cel-number-range", within, { type: "uint" });
+  } else if (code === "invalid_macro_argument") {
+    problems.report("cel-macro-variable", within, {
+      macro: /^\w+(?=\()/.exec(summary)?.[0] ?? "bind",
+    });
+  } else {
+    problems.report("cel-syntax", within, { problem: sentence(summary) });
   }
 }
 
@@ -77,7 +93,7 @@ class Converter {
   }
 
   convert(tree: ASTNode, depth: number, height: number): Node {
-    const span: Span = [tree.start, tree.end];
+    const span = withParentheses(this.#text, [tree.start, tree.end]);
     if (depth >= MAX_DEPTH || height >= MAX_HEIGHT) {
       if (!this.#isTooDeep) this.#problems.report("cel-too-deep", span, { limit: MAX_DEPTH });
       this.#isTooDeep = true;
@@ -194,7 +210,7 @@ class Converter {
     const isChain = CHAINED.has(left.op);
     return {
       kind: "call",
-      span: [tree.start, tree.end],
+      span: withParentheses(this.#text, [tree.start, tree.end]),
       name: tree.op,
       nameSpan: operatorSpan(this.#text, left.end, right.start, tree.op),
       isMethod: false,
@@ -221,10 +237,4 @@ function chainOf(tree: ASTNode, operator: "&&" | "||"): readonly ASTNode[] {
   }
   reversed.push(rest);
   return reversed.reverse();
-}
-
-/** Where the operator stands between its operands; parentheses and comments may stand there, too. */
-function operatorSpan(text: string, from: number, to: number, operator: string): Span {
-  const at = text.indexOf(operator, from);
-  return at >= from && at < to ? [at, at + operator.length] : [from, to];
 }

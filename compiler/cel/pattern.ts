@@ -1,7 +1,16 @@
 import { RE2JS, RE2JSSyntaxException } from "re2js";
-import type { ExpressionCode } from "../ir.ts";
+import type { ExpressionCode, HoistedConstant } from "../ir.ts";
 import type { Span } from "./ast.ts";
-import { atLevel, LEVEL, type Level, layOut, stringLiteral } from "./code.ts";
+import {
+  atLevel,
+  callText,
+  LEVEL,
+  type Level,
+  layOut,
+  Surroundings,
+  stringCode,
+  stringLiteral,
+} from "./code.ts";
 import { arrayText, joined } from "./code-parts.ts";
 import { type LiteralMatch, literalsOf, type PatternMatch } from "./pattern-literals.ts";
 import { errorSpan } from "./pattern-scan.ts";
@@ -30,17 +39,31 @@ export function compilePattern(
 ): { readonly code: PatternCode | undefined; readonly problems: readonly CelProblem[] } {
   const problems = checkPattern(pattern);
   if (problems.length > 0) return { code: undefined, problems };
-  const code = patternCode(pattern, options);
-  const constants = code.constants.map((each) => ({ ...each, text: layOut(each.text) }));
-  return { code: { ...code, text: layOut(code.text), constants }, problems };
+  const surroundings = new Surroundings();
+  const { text, level } = patternCode(pattern, options, surroundings);
+  const { imports, constants } = surroundings;
+  return {
+    code: { text: layOut(text), level, imports, constants: constants.map(laidOut) },
+    problems,
+  };
 }
 
-/** The same for a pattern that was checked, with line breaks still to be chosen: as a part of more code. */
+function laidOut(constant: HoistedConstant): HoistedConstant {
+  return { ...constant, text: layOut(constant.text) };
+}
+
+interface PatternUse {
+  readonly subject: string;
+  readonly match: PatternMatch;
+}
+
+/** The same as a part of more code, for a pattern that was checked: what it needs goes to the surroundings. */
 export function patternCode(
   pattern: string,
-  options: { readonly subject: string; readonly match: PatternMatch },
-): PatternCode {
-  return stringCode(pattern, options) ?? engineCode(pattern, options);
+  use: PatternUse,
+  surroundings: Surroundings,
+): { readonly text: string; readonly level: Level } {
+  return literalCode(pattern, use, surroundings) ?? engineCode(pattern, use, surroundings);
 }
 
 /** What is wrong with a pattern: at most one problem, for reading stops at the first. */
@@ -62,61 +85,41 @@ export function checkPattern(pattern: string): readonly CelProblem[] {
   return problems.list;
 }
 
-/** A module constant that holds the compiled pattern. */
-export function patternConstant(pattern: string): ExpressionCode["constants"][number] {
+/** A module constant that holds the compiled pattern: its name. */
+export function patternConstant(pattern: string, surroundings: Surroundings): string {
   const imports = [{ module: "gwc/runtime/cel/pattern", name: "compilePattern" }];
-  return { name: "pattern", text: `compilePattern(${stringLiteral(pattern)})`, imports };
+  return surroundings.constant(
+    "pattern",
+    callText("compilePattern", [stringCode(pattern).text]),
+    imports,
+  );
 }
 
-function engineCode(
-  pattern: string,
-  options: { readonly subject: string; readonly match: PatternMatch },
-): PatternCode {
-  const helper = options.match === "full" ? "matchesWhole" : "matchesPart";
-  return {
-    text: `${helper}(pattern, ${options.subject})`,
-    level: LEVEL.primary,
-    imports: [{ module: "gwc/runtime/cel/pattern", name: helper }],
-    constants: [patternConstant(pattern)],
-  };
+function engineCode(pattern: string, { subject, match }: PatternUse, surroundings: Surroundings) {
+  const helper = surroundings.helper(
+    `pattern#${match === "full" ? "matchesWhole" : "matchesPart"}`,
+  );
+  const constant = patternConstant(pattern, surroundings);
+  return { text: `${helper}(${constant}, ${subject})`, level: LEVEL.primary };
 }
 
 /** String operations that match what the pattern does, when it is made of literals. */
-function stringCode(
-  pattern: string,
-  { subject, match }: { readonly subject: string; readonly match: PatternMatch },
-): PatternCode | undefined {
+function literalCode(pattern: string, { subject, match }: PatternUse, surroundings: Surroundings) {
   const literals = literalsOf(pattern, match);
   if (literals === undefined) return undefined;
-  const set = setCode(literals, subject);
-  if (set !== undefined) return set;
-  const isCheap = /^[\w$.?]+$/.test(subject);
+  const isWhole = literals.every((each) => each.isStart && each.isEnd && !each.isOneLine);
+  if (isWhole && literals.length > CHAIN_LENGTH) {
+    const elements = arrayText(literals.map(({ text }) => stringLiteral(text)));
+    const set = surroundings.constant("names", `new Set(${elements})`, [], "ReadonlySet<string>");
+    return { text: `${set}.has(${subject})`, level: LEVEL.primary };
+  }
+  const isCheap = /^[\w$.?\ue003\ue004]+$/.test(subject);
   const isRepeated = literals.length > 1 || literals.some(({ isOneLine }) => isOneLine);
   if (literals.length > CHAIN_LENGTH || (isRepeated && !isCheap)) return undefined;
-  const code = joined(
+  return joined(
     "||",
     literals.map((literal) => literalTest(literal, subject)),
   );
-  return { text: code.text, level: code.level, imports: [], constants: [] };
-}
-
-/** Many whole literals, or a few for a subject that is not to be evaluated more than once, as a Set. */
-function setCode(literals: readonly LiteralMatch[], subject: string): PatternCode | undefined {
-  const isWhole = literals.every((each) => each.isStart && each.isEnd && !each.isOneLine);
-  if (!isWhole || literals.length <= CHAIN_LENGTH) return undefined;
-  const elements = arrayText(literals.map(({ text }) => stringLiteral(text)));
-  const constant = {
-    name: "names",
-    type: "ReadonlySet<string>",
-    text: `new Set(${elements})`,
-    imports: [],
-  };
-  return {
-    text: `names.has(${subject})`,
-    level: LEVEL.primary,
-    imports: [],
-    constants: [constant],
-  };
 }
 
 function literalTest(literal: LiteralMatch, subject: string) {

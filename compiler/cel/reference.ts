@@ -37,6 +37,10 @@ are whole, else doubles.
 Claims and bodies come from outside: a field that is there is read, a property that every object inherits
 (\`constructor\`, \`__proto__\`) is none.
 
+A list from a request may have any length for \`in\`, \`exists\` and \`all\`. What makes a new list, map or text of one
+(\`map\`, \`filter\`, \`join\`, ...) takes at most 100,000 elements, \`sort\` at most 20,000; longer ones are an error. Macros inside each other multiply: two take lists of at most
+1,000 elements each, three of at most 100.
+
 Not read, though CEL has it: numbers without a leading digit (\`.5\`), raw bytes (\`br"…"\`), fields in backticks, optional
 elements (\`[?x]\`, \`{?k: v}\`) and protocol buffer messages.`;
 

@@ -13,6 +13,7 @@ export type Type =
   /** A type parameter: fresh in each use of an overload, `A` in its declaration. */
   | { readonly kind: "param"; readonly name: string };
 
+/** The kinds of types that have no parts. */
 export type PrimitiveKind =
   | "bool"
   | "int"
@@ -30,21 +31,36 @@ export type PrimitiveKind =
 
 const primitive = (kind: PrimitiveKind): Type => ({ kind });
 
+/** `bool`. */
 export const BOOL = primitive("bool");
+/** `int`: 64 bits with a sign. */
 export const INT = primitive("int");
+/** `uint`: 64 bits without. */
 export const UINT = primitive("uint");
+/** `double`. */
 export const DOUBLE = primitive("double");
+/** `string`. */
 export const STRING = primitive("string");
+/** `bytes`. */
 export const BYTES = primitive("bytes");
+/** `null_type`. */
 export const NULL = primitive("null");
+/** `google.protobuf.Timestamp`. */
 export const TIMESTAMP = primitive("timestamp");
+/** `google.protobuf.Duration`. */
 export const DURATION = primitive("duration");
+/** `dyn`: known only at run time. */
 export const DYN = primitive("dyn");
+/** The type of a mistake. */
 export const ERROR = primitive("error");
 
+/** `list(element)`. */
 export const listOf = (element: Type): Type => ({ kind: "list", element });
+/** `map(key, value)`. */
 export const mapOf = (key: Type, value: Type): Type => ({ kind: "map", key, value });
+/** `optional_type(of)`. */
 export const optionalOf = (of: Type): Type => ({ kind: "optional", of });
+/** `type(of)`. */
 export const typeOf = (of: Type): Type => ({ kind: "type", of });
 
 /** The types that a type is made of. */

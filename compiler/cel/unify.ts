@@ -37,7 +37,8 @@ export class Substitution {
   /** Whether each of `types` fits where `expected` is wanted. Parameters are bound only when all fit. */
   assign(types: readonly Type[], expected: readonly Type[]): boolean {
     if (types.length !== expected.length) return false;
-    const before = new Map(this.#bindings);
+    const binds = types.some(hasParam) || expected.some(hasParam);
+    const before = binds ? new Map(this.#bindings) : this.#bindings;
     const fits = types.every((type, at) => {
       const wanted = expected[at];
       return wanted !== undefined && this.#fits(type, wanted);
@@ -107,6 +108,10 @@ export class Substitution {
       return other !== undefined && this.#isMoreGeneral(part, other);
     });
   }
+}
+
+function hasParam(type: Type): boolean {
+  return type.kind === "param" || partsOf(type).some(hasParam);
 }
 
 function isDynamic(type: Type): boolean {

@@ -3,6 +3,7 @@ import type { Emitted } from "../3-emit/emit.ts";
 import type { TraceLevel } from "../3-emit/modules.ts";
 import type { OutputFile } from "../3-emit/write.ts";
 import { fileProblem } from "../host.ts";
+import type { Program } from "../ir.ts";
 import { examine } from "../report/examine.ts";
 import { textReport } from "../report/text.ts";
 import { choose } from "./arguments.ts";
@@ -18,23 +19,51 @@ export async function build(
   around: Surroundings,
 ): Promise<CommandResult> {
   around.progress("checking");
-  const { program, files, findings } = examine(operands, around.host, flags.has("strict"));
+  const { programs, files, findings } = examine(
+    operands,
+    around.host,
+    flags.has("strict"),
+    options.gateway,
+  );
   const talk = textReport(findings, around.isColored.stderr);
-  if (program === undefined) return { exitCode: 1, stderr: talk };
-  if (options.print === "program")
-    return { exitCode: 0, stderr: talk, stdout: `${JSON.stringify(program, undefined, 2)}\n` };
+  const [first, second] = programs;
+  if (first === undefined) return { exitCode: 1, stderr: talk };
+  if (options.print === "program") {
+    const printed = second === undefined ? first : programs;
+    return { exitCode: 0, stderr: talk, stdout: `${JSON.stringify(printed, undefined, 2)}\n` };
+  }
   const { emit } = await import("../3-emit/emit.ts");
-  const emitted = await emit(program, files, {
-    trace: choose(TRACES, options.trace, "path"),
-    isTypeChecked: !flags.has("no-type-check"),
-    version: version(),
-    progress: around.progress,
-  });
-  if (emitted.findings.length > 0) return emitError(emitted.findings);
-  const folder = options.out ?? path.join("out", program.name);
-  const problem = await writeBuild(folder, emitted.files);
-  if (problem !== undefined) return { exitCode: 1, stderr: `${talk}${problem}` };
-  return { exitCode: 0, stderr: talk, stdout: buildTable(folder, program, emitted) };
+  const builds: Build[] = [];
+  for (const program of programs) {
+    const emitted = await emit(program, files, {
+      trace: choose(TRACES, options.trace, "path"),
+      isTypeChecked: !flags.has("no-type-check"),
+      version: version(),
+      image: options.image,
+      progress: around.progress,
+    });
+    if (emitted.findings.length > 0) return emitError(emitted.findings);
+    builds.push({ program, emitted, folder: folderOf(program, options.out, programs.length) });
+  }
+  for (const { folder, emitted } of builds) {
+    const problem = await writeBuild(folder, emitted.files);
+    if (problem !== undefined) return { exitCode: 1, stderr: `${talk}${problem}` };
+  }
+  const tables = builds.map(({ folder, program, emitted }) => buildTable(folder, program, emitted));
+  return { exitCode: 0, stderr: talk, stdout: tables.join("\n") };
+}
+
+/** One gateway, written down, and where it goes. */
+interface Build {
+  readonly program: Program;
+  readonly emitted: Emitted;
+  readonly folder: string;
+}
+
+/** Several gateways get a folder each, named after them. */
+function folderOf({ name }: Program, out: string | undefined, count: number): string {
+  if (out === undefined) return path.join("out", name);
+  return count === 1 ? out : path.join(out, name);
 }
 
 async function writeBuild(

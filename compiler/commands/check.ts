@@ -12,7 +12,7 @@ export async function checkFiles(
   { operands, options, flags }: Arguments,
   { host, isColored }: Surroundings,
 ): Promise<CommandResult> {
-  const { program, findings } = examine(operands, host, flags.has("strict"));
+  const { programs, findings } = examine(operands, host, flags.has("strict"), options.gateway);
   const usual = host.variable("GITHUB_ACTIONS") === "true" ? "github" : "text";
   const format = choose(FORMATS, options.format, usual);
   const stdout = await report(format, findings, {
@@ -20,13 +20,14 @@ export async function checkFiles(
     version: version(),
     isColored: isColored.stdout,
   });
-  if (program === undefined) return { exitCode: 1, stdout };
-  return { exitCode: 0, stdout, stderr: verdict(operands, program) };
+  if (programs.length === 0) return { exitCode: 1, stdout };
+  return { exitCode: 0, stdout, stderr: verdict(operands, programs) };
 }
 
 /** `gateway.yaml: good, 2 routes, 3 policies` */
-function verdict(files: readonly string[], { binds }: Program): string {
-  const routes = binds.flatMap((bind) => bind.listeners.flatMap((listener) => listener.routes));
+function verdict(files: readonly string[], programs: readonly Program[]): string {
+  const listeners = programs.flatMap(({ binds }) => binds.flatMap((bind) => bind.listeners));
+  const routes = listeners.flatMap((listener) => listener.routes);
   const policies = routes.reduce((count, route) => count + route.policies.length, 0);
   return `${files.join(", ")}: good, ${amount(routes.length, "route")}, ${amount(policies, "policy", "policies")}\n`;
 }

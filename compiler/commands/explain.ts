@@ -2,18 +2,31 @@ import { type MessageCode, messageOf, messages } from "../messages.ts";
 import { nearest } from "../nearest.ts";
 import { policies } from "../policies/index.ts";
 import type { Schema } from "../schema.ts";
-import type { Arguments, CommandResult } from "./command.ts";
+import type { Arguments, CommandResult, Surroundings } from "./command.ts";
 
-/** `gwc explain`: the long text of a diagnostic, what a policy does, or the list of both. */
-export async function explain({ operands: [word] }: Arguments): Promise<CommandResult> {
+/** `gwc explain`: the long text of a diagnostic, what a policy does, the expression language, or what there is. */
+export async function explain(given: Arguments, around: Surroundings): Promise<CommandResult> {
+  const [word, second] = given.operands;
   if (word === undefined) return { exitCode: 0, stdout: everything() };
+  if (word === "cel") {
+    const { celReference } = await import("../cel/reference.ts");
+    return { exitCode: 0, stdout: celReference() };
+  }
+  const line = /^(.+\.[mc]?ts):(\d+)(?::\d+)?$/.exec(word);
+  if (word === "route" || second !== undefined || line !== null) {
+    const explains = await import("./explain-route.ts");
+    if (line !== null)
+      return explains.explainLineCommand(line[1] ?? "", Number(line[2]), given, around);
+    if (word === "route") return explains.explainRouteCommand(given, around);
+    return explains.explainRequestCommand(given, around);
+  }
   // People paste what they see: `error[unknown-field]`.
   const name = /\[([\w-]+)\]/.exec(word)?.[1] ?? word;
   const code = codes().find((each) => each === name);
   if (code !== undefined) return { exitCode: 0, stdout: explainCode(code) };
   const policy = policies.find(({ kind }) => kind === name);
   if (policy !== undefined) return { exitCode: 0, stdout: explainPolicy(policy) };
-  const near = nearest(name, [...codes(), ...policies.map(({ kind }) => kind)]);
+  const near = nearest(name, [...codes(), ...policies.map(({ kind }) => kind), "cel"]);
   const hint = near === undefined ? "`gwc explain` lists them all" : `did you mean "${near}"?`;
   return { exitCode: 2, stderr: `error: there is no code or policy "${name}"\nhint: ${hint}\n` };
 }
@@ -28,6 +41,9 @@ function everything(): string {
   return [
     "Policies, in request order",
     ...policies.map(({ kind, summary }) => `  ${kind.padEnd(width)}  ${summary}`),
+    "",
+    "Expressions",
+    `  ${"cel".padEnd(width)}  variables, functions and macros of rules`,
     "",
     "Diagnostics",
     ...codes().map((code) => `  ${code.padEnd(width)}  ${messageOf(code).severity}`),

@@ -4,7 +4,10 @@ import { help, verbs } from "./verbs.ts";
 
 /** `gwc --help`. */
 export function overallHelp(): string {
-  const rows = verbs.map((verb) => [`${verb.name} ${verb.operands}`.trimEnd(), verb.summary]);
+  const rows = verbs.map((verb) => [
+    `${verb.name} ${required(verb)}${verb.operands}`.trimEnd(),
+    verb.summary,
+  ]);
   return [
     "gwc compiles a gateway configuration into a small, readable, specialised TypeScript proxy",
     "for MCP, LLM and HTTP traffic.",
@@ -47,10 +50,17 @@ export function verbHelp(verb: Verb): string {
   ].join("\n");
 }
 
-function usageOptions({ options }: Verb): string {
-  const required = options.filter((option) => option.isRequired);
-  const named = required.map(({ short, name, value }) => `-${short ?? `-${name}`} ${value} `);
-  return named.join("") + (options.length > required.length ? "[OPTIONS] " : "");
+function usageOptions(verb: Verb): string {
+  const isAll = verb.options.every((option) => option.isRequired);
+  return required(verb) + (isAll ? "" : "[OPTIONS] ");
+}
+
+/** `-f FILE ` */
+function required({ options }: Verb): string {
+  return options
+    .filter((option) => option.isRequired)
+    .map(({ short, name, value }) => `${short === undefined ? `--${name}` : `-${short}`} ${value} `)
+    .join("");
 }
 
 function optionTable(options: readonly Option[]): string[] {

@@ -11,6 +11,7 @@ export async function run(
   const live = await LiveGateway.open({
     file: options.file ?? "",
     isStrict: flags.has("strict"),
+    gateway: options.gateway,
     isColored: isColored.stderr,
     host,
     say,

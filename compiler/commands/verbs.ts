@@ -1,5 +1,10 @@
 import type { Option, Verb } from "./command.ts";
 
+const gateway: Option = {
+  name: "gateway",
+  value: "NS/NAME",
+  summary: "the one Gateway that is meant, of manifests with several",
+};
 const strict: Option = { name: "strict", summary: "warnings are mistakes too" };
 
 /** Every verb, in the order of the help. */
@@ -11,7 +16,9 @@ export const verbs: readonly Verb[] = [
     maxOperands: Number.POSITIVE_INFINITY,
     summary: "compile a gateway to readable TypeScript and one file that runs",
     details:
-      "Writes main.ts, routes/*.ts, gateway.mjs (start it with `node gateway.mjs`), manifest.json and Dockerfile.\n" +
+      "FILES are standalone files or Kubernetes manifests: files, folders, or - for standard input.\n" +
+      "Writes main.ts, routes/*.ts, gateway.mjs (start it with `node gateway.mjs`), manifest.json and Dockerfile;\n" +
+      "for a Gateway of manifests also kubernetes/, what runs it in a cluster.\n" +
       "Files of the last build that are no longer needed are removed; files that gwc did not write are never touched.",
     options: [
       {
@@ -31,6 +38,12 @@ export const verbs: readonly Verb[] = [
         value: "WHAT",
         choices: ["program"],
         summary: "print the resolved program as JSON, write nothing",
+      },
+      gateway,
+      {
+        name: "image",
+        value: "IMAGE",
+        summary: "the image that kubernetes/ starts, instead of the bundle in a ConfigMap",
       },
       strict,
       { name: "no-type-check", summary: "trust the generated code: quicker" },
@@ -54,6 +67,7 @@ export const verbs: readonly Verb[] = [
         choices: ["text", "json", "sarif", "github", "junit"],
         summary: "how mistakes are written (default: text)",
       },
+      gateway,
       strict,
     ],
     examples: ["gwc check gateway.yaml", "gwc check gateway.yaml --format sarif > gwc.sarif"],
@@ -70,10 +84,31 @@ export const verbs: readonly Verb[] = [
       "the last good gateway goes on. `gwc -f FILE` is the same.",
     options: [
       { name: "file", short: "f", value: "FILE", isRequired: true, summary: "the configuration" },
+      gateway,
       strict,
     ],
     examples: ["gwc run -f gateway.yaml"],
     load: async () => (await import("./run.ts")).run,
+  },
+  {
+    name: "status",
+    operands: "FILES..",
+    minOperands: 1,
+    maxOperands: Number.POSITIVE_INFINITY,
+    summary: "print the conditions that a controller would write for Kubernetes manifests",
+    details:
+      "Gateway classes, Gateways and their listeners, routes for each parent, backends, policies for each target, with\n" +
+      "the Gateway API's reasons. A policy with mistakes is not Accepted, one that acts on nothing is not Attached.",
+    options: [
+      {
+        name: "format",
+        value: "FORMAT",
+        choices: ["yaml", "json"],
+        summary: "how it is written (default: yaml)",
+      },
+    ],
+    examples: ["gwc status manifests/", "kubectl get gateways,httproutes -o yaml | gwc status -"],
+    load: async () => (await import("./status.ts")).status,
   },
   {
     name: "schema",
@@ -84,20 +119,83 @@ export const verbs: readonly Verb[] = [
     details:
       "Editors with the YAML language server use it through a first line in the configuration:\n" +
       "  # yaml-language-server: $schema=gateway.schema.json",
-    options: [],
-    examples: ["gwc schema > gateway.schema.json"],
+    options: [
+      { name: "kind", value: "KIND", summary: "the schema of a kind of Kubernetes manifest" },
+      { name: "crd", summary: "the custom resource definitions of gwc's kinds, as YAML" },
+    ],
+    examples: ["gwc schema > gateway.schema.json", "gwc schema --crd | kubectl apply -f -"],
     load: async () => (await import("./schema.ts")).schema,
   },
   {
     name: "explain",
-    operands: "[CODE | POLICY]",
+    operands: "[WORD | route NAME [RULE] | METHOD URL | GENERATED.ts:LINE]",
     minOperands: 0,
-    maxOperands: 1,
-    summary: "explain a diagnostic or a policy; list them all",
-    details: "CODE stands in brackets in every message: error[unknown-field].",
-    options: [],
-    examples: ["gwc explain unknown-field", "gwc explain cors"],
+    maxOperands: 3,
+    summary:
+      "explain a diagnostic, a policy, `cel`, a route's policies, a request, a generated line",
+    details:
+      "The code of a diagnostic stands in brackets in its message: error[unknown-field].\n" +
+      "`route NAMESPACE/NAME [RULE]` and `GET https://host/path` print what holds for that traffic: each policy field, its\n" +
+      "value, where it comes from and what it overrides. A line of generated code is traced back to the configuration.",
+    options: [
+      {
+        name: "file",
+        short: "f",
+        value: "PATH",
+        summary: "the configuration: a file or a folder (default: this folder)",
+      },
+      {
+        name: "format",
+        value: "FORMAT",
+        choices: ["text", "json"],
+        summary: "how a route, a request or a line is explained (default: text)",
+      },
+    ],
+    examples: [
+      "gwc explain unknown-field",
+      "gwc explain cors",
+      "gwc explain cel",
+      "gwc explain route default/tools -f manifests/",
+      "gwc explain GET https://example.com/mcp -f manifests/",
+      "gwc explain out/gateway/routes/tools.ts:30 -f gateway.yaml",
+    ],
     load: async () => (await import("./explain.ts")).explain,
+  },
+  {
+    name: "eval",
+    operands: "EXPRESSION",
+    minOperands: 1,
+    maxOperands: 1,
+    summary: "evaluate an expression of a rule on data of your own",
+    details:
+      "The expression is compiled as in a gateway, and what it becomes is run. DATA has the variables as expressions\n" +
+      "name them, as a JSON file or as JSON itself; what it leaves out is absent.",
+    options: [
+      {
+        name: "data",
+        short: "d",
+        value: "DATA",
+        summary: "the variables (default: a request GET /)",
+      },
+      {
+        name: "phase",
+        value: "PHASE",
+        choices: ["request", "mcp", "llm", "response", "log"],
+        summary: "where the expression would stand (default: request)",
+      },
+      { name: "emit", summary: "show the TypeScript that it becomes as well" },
+      {
+        name: "format",
+        value: "FORMAT",
+        choices: ["text", "json"],
+        summary: "how the value is written (default: text)",
+      },
+    ],
+    examples: [
+      `gwc eval 'jwt.sub == "ada"' -d '{"jwt": {"sub": "ada"}}'`,
+      `gwc eval 'request.path.startsWith("/api")' -d request.json --emit`,
+    ],
+    load: async () => (await import("./eval.ts")).evaluate,
   },
   {
     name: "init",

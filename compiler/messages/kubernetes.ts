@@ -46,6 +46,12 @@ export const kubernetesMessages = {
     explanation:
       "A bundle is one Gateway with its listeners and what attaches to them. Routes and policies alone make none.",
   }),
+  "several-gateways": message<{ names: readonly string[] }>({
+    severity: "error",
+    text: ({ names }) => `there are ${names.length} Gateways in these manifests`,
+    hint: ({ names }) => `name one: --gateway ${names[0]}`,
+    explanation: "One process serves one Gateway. `gwc build` makes a bundle of each.",
+  }),
   "foreign-gateway": message<{ gateway: string; controller: string }>({
     severity: "note",
     text: ({ gateway, controller }) => `${gateway} is left to its controller, "${controller}"`,
@@ -102,23 +108,37 @@ export const kubernetesMessages = {
   "missing-section": message<{ what: string; section: string; candidates: readonly string[] }>({
     severity: "error",
     text: ({ what, section }) => `${what} has no "${section}"`,
-    hint: ({ candidates }) => (candidates.length === 0 ? undefined : `it has ${candidates.join(", ")}`),
+    hint: ({ candidates }) =>
+      candidates.length === 0 ? undefined : `it has ${candidates.join(", ")}`,
     explanation:
       "`sectionName` names a part: a listener, a rule, a port of a Service, a target or provider of a backend.",
   }),
   "missing-port": message<{ what: string; candidates: readonly string[] }>({
     severity: "error",
     text: ({ what }) => `the reference to ${what} needs a port`,
-    hint: ({ candidates }) => (candidates.length === 0 ? undefined : `it has ${candidates.join(", ")}`),
-    explanation: "A Service is reached at one of its ports (Gateway API: `port` is required for a Service).",
+    hint: ({ candidates }) =>
+      candidates.length === 0 ? undefined : `it has ${candidates.join(", ")}`,
+    explanation:
+      "A Service is reached at one of its ports (Gateway API: `port` is required for a Service).",
   }),
   "ambiguous-key-server": message<{ what: string }>({
     severity: "error",
     text: ({ what }) => `${what} is no server with one address`,
     hint: () => "refer to a Service or to a GatewayBackend with `static`",
-    explanation: "A key set is fetched from one server, so the backend has to be a Service or static.",
+    explanation:
+      "A key set is fetched from one server, so the backend has to be a Service or static.",
   }),
-  "not-attached": message<{ route: string; parent: string; reason: string }>({
+  "not-attached": message<{
+    route: string;
+    parent: string;
+    reason: string;
+    /** The condition's reason (Gateway API). */
+    cause:
+      | "NoMatchingParent"
+      | "NotAllowedByListeners"
+      | "NoMatchingListenerHostname"
+      | "NotAllowed";
+  }>({
     severity: "error",
     text: ({ route, parent, reason }) => `${route} does not attach to ${parent}: ${reason}`,
     explanation:
@@ -141,7 +161,8 @@ export const kubernetesMessages = {
   }),
   "policy-conflict": message<{ field: string; by: string; target: string }>({
     severity: "warning",
-    text: ({ field, by, target }) => `"${field}" has no effect on ${target}: ${by} says it too, and wins`,
+    text: ({ field, by, target }) =>
+      `"${field}" has no effect on ${target}: ${by} says it too, and wins`,
     hint: () => "say it in one policy for each target",
     explanation:
       "Of two policies that say the same field for the same target the older one wins (creationTimestamp), then the one " +
@@ -165,6 +186,15 @@ export const kubernetesMessages = {
     explanation:
       "The MCP servers of a selector target are the Services that match when the gateway is compiled. Without one the " +
       "backend has nothing to offer.",
+  }),
+  "grace-too-short": message<{ seconds: number; needed: number }>({
+    severity: "error",
+    text: ({ seconds, needed }) =>
+      `pods would be killed after ${seconds} s, while their streams may last ${needed} s`,
+    hint: () => "raise it, or lower shutdown.max",
+    explanation:
+      "The grace period of a pod has to cover its drain: the time in which load balancers learn that it goes, and in which " +
+      "its streams end (`shutdown`).",
   }),
   "secret-elsewhere": message<{ what: string }>({
     severity: "error",

@@ -74,6 +74,72 @@ export const referenceMessages = {
     hint: () => "add backends: [{mcp: ...}] or backends: [{host: HOST:PORT}]",
     explanation: "Every request of the route would fail: nothing answers it.",
   }),
+  "never-reached": message<{ what: string; by: string }>({
+    severity: "warning",
+    text: ({ what, by }) => `${what} is never reached: "${by}" answers every request of this route`,
+    hint: () => "remove one of the two",
+    explanation:
+      "Redirects and direct responses answer by themselves. What comes after them in the request order, and the backend, " +
+      "is left out of the gateway.",
+  }),
+  "several-backends": message<Record<never, never>>({
+    severity: "error",
+    text: () => "an mcp backend can't share a route with other backends",
+    hint: () =>
+      "put several servers under one mcp backend: its targets are merged into one endpoint",
+    explanation:
+      "Requests are shared between plain HTTP backends by weight. An MCP session lives on the servers where it began.",
+  }),
+  "no-weight": message<Record<never, never>>({
+    severity: "error",
+    text: () => "no backend of this route has a weight above zero",
+    explanation: "Every request of the route would fail: no backend takes a share of them.",
+  }),
+  "needs-host-backend": message<{ policy: string }>({
+    severity: "error",
+    text: ({ policy }) =>
+      `"${policy}" acts on a plain HTTP backend, and this route has an mcp backend`,
+    explanation:
+      "An MCP endpoint speaks to its servers by itself: it keeps sessions and streams, and one request of a client can " +
+      "become several or none. The policy is about one request that is passed on, so it would not be enforced.",
+  }),
+  "needs-prefix-match": message<{ field: string }>({
+    severity: "error",
+    text: ({ field }) => `${field} needs matches by pathPrefix only`,
+    hint: () => "match by pathPrefix, or replace the whole path with `full`",
+    explanation:
+      "Replacing a prefix replaces the one that the route matched (Gateway API ReplacePrefixMatch). A path that was " +
+      "matched exactly or by a pattern has none.",
+  }),
+  "duplicate-policy": message<{ first: string; second: string }>({
+    severity: "error",
+    text: ({ first, second }) => `"${first}" and "${second}" are two names of one policy`,
+    hint: () => "keep one of them",
+    explanation:
+      "The file takes the names of the cluster resources too. A policy stands once on a route: which of two would be " +
+      "enforced can't be seen.",
+  }),
+  "header-conflict": message<{ name: string }>({
+    severity: "error",
+    text: ({ name }) => `the header "${name}" is changed twice`,
+    hint: () => "each name stands in one of set, add and remove (in any case of its letters)",
+    explanation:
+      "What the header would be depends on the order of the changes, so one name has one change.",
+  }),
+  "connection-header": message<{ name: string }>({
+    severity: "error",
+    text: ({ name }) => `"${name}" is not a policy's to change`,
+    hint: ({ name }) => (name === "host" ? "use hostRewrite or urlRewrite.authority" : undefined),
+    explanation:
+      "Content-Length, Transfer-Encoding, Connection and their like belong to one connection: the gateway makes them for " +
+      "each message (RFC 9110 7.6.1). Changing them would let two servers read one message differently. Host is rewritten " +
+      "by hostRewrite and urlRewrite.",
+  }),
+  "body-not-allowed": message<{ status: number }>({
+    severity: "error",
+    text: ({ status }) => `an answer with status ${status} has no body`,
+    explanation: "RFC 9110 15.3.5 and 15.4.5: 204 and 304 end after the head.",
+  }),
   "duplicate-target": message<{ name: string }>({
     severity: "error",
     text: ({ name }) => `two targets are called "${name}"`,
@@ -102,12 +168,13 @@ export const referenceMessages = {
       "Tokens are verified with public keys. A symmetric or private key in a key set could sign tokens, and would be " +
       "published with the bundle.",
   }),
-  "bad-pattern": message<{ problem: string }>({
-    severity: "error",
-    text: ({ problem }) => `this is no RE2 pattern: ${problem}`,
-    hint: () => "RE2 has no backreferences and no lookaround, so that matching takes linear time",
+
+  "absent-identity": message<{ variable: string; policies: string }>({
+    severity: "warning",
+    text: ({ variable, policies }) =>
+      `"${variable}" is null for every request: no "${policies}" stands on this route`,
     explanation:
-      "Patterns are RE2 patterns (https://github.com/google/re2/wiki/Syntax) and run on a linear-time engine: no " +
-      "request can make them take long.",
+      "The variable holds what a policy found out about the caller. Without that policy it is always null: a rule that " +
+      "needs it never allows, and a deny rule that reads it denies everything.",
   }),
 };

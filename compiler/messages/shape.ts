@@ -95,6 +95,15 @@ export const shapeMessages = {
       "`${NAME}` in a value is replaced when the configuration is compiled. Fields that hold a URL, a host or a secret " +
       "keep the reference and read it when the gateway starts; all others need the variable now. `$$` is a dollar sign.",
   }),
+  "literal-password-hash": message<Record<never, never>>({
+    severity: "warning",
+    text: () => "these password hashes are written out, so they become part of the bundle",
+    hint: () =>
+      "use htpasswd: {file: PATH}, or write ${NAME} and set the variable where the gateway runs",
+    explanation:
+      "A hash hides a password only as long as nobody tries words against it. A file is read where the gateway runs, and " +
+      "again when it changes, and neither the generated code nor the bundle holds it.",
+  }),
   "literal-secret": message<{ field: string }>({
     severity: "error",
     text: ({ field }) => `${field} looks like a secret and is written out`,

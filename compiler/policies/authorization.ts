@@ -1,6 +1,12 @@
 import { object } from "../schema.ts";
 import type { Policy } from "./policy.ts";
-import { type RuleConfig, readRules, resolveRules, rulesSchema } from "./rules.ts";
+import {
+  type RuleConfig,
+  readClusterRules,
+  readRules,
+  resolveRules,
+  rulesSchema,
+} from "./rules.ts";
 
 declare module "./policy.ts" {
   interface PolicyConfigs {
@@ -25,6 +31,11 @@ export const authorization: Policy<"authorization"> = {
   ),
   merge: "join",
   read: (value, origin) => ({ rules: readRules(value, origin) }),
+  cluster: {
+    field: "traffic.authorization",
+    read: (value, { origin }) => ({ rules: readClusterRules(value, origin) }),
+    join: (configs) => ({ rules: configs.flatMap(({ rules }) => rules) }),
+  },
   resolve: ({ rules }, context) => {
     const compiled = resolveRules(rules, "request", context);
     return compiled === undefined ? undefined : { rules: compiled };

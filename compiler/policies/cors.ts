@@ -1,6 +1,7 @@
 import { parseDuration } from "../1-parse/duration.ts";
 import type { ConfigValue } from "../1-parse/values.ts";
 import { boolean, duration, list, object, shortText } from "../schema.ts";
+import { canonicalOrigin } from "./origin.ts";
 import type { Policy } from "./policy.ts";
 
 /** `cors` as configured. */
@@ -78,6 +79,7 @@ export const cors: Policy<"cors"> = {
   ),
   merge: "replace",
   read: readCors,
+  cluster: { field: "traffic.cors", filter: "cors", read: readClusterCors },
   resolve: resolveCors,
 };
 
@@ -102,13 +104,6 @@ function resolveCors(config: CorsConfig): CorsNode {
   };
 }
 
-/** RFC 6454, section 4: lower case, without the scheme's own port. */
-function canonicalOrigin(origin: string): string {
-  const lower = origin.toLowerCase();
-  if (lower.startsWith("https://")) return lower.replace(/:443$/, "");
-  return lower.startsWith("http://") ? lower.replace(/:80$/, "") : lower;
-}
-
 function joined(names: readonly string[]): string | undefined {
   if (names.length === 0) return undefined;
   return names.includes("*") ? "*" : names.join(", ");
@@ -127,5 +122,18 @@ function readCors(value: ConfigValue): CorsConfig {
     exposeHeaders: given.exposeHeaders ?? [],
     allowCredentials: given.allowCredentials ?? false,
     maxAge: milliseconds === undefined ? undefined : Math.floor(milliseconds / 1000),
+  };
+}
+
+/** Gateway API `HTTPCORSFilter`: `maxAge` is a number of seconds, five unless it says. */
+function readClusterCors(value: ConfigValue): CorsConfig {
+  const given = value as Partial<Omit<CorsConfig, "maxAge">> & { readonly maxAge?: number };
+  return {
+    allowOrigins: given.allowOrigins ?? [],
+    allowMethods: given.allowMethods ?? [],
+    allowHeaders: given.allowHeaders ?? [],
+    exposeHeaders: given.exposeHeaders ?? [],
+    allowCredentials: given.allowCredentials ?? false,
+    maxAge: given.maxAge ?? 5,
   };
 }

@@ -1,18 +1,42 @@
 import type { PolicyKind } from "../ir.ts";
+import { apiKey } from "./api-key.ts";
 import { authorization } from "./authorization.ts";
+import { basicAuth } from "./basic-auth.ts";
 import { cors } from "./cors.ts";
+import { csrf } from "./csrf.ts";
+import { directResponse } from "./direct-response.ts";
+import { hostRewrite } from "./host-rewrite.ts";
 import { jwtAuth } from "./jwt-auth.ts";
 import { mcpAuthentication } from "./mcp-authentication.ts";
 import { mcpAuthorization } from "./mcp-authorization.ts";
 import type { Policy } from "./policy.ts";
+import { requestHeaderModifier } from "./request-header-modifier.ts";
+import { requestMirror } from "./request-mirror.ts";
+import { requestRedirect } from "./request-redirect.ts";
+import { responseHeaderModifier } from "./response-header-modifier.ts";
+import { retry } from "./retry.ts";
+import { timeout } from "./timeout.ts";
+import { urlRewrite } from "./url-rewrite.ts";
 
 /** Every policy; the place in the list is the place in the request order. */
 export const policies = [
   cors,
   mcpAuthentication,
   jwtAuth,
+  basicAuth,
+  apiKey,
   authorization,
   mcpAuthorization,
+  csrf,
+  requestHeaderModifier,
+  responseHeaderModifier,
+  hostRewrite,
+  urlRewrite,
+  requestRedirect,
+  directResponse,
+  requestMirror,
+  timeout,
+  retry,
 ] as const;
 
 /** The policy of a kind. */

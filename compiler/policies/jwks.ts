@@ -3,7 +3,7 @@ import type { ConfigValue } from "../1-parse/values.ts";
 import { below, type Origin } from "../diagnostics.ts";
 import type { Text } from "../ir.ts";
 import { duration, type Schema, text } from "../schema.ts";
-import type { ResolveContext } from "./policy.ts";
+import type { ClusterContext, ResolveContext } from "./policy.ts";
 
 /** A key set as configured: in a file, behind a URL, or written out. */
 export type JwksConfig =
@@ -64,6 +64,42 @@ export function readJwks(value: ConfigValue, origin: Origin): JwksConfig {
     return { kind: "inline", text: given.inline, origin: below(origin, "inline") };
   const cacheDuration = parseDuration(given.cacheDuration ?? "") ?? CACHE_DURATION;
   return { kind: "url", url: given.url ?? "", cacheDuration, origin: below(origin, "url") };
+}
+
+/** The validated `jwks` of the cluster form: written out, or served by a backend. */
+export function readClusterJwks(
+  value: ConfigValue,
+  origin: Origin,
+  { serverUrl }: ClusterContext,
+): JwksConfig | undefined {
+  const { inline, remote } = value as {
+    readonly inline?: string;
+    readonly remote?: ConfigValue;
+  };
+  if (inline !== undefined)
+    return { kind: "inline", text: inline, origin: below(origin, "inline") };
+  return readRemoteJwks(remote ?? null, below(origin, "remote"), { serverUrl });
+}
+
+/** The validated `RemoteJWKS`; undefined when its server is not known (reported). */
+export function readRemoteJwks(
+  value: ConfigValue,
+  origin: Origin,
+  { serverUrl }: Pick<ClusterContext, "serverUrl">,
+): JwksConfig | undefined {
+  const { jwksPath, cacheDuration, backendRef } = value as {
+    readonly jwksPath: string;
+    readonly cacheDuration?: string;
+    readonly backendRef: ConfigValue;
+  };
+  const server = serverUrl(backendRef, below(origin, "backendRef"));
+  if (server === undefined) return undefined;
+  return {
+    kind: "url",
+    url: `${server}/${jwksPath.replace(/^\/+/, "")}`,
+    cacheDuration: parseDuration(cacheDuration ?? "") ?? CACHE_DURATION,
+    origin,
+  };
 }
 
 /** The default key set of an issuer that configures none. */

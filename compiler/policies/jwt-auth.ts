@@ -2,8 +2,15 @@ import type { ConfigValue } from "../1-parse/values.ts";
 import { below, type Origin } from "../diagnostics.ts";
 import type { Text } from "../ir.ts";
 import { choice, list, notYet, object, type Schema, shortText } from "../schema.ts";
-import { type JwksConfig, jwksSchema, type PublicJwk, publicKeys, readJwks } from "./jwks.ts";
-import type { Policy, ResolveContext } from "./policy.ts";
+import {
+  type JwksConfig,
+  jwksSchema,
+  type PublicJwk,
+  publicKeys,
+  readClusterJwks,
+  readJwks,
+} from "./jwks.ts";
+import type { ClusterContext, Policy, PolicyConfigs, ResolveContext } from "./policy.ts";
 
 /** What happens to a request without a valid token. */
 export type JwtMode = "strict" | "optional" | "permissive";
@@ -87,6 +94,7 @@ export const jwtAuth: Policy<"jwtAuth"> = {
     );
     return { mode: given.mode ?? "strict", providers: providers ?? [readProvider(value, origin)] };
   },
+  cluster: { field: "traffic.jwtAuthentication", read: readCluster },
   resolve: ({ mode, providers }, context) => {
     const resolved = resolveProviders(providers, context);
     return resolved === undefined ? undefined : { mode, providers: resolved };
@@ -131,4 +139,36 @@ function readProvider(value: ConfigValue, origin: Origin): JwtProviderConfig {
         ? { kind: "url", url: "", cacheDuration: 0, origin }
         : readJwks(given.jwks, below(origin, "jwks")),
   };
+}
+
+/** `JWTAuthentication` of the specification. */
+function readCluster(
+  value: ConfigValue,
+  context: ClusterContext,
+): PolicyConfigs["jwtAuth"] | undefined {
+  const given = value as {
+    readonly mode?: ClusterMode;
+    readonly providers: readonly {
+      readonly issuer: string;
+      readonly audiences?: readonly string[];
+      readonly jwks: ConfigValue;
+    }[];
+  };
+  const providers = given.providers.flatMap(({ issuer, audiences, jwks }, index) => {
+    const at = below(context.origin, "providers", index, "jwks");
+    const keys = readClusterJwks(jwks, at, context);
+    return keys === undefined ? [] : [{ issuer, audiences: audiences ?? [], jwks: keys }];
+  });
+  if (providers.length < given.providers.length) return undefined;
+  return { mode: clusterMode(given.mode), providers };
+}
+
+/** A mode as resources spell it. */
+export type ClusterMode = "Strict" | "Optional" | "Permissive";
+
+/** Its canonical name; strict unless it says. */
+export function clusterMode(mode: ClusterMode | undefined): JwtMode {
+  return ({ Strict: "strict", Optional: "optional", Permissive: "permissive" } as const)[
+    mode ?? "Strict"
+  ];
 }

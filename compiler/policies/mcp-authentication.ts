@@ -2,15 +2,17 @@ import type { ConfigValue } from "../1-parse/values.ts";
 import { below } from "../diagnostics.ts";
 import type { Text } from "../ir.ts";
 import { notYet, object, shortText } from "../schema.ts";
-import { issuerJwks, type JwksConfig, jwksSchema, readJwks } from "./jwks.ts";
+import { issuerJwks, type JwksConfig, jwksSchema, readJwks, readRemoteJwks } from "./jwks.ts";
 import {
   audiencesSchema,
+  type ClusterMode,
+  clusterMode,
   type JwtMode,
   type JwtProviderNode,
   modeSchema,
   resolveProviders,
 } from "./jwt-auth.ts";
-import type { Policy } from "./policy.ts";
+import type { ClusterContext, Policy, PolicyConfigs } from "./policy.ts";
 
 /** Identity providers whose metadata needs a change before MCP clients can use it. */
 export type IdentityProvider = "auth0" | "keycloak";
@@ -110,6 +112,7 @@ export const mcpAuthentication: Policy<"mcpAuthentication"> = {
       resourceMetadata: given.resourceMetadata ?? {},
     };
   },
+  cluster: { field: "backend.mcp.authentication", read: readCluster },
   resolve: (config, context) => {
     const at = { ...context.origin, part: "key" } as const;
     if (!context.route.isMcp) {
@@ -138,4 +141,42 @@ const DEFAULT_JWKS: Readonly<Record<IdentityProvider, string>> = {
 
 function snakeCase(key: string): string {
   return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** The identity providers as resources spell them, the specification's neutral names among them. */
+const CLUSTER_PROVIDERS: Readonly<Record<string, IdentityProvider>> = {
+  Auth0: "auth0",
+  IdpKind1: "auth0",
+  Keycloak: "keycloak",
+  IdpKind2: "keycloak",
+};
+
+/** `MCPAuthentication` of the specification. */
+function readCluster(
+  value: ConfigValue,
+  context: ClusterContext,
+): PolicyConfigs["mcpAuthentication"] | undefined {
+  const given = value as {
+    readonly mode?: ClusterMode;
+    readonly issuer?: string;
+    readonly audiences?: readonly string[];
+    readonly jwks: ConfigValue;
+    readonly provider?: string;
+    readonly resourceMetadata?: Readonly<Record<string, ConfigValue>>;
+  };
+  const { origin, diagnostics } = context;
+  if (given.issuer === undefined) {
+    const params = { owner: "authentication", key: "issuer" };
+    diagnostics.report("missing-field", { ...origin, part: "key" }, params);
+  }
+  const jwks = readRemoteJwks(given.jwks, below(origin, "jwks"), context);
+  if (jwks === undefined || given.issuer === undefined) return undefined;
+  return {
+    mode: clusterMode(given.mode),
+    issuer: given.issuer,
+    audiences: given.audiences ?? [],
+    jwks,
+    provider: CLUSTER_PROVIDERS[given.provider ?? ""],
+    resourceMetadata: given.resourceMetadata ?? {},
+  };
 }

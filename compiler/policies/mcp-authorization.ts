@@ -1,16 +1,38 @@
+import { Names } from "../2-resolve/names.ts";
 import { object } from "../schema.ts";
 import type { Policy } from "./policy.ts";
-import { type RuleConfig, readRules, resolveRules, rulesSchema } from "./rules.ts";
+import {
+  type RuleConfig,
+  readClusterRules,
+  readRules,
+  resolveRules,
+  rulesSchema,
+} from "./rules.ts";
 
 declare module "./policy.ts" {
   interface PolicyConfigs {
-    mcpAuthorization: { readonly rules: readonly RuleConfig[] };
+    mcpAuthorization: {
+      readonly rules: readonly RuleConfig[];
+      /** Targets with rules of their own, which hold instead of the others. */
+      readonly ofTargets: readonly {
+        readonly target: string;
+        readonly rules: readonly RuleConfig[];
+      }[];
+    };
   }
 }
 
 declare module "../ir.ts" {
   interface PolicySettings {
-    mcpAuthorization: { readonly rules: readonly Rule[] };
+    mcpAuthorization: {
+      readonly rules: readonly Rule[];
+      readonly ofTargets: readonly {
+        readonly target: string;
+        /** What generated code calls it: unique among the targets. */
+        readonly id: string;
+        readonly rules: readonly Rule[];
+      }[];
+    };
   }
 }
 
@@ -28,8 +50,16 @@ export const mcpAuthorization: Policy<"mcpAuthorization"> = {
     },
   ),
   merge: "replace",
-  read: (value, origin) => ({ rules: readRules(value, origin) }),
-  resolve: ({ rules }, context) => {
+  read: (value, origin) => ({ rules: readRules(value, origin), ofTargets: [] }),
+  cluster: {
+    field: "backend.mcp.authorization",
+    read: (value, { origin }) => ({ rules: readClusterRules(value, origin), ofTargets: [] }),
+    perTarget: (config, targets) => ({
+      rules: config?.rules ?? [],
+      ofTargets: [...targets].map(([target, { rules }]) => ({ target, rules })),
+    }),
+  },
+  resolve: ({ rules, ofTargets }, context) => {
     if (!context.route.isMcp) {
       context.diagnostics.report(
         "needs-mcp-backend",
@@ -39,6 +69,12 @@ export const mcpAuthorization: Policy<"mcpAuthorization"> = {
       return undefined;
     }
     const compiled = resolveRules(rules, "mcp", context);
-    return compiled === undefined ? undefined : { rules: compiled };
+    const names = new Names();
+    const targets = ofTargets.flatMap(({ target, rules: own }) => {
+      const resolved = resolveRules(own, "mcp", context);
+      return resolved === undefined ? [] : [{ target, id: names.take(target), rules: resolved }];
+    });
+    if (compiled === undefined || targets.length < ofTargets.length) return undefined;
+    return { rules: compiled, ofTargets: targets };
   },
 };

@@ -20,15 +20,43 @@ export interface Policy<Kind extends PolicyKind & keyof PolicyConfigs> {
   readonly scope: readonly ("route" | "listener" | "backend")[];
   /** The shape of its value in the file. */
   readonly schema: Schema;
+  /** True when it answers every request that reaches it: the route needs no backend, and what follows never acts. */
+  readonly answers?: boolean;
   /** How the values of several levels become one: the most specific wins whole, or their rules are joined. */
   readonly merge: "replace" | "join";
   /** The validated value in its canonical form: spellings and aliases end here. */
   readonly read: (value: ConfigValue, origin: Origin) => PolicyConfigs[Kind];
+  /** What it is in Kubernetes manifests; absent: it is not part of that form. */
+  readonly cluster?: ClusterForm<PolicyConfigs[Kind]>;
   /** Complete settings for the template, or undefined when a mistake was reported. */
   readonly resolve: (
     config: PolicyConfigs[Kind],
     context: ResolveContext,
   ) => PolicySettings[Kind] | undefined;
+}
+
+/** A policy in the cluster form. Its shape is the specification's (compiler/1-parse/kubernetes/schemas). */
+export interface ClusterForm<Config> {
+  /** Its field in a GatewayPolicy: `traffic.cors`, `backend.mcp.authorization`. */
+  readonly field: string;
+  /** The filter of an HTTPRoute's rule that says the same, by its field: `cors`. */
+  readonly filter?: string;
+  /** The field of an HTTPRoute's rule that says the same: `timeouts`. */
+  readonly ruleField?: string;
+  /** The validated value in canonical form; undefined when a mistake was reported. */
+  readonly read: (value: ConfigValue, context: ClusterContext) => Config | undefined;
+  /** One configuration of several, the least specific first: for `merge: "join"`. */
+  join?(configs: readonly Config[]): Config;
+  /** One configuration of the one that holds for all MCP targets and those that single targets have instead. */
+  perTarget?(config: Config | undefined, targets: ReadonlyMap<string, Config>): Config;
+}
+
+/** What a policy may ask while its cluster form is read. */
+export interface ClusterContext {
+  readonly origin: Origin;
+  readonly diagnostics: Diagnostics;
+  /** The URL of the server that a backend reference leads to; undefined when there is none (reported). */
+  readonly serverUrl: (reference: ConfigValue, origin: Origin) => string | undefined;
 }
 
 /** What a policy may ask while it is resolved. */
@@ -39,5 +67,10 @@ export interface ResolveContext {
   /** The path, from the working directory, of a file that the configuration names. */
   readonly resolvePath: (name: string) => string;
   /** The route that carries the policy. */
-  readonly route: { readonly isMcp: boolean; readonly policies: readonly PolicyKind[] };
+  readonly route: {
+    readonly isMcp: boolean;
+    readonly policies: readonly PolicyKind[];
+    /** The prefixes of its matches; undefined when a match has another kind of path. */
+    readonly prefixes: readonly string[] | undefined;
+  };
 }

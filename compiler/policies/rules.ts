@@ -51,12 +51,36 @@ export function readRules(value: ConfigValue, origin: Origin): readonly RuleConf
   });
 }
 
+/**
+ * The rules of the cluster's `Authorization`: an expression allows or denies by itself; of a Require's expressions one
+ * has to be true, so they become one rule.
+ */
+export function readClusterRules(value: ConfigValue, origin: Origin): readonly RuleConfig[] {
+  const { policy, action = "Allow" } = value as {
+    readonly policy: { readonly matchExpressions: readonly string[] };
+    readonly action?: "Allow" | "Deny" | "Require";
+  };
+  const { matchExpressions } = policy;
+  const at = below(origin, "policy", "matchExpressions");
+  if (action === "Require" && matchExpressions.length > 1) {
+    const any = matchExpressions.map((each) => `(${each})`).join(" || ");
+    return [{ action: "require", expression: any, origin: at }];
+  }
+  const verdict = ({ Allow: "allow", Deny: "deny", Require: "require" } as const)[action];
+  return matchExpressions.map((expression, index) => ({
+    action: verdict,
+    expression,
+    origin: below(at, index),
+  }));
+}
+
 /** Compiles the rules; undefined when one of them is wrong (reported). */
 export function resolveRules(
   rules: readonly RuleConfig[],
   phase: CelPhase,
-  { diagnostics }: ResolveContext,
+  context: ResolveContext,
 ): readonly Rule[] | undefined {
+  const { diagnostics } = context;
   const compiled = rules.flatMap((rule): Rule[] => {
     const { expression, problems } = compileExpression(rule.expression, {
       phase,
@@ -66,14 +90,36 @@ export function resolveRules(
       diagnostics.add({ ...problem, at: { ...rule.origin, within } });
     }
     if (expression === undefined) return [];
-    const about = phase === "mcp" ? MCP_ITEMS.filter((item) => readsItem(expression, item)) : [];
+    reportAbsentIdentity(rule, expression, context);
+    const about =
+      phase === "mcp" ? MCP_ITEMS.filter((item) => expression.needs.includes(`mcp.${item}`)) : [];
     return [{ action: rule.action, expression, about, origin: rule.origin }];
   });
   return compiled.length === rules.length ? compiled : undefined;
 }
 
-const MCP_ITEMS = ["tool", "prompt", "resource"] as const;
+/** The policies that establish an identity, by the variable that holds it. */
+const IDENTITIES: Readonly<Record<string, readonly string[]>> = {
+  jwt: ["jwtAuth", "mcpAuthentication"],
+  apiKey: ["apiKey"],
+  basicAuth: ["basicAuth"],
+};
 
-function readsItem({ reads }: CompiledExpression, item: (typeof MCP_ITEMS)[number]): boolean {
-  return reads.some(([root, member]) => root === "mcp" && member === item);
+/** Without a policy that checks credentials the identity is null for every request, and the rule a constant. */
+function reportAbsentIdentity(
+  { origin }: RuleConfig,
+  { variables }: CompiledExpression,
+  { diagnostics, route }: ResolveContext,
+): void {
+  for (const variable of variables) {
+    const policies = IDENTITIES[variable] ?? [];
+    if (policies.length === 0 || policies.some((kind) => isOneOf(kind, route.policies))) continue;
+    diagnostics.report("absent-identity", origin, { variable, policies: policies.join('" or "') });
+  }
 }
+
+function isOneOf(kind: string, kinds: readonly string[]): boolean {
+  return kinds.includes(kind);
+}
+
+const MCP_ITEMS = ["tool", "prompt", "resource"] as const;

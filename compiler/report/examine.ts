@@ -8,8 +8,17 @@ export interface Examined extends Checked {
   readonly findings: readonly Finding[];
 }
 
-/** Checks files; `build`, `check` and `run` all begin so. */
-export function examine(files: readonly string[], host: Host, isStrict: boolean): Examined {
-  const checked = check(files, host, { name: gatewayName(files), isStrict });
+/**
+ * Checks files; `build`, `check` and `run` all begin so. `gateway` is NAMESPACE/NAME of the one that is wanted, of
+ * manifests with several.
+ */
+export function examine(
+  files: readonly string[],
+  host: Host,
+  isStrict: boolean,
+  gateway?: string,
+  isSingle = false,
+): Examined {
+  const checked = check(files, host, { name: gatewayName(files), isStrict, gateway, isSingle });
   return { ...checked, findings: findingsOf(checked.diagnostics, checked.files, isStrict) };
 }

@@ -5,12 +5,17 @@ import { type FrameLine, frameLine } from "./frame.ts";
 
 const COLORS = { error: "red", warning: "yellow", note: "cyan" } as const;
 
+/** Findings that people are shown at once. */
+const LIMIT = 100;
+
 /** Findings for people: message, place, source with carets, related places, hint; totals at the end. */
 export function textReport(findings: readonly Finding[], isColored: boolean): string {
   const paint = painter(isColored);
   if (findings.length === 0) return "";
-  const blocks = findings.map((finding) => findingText(finding, paint));
-  return `${blocks.join("\n")}\n${totals(findings)}\n`;
+  const shown = findings.slice(0, LIMIT).map((finding) => findingText(finding, paint));
+  const rest = findings.length - shown.length;
+  if (rest > 0) shown.push(`... and ${rest} more (\`gwc check --format json\` has them all)\n`);
+  return `${shown.join("\n")}\n${totals(findings)}\n`;
 }
 
 function findingText(finding: Finding, paint: Paint): string {

@@ -26,8 +26,14 @@ export interface Compiled {
 }
 
 /** Compiles a configuration for serving it from this process: neither type-checked nor bundled. */
-export function compileCandidate(file: string, host: Host, isStrict: boolean): Candidate {
-  const { program, findings, files, dependencies } = examine([file], host, isStrict);
+export function compileCandidate(
+  file: string,
+  host: Host,
+  isStrict: boolean,
+  gateway?: string,
+): Candidate {
+  const examined = examine([file], host, isStrict, gateway, true);
+  const { program, findings, files, dependencies } = examined;
   return { findings, dependencies, compiled: program && compile(program, files) };
 }
 

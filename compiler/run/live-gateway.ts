@@ -13,6 +13,8 @@ import { FileWatch } from "./watch.ts";
 export interface LiveSettings {
   readonly file: string;
   readonly isStrict: boolean;
+  /** NAMESPACE/NAME of the Gateway to serve, of manifests with several. */
+  readonly gateway?: string | undefined;
   readonly isColored: boolean;
   readonly host: Host;
   /** Says something to the operator. */
@@ -62,7 +64,12 @@ export class LiveGateway implements LiveView {
 
   /** Compiles and serves. A refusal when there is a mistake, or when a port can't be opened. */
   static async open(settings: LiveSettings): Promise<LiveGateway | Refusal> {
-    const candidate = compileCandidate(settings.file, settings.host, settings.isStrict);
+    const candidate = compileCandidate(
+      settings.file,
+      settings.host,
+      settings.isStrict,
+      settings.gateway,
+    );
     const talk = textReport(candidate.findings, settings.isColored);
     if (candidate.compiled === undefined) return { talk };
     settings.say(talk);
@@ -104,10 +111,10 @@ export class LiveGateway implements LiveView {
   }
 
   async #follow(): Promise<void> {
-    const { file, host, isStrict, isColored, say } = this.#settings;
+    const { file, host, isStrict, gateway, isColored, say } = this.#settings;
     const at = new Date();
     try {
-      const candidate = compileCandidate(file, host, isStrict);
+      const candidate = compileCandidate(file, host, isStrict, gateway);
       const { findings, compiled } = candidate;
       this.#watch.follow([file, ...candidate.dependencies]);
       say(textReport(findings, isColored));

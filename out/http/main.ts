@@ -22,7 +22,10 @@ function api(exchange: Exchange): Handled {
   }
   if (
     exchange.header("x-version") === "beta" &&
-    holds(queryValue(exchange.query, "feature"), (query) => query.startsWith("new-") && !query.includes("\n"))
+    holds(
+      queryValue(exchange.query, "feature"),
+      (query) => query.startsWith("new-") && !query.includes("\n"),
+    )
   ) {
     return enter(exchange, "api", "beta", beta);
   }

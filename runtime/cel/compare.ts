@@ -97,16 +97,27 @@ function compareNumbers(left: number | bigint, right: number | bigint): number {
 
 /** Equality of two values, deep. */
 export function isEqual(left: unknown, right: unknown): boolean {
-  if (left === right) return true;
+  // a list is not equal to itself when it holds a NaN
+  if (left === right && typeof left !== "object") return true;
   if (typeof left === "string" || typeof right === "string") return false;
   const first = numberOf(left);
   if (first !== undefined) {
     const second = numberOf(right);
     return second !== undefined && compareNumbers(first, second) === 0;
   }
-  if (Array.isArray(left)) return Array.isArray(right) && isEqualList(left, right);
   if (typeof left !== "object" || typeof right !== "object") return false;
-  if (left === null || right === null) return false;
+  if (left === null || right === null) return left === right;
+  try {
+    return isEqualObject(left, right);
+  } catch (error) {
+    // JSON may be nested deeper than the stack; such a value is equal to none
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}
+
+function isEqualObject(left: object, right: object): boolean {
+  if (Array.isArray(left)) return Array.isArray(right) && isEqualList(left, right);
   if (left instanceof Box) return isEqualBox(left, right);
   if (left instanceof Uint8Array) {
     return right instanceof Uint8Array && Buffer.compare(left, right) === 0;

@@ -1,4 +1,4 @@
-import { isPlainMap } from "./values.ts";
+import { isPlainMap, MAX_ITEMS } from "./values.ts";
 
 /** What macros go over: the elements of a list, the keys of a map; undefined for other values. */
 export function itemsOf(range: unknown): readonly unknown[] | undefined {
@@ -7,14 +7,27 @@ export function itemsOf(range: unknown): readonly unknown[] | undefined {
   return isPlainMap(range) ? Object.keys(range) : undefined;
 }
 
+/** A range of at most so many items; a longer one is an error. */
+export function atMost(limit: number, range: unknown): unknown {
+  if (Array.isArray(range)) return range.length <= limit ? range : undefined;
+  if (range instanceof Map) return range.size <= limit ? range : undefined;
+  return (itemsOf(range)?.length ?? 0) <= limit ? range : undefined;
+}
+
 /** True when the test holds for an item: `exists` in a rule. False for what is no list or map. */
 export function some(range: unknown, test: (item: unknown) => boolean): boolean {
-  return itemsOf(range)?.some((item) => test(item)) ?? false;
+  const items = itemsOf(range);
+  if (items === undefined) return false;
+  for (let at = 0; at < items.length; at += 1) if (test(items[at])) return true;
+  return false;
 }
 
 /** True when the test holds for every item: `all` in a rule. False for what is no list or map. */
 export function every(range: unknown, test: (item: unknown) => boolean): boolean {
-  return itemsOf(range)?.every((item) => test(item)) ?? false;
+  const items = itemsOf(range);
+  if (items === undefined) return false;
+  for (let at = 0; at < items.length; at += 1) if (!test(items[at])) return false;
+  return true;
 }
 
 /** `range.exists(item, test)` as a value: true wins over an error. */
@@ -62,7 +75,7 @@ export function filter(
   test: (item: unknown) => unknown,
 ): readonly unknown[] | undefined {
   const items = itemsOf(range);
-  if (items === undefined) return undefined;
+  if (items === undefined || items.length > MAX_ITEMS) return undefined;
   const kept: unknown[] = [];
   for (const item of items) {
     const result = test(item);
@@ -79,7 +92,7 @@ export function map(
   test?: (item: unknown) => unknown,
 ): readonly unknown[] | undefined {
   const items = itemsOf(range);
-  if (items === undefined) return undefined;
+  if (items === undefined || items.length > MAX_ITEMS) return undefined;
   const changed: unknown[] = [];
   for (const item of items) {
     const isKept = test === undefined ? true : test(item);

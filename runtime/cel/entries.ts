@@ -1,6 +1,6 @@
 import { isKey } from "./collections.ts";
 import { hasKey } from "./select.ts";
-import { isPlainMap } from "./values.ts";
+import { isPlainMap, MAX_ITEMS } from "./values.ts";
 
 type Entry = readonly [key: unknown, value: unknown];
 type EntryTest = (key: unknown, value: unknown) => unknown;
@@ -99,11 +99,11 @@ function changed(
 
 function kept(range: unknown, test: EntryTest | undefined): readonly Entry[] | undefined {
   const entries = entriesOf(range);
-  if (entries === undefined || test === undefined)
-    return entries === undefined ? undefined : [...entries];
+  if (entries === undefined) return undefined;
   const results: Entry[] = [];
   for (const entry of entries) {
-    const isKept = test(...entry);
+    if (results.length === MAX_ITEMS) return undefined;
+    const isKept = test === undefined ? true : test(...entry);
     if (typeof isKept !== "boolean") return undefined;
     if (isKept) results.push(entry);
   }

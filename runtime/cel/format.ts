@@ -4,9 +4,21 @@ import { Duration, Timestamp } from "./time-values.ts";
 import { TypeValue } from "./types.ts";
 import { doubleOf, type Int, isInt, isPlainMap, kindOf, Uint } from "./values.ts";
 
-/** `text.format(list)`: `%s %d %f %e %b %o %x %X %%`, with a precision for `%f` and `%e`. */
+/**
+ * `text.format(list)`: `%s %d %f %e %b %o %x %X %%`, with a precision for `%f` and `%e`. A value that is nested too deep
+ * is an error.
+ */
 export function format(text: unknown, args: unknown): string | undefined {
   if (typeof text !== "string" || !Array.isArray(args)) return undefined;
+  try {
+    return formatAll(text, args);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+function formatAll(text: string, args: readonly unknown[]): string | undefined {
   let result = "";
   let used = 0;
   let end = 0;

@@ -16,8 +16,20 @@ export function json(text: unknown): unknown {
   }
 }
 
-/** `toJson(value)`: the value as JSON text. Bytes are base64, times as `string()` gives them. */
+/**
+ * `toJson(value)`: the value as JSON text. Bytes are base64, times as `string()` gives them. A value that is nested too
+ * deep is an error.
+ */
 export function toJson(value: unknown): string | undefined {
+  try {
+    return textOf(value);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+function textOf(value: unknown): string | undefined {
   switch (kindOf(value)) {
     case "null":
       return "null";
@@ -46,15 +58,15 @@ function numberText(value: unknown): string | undefined {
 }
 
 function listText(list: readonly unknown[]): string | undefined {
-  const parts = list.map(toJson);
+  const parts = list.map(textOf);
   return parts.includes(undefined) ? undefined : `[${parts.join(",")}]`;
 }
 
 function mapText(map: unknown): string | undefined {
   const parts: string[] = [];
   for (const [key, value] of entriesOf(map) ?? []) {
-    const name = typeof key === "string" ? key : toJson(key);
-    const text = toJson(value);
+    const name = typeof key === "string" ? key : textOf(key);
+    const text = textOf(value);
     if (name === undefined || text === undefined) return undefined;
     parts.push(`${JSON.stringify(name)}:${text}`);
   }

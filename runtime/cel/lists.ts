@@ -1,4 +1,10 @@
 import { compare } from "./compare.ts";
+import { MAX_ITEMS } from "./values.ts";
+
+/** Lists nested deeper are kept as they are. */
+const MAX_LEVELS = 1_000;
+/** Longer lists are not sorted: that would hold up every other request. */
+const MAX_SORTED = 20_000;
 
 /** `flatten(list)`, `list.flatten()`: the elements of the lists in it, one level deep. */
 export function flatten(list: unknown): readonly unknown[] | undefined {
@@ -7,7 +13,7 @@ export function flatten(list: unknown): readonly unknown[] | undefined {
 
 /** `flattenRecursive(list)`: all levels. */
 export function flattenRecursive(list: unknown): readonly unknown[] | undefined {
-  return Array.isArray(list) ? list.flat(Number.POSITIVE_INFINITY) : undefined;
+  return Array.isArray(list) ? list.flat(MAX_LEVELS) : undefined;
 }
 
 /** `list.sort()`: in ascending order; elements that can't be ordered are an error. */
@@ -20,7 +26,7 @@ export function sortBy(
   list: unknown,
   keyOf: (item: unknown) => unknown,
 ): readonly unknown[] | undefined {
-  if (!Array.isArray(list)) return undefined;
+  if (!Array.isArray(list) || list.length > MAX_SORTED) return undefined;
   const keyed = list.map((item: unknown) => ({ item, key: keyOf(item) }));
   const [first] = keyed;
   if (first === undefined) return [];
@@ -30,12 +36,23 @@ export function sortBy(
 
 /** `list.max()` and `max(a, b)`: the largest. */
 export function max(...values: readonly unknown[]): unknown {
-  return sort(listOf(values))?.at(-1);
+  return extreme(listOf(values), (order) => order > 0);
 }
 
 /** `list.min()` and `min(a, b)`: the smallest. */
 export function min(...values: readonly unknown[]): unknown {
-  return sort(listOf(values))?.[0];
+  return extreme(listOf(values), (order) => order < 0);
+}
+
+function extreme(list: unknown, isBetter: (order: number) => boolean): unknown {
+  if (!Array.isArray(list) || list.length > MAX_ITEMS) return undefined;
+  let best: unknown = list[0];
+  for (const item of list) {
+    const order = compare(item, best);
+    if (order === undefined) return undefined;
+    if (isBetter(order)) best = item;
+  }
+  return best;
 }
 
 function listOf(values: readonly unknown[]): unknown {

@@ -72,7 +72,7 @@ export function contentOf(optional: unknown): unknown {
 }
 
 /** `optional.or(other)`: the first that is there. */
-export function or(optional: unknown, other: unknown): unknown {
+export function orOptional(optional: unknown, other: unknown): unknown {
   if (!(optional instanceof Optional)) return undefined;
   if (optional.content !== undefined) return optional;
   return other instanceof Optional ? other : undefined;

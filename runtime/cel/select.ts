@@ -16,10 +16,16 @@ export function field(value: unknown, name: string): unknown {
   return value instanceof Map ? value.get(name) : undefined;
 }
 
-/** `has(value.name)`; undefined when `value` is no map. */
+/** `has(value.name)`: false for what has no fields, undefined when `value` is an error. */
 export function hasField(value: unknown, name: string): boolean | undefined {
   if (isPlainMap(value)) return Object.hasOwn(value, name);
-  return value instanceof Map ? value.has(name) : undefined;
+  if (value === undefined) return undefined;
+  return value instanceof Map && value.has(name);
+}
+
+/** Whether there is a value at all. */
+export function isPresent(value: unknown): boolean {
+  return value !== undefined;
 }
 
 /** `value[key]`: the entry of a map or the element of a list; undefined when it is not there. */

@@ -1,5 +1,12 @@
 import { codePointCount } from "./collections.ts";
-import { isInt } from "./values.ts";
+import { isInt, MAX_ITEMS } from "./values.ts";
+
+/** An argument that may be left out. One that is given and undefined is an error. */
+type Options = readonly [value?: unknown];
+
+function option(options: Options, fallback: unknown): unknown {
+  return options.length === 0 ? fallback : options[0];
+}
 
 /** `text.startsWith(prefix)`. */
 export function startsWith(text: unknown, prefix: unknown): boolean | undefined {
@@ -21,11 +28,16 @@ export function contains(text: unknown, part: unknown): boolean | undefined {
 
 /** `text.charAt(index)`: a code point; empty at the end, an error beyond. */
 export function charAt(text: unknown, index: unknown): string | undefined {
-  return typeof index === "number" ? substring(text, index, index + 1, true) : undefined;
+  if (typeof text !== "string" || !isInt(index)) return undefined;
+  const at = unitIndex(text, index);
+  if (at === undefined) return undefined;
+  const code = text.codePointAt(at);
+  return code === undefined ? "" : String.fromCodePoint(code);
 }
 
 /** `text.indexOf(part)`, `text.indexOf(part, from)`: in code points; -1 when it is not there. */
-export function indexOf(text: unknown, part: unknown, from: unknown = 0): number | undefined {
+export function indexOf(text: unknown, part: unknown, ...options: Options): number | undefined {
+  const from = option(options, 0);
   if (typeof text !== "string" || typeof part !== "string" || !isInt(from)) return undefined;
   const start = unitIndex(text, from);
   if (start === undefined) return undefined;
@@ -34,27 +46,23 @@ export function indexOf(text: unknown, part: unknown, from: unknown = 0): number
 }
 
 /** `text.lastIndexOf(part)`, `text.lastIndexOf(part, from)`. */
-export function lastIndexOf(text: unknown, part: unknown, from?: unknown): number | undefined {
+export function lastIndexOf(text: unknown, part: unknown, ...options: Options): number | undefined {
   if (typeof text !== "string" || typeof part !== "string") return undefined;
-  if (from === undefined) return wholeIndex(text, text.lastIndexOf(part));
+  if (options.length === 0) return wholeIndex(text, text.lastIndexOf(part));
+  const [from] = options;
   if (!isInt(from)) return undefined;
   const start = unitIndex(text, from);
   return start === undefined ? undefined : wholeIndex(text, text.lastIndexOf(part, start));
 }
 
 /** `text.substring(start)`, `text.substring(start, end)`: in code points; out of range is an error. */
-export function substring(
-  text: unknown,
-  start: unknown,
-  end?: unknown,
-  isClipped = false,
-): string | undefined {
+export function substring(text: unknown, start: unknown, ...options: Options): string | undefined {
   if (typeof text !== "string" || !isInt(start)) return undefined;
   const first = unitIndex(text, start);
   if (first === undefined) return undefined;
-  if (end === undefined) return text.slice(first);
-  if (!isInt(end)) return undefined;
-  const last = unitIndex(text, end) ?? (isClipped ? text.length : undefined);
+  if (options.length === 0) return text.slice(first);
+  const [end] = options;
+  const last = isInt(end) ? unitIndex(text, end) : undefined;
   return last === undefined || last < first ? undefined : text.slice(first, last);
 }
 
@@ -75,8 +83,9 @@ export function replace(
   text: unknown,
   part: unknown,
   replacement: unknown,
-  limit: unknown = -1,
+  ...options: Options
 ): string | undefined {
+  const limit = option(options, -1);
   if (typeof text !== "string" || typeof part !== "string") return undefined;
   if (typeof replacement !== "string" || !isInt(limit)) return undefined;
   if (limit < 0) return text.replaceAll(part, () => replacement);
@@ -92,8 +101,9 @@ export function replace(
 export function split(
   text: unknown,
   separator: unknown,
-  limit: unknown = -1,
+  ...options: Options
 ): readonly string[] | undefined {
+  const limit = option(options, -1);
   if (typeof text !== "string" || typeof separator !== "string" || !isInt(limit)) return undefined;
   if (limit === 0) return [];
   const parts = separator === "" ? [...text] : text.split(separator);
@@ -103,11 +113,17 @@ export function split(
 }
 
 /** `list.join()`, `list.join(separator)`: an element that is no string is an error. */
-export function join(list: unknown, separator: unknown = ""): string | undefined {
+export function join(list: unknown, ...options: Options): string | undefined {
+  const separator = option(options, "");
   if (typeof separator !== "string") return undefined;
   // a header of one value is a string
   if (typeof list === "string") return list;
-  if (!Array.isArray(list) || !list.every((each) => typeof each === "string")) return undefined;
+  if (
+    !Array.isArray(list) ||
+    list.length > MAX_ITEMS ||
+    !list.every((each) => typeof each === "string")
+  )
+    return undefined;
   return list.join(separator);
 }
 

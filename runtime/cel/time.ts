@@ -1,6 +1,9 @@
 import { timestampOf } from "./time-arithmetic.ts";
 import { Duration, Timestamp } from "./time-values.ts";
 
+/** The zone, if one is given. */
+type Zone = readonly [zone?: unknown];
+
 /** Milliseconds since 1970 as a timestamp. */
 export function fromMillis(millis: number | undefined): Timestamp | undefined {
   if (millis === undefined) return undefined;
@@ -9,34 +12,34 @@ export function fromMillis(millis: number | undefined): Timestamp | undefined {
 }
 
 /** `time.getFullYear()`, in UTC or a zone. */
-export function getFullYear(time: unknown, zone: unknown = "UTC"): number | undefined {
-  return localDate(time, zone)?.getUTCFullYear();
+export function getFullYear(time: unknown, ...zone: Zone): number | undefined {
+  return localDate(time, ...zone)?.getUTCFullYear();
 }
 
 /** `time.getMonth()`, January is 0. */
-export function getMonth(time: unknown, zone: unknown = "UTC"): number | undefined {
-  return localDate(time, zone)?.getUTCMonth();
+export function getMonth(time: unknown, ...zone: Zone): number | undefined {
+  return localDate(time, ...zone)?.getUTCMonth();
 }
 
 /** `time.getDate()`, the first is 1. */
-export function getDate(time: unknown, zone: unknown = "UTC"): number | undefined {
-  return localDate(time, zone)?.getUTCDate();
+export function getDate(time: unknown, ...zone: Zone): number | undefined {
+  return localDate(time, ...zone)?.getUTCDate();
 }
 
 /** `time.getDayOfMonth()`, the first is 0. */
-export function getDayOfMonth(time: unknown, zone: unknown = "UTC"): number | undefined {
-  const date = getDate(time, zone);
+export function getDayOfMonth(time: unknown, ...zone: Zone): number | undefined {
+  const date = getDate(time, ...zone);
   return date === undefined ? undefined : date - 1;
 }
 
 /** `time.getDayOfWeek()`, Sunday is 0. */
-export function getDayOfWeek(time: unknown, zone: unknown = "UTC"): number | undefined {
-  return localDate(time, zone)?.getUTCDay();
+export function getDayOfWeek(time: unknown, ...zone: Zone): number | undefined {
+  return localDate(time, ...zone)?.getUTCDay();
 }
 
 /** `time.getDayOfYear()`, the first of January is 0. */
-export function getDayOfYear(time: unknown, zone: unknown = "UTC"): number | undefined {
-  const date = localDate(time, zone);
+export function getDayOfYear(time: unknown, ...zone: Zone): number | undefined {
+  const date = localDate(time, ...zone);
   if (date === undefined) return undefined;
   const newYear = new Date(0);
   newYear.setUTCFullYear(date.getUTCFullYear(), 0, 1);
@@ -44,28 +47,28 @@ export function getDayOfYear(time: unknown, zone: unknown = "UTC"): number | und
 }
 
 /** `getHours()`: the hour of a timestamp, or the whole hours of a duration. */
-export function getHours(time: unknown, zone: unknown = "UTC"): number | undefined {
-  return time instanceof Duration ? total(time, 3600) : localDate(time, zone)?.getUTCHours();
+export function getHours(time: unknown, ...zone: Zone): number | undefined {
+  return time instanceof Duration ? total(time, 3600) : localDate(time, ...zone)?.getUTCHours();
 }
 
 /** `getMinutes()`: the minute of a timestamp, or the whole minutes of a duration. */
-export function getMinutes(time: unknown, zone: unknown = "UTC"): number | undefined {
-  return time instanceof Duration ? total(time, 60) : localDate(time, zone)?.getUTCMinutes();
+export function getMinutes(time: unknown, ...zone: Zone): number | undefined {
+  return time instanceof Duration ? total(time, 60) : localDate(time, ...zone)?.getUTCMinutes();
 }
 
 /** `getSeconds()`: the second of a timestamp, or the whole seconds of a duration. */
-export function getSeconds(time: unknown, zone: unknown = "UTC"): number | undefined {
-  return time instanceof Duration ? total(time, 1) : localDate(time, zone)?.getUTCSeconds();
+export function getSeconds(time: unknown, ...zone: Zone): number | undefined {
+  return time instanceof Duration ? total(time, 1) : localDate(time, ...zone)?.getUTCSeconds();
 }
 
 /** `getMilliseconds()`: of the second, for timestamps and durations. */
-export function getMilliseconds(time: unknown, zone: unknown = "UTC"): number | undefined {
+export function getMilliseconds(time: unknown, ...zone: Zone): number | undefined {
   if (time instanceof Duration) {
     const isNegative = time.seconds < 0 && time.nanos > 0;
     const nanos = isNegative ? time.nanos - 1_000_000_000 : time.nanos;
     return Math.trunc(nanos / 1_000_000) + 0;
   }
-  if (!(time instanceof Timestamp) || localDate(time, zone) === undefined) return undefined;
+  if (!(time instanceof Timestamp) || localDate(time, ...zone) === undefined) return undefined;
   return Math.floor(time.nanos / 1_000_000);
 }
 
@@ -76,7 +79,9 @@ function total(duration: Duration, unit: number): number {
 }
 
 /** The date and time on the clocks of a zone, as if they were in UTC; undefined for an unknown zone. */
-function localDate(time: unknown, zone: unknown): Date | undefined {
+function localDate(time: unknown, ...zones: Zone): Date | undefined {
+  // a zone that is given and undefined is an error
+  const zone = zones.length === 0 ? "UTC" : zones[0];
   if (!(time instanceof Timestamp) || typeof zone !== "string") return undefined;
   const offset = zoneOffset(time.seconds, zone);
   return offset === undefined ? undefined : new Date((time.seconds + offset) * 1000);

@@ -82,6 +82,13 @@ export function isIntNumber(value: number): boolean {
   return Number.isSafeInteger(value) && !Object.is(value, -0);
 }
 
+/**
+ * Macros that make a value for each item refuse longer lists: what a request brings must not hold up the others. Tests
+ * (`in`, `exists`, `all`) go over lists of any length.
+ */
+export const MAX_ITEMS = 100_000;
+
+/** What a CEL value is. */
 export type Kind =
   | "null"
   | "bool"

@@ -1,3 +1,4 @@
+import type { EnvVariables } from "../cel/variables.ts";
 import type { RemoteDocument } from "../http/remote-document.ts";
 
 /** What the requests of one gateway process share; it outlives a reload of the configuration. */
@@ -10,6 +11,8 @@ export interface GatewayContext {
   readonly sessions: Map<string, LiveSession>;
   /** Documents that requests need from other servers (key sets, metadata), by what they are and their URL. */
   readonly documents: Map<string, RemoteDocument>;
+  /** Where the gateway runs: `env` in CEL. */
+  readonly env: EnvVariables;
   /** Tells the operator, in the process log. Never with a token, a body or a secret. */
   readonly warn: (message: string) => void;
   /** True once the process was told to end: new sessions are refused, streams end when they can. */

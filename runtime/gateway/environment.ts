@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { EnvVariables } from "../cel/variables.ts";
 import type { DrainSettings, Gateway, ServiceAddresses } from "./definition.ts";
 import { StartupError } from "./startup-error.ts";
 
@@ -8,6 +9,7 @@ export interface ProcessSettings {
   readonly drain: DrainSettings;
   readonly logFormat: "text" | "json";
   readonly sessionKey: Buffer;
+  readonly env: EnvVariables;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -30,6 +32,11 @@ export function processSettings(gateway: Gateway, environment: Environment): Pro
     drain: { min, max: Math.max(min, max) },
     logFormat: logFormat(environment.LOG_FORMAT) ?? gateway.accessLog.format,
     sessionKey: sessionKey(environment.SESSION_KEY),
+    env: {
+      podName: environment.POD_NAME ?? "",
+      namespace: environment.NAMESPACE ?? "",
+      gateway: gateway.name,
+    },
   };
 }
 

@@ -20,3 +20,15 @@ export function env(name: string, fallback?: string): string {
 export function file(path: string): string {
   return resolve(process.env.GWC_CONFIG_DIR ?? ".", path);
 }
+
+/** The URL of an upstream that the environment names: `host:port` is plain HTTP. Throws StartupError when it is no URL. */
+export function httpUrl(text: string): string {
+  const url = text.includes("://") ? text : `http://${text}`;
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed === undefined || !/^https?:$/.test(parsed.protocol) || parsed.username !== "") {
+    throw lateError(
+      "the address of an upstream is neither host:port nor an http:// or https:// URL",
+    );
+  }
+  return url;
+}

@@ -55,7 +55,7 @@ export class Listeners {
       for (const { endpoint, certificates } of wanted) {
         const key = endpointKey(endpoint);
         const before = this.#open.get(key);
-        if (before !== undefined && before.server.canUse(endpoint.tls)) {
+        if (before?.server.canUse(endpoint.tls) === true) {
           next.set(key, { ...before, endpoint });
           kept.push(() => adopt(before.server, endpoint, certificates));
           continue;

@@ -1,9 +1,11 @@
+import type { EnvVariables } from "../cel/variables.ts";
 import type { RemoteDocument } from "../http/remote-document.ts";
 import type { GatewayContext, LiveSession } from "./context.ts";
 
 /** The context of a running process. */
 export class LiveContext implements GatewayContext {
   readonly sessionKey: Buffer;
+  readonly env: EnvVariables;
   readonly sessions: Map<string, LiveSession> = new Map();
   readonly documents: Map<string, RemoteDocument> = new Map();
   readonly warn: (message: string) => void;
@@ -11,8 +13,9 @@ export class LiveContext implements GatewayContext {
   isOverdue = false;
   readonly #deadlineListeners: Set<() => void> = new Set();
 
-  constructor(sessionKey: Buffer, warn: (message: string) => void) {
+  constructor(sessionKey: Buffer, env: EnvVariables, warn: (message: string) => void) {
     this.sessionKey = sessionKey;
+    this.env = env;
     this.warn = warn;
   }
 

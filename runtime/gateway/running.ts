@@ -63,7 +63,9 @@ class Running implements RunningGateway {
   constructor(definition: Gateway, settings: ProcessSettings) {
     this.#definition = definition;
     this.#settings = settings;
-    this.#context = new LiveContext(settings.sessionKey, (message) => this.#log.warn(message));
+    this.#context = new LiveContext(settings.sessionKey, settings.env, (message) =>
+      this.#log.warn(message),
+    );
     this.#listeners = new Listeners(this.#context);
     this.#accessLog = accessLog(settings.logFormat, this.#writer);
     this.#log = new ProcessLog(settings.logFormat, this.#writer);

@@ -33,8 +33,17 @@ export interface Exchange extends RequestVariables {
   readonly requestHeaders: readonly string[];
   /** Replaces every request header of that name (lower case) with one; the client's own value is gone for `header` too. */
   setRequestHeader(name: string, value: string): void;
+  /** Adds a request header; those of the same name stay. */
+  addRequestHeader(name: string, value: string): void;
   /** Removes every request header of that name (lower case). */
   removeRequestHeader(name: string): void;
+
+  /** What goes upstream instead of the client's own; `method`, `target` and `host` go on saying what the client sent. */
+  forwardMethod: string;
+  /** In origin form. */
+  forwardTarget: string;
+  /** Undefined until a policy decided: the upstream's own name. */
+  forwardHost: string | undefined;
 
   /**
    * The whole request body, at most `limit` bytes. `"too-large"` when it is longer (nothing more is read),
@@ -46,6 +55,8 @@ export interface Exchange extends RequestVariables {
    * it arrives (it can then be read by nobody else).
    */
   readonly body: Uint8Array | BodySource | null;
+  /** Another body goes upstream from here on: bytes of a policy, or the client's body passed through one. */
+  setRequestBody(body: Uint8Array | BodySource): void;
 
   /** Adds a header to whatever answer this exchange gets, made here or upstream; replaces one of the same name. */
   setResponseHeader(name: string, value: string): void;

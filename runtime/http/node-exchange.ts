@@ -28,6 +28,7 @@ export class NodeExchange extends RequestHead implements Exchange {
   #source: RequestBody | undefined;
   #bytes: Promise<Buffer | "too-large" | "aborted"> | undefined;
   #collected: Buffer | undefined;
+  #replacement: Uint8Array | BodySource | undefined;
   #edits: HeaderEdits | undefined;
   /** Bytes of the answer's body still to come, when its length was announced. */
   #remaining: number | undefined;
@@ -55,8 +56,21 @@ export class NodeExchange extends RequestHead implements Exchange {
   }
 
   get body(): Uint8Array | BodySource | null {
+    if (this.#replacement !== undefined) return this.#replacement;
     if (!this.hasBody) return null;
     return this.#collected ?? this.#bodySource();
+  }
+
+  get bufferedBody(): Uint8Array | undefined {
+    return this.#collected;
+  }
+
+  setRequestBody(body: Uint8Array | BodySource): void {
+    this.#replacement = body;
+    // What the client sends is read all the same, or its connection could not be used again.
+    if (body instanceof Uint8Array && this.hasBody && this.#bytes === undefined) {
+      this.#bodySource().discard();
+    }
   }
 
   readBody(limit: number): Promise<Buffer | "too-large" | "aborted"> {

@@ -9,6 +9,9 @@ export class RequestHead implements RequestVariables {
   readonly startTime = Date.now();
   readonly method: string;
   readonly target: string;
+  forwardMethod: string;
+  forwardTarget: string;
+  forwardHost: string | undefined;
   readonly host: string;
   readonly hasBody: boolean;
   protected readonly request: WireRequest;
@@ -19,6 +22,8 @@ export class RequestHead implements RequestVariables {
     this.request = request;
     this.method = request.method ?? "";
     this.target = request.url ?? "";
+    this.forwardMethod = this.method;
+    this.forwardTarget = this.target;
     this.host = facts.host;
     this.hasBody = facts.hasBody;
     const sent = request.rawHeaders;
@@ -88,6 +93,10 @@ export class RequestHead implements RequestVariables {
     const headers = withoutHeader(this.#requestHeaders, name);
     headers.push(name, value);
     this.#requestHeaders = headers;
+  }
+
+  addRequestHeader(name: string, value: string): void {
+    this.#requestHeaders = [...this.#requestHeaders, name, value];
   }
 
   removeRequestHeader(name: string): void {

@@ -1,6 +1,6 @@
 import type { Exchange } from "../http/exchange.ts";
 import { failureAnswer, noteFailure, respondFailure } from "./failure-answer.ts";
-import { respondRpc, rpcCode, rpcError } from "./rpc-answer.ts";
+import { respondRpc, rpcError } from "./rpc-answer.ts";
 import { sseMessage } from "./sse.ts";
 import type { TargetFailure } from "./target.ts";
 
@@ -22,7 +22,7 @@ export class ClientStream {
   readonly #exchange: Exchange;
   readonly #id: string;
   readonly #timer: NodeJS.Timeout;
-  #stopWaiting: (() => void) | undefined;
+  readonly #stopWaiting: () => void;
   #isStream = false;
 
   /** `id`: the request's, as JSON text. `keepAlive`: milliseconds of silence before a comment. */
@@ -34,6 +34,9 @@ export class ClientStream {
       exchange.write(": keep-alive\n\n");
     }, keepAlive);
     exchange.onAbort(() => this.#stop());
+    this.#stopWaiting = exchange.gateway.onDrainDeadline(() => {
+      this.fail({ kind: "draining", detail: "drained" });
+    });
   }
 
   /** Sends a message ahead of the answer. False: the client reads slowly, wait for `onDrain`. */
@@ -82,13 +85,10 @@ export class ClientStream {
     if (this.#isStream) return;
     this.#isStream = true;
     this.#exchange.respondHead(200, streamHeaders);
-    this.#stopWaiting = this.#exchange.gateway.onDrainDeadline(() => {
-      this.answer(rpcError(this.#id, rpcCode.internal, "the gateway is shutting down"));
-    });
   }
 
   #stop(): void {
     clearInterval(this.#timer);
-    this.#stopWaiting?.();
+    this.#stopWaiting();
   }
 }

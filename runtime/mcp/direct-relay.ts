@@ -47,6 +47,7 @@ export class DirectRelay implements UpstreamHandler {
   start(send: (handler: UpstreamHandler) => UpstreamRequest): void {
     this.#exchange.record.upstream = this.#target.upstream.name;
     this.#request = send(this);
+    this.#stopWaiting = this.#exchange.gateway.onDrainDeadline(() => this.#drain());
     this.#exchange.onAbort(() => {
       this.#stopWaiting?.();
       this.#request?.abort();
@@ -113,11 +114,6 @@ export class DirectRelay implements UpstreamHandler {
       this.#headers,
       length === undefined ? undefined : Number(length),
     );
-    if (!this.#isStream) return;
-    this.#stopWaiting = exchange.gateway.onDrainDeadline(() => {
-      this.#request?.abort();
-      this.#endStream("the gateway is shutting down");
-    });
   }
 
   /** Sends on what was read, less what is hidden. */
@@ -145,6 +141,18 @@ export class DirectRelay implements UpstreamHandler {
     if (this.#exchange.write(chunk)) return true;
     this.#exchange.onDrain(() => this.#request?.resume());
     return false;
+  }
+
+  #drain(): void {
+    this.#request?.abort();
+    if (!this.#exchange.isAnswered) {
+      const id = this.#options.requestId ?? "null";
+      respondFailure(this.#exchange, id, { kind: "draining", detail: "drained" });
+    } else if (this.#isStream) {
+      this.#endStream(failureAnswer("draining").message);
+    } else {
+      this.#exchange.abort();
+    }
   }
 
   /** The target's answer is unfit to be shown. */

@@ -6,7 +6,7 @@ import type { McpBackend } from "./backend.ts";
 import { DirectRelay } from "./direct-relay.ts";
 import { isListMethod } from "./items.ts";
 import { type Message, textAt } from "./message.ts";
-import type { HttpSession, McpSession } from "./session.ts";
+import type { HttpSession, McpSession, SessionParts } from "./session.ts";
 import { sendInSession } from "./session-request.ts";
 import { endSession, openSession, refuseUnknownSession, resumeSession } from "./sessions.ts";
 import type { StreamableHttpTarget } from "./target.ts";
@@ -37,37 +37,31 @@ export function passThrough(
     refuseUnknownSession(exchange);
     return;
   }
-  const isListing =
-    post === undefined ? exchange.method === "GET" : isListMethod(post.message.method);
-  const isInspected = isListing && !isOpen(access);
+  const isInspected = !isOpen(access) && mayList(exchange, post);
   const relay = new DirectRelay(exchange, target, {
     requestId: post?.message.kind === "request" ? post.message.id : undefined,
     filter: isInspected ? rulesFilter(exchange, access, target.name) : undefined,
     limit: backend.limits.message,
     onSession: isOpening
-      ? (opened) => openSession(exchange, backend, access, newSession(post.message, opened)).id
+      ? (opened) => openSession(exchange, backend, access, partsOf(post.message, opened)).id
       : undefined,
     onTaken:
       exchange.method === "DELETE" && session !== undefined
         ? () => endSession(exchange, session)
         : undefined,
   });
-  relay.start((handler) =>
-    sendInSession(
-      {
-        target,
-        session: httpSession(session),
-        owner: session,
-        method: methodOf(exchange),
-        headers: headersForTarget(exchange, target.credentials),
-        version: exchange.header("mcp-protocol-version"),
-        acceptEncoding: isInspected ? undefined : exchange.header("accept-encoding"),
-        lastEventId: exchange.header("last-event-id"),
-        body: post?.bytes ?? null,
-      },
-      handler,
-    ),
-  );
+  const options = {
+    target,
+    session: httpSession(session),
+    owner: session,
+    method: methodOf(exchange),
+    headers: headersForTarget(exchange, target.credentials),
+    version: exchange.header("mcp-protocol-version"),
+    acceptEncoding: isInspected ? undefined : exchange.header("accept-encoding"),
+    lastEventId: exchange.header("last-event-id"),
+    body: post?.bytes ?? null,
+  };
+  relay.start((handler) => sendInSession(options, handler));
 }
 
 /**
@@ -95,7 +89,12 @@ export function passWellKnown(exchange: Exchange, backend: McpBackend): boolean 
   return true;
 }
 
-function newSession(message: Message, id: string) {
+/** Whether the answer may hold a list: a GET stream may repeat one that was asked for before. */
+function mayList(exchange: Exchange, post: DirectMessage | undefined): boolean {
+  return post === undefined ? exchange.method === "GET" : isListMethod(post.message.method);
+}
+
+function partsOf(message: Message, id: string): SessionParts {
   const { params, text } = message;
   const http: HttpSession = { kind: "http", id, version: "", features: "", renewal: undefined };
   return {

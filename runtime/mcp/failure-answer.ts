@@ -36,6 +36,8 @@ export function failureAnswer(
         code,
         message: "MCP server gave no valid answer",
       };
+    case "draining":
+      return { status: 503, reason: "Draining", code, message: "The gateway is shutting down" };
     case "cancelled":
       return { status: 200, reason: "ClientClosed", code: -32800, message: "Request cancelled" };
     case "session":

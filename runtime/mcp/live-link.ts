@@ -1,3 +1,5 @@
+import type { ProcessGroups } from "./process-groups.ts";
+
 /** A connection to a target that lives in this process: a child, or an SSE stream. */
 export interface LiveLink {
   readonly isOpen: boolean;
@@ -29,8 +31,8 @@ export interface LiveLinkEvents {
 export interface LinkHost {
   /** The most bytes of one message from a target, and of messages that it has not yet taken. */
   readonly messageLimit: number;
-  /** Called when the process ends, however it ends by itself: children are killed here. */
-  readonly atExit: Set<() => void>;
+  /** The groups of children. */
+  readonly groups: ProcessGroups;
   /** Says something about a target in the gateway's log. */
   log(target: string, text: string): void;
 }

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { GatewayContext, LiveSession } from "../gateway/context.ts";
 import type { LinkHost } from "./live-link.ts";
 
+import { ProcessGroups } from "./process-groups.ts";
 import type { LiveParts, McpSession } from "./session.ts";
 
 /** How many sessions a process holds, and for how long. */
@@ -54,16 +55,9 @@ class Sessions implements SessionTable {
   /** Insertion order is order of use. */
   readonly #remembered = new Map<string, McpSession>();
   readonly #live = new Map<string, LiveParts>();
-  readonly #atExit = new Set<() => void>();
-  readonly #onExit = () => {
-    for (const end of this.#atExit) end();
-  };
+  readonly #groups = new ProcessGroups();
   #sweeper: NodeJS.Timeout | undefined;
   #sweepInterval = 0;
-
-  constructor() {
-    process.on("exit", this.#onExit);
-  }
 
   find(id: string): McpSession | undefined {
     const session = this.#remembered.get(id);
@@ -123,7 +117,7 @@ class Sessions implements SessionTable {
         `mcp target ${target}: ${isShort ? text : `${text.slice(0, longestLogText)}...`}`,
       );
     };
-    return { messageLimit, atExit: this.#atExit, log };
+    return { messageLimit, groups: this.#groups, log };
   }
 
   close(): void {

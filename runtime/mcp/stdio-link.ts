@@ -3,6 +3,7 @@ import type { Readable, Writable } from "node:stream";
 import { onOneLine } from "./json-text.ts";
 import { LineReader } from "./line-reader.ts";
 import type { LinkHost, LiveLink, LiveLinkEvents } from "./live-link.ts";
+import { signalGroup } from "./process-groups.ts";
 import type { StdioTarget } from "./target.ts";
 
 /**
@@ -42,7 +43,7 @@ class StdioLink implements LiveLink {
   readonly #host: LinkHost;
   readonly #events: LiveLinkEvents;
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
-  readonly #killAtExit: () => void;
+
   #isOpen = true;
 
   constructor(target: StdioTarget, host: LinkHost, events: LiveLinkEvents) {
@@ -55,8 +56,7 @@ class StdioLink implements LiveLink {
       stdio: ["pipe", "pipe", "pipe"],
       env: environmentOf(target),
     });
-    this.#killAtExit = () => this.#signal("SIGKILL");
-    host.atExit.add(this.#killAtExit);
+    if (this.#child.pid !== undefined) host.groups.add(this.#child.pid);
     this.#watch();
   }
 
@@ -138,17 +138,11 @@ class StdioLink implements LiveLink {
   }
 
   #signal(signal: NodeJS.Signals): void {
-    const pid = this.#child.pid;
-    if (pid === undefined) return;
-    try {
-      process.kill(-pid, signal);
-    } catch {
-      // The whole group is gone already.
-    }
+    if (this.#child.pid !== undefined) signalGroup(this.#child.pid, signal);
   }
 
   #forget(): void {
-    this.#host.atExit.delete(this.#killAtExit);
+    if (this.#child.pid !== undefined) this.#host.groups.delete(this.#child.pid);
   }
 }
 

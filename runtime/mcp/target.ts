@@ -68,7 +68,7 @@ export interface Call {
 export interface TargetFailure {
   /**
    * `session`: the target doesn't know the session any more. `status`: it answered with another HTTP status.
-   * `cancelled`: the client has taken the request back.
+   * `cancelled`: the client has taken the request back. `draining`: the gateway ends.
    */
   readonly kind:
     | "connect"
@@ -78,7 +78,8 @@ export interface TargetFailure {
     | "session"
     | "status"
     | "duplicate"
-    | "cancelled";
+    | "cancelled"
+    | "draining";
   /** For the log only. */
   readonly detail: string;
 }

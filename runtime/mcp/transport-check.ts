@@ -51,9 +51,13 @@ function passesVersionCheck(exchange: Exchange): boolean {
   return false;
 }
 
+/** What the SDKs send with every POST. */
+const usualAccept = "application/json, text/event-stream";
+
 function accepts(exchange: Exchange, type: string, subtype: string): boolean {
   const header = exchange.header("accept");
   if (header === undefined) return false;
+  if (header === usualAccept) return true;
   for (const range of header.toLowerCase().split(",")) {
     const semicolon = range.indexOf(";");
     const name = (semicolon === -1 ? range : range.slice(0, semicolon)).trim();

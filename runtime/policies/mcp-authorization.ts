@@ -13,3 +13,8 @@ export interface McpRuleInput {
  * The route's MCP backend asks it; an item it refuses does not exist for the client.
  */
 export type McpRule = (input: McpRuleInput) => boolean;
+
+/** The target of the item that a rule is asked about: for targets with rules of their own. */
+export function targetOf({ tool, prompt, resource }: McpVariables): string | undefined {
+  return (tool ?? prompt ?? resource)?.target;
+}

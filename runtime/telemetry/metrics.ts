@@ -87,6 +87,7 @@ export class RouteMetrics {
   }
 }
 
+/** How many requests of one kind a route had. */
 export interface RequestCounter extends RequestLabels {
   value: number;
 }

@@ -1,4 +1,4 @@
-import type { Code, Hole } from "../code.ts";
+import type { Hole } from "../code.ts";
 
 /** The parts of a route's module that its backend adds. */
 export interface BackendCode {
@@ -8,8 +8,8 @@ export interface BackendCode {
   readonly first: readonly Hole[];
   /** Statements after CORS and before everything else that a policy does. */
   readonly guard: readonly Hole[];
-  /** The last statement of the route's function. */
-  readonly step: Code;
+  /** The last statements of the route's function; none when a policy ends it. */
+  readonly step: readonly Hole[];
   /** True when the step returns a promise. */
   readonly isAsync: boolean;
 }

@@ -2,7 +2,7 @@ import type { McpBackend, McpTarget, RouteNode } from "../../compiler/ir.ts";
 import { type Code, code, imported, importedType, literal } from "../code.ts";
 import type { Trace } from "../trace.ts";
 import type { BackendCode } from "./backend.ts";
-import { CONNECT_TIMEOUT } from "./host.ts";
+import { CONNECT_TIMEOUT, upstreamUrl } from "./host.ts";
 
 const MODULE = "gwc/runtime/mcp/backend";
 
@@ -12,18 +12,25 @@ export interface McpScope {
   readonly trace: Trace;
   /** The rule function, when there is mcpAuthorization. */
   readonly rule: Code | undefined;
-  /** True when a policy declared `jwt`. */
-  readonly hasJwt: boolean;
+  /** The verified claims, or null. */
+  readonly jwt: Code;
+  /** True when a policy checked the client's credentials. */
+  readonly isAuthenticated: boolean;
   /** Origins of the CORS policy: pages that may use the endpoint. */
   readonly allowOrigins: readonly string[];
   /** Hostnames that the route answers; empty for any. */
   readonly hostnames: readonly string[];
   /** The most bytes of a client's message. */
   readonly maxBufferSize: number;
+  /** True when the route's matches let a request for `/.well-known/...` in. */
+  readonly reachesWellKnown: boolean;
 }
 
-/** The most bytes of one message of a server, and the most sessions that hold connections. */
-const LIMITS = { message: 67_108_864, sessions: 1000 };
+/** The most bytes of one message of a server. */
+const MESSAGE_LIMIT = 67_108_864;
+
+/** Sessions that hold something open: a child process takes tens of megabytes, a stream a few kilobytes. */
+const SESSIONS = { stdio: 100, other: 1000 };
 
 /** Milliseconds. */
 const TIMEOUTS = {
@@ -39,14 +46,22 @@ export function mcpBackend(backend: McpBackend, scope: McpScope): BackendCode {
   const open = imported(MODULE, "openMcpBackend");
   const settings = {
     route: scope.route.name,
-    targets: backend.targets.map((node) => target(node, scope.hasJwt ? "withhold" : "forward")),
+    targets: backend.targets.map((node) =>
+      target(node, scope.isAuthenticated ? "withhold" : "forward"),
+    ),
     prefix: backend.prefixMode === "always" || backend.targets.length > 1,
     failureMode: backend.failureMode,
     timeouts: TIMEOUTS,
-    limits: { body: scope.maxBufferSize, ...LIMITS },
+    limits: {
+      body: scope.maxBufferSize,
+      message: MESSAGE_LIMIT,
+      sessions: backend.targets.some(({ kind }) => kind === "stdio")
+        ? SESSIONS.stdio
+        : SESSIONS.other,
+    },
   };
   const allows = scope.rule ?? code`${imported("gwc/runtime/mcp/access", "allowEverything")}`;
-  const access = literal({ jwt: scope.hasJwt ? code`jwt` : null, allows });
+  const access = literal({ jwt: scope.jwt, allows });
   const pages = { hostnames: scope.hostnames, allowOrigins: scope.allowOrigins };
   const origin = "gwc/runtime/mcp/origin";
   return {
@@ -58,10 +73,25 @@ export function mcpBackend(backend: McpBackend, scope: McpScope): BackendCode {
       code`const pages: ${importedType(origin, "OriginSettings")} = ${literal(pages)};`,
     ],
     first: [code`exchange.refusalFormat = "json-rpc";`],
-    guard: [code`if (${imported(origin, "refuseForeignOrigin")}(exchange, pages)) return;`],
-    step: code`return ${imported("gwc/runtime/mcp/serve", "serveMcp")}(exchange, backend, ${access});`,
+    guard: [
+      ...wellKnown(backend, scope),
+      code`if (${imported(origin, "refuseForeignOrigin")}(exchange, pages)) return;`,
+    ],
+    step: [
+      code`return ${imported("gwc/runtime/mcp/serve", "serveMcp")}(exchange, backend, ${access});`,
+    ],
     isAsync: true,
   };
+}
+
+/** A single server behind a route without token check is its own OAuth resource server: it answers for its metadata. */
+function wellKnown({ targets, prefixMode }: McpBackend, scope: McpScope): readonly Code[] {
+  const isDirect =
+    targets.length === 1 && targets[0]?.kind === "streamable" && prefixMode !== "always";
+  if (!isDirect || scope.isAuthenticated || !scope.reachesWellKnown) return [];
+  return [
+    code`if (${imported("gwc/runtime/mcp/direct", "passWellKnown")}(exchange, backend)) return;`,
+  ];
 }
 
 /**
@@ -74,7 +104,12 @@ function target(node: McpTarget, credentials: "withhold" | "forward"): Code {
     case "streamable":
     case "sse": {
       const make = imported(MODULE, node.kind === "sse" ? "sse" : "streamableHttp");
-      const settings = { name, url: node.url, connectTimeout: CONNECT_TIMEOUT, credentials };
+      const settings = {
+        name,
+        url: upstreamUrl(node.url),
+        connectTimeout: CONNECT_TIMEOUT,
+        credentials,
+      };
       return code`${make}(${literal(settings)})`;
     }
     case "stdio": {

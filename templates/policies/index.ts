@@ -1,18 +1,42 @@
 import type { PolicyKind, PolicyUse } from "../../compiler/ir.ts";
+import { apiKeyTemplate } from "./api-key.ts";
 import { authorizationTemplate } from "./authorization.ts";
+import { basicAuthTemplate } from "./basic-auth.ts";
 import { corsTemplate } from "./cors.ts";
+import { csrfTemplate } from "./csrf.ts";
+import { directResponseTemplate } from "./direct-response.ts";
+import { hostRewriteTemplate } from "./host-rewrite.ts";
 import { jwtAuthTemplate } from "./jwt-auth.ts";
 import { mcpAuthenticationTemplate } from "./mcp-authentication.ts";
 import { mcpAuthorizationTemplate } from "./mcp-authorization.ts";
 import type { PolicyCode, PolicyTemplate, RouteScope } from "./policy.ts";
+import { requestHeaderModifierTemplate } from "./request-header-modifier.ts";
+import { requestMirrorTemplate } from "./request-mirror.ts";
+import { requestRedirectTemplate } from "./request-redirect.ts";
+import { responseHeaderModifierTemplate } from "./response-header-modifier.ts";
+import { retryTemplate } from "./retry.ts";
+import { timeoutTemplate } from "./timeout.ts";
+import { urlRewriteTemplate } from "./url-rewrite.ts";
 
 /** The template of every policy; the place in the list is the place in the request order. */
 const templates: { readonly [Kind in PolicyKind]: PolicyTemplate<Kind> } = {
   cors: corsTemplate,
   mcpAuthentication: mcpAuthenticationTemplate,
   jwtAuth: jwtAuthTemplate,
+  basicAuth: basicAuthTemplate,
+  apiKey: apiKeyTemplate,
   authorization: authorizationTemplate,
   mcpAuthorization: mcpAuthorizationTemplate,
+  csrf: csrfTemplate,
+  requestHeaderModifier: requestHeaderModifierTemplate,
+  responseHeaderModifier: responseHeaderModifierTemplate,
+  hostRewrite: hostRewriteTemplate,
+  urlRewrite: urlRewriteTemplate,
+  requestRedirect: requestRedirectTemplate,
+  directResponse: directResponseTemplate,
+  requestMirror: requestMirrorTemplate,
+  timeout: timeoutTemplate,
+  retry: retryTemplate,
 };
 
 /** The code of one policy of a route. */

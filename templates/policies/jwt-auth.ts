@@ -1,6 +1,7 @@
 import type { PolicySettings } from "../../compiler/ir.ts";
-import { type Code, code, imported, literal, type Printable } from "../code.ts";
-import type { PolicyCode, PolicyTemplate } from "./policy.ts";
+import { code, imported, literal, type Printable } from "../code.ts";
+import { awaitedIdentitySteps } from "../identity.ts";
+import type { PolicyTemplate } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/jwt-auth";
 
@@ -12,31 +13,14 @@ export const jwtAuthTemplate: PolicyTemplate<"jwtAuth"> = ({ settings, origin },
       const jwtAuth = ${imported(MODULE, "openJwt")}(${literal(jwtSettings(settings.providers))});
     `,
   ],
-  ...jwtSteps(
-    settings.mode,
-    { strict: imported(MODULE, "requireJwt"), optional: imported(MODULE, "acceptJwt") },
-    code`jwtAuth`,
-  ),
+  ...awaitedIdentitySteps("jwt", settings.mode, CHECKS, code`jwtAuth`),
 });
 
-/** The steps of a token check: which function runs is decided by the mode. */
-export function jwtSteps(
-  mode: PolicySettings["jwtAuth"]["mode"],
-  checks: {
-    readonly strict: ReturnType<typeof imported>;
-    readonly optional: ReturnType<typeof imported>;
-  },
-  verifier: Code,
-): Pick<PolicyCode, "steps" | "isAsync" | "definesJwt"> {
-  const steps =
-    mode === "permissive"
-      ? [code`const jwt = await ${imported(MODULE, "observeJwt")}(exchange, ${verifier});`]
-      : [
-          code`const jwt = await ${checks[mode]}(exchange, ${verifier});`,
-          code`if (jwt === undefined) return;`,
-        ];
-  return { steps, isAsync: true, definesJwt: true };
-}
+const CHECKS = {
+  strict: imported(MODULE, "requireJwt"),
+  optional: imported(MODULE, "acceptJwt"),
+  permissive: imported(MODULE, "observeJwt"),
+};
 
 /** The settings of `openJwt`. */
 export function jwtSettings(providers: PolicySettings["jwtAuth"]["providers"]): Printable {

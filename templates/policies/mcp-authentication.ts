@@ -1,5 +1,6 @@
 import { type Code, code, imported, literal, type Printable } from "../code.ts";
-import { jwtSettings, jwtSteps } from "./jwt-auth.ts";
+import { awaitedIdentitySteps } from "../identity.ts";
+import { jwtSettings } from "./jwt-auth.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/mcp-authentication";
@@ -23,12 +24,14 @@ export const mcpAuthenticationTemplate: PolicyTemplate<"mcpAuthentication"> = (
     first: [
       code`if (${imported(METADATA, "isOAuthPath")}(exchange)) return ${serve(provider)}(exchange, oauth);`,
     ],
-    ...jwtSteps(
-      mode,
-      { strict: imported(MODULE, "requireMcpJwt"), optional: imported(MODULE, "acceptMcpJwt") },
-      code`mcpAuthentication`,
-    ),
+    ...awaitedIdentitySteps("jwt", mode, CHECKS, code`mcpAuthentication`),
   };
+};
+
+const CHECKS = {
+  strict: imported(MODULE, "requireMcpJwt"),
+  optional: imported(MODULE, "acceptMcpJwt"),
+  permissive: imported("gwc/runtime/policies/jwt-auth", "observeJwt"),
 };
 
 type Settings = Parameters<typeof mcpAuthenticationTemplate>[0]["settings"];

@@ -1,26 +1,96 @@
-import { code, importedType, join, name } from "../code.ts";
+import type { PolicySettings } from "../../compiler/ir.ts";
+import { type Code, code, imported, importedType, join, literal, name } from "../code.ts";
+import type { Expressions } from "../expression.ts";
 import { rulesCode } from "../rules.ts";
+import { parameter } from "../variables.ts";
 import type { PolicyTemplate } from "./policy.ts";
+
+const MODULE = "gwc/runtime/policies/mcp-authorization";
 
 /** `mcpAuthorization`: the rule function that the MCP backend asks about every item, listed or called. */
 export const mcpAuthorizationTemplate: PolicyTemplate<"mcpAuthorization"> = (
   { settings, origin },
-  { trace, expressions },
+  { trace, expressions, variables },
 ) => {
-  const { body, variables } = rulesCode(settings.rules, expressions);
-  const input = importedType("gwc/runtime/policies/mcp-authorization", "McpRuleInput");
-  const parameter =
-    variables.length === 0 ? [] : code`{ ${join(variables.map(name), ", ")} }: ${input}`;
+  const { rules, ofTargets } = settings;
+  const own = ofTargets.map(({ id, rules: each }) =>
+    ruleFunction(`mayUseOn${id.charAt(0).toUpperCase()}${id.slice(1)}`, each, expressions),
+  );
+  const all = ruleFunction(own.length === 0 ? "mayUse" : "mayUseElsewhere", rules, expressions);
+  const others = [...new Set([...own, all].flatMap((each) => each.others))].sort();
+  const declarations = [...own, all].map(({ text }) => text);
+  const choice = own.length === 0 ? [] : [targetChoice(ofTargets, own, all, others)];
+  const passed = others.map((variable) => variables.argument(variable));
   return {
     declarations: [
       code`
         ${trace(origin)}
-        function mayUse(${parameter}): boolean {
-          ${body}
-        }
+        ${join([...declarations, ...choice], "\n\n")}
       `,
     ],
     steps: [],
-    mcpRule: code`mayUse`,
+    mcpRule:
+      others.length === 0
+        ? code`mayUse`
+        : code`(input) => mayUse(${join([code`input`, ...passed], ", ")})`,
   };
 };
+
+/** What the backend tells of each item; identities besides the token's are the route's to pass. */
+const OF_THE_ITEM: ReadonlySet<string> = new Set(["request", "jwt", "mcp"]);
+
+interface RuleFunction {
+  readonly text: Code;
+  /** How it is called with `input`, and the other variables under their names. */
+  readonly call: Code;
+  readonly others: readonly string[];
+}
+
+function ruleFunction(
+  label: string,
+  rules: PolicySettings["mcpAuthorization"]["rules"],
+  expressions: Expressions,
+): RuleFunction {
+  const { body, variables } = rulesCode(rules, expressions);
+  const input = importedType(MODULE, "McpRuleInput");
+  const own = variables.filter((variable) => OF_THE_ITEM.has(variable));
+  const others = variables.filter((variable) => !OF_THE_ITEM.has(variable));
+  const item =
+    own.length === 0 ? code`_input: ${input}` : code`{ ${join(own.map(name), ", ")} }: ${input}`;
+  const parameters = variables.length === 0 ? [] : join([item, ...others.map(parameter)], ", ");
+  const passed = variables.length === 0 ? [] : [code`input`, ...others.map(name)];
+  return {
+    text: code`
+      function ${name(label)}(${parameters}): boolean {
+        ${body}
+      }
+    `,
+    call: code`${name(label)}(${join(passed, ", ")})`,
+    others,
+  };
+}
+
+/** Some targets have rules of their own: the item's target decides. */
+function targetChoice(
+  targets: PolicySettings["mcpAuthorization"]["ofTargets"],
+  own: readonly RuleFunction[],
+  all: RuleFunction,
+  others: readonly string[],
+): Code {
+  const cases = targets.map(
+    ({ target }, index) => code`
+      case ${literal(target)}:
+        return ${own[index]?.call ?? all.call};
+    `,
+  );
+  const input = code`input: ${importedType(MODULE, "McpRuleInput")}`;
+  return code`
+    function mayUse(${join([input, ...others.map(parameter)], ", ")}): boolean {
+      switch (${imported(MODULE, "targetOf")}(input.mcp)) {
+        ${cases}
+        default:
+          return ${all.call};
+      }
+    }
+  `;
+}

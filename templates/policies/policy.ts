@@ -2,6 +2,7 @@ import type { PolicyKind, PolicyUse } from "../../compiler/ir.ts";
 import type { Code, Hole } from "../code.ts";
 import type { Expressions } from "../expression.ts";
 import type { Trace } from "../trace.ts";
+import type { RouteVariables } from "../variables.ts";
 
 /** The parts of a route's module that one policy adds. */
 export interface PolicyCode {
@@ -13,8 +14,14 @@ export interface PolicyCode {
   readonly first?: readonly Hole[];
   /** True when a step awaits. */
   readonly isAsync?: boolean;
-  /** True when a step declares `jwt`. */
-  readonly definesJwt?: boolean;
+  /** The CEL variable that a step declares: `jwt`. */
+  readonly defines?: string;
+  /** The steps when nothing later reads that variable, where they are others. */
+  readonly unread?: readonly Hole[];
+  /** True when the last step answers every request: it ends the route's function. */
+  readonly answers?: boolean;
+  /** The call that passes the request on to an upstream, in the place of `forward`; the last policy's counts. */
+  readonly forward?: (upstream: Code) => Code;
   /** What later parts of the route pass on: the name of the MCP rule function. */
   readonly mcpRule?: Code;
 }
@@ -26,8 +33,10 @@ export interface RouteScope {
   readonly expressions: Expressions;
   /** The most bytes of a body that is read as a whole. */
   readonly maxBufferSize: number;
-  /** The kinds of the route's policies. */
+  /** All policies of the route, in request order. */
   readonly policies: readonly PolicyUse[];
+  /** The CEL variables that the policies before this one declare. */
+  readonly variables: RouteVariables;
 }
 
 /** The template of a policy kind. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { memoryHost } from "../../compiler/host.ts";
+import { bugReport } from "../../compiler/report/bug.ts";
 import { examine } from "../../compiler/report/examine.ts";
 import { githubReport } from "../../compiler/report/github.ts";
 import { junitReport } from "../../compiler/report/junit.ts";
@@ -101,5 +102,16 @@ describe("machine formats hold hostile text", () => {
     expect(said).toContain("&lt;&amp;]]&gt;");
     // Everything that is no entity, tag or text is a mistake of the writer.
     expect(said.replace(/<[^<>]*>/g, "")).not.toMatch(/[<>]|&(?!(?:amp|lt|gt|quot|#\d+);)/);
+  });
+});
+
+describe("a bug in gwc", () => {
+  it("is reported with its place and without its message, which may quote the configuration", () => {
+    const error = new SyntaxError('Unexpected token in "hunter2"');
+    const said = bugReport(error, false);
+    expect(said).toMatch(/^error: this is a bug in gwc [\d.]+ \(Node\.js [\d.]+\): SyntaxError\n/);
+    expect(said).toMatch(/^ {4}at .*report\.test\.ts:\d+:\d+/m);
+    expect(said).not.toContain("hunter2");
+    expect(bugReport(error, true)).toContain("hunter2");
   });
 });

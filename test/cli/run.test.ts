@@ -1,5 +1,5 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
-import { Agent, request } from "node:http";
+import { Agent, createServer, request, type ServerResponse } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freePort, gatewayText, TakenPort, Upstream } from "./support/configs.ts";
 import { Running, Workspace } from "./support/gwc.ts";
@@ -97,6 +97,27 @@ describe("gwc run follows its file", () => {
     agent.destroy();
     expect([before.text, after.text]).toEqual(["first", "second"]);
     expect(after.localPort).toBe(before.localPort);
+  });
+
+  it("a stream that has begun goes on under the gateway that began it", async () => {
+    const port = await freePort();
+    const held: ServerResponse[] = [];
+    const source = createServer((_, response) => {
+      response.write("before ");
+      held.push(response);
+    });
+    await new Promise<void>((resolve) => source.listen(0, "127.0.0.1", resolve));
+    const address = source.address();
+    const upstream = typeof address === "object" ? (address?.port ?? 0) : 0;
+    using workspace = new Workspace({ "gateway.yaml": gatewayText({ upstream, port }) });
+    await using running = await start(workspace.path("gateway.yaml"));
+    const answer = await fetch(`http://127.0.0.1:${port}/`);
+    workspace.write("gateway.yaml", gatewayText({ upstream: first.port, port }));
+    await running.saying(/changed: route api changed\n/);
+    expect(await body(port)).toBe("first");
+    held[0]?.end("after");
+    expect(await answer.text()).toBe("before after");
+    source.close();
   });
 
   it("after a bad edit its mistakes are printed, and the last good gateway goes on", async () => {

@@ -14,7 +14,10 @@ describe("the schema for editors", () => {
     allowUnionTypes: true,
   }).compile(editorSchema());
 
-  it.each(globSync("examples/*/gateway.yaml", { cwd: root }))("accepts %s", (file) => {
+  const files = globSync("examples/*/gateway.yaml", { cwd: root });
+
+  // The others are Kubernetes manifests, which editors check by their CRDs.
+  it.each(files.filter((file) => !file.includes("cluster-")))("accepts %s", (file) => {
     const value: unknown = parse(readFileSync(path.join(root, file), "utf8"));
     expect(validate(value), JSON.stringify(validate.errors)).toBe(true);
   });

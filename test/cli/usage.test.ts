@@ -69,3 +69,50 @@ describe("explain and schema", () => {
     expect(stdout).toMatch(/^ {2}yaml-syntax +error$/m);
   });
 });
+
+describe("gwc eval", () => {
+  const claims = ["--data", '{"jwt": {"sub": "ada"}}'];
+
+  it("gives the value of an expression on data of the user", () => {
+    expect(gwc(["eval", 'jwt.sub == "ada"', ...claims])).toEqual({
+      code: 0,
+      stdout: "true\ntype: bool\n",
+      stderr: "",
+    });
+  });
+
+  it.each([
+    ['{"sub": jwt.sub}', 0, { value: { sub: "ada" }, type: "map(string, dyn)" }],
+    ["b'abc'", 0, { value: "YWJj", type: "bytes" }],
+    ["9007199254740993", 0, { value: "9007199254740993", type: "int" }],
+    ['duration("90s")', 0, { value: "90s", type: "duration" }],
+    ["jwt.name", 1, { error: expect.stringContaining("evaluating it is an error") }],
+    ["1 + 2u", 1, { error: expect.stringMatching(/^cel-no-overload: /) }],
+  ])("as JSON, %s is one object", (expression, code, object) => {
+    const result = gwc(["eval", expression, "--format", "json", ...claims]);
+    expect([result.code, JSON.parse(result.stdout)]).toEqual([code, object]);
+  });
+
+  it("shows the TypeScript that the expression becomes", () => {
+    const { stdout } = gwc(["eval", 'jwt.sub.startsWith("a")', "--emit", ...claims]);
+    expect(stdout).toContain('// jwt.sub.startsWith("a")\n');
+    expect(stdout).toMatch(/true\ntype: bool\n$/);
+  });
+
+  it("an absent claim is an error of the evaluation, a mistake has a place and a hint", () => {
+    const absent = gwc(["eval", "jwt.name", ...claims]);
+    expect([absent.code, absent.stdout]).toEqual([1, ""]);
+    expect(absent.stderr).toContain("evaluating it is an error");
+    const mistake = gwc(["eval", "jwts.sub"]);
+    expect(mistake.code).toBe(1);
+    expect(mistake.stderr).toContain(
+      'error[cel-unknown-variable]: "jwts" is not a variable here\n --> expression:1:1\n',
+    );
+    expect(mistake.stderr).toContain('hint: did you mean "jwt"?');
+  });
+
+  it("data that is no JSON is not quoted back", () => {
+    const { code, stderr } = gwc(["eval", "true", "--data", "{hunter2"]);
+    expect([code, stderr]).toEqual([1, "error: the data is not valid JSON\n"]);
+  });
+});

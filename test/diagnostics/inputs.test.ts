@@ -67,7 +67,9 @@ describe("input made to exhaust the reader", () => {
   it("an expression that is too long or too deep is refused", () => {
     const long = said({ "a.yaml": withRule(`"${"x".repeat(17_000)}" == request.path`) });
     expect(long).toEqual([expect.stringMatching(/^(out-of-range|cel-too-long) at 1:/)]);
-    const deep = said({ "a.yaml": withRule(`${"!(".repeat(150)}request.path == ""${")".repeat(150)}`) });
+    const deep = said({
+      "a.yaml": withRule(`${"!(".repeat(150)}request.path == ""${")".repeat(150)}`),
+    });
     expect(deep).toEqual([expect.stringMatching(/^cel-too-deep at 1:/)]);
   });
 });

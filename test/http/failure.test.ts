@@ -8,6 +8,7 @@ import {
   RawClient,
   startPlain,
   startRawUpstream,
+  startScripted,
   startUpstream,
 } from "./harness.ts";
 
@@ -280,7 +281,7 @@ describe("a slow reader", () => {
 
 describe("a handler that throws", () => {
   test("is a 500 without internals, with a stack on stderr, and the process lives on", async () => {
-    const { gateway, url } = await startPlain("http://127.0.0.1:1");
+    const { gateway, url } = await startScripted("http://127.0.0.1:1");
     const answer = await fetch(`${url}/throws`);
     expect(answer.status).toBe(500);
     expect(await answer.text()).toBe("internal error");
@@ -290,7 +291,7 @@ describe("a handler that throws", () => {
   });
 
   test("outside of any request shows on stderr, and the process lives on", async () => {
-    const { gateway, url } = await startPlain("http://127.0.0.1:1");
+    const { gateway, url } = await startScripted("http://127.0.0.1:1");
     await fetch(`${url}/throws-timer`);
     await eventually(
       () => /^bug: Error: a bug in a timer\n\s+at /m.exec(gateway.errors),
@@ -300,7 +301,7 @@ describe("a handler that throws", () => {
   });
 
   test("after the head breaks the connection off", async () => {
-    const { gateway, port } = await startPlain("http://127.0.0.1:1");
+    const { gateway, port } = await startScripted("http://127.0.0.1:1");
     const client = new RawClient(port);
     client.send("GET /throws-later HTTP/1.1\r\nHost: x\r\n\r\n");
     await client.closes();

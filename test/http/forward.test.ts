@@ -1,6 +1,12 @@
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
-import { RawClient, startPlain, startRawUpstream, startUpstream } from "./harness.ts";
+import {
+  RawClient,
+  startPlain,
+  startRawUpstream,
+  startScripted,
+  startUpstream,
+} from "./harness.ts";
 
 /** Answers with what it was asked, as JSON. */
 function echo(request: IncomingMessage, done: (seen: Seen) => void): void {
@@ -58,7 +64,7 @@ describe("a forwarded request", () => {
 
   test("names the upstream in Host, or keeps the client's where the route says so", async () => {
     const upstream = await startEcho();
-    const { url } = await startPlain(upstream);
+    const { url } = await startScripted(upstream);
     const auto = await ask(url);
     expect(value(auto, "host")).toBe(new URL(upstream).host);
     const kept = await ask(`${url}/keep-host`);
@@ -66,7 +72,7 @@ describe("a forwarded request", () => {
   });
 
   test("loses every hop-by-hop header, and those that Connection names", async () => {
-    const { port } = await startPlain(await startEcho());
+    const { port } = await startScripted(await startEcho());
     const client = new RawClient(port);
     client.send(
       "GET /keep-host HTTP/1.1\r\nHost: x\r\nConnection: close, X-Drop, x-user\r\nX-Drop: 1\r\nX-User: forged\r\n" +
@@ -107,7 +113,7 @@ describe("a forwarded request", () => {
   });
 
   test("can be read whole by a policy first", async () => {
-    const { url } = await startPlain(await startEcho());
+    const { url } = await startScripted(await startEcho());
     const init = { method: "POST", body: new Uint8Array(500_000) };
     const seen = await ask(`${url}/buffered`, init);
     expect(seen.bytes).toBe(500_000);
@@ -118,7 +124,7 @@ describe("a forwarded request", () => {
   });
 
   test("is asked for its body only when somebody reads it", async () => {
-    const { port } = await startPlain(await startEcho());
+    const { port } = await startScripted(await startEcho());
     const head = "Host: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n";
     const read = new RawClient(port);
     read.send(`POST / HTTP/1.1\r\n${head}`);
@@ -134,7 +140,7 @@ describe("a forwarded request", () => {
 
 describe("a forwarded answer", () => {
   test("gets the gateway's headers in the place of the upstream's", async () => {
-    const { url } = await startPlain(await startEcho());
+    const { url } = await startScripted(await startEcho());
     expect((await fetch(`${url}/keep-host`)).headers.get("x-answer")).toBe("gateway");
     expect((await fetch(`${url}/`)).headers.get("x-answer")).toBe("upstream");
   });
@@ -182,7 +188,7 @@ describe("a forwarded answer", () => {
   });
 
   test("with a value that can't be a header is a 502, never a header more", async () => {
-    const { url } = await startPlain(await startEcho());
+    const { url } = await startScripted(await startEcho());
     const answer = await fetch(`${url}/bad-header`);
     expect(answer.status).toBe(502);
     expect(answer.headers.getSetCookie()).toEqual([]);

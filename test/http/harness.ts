@@ -1,8 +1,17 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import { connect, createServer as createNetServer, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { onTestFinished } from "vitest";
+import { afterAll, onTestFinished } from "vitest";
+import { writeFiles } from "../../compiler/3-emit/write.ts";
+import { memoryHost } from "../../compiler/host.ts";
+import { compileFile } from "../support/build.ts";
+
+/** Any free ports. */
+const serviceAddresses = { STATS_ADDR: "127.0.0.1:0", READINESS_ADDR: "127.0.0.1:0" };
 
 /** A gateway that runs as its own process; it is gone when the test has finished. */
 export class GatewayProcess {
@@ -12,10 +21,9 @@ export class GatewayProcess {
   readonly #exited: Promise<number | null>;
 
   constructor(script: string, environment: Readonly<Record<string, string>>) {
-    const path = fileURLToPath(new URL(`fixtures/${script}`, import.meta.url));
-    this.child = spawn(process.execPath, [path], {
+    this.child = spawn(process.execPath, [script], {
       stdio: ["pipe", "pipe", "pipe"],
-      env: { ...process.env, ...environment },
+      env: { ...process.env, ...serviceAddresses, ...environment },
     });
     this.child.stdout?.on("data", (chunk) => {
       this.output += chunk;
@@ -59,12 +67,50 @@ export class GatewayProcess {
   }
 }
 
-/** The plain fixture in front of an upstream. */
+/** A compiled gateway that forwards everything to an upstream. */
 export async function startPlain(
   upstream: string,
   environment: Readonly<Record<string, string>> = {},
 ): Promise<{ gateway: GatewayProcess; port: number; url: string }> {
-  const gateway = new GatewayProcess("gateway.ts", { UPSTREAM: upstream, ...environment });
+  plain ??= compilePlain();
+  return start(new GatewayProcess(await plain, { UPSTREAM: upstream, ...environment }));
+}
+
+/**
+ * A gateway with handlers that no configuration gives: they throw, answer in halves, set headers of their own. See
+ * fixtures/gateway.ts.
+ */
+export async function startScripted(
+  upstream: string,
+): Promise<{ gateway: GatewayProcess; port: number; url: string }> {
+  return start(new GatewayProcess(fixture("gateway.ts"), { UPSTREAM: upstream }));
+}
+
+/** The path of a hand-written gateway. */
+export function fixture(script: string): string {
+  return fileURLToPath(new URL(`fixtures/${script}`, import.meta.url));
+}
+
+/** The bundle of the plain gateway: made once for a file of tests, whose gateways follow each other on one port. */
+let plain: Promise<string> | undefined;
+
+afterAll(async () => {
+  if (plain !== undefined) rmSync(dirname(await plain), { recursive: true });
+});
+
+async function compilePlain(): Promise<string> {
+  const route = `{name: plain, backends: [{host: "\${UPSTREAM}"}]}`;
+  const config = `binds: [{port: ${await freePort()}, listeners: [{name: http, routes: [${route}]}]}]`;
+  const host = memoryHost({ "gateway.yaml": config });
+  const { files } = await compileFile("gateway.yaml", { name: "plain", host });
+  const folder = mkdtempSync(join(tmpdir(), "gwc-http-"));
+  writeFiles(folder, files);
+  return join(folder, "gateway.mjs");
+}
+
+async function start(
+  gateway: GatewayProcess,
+): Promise<{ gateway: GatewayProcess; port: number; url: string }> {
   const port = await gateway.port();
   return { gateway, port, url: `http://127.0.0.1:${port}` };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { RawClient, startPlain, startUpstream } from "./harness.ts";
+import { RawClient, startScripted, startUpstream } from "./harness.ts";
 
 /** A gateway whose upstream notes what reached it. */
 async function startWatched(): Promise<{ port: number; reached: string[] }> {
@@ -9,7 +9,7 @@ async function startWatched(): Promise<{ port: number; reached: string[] }> {
     request.resume();
     request.on("end", () => response.end("ok"));
   });
-  const { port } = await startPlain(upstream);
+  const { port } = await startScripted(upstream);
   return { port, reached };
 }
 

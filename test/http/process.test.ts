@@ -2,6 +2,7 @@ import { createServer } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import {
   eventually,
+  fixture,
   freePort,
   GatewayProcess,
   pause,
@@ -12,13 +13,15 @@ import {
 
 describe("a gateway that can't start ends with 1 and one line that says why", () => {
   test("a variable that is not set", async () => {
-    const gateway = new GatewayProcess("gateway.ts", {});
+    const gateway = new GatewayProcess(fixture("gateway.ts"), {});
     expect(await gateway.exited).toBe(1);
     expect(gateway.errors).toBe("error: the environment variable UPSTREAM is not set\n");
   });
 
   test("an upstream whose URL is malformed, without the credentials in it", async () => {
-    const gateway = new GatewayProcess("gateway.ts", { UPSTREAM: "http://user:pass@host:99999" });
+    const gateway = new GatewayProcess(fixture("gateway.ts"), {
+      UPSTREAM: "http://user:pass@host:99999",
+    });
     expect(await gateway.exited).toBe(1);
     expect(gateway.errors).toBe('error: "http://host:99999" is not the URL of an HTTP server\n');
   });
@@ -34,7 +37,7 @@ describe("a gateway that can't start ends with 1 and one line that says why", ()
         if (address !== null && typeof address === "object") resolve(address.port);
       });
     });
-    const gateway = new GatewayProcess("reload.ts", {
+    const gateway = new GatewayProcess(fixture("reload.ts"), {
       FIRST_PORT: String(port),
       SECOND_PORT: "1",
     });
@@ -54,7 +57,10 @@ describe("a gateway that can't start ends with 1 and one line that says why", ()
       'CONNECTION_MIN_TERMINATION_DEADLINE must be seconds or a duration like "10s", not "soon"',
     ],
   ])("a malformed %s", async (name, value, message) => {
-    const gateway = new GatewayProcess("gateway.ts", { UPSTREAM: "http://x", [name]: value });
+    const gateway = new GatewayProcess(fixture("gateway.ts"), {
+      UPSTREAM: "http://x",
+      [name]: value,
+    });
     expect(await gateway.exited).toBe(1);
     expect(gateway.errors).toBe(`error: ${message}\n`);
   });
@@ -173,7 +179,7 @@ describe("a definition that replaces another", () => {
 async function startReload(): Promise<{ gateway: GatewayProcess; first: number; second: number }> {
   const first = await freePort();
   const second = await freePort();
-  const gateway = new GatewayProcess("reload.ts", {
+  const gateway = new GatewayProcess(fixture("reload.ts"), {
     FIRST_PORT: String(first),
     SECOND_PORT: String(second),
     GWC_CONFIG_DIR: "/nonexistent",

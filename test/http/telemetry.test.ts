@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { eventually, freePort, RawClient, startPlain, startUpstream } from "./harness.ts";
+import {
+  eventually,
+  freePort,
+  RawClient,
+  startPlain,
+  startScripted,
+  startUpstream,
+} from "./harness.ts";
 
 function startOk(): Promise<string> {
   return startUpstream((_request, response) => response.end("ok"));
@@ -62,7 +69,7 @@ test("JSON lines are objects with the same names", async () => {
 });
 
 test("counters and latencies of each route are exposed for Prometheus", async () => {
-  const { gateway, url } = await startPlain(await startOk());
+  const { gateway, url } = await startScripted(await startOk());
   for (let i = 0; i < 3; i++) await (await fetch(url)).text();
   await fetch(`${url}/missing`);
   await fetch(url, { method: "REPORT" });

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "node:tls";
 import { expect, onTestFinished, test } from "vitest";
-import { eventually, freePort, GatewayProcess, RawClient } from "./harness.ts";
+import { eventually, fixture, freePort, GatewayProcess, RawClient } from "./harness.ts";
 
 test("each name gets its certificate, and one without a listener the first", async () => {
   const { port } = await startSecure();
@@ -77,7 +77,7 @@ async function startSecure(
   makeCertificate(folder, "a", "a.example.com");
   makeCertificate(folder, "wild", "*.example.com");
   const port = await freePort();
-  const gateway = new GatewayProcess("reload.ts", {
+  const gateway = new GatewayProcess(fixture("reload.ts"), {
     FIRST_PORT: String(port),
     SECOND_PORT: "1",
     GWC_CONFIG_DIR: folder,

@@ -111,8 +111,7 @@ describe.each(["/mcp", "/merged"])("a session of %s", (path) => {
     expect(id).toMatch(/^[\x21-\x7e]+$/);
     expect(Buffer.from(id, "base64url").toString("latin1")).not.toContain("upstream");
     await post(at(gateway, path), ping, session);
-    await new Promise((resolve) => setTimeout(resolve, 150));
-    expect(gateway.log()).toContain("mcp.session.id=");
+    await vi.waitFor(() => expect(gateway.log()).toContain("mcp.session.id="));
     expect(gateway.log()).not.toContain(id);
     expect(gateway.log()).not.toContain("upstream-1");
   });

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -43,6 +44,12 @@ function isAlive(pid: number): boolean {
   } catch {
     return false;
   }
+}
+
+/** The processes whose parent this one is. */
+function childrenOf(pid: number): number[] {
+  const found = spawnSync("ps", ["-o", "pid=", "--ppid", String(pid)], { encoding: "utf8" });
+  return found.stdout.trim().split(/\s+/).map(Number);
 }
 
 async function until(condition: () => boolean, milliseconds = 3000): Promise<void> {
@@ -138,7 +145,7 @@ describe("a child", () => {
       headers: session,
       body: JSON.stringify(toolCall("hang", "x")),
     });
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await until(() => readFileSync(journal, "utf8").includes('"id":"x"'));
     const second = await post(gateway.url, toolCall("hang", "x"), session);
     expect(second.status).toBe(400);
     await send(gateway.url, { method: "DELETE", headers: session });
@@ -180,24 +187,38 @@ describe("a child", () => {
     await until(() => readFileSync(journal, "utf8").includes('"id":"asked","error"'));
   });
 
-  test("can ask the client on its GET stream and gets the answer", async () => {
+  test("can ask the client on the stream of the request that it works on, and gets the answer", async () => {
     const session = await openSession(gateway.url);
-    const stream = await fetch(gateway.url, {
+    const listening = await fetch(gateway.url, {
       headers: { ...session, accept: "text/event-stream" },
     });
-    const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
-    const call = post(gateway.url, toolCall("ask", 3), session);
-    // One request is under way: what the child asks belongs to it.
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    const headers = { ...session, "content-type": "application/json", accept: "*/*" };
+    const body = JSON.stringify(toolCall("ask", 3));
+    const call = await fetch(gateway.url, { method: "POST", headers, body });
+    const reader = call.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let text = "";
+    const read = async (wanted: string) => {
+      while (!text.includes(wanted)) text += (await reader?.read())?.value ?? "";
+    };
+    await read('"id":"asked","method":"roots/list"');
     const result = { roots: [{ uri: "file:///x" }] };
     await post(gateway.url, { jsonrpc: "2.0", id: "asked", result }, session);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await read(`"data":${JSON.stringify(result)}`);
     await send(gateway.url, { method: "DELETE", headers: session });
-    const messages = messagesOf(await call);
-    expect(messages[0]).toMatchObject({ id: "asked", method: "roots/list" });
-    expect(messages[1]).toMatchObject({ params: { data: result } });
-    expect(messages[2]).toMatchObject({ id: 3, error: { code: -32603 } });
-    expect(await reader?.read()).toMatchObject({ done: true });
+    await read('"id":3,"error":{"code":-32603');
+    expect(await listening.text()).toBe("");
+  });
+
+  test("is heard on the GET stream when no request is under way", async () => {
+    const session = await openSession(gateway.url);
+    const listening = await fetch(gateway.url, {
+      headers: { ...session, accept: "text/event-stream" },
+    });
+    await post(gateway.url, { jsonrpc: "2.0", id: "asked", result: "heard" }, session);
+    const reader = listening.body?.pipeThrough(new TextDecoderStream()).getReader();
+    expect((await reader?.read())?.value).toContain('"data":"heard"');
+    await send(gateway.url, { method: "DELETE", headers: session });
+    expect((await reader?.read())?.done).toBe(true);
   });
 });
 
@@ -213,17 +234,19 @@ describe("the gateway", () => {
     await until(() => !started.some(isAlive));
   });
 
-  test("leaves no child behind when it is killed", async () => {
-    await start();
+  test("leaves nothing behind when it is killed: a guard ends what will not end by itself", async () => {
+    await start(["--grandchild", "--stubborn"]);
     await openSession(gateway.url);
-    await until(() => pids("child").length === 1);
-    const started = pids("child");
+    await until(() => pids("grandchild").length === 1);
+    const started = [...pids("child"), ...pids("grandchild")];
+    const guards = childrenOf(gateway.pid).filter((pid) => !started.includes(pid));
+    expect(guards.length).toBe(1);
     await gateway.stop("SIGKILL");
-    await until(() => !started.some(isAlive));
+    await until(() => ![...started, ...guards].some(isAlive), 8000);
   });
 
   test("ends a call that hangs at its deadline", async () => {
-    await start([], { timeouts: { call: 300 } });
+    await start([], { timeouts: { call: 2000 } });
     const session = await openSession(gateway.url);
     const answer = await post(gateway.url, toolCall("hang", 4), session);
     expect(answer.status).toBe(504);

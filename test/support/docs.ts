@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
+import { editorSchemaText } from "../../compiler/commands/schema.ts";
 import { policyTable } from "../../compiler/policies/table.ts";
 import { root } from "./build.ts";
 
@@ -17,5 +18,8 @@ export function generatedDocs(): readonly GeneratedDoc[] {
     /(<!-- policies:.*-->\n)[\s\S]*?(<!-- \/policies -->)/,
     (_, start: string, end: string) => `${start}${policyTable()}\n${end}`,
   );
-  return [{ path: readme, text }];
+  return [
+    { path: readme, text },
+    { path: path.join(root, "examples", "schema.json"), text: editorSchemaText() },
+  ];
 }

@@ -18,7 +18,12 @@ import {
 } from "./schemas/gateway.ts";
 import { parametersSchema } from "./schemas/parameters.ts";
 import { policySchema } from "./schemas/policy.ts";
-import { grpcRouteSchema, httpRouteSchema, tcpRouteSchema, tlsRouteSchema } from "./schemas/routes.ts";
+import {
+  grpcRouteSchema,
+  httpRouteSchema,
+  tcpRouteSchema,
+  tlsRouteSchema,
+} from "./schemas/routes.ts";
 
 /** A kind of the cluster form: how it is spelled, and its shape. */
 export interface KindRow {
@@ -38,7 +43,10 @@ export const OUR_GROUPS = ["gwc.dev", "agentgateway.dev"];
 
 /** Every kind that is read. */
 export const kinds: readonly KindRow[] = [
-  { ...gatewayKind("GatewayClass", ["v1", "v1beta1"], () => gatewayClassSchema), isNamespaced: false },
+  {
+    ...gatewayKind("GatewayClass", ["v1", "v1beta1"], () => gatewayClassSchema),
+    isNamespaced: false,
+  },
   gatewayKind("Gateway", ["v1", "v1beta1"], () => gatewaySchema),
   {
     ...gatewayKind("ListenerSet", ["v1", "v1alpha1"], () => listenerSetSchema),

@@ -2,11 +2,10 @@ import type { Diagnostics, Origin } from "../../diagnostics.ts";
 import type { KeyedData, Manifest, ManifestKind } from "../../manifests.ts";
 import { nearest } from "../../nearest.ts";
 import type { Schema } from "../../schema.ts";
-import type { SourceFile } from "../../source.ts";
 import { type Validator, validator } from "../validate.ts";
-import { type ConfigValue, plainValue } from "../values.ts";
+import type { ConfigValue } from "../values.ts";
 import { GATEWAY_GROUP, type KindRow, kinds, OUR_GROUPS, splitApiVersion } from "./kinds.ts";
-import { withoutAliases } from "./spellings.ts";
+import { hasAliases, withoutAliases } from "./spellings.ts";
 
 /** A value that says that it is a Kubernetes resource. */
 export type KubernetesObject = { readonly apiVersion: string; readonly kind: string } & {
@@ -25,27 +24,36 @@ export function isKubernetes(value: ConfigValue): value is KubernetesObject {
   );
 }
 
+/** A document as data, and where it stands. */
+export interface ReadDocument {
+  readonly value: ConfigValue;
+  readonly origin: Origin;
+}
+
 /**
  * The resources of manifests. One with mistakes (reported) is kept without its content, so that what refers to it is
  * not reported as well.
  */
 export function readManifests(
-  files: readonly SourceFile[],
+  documents: readonly ReadDocument[],
   diagnostics: Diagnostics,
 ): readonly Manifest[] {
   const validators = new Map<ManifestKind, Prepared>();
-  const found = files.flatMap((file) =>
-    file.documents.flatMap((document, index) => {
-      const value = plainValue(document);
-      const origin: Origin = { file: file.name, document: index, path: [] };
-      return isKubernetes(value) ? itemsOf(value, origin) : [];
-    }),
+  const found = documents.flatMap(({ value, origin }) =>
+    isKubernetes(value) ? itemsOf(value, origin) : [],
   );
   const manifests = found.flatMap(
     ({ value, origin }) => readManifest(value, origin, validators, diagnostics) ?? [],
   );
   reportDuplicates(manifests, diagnostics);
   return manifests;
+}
+
+/** A document without the values of its Secrets: a digest of them would say something about them. */
+export function withoutSecrets(value: ConfigValue): ConfigValue {
+  if (!isKubernetes(value)) return value;
+  if (Array.isArray(value.items)) return { ...value, items: value.items.map(withoutSecrets) };
+  return value.kind === "Secret" ? { ...value, data: null, stringData: null } : value;
 }
 
 interface Item {
@@ -66,6 +74,7 @@ function itemsOf(value: KubernetesObject, origin: Origin): readonly Item[] {
 interface Prepared {
   readonly schema: Schema;
   readonly validate: Validator;
+  readonly hasAliases: boolean;
 }
 
 function readManifest(
@@ -74,37 +83,46 @@ function readManifest(
   validators: Map<ManifestKind, Prepared>,
   diagnostics: Diagnostics,
 ): Manifest | undefined {
-  const row = recognise(value, place, diagnostics);
-  if (row === undefined) return undefined;
+  const recognised = recognise(value, place, diagnostics);
+  if (recognised === undefined) return undefined;
+  const { row, isKnown } = recognised;
   const { name, namespace, labels, created } = metadataOf(value, row);
   const title = `${row.kind} ${row.isNamespaced ? `${namespace}/` : ""}${name}`;
   const origin = { ...place, resource: { name: title, depth: place.path.length } };
+  // What another version of its kind means is not known, only that it is there.
+  if (!isKnown) return broken(row.kind, { namespace, name, labels, created, origin });
   const prepared = validators.get(row.kind) ?? prepare(row);
   validators.set(row.kind, prepared);
   const before = diagnostics.list.length;
-  prepared.validate(value, origin, diagnostics);
+  prepared.validate({ value, late: [], expanded: [] }, origin, diagnostics);
   const isGood = diagnostics.list.slice(before).every(({ code }) => code === "not-built-yet");
-  const spec = isGood ? specOf(row.kind, withoutAliases(value, prepared.schema)) : undefined;
+  const content = prepared.hasAliases ? withoutAliases(value, prepared.schema) : value;
+  const spec = isGood ? specOf(row.kind, content) : undefined;
   // The schema has checked the shape, and the specification of a kind is what its schema lets through.
   return { kind: row.kind, namespace, name, labels, created, spec, origin } as Manifest;
 }
 
-function prepare(row: KindRow): Prepared {
-  const schema = row.schema();
-  return { schema, validate: validator(schema) };
+function broken(kind: ManifestKind, known: Omit<Manifest, "kind" | "spec">): Manifest {
+  // A resource without content is one of its kind.
+  return { ...known, kind, spec: undefined } as Manifest;
 }
 
-/** The row of a kind; undefined when the resource is skipped or refused (reported). */
+function prepare(row: KindRow): Prepared {
+  const schema = row.schema();
+  return { schema, validate: validator(schema), hasAliases: hasAliases(schema) };
+}
+
+/** The row of a kind, and whether the version is known (else reported); undefined when the resource is skipped. */
 function recognise(
   { apiVersion, kind }: KubernetesObject,
   origin: Origin,
   diagnostics: Diagnostics,
-): KindRow | undefined {
+): { readonly row: KindRow; readonly isKnown: boolean } | undefined {
   const { group, version } = splitApiVersion(apiVersion);
   const at = { ...origin, path: [...origin.path, "kind"] };
   const own = kinds.filter(({ groups }) => groups.includes(group));
   const row = own.find(({ spellings }) => spellings.includes(kind));
-  if (row !== undefined && row.versions.includes(version)) return row;
+  if (row?.versions.includes(version) === true) return { row, isKnown: true };
   const ours = kinds.find(
     ({ groups, spellings }) => groups === OUR_GROUPS && spellings.includes(kind),
   );
@@ -122,7 +140,7 @@ function recognise(
           .join(", "),
       },
     );
-    return undefined;
+    return { row: known, isKnown: false };
   }
   const suggestion = nearest(
     kind,

@@ -10,6 +10,7 @@ import {
   shortText,
   text,
 } from "../../schema.ts";
+import { spellingSchemas } from "../policy-spellings.ts";
 import { cipherSuitesSchema, frontendSchema, tlsVersionSchema } from "./frontend.ts";
 
 const PATH = { pattern: "^/", form: 'a path that begins with "/"' } as const;
@@ -47,6 +48,7 @@ export function routePoliciesSchema(): Schema {
   return object(
     {
       ...Object.fromEntries(built.map((policy) => [policy.kind, policy.schema])),
+      ...spellingSchemas(),
       ...LATER_POLICIES,
     },
     {
@@ -58,20 +60,8 @@ export function routePoliciesSchema(): Schema {
 
 const LATER_POLICIES: Readonly<Record<string, Schema>> = Object.fromEntries(
   Object.entries({
-    requestHeaderModifier: "request header modifiers",
-    responseHeaderModifier: "response header modifiers",
-    headerModifiers: "header modifiers",
-    requestRedirect: "redirects",
-    urlRewrite: "URL rewriting",
-    hostRewrite: "host rewriting",
-    requestMirror: "mirroring",
-    directResponse: "direct responses",
     mcpGuardrails: "MCP guardrails",
     oidc: "browser login",
-    basicAuth: "basic authentication",
-    basicAuthentication: "basic authentication",
-    apiKey: "API keys",
-    apiKeyAuthentication: "API keys",
     extAuthz: "external authorization",
     extAuth: "external authorization",
     extProc: "external processing",
@@ -80,10 +70,6 @@ const LATER_POLICIES: Readonly<Record<string, Schema>> = Object.fromEntries(
     localRateLimit: "local rate limits",
     remoteRateLimit: "global rate limits",
     rateLimit: "rate limits",
-    csrf: "CSRF protection",
-    timeout: "timeouts",
-    timeouts: "timeouts",
-    retry: "retries",
     buffer: "buffering",
     delay: "delays",
     a2a: "A2A proxying",
@@ -94,7 +80,8 @@ const LATER_POLICIES: Readonly<Record<string, Schema>> = Object.fromEntries(
   }).map(([key, what]) => [key, notYet(what)]),
 );
 
-const processSchema: Schema = object(
+/** The shape of `config`. */
+export const processSchema: Schema = object(
   {
     statsAddr: text("Where metrics are served.", { format: "address", default: "0.0.0.0:15020" }),
     readinessAddr: text("Where readiness is served.", {
@@ -222,7 +209,10 @@ function routeSchema(): Schema {
       description: "Which requests it answers: any of these. Every path by default.",
     }),
     policies: routePoliciesSchema(),
-    backends: list(backendSchema(), { maxItems: 1, description: "Where requests go." }),
+    backends: list(backendSchema(), {
+      maxItems: 32,
+      description: "Where requests go: one backend, or several plain HTTP ones by weight.",
+    }),
   });
 }
 
@@ -265,7 +255,9 @@ function backendSchema(): Schema {
     {
       mcp: mcpBackendSchema,
       host: text("`host:port` or a URL of a plain HTTP upstream.", { late: true }),
-      weight: notYet("weighted backends"),
+      weight: integer("Its share of the requests beside the others; 0: none.", 0, 1_000_000, {
+        default: 1,
+      }),
       policies: notYet("policies on a backend"),
       service: notYet("mesh services"),
       backend: notYet("named backends"),

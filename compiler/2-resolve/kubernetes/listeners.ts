@@ -81,7 +81,10 @@ export function checkListenerSets(context: ReferenceContext): void {
   }
 }
 
-function attachesTo({ namespace, spec }: ManifestOf<"ListenerSet">, gateway: ManifestOf<"Gateway">): boolean {
+function attachesTo(
+  { namespace, spec }: ManifestOf<"ListenerSet">,
+  gateway: ManifestOf<"Gateway">,
+): boolean {
   const { parentRef } = spec ?? {};
   return (
     parentRef?.name === gateway.name && (parentRef.namespace ?? namespace) === gateway.namespace
@@ -95,15 +98,13 @@ function isLetIn(
 ): boolean {
   const rule = gateway.spec?.allowedListeners?.namespaces;
   const home = gateway.namespace;
-  if (
-    gateway.spec === undefined ||
-    allowsNamespace(rule, "None", home, set.namespace, inventory)
-  )
+  if (gateway.spec === undefined || allowsNamespace(rule, "None", home, set.namespace, inventory))
     return true;
   diagnostics.report("not-attached", below(set.origin, "spec", "parentRef"), {
     route: titleOf(set),
     parent: titleOf(gateway),
     reason: `its allowedListeners do not include the namespace "${set.namespace}"`,
+    cause: "NotAllowed",
   });
   return false;
 }

@@ -36,7 +36,8 @@ export function follow<Kind extends ManifestKind>(
     return undefined;
   }
   const namespace = to.namespace ?? from.namespace;
-  const found = inventory.find(kind, namespace, to.name);
+  // A union of kinds is a manifest, which the compiler can't see of a type parameter.
+  const found = inventory.find(kind, namespace, to.name) as Manifest | undefined;
   if (found === undefined) {
     reportMissing({ kind, namespace, name: to.name, origin }, { inventory, diagnostics });
     return undefined;
@@ -53,7 +54,7 @@ export function follow<Kind extends ManifestKind>(
     });
     return undefined;
   }
-  return found;
+  return found as ManifestOf<Kind>;
 }
 
 /** Reports a name that nothing has, with those that are meant perhaps. */

@@ -5,22 +5,25 @@ export function selects(
   { matchLabels = {}, matchExpressions = [] }: LabelSelector,
   labels: Readonly<Record<string, string>>,
 ): boolean {
-  const valueOf = (name: string): string | undefined =>
-    Object.hasOwn(labels, name) ? labels[name] : undefined;
   return (
-    Object.entries(matchLabels).every(([name, value]) => valueOf(name) === value) &&
-    matchExpressions.every(({ key, operator, values = [] }) => {
-      const value = valueOf(key);
-      switch (operator) {
-        case "In":
-          return value !== undefined && values.includes(value);
-        case "NotIn":
-          return value === undefined || !values.includes(value);
-        case "Exists":
-          return value !== undefined;
-        case "DoesNotExist":
-          return value === undefined;
-      }
-    })
+    Object.entries(matchLabels).every(([name, value]) => labelOf(labels, name) === value) &&
+    matchExpressions.every(({ key, operator, values = [] }) =>
+      OPERATORS[operator](labelOf(labels, key), values),
+    )
   );
+}
+
+type Operator = NonNullable<LabelSelector["matchExpressions"]>[number]["operator"];
+
+const OPERATORS: Readonly<
+  Record<Operator, (value: string | undefined, values: readonly string[]) => boolean>
+> = {
+  In: (value, values) => value !== undefined && values.includes(value),
+  NotIn: (value, values) => value === undefined || !values.includes(value),
+  Exists: (value) => value !== undefined,
+  DoesNotExist: (value) => value === undefined,
+};
+
+function labelOf(labels: Readonly<Record<string, string>>, name: string): string | undefined {
+  return Object.hasOwn(labels, name) ? labels[name] : undefined;
 }

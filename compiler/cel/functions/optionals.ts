@@ -45,7 +45,7 @@ export const optionals = declareFunctions({
     example: ["{'a': 1}.?a.value()", "1"],
   },
   or: {
-    helper: "optional#or",
+    helper: "optional#orOptional",
     doc: "The first of two optionals that has a value.",
     signatures: ["optional(A).or(optional(A)): optional(A)"],
     example: ["{'a': 1}.?b.or(optional.of(2)).value()", "2"],

@@ -31,7 +31,7 @@ const backend = openMcpBackend({
   prefix: false,
   failureMode: "failClosed",
   timeouts: { initialize: 60000, fanOut: 10000, call: 300000, idle: 1800000, keepAlive: 15000 },
-  limits: { body: 2097152, message: 67108864, sessions: 1000 },
+  limits: { body: 2097152, message: 67108864, sessions: 100 },
 });
 
 const pages: OriginSettings = { hostnames: [], allowOrigins: ["*"] };

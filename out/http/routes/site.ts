@@ -2,7 +2,7 @@
 // Route site: cors, then host.
 
 import { forward } from "gwc/runtime/backends/host";
-import { env } from "gwc/runtime/gateway/late";
+import { env, httpUrl } from "gwc/runtime/gateway/late";
 import { openUpstream } from "gwc/runtime/http/client";
 import type { Exchange } from "gwc/runtime/http/exchange";
 import { applyCors, type CorsSettings } from "gwc/runtime/policies/cors";
@@ -20,7 +20,7 @@ const cors: CorsSettings = {
 
 // gateway.yaml binds[0].listeners[1].routes[0].backends[0].host
 const upstream = openUpstream({
-  url: `http://${env("SITE", "127.0.0.1:8083")}`,
+  url: httpUrl(env("SITE", "127.0.0.1:8083")),
   connectTimeout: 10000,
 });
 

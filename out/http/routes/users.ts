@@ -4,7 +4,7 @@
 import { forward } from "gwc/runtime/backends/host";
 import { startsWith } from "gwc/runtime/cel/strings";
 import type { RequestVariables } from "gwc/runtime/cel/variables";
-import { env } from "gwc/runtime/gateway/late";
+import { env, httpUrl } from "gwc/runtime/gateway/late";
 import { openUpstream } from "gwc/runtime/http/client";
 import type { Exchange } from "gwc/runtime/http/exchange";
 import { refuseUnauthorized } from "gwc/runtime/policies/authorization";
@@ -18,7 +18,7 @@ function isAuthorized(request: RequestVariables): boolean {
 
 // gateway.yaml binds[0].listeners[0].routes[0].backends[0].host
 const upstream = openUpstream({
-  url: `http://${env("USERS", "127.0.0.1:8081")}`,
+  url: httpUrl(env("USERS", "127.0.0.1:8081")),
   connectTimeout: 10000,
 });
 

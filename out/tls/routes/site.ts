@@ -2,13 +2,13 @@
 // Route site: host.
 
 import { forward } from "gwc/runtime/backends/host";
-import { env } from "gwc/runtime/gateway/late";
+import { env, httpUrl } from "gwc/runtime/gateway/late";
 import { openUpstream } from "gwc/runtime/http/client";
 import type { Exchange } from "gwc/runtime/http/exchange";
 
 // gateway.yaml binds[0].listeners[0].routes[0].backends[0].host
 const upstream = openUpstream({
-  url: `http://${env("SITE", "127.0.0.1:8081")}`,
+  url: httpUrl(env("SITE", "127.0.0.1:8081")),
   connectTimeout: 10000,
 });
 

@@ -14,7 +14,9 @@ const remoteKeys: Schema = object(
   {
     jwksPath: text("The path of the key set at the backend.", { maxLength: 2000 }),
     cacheDuration: span("How long fetched keys are used.", { default: "5m" }),
-    backendRef: backendReference("The server of the key set: a Service or a static GatewayBackend."),
+    backendRef: backendReference(
+      "The server of the key set: a Service or a static GatewayBackend.",
+    ),
   },
   { required: ["jwksPath", "backendRef"] },
 );
@@ -37,9 +39,13 @@ export const authorizationSchema: Schema = object(
       },
       { required: ["matchExpressions"] },
     ),
-    action: choice("What it does when one of the expressions is true.", ["Allow", "Deny", "Require"], {
-      default: "Allow",
-    }),
+    action: choice(
+      "What it does when one of the expressions is true.",
+      ["Allow", "Deny", "Require"],
+      {
+        default: "Allow",
+      },
+    ),
   },
   { required: ["policy"] },
 );

@@ -49,7 +49,8 @@ export function backendPolicies(names: readonly string[], built: BuiltFields): S
 function builtParts(name: string, schema: Schema, built: BuiltFields): Schema {
   if (built.has(name)) return schema;
   const parts = Object.entries(schema.properties ?? {});
-  if (!parts.some(([part]) => built.has(`${name}.${part}`))) return later(schema, WORDS[name] ?? name);
+  if (!parts.some(([part]) => built.has(`${name}.${part}`)))
+    return later(schema, WORDS[name] ?? name);
   const properties = parts.map(([part, each]): [string, Schema] => [
     part,
     built.has(`${name}.${part}`) ? each : later(each, `${name}.${part}`),
@@ -110,9 +111,10 @@ function aiSchema(built: BuiltFields): Schema {
   );
 }
 
+/** Of the groups only a group itself shares names with it, and within one a name stands once. */
 const UNIQUE_PROVIDERS =
-  "!has(self.groups) || self.groups.all(g, g.providers.all(p, " +
-  "self.groups.map(h, h.providers.filter(q, q.name == p.name).size()).sum() == 1))";
+  "!has(self.groups) || self.groups.all(g, self.groups.filter(h, " +
+  "sets.intersects(g.providers.map(p, p.name), h.providers.map(p, p.name))).size() == 1)";
 
 function hasUniqueNames(groups: unknown): boolean {
   if (!Array.isArray(groups)) return true;

@@ -1,12 +1,4 @@
-import {
-  choice,
-  integer,
-  list,
-  object,
-  type Schema,
-  shortText,
-  text,
-} from "../../../schema.ts";
+import { choice, integer, list, object, type Schema, shortText, text } from "../../../schema.ts";
 import { localObject, span, tinyText } from "./words.ts";
 
 /** `Keepalive` of a TCP connection. */

@@ -2,7 +2,10 @@ import { choice, list, map, type Schema, text } from "../../../schema.ts";
 import { namespaceName, objectName, resource } from "./words.ts";
 
 /** Core kinds are validated as far as gwc reads them: a cluster may know more fields than this version. */
-function open(properties: Readonly<Record<string, Schema>>, required: readonly string[] = []): Schema {
+function open(
+  properties: Readonly<Record<string, Schema>>,
+  required: readonly string[] = [],
+): Schema {
   return { type: "object", properties, additionalProperties: true, required };
 }
 

@@ -1,5 +1,4 @@
 import {
-
   choice,
   list,
   map,
@@ -76,10 +75,10 @@ const listenerFields: Readonly<Record<string, Schema>> = {
   }),
 };
 
-const listeners: Schema = list(
-  object(listenerFields, { required: ["name", "port", "protocol"] }),
-  { minItems: 1, maxItems: 64 },
-);
+const listeners: Schema = list(object(listenerFields, { required: ["name", "port", "protocol"] }), {
+  minItems: 1,
+  maxItems: 64,
+});
 
 /** Gateway API Gateway. */
 export const gatewaySchema: Schema = resource(
@@ -88,7 +87,10 @@ export const gatewaySchema: Schema = resource(
       gatewayClassName: objectName,
       listeners,
       addresses: list(
-        object({ type: shortText("What the value is."), value: { type: "string", maxLength: 253 } }),
+        object({
+          type: shortText("What the value is."),
+          value: { type: "string", maxLength: 253 },
+        }),
         { maxItems: 16 },
       ),
       infrastructure: object({
@@ -158,4 +160,3 @@ export const backendTlsPolicySchema: Schema = resource(
     { required: ["targetRefs", "validation"] },
   ),
 );
-

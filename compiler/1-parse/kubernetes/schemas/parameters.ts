@@ -15,49 +15,55 @@ const mesh: Schema = object({
 
 /** GatewayParameters: how the data plane is provisioned. */
 export const parametersSchema: Schema = resource(
-  object({
-    logging: object({
-      level: text("What is logged: `info`, or `info,module=debug`.", { default: "info" }),
-      format: choice("How lines are written.", ["json", "text"], { default: "text" }),
-    }),
-    rawConfig: { type: "object", description: "Content of a standalone file's `config`." },
-    image: object({
-      registry: { type: "string" },
-      repository: { type: "string" },
-      tag: { type: "string" },
-      digest: { type: "string" },
-      pullPolicy: { type: "string" },
-    }),
-    env: list({
-      type: "object",
-      properties: { name: text("The variable."), value: { type: "string" }, valueFrom: {} },
-      additionalProperties: true,
-      required: ["name"],
-    }),
-    resources: { type: "object", description: "Compute resources of the container." },
-    shutdown: object(
-      {
-        min: seconds("Seconds that listeners stay open."),
-        max: seconds("Seconds that streams may end by themselves."),
+  object(
+    {
+      logging: object({
+        level: text("What is logged: `info`, or `info,module=debug`.", { default: "info" }),
+        format: choice("How lines are written.", ["json", "text"], { default: "text" }),
+      }),
+      rawConfig: {
+        type: "object",
+        description: "A standalone file; of it only `config` can stand here.",
       },
-      {
-        required: ["min", "max"],
-        checks: [
-          {
-            message: '"min" is at most "max"',
-            field: "min",
-            holds: ({ min, max }) => Number(min ?? 0) <= Number(max ?? 0),
-            cel: "self.min <= self.max",
-          },
-        ],
-      },
-    ),
-    mesh,
-    istio: { ...mesh, aliasOf: "mesh" },
-    deployment: overlay,
-    service: overlay,
-    serviceAccount: overlay,
-    podDisruptionBudget: overlay,
-    horizontalPodAutoscaler: overlay,
-  }, { atMostOneOf: ["mesh", "istio"] }),
+      image: object({
+        registry: { type: "string" },
+        repository: { type: "string" },
+        tag: { type: "string" },
+        digest: { type: "string" },
+        pullPolicy: { type: "string" },
+      }),
+      env: list({
+        type: "object",
+        properties: { name: text("The variable."), value: { type: "string" }, valueFrom: {} },
+        additionalProperties: true,
+        required: ["name"],
+      }),
+      resources: { type: "object", description: "Compute resources of the container." },
+      shutdown: object(
+        {
+          min: seconds("Seconds that listeners stay open."),
+          max: seconds("Seconds that streams may end by themselves."),
+        },
+        {
+          required: ["min", "max"],
+          checks: [
+            {
+              message: '"min" is at most "max"',
+              field: "min",
+              holds: ({ min, max }) => Number(min ?? 0) <= Number(max ?? 0),
+              cel: "self.min <= self.max",
+            },
+          ],
+        },
+      ),
+      mesh,
+      istio: { ...mesh, aliasOf: "mesh" },
+      deployment: overlay,
+      service: overlay,
+      serviceAccount: overlay,
+      podDisruptionBudget: overlay,
+      horizontalPodAutoscaler: overlay,
+    },
+    { atMostOneOf: ["mesh", "istio"] },
+  ),
 );

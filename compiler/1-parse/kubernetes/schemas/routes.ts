@@ -46,9 +46,12 @@ const matchType: Schema = choice("How it is compared.", ["Exact", "RegularExpres
   default: "Exact",
 });
 const valueMatch = (name: Schema, maxLength: number): Schema =>
-  object({ type: matchType, name, value: text("The value.", { maxLength }) }, {
-    required: ["name", "value"],
-  });
+  object(
+    { type: matchType, name, value: text("The value.", { maxLength }) },
+    {
+      required: ["name", "value"],
+    },
+  );
 
 const replacePath: Schema = object(
   {

@@ -1,0 +1,105 @@
+import { Ajv, type ValidateFunction } from "ajv";
+import type { Schema, ValueCheck } from "../schema.ts";
+import { parseDuration } from "./duration.ts";
+
+/** Compiles a schema with gwc's own keywords and formats. Done once per schema: it is the expensive part. */
+export function compileSchema(schema: Schema): ValidateFunction {
+  const ajv = new Ajv({
+    allErrors: true,
+    strict: false,
+    verbose: false,
+    unicodeRegExp: true,
+    allowUnionTypes: true,
+    // The schema is ours and is used once: checking it and polishing its code cost more than they bring.
+    meta: false,
+    validateSchema: false,
+    code: { optimize: false },
+  });
+  ajv.addKeyword({
+    keyword: "checks",
+    type: "object",
+    errors: false,
+    validate: (checks: readonly ValueCheck[], value: Readonly<Record<string, unknown>>) =>
+      checks.every((check) => check.holds(value)),
+  });
+  addCountKeyword(ajv, "exactlyOneOf", (count) => count === 1);
+  addCountKeyword(ajv, "atLeastOneOf", (count) => count >= 1);
+  addCountKeyword(ajv, "atMostOneOf", (count) => count <= 1);
+  ajv.addKeyword({
+    keyword: "minimumDuration",
+    type: "string",
+    schemaType: "string",
+    errors: false,
+    // A text that is no duration is a mistake of its format.
+    validate: (minimum: string, text: string) =>
+      (parseDuration(text) ?? Number.POSITIVE_INFINITY) >= (parseDuration(minimum) ?? 0),
+  });
+  ajv.addFormat("duration", (text: string) => parseDuration(text) !== undefined);
+  ajv.addFormat("gatewayDuration", /^([0-9]{1,5}(h|m|s|ms)){1,4}$/);
+  ajv.addFormat("url", isHttpUrl);
+  ajv.addFormat("hostname", isHostname);
+  ajv.addFormat(
+    "address",
+    (text: string) =>
+      hasVariable(text) || /^(\[[0-9a-fA-F:.]+\]|[^\s:/?#@[\]]+):[0-9]{1,5}$/.test(text),
+  );
+  ajv.addFormat(
+    "loopback-address",
+    (text: string) =>
+      hasVariable(text) || /^(localhost|127(\.[0-9]{1,3}){3}|\[::1\]):[0-9]{1,5}$/.test(text),
+  );
+  return ajv.compile(withoutLaterFields(schema));
+}
+
+/** What is not built yet is an unknown field to ajv, and told apart when it is reported: most of the schema is that. */
+function withoutLaterFields(schema: Schema): Schema {
+  const { properties, additionalProperties, items } = schema;
+  const built = Object.entries(properties ?? {}).filter(([, each]) => each.notYet === undefined);
+  return {
+    ...schema,
+    ...(properties === undefined
+      ? {}
+      : {
+          properties: Object.fromEntries(
+            built.map(([name, each]) => [name, withoutLaterFields(each)]),
+          ),
+        }),
+    ...(typeof additionalProperties === "object"
+      ? { additionalProperties: withoutLaterFields(additionalProperties) }
+      : {}),
+    ...(items === undefined ? {} : { items: withoutLaterFields(items) }),
+  };
+}
+
+function addCountKeyword(ajv: Ajv, keyword: string, holds: (count: number) => boolean): void {
+  ajv.addKeyword({
+    keyword,
+    type: "object",
+    schemaType: "array",
+    errors: false,
+    validate: (names: readonly string[], value: object) =>
+      holds(names.filter((name) => Object.hasOwn(value, name)).length),
+  });
+}
+
+function hasVariable(text: string): boolean {
+  return text.includes("${");
+}
+
+function isHttpUrl(text: string): boolean {
+  if (hasVariable(text)) return true;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return (
+    (url?.protocol === "http:" || url?.protocol === "https:") &&
+    url.username === "" &&
+    url.password === ""
+  );
+}
+
+/** A DNS name, exact or with a first label `*` (Gateway API `Hostname`). */
+function isHostname(text: string): boolean {
+  return (
+    text === "*" ||
+    /^(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(text)
+  );
+}

@@ -1,0 +1,141 @@
+import type { ConfigValue } from "../../1-parse/values.ts";
+import { below } from "../../diagnostics.ts";
+import type { HttpRouteRule, Manifest, ManifestOf } from "../../manifests.ts";
+import { policies } from "../../policies/index.ts";
+import type { ClusterBackend } from "./backends.ts";
+import { fieldValues, isJoined } from "./fields.ts";
+import type { ClusterListener } from "./listeners.ts";
+import { type EffectiveField, type FieldValue, type Level, merge } from "./merge.ts";
+import { type PolicyIndex, targetKey } from "./policy-targets.ts";
+
+/** A rule of a route on one listener, with the backend that its traffic goes to. */
+export interface Traffic {
+  readonly listener: ClusterListener;
+  readonly route: ManifestOf<"HTTPRoute">;
+  readonly rule: HttpRouteRule;
+  readonly index: number;
+  readonly backend: ClusterBackend | undefined;
+}
+
+/** What holds for traffic: each field with the value that counts and what it overrode. */
+export function effectivePolicy(
+  traffic: Traffic,
+  policyIndex: PolicyIndex,
+): readonly EffectiveField[] {
+  return merge(
+    [...outerValues(traffic, policyIndex), ...backendValues(traffic, policyIndex)],
+    isJoined,
+  );
+}
+
+/** What holds for one target of an MCP backend, where it differs from the others. */
+export function partPolicy(
+  traffic: Traffic,
+  part: string,
+  policyIndex: PolicyIndex,
+): readonly EffectiveField[] {
+  const own = partValues(traffic, part, policyIndex);
+  if (own.length === 0) return [];
+  const named = new Set(own.map(({ field }) => field));
+  const values = [
+    ...outerValues(traffic, policyIndex),
+    ...backendValues(traffic, policyIndex),
+    ...own,
+  ].filter(({ field }) => named.has(field));
+  return merge(values, isJoined);
+}
+
+/** From the Gateway down to the rule. */
+function outerValues(
+  { listener, route, rule, index }: Traffic,
+  policyIndex: PolicyIndex,
+): readonly FieldValue[] {
+  const at = (manifest: Manifest, section?: string): readonly FieldValue[] =>
+    policyIndex.get(targetKey(manifest, section)) ?? [];
+  const { gateway, owner, spec } = listener;
+  const values = [
+    ...at(gateway),
+    ...(owner === gateway ? [] : at(owner)),
+    ...at(owner, spec.name),
+    ...at(route),
+    ...(rule.name === undefined ? [] : at(route, rule.name)),
+  ];
+  return [
+    // A frontend acts on connections, before there is a route.
+    ...values.filter(({ field }) => !field.startsWith("frontend.")),
+    ...inlineValues(route, rule, index),
+  ];
+}
+
+/** What the rule says itself: filters and fields that policies know. */
+function inlineValues(
+  route: ManifestOf<"HTTPRoute">,
+  rule: HttpRouteRule,
+  index: number,
+): readonly FieldValue[] {
+  const place = below(route.origin, "spec", "rules", index);
+  const made = { level: "inline", source: route } as const;
+  return policies.flatMap(({ cluster }): readonly FieldValue[] => {
+    if (cluster === undefined) return [];
+    const { field, filter, ruleField } = cluster;
+    const filters = (rule.filters ?? []).flatMap((each, position): readonly FieldValue[] => {
+      const value = filter === undefined ? undefined : each[filter];
+      if (value === undefined || filter === undefined) return [];
+      return [{ ...made, field, value, origin: below(place, "filters", position, filter) }];
+    });
+    const own = ruleField === undefined ? undefined : Reflect.get(rule, ruleField);
+    if (own === undefined || ruleField === undefined) return filters;
+    return [
+      ...filters,
+      { ...made, field, value: own as ConfigValue, origin: below(place, ruleField) },
+    ];
+  });
+}
+
+/** Policies on the backend, then the backend's own. */
+function backendValues({ backend }: Traffic, policyIndex: PolicyIndex): readonly FieldValue[] {
+  const manifest = backend?.manifest;
+  if (manifest === undefined) return [];
+  const targeted = [
+    ...(policyIndex.get(targetKey(manifest)) ?? []),
+    ...portNames(backend).flatMap((name) => policyIndex.get(targetKey(manifest, name)) ?? []),
+  ];
+  if (manifest.kind !== "GatewayBackend") return targeted;
+  return [...targeted, ...ownValues(manifest, "backendOwn", ["spec", "policies"])];
+}
+
+function portNames(backend: ClusterBackend | undefined): readonly string[] {
+  const port = backend?.port;
+  if (port === undefined) return [];
+  return port.name == null ? [String(port.port)] : [port.name, String(port.port)];
+}
+
+/** Policies on one target, then the target's own. */
+function partValues(
+  { backend }: Traffic,
+  part: string,
+  policyIndex: PolicyIndex,
+): readonly FieldValue[] {
+  const manifest = backend?.manifest;
+  if (manifest?.kind !== "GatewayBackend") return [];
+  const targeted = policyIndex.get(targetKey(manifest, part)) ?? [];
+  const index = manifest.spec?.mcp?.targets.findIndex(({ name }) => name === part) ?? -1;
+  if (index < 0) return targeted;
+  const path = ["spec", "mcp", "targets", index, "static", "policies"];
+  return [...targeted, ...ownValues(manifest, "partOwn", path)];
+}
+
+function ownValues(
+  manifest: ManifestOf<"GatewayBackend">,
+  level: Level,
+  path: readonly (string | number)[],
+): readonly FieldValue[] {
+  const { spec } = manifest;
+  const target = typeof path[3] === "number" ? spec?.mcp?.targets[path[3]] : undefined;
+  const fields = level === "partOwn" ? target?.static?.policies : spec?.policies;
+  return fieldValues("backend", fields, {
+    level,
+    source: manifest,
+    origin: below(manifest.origin, ...path),
+  });
+}

@@ -1,0 +1,170 @@
+import { GATEWAY_GROUP } from "../../1-parse/kubernetes/kinds.ts";
+import { below, keyOf } from "../../diagnostics.ts";
+import { defaultFrontend } from "../../frontend.ts";
+import type { Manifest, ManifestOf } from "../../manifests.ts";
+import type { GatewayResource, Resource, RouteResource } from "../../resources.ts";
+import { type AnyRoute, type Attachment, attach, parentKey, ROUTE_KINDS } from "./attach.ts";
+import { routeResources } from "./http-routes.ts";
+import { byAge, Inventory, titleOf } from "./inventory.ts";
+import { type ClusterListener, checkListenerSets, listenersOf } from "./listeners.ts";
+import { parametersOf } from "./parameters.ts";
+import type { PolicyContext } from "./policies.ts";
+import { targetPolicies } from "./policy-targets.ts";
+import { checkGrace, deploymentOf, processSettings } from "./process.ts";
+import type { ReferenceContext } from "./references.ts";
+
+/** A Gateway of manifests as the standalone file would have it. */
+export interface ClusterGateway {
+  readonly manifest: ManifestOf<"Gateway">;
+  readonly gateway: GatewayResource;
+  readonly routes: readonly RouteResource[];
+}
+
+/** Everything that was found out about an input of manifests. */
+export interface Cluster {
+  readonly manifests: readonly Manifest[];
+  readonly inventory: Inventory;
+  readonly context: PolicyContext;
+  readonly listeners: ReadonlyMap<string, readonly ClusterListener[]>;
+  readonly attachments: readonly Attachment[];
+  readonly gateways: readonly ClusterGateway[];
+}
+
+/** Controllers whose classes are compiled. */
+export const CONTROLLERS: readonly string[] = ["gwc.dev/gateway", "agentgateway.dev/agentgateway"];
+
+/** Looks up and merges what manifests say; the Gateways that come out know nothing of Kubernetes any more. */
+export function resolveCluster(
+  manifests: readonly Manifest[],
+  { diagnostics }: Pick<ReferenceContext, "diagnostics">,
+): Cluster {
+  const inventory = new Inventory(manifests);
+  const references: ReferenceContext = { inventory, diagnostics };
+  const own = inventory.all("Gateway").filter((gateway) => isOwn(gateway, references));
+  checkListenerSets(references);
+  const listeners = listenersByParent(own, references);
+  const context: PolicyContext = {
+    ...references,
+    policyIndex: targetPolicies(references),
+    effective: new Set(),
+    conflicts: new Set(),
+  };
+  const routes = ROUTE_KINDS.flatMap((kind): readonly AnyRoute[] => inventory.all(kind));
+  const attachments = routes
+    .toSorted(byAge)
+    .flatMap((route) => attach(route, listeners, references));
+  for (const { route } of attachments) reportLaterKind(route, references);
+  const byGateway = Map.groupBy(attachments, ({ listener }) => listener.gateway);
+  const gateways = own.map((manifest): ClusterGateway => {
+    const gateway = gatewayResource(manifest, listeners, context);
+    return { manifest, gateway, routes: routesOf(byGateway.get(manifest) ?? [], context) };
+  });
+  reportWithoutEffect(context, own);
+  return { manifests, inventory, context, listeners, attachments, gateways };
+}
+
+/** The resources of one of the Gateways. */
+export function resourcesOf({ gateway, routes }: ClusterGateway): readonly Resource[] {
+  return [gateway, ...routes];
+}
+
+function routesOf(
+  attachments: readonly Attachment[],
+  context: PolicyContext,
+): readonly RouteResource[] {
+  return attachments.flatMap((attachment) =>
+    attachment.route.kind === "HTTPRoute"
+      ? routeResources(attachment, attachment.route, context)
+      : [],
+  );
+}
+
+function gatewayResource(
+  manifest: ManifestOf<"Gateway">,
+  listeners: ReadonlyMap<string, readonly ClusterListener[]>,
+  context: PolicyContext,
+): GatewayResource {
+  const own = [...listeners.values()]
+    .flat()
+    .filter(({ gateway }) => gateway === manifest)
+    .map(({ resource }) => resource);
+  const parameters = parametersOf(manifest, context);
+  const process = processSettings(parameters);
+  checkGrace(parameters, process, context.diagnostics);
+  return {
+    kind: "gateway",
+    name: manifest.name,
+    process,
+    frontend: defaultFrontend(manifest.origin),
+    deployment: deploymentOf(manifest, parameters, own),
+    listeners: own,
+    origin: below(manifest.origin, "spec"),
+  };
+}
+
+/** The listeners that routes find under a Gateway or ListenerSet. */
+function listenersByParent(
+  gateways: readonly ManifestOf<"Gateway">[],
+  context: ReferenceContext,
+): ReadonlyMap<string, readonly ClusterListener[]> {
+  const found = gateways.flatMap((gateway) => listenersOf(gateway, context));
+  return Map.groupBy(found, ({ owner }) => parentKey(owner));
+}
+
+/** A Gateway whose class another controller implements is not ours. */
+function isOwn(
+  gateway: ManifestOf<"Gateway">,
+  { inventory, diagnostics }: ReferenceContext,
+): boolean {
+  const name = gateway.spec?.gatewayClassName;
+  const controller =
+    name === undefined ? undefined : inventory.find("GatewayClass", "", name)?.spec?.controllerName;
+  if (controller === undefined || CONTROLLERS.includes(controller)) return true;
+  const params = { gateway: titleOf(gateway), controller };
+  diagnostics.report("foreign-gateway", below(gateway.origin, "spec", "gatewayClassName"), params);
+  return false;
+}
+
+/** What a kind of route would be, were its data path built. */
+const LATER_KINDS: Readonly<Record<string, string>> = {
+  GRPCRoute: "gRPC routing",
+  TCPRoute: "TCP proxying",
+  TLSRoute: "TLS passthrough",
+};
+
+function reportLaterKind(route: AnyRoute, { diagnostics }: ReferenceContext): void {
+  const what = LATER_KINDS[route.kind];
+  if (what === undefined) return;
+  diagnostics.report("not-built-yet", below(route.origin, "kind"), { what, field: route.kind });
+}
+
+/** Policies that act on nothing: a promise that nobody keeps. */
+function reportWithoutEffect(
+  { inventory, effective, policyIndex, diagnostics }: PolicyContext,
+  gateways: readonly ManifestOf<"Gateway">[],
+): void {
+  if (gateways.some(({ spec }) => spec === undefined)) return;
+  const targeted = new Set([...policyIndex.values()].flat().map(({ source }) => titleOf(source)));
+  for (const policy of inventory.all("GatewayPolicy")) {
+    const title = titleOf(policy);
+    if (policy.spec === undefined || effective.has(title)) continue;
+    const isEmpty = !["frontend", "traffic", "backend"].some((name) =>
+      Object.hasOwn(policy.spec ?? {}, name),
+    );
+    // One whose targets could not be found has been reported.
+    if (!targeted.has(title) && !isEmpty) continue;
+    const hasFrontend = policy.spec.frontend !== undefined;
+    if (hasFrontend) continue;
+    diagnostics.report("policy-without-effect", keyOf(below(policy.origin, "spec")), {
+      policy: title,
+    });
+  }
+  for (const { targetRefs, policy } of inventory
+    .all("BackendTLSPolicy")
+    .map((each) => ({ policy: each, targetRefs: each.spec?.targetRefs ?? [] }))) {
+    if (targetRefs.length === 0) continue;
+    const field = `${GATEWAY_GROUP} BackendTLSPolicy`;
+    const what = "TLS to backends";
+    diagnostics.report("not-built-yet", below(policy.origin, "kind"), { what, field });
+  }
+}

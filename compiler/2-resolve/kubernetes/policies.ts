@@ -1,0 +1,149 @@
+import type { ConfigValue } from "../../1-parse/values.ts";
+import { keyOf, type Origin } from "../../diagnostics.ts";
+import type { BackendReference } from "../../manifests.ts";
+import { policies } from "../../policies/index.ts";
+import type { ClusterContext, ClusterForm } from "../../policies/policy.ts";
+import type { PolicyConfig } from "../../resources.ts";
+import { serverUrl } from "./backends.ts";
+import { effectivePolicy, partPolicy, type Traffic } from "./effective.ts";
+import { titleOf } from "./inventory.ts";
+import type { EffectiveField, FieldValue } from "./merge.ts";
+import type { PolicyIndex } from "./policy-targets.ts";
+import type { ReferenceContext } from "./references.ts";
+
+/** What reading policies needs, and what it finds out about them. */
+export interface PolicyContext extends ReferenceContext {
+  readonly policyIndex: PolicyIndex;
+  /** The resources one of whose values counts somewhere. */
+  readonly effective: Set<string>;
+  /** Conflicts that have been reported: one message for each pair of values. */
+  readonly conflicts: Set<string>;
+}
+
+/** The policies of traffic in request order, as the standalone file would have them on the route. */
+export function routePolicies(traffic: Traffic, context: PolicyContext): readonly PolicyConfig[] {
+  const isMcp = traffic.backend?.config.kind === "mcp";
+  const fields = new Map(
+    effectivePolicy(traffic, context.policyIndex)
+      // Rules about MCP say nothing about traffic that is none.
+      .filter(({ field }) => isMcp || !field.startsWith("backend.mcp."))
+      .map((each) => [each.field, each]),
+  );
+  for (const field of fields.values()) note(field, context);
+  const parts = isMcp ? partFields(traffic, context) : new Map<string, never>();
+  return policies.flatMap(({ kind, cluster }) => {
+    if (cluster === undefined) return [];
+    // A policy's own cluster form reads and joins what it has read itself.
+    const form = cluster as ClusterForm<unknown>;
+    const config = withParts(form, read(form, fields.get(form.field), context), parts, context);
+    const origin = (fields.get(form.field) ?? parts.get(form.field)?.[0]?.field)?.values.at(
+      -1,
+    )?.origin;
+    return config === undefined || origin === undefined
+      ? []
+      : [{ kind, config, origin } as PolicyConfig];
+  });
+}
+
+/** A field that differs for one target of the backend. */
+interface PartField {
+  /** The target as the configuration of the backend calls it. */
+  readonly target: string;
+  readonly field: EffectiveField;
+}
+
+/** What the targets of an MCP backend have of their own, by field. */
+function partFields(
+  traffic: Traffic,
+  context: PolicyContext,
+): ReadonlyMap<string, readonly PartField[]> {
+  const found = [...(traffic.backend?.parts ?? [])].flatMap(([target, part]) =>
+    partPolicy(traffic, part, context.policyIndex).map((field) => ({ target, field })),
+  );
+  for (const { field } of found) note(field, context);
+  return Map.groupBy(found, ({ field }) => field.field);
+}
+
+function withParts(
+  form: ClusterForm<unknown>,
+  config: unknown,
+  parts: ReadonlyMap<string, readonly PartField[]>,
+  context: PolicyContext,
+): unknown {
+  const own = parts.get(form.field) ?? [];
+  if (own.length === 0) return config;
+  if (form.perTarget === undefined) {
+    for (const { field } of own) {
+      const [value] = field.values;
+      if (value === undefined) continue;
+      const what = `${form.field.replace(/^.*\./, "")} of one target`;
+      const name = String(value.origin.path.at(-1));
+      context.diagnostics.report("not-built-yet", keyOf(value.origin), {
+        what,
+        field: `"${name}"`,
+      });
+    }
+    return config;
+  }
+  const configs = own.flatMap(({ target, field }): readonly [string, unknown][] => {
+    const value = read(form, field, context);
+    return value === undefined ? [] : [[target, value]];
+  });
+  return form.perTarget(config, new Map(configs));
+}
+
+/** The configuration that a field's values make; undefined when there is none, or a mistake (reported). */
+function read(
+  form: ClusterForm<unknown>,
+  field: EffectiveField | undefined,
+  context: PolicyContext,
+): unknown {
+  const configs = (field?.values ?? []).flatMap((each) => {
+    const config = form.read(each.value, clusterContext(each, context));
+    return config === undefined ? [] : [config];
+  });
+  if (configs.length === 0 || form.join === undefined) return configs.at(-1);
+  return form.join(configs);
+}
+
+function clusterContext({ source, origin }: FieldValue, context: PolicyContext): ClusterContext {
+  return {
+    origin,
+    diagnostics: context.diagnostics,
+    serverUrl: (reference: ConfigValue, at: Origin) =>
+      // The schema has checked the shape.
+      serverUrl(reference as unknown as BackendReference, source, at, context),
+  };
+}
+
+/** Remembers who has an effect, and reports who lost to a policy of the same level. */
+function note({ values, conflicts }: EffectiveField, context: PolicyContext): void {
+  for (const { source } of values) context.effective.add(titleOf(source));
+  for (const { lost, won } of conflicts) {
+    const key = JSON.stringify([lost.origin, won.origin]);
+    // Who lost has been told, and need not hear that it has no effect.
+    context.effective.add(titleOf(lost.source));
+    if (context.conflicts.has(key)) continue;
+    context.conflicts.add(key);
+    const params = {
+      field: lost.field.replace(/^[^.]*\./, ""),
+      by: titleOf(won.source),
+      target: LEVEL_WORDS[lost.level] ?? lost.level,
+    };
+    const related = [{ at: keyOf(won.origin), label: "this one wins" }];
+    context.diagnostics.report("policy-conflict", keyOf(lost.origin), params, related);
+  }
+}
+
+const LEVEL_WORDS: Readonly<Record<string, string>> = {
+  gateway: "the Gateway",
+  listenerSet: "the ListenerSet",
+  listener: "the listener",
+  route: "the route",
+  rule: "the rule",
+  inline: "the rule",
+  backend: "the backend",
+  backendPart: "the part of the backend",
+  backendOwn: "the backend",
+  partOwn: "the part of the backend",
+};

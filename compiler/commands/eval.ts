@@ -1,0 +1,82 @@
+import type { CelProblem } from "../cel/compile.ts";
+import { type Evaluation, emittedText, evaluateExpression } from "../cel/evaluate.ts";
+import { celPhases } from "../cel/variables.ts";
+import type { Host } from "../host.ts";
+import { messageOf } from "../messages.ts";
+import type { Finding } from "../report/findings.ts";
+import { textReport } from "../report/text.ts";
+import { lineAndColumn } from "../source.ts";
+import { choose } from "./arguments.ts";
+import type { Arguments, CommandResult, Surroundings } from "./command.ts";
+
+/** `gwc eval`: the value of an expression; exit code 1 when it does not compile, or when evaluating it is an error. */
+export async function evaluate(
+  { operands: [text = ""], options, flags }: Arguments,
+  { host, isColored }: Surroundings,
+): Promise<CommandResult> {
+  const data = readData(options.data, host);
+  if ("problem" in data) return { exitCode: 1, stderr: `error: ${data.problem}\n` };
+  const phase = choose(celPhases, options.phase, "request");
+  const found = evaluateExpression(text, { phase, data: data.value });
+  const findings = found.problems.map((problem) => finding(problem, text));
+  const code = found.kind === "invalid" ? "" : `${emittedText(found.expression).trimEnd()}\n`;
+  const shown = flags.has("emit") ? code : "";
+  if (options.format === "json") return jsonResult(found, findings, shown);
+  const stderr = textReport(findings, isColored.stderr);
+  switch (found.kind) {
+    case "value":
+      return { exitCode: 0, stdout: `${shown}${found.text}\ntype: ${found.type}\n`, stderr };
+    case "error":
+      return { exitCode: 1, stdout: shown, stderr: `${stderr}error: ${FAILED}\n` };
+    case "invalid":
+      return { exitCode: 1, stderr };
+  }
+}
+
+const FAILED = "evaluating it is an error: something is absent, or of another type";
+
+/** One object: `{"value", "type"}` or `{"error"}`; with `--emit` also `"code"`. */
+function jsonResult(found: Evaluation, findings: readonly Finding[], shown: string): CommandResult {
+  const code = shown === "" ? {} : { code: shown };
+  if (found.kind === "value") {
+    const { json: value, type } = found;
+    return { exitCode: 0, stdout: `${JSON.stringify({ value, type, ...code })}\n` };
+  }
+  const first = findings.find(({ severity }) => severity === "error");
+  const error =
+    found.kind === "error" || first === undefined ? FAILED : `${first.code}: ${first.message}`;
+  return { exitCode: 1, stdout: `${JSON.stringify({ error, ...code })}\n` };
+}
+
+type Data = { readonly value: unknown } | { readonly problem: string };
+
+/**
+ * The data of `--data`: a JSON file, or the JSON object itself. Messages of the JSON parser quote the text, so they stay
+ * unsaid.
+ */
+function readData(given: string | undefined, host: Host): Data {
+  if (given === undefined) return { value: {} };
+  const file = given.trimStart().startsWith("{") ? undefined : host.readText(given);
+  if (file?.kind === "problem") return { problem: `"${given}" cannot be read: ${file.problem}` };
+  try {
+    const value: unknown = JSON.parse(file?.text ?? given);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return { value };
+    return { problem: "the data must be a JSON object" };
+  } catch {
+    return { problem: "the data is not valid JSON" };
+  }
+}
+
+function finding({ code, params, within }: CelProblem, text: string): Finding {
+  const { severity, text: message, hint } = messageOf(code);
+  const [start, end] = within;
+  return {
+    code,
+    severity,
+    // The table's row and the parameters belong to the same code.
+    message: message(params as never),
+    hint: hint?.(params as never),
+    location: { path: "expression", text, start, end, ...lineAndColumn(text, start) },
+    related: [],
+  };
+}

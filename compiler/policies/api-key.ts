@@ -1,0 +1,108 @@
+import type { ConfigValue } from "../1-parse/values.ts";
+import { below, type Origin } from "../diagnostics.ts";
+import type { Text } from "../ir.ts";
+import { list, notYet, object, type Schema, text } from "../schema.ts";
+import { type CredentialPlace, credentialPlaceSchema, readCredentialPlace } from "./credentials.ts";
+import { type JwtMode, modeSchema } from "./jwt-auth.ts";
+import type { Policy } from "./policy.ts";
+
+/** A key: from the environment, by its digest, or in a file that is read where the gateway runs. */
+export type ApiKeySource = { readonly metadata: Readonly<Record<string, ConfigValue>> } & (
+  | { readonly kind: "key"; readonly key: Text; readonly origin: Origin }
+  | { readonly kind: "hash"; readonly sha256: string }
+  | { readonly kind: "file"; readonly file: string }
+);
+
+interface ApiKeyConfig {
+  readonly mode: JwtMode;
+  readonly place: CredentialPlace;
+  readonly keys: readonly ApiKeySource[];
+}
+
+declare module "./policy.ts" {
+  interface PolicyConfigs {
+    apiKey: ApiKeyConfig;
+  }
+}
+
+declare module "../ir.ts" {
+  interface PolicySettings {
+    apiKey: ApiKeyConfig;
+  }
+}
+
+const keySchema: Schema = object(
+  {
+    key: text("The key, as `${NAME}`: it is read when the gateway starts.", {
+      maxLength: 1024,
+      late: true,
+      secret: true,
+    }),
+    keyHash: text("Its digest: `sha256:` and 64 hexadecimal digits.", {
+      pattern: "^sha256:[0-9a-fA-F]{64}$",
+      form: '"sha256:" and 64 hexadecimal digits',
+    }),
+    file: text(
+      "Path of a file with the key, or with `{key, metadata}` as JSON; read where the gateway runs, and again when it changes.",
+      { maxLength: 1024 },
+    ),
+    metadata: {
+      type: "object",
+      additionalProperties: true,
+      maxProperties: 64,
+      description: "What is known of the key's holder: `apiKey` in rules.",
+    },
+    allowedModels: notYet("models by API key"),
+  },
+  { exactlyOneOf: ["key", "keyHash", "file"] },
+);
+
+/** Verified identity from a key that the client sends. */
+export const apiKey: Policy<"apiKey"> = {
+  kind: "apiKey",
+  summary: "checks an API key against SHA-256 digests; its metadata is `apiKey` in rules",
+  scope: ["route"],
+  schema: object(
+    {
+      mode: modeSchema,
+      keys: list(keySchema, { minItems: 1, maxItems: 4096, description: "The keys." }),
+      location: credentialPlaceSchema,
+    },
+    { required: ["keys"], description: "Requires, or accepts, an API key." },
+  ),
+  merge: "replace",
+  read: (value, origin) => {
+    const given = value as {
+      readonly mode?: JwtMode;
+      readonly keys: readonly ConfigValue[];
+      readonly location?: ConfigValue;
+    };
+    return {
+      mode: given.mode ?? "strict",
+      place: readCredentialPlace(given.location),
+      keys: given.keys.map((each, index) => readKey(each, below(origin, "keys", index))),
+    };
+  },
+  resolve: (config, { diagnostics }) => {
+    const literal = config.keys.flatMap((source) =>
+      source.kind === "key" && typeof source.key === "string" ? [source.origin] : [],
+    );
+    for (const origin of literal) diagnostics.report("literal-secret", origin, { field: '"key"' });
+    return literal.length === 0 ? config : undefined;
+  },
+};
+
+function readKey(value: ConfigValue, origin: Origin): ApiKeySource {
+  const given = value as {
+    readonly key?: Text;
+    readonly keyHash?: string;
+    readonly file?: string;
+    readonly metadata?: Readonly<Record<string, ConfigValue>>;
+  };
+  const metadata = given.metadata ?? {};
+  if (given.key !== undefined)
+    return { kind: "key", key: given.key, metadata, origin: below(origin, "key") };
+  if (given.file !== undefined) return { kind: "file", file: given.file, metadata };
+  const sha256 = (given.keyHash ?? "").slice("sha256:".length).toLowerCase();
+  return { kind: "hash", sha256, metadata };
+}

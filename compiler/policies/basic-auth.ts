@@ -1,0 +1,95 @@
+import { below, type Origin } from "../diagnostics.ts";
+import type { Text } from "../ir.ts";
+import { notYet, object, shortText, text } from "../schema.ts";
+import { type JwtMode, modeSchema } from "./jwt-auth.ts";
+import type { Policy } from "./policy.ts";
+
+/** Users and password hashes: in a file that is read where the gateway runs, or given. */
+export type PasswordSource =
+  | { readonly kind: "file"; readonly file: string }
+  | { readonly kind: "text"; readonly text: Text; readonly origin: Origin };
+
+declare module "./policy.ts" {
+  interface PolicyConfigs {
+    basicAuth: {
+      readonly mode: JwtMode;
+      readonly realm: string;
+      readonly passwords: PasswordSource;
+    };
+  }
+}
+
+declare module "../ir.ts" {
+  interface PolicySettings {
+    basicAuth: {
+      readonly mode: JwtMode;
+      readonly realm: string;
+      readonly passwords: PasswordSource;
+    };
+  }
+}
+
+/** Verified identity from a user name and a password (RFC 7617). */
+export const basicAuth: Policy<"basicAuth"> = {
+  kind: "basicAuth",
+  summary:
+    "checks user name and password against an htpasswd file (bcrypt, apr1, SHA, crypt); the user is `basicAuth` in rules",
+  scope: ["route"],
+  schema: object(
+    {
+      mode: modeSchema,
+      realm: shortText("What browsers show when they ask for the login.", {
+        pattern: "^[\\x20-\\x7e]+$",
+        form: "printable ASCII text",
+        default: "Restricted",
+      }),
+      htpasswd: {
+        type: ["object", "string"],
+        minLength: 1,
+        maxLength: 1_048_576,
+        late: true,
+        properties: {
+          file: text(
+            "Path of an htpasswd file; read where the gateway runs, and again when it changes.",
+          ),
+          inline: text("Lines of USER:HASH.", { maxLength: 1_048_576, late: true }),
+        },
+        additionalProperties: false,
+        exactlyOneOf: ["file", "inline"],
+        description:
+          "Users and hashes as `htpasswd` writes them: `{file: PATH}`, or the lines themselves, best as `${NAME}`.",
+      },
+      authorizationLocation: notYet("another place of the login"),
+    },
+    { required: ["htpasswd"], description: "Requires, or accepts, a user name and password." },
+  ),
+  merge: "replace",
+  read: (value, origin) => {
+    const given = value as {
+      readonly mode?: JwtMode;
+      readonly realm?: string;
+      readonly htpasswd: Text | { readonly file?: string; readonly inline?: Text };
+    };
+    return {
+      mode: given.mode ?? "strict",
+      realm: given.realm ?? "Restricted",
+      passwords: readSource(given.htpasswd, below(origin, "htpasswd")),
+    };
+  },
+  resolve: (config, { diagnostics }) => {
+    const { passwords } = config;
+    if (passwords.kind === "text" && typeof passwords.text === "string") {
+      diagnostics.report("literal-password-hash", passwords.origin, {});
+    }
+    return config;
+  },
+};
+
+function readSource(
+  value: Text | { readonly file?: string; readonly inline?: Text },
+  origin: Origin,
+): PasswordSource {
+  if (typeof value === "string" || "kind" in value) return { kind: "text", text: value, origin };
+  if (value.file !== undefined) return { kind: "file", file: value.file };
+  return { kind: "text", text: value.inline ?? "", origin: below(origin, "inline") };
+}

@@ -1,0 +1,39 @@
+import { choice, object } from "../schema.ts";
+import type { Policy } from "./policy.ts";
+
+/** Which name the backend sees in Host: its own, or the one that the client sent. */
+export type HostMode = "Auto" | "None";
+
+declare module "./policy.ts" {
+  interface PolicyConfigs {
+    hostRewrite: { readonly mode: HostMode };
+  }
+}
+
+declare module "../ir.ts" {
+  interface PolicySettings {
+    hostRewrite: { readonly mode: HostMode };
+  }
+}
+
+/** The Host that the backend sees; `urlRewrite.authority` wins over it. */
+export const hostRewrite: Policy<"hostRewrite"> = {
+  kind: "hostRewrite",
+  summary: "which Host the backend sees: its own name (Auto, the default) or the client's (None)",
+  scope: ["route"],
+  schema: object(
+    {
+      mode: choice("Auto: the backend's own name; None: what the client sent.", ["Auto", "None"]),
+    },
+    { required: ["mode"], description: "The Host that the backend sees." },
+  ),
+  merge: "replace",
+  // The schema has checked the shape.
+  read: (value) => value as unknown as { readonly mode: HostMode },
+  resolve: (config, context) => {
+    if (!context.route.isMcp) return config;
+    const at = { ...context.origin, part: "key" } as const;
+    context.diagnostics.report("needs-host-backend", at, { policy: "hostRewrite" });
+    return undefined;
+  },
+};

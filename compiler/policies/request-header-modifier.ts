@@ -1,0 +1,31 @@
+import {
+  type HeaderChangesConfig,
+  type HeaderChangesNode,
+  headerChangesSchema,
+  readHeaderChanges,
+  resolveHeaderChanges,
+} from "./header-changes.ts";
+import type { Policy } from "./policy.ts";
+
+declare module "./policy.ts" {
+  interface PolicyConfigs {
+    requestHeaderModifier: HeaderChangesConfig;
+  }
+}
+
+declare module "../ir.ts" {
+  interface PolicySettings {
+    requestHeaderModifier: HeaderChangesNode;
+  }
+}
+
+/** Headers that the backend sees otherwise than the client sent them (Gateway API RequestHeaderModifier). */
+export const requestHeaderModifier: Policy<"requestHeaderModifier"> = {
+  kind: "requestHeaderModifier",
+  summary: "sets, adds and removes headers of the request before it goes to the backend",
+  scope: ["route"],
+  schema: headerChangesSchema("Changes to the request's headers."),
+  merge: "replace",
+  read: readHeaderChanges,
+  resolve: resolveHeaderChanges,
+};

@@ -1,0 +1,66 @@
+import { below, type Origin } from "../diagnostics.ts";
+import { hostUrl } from "../host-url.ts";
+import type { Text } from "../ir.ts";
+import { notYet, object, text } from "../schema.ts";
+import type { Policy } from "./policy.ts";
+
+declare module "./policy.ts" {
+  interface PolicyConfigs {
+    requestMirror: { readonly host: Text; readonly share: number; readonly origin: Origin };
+  }
+}
+
+declare module "../ir.ts" {
+  interface PolicySettings {
+    requestMirror: { readonly url: Text; readonly share: number };
+  }
+}
+
+/** Copies requests to a second backend (Gateway API RequestMirror). */
+export const requestMirror: Policy<"requestMirror"> = {
+  kind: "requestMirror",
+  summary:
+    "sends a copy of a part of the requests to another backend, whose answers are thrown away",
+  scope: ["route"],
+  schema: object(
+    {
+      backend: object(
+        {
+          host: text("`host:port` or a URL.", { late: true }),
+          service: notYet("mesh services"),
+          backend: notYet("named backends"),
+        },
+        { exactlyOneOf: ["host", "service", "backend"], description: "Where the copies go." },
+      ),
+      percentage: {
+        type: "number",
+        minimum: 0,
+        maximum: 1,
+        default: 1,
+        description: "The part of the requests that is copied: 0 to 1.",
+      },
+    },
+    { required: ["backend"], description: "Copies of requests for another backend." },
+  ),
+  merge: "replace",
+  read: (value, origin) => {
+    const given = value as {
+      readonly backend: { readonly host: Text };
+      readonly percentage?: number;
+    };
+    return {
+      host: given.backend.host,
+      share: given.percentage ?? 1,
+      origin: below(origin, "backend", "host"),
+    };
+  },
+  resolve: ({ host, share, origin }, context) => {
+    if (context.route.isMcp) {
+      const at = { ...context.origin, part: "key" } as const;
+      context.diagnostics.report("needs-host-backend", at, { policy: "requestMirror" });
+      return undefined;
+    }
+    const url = hostUrl(host, origin, context.diagnostics);
+    return url === undefined ? undefined : { url, share };
+  },
+};

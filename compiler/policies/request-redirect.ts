@@ -1,0 +1,97 @@
+import { choice, object } from "../schema.ts";
+import type { Policy } from "./policy.ts";
+import {
+  authoritySchema,
+  type PathChangeConfig,
+  type PathChangeNode,
+  pathChangeSchema,
+  readPathChange,
+  resolvePathChange,
+} from "./url-change.ts";
+import { readAuthority } from "./url-rewrite.ts";
+
+/** Where a redirect leads; undefined: as in the request. */
+export interface RedirectTarget {
+  readonly scheme: "http" | "https" | undefined;
+  readonly host: string | undefined;
+  readonly port: number | undefined;
+  readonly status: number;
+}
+
+declare module "./policy.ts" {
+  interface PolicyConfigs {
+    requestRedirect: RedirectTarget & { readonly path: PathChangeConfig | undefined };
+  }
+}
+
+declare module "../ir.ts" {
+  interface PolicySettings {
+    requestRedirect: RedirectTarget & { readonly path: PathChangeNode | undefined };
+  }
+}
+
+/** Sends clients elsewhere (Gateway API RequestRedirect, RFC 9110 15.4). */
+export const requestRedirect: Policy<"requestRedirect"> = {
+  kind: "requestRedirect",
+  summary: "answers with a redirect: another scheme, host, port or path; the query stays",
+  scope: ["route"],
+  answers: true,
+  schema: object(
+    {
+      scheme: choice("The scheme of the new URL.", ["http", "https"]),
+      authority: authoritySchema(
+        ["none"],
+        "`{full: HOST:PORT}`, `{host: HOST}`, `{port: PORT}`, or `none`: as in the request.",
+      ),
+      path: pathChangeSchema,
+      status: {
+        type: "integer",
+        enum: [301, 302, 303, 307, 308],
+        default: 302,
+        description: "The status.",
+      },
+    },
+    {
+      atLeastOneOf: ["scheme", "authority", "path"],
+      description: "Answers with a redirect. The route needs no backend.",
+    },
+  ),
+  merge: "replace",
+  read: (value) => {
+    const given = value as {
+      readonly scheme?: "http" | "https";
+      readonly authority?: string | Readonly<Record<string, string | number>>;
+      readonly path?: Readonly<Record<string, string>>;
+      readonly status?: number;
+    };
+    return {
+      scheme: given.scheme,
+      ...readHostAndPort(given.authority),
+      path: readPathChange(given.path),
+      status: given.status ?? 302,
+    };
+  },
+  resolve: (config, context) => {
+    if (config.path === undefined) return { ...config, path: undefined };
+    const path = resolvePathChange(config.path, context.origin, context);
+    return path === undefined ? undefined : { ...config, path };
+  },
+};
+
+function readHostAndPort(
+  value: string | Readonly<Record<string, string | number>> | undefined,
+): Pick<RedirectTarget, "host" | "port"> {
+  const authority = readAuthority(value);
+  switch (authority?.kind) {
+    case "full": {
+      const [, host = "", port] = /^(.*?)(?::([0-9]+))?$/.exec(authority.value) ?? [];
+      return { host, port: port === undefined ? undefined : Number(port) };
+    }
+    case "host":
+      return { host: authority.value, port: undefined };
+    case "port":
+      return { host: undefined, port: authority.value };
+    default:
+      return { host: undefined, port: undefined };
+  }
+}

@@ -1,0 +1,31 @@
+import {
+  type HeaderChangesConfig,
+  type HeaderChangesNode,
+  headerChangesSchema,
+  readHeaderChanges,
+  resolveHeaderChanges,
+} from "./header-changes.ts";
+import type { Policy } from "./policy.ts";
+
+declare module "./policy.ts" {
+  interface PolicyConfigs {
+    responseHeaderModifier: HeaderChangesConfig;
+  }
+}
+
+declare module "../ir.ts" {
+  interface PolicySettings {
+    responseHeaderModifier: HeaderChangesNode;
+  }
+}
+
+/** Headers that the client sees otherwise than the backend sent them (Gateway API ResponseHeaderModifier). */
+export const responseHeaderModifier: Policy<"responseHeaderModifier"> = {
+  kind: "responseHeaderModifier",
+  summary: "sets, adds and removes headers of the answer, also of one that a later policy makes",
+  scope: ["route"],
+  schema: headerChangesSchema("Changes to the answer's headers."),
+  merge: "replace",
+  read: readHeaderChanges,
+  resolve: resolveHeaderChanges,
+};

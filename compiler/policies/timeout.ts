@@ -1,0 +1,68 @@
+import { parseDuration } from "../1-parse/duration.ts";
+import type { ConfigValue } from "../1-parse/values.ts";
+import { duration, object } from "../schema.ts";
+import type { Policy } from "./policy.ts";
+
+/** Milliseconds from the sending of a request to the end of its answer; undefined: no limit. */
+export interface Timeouts {
+  /** For all attempts together. */
+  readonly request: number | undefined;
+  /** For one attempt. */
+  readonly attempt: number | undefined;
+}
+
+declare module "./policy.ts" {
+  interface PolicyConfigs {
+    timeout: Timeouts;
+  }
+}
+
+declare module "../ir.ts" {
+  interface PolicySettings {
+    timeout: Timeouts;
+  }
+}
+
+/** How long the backend may take (Gateway API HTTPRouteTimeouts). */
+export const timeout: Policy<"timeout"> = {
+  kind: "timeout",
+  summary:
+    "limits the time to the end of the answer, for all attempts together and for each one (504)",
+  scope: ["route"],
+  schema: object(
+    {
+      requestTimeout: duration("For all attempts together, from the first byte sent."),
+      request: duration("The same, by its name in the cluster resources."),
+      backendRequestTimeout: duration("For each attempt."),
+      backendRequest: duration("The same, by its name in the cluster resources."),
+    },
+    {
+      atLeastOneOf: ["requestTimeout", "request", "backendRequestTimeout", "backendRequest"],
+      description: "How long the backend may take; 0 is no limit.",
+    },
+  ),
+  merge: "replace",
+  read: readTimeouts,
+  resolve: (config, context) => {
+    if (!context.route.isMcp) return config;
+    const at = { ...context.origin, part: "key" } as const;
+    context.diagnostics.report("needs-host-backend", at, { policy: "timeout" });
+    return undefined;
+  },
+};
+
+function readTimeouts(value: ConfigValue): Timeouts {
+  const given = value as Readonly<Record<string, string>>;
+  return {
+    request: limit(given.requestTimeout ?? given.request),
+    attempt: limit(given.backendRequestTimeout ?? given.backendRequest),
+  };
+}
+
+/** Gateway API: zero disables a timeout. */
+function limit(text: string | undefined): number | undefined {
+  const milliseconds = text === undefined ? undefined : parseDuration(text);
+  return milliseconds === undefined || milliseconds === 0
+    ? undefined
+    : Math.max(1, Math.round(milliseconds));
+}

@@ -1,0 +1,87 @@
+import { object } from "../schema.ts";
+import type { HostMode } from "./host-rewrite.ts";
+import type { Policy } from "./policy.ts";
+import {
+  authoritySchema,
+  type PathChangeConfig,
+  type PathChangeNode,
+  pathChangeSchema,
+  readPathChange,
+  resolvePathChange,
+} from "./url-change.ts";
+
+/** A new Host: a text, the parts of one, or a word of hostRewrite. */
+export type AuthorityChange =
+  | { readonly kind: "full"; readonly value: string }
+  | { readonly kind: "host"; readonly value: string }
+  | { readonly kind: "port"; readonly value: number }
+  | { readonly kind: "mode"; readonly value: HostMode };
+
+declare module "./policy.ts" {
+  interface PolicyConfigs {
+    urlRewrite: {
+      readonly authority: AuthorityChange | undefined;
+      readonly path: PathChangeConfig | undefined;
+    };
+  }
+}
+
+declare module "../ir.ts" {
+  interface PolicySettings {
+    urlRewrite: {
+      readonly authority: AuthorityChange | undefined;
+      readonly path: PathChangeNode | undefined;
+    };
+  }
+}
+
+/** The Host and path that the backend sees (Gateway API URLRewrite). */
+export const urlRewrite: Policy<"urlRewrite"> = {
+  kind: "urlRewrite",
+  summary: "the Host and path that the backend sees: a new one, or the matched prefix replaced",
+  scope: ["route"],
+  schema: object(
+    {
+      authority: authoritySchema(
+        ["auto", "none"],
+        "The Host that the backend sees: `{full: HOST:PORT}`, `{host: HOST}`, `{port: PORT}`, `auto` (its own name) " +
+          "or `none` (what the client sent).",
+      ),
+      path: pathChangeSchema,
+    },
+    {
+      atLeastOneOf: ["authority", "path"],
+      description: "The Host and path that the backend sees.",
+    },
+  ),
+  merge: "replace",
+  read: (value) => {
+    const given = value as {
+      readonly authority?: string | Readonly<Record<string, string | number>>;
+      readonly path?: Readonly<Record<string, string>>;
+    };
+    return { authority: readAuthority(given.authority), path: readPathChange(given.path) };
+  },
+  resolve: ({ authority, path }, context) => {
+    if (context.route.isMcp) {
+      const at = { ...context.origin, part: "key" } as const;
+      context.diagnostics.report("needs-host-backend", at, { policy: "urlRewrite" });
+      return undefined;
+    }
+    if (path === undefined) return { authority, path };
+    const change = resolvePathChange(path, context.origin, context);
+    return change === undefined ? undefined : { authority, path: change };
+  },
+};
+
+/** A validated `authority`. */
+export function readAuthority(
+  value: string | Readonly<Record<string, string | number>> | undefined,
+): AuthorityChange | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value === "string") return { kind: "mode", value: value === "auto" ? "Auto" : "None" };
+  const { full, host, port } = value;
+  if (full !== undefined) return { kind: "full", value: String(full).toLowerCase() };
+  if (host !== undefined) return { kind: "host", value: String(host).toLowerCase() };
+  return { kind: "port", value: Number(port) };
+}

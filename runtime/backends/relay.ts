@@ -1,0 +1,67 @@
+import type { Exchange } from "../http/exchange.ts";
+import { endToEnd } from "../http/hop-by-hop.ts";
+import { refuse } from "../http/refuse.ts";
+import type { UpstreamFailure, UpstreamHandler, UpstreamRequest } from "../http/upstream.ts";
+
+/** Passes one answer of an upstream on to the client. */
+export class Relay implements UpstreamHandler {
+  readonly #exchange: Exchange;
+  #request: UpstreamRequest | undefined;
+
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange;
+  }
+
+  /** The request whose answer comes; it ends when the client leaves. */
+  start(request: UpstreamRequest): void {
+    this.#request = request;
+    this.#exchange.onAbort(() => request.abort());
+  }
+
+  onHead(status: number, headers: readonly string[]): void {
+    this.#exchange.respondHead(status, endToEnd(headers, ""), contentLength(headers));
+  }
+
+  onData(chunk: Buffer): boolean {
+    if (this.#exchange.write(chunk)) return true;
+    this.#exchange.onDrain(() => this.#request?.resume());
+    return false;
+  }
+
+  onEnd(): void {
+    this.#exchange.end();
+  }
+
+  onError(failure: UpstreamFailure): void {
+    const exchange = this.#exchange;
+    exchange.record.fields ??= new Map();
+    exchange.record.fields.set("error", failure.detail);
+    if (exchange.isAnswered) {
+      // The client must see that the answer is not complete.
+      exchange.record.reason = "UpstreamFailure";
+      exchange.abort();
+      return;
+    }
+    const { status, reason, message } = refusals[failure.kind];
+    refuse(exchange, status, reason, message);
+  }
+}
+
+/** What the client is told when there is no answer. */
+const refusals = {
+  connect: { status: 503, reason: "UpstreamFailure", message: "upstream is not reachable" },
+  timeout: { status: 504, reason: "Timeout", message: "upstream did not answer in time" },
+  closed: { status: 502, reason: "UpstreamFailure", message: "upstream closed the connection" },
+  protocol: { status: 502, reason: "UpstreamFailure", message: "upstream gave no valid answer" },
+} as const;
+
+/** The body's length when the upstream announced it. undici has checked that it is one number. */
+function contentLength(headers: readonly string[]): number | undefined {
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] ?? "";
+    if (name.length === 14 && name.toLowerCase() === "content-length") {
+      return Number(headers[i + 1]);
+    }
+  }
+  return undefined;
+}

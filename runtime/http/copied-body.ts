@@ -1,0 +1,125 @@
+import type { BodySink, BodySource } from "./body.ts";
+
+/** Bytes that a copy may be behind before it is given up. */
+const maxBehind = 262_144;
+
+/**
+ * A body that flows to two readers: the first one sets the pace, the copy follows as it can and is broken off when it
+ * falls too far behind.
+ */
+export class CopiedBody implements BodySource, BodySink {
+  readonly length: number | undefined;
+  readonly copy: BodyCopy;
+  readonly #source: BodySource;
+  #sink: BodySink | undefined;
+
+  constructor(source: BodySource) {
+    this.length = source.length;
+    this.#source = source;
+    this.copy = new BodyCopy(source.length);
+  }
+
+  flow(sink: BodySink): void {
+    this.#sink = sink;
+    this.#source.flow(this);
+  }
+
+  pause(): void {
+    this.#source.pause();
+  }
+
+  resume(): void {
+    this.#source.resume();
+  }
+
+  discard(): void {
+    this.#source.discard();
+    this.copy.onAbort();
+  }
+
+  onData(chunk: Buffer): void {
+    this.copy.onData(chunk);
+    this.#sink?.onData(chunk);
+  }
+
+  onEnd(): void {
+    this.copy.onEnd();
+    this.#sink?.onEnd();
+  }
+
+  onAbort(): void {
+    this.copy.onAbort();
+    this.#sink?.onAbort();
+  }
+}
+
+/** The second reader's side. */
+class BodyCopy implements BodySource, BodySink {
+  readonly length: number | undefined;
+  #waiting: Buffer[] = [];
+  #size = 0;
+  #sink: BodySink | undefined;
+  #isPaused = false;
+  #state: "open" | "ended" | "aborted" | "done" = "open";
+
+  constructor(length: number | undefined) {
+    this.length = length;
+  }
+
+  flow(sink: BodySink): void {
+    this.#sink = sink;
+    this.#pass();
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.#pass();
+  }
+
+  discard(): void {
+    this.#state = "done";
+    this.#waiting = [];
+    this.#sink = undefined;
+  }
+
+  onData(chunk: Buffer): void {
+    if (this.#state !== "open") return;
+    this.#waiting.push(chunk);
+    this.#size += chunk.length;
+    this.#pass();
+    if (this.#size > maxBehind) this.onAbort();
+  }
+
+  onEnd(): void {
+    if (this.#state !== "open") return;
+    this.#state = "ended";
+    this.#pass();
+  }
+
+  onAbort(): void {
+    if (this.#state !== "open") return;
+    this.#state = "aborted";
+    this.#waiting = [];
+    this.#pass();
+  }
+
+  #pass(): void {
+    const sink = this.#sink;
+    if (sink === undefined) return;
+    while (!this.#isPaused) {
+      const chunk = this.#waiting.shift();
+      if (chunk === undefined) break;
+      this.#size -= chunk.length;
+      sink.onData(chunk);
+    }
+    if (this.#waiting.length > 0 || this.#state === "open" || this.#state === "done") return;
+    const { onEnd, onAbort } = sink;
+    const end = this.#state === "ended" ? onEnd : onAbort;
+    this.#state = "done";
+    end.call(sink);
+  }
+}

@@ -1,0 +1,121 @@
+import { hash } from "node:crypto";
+import type { JsonObject } from "../cel/variables.ts";
+import type { GatewayContext } from "../gateway/context.ts";
+import { FollowedFile } from "../gateway/followed-file.ts";
+import { lateError } from "../gateway/startup-error.ts";
+import { type CredentialPlace, credentialIn } from "../http/credentials.ts";
+import type { Exchange } from "../http/exchange.ts";
+import { refuse } from "../http/refuse.ts";
+
+/** The keys of a route and where they stand in a request. */
+export interface ApiKeySettings {
+  readonly place: CredentialPlace;
+  readonly keys: readonly ApiKeySource[];
+}
+
+/** A key's SHA-256 digest (hex) and its holder's metadata; a file's may change while the gateway runs. */
+export type ApiKeySource = KnownKey | FollowedFile<KnownKey>;
+
+interface KnownKey {
+  readonly digest: string;
+  readonly metadata: JsonObject;
+}
+
+/** A key that the environment gives. Throws StartupError when it is empty. */
+export function givenKey(key: string, metadata: JsonObject): ApiKeySource {
+  if (key === "") throw lateError("an API key is empty");
+  return { digest: digestOf(key), metadata };
+}
+
+/** A key by its SHA-256 digest, hex. */
+export function hashedKey(digest: string, metadata: JsonObject): ApiKeySource {
+  return { digest, metadata };
+}
+
+/** A key in a file: its text, or `{"key": ..., "metadata": {...}}`. Throws StartupError. */
+export function keyInFile(path: string, metadata: JsonObject): ApiKeySource {
+  return new FollowedFile(path, (text) => readKey(text.trim(), metadata));
+}
+
+/** The keys of a route, ready to be looked up. */
+export interface ApiKeys {
+  readonly place: CredentialPlace;
+  find(key: string, gateway: GatewayContext): JsonObject | undefined;
+}
+
+/** Makes the table of keys. */
+export function openApiKeys({ place, keys }: ApiKeySettings): ApiKeys {
+  const known = new Map<string, JsonObject>();
+  const files: FollowedFile<KnownKey>[] = [];
+  for (const key of keys) {
+    if (key instanceof FollowedFile) files.push(key);
+    else known.set(key.digest, key.metadata);
+  }
+  return {
+    place,
+    // Only digests are compared: who guesses keys can't choose them, so how long it takes tells nothing of a key.
+    find: (key, gateway) => {
+      const digest = digestOf(key);
+      let found = known.get(digest);
+      for (const file of files) {
+        const each = file.current(gateway);
+        if (each.digest === digest) found = each.metadata;
+      }
+      return found;
+    },
+  };
+}
+
+/** Strict: the metadata of a valid key; undefined when the request was answered (401). */
+export function requireApiKey(exchange: Exchange, keys: ApiKeys): JsonObject | undefined {
+  const key = credentialIn(exchange, keys.place);
+  if (key === undefined) {
+    refuse(exchange, 401, "APIKeyAuth", "api key authentication failure: no API Key found");
+    return undefined;
+  }
+  const metadata = keys.find(key, exchange.gateway);
+  if (metadata === undefined) {
+    refuse(exchange, 401, "APIKeyAuth", "api key authentication failure: invalid credentials");
+    return undefined;
+  }
+  exchange.removeRequestHeader(keys.place.header);
+  return metadata;
+}
+
+/** Optional: as strict for a request with a key; null for one without. */
+export function acceptApiKey(exchange: Exchange, keys: ApiKeys): JsonObject | null | undefined {
+  return credentialIn(exchange, keys.place) === undefined ? null : requireApiKey(exchange, keys);
+}
+
+/** Permissive: the metadata of a valid key, else null; nothing is refused. A key that is not valid goes upstream. */
+export function observeApiKey(exchange: Exchange, keys: ApiKeys): JsonObject | null {
+  const key = credentialIn(exchange, keys.place);
+  const metadata = key === undefined ? undefined : keys.find(key, exchange.gateway);
+  if (metadata === undefined) return null;
+  exchange.removeRequestHeader(keys.place.header);
+  return metadata;
+}
+
+function digestOf(key: string): string {
+  return hash("sha256", key);
+}
+
+function readKey(text: string, metadata: JsonObject): KnownKey {
+  if (text === "") throw new Error("it is empty");
+  if (!text.startsWith("{")) return { digest: digestOf(text), metadata };
+  const parsed = parseObject(text);
+  const { key, metadata: own = {} } = parsed;
+  if (typeof key !== "string" || key === "") throw new Error('it has no text "key"');
+  if (typeof own !== "object" || own === null || Array.isArray(own)) {
+    throw new Error('"metadata" is no object');
+  }
+  return { digest: digestOf(key), metadata: { ...metadata, ...own } };
+}
+
+function parseObject(text: string): JsonObject {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error("it begins as JSON but is none");
+  }
+}

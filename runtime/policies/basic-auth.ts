@@ -1,0 +1,120 @@
+import type { GatewayContext } from "../gateway/context.ts";
+import { FollowedFile } from "../gateway/followed-file.ts";
+import { lateError } from "../gateway/startup-error.ts";
+import type { Exchange } from "../http/exchange.ts";
+import { refuse } from "../http/refuse.ts";
+import { PasswordFile } from "../passwords/password-file.ts";
+import { VerifiedLogins } from "../passwords/verified-logins.ts";
+
+/** Who may log in. */
+export interface BasicAuthSettings {
+  /** What `WWW-Authenticate` says (RFC 7617 2). */
+  readonly realm: string;
+  readonly passwords: PasswordFile | FollowedFile<PasswordFile>;
+}
+
+/** The user that logged in. */
+export interface BasicUser {
+  readonly username: string;
+}
+
+/** A route's users. */
+export interface BasicAuth {
+  readonly realm: string;
+  passwords(gateway: GatewayContext): PasswordFile;
+  readonly logins: VerifiedLogins;
+}
+
+/** Users and hashes in the form of an htpasswd file. Throws StartupError. */
+export function givenPasswords(text: string): PasswordFile {
+  try {
+    return new PasswordFile(text);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw lateError(`the passwords of basicAuth can't be used: ${reason}`);
+  }
+}
+
+/** An htpasswd file, read again when it changes. Throws StartupError. */
+export function passwordsInFile(path: string): FollowedFile<PasswordFile> {
+  return new FollowedFile(path, (text) => new PasswordFile(text));
+}
+
+/** Makes the users of a route. */
+export function openBasicAuth({ realm, passwords }: BasicAuthSettings): BasicAuth {
+  return {
+    realm,
+    passwords: (gateway) =>
+      passwords instanceof FollowedFile ? passwords.current(gateway) : passwords,
+    logins: new VerifiedLogins(),
+  };
+}
+
+/** Strict: the user; undefined when the request was answered (401; 503 when too many logins wait for their check). */
+export async function requireBasicAuth(
+  exchange: Exchange,
+  auth: BasicAuth,
+): Promise<BasicUser | undefined> {
+  const login = loginOf(exchange);
+  if (login === undefined) return refuseLogin(exchange, auth);
+  const { username, password } = login;
+  const verdict = await auth.logins.check(auth.passwords(exchange.gateway), username, password);
+  if (verdict === "busy") {
+    const message = "authentication failure: too many logins wait for their check";
+    refuse(exchange, 503, "BasicAuth", message, ["retry-after", "1"]);
+    return undefined;
+  }
+  return verdict ? consume(exchange, username) : refuseLogin(exchange, auth);
+}
+
+/** Optional: as strict for a request with a login; null for one without. */
+export async function acceptBasicAuth(
+  exchange: Exchange,
+  auth: BasicAuth,
+): Promise<BasicUser | null | undefined> {
+  return hasLogin(exchange) ? requireBasicAuth(exchange, auth) : null;
+}
+
+/** Permissive: the user of a right login, else null; nothing is refused. A wrong login goes upstream. */
+export async function observeBasicAuth(
+  exchange: Exchange,
+  auth: BasicAuth,
+): Promise<BasicUser | null> {
+  const login = loginOf(exchange);
+  if (login === undefined) return null;
+  const { username, password } = login;
+  const verdict = await auth.logins.check(auth.passwords(exchange.gateway), username, password);
+  return verdict === true ? consume(exchange, username) : null;
+}
+
+function consume(exchange: Exchange, username: string): BasicUser {
+  exchange.removeRequestHeader("authorization");
+  return { username };
+}
+
+function refuseLogin(exchange: Exchange, { realm }: BasicAuth): undefined {
+  refuse(exchange, 401, "BasicAuth", "authentication failure: a valid login is needed", [
+    "www-authenticate",
+    `Basic realm="${realm.replace(/["\\]/g, "\\$&")}", charset="UTF-8"`,
+  ]);
+}
+
+function hasLogin(exchange: Exchange): boolean {
+  return exchange.header("authorization")?.slice(0, 6).toLowerCase() === "basic ";
+}
+
+/** Bytes of a login: hashing a longer one would cost more than it may. */
+const maxLogin = 1024;
+
+/** User and password (RFC 7617 2): at the first colon; control characters are in neither. */
+function loginOf(
+  exchange: Exchange,
+): { readonly username: string; readonly password: string } | undefined {
+  if (!hasLogin(exchange)) return undefined;
+  const encoded = exchange.header("authorization")?.slice(6).trim() ?? "";
+  if (encoded.length > maxLogin || !/^[A-Za-z0-9+/]+=*$/.test(encoded)) return undefined;
+  const login = Buffer.from(encoded, "base64").toString("utf8");
+  const colon = login.indexOf(":");
+  if (colon === -1 || /[\u0000-\u001f\u007f\ufffd]/.test(login)) return undefined;
+  return { username: login.slice(0, colon), password: login.slice(colon + 1) };
+}

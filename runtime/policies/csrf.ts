@@ -1,0 +1,39 @@
+import type { Exchange } from "../http/exchange.ts";
+import { refuse } from "../http/refuse.ts";
+
+/** Whose pages may send requests, besides the gateway's own. */
+export interface CsrfSettings {
+  /** Origins as browsers write them: lower case, without the scheme's own port. */
+  readonly additionalOrigins: ReadonlySet<string>;
+}
+
+/**
+ * True: the request was refused. Safe methods pass (RFC 9110 9.2.1), and so do requests that no browser sends
+ * (without Sec-Fetch-Site and Origin). Sec-Fetch-Site decides where it is sent; else Origin has to be Host's.
+ */
+export function refuseCrossSite(exchange: Exchange, { additionalOrigins }: CsrfSettings): boolean {
+  const { method } = exchange;
+  if (method === "GET" || method === "HEAD" || method === "OPTIONS") return false;
+  const site = exchange.header("sec-fetch-site");
+  if (site === "same-origin" || site === "none") return false;
+  const origin = exchange.header("origin");
+  if (origin === undefined) {
+    if (site === undefined) return false;
+  } else if (
+    additionalOrigins.has(origin) ||
+    (site === undefined && isOwn(origin, exchange.host))
+  ) {
+    return false;
+  }
+  refuse(exchange, 403, "Csrf", "CSRF validation failed");
+  return true;
+}
+
+/** Whether an origin is Host's; the scheme is not compared, because TLS may end before the gateway. */
+function isOwn(origin: string, host: string): boolean {
+  const start = origin.indexOf("://");
+  if (start === -1) return false;
+  const port = origin.startsWith("https:") ? ":443" : ":80";
+  const authority = origin.slice(start + 3).toLowerCase();
+  return authority === host || `${authority}${port}` === host;
+}

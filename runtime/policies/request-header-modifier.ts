@@ -1,0 +1,9 @@
+import type { Exchange } from "../http/exchange.ts";
+import type { HeaderChanges } from "../http/header-changes.ts";
+
+/** Changes the headers that go upstream, and that later policies see. */
+export function changeRequestHeaders(exchange: Exchange, changes: HeaderChanges): void {
+  for (const [name, value] of changes.set) exchange.setRequestHeader(name, value);
+  for (const [name, value] of changes.add) exchange.addRequestHeader(name, value);
+  for (const name of changes.remove) exchange.removeRequestHeader(name);
+}

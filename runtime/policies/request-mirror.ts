@@ -1,0 +1,54 @@
+import { callOf } from "../backends/host.ts";
+import { CopiedBody } from "../http/copied-body.ts";
+import type { Exchange } from "../http/exchange.ts";
+import type { Upstream, UpstreamHandler } from "../http/upstream.ts";
+
+/** Where copies of requests go. */
+export interface MirrorSettings {
+  readonly upstream: Upstream;
+  /** The part of all requests that is copied, 0 to 1. */
+  readonly share: number;
+  /** Milliseconds after which a copy that was not answered is given up. */
+  readonly timeout: number;
+}
+
+/** Sends a copy of the request, with its body; the answer is thrown away, and no failure of it is anybody's. */
+export function mirrorRequest(exchange: Exchange, settings: MirrorSettings): void {
+  const { upstream, share, timeout } = settings;
+  if (share < 1 && Math.random() >= share) return;
+  const call = callOf(exchange, upstream);
+  const { body } = call;
+  if (body === null || typeof body === "string" || !("flow" in body)) {
+    start(upstream, call, timeout);
+    return;
+  }
+  const copied = new CopiedBody(body);
+  exchange.setRequestBody(copied);
+  start(upstream, { ...call, body: copied.copy }, timeout);
+}
+
+function start(upstream: Upstream, call: Parameters<Upstream["send"]>[0], timeout: number): void {
+  const reader = new Discard();
+  const request = upstream.send(call, reader);
+  reader.timer = setTimeout(() => request.abort(), timeout);
+  reader.timer.unref();
+}
+
+/** Reads an answer that nobody wants. */
+class Discard implements UpstreamHandler {
+  timer: NodeJS.Timeout | undefined;
+
+  onHead(): void {}
+
+  onData(): boolean {
+    return true;
+  }
+
+  onEnd(): void {
+    clearTimeout(this.timer);
+  }
+
+  onError(): void {
+    clearTimeout(this.timer);
+  }
+}

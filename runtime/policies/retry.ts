@@ -1,0 +1,196 @@
+import { callOf } from "../backends/host.ts";
+import { Relay } from "../backends/relay.ts";
+import type { Exchange } from "../http/exchange.ts";
+import { ReplayBody } from "../http/replay-body.ts";
+import type {
+  Upstream,
+  UpstreamFailure,
+  UpstreamHandler,
+  UpstreamRequest,
+} from "../http/upstream.ts";
+import { timedOut } from "./timeout.ts";
+
+/** When and how often a request is sent again. Times in milliseconds; undefined: no limit. */
+export interface RetrySettings {
+  /** Attempts after the first one. */
+  readonly attempts: number;
+  /** Between an attempt and the next one. */
+  readonly backoff: number;
+  /** Answers with these statuses are thrown away while attempts are left. */
+  readonly codes: ReadonlySet<number>;
+  /** For all attempts together, to the end of the answer. */
+  readonly requestTimeout: number | undefined;
+  /** For one attempt, to the end of the answer. */
+  readonly attemptTimeout: number | undefined;
+}
+
+/** Bytes of a request body that are kept for another attempt; a longer body is sent once. */
+const keptBody = 65_536;
+
+/**
+ * Like `forward`, and again when the upstream can't be reached, breaks off, takes too long or answers with a status to
+ * retry; never once the client has seen a byte of the answer. Later attempts carry `x-retry-attempt: N`.
+ */
+export function forwardRetrying(
+  exchange: Exchange,
+  upstream: Upstream,
+  settings: RetrySettings,
+): void {
+  exchange.record.upstream = upstream.name;
+  exchange.removeRequestHeader("x-retry-attempt");
+  new Attempts(exchange, upstream, settings).start();
+}
+
+/** The attempts of one request. */
+class Attempts {
+  readonly settings: RetrySettings;
+  readonly #exchange: Exchange;
+  readonly #upstream: Upstream;
+  readonly #body: ReplayBody | undefined;
+  readonly #relay: Relay;
+  #count = 0;
+  #current: Attempt | undefined;
+  #deadline: NodeJS.Timeout | undefined;
+  #pause: NodeJS.Timeout | undefined;
+
+  constructor(exchange: Exchange, upstream: Upstream, settings: RetrySettings) {
+    this.settings = settings;
+    this.#exchange = exchange;
+    this.#upstream = upstream;
+    this.#relay = new Relay(exchange);
+    const { body } = exchange;
+    if (body !== null && "flow" in body) {
+      this.#body = new ReplayBody(body, keptBody);
+    }
+  }
+
+  start(): void {
+    const { requestTimeout } = this.settings;
+    if (requestTimeout !== undefined) {
+      this.#deadline = setTimeout(() => this.#end(timedOut), requestTimeout);
+    }
+    this.#exchange.onAbort(() => {
+      this.finish();
+      this.#current?.drop();
+    });
+    this.#send();
+  }
+
+  /** Whether an attempt that failed is followed by another one. */
+  get hasAnother(): boolean {
+    const { isAnswered, isOver } = this.#exchange;
+    return (
+      this.#count < this.settings.attempts &&
+      !isAnswered &&
+      !isOver &&
+      (this.#body?.isReplayable ?? true)
+    );
+  }
+
+  /** Sends the request again, after the pause. */
+  again(): void {
+    this.#count += 1;
+    const number = String(this.#count);
+    this.#exchange.setRequestHeader("x-retry-attempt", number);
+    this.#exchange.record.fields ??= new Map();
+    this.#exchange.record.fields.set("retry.attempt", number);
+    this.#pause = setTimeout(() => this.#send(), this.settings.backoff);
+  }
+
+  /** This attempt's answer is the client's. */
+  settle(request: UpstreamRequest): Relay {
+    this.#body?.keepNothing();
+    this.#relay.start(request);
+    return this.#relay;
+  }
+
+  /** The last attempt failed, or all of them took too long. */
+  fail(failure: UpstreamFailure): void {
+    this.finish();
+    this.#body?.keepNothing();
+    this.#relay.onError(failure);
+  }
+
+  /** Nothing more is waited for. */
+  finish(): void {
+    clearTimeout(this.#deadline);
+    clearTimeout(this.#pause);
+  }
+
+  #send(): void {
+    const attempt = new Attempt(this);
+    this.#current = attempt;
+    if (this.#body !== undefined) this.#exchange.setRequestBody(this.#body.read());
+    attempt.start(this.#upstream.send(callOf(this.#exchange, this.#upstream), attempt));
+  }
+
+  #end(failure: UpstreamFailure): void {
+    this.#current?.drop();
+    this.fail(failure);
+  }
+}
+
+/** One attempt: its answer is dropped, or passed on from its head. */
+class Attempt implements UpstreamHandler {
+  readonly #attempts: Attempts;
+  #request: UpstreamRequest | undefined;
+  #relay: Relay | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isOver = false;
+
+  constructor(attempts: Attempts) {
+    this.#attempts = attempts;
+  }
+
+  start(request: UpstreamRequest): void {
+    this.#request = request;
+    const { attemptTimeout } = this.#attempts.settings;
+    if (this.#isOver || attemptTimeout === undefined) return;
+    this.#timer = setTimeout(() => {
+      request.abort();
+      this.onError({ kind: "timeout", detail: "upstream call timeout" });
+    }, attemptTimeout);
+  }
+
+  /** Breaks it off; nothing more comes of it. */
+  drop(): void {
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    this.#request?.abort();
+  }
+
+  onHead(status: number, headers: readonly string[]): void {
+    const attempts = this.#attempts;
+    if (attempts.settings.codes.has(status) && attempts.hasAnother) {
+      this.drop();
+      attempts.again();
+      return;
+    }
+    if (this.#request === undefined) return;
+    this.#relay = attempts.settle(this.#request);
+    this.#relay.onHead(status, headers);
+  }
+
+  onData(chunk: Buffer): boolean {
+    return this.#relay?.onData(chunk) ?? true;
+  }
+
+  onEnd(): void {
+    if (this.#isOver) return;
+    this.#finish();
+    this.#attempts.finish();
+    this.#relay?.onEnd();
+  }
+
+  onError(failure: UpstreamFailure): void {
+    if (this.#isOver) return;
+    this.#finish();
+    if (this.#attempts.hasAnother) this.#attempts.again();
+    else this.#attempts.fail(failure);
+  }
+
+  #finish(): void {
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+  }
+}

@@ -1,0 +1,55 @@
+import { callOf } from "../backends/host.ts";
+import { Relay } from "../backends/relay.ts";
+import type { Exchange } from "../http/exchange.ts";
+import type { Upstream, UpstreamFailure, UpstreamRequest } from "../http/upstream.ts";
+
+/**
+ * Like `forward`; the whole answer has to be there `limit` milliseconds after the request was sent. Else the client is
+ * told 504, or its connection ends when the answer has already begun.
+ */
+export function forwardWithin(exchange: Exchange, upstream: Upstream, limit: number): void {
+  exchange.record.upstream = upstream.name;
+  const relay = new TimedRelay(exchange, limit);
+  relay.start(upstream.send(callOf(exchange, upstream), relay));
+}
+
+/** What the log says of a request that took too long. */
+export const timedOut: UpstreamFailure = { kind: "timeout", detail: "request timeout" };
+
+class TimedRelay extends Relay {
+  readonly #exchange: Exchange;
+  readonly #limit: number;
+  #timer: NodeJS.Timeout | undefined;
+  #isOver = false;
+
+  constructor(exchange: Exchange, limit: number) {
+    super(exchange);
+    this.#exchange = exchange;
+    this.#limit = limit;
+  }
+
+  override start(request: UpstreamRequest): void {
+    super.start(request);
+    if (this.#isOver) return;
+    this.#timer = setTimeout(() => {
+      request.abort();
+      super.onError(timedOut);
+    }, this.#limit);
+    this.#exchange.onAbort(() => clearTimeout(this.#timer));
+  }
+
+  override onEnd(): void {
+    this.#finish();
+    super.onEnd();
+  }
+
+  override onError(failure: UpstreamFailure): void {
+    this.#finish();
+    super.onError(failure);
+  }
+
+  #finish(): void {
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+  }
+}

@@ -1,0 +1,140 @@
+import type { DeploymentNode, Json, Program } from "../../compiler/ir.ts";
+import { resourceName, selectorLabels } from "./names.ts";
+import type { ClusterSettings } from "./resources.ts";
+import { strategicMerge } from "./strategic-merge.ts";
+
+/** Seconds between the drain's last deadline and the kubelet's kill. */
+const KILL_MARGIN = 5;
+/** A user without rights; nothing in the image belongs to it. */
+const USER = 10101;
+/** What runs a bundle that no image holds. */
+const NODE_IMAGE = "node:24-slim";
+
+/** Unpacks the bundle of the ConfigMap: it is larger, unpacked, than a ConfigMap may be. */
+const UNPACK =
+  "require('fs').writeFileSync('/bundle/gateway.mjs'," +
+  "require('zlib').gunzipSync(require('fs').readFileSync('/packed/gateway.mjs.gz')))";
+
+/** The pods of a gateway: restricted pod security, a read-only root, probes on readiness, Secrets as files. */
+export function podTemplate(
+  program: Program,
+  deployment: DeploymentNode,
+  { image, digest }: ClusterSettings,
+): Json {
+  const { drain, addresses } = program.process;
+  const stats = portOf(addresses.stats);
+  const isPacked = image === undefined;
+  const spec: Json = {
+    serviceAccountName: resourceName(deployment),
+    automountServiceAccountToken: false,
+    terminationGracePeriodSeconds: Math.ceil(drain.max / 1000) + KILL_MARGIN,
+    securityContext: {
+      runAsNonRoot: true,
+      runAsUser: USER,
+      runAsGroup: USER,
+      fsGroup: USER,
+      seccompProfile: { type: "RuntimeDefault" },
+      sysctls: [{ name: "net.ipv4.ip_unprivileged_port_start", value: "0" }],
+    },
+    ...(isPacked ? { initContainers: [unpackContainer(deployment)] } : {}),
+    containers: [gatewayContainer(program, deployment, image)],
+    volumes: [
+      { name: "tmp", emptyDir: {} },
+      ...(isPacked
+        ? [
+            { name: "bundle", emptyDir: {} },
+            {
+              name: "packed",
+              configMap: { name: `${resourceName(deployment)}-bundle` },
+            },
+          ]
+        : []),
+      ...deployment.secrets.map((secretName) => ({
+        name: volumeName(secretName),
+        secret: { secretName, defaultMode: 0o440 },
+      })),
+    ],
+  };
+  return {
+    metadata: {
+      labels: { ...selectorLabels(deployment), ...deployment.labels },
+      annotations: {
+        "gwc.dev/bundle": digest,
+        "prometheus.io/scrape": "true",
+        "prometheus.io/path": "/metrics",
+        "prometheus.io/port": String(stats),
+        ...deployment.annotations,
+      },
+    },
+    spec,
+  };
+}
+
+/** What every container may do: nothing beyond its own memory and mounts (Pod Security Standards, restricted). */
+const SECURITY: Json = {
+  allowPrivilegeEscalation: false,
+  readOnlyRootFilesystem: true,
+  capabilities: { drop: ["ALL"] },
+};
+
+function unpackContainer({ pullPolicy }: DeploymentNode): Json {
+  return {
+    name: "unpack",
+    image: NODE_IMAGE,
+    ...(pullPolicy ? { imagePullPolicy: pullPolicy } : {}),
+    command: ["node", "-e", UNPACK],
+    securityContext: SECURITY,
+    volumeMounts: [
+      { name: "packed", mountPath: "/packed", readOnly: true },
+      { name: "bundle", mountPath: "/bundle" },
+    ],
+  };
+}
+
+function gatewayContainer(
+  { binds, process }: Program,
+  deployment: DeploymentNode,
+  image: string | undefined,
+): Json {
+  const { addresses, drain } = process;
+  const probe = { httpGet: { path: "/healthz/ready", port: portOf(addresses.readiness) } };
+  const grace = Math.ceil(drain.max / 1000) + KILL_MARGIN;
+  const usual: Json = [
+    { name: "CONNECTION_MIN_TERMINATION_DEADLINE", value: `${drain.min / 1000}s` },
+    { name: "TERMINATION_GRACE_PERIOD_SECONDS", value: String(grace) },
+  ];
+  const { pullPolicy, resources, secrets } = deployment;
+  return {
+    name: "gateway",
+    image: image ?? NODE_IMAGE,
+    ...(pullPolicy ? { imagePullPolicy: pullPolicy } : {}),
+    ...(image === undefined ? { command: ["node", "/bundle/gateway.mjs"] } : {}),
+    env: strategicMerge(usual, deployment.env, "env") ?? usual,
+    ports: [
+      ...binds.map(({ port }) => ({ name: `listener-${port}`, containerPort: port })),
+      { name: "metrics", containerPort: portOf(addresses.stats) },
+    ],
+    readinessProbe: { ...probe, periodSeconds: 10 },
+    startupProbe: { ...probe, periodSeconds: 1, failureThreshold: 60 },
+    ...(resources === undefined ? {} : { resources }),
+    securityContext: SECURITY,
+    volumeMounts: [
+      { name: "tmp", mountPath: "/tmp" },
+      ...(image === undefined ? [{ name: "bundle", mountPath: "/bundle", readOnly: true }] : []),
+      ...secrets.map((name) => ({
+        name: volumeName(name),
+        mountPath: `/etc/gwc/secrets/${name}`,
+        readOnly: true,
+      })),
+    ],
+  };
+}
+
+/** A volume's name is a DNS label. */
+function volumeName(secret: string): string {
+  return `secret-${secret.replaceAll(".", "-")}`.slice(0, 63).replace(/-+$/, "");
+}
+
+function portOf(address: string): number {
+  return Number(address.slice(address.lastIndexOf(":") + 1));
+}

@@ -1,0 +1,147 @@
+import type { DeploymentNode, Json, OverlaidResource, Program } from "../../compiler/ir.ts";
+import { resourceName, selectorLabels } from "./names.ts";
+import { podTemplate } from "./pod.ts";
+import { strategicMerge } from "./strategic-merge.ts";
+
+/** A Kubernetes resource. */
+export interface ClusterResource {
+  /** `deployment`: the name of its file. */
+  readonly file: string;
+  readonly value: Json;
+}
+
+/** What the resources need besides the program. */
+export interface ClusterSettings {
+  /** The image that holds the bundle; undefined: a ConfigMap carries it. */
+  readonly image: string | undefined;
+  /** The bundle, compressed (gzip) and in base64. */
+  readonly bundle: string;
+  /** SHA-256 of the bundle, hex: a new bundle makes new pods. */
+  readonly digest: string;
+}
+
+/** Everything that runs a gateway in a cluster. */
+export function clusterResources(
+  program: Program,
+  deployment: DeploymentNode,
+  settings: ClusterSettings,
+): readonly ClusterResource[] {
+  const image = settings.image ?? deployment.image;
+  const made = { ...settings, image };
+  const all: readonly (ClusterResource | undefined)[] = [
+    resource("serviceAccount", deployment, {
+      apiVersion: "v1",
+      kind: "ServiceAccount",
+      metadata: metadata(deployment),
+      automountServiceAccountToken: false,
+    }),
+    image === undefined
+      ? { file: "config-map", value: bundleMap(deployment, settings) }
+      : undefined,
+    resource("deployment", deployment, {
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      metadata: metadata(deployment),
+      spec: {
+        // The autoscaler's decision, when there is one.
+        ...(deployment.overlays.horizontalPodAutoscaler.length === 0 ? { replicas: 1 } : {}),
+        selector: { matchLabels: selectorLabels(deployment) },
+        template: podTemplate(program, deployment, made),
+      },
+    }),
+    resource("service", deployment, service(program, deployment)),
+    whenOverlaid("podDisruptionBudget", deployment, {
+      apiVersion: "policy/v1",
+      kind: "PodDisruptionBudget",
+      metadata: metadata(deployment),
+      spec: { selector: { matchLabels: selectorLabels(deployment) } },
+    }),
+    whenOverlaid("horizontalPodAutoscaler", deployment, {
+      apiVersion: "autoscaling/v2",
+      kind: "HorizontalPodAutoscaler",
+      metadata: metadata(deployment),
+      spec: {
+        scaleTargetRef: {
+          apiVersion: "apps/v1",
+          kind: "Deployment",
+          name: resourceName(deployment),
+        },
+      },
+    }),
+  ];
+  return all.filter((each) => each !== undefined);
+}
+
+/** The metadata of everything that is generated. */
+function metadata(deployment: DeploymentNode): { readonly [key: string]: Json } {
+  return {
+    name: resourceName(deployment),
+    namespace: deployment.namespace,
+    labels: {
+      ...selectorLabels(deployment),
+      "app.kubernetes.io/managed-by": "gwc",
+      "gateway.networking.k8s.io/gateway-class-name": deployment.className,
+      ...deployment.labels,
+    },
+    ...(Object.keys(deployment.annotations).length === 0
+      ? {}
+      : { annotations: deployment.annotations }),
+  };
+}
+
+function service({ binds }: Program, deployment: DeploymentNode): Json {
+  const ports = binds.map(({ port }) => ({
+    name: `listener-${port}`,
+    port,
+    targetPort: port,
+    protocol: "TCP",
+  }));
+  return {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: metadata(deployment),
+    spec: { type: "LoadBalancer", selector: selectorLabels(deployment), ports },
+  };
+}
+
+function bundleMap(deployment: DeploymentNode, { bundle }: ClusterSettings): Json {
+  return {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { ...metadata(deployment), name: `${resourceName(deployment)}-bundle` },
+    binaryData: { "gateway.mjs.gz": bundle },
+  };
+}
+
+const FILES: Readonly<Record<OverlaidResource, string>> = {
+  deployment: "deployment",
+  service: "service",
+  serviceAccount: "service-account",
+  podDisruptionBudget: "pod-disruption-budget",
+  horizontalPodAutoscaler: "horizontal-pod-autoscaler",
+};
+
+/** A resource with its overlays, the class's first. */
+function resource(
+  kind: OverlaidResource,
+  { overlays }: DeploymentNode,
+  base: Json,
+): ClusterResource {
+  const value = overlays[kind].reduce<Json>((merged, { metadata: meta, spec }) => {
+    const patch: Json = {
+      ...(meta === undefined ? {} : { metadata: { ...meta } }),
+      ...(spec === undefined ? {} : { spec }),
+    };
+    return strategicMerge(merged, patch) ?? merged;
+  }, base);
+  return { file: FILES[kind], value };
+}
+
+/** Made only when asked for. */
+function whenOverlaid(
+  kind: OverlaidResource,
+  deployment: DeploymentNode,
+  base: Json,
+): ClusterResource | undefined {
+  return deployment.overlays[kind].length === 0 ? undefined : resource(kind, deployment, base);
+}

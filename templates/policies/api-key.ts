@@ -1,0 +1,42 @@
+import type { PolicySettings } from "../../compiler/ir.ts";
+import { type Code, code, imported, literal, type Printable } from "../code.ts";
+import { identitySteps } from "../identity.ts";
+import type { PolicyTemplate } from "./policy.ts";
+
+const MODULE = "gwc/runtime/policies/api-key";
+
+/** `apiKey`: checks the key; its metadata is `apiKey` from here on. */
+export const apiKeyTemplate: PolicyTemplate<"apiKey"> = ({ settings, origin }, { trace }) => {
+  const { mode, place, keys } = settings;
+  const value = { place: { ...place }, keys: keys.map(keyCode) };
+  return {
+    declarations: [
+      code`
+        ${trace(origin)}
+        const apiKeys = ${imported(MODULE, "openApiKeys")}(${literal(value)});
+      `,
+    ],
+    ...identitySteps("apiKey", mode, CHECKS, code`apiKeys`),
+  };
+};
+
+const CHECKS = {
+  strict: imported(MODULE, "requireApiKey"),
+  optional: imported(MODULE, "acceptApiKey"),
+  permissive: imported(MODULE, "observeApiKey"),
+};
+
+function keyCode(source: PolicySettings["apiKey"]["keys"][number]): Code {
+  // What was configured is JSON.
+  const metadata = literal(source.metadata as Printable);
+  switch (source.kind) {
+    case "key":
+      return code`${imported(MODULE, "givenKey")}(${literal(source.key)}, ${metadata})`;
+    case "hash":
+      return code`${imported(MODULE, "hashedKey")}(${literal(source.sha256)}, ${metadata})`;
+    case "file": {
+      const path = code`${imported("gwc/runtime/gateway/late", "file")}(${literal(source.file)})`;
+      return code`${imported(MODULE, "keyInFile")}(${path}, ${metadata})`;
+    }
+  }
+}

@@ -1,0 +1,20 @@
+import type { PolicySettings } from "../../compiler/ir.ts";
+import { type Code, code, imported } from "../code.ts";
+import type { PolicyTemplate } from "./policy.ts";
+
+const MODULE = "gwc/runtime/policies/host-rewrite";
+
+/** `hostRewrite`: one statement. */
+export const hostRewriteTemplate: PolicyTemplate<"hostRewrite"> = (
+  { settings, origin },
+  { trace },
+) => ({
+  declarations: [],
+  steps: [[...trace(origin), hostStep(settings.mode)]],
+});
+
+/** The statement that settles Host. */
+export function hostStep(mode: PolicySettings["hostRewrite"]["mode"]): Code {
+  const settle = imported(MODULE, mode === "Auto" ? "useUpstreamHost" : "keepHost");
+  return code`${settle}(exchange);`;
+}

@@ -1,0 +1,18 @@
+import { code, imported, importedType, literal } from "../code.ts";
+import type { PolicyTemplate } from "./policy.ts";
+
+const MODULE = "gwc/runtime/policies/request-header-modifier";
+
+/** `requestHeaderModifier`: the headers that the backend sees. */
+export const requestHeaderModifierTemplate: PolicyTemplate<"requestHeaderModifier"> = (
+  { settings, origin },
+  { trace },
+) => ({
+  declarations: [
+    code`
+      ${trace(origin)}
+      const requestHeaders: ${importedType("gwc/runtime/http/header-changes", "HeaderChanges")} = ${literal({ ...settings })};
+    `,
+  ],
+  steps: [code`${imported(MODULE, "changeRequestHeaders")}(exchange, requestHeaders);`],
+});

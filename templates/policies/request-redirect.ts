@@ -1,0 +1,43 @@
+import type { PolicySettings } from "../../compiler/ir.ts";
+import { type Code, code, imported, importedType, literal } from "../code.ts";
+import type { PolicyTemplate } from "./policy.ts";
+
+const MODULE = "gwc/runtime/policies/request-redirect";
+const PATH = "gwc/runtime/http/path";
+
+/** `requestRedirect`: ends the route. */
+export const requestRedirectTemplate: PolicyTemplate<"requestRedirect"> = (
+  { settings: { scheme, host, port, status, path }, origin },
+  { trace },
+) => {
+  const nothing = code`undefined`;
+  const settings = {
+    scheme: scheme ?? nothing,
+    host: host ?? nothing,
+    port: port ?? nothing,
+    status,
+  };
+  return {
+    declarations: [
+      code`
+        ${trace(origin)}
+        const location: ${importedType(MODULE, "RedirectSettings")} = ${literal(settings)};
+      `,
+    ],
+    steps: path === undefined ? [last] : [target(path), lastTo],
+    answers: true,
+  };
+};
+
+const last = code`return ${imported(MODULE, "redirect")}(exchange, location);`;
+const lastTo = code`return ${imported(MODULE, "redirectTo")}(exchange, location, target);`;
+
+function target(path: NonNullable<PolicySettings["requestRedirect"]["path"]>): Code {
+  if (path.kind === "full") {
+    return code`const target = ${imported(PATH, "replacePath")}(exchange.forwardTarget, ${literal(path.value)});`;
+  }
+  const { prefixes, value } = path;
+  return code`
+    const target = ${imported(PATH, "replacePrefix")}(exchange.forwardTarget, ${literal(prefixes)}, ${literal(value)});
+  `;
+}

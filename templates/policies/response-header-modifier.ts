@@ -1,0 +1,18 @@
+import { code, imported, importedType, literal } from "../code.ts";
+import type { PolicyTemplate } from "./policy.ts";
+
+const MODULE = "gwc/runtime/policies/response-header-modifier";
+
+/** `responseHeaderModifier`: the headers that the client sees. */
+export const responseHeaderModifierTemplate: PolicyTemplate<"responseHeaderModifier"> = (
+  { settings, origin },
+  { trace },
+) => ({
+  declarations: [
+    code`
+      ${trace(origin)}
+      const responseHeaders: ${importedType("gwc/runtime/http/header-changes", "HeaderChanges")} = ${literal({ ...settings })};
+    `,
+  ],
+  steps: [code`${imported(MODULE, "changeResponseHeaders")}(exchange, responseHeaders);`],
+});

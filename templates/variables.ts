@@ -1,0 +1,61 @@
+import { type Code, code, type ImportSymbol, importedType, name } from "./code.ts";
+
+const VARIABLES = "gwc/runtime/cel/variables";
+
+/** A CEL variable as a parameter of an emitted function: `jwt: JwtVariable`. */
+export function parameter(variable: string): Code {
+  return code`${name(variable)}: ${typeOf(variable)}`;
+}
+
+/** The CEL variables that the policies of a route declare in its function, in request order, and who reads them. */
+export class RouteVariables {
+  readonly #declared = new Set<string>();
+  readonly #read = new Set<string>();
+
+  /** From here on the function holds it under its name. */
+  declare(variable: string): void {
+    this.#declared.add(variable);
+  }
+
+  has(variable: string): boolean {
+    return this.#declared.has(variable);
+  }
+
+  /** What the function passes for a variable; an identity that no policy before established is null. */
+  argument(variable: string): Code {
+    if (variable === "request") return code`exchange`;
+    if (variable === "env") return code`exchange.gateway.env`;
+    if (!this.#declared.has(variable)) return code`null`;
+    this.#read.add(variable);
+    return code`${name(variable)}`;
+  }
+
+  isRead(variable: string): boolean {
+    return this.#read.has(variable);
+  }
+
+  /** True when a policy established who the client is. */
+  get hasIdentity(): boolean {
+    return this.#declared.size > 0;
+  }
+}
+
+function typeOf(variable: string): ImportSymbol {
+  switch (variable) {
+    case "request":
+      return importedType(VARIABLES, "RequestVariables");
+    case "response":
+      return importedType(VARIABLES, "ResponseVariables");
+    case "env":
+      return importedType(VARIABLES, "EnvVariables");
+    case "extauthz":
+    case "extproc":
+    case "metadata":
+      return importedType(VARIABLES, "PolicyVariable");
+    default:
+      return importedType(
+        VARIABLES,
+        `${variable.charAt(0).toUpperCase()}${variable.slice(1)}Variable`,
+      );
+  }
+}

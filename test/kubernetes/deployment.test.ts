@@ -1,0 +1,139 @@
+import { expect, it } from "vitest";
+import { parse } from "yaml";
+import { clusterFiles } from "../../compiler/3-emit/cluster-files.ts";
+import { checkManifests, complaints } from "./manifests.ts";
+
+function parameters(name: string, spec: string): string {
+  return `{apiVersion: gwc.dev/v1alpha1, kind: GatewayParameters, metadata: {name: ${name}}, spec: {${spec}}}`;
+}
+
+function gateway(more = ""): string {
+  return `
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: ours}
+spec:
+  controllerName: gwc.dev/gateway
+  parametersRef: {group: gwc.dev, kind: GatewayParameters, name: of-class, namespace: default}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: gw}
+spec:
+  gatewayClassName: ours
+  infrastructure:
+    labels: {team: a}
+    parametersRef: {group: agentgateway.dev, kind: AgentgatewayParameters, name: own}
+  listeners:
+    - {name: s, port: 443, protocol: HTTPS, tls: {certificateRefs: [{name: cert}]}}
+---
+{apiVersion: v1, kind: Secret, metadata: {name: cert}, data: {tls.crt: SECRETVALUE, tls.key: SECRETVALUE}}
+${more}`;
+}
+
+function build(ofClass: string, own: string, image?: string) {
+  const text = [gateway(), parameters("of-class", ofClass), parameters("own", own)].join("\n---\n");
+  const checked = checkManifests(text);
+  const { program } = checked;
+  if (program === undefined) throw new Error(complaints(checked).join("\n"));
+  const files = clusterFiles(program, "bundle", "digest", { image });
+  return {
+    program,
+    texts: files.map(({ text: each }) => each).join("\n"),
+    names: files.map(({ path }) => path.replace(/^kubernetes\/(.*)\.yaml$/, "$1")),
+    read: (name: string) => parse(files.find(({ path }) => path.includes(`/${name}.`))?.text ?? ""),
+  };
+}
+
+it("writes what runs the bundle, and a budget and an autoscaler only when asked for", () => {
+  expect(build("", "").names).toEqual(["service-account", "config-map", "deployment", "service"]);
+  const { names, read } = build(
+    "podDisruptionBudget: {spec: {minAvailable: 1}}",
+    "horizontalPodAutoscaler: {spec: {maxReplicas: 4}}",
+    "registry.example.com/gw:1",
+  );
+  expect(names).toContain("pod-disruption-budget");
+  expect(names).not.toContain("config-map");
+  expect(read("horizontal-pod-autoscaler").spec).toEqual({
+    scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "gw" },
+    maxReplicas: 4,
+  });
+  expect(read("deployment").spec.replicas).toBeUndefined();
+  const [container] = read("deployment").spec.template.spec.containers;
+  expect(container.image).toBe("registry.example.com/gw:1");
+  expect(container.command).toBeUndefined();
+});
+
+it("mounts Secrets and never copies their values", () => {
+  const { program, texts, read } = build("", "");
+  const { spec } = read("deployment").spec.template;
+  expect(spec.containers[0].volumeMounts).toContainEqual({
+    name: "secret-cert",
+    mountPath: "/etc/gwc/secrets/cert",
+    readOnly: true,
+  });
+  expect(spec.volumes).toContainEqual({
+    name: "secret-cert",
+    secret: { secretName: "cert", defaultMode: 0o440 },
+  });
+  expect(texts + JSON.stringify(program)).not.toContain("SECRETVALUE");
+  expect(program.binds[0]?.listeners[0]?.tls).toEqual({
+    cert: "cert/tls.crt",
+    key: "cert/tls.key",
+    isSecret: true,
+  });
+});
+
+it("keeps to restricted pod security with a read-only root file system", () => {
+  const { spec } = build("", "").read("deployment").spec.template;
+  expect(spec.securityContext).toMatchObject({
+    runAsNonRoot: true,
+    seccompProfile: { type: "RuntimeDefault" },
+  });
+  for (const container of [...spec.containers, ...spec.initContainers]) {
+    expect(container.securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ["ALL"] },
+    });
+  }
+});
+
+it("lays the Gateway's fields over the class's, then the class's overlays, then the Gateway's", () => {
+  const { program, read } = build(
+    "logging: {format: json}, shutdown: {min: 1, max: 20}, env: [{name: A, value: class}], " +
+      "deployment: {metadata: {labels: {x: class, y: class}}, spec: {replicas: 2}}",
+    "shutdown: {min: 2, max: 30}, env: [{name: A, value: own}, {name: B, value: own}], " +
+      "deployment: {metadata: {labels: {x: own}}, spec: {template: {spec: {containers: [{name: gateway, env: [{name: B, $patch: delete}]}]}}}}",
+  );
+  expect(program.process).toMatchObject({
+    accessLog: { format: "json" },
+    drain: { min: 2000, max: 30000 },
+  });
+  const deployment = read("deployment");
+  expect(deployment.metadata.labels).toMatchObject({ x: "own", y: "class", team: "a" });
+  expect(deployment.spec.replicas).toBe(2);
+  expect(deployment.spec.template.spec.terminationGracePeriodSeconds).toBe(35);
+  expect(deployment.spec.template.spec.containers[0].env).toEqual([
+    { name: "CONNECTION_MIN_TERMINATION_DEADLINE", value: "2s" },
+    { name: "TERMINATION_GRACE_PERIOD_SECONDS", value: "35" },
+    { name: "A", value: "own" },
+  ]);
+});
+
+it("takes the raw configuration under the typed fields, and refuses what is no part of it", () => {
+  const raw = "rawConfig: {config: {logging: {format: json}, statsAddr: '0.0.0.0:9000'}}";
+  const { program } = build(raw, "logging: {format: text}");
+  expect(program.process).toMatchObject({
+    accessLog: { format: "text" },
+    addresses: { stats: "0.0.0.0:9000" },
+  });
+  expect(() => build("", "rawConfig: {binds: []}")).toThrow(/rawConfig has no field "binds"/);
+});
+
+it("refuses a grace period that is shorter than the drain", () => {
+  const short = "deployment: {spec: {template: {spec: {terminationGracePeriodSeconds: 5}}}}";
+  expect(() => build("", `shutdown: {min: 0, max: 10}, ${short}`)).toThrow(
+    /grace-too-short: pods would be killed after 5 s, while their streams may last 10 s/,
+  );
+});

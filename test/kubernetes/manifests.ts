@@ -1,0 +1,72 @@
+import { type Checked, check } from "../../compiler/compile.ts";
+import { memoryHost } from "../../compiler/host.ts";
+import { messageOf } from "../../compiler/messages.ts";
+import { locate } from "../../compiler/source.ts";
+
+/** Checks manifests held in memory, as `gwc check` does. */
+export function checkManifests(
+  text: string | Readonly<Record<string, string>>,
+  options: { readonly gateway?: string; readonly isSingle?: boolean } = {},
+): Checked {
+  const files = typeof text === "string" ? { "manifests.yaml": text } : text;
+  return check(Object.keys(files), memoryHost(files), {
+    name: "test",
+    isStrict: false,
+    ...options,
+  });
+}
+
+/** The diagnostics as `LINE CODE: MESSAGE`, in the order of the text. */
+export function complaints({ diagnostics, files }: Checked): readonly string[] {
+  return diagnostics
+    .map(({ code, params, at }) => {
+      const { line } = locate(at, files);
+      // The row and the parameters belong to the same code.
+      return { line, text: `${code}: ${messageOf(code).text(params as never)}` };
+    })
+    .sort((a, b) => a.line - b.line)
+    .map(({ line, text }) => `${line} ${text}`);
+}
+
+/** A Gateway, a route with one rule, and backends of three kinds, in the namespace `default`. */
+export const world = `
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: gw}
+spec:
+  gatewayClassName: gwc
+  allowedListeners: {namespaces: {from: Same}}
+  listeners: [{name: own, port: 8080, protocol: HTTP, hostname: own.example.com}]
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: ListenerSet
+metadata: {name: set}
+spec:
+  parentRef: {name: gw}
+  listeners: [{name: added, port: 8080, protocol: HTTP}]
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: web}
+spec:
+  parentRefs: [{kind: ListenerSet, name: set}]
+  rules:
+    - name: all
+      matches: [{path: {value: /web}}]
+      backendRefs: [{name: web, port: 80}]
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: tools}
+spec:
+  parentRefs: [{kind: ListenerSet, name: set}]
+  rules:
+    - name: all
+      matches: [{path: {value: /mcp}}]
+      backendRefs: [{group: gwc.dev, kind: GatewayBackend, name: tools}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web}
+spec: {ports: [{name: http, port: 80}]}
+`;

@@ -1,0 +1,294 @@
+import { expect, it } from "vitest";
+import { checkManifests, complaints, world } from "./manifests.ts";
+
+const backend = `
+apiVersion: agentgateway.dev/v1alpha1
+kind: AgentgatewayBackend
+metadata: {name: tools}
+spec: {static: {host: tools.example.com, port: 80}}
+`;
+
+/** What is said of a document beside a world without mistakes. */
+function complaintsAbout(...documents: readonly string[]): readonly string[] {
+  return complaints(checkManifests([world, backend, ...documents].join("\n---\n"))).map((line) =>
+    line.replace(/^\d+ /, ""),
+  );
+}
+
+const policy = (target: string, rest: string): string =>
+  `{apiVersion: gwc.dev/v1alpha1, kind: GatewayPolicy, metadata: {name: p}, spec: {${target}, ${rest}}}`;
+const target = (kind: string, name: string, section?: string): string =>
+  `targetRefs: [{group: ${kind === "Service" ? '""' : kind === "GatewayBackend" ? "gwc.dev" : "gateway.networking.k8s.io"}, ` +
+  `kind: ${kind}, name: ${name}${section === undefined ? "" : `, sectionName: "${section}"`}}]`;
+const cors = "traffic: {cors: {allowOrigins: ['*']}}";
+const route = (name: string, spec: string): string =>
+  `{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {name: ${name}}, spec: {${spec}}}`;
+const listener = (rest: string): string =>
+  `{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: tls}, spec: {gatewayClassName: gwc, listeners: [${rest}]}}`;
+
+it("the world itself has no mistakes", () => {
+  expect(complaintsAbout()).toEqual([]);
+});
+
+it.each([
+  {
+    what: "a policy that targets a missing route",
+    document: policy(target("HTTPRoute", "wen"), cors),
+    said: ['missing-reference: there is no HTTPRoute "default/wen"'],
+  },
+  {
+    what: "a policy that targets a missing rule",
+    document: policy(target("HTTPRoute", "web", "alll"), cors),
+    said: ['missing-section: HTTPRoute "default/web" has no "alll"'],
+  },
+  {
+    what: "a frontend section on a listener",
+    document: policy(target("Gateway", "gw", "own"), "frontend: {tls: {handshakeTimeout: 1s}}"),
+    said: [
+      'not-built-yet: "tls" is not built yet: this gwc knows TLS settings of listeners, but cannot enforce it',
+      'wrong-target: "frontend" can\'t target "own" of Gateway "default/gw"',
+    ],
+  },
+  {
+    what: "a traffic section on a Service",
+    document: policy(target("Service", "web"), cors),
+    said: ['wrong-target: "traffic" can\'t target Service "default/web"'],
+  },
+  {
+    what: "a PreRouting policy on a route",
+    document: policy(target("HTTPRoute", "web"), "traffic: {phase: PreRouting, cors: {}}"),
+    said: [
+      'not-built-yet: "PreRouting" is not built yet: this gwc knows policies that run before the route is chosen, but cannot enforce it',
+      'wrong-phase: phase: PreRouting can\'t target HTTPRoute "default/web"',
+    ],
+  },
+  {
+    what: "a policy on a kind that takes none",
+    document: policy(target("ReferenceGrant", "g"), cors),
+    said: [
+      "wrong-reference-kind: a reference to a gateway.networking.k8s.io/ReferenceGrant can't stand here",
+    ],
+  },
+  {
+    what: "targetRefs and targetSelectors at once",
+    document: policy(
+      `${target("Gateway", "gw")}, targetSelectors: [{group: gateway.networking.k8s.io, kind: Gateway, matchLabels: {a: b}}]`,
+      cors,
+    ),
+    said: [
+      'wrong-choice: spec needs exactly one of "targetRefs", "targetSelectors"; it has "targetRefs" and "targetSelectors"',
+    ],
+  },
+  {
+    what: "a selector that selects nothing",
+    document: policy(
+      "targetSelectors: [{group: gateway.networking.k8s.io, kind: HTTPRoute, matchLabels: {app: none}}]",
+      cors,
+    ),
+    said: ['selector-without-match: no HTTPRoute of the namespace "default" has these labels'],
+  },
+  {
+    what: "MCP rules on traffic without MCP",
+    document: policy(
+      target("Service", "web"),
+      "backend: {mcp: {authorization: {policy: {matchExpressions: ['true']}}}}",
+    ),
+    said: ['policy-without-effect: GatewayPolicy "default/p" acts on nothing that is served'],
+  },
+  {
+    what: "a Gateway that is not there",
+    document: route(
+      "r",
+      "parentRefs: [{name: gww}], rules: [{backendRefs: [{name: web, port: 80}]}]",
+    ),
+    said: ['missing-reference: there is no Gateway "default/gww"'],
+  },
+  {
+    what: "host names that do not overlap",
+    document: route(
+      "r",
+      "parentRefs: [{name: gw}], hostnames: [a.example.org], rules: [{backendRefs: [{name: web, port: 80}]}]",
+    ),
+    said: [
+      'not-attached: HTTPRoute "default/r" does not attach to Gateway "default/gw": their host names do not overlap',
+    ],
+  },
+  {
+    what: "a namespace that the listener does not let in",
+    document: route(
+      "r, namespace: other",
+      "parentRefs: [{name: gw, namespace: default}], rules: [{backendRefs: [{name: web, port: 80}]}]",
+    ),
+    said: [
+      'not-attached: HTTPRoute "other/r" does not attach to Gateway "default/gw": its listeners do not let in the namespace "other"',
+    ],
+  },
+  {
+    what: "a port that the Service does not have",
+    document: route(
+      "r",
+      "parentRefs: [{name: gw}], rules: [{matches: [{path: {value: /r}}], backendRefs: [{name: web, port: 81}]}]",
+    ),
+    said: ['missing-section: Service "default/web" has no "81"'],
+  },
+  {
+    what: "a reference to a Service without a port",
+    document: route(
+      "r",
+      "parentRefs: [{name: gw}], rules: [{matches: [{path: {value: /r}}], backendRefs: [{name: web}]}]",
+    ),
+    said: ['missing-port: the reference to Service "default/web" needs a port'],
+  },
+  {
+    what: "a filter whose type says something else",
+    document: route(
+      "r",
+      "parentRefs: [{name: gw}], rules: [{matches: [{path: {value: /r}}], filters: [{type: CORS}], backendRefs: [{name: web, port: 80}]}]",
+    ),
+    said: ['broken-rule: "cors" stands with type: CORS, and only with it'],
+  },
+  {
+    what: "a Secret that is absent",
+    document: listener(
+      "{name: s, port: 8443, protocol: HTTPS, hostname: a.example.com, tls: {certificateRefs: [{name: absent}]}}",
+    ),
+    said: ['missing-secret: there is no Secret "default/absent"'],
+  },
+  {
+    what: "a Secret without the key that is read",
+    document: `${listener(
+      "{name: s, port: 8443, protocol: HTTPS, hostname: a.example.com, tls: {certificateRefs: [{name: half}]}}",
+    )}\n---\n{apiVersion: v1, kind: Secret, metadata: {name: half}, data: {tls.crt: x}}`,
+    said: ['missing-key: Secret "default/half" has no key "tls.key"'],
+  },
+  {
+    what: "a Secret of another namespace, which no pod can mount",
+    document: [
+      listener(
+        "{name: s, port: 8443, protocol: HTTPS, hostname: a.example.com, tls: {certificateRefs: [{name: far, namespace: other}]}}",
+      ),
+      "{apiVersion: v1, kind: Secret, metadata: {name: far, namespace: other}}",
+      '{apiVersion: gateway.networking.k8s.io/v1, kind: ReferenceGrant, metadata: {name: g, namespace: other}, spec: {from: [{group: gateway.networking.k8s.io, kind: Gateway, namespace: default}], to: [{group: "", kind: Secret}]}}',
+    ].join("\n---\n"),
+    said: [
+      'secret-elsewhere: Secret "other/far" is in another namespace than the Gateway, so it can\'t be mounted',
+    ],
+  },
+  {
+    what: "a key set at a backend with several servers",
+    document: `${policy(
+      target("HTTPRoute", "web"),
+      "traffic: {jwtAuthentication: {providers: [{issuer: i, jwks: {remote: {jwksPath: /k, backendRef: {group: gwc.dev, kind: GatewayBackend, name: many}}}}]}}",
+    )}\n---\n{apiVersion: gwc.dev/v1alpha1, kind: GatewayBackend, metadata: {name: many}, spec: {mcp: {targets: [{name: a, static: {host: a, port: 1}}]}}}`,
+    said: ['ambiguous-key-server: GatewayBackend "default/many" is no server with one address'],
+  },
+  {
+    what: "a kind that is no part of a gateway",
+    document: "{apiVersion: apps/v1, kind: Deployment, metadata: {name: d}}",
+    said: ["skipped-kind: Deployment is no kind that a gateway is made of; skipped"],
+  },
+  {
+    what: "a misspelled kind of ours",
+    document: "{apiVersion: gwc.dev/v1alpha1, kind: GatewayPolcy, metadata: {name: d}}",
+    said: ['unknown-kind: gwc.dev has no kind "GatewayPolcy"'],
+  },
+  {
+    what: "a version that is not known",
+    document: "{apiVersion: gwc.dev/v1, kind: GatewayPolicy, metadata: {name: d}, spec: {}}",
+    said: ['wrong-version: GatewayPolicy has no version "gwc.dev/v1"'],
+  },
+  {
+    what: "an unknown field",
+    document: policy(target("Gateway", "gw"), "traffic: {corss: {}}"),
+    said: ['unknown-field: traffic has no field "corss"'],
+  },
+  {
+    what: "a resource that is declared twice",
+    document: backend,
+    said: ["duplicate-resource: GatewayBackend default/tools is declared twice"],
+  },
+  {
+    what: "a route of a kind whose data path is not built",
+    document:
+      "{apiVersion: gateway.networking.k8s.io/v1, kind: GRPCRoute, metadata: {name: g}, spec: {parentRefs: [{name: gw}], rules: [{backendRefs: [{name: web, port: 80}]}]}}",
+    said: [
+      "not-built-yet: GRPCRoute is not built yet: this gwc knows gRPC routing, but cannot enforce it",
+    ],
+  },
+  {
+    what: "a standalone configuration among manifests",
+    document: "binds: [{port: 1, listeners: [{}]}]",
+    said: [
+      "mixed-forms: this is a standalone configuration, but other documents are Kubernetes manifests",
+    ],
+  },
+  {
+    what: "a selector of MCP servers that selects none",
+    document:
+      "{apiVersion: gwc.dev/v1alpha1, kind: GatewayBackend, metadata: {name: none}, spec: {mcp: {targets: [{name: t, selector: {services: {matchLabels: {a: b}}}}]}}}\n---\n" +
+      route(
+        "r",
+        "parentRefs: [{name: gw}], rules: [{matches: [{path: {value: /r}}], backendRefs: [{group: gwc.dev, kind: GatewayBackend, name: none}]}]",
+      ),
+    said: ['targets-without-match: no Service matches the selector of the target "t"'],
+  },
+  {
+    what: "a key set at a backend that is no single server",
+    document: policy(
+      target("HTTPRoute", "web"),
+      "traffic: {jwtAuthentication: {providers: [{issuer: i, jwks: {remote: {jwksPath: /k, backendRef: {name: gone, port: 80}}}}]}}",
+    ),
+    said: ['missing-reference: there is no Service "default/gone"'],
+  },
+])("$what", ({ document, said }) => {
+  expect(complaintsAbout(document)).toEqual(said);
+});
+
+it("a reference across namespaces needs a grant of that namespace, by kind and name", () => {
+  const elsewhere =
+    "{apiVersion: v1, kind: Service, metadata: {name: far, namespace: other}, spec: {ports: [{port: 80}]}}";
+  const using = route(
+    "r",
+    "parentRefs: [{name: gw}], rules: [{matches: [{path: {value: /r}}], backendRefs: [{name: far, namespace: other, port: 80}]}]",
+  );
+  const grant = (to: string): string =>
+    `{apiVersion: gateway.networking.k8s.io/v1beta1, kind: ReferenceGrant, metadata: {name: g, namespace: other}, spec: {from: [{group: gateway.networking.k8s.io, kind: HTTPRoute, namespace: default}], to: [{group: "", ${to}}]}}`;
+  const refused = [
+    'reference-not-permitted: HTTPRoute "default/r" may not refer to Service "other/far": no ReferenceGrant allows it',
+  ];
+  expect(complaintsAbout(elsewhere, using)).toEqual(refused);
+  expect(complaintsAbout(elsewhere, using, grant("kind: Secret"))).toEqual(refused);
+  expect(complaintsAbout(elsewhere, using, grant("kind: Service, name: near"))).toEqual(refused);
+  expect(complaintsAbout(elsewhere, using, grant("kind: Service, name: far"))).toEqual([]);
+  expect(complaintsAbout(elsewhere, using, grant("kind: Service"))).toEqual([]);
+});
+
+it("what refers to a document with mistakes is not reported as well", () => {
+  const wrong =
+    "{apiVersion: gwc.dev/v1alpha1, kind: GatewayBackend, metadata: {name: wrong}, spec: {static: {host: a}}}";
+  const using = route(
+    "r",
+    "parentRefs: [{name: gw}], rules: [{matches: [{path: {value: /r}}], backendRefs: [{group: gwc.dev, kind: GatewayBackend, name: wrong}]}]",
+  );
+  expect(complaintsAbout(wrong, using)).toEqual(['missing-field: static needs the field "port"']);
+});
+
+it("a Gateway of another controller is left alone, and several of ours are several programs", () => {
+  const foreign = [
+    "{apiVersion: gateway.networking.k8s.io/v1, kind: GatewayClass, metadata: {name: them}, spec: {controllerName: example.com/them}}",
+    "{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: theirs}, spec: {gatewayClassName: them, listeners: [{name: a, port: 1, protocol: HTTP}]}}",
+  ];
+  expect(complaintsAbout(...foreign)).toEqual([
+    'foreign-gateway: Gateway "default/theirs" is left to its controller, "example.com/them"',
+  ]);
+  const second = listener("{name: a, port: 9090, protocol: HTTP}");
+  const text = [world, backend, second].join("\n---\n");
+  expect(checkManifests(text).programs.map(({ name }) => name)).toEqual(["gw", "tls"]);
+  expect(checkManifests(text, { gateway: "default/tls" }).programs).toHaveLength(1);
+  expect(complaints(checkManifests(text, { isSingle: true }))).toEqual([
+    "1 several-gateways: there are 2 Gateways in these manifests",
+  ]);
+  expect(complaints(checkManifests(text, { gateway: "default/no" }))).toEqual([
+    '1 no-gateway: there is no Gateway "default/no" in these manifests',
+  ]);
+});

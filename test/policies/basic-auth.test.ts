@@ -1,0 +1,151 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { call } from "./support/call.ts";
+import { type Echo, type Echoed, startEcho } from "./support/echo.ts";
+import type { GatewayProcess } from "./support/process.ts";
+import { findings } from "./support/refused.ts";
+import { startRoutes } from "./support/routes.ts";
+
+/** Made by `openssl passwd -apr1` and by the C library's crypt(3); each password is `pass-NAME`. */
+const users = {
+  apr1: "$apr1$abcdefgh$B3yT3tgxouZ4.AiSArvHf.",
+  bcrypt: "$2y$08$abcdefghijklmnopqrstuujpJdAP1Y8i/tKjKxHlJ.5s7zIwlMlL6",
+  bcrypt12: "$2b$12$abcdefghijklmnopqrstuu4bAsjtBKTUPtvkOYYN.yZ/kdJBuxWDy",
+  sha: "{SHA}DAQZCQEbf+4ltq84dNFKcCdGjl4=",
+  crypt: "abVfp.VAtiLSs",
+};
+
+let gateway: GatewayProcess;
+let upstream: Echo;
+let folder: string;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "gwc-users-"));
+  const text = Object.entries(users)
+    .map(([name, hash]) => `${name}:${hash}`)
+    .join("\n");
+  writeFileSync(join(folder, "htpasswd"), `# users\n\n${text}\n`);
+  process.env.GWC_TEST_USERS = `late:${users.sha}`;
+  upstream = await startEcho();
+  const htpasswd = { file: join(folder, "htpasswd") };
+  gateway = await startRoutes(
+    {
+      strict: { policies: { basicAuth: { htpasswd, realm: 'The "inner" part' } } },
+      cluster: { policies: { basicAuthentication: { htpasswd } } },
+      late: { policies: { basicAuth: { htpasswd: "${GWC_TEST_USERS}" } } },
+      optional: { policies: { basicAuth: { mode: "optional", htpasswd } } },
+      permissive: { policies: { basicAuth: { mode: "permissive", htpasswd } } },
+      ruled: {
+        policies: {
+          basicAuth: { mode: "optional", htpasswd },
+          authorization: { rules: ['basicAuth.username == "sha"'] },
+        },
+      },
+    },
+    upstream,
+  );
+});
+
+afterAll(async () => {
+  delete process.env.GWC_TEST_USERS;
+  await gateway?.stop();
+  await upstream?.stop();
+  rmSync(folder, { recursive: true });
+});
+
+const login = (user: string, password: string) => ({
+  authorization: `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`,
+});
+const status = async (route: string, headers: Record<string, string>) =>
+  (await call(`${gateway.url}/${route}`, headers)).status;
+
+describe("basicAuth", () => {
+  test.each(Object.keys(users))("a %s hash lets its password in, and no other", async (name) => {
+    expect(await status("strict", login(name, `pass-${name}`))).toBe(200);
+    expect(await status("strict", login(name, `pass-${name.slice(1)}`))).toBe(401);
+    expect(await status("strict", login(name, ""))).toBe(401);
+    expect(await status("cluster", login(name, `pass-${name}`))).toBe(200);
+  });
+
+  test("who fails is asked for a login", async () => {
+    const { status: found, headers } = await call(`${gateway.url}/strict`, {});
+    expect(found).toBe(401);
+    expect(headers["www-authenticate"]).toBe('Basic realm="The \\"inner\\" part", charset="UTF-8"');
+    const { headers: usual } = await call(`${gateway.url}/late`, login("late", "wrong"));
+    expect(usual["www-authenticate"]).toBe('Basic realm="Restricted", charset="UTF-8"');
+  });
+
+  test("users may come from the environment", async () => {
+    expect(await status("late", login("late", "pass-sha"))).toBe(200);
+    expect(await status("late", login("sha", "pass-sha"))).toBe(401);
+  });
+
+  test("malformed logins are no logins", async () => {
+    const basic = (value: string) => ({ authorization: `Basic ${value}` });
+    const encoded = (text: string) => basic(Buffer.from(text).toString("base64"));
+    expect(await status("strict", basic("%%%"))).toBe(401);
+    expect(await status("strict", encoded("nocolon"))).toBe(401);
+    expect(await status("strict", encoded("sha:pass-sha\u0000"))).toBe(401);
+    expect(await status("strict", encoded(`sha:${"x".repeat(20_000)}`))).toBe(401);
+    expect(await status("strict", { authorization: "Bearer abc" })).toBe(401);
+  });
+
+  test("the login does not reach the upstream", async () => {
+    const answer = await call(`${gateway.url}/strict`, login("sha", "pass-sha"));
+    const { headers }: Echoed = JSON.parse(answer.body);
+    expect(headers).not.toHaveProperty("authorization");
+  });
+
+  test("the modes differ in what they refuse", async () => {
+    expect(await status("optional", {})).toBe(200);
+    expect(await status("optional", login("sha", "wrong"))).toBe(401);
+    expect(await status("permissive", login("sha", "wrong"))).toBe(200);
+  });
+
+  test("rules read the user's name", async () => {
+    expect(await status("ruled", login("sha", "pass-sha"))).toBe(200);
+    expect(await status("ruled", login("apr1", "pass-apr1"))).toBe(403);
+    expect(await status("ruled", {})).toBe(403);
+  });
+
+  test("bcrypt is paid once for a login", async () => {
+    await status("strict", login("bcrypt12", "pass-bcrypt12"));
+    const start = performance.now();
+    for (let count = 0; count < 20; count++) {
+      expect(await status("strict", login("bcrypt12", "pass-bcrypt12"))).toBe(200);
+    }
+    // One check of cost 12 takes longer than that by itself.
+    expect(performance.now() - start).toBeLessThan(150);
+  });
+
+  test("others are served while logins are checked, and waiting ones are bounded", async () => {
+    const wrong = Array.from({ length: 80 }, (_, index) =>
+      status("strict", login("bcrypt", `wrong-${index}`)),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const start = performance.now();
+    expect(await status("optional", {})).toBe(200);
+    expect(performance.now() - start).toBeLessThan(500);
+    const found = await Promise.all(wrong);
+    expect(found.filter((each) => each === 401).length).toBeGreaterThanOrEqual(64);
+    expect(found.every((each) => each === 401 || each === 503)).toBe(true);
+  });
+
+  test("a changed file counts for logins that were right before", async () => {
+    expect(await status("strict", login("sha", "pass-sha"))).toBe(200);
+    writeFileSync(join(folder, "htpasswd"), `apr1:${users.apr1}\n`);
+    while ((await status("strict", login("sha", "pass-sha"))) !== 401) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    expect(await status("strict", login("apr1", "pass-apr1"))).toBe(200);
+  });
+
+  test("hashes that are written out are a warning", () => {
+    const inline = { policies: { basicAuth: { htpasswd: `a:${users.sha}` } } };
+    expect(findings(inline)).toEqual(["literal-password-hash"]);
+    const late = { policies: { basicAuth: { htpasswd: "${USERS}" } } };
+    expect(findings(late)).toEqual([]);
+  });
+});

@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { call } from "./support/call.ts";
+import { type Echo, type Echoed, startEcho } from "./support/echo.ts";
+import type { GatewayProcess } from "./support/process.ts";
+import { findings } from "./support/refused.ts";
+import { startRoutes } from "./support/routes.ts";
+
+let gateway: GatewayProcess;
+let upstream: Echo;
+
+beforeAll(async () => {
+  upstream = await startEcho();
+  gateway = await startRoutes(
+    {
+      auto: { policies: { hostRewrite: { mode: "Auto" } } },
+      none: { policies: { hostRewrite: { mode: "None" } } },
+      overruled: {
+        policies: {
+          hostRewrite: { mode: "None" },
+          urlRewrite: { authority: { full: "other.example" } },
+        },
+      },
+    },
+    upstream,
+  );
+});
+
+afterAll(async () => {
+  await gateway?.stop();
+  await upstream?.stop();
+});
+
+async function hostSeen(route: string): Promise<string | undefined> {
+  const answer = await call(`${gateway.url}/${route}`, { host: "shop.example:8080" });
+  const { headers }: Echoed = JSON.parse(answer.body);
+  return headers.host;
+}
+
+test("Auto is the backend's own name, None what the client sent", async () => {
+  expect(await hostSeen("auto")).toBe(new URL(upstream.url).host);
+  expect(await hostSeen("none")).toBe("shop.example:8080");
+});
+
+test("a Host that urlRewrite sets wins", async () => {
+  expect(await hostSeen("overruled")).toBe("other.example");
+});
+
+test("on an mcp backend it is a mistake", () => {
+  const backends = [{ mcp: { targets: [{ name: "one", mcp: { host: "http://127.0.0.1:1/" } }] } }];
+  expect(findings({ policies: { hostRewrite: { mode: "None" } }, backends })).toEqual([
+    "needs-host-backend",
+  ]);
+});

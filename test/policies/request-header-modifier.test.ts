@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { call } from "./support/call.ts";
+import { type Echo, type Echoed, startEcho } from "./support/echo.ts";
+import type { GatewayProcess } from "./support/process.ts";
+import { findings } from "./support/refused.ts";
+import { startRoutes } from "./support/routes.ts";
+
+let gateway: GatewayProcess;
+let upstream: Echo;
+
+beforeAll(async () => {
+  process.env.GWC_TEST_HEADER = "from the environment";
+  upstream = await startEcho();
+  const changes = {
+    set: { "X-Set": "gateway", "x-late": "${GWC_TEST_HEADER}" },
+    add: { "x-added": "gateway" },
+    remove: ["X-Removed"],
+  };
+  gateway = await startRoutes(
+    {
+      own: { policies: { requestHeaderModifier: changes } },
+      cluster: { policies: { headerModifiers: { request: changes } } },
+    },
+    upstream,
+  );
+});
+
+afterAll(async () => {
+  delete process.env.GWC_TEST_HEADER;
+  await gateway?.stop();
+  await upstream?.stop();
+});
+
+test.each(["own", "cluster"])("headers are set, added and removed (%s name)", async (route) => {
+  const answer = await call(`${gateway.url}/${route}`, {
+    "x-SET": "client",
+    "x-added": "client",
+    "X-REMOVED": "client",
+    "x-kept": "client",
+  });
+  const { headers }: Echoed = JSON.parse(answer.body);
+  expect(headers).toMatchObject({
+    "x-set": "gateway",
+    "x-late": "from the environment",
+    "x-added": "client, gateway",
+    "x-kept": "client",
+  });
+  expect(headers).not.toHaveProperty("x-removed");
+});
+
+test("what one connection owns, and Host, can't be changed", () => {
+  const set = (name: string) =>
+    findings({ policies: { requestHeaderModifier: { set: { [name]: "x" } } } });
+  expect(set("Content-Length")).toEqual(["connection-header"]);
+  expect(set("host")).toEqual(["connection-header"]);
+  expect(set("x y")).toEqual(["bad-format"]);
+  expect(set("x-fine")).toEqual([]);
+});
+
+test("a value that could end its header is refused", () => {
+  const set = (value: string) =>
+    findings({ policies: { requestHeaderModifier: { set: { "x-a": value } } } });
+  expect(set("a\r\nx-b: forged")).toEqual(["bad-format"]);
+  expect(set("snowman ☃")).toEqual(["bad-format"]);
+  expect(set("crème")).toEqual([]);
+});
+
+test("a name is changed once, and a credential is not written out", () => {
+  expect(
+    findings({ policies: { requestHeaderModifier: { set: { "x-a": "1" }, remove: ["X-A"] } } }),
+  ).toEqual(["header-conflict"]);
+  expect(
+    findings({ policies: { requestHeaderModifier: { set: { Authorization: "Bearer abc" } } } }),
+  ).toEqual(["literal-secret"]);
+});
+
+test("two names of one policy are a mistake", () => {
+  const changes = { remove: ["x-a"] };
+  expect(
+    findings({
+      policies: { requestHeaderModifier: changes, headerModifiers: { request: changes } },
+    }),
+  ).toEqual(["duplicate-policy"]);
+});

@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { call } from "./support/call.ts";
+import { type Echo, startEcho } from "./support/echo.ts";
+import type { GatewayProcess } from "./support/process.ts";
+import { startRoutes } from "./support/routes.ts";
+
+let gateway: GatewayProcess;
+let upstream: Echo;
+
+beforeAll(async () => {
+  upstream = await startEcho({ "x-set": "upstream", "x-added": "upstream", server: "upstream" });
+  const changes = {
+    set: { "X-Set": "gateway" },
+    add: { "x-added": "gateway" },
+    remove: ["Server"],
+  };
+  gateway = await startRoutes(
+    {
+      own: { policies: { responseHeaderModifier: changes } },
+      cluster: { policies: { headerModifiers: { response: changes } } },
+      answered: {
+        policies: { responseHeaderModifier: changes, directResponse: { status: 418 } },
+        backends: [],
+      },
+    },
+    upstream,
+  );
+});
+
+afterAll(async () => {
+  await gateway?.stop();
+  await upstream?.stop();
+});
+
+test.each(["own", "cluster"])("headers are set, added and removed (%s name)", async (route) => {
+  const { headers } = await call(`${gateway.url}/${route}`, {});
+  expect(headers).toMatchObject({ "x-set": "gateway", "x-added": ["upstream", "gateway"] });
+  expect(headers).not.toHaveProperty("server");
+});
+
+test("an answer that the gateway makes is changed too", async () => {
+  const { status, headers } = await call(`${gateway.url}/answered`, {});
+  expect(status).toBe(418);
+  expect(headers).toMatchObject({ "x-set": "gateway", "x-added": "gateway" });
+});

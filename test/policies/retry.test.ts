@@ -1,0 +1,178 @@
+import { randomBytes } from "node:crypto";
+import { connect } from "node:net";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { startEcho } from "./support/echo.ts";
+import type { GatewayProcess } from "./support/process.ts";
+import { startRoutes } from "./support/routes.ts";
+import { type Scripted, startScripted } from "./support/scripted.ts";
+import { send } from "./support/send.ts";
+import { pause } from "./support/world.ts";
+
+/** What the upstream does with each request in turn; the last one counts for all that follow. */
+let script: readonly ("ok" | "503" | "500" | "reset" | "hang" | "begin")[] = ["ok"];
+
+let gateway: GatewayProcess;
+let upstream: Scripted;
+let first = 0;
+
+beforeAll(async () => {
+  upstream = await startScripted((response, count) => {
+    const act = script[Math.min(count - first, script.length - 1)];
+    if (act === "ok") response.end(`answer ${count - first}`);
+    if (act === "503" || act === "500") {
+      response.writeHead(Number(act), { "content-length": 5 }).end("fault");
+    }
+    if (act === "reset") response.socket?.destroy();
+    if (act === "begin") {
+      response.writeHead(200, { "content-length": 100 }).write("begun");
+      setTimeout(() => response.socket?.destroy(), 50);
+    }
+  });
+  const echo = await startEcho();
+  await echo.stop();
+  const backends = [{ host: upstream.host }];
+  const retry = { attempts: 2, backoff: "50ms", codes: [503] };
+  gateway = await startRoutes(
+    {
+      plain: { policies: { retry }, backends },
+      quick: { policies: { retry: { attempts: 2, codes: [503] } }, backends },
+      each: { policies: { retry, timeout: { backendRequestTimeout: "200ms" } }, backends },
+      all: {
+        policies: { retry: { ...retry, attempts: 100 }, timeout: { requestTimeout: "400ms" } },
+        backends,
+      },
+      nowhere: { policies: { retry }, backends: [{ host: "127.0.0.1:1" }] },
+    },
+    echo,
+  );
+});
+
+afterAll(async () => {
+  await gateway?.stop();
+  await upstream?.stop();
+});
+
+beforeEach(() => {
+  first = upstream.received.length;
+});
+
+const attempts = () => upstream.received.slice(first);
+const marks = () => attempts().map(({ headers }) => headers["x-retry-attempt"]);
+
+describe("retry", () => {
+  test("a listed status is tried again, and each attempt says which it is", async () => {
+    script = ["503", "503", "ok"];
+    const start = performance.now();
+    const answer = await send(`${gateway.url}/plain`, "GET", { "x-retry-attempt": "7" });
+    expect(answer).toMatchObject({ status: 200, body: "answer 2" });
+    expect(performance.now() - start).toBeGreaterThan(95);
+    expect(marks()).toEqual([undefined, "1", "2"]);
+    while (!gateway.output().includes("retry.attempt=2")) await pause(10);
+  });
+
+  test("the last attempt's answer is the client's, whatever it is", async () => {
+    script = ["503"];
+    expect(await send(`${gateway.url}/plain`, "GET")).toMatchObject({ status: 503, body: "fault" });
+    expect(attempts()).toHaveLength(3);
+  });
+
+  test("a status that is not listed is passed on", async () => {
+    script = ["500", "ok"];
+    expect((await send(`${gateway.url}/plain`, "GET")).status).toBe(500);
+    expect(attempts()).toHaveLength(1);
+  });
+
+  test("a connection that breaks before the answer is tried again, also for a POST", async () => {
+    script = ["reset", "ok"];
+    const answer = await send(`${gateway.url}/plain`, "POST", {}, "the body");
+    expect(answer.body).toBe("answer 1");
+    expect(attempts().map(({ body }) => body.toString())).toEqual(["the body", "the body"]);
+  });
+
+  test.each(["plain", "quick"])(
+    "a body up to 64 KiB is sent again as it was (%s)",
+    async (route) => {
+      for (const size of [0, 1, 16_384, 16_385, 65_536]) {
+        script = ["503", "reset", "ok"];
+        first = upstream.received.length;
+        const body = randomBytes(size);
+        const answer = await send(`${gateway.url}/${route}`, "PUT", {}, body);
+        expect(answer.status).toBe(200);
+        expect(attempts().map((each) => each.body.equals(body))).toEqual([true, true, true]);
+      }
+    },
+  );
+
+  test("a chunked body is sent again too", async () => {
+    script = ["503", "ok"];
+    const body = await new Promise<string>((resolve) => {
+      const socket = connect(gateway.port, "127.0.0.1");
+      let text = "";
+      socket.on("data", (chunk) => {
+        text += chunk;
+        if (text.includes("answer")) socket.end(() => resolve(text));
+      });
+      socket.write("POST /quick HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
+      socket.write("5\r\nhello\r\n");
+      setTimeout(() => socket.write("6\r\n world\r\n0\r\n\r\n"), 30);
+    });
+    expect(body).toContain("answer 1");
+    expect(attempts().map((each) => each.body.toString())).toEqual(["hello world", "hello world"]);
+  });
+
+  test("a longer body is sent once", async () => {
+    script = ["503", "ok"];
+    const answer = await send(`${gateway.url}/plain`, "PUT", {}, randomBytes(200_000));
+    expect(answer.status).toBe(503);
+    expect(attempts()).toHaveLength(1);
+  });
+
+  test("nothing is tried again once the answer has begun", async () => {
+    script = ["begin", "ok"];
+    await expect(send(`${gateway.url}/plain`, "GET")).rejects.toThrow();
+    expect(attempts()).toHaveLength(1);
+  });
+
+  test("an attempt that takes too long is tried again", async () => {
+    script = ["hang", "ok"];
+    expect((await send(`${gateway.url}/each`, "GET")).body).toBe("answer 1");
+    script = ["hang"];
+    first = upstream.received.length;
+    expect((await send(`${gateway.url}/each`, "GET")).status).toBe(504);
+    expect(attempts()).toHaveLength(3);
+  });
+
+  test("the request's timeout limits all attempts together", async () => {
+    script = ["503"];
+    const start = performance.now();
+    expect((await send(`${gateway.url}/all`, "GET")).status).toBe(504);
+    expect(performance.now() - start).toBeLessThan(2000);
+    expect(attempts().length).toBeGreaterThan(2);
+    const count = attempts().length;
+    await pause(200);
+    expect(attempts()).toHaveLength(count);
+  });
+
+  test("a backend that is not there is a 503 in the end", async () => {
+    expect((await send(`${gateway.url}/nowhere`, "GET")).status).toBe(503);
+  });
+
+  test("a client that leaves ends the attempts", async () => {
+    script = ["503"];
+    const socket = connect(gateway.port, "127.0.0.1");
+    socket.write("GET /all HTTP/1.1\r\nHost: x\r\n\r\n");
+    while (attempts().length === 0) await pause(5);
+    socket.destroy();
+    await pause(120);
+    const count = attempts().length;
+    await pause(200);
+    expect(attempts()).toHaveLength(count);
+  });
+
+  test("the connection serves on after a retried upload", async () => {
+    script = ["503", "ok"];
+    await send(`${gateway.url}/quick`, "PUT", {}, randomBytes(50_000));
+    script = ["ok"];
+    expect((await send(`${gateway.url}/quick`, "GET")).status).toBe(200);
+  });
+});

@@ -1,0 +1,45 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** A request as an upstream got it, body and all. */
+export interface Received {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: Buffer;
+}
+
+/** An upstream that a test tells what to do. */
+export interface Scripted {
+  /** `host:port` */
+  readonly host: string;
+  readonly received: Received[];
+  stop(): Promise<void>;
+}
+
+/** Starts one; `answer` is called when the request's body is complete, with the number of requests before it. */
+export async function startScripted(
+  answer: (response: ServerResponse, count: number, request: Received) => void,
+): Promise<Scripted> {
+  const received: Received[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk) => chunks.push(chunk));
+    request.on("error", () => {});
+    request.on("end", () => {
+      const { method = "", url = "", headers } = request;
+      const one = { method, url, headers, body: Buffer.concat(chunks) };
+      received.push(one);
+      answer(response, received.length - 1, one);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    received,
+    stop: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

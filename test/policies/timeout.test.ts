@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startEcho } from "./support/echo.ts";
+import type { GatewayProcess } from "./support/process.ts";
+import { findings } from "./support/refused.ts";
+import { startRoutes } from "./support/routes.ts";
+import { type Scripted, startScripted } from "./support/scripted.ts";
+import { send } from "./support/send.ts";
+import { pause } from "./support/world.ts";
+
+let gateway: GatewayProcess;
+let upstream: Scripted;
+let closed = 0;
+
+beforeAll(async () => {
+  upstream = await startScripted((response, _count, { url }) => {
+    response.on("close", () => {
+      if (!response.writableFinished) closed += 1;
+    });
+    if (url.endsWith("/fast")) response.end("fast");
+    if (url.endsWith("/begun")) response.write("the beginning");
+    // Anything else is never answered.
+  });
+  const echo = await startEcho();
+  await echo.stop();
+  const backends = [{ host: upstream.host }];
+  gateway = await startRoutes(
+    {
+      request: { policies: { timeout: { requestTimeout: "300ms" } }, backends },
+      attempt: {
+        policies: { timeout: { requestTimeout: "10s", backendRequestTimeout: "0.3s" } },
+        backends,
+      },
+      cluster: { policies: { timeouts: { request: "300ms" } }, backends },
+      unlimited: { policies: { timeout: { requestTimeout: "0s" } }, backends },
+    },
+    echo,
+  );
+});
+
+afterAll(async () => {
+  await gateway?.stop();
+  await upstream?.stop();
+});
+
+describe("timeout", () => {
+  test.each(["request", "attempt", "cluster"])(
+    "a backend that takes too long is a 504, and is told so (%s)",
+    async (route) => {
+      const before = closed;
+      const start = performance.now();
+      const answer = await send(`${gateway.url}/${route}/never`, "GET");
+      const time = performance.now() - start;
+      expect(answer.status).toBe(504);
+      expect(time).toBeGreaterThan(250);
+      expect(time).toBeLessThan(1500);
+      while (closed === before) await pause(10);
+    },
+  );
+
+  test("an answer in time is passed on, on the same connection as before", async () => {
+    for (let count = 0; count < 5; count++) {
+      expect(
+        await send(`${gateway.url}/request/fast`, "POST", {}, "x".repeat(100_000)),
+      ).toMatchObject({ status: 200, body: "fast" });
+    }
+  });
+
+  test("an answer that does not end in time is broken off", async () => {
+    await expect(send(`${gateway.url}/request/begun`, "GET")).rejects.toThrow();
+  });
+
+  test("zero is no limit", async () => {
+    const answer = send(`${gateway.url}/unlimited/never`, "GET").catch(() => "ended by the test");
+    expect(await Promise.race([answer, pause(600).then(() => "waiting")])).toBe("waiting");
+  });
+
+  test("on an mcp backend it is a mistake", () => {
+    const backends = [
+      { mcp: { targets: [{ name: "one", mcp: { host: "http://127.0.0.1:1/" } }] } },
+    ];
+    expect(findings({ policies: { timeout: { request: "1s" } }, backends })).toEqual([
+      "needs-host-backend",
+    ]);
+  });
+});

@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { call } from "./support/call.ts";
+import { type Echo, type Echoed, startEcho } from "./support/echo.ts";
+import type { GatewayProcess } from "./support/process.ts";
+import { findings } from "./support/refused.ts";
+import { startRoutes } from "./support/routes.ts";
+
+/** What a prefix `/foo` becomes, by its replacement: the table of Gateway API's HTTPPathModifier. */
+const prefixes = [
+  ["/foo/bar", "/foo", "/xyz", "/xyz/bar"],
+  ["/foo/bar", "/foo", "/xyz/", "/xyz/bar"],
+  ["/foo/bar", "/foo/", "/xyz", "/xyz/bar"],
+  ["/foo/bar", "/foo/", "/xyz/", "/xyz/bar"],
+  ["/foo", "/foo", "/xyz", "/xyz"],
+  ["/foo/", "/foo", "/xyz", "/xyz/"],
+  ["/foo/bar", "/foo", "/", "/bar"],
+  ["/foo/", "/foo", "/", "/"],
+  ["/foo", "/foo", "/", "/"],
+  ["/foo?a=/foo", "/foo", "/xyz", "/xyz?a=/foo"],
+  ["/bar/x", "/", "/xyz", "/xyz/bar/x"],
+] as const;
+
+let gateway: GatewayProcess;
+let upstream: Echo;
+
+beforeAll(async () => {
+  upstream = await startEcho();
+  const rewrite = (urlRewrite: object, paths?: readonly Record<string, string>[]) => ({
+    policies: { urlRewrite },
+    ...(paths === undefined ? {} : { paths }),
+  });
+  gateway = await startRoutes(
+    {
+      full: rewrite({ path: { full: "/all" } }),
+      exact: rewrite({ path: { full: "/one" } }, [{ exact: "/exact" }]),
+      nested: rewrite({ path: { prefix: "/n" } }, [
+        { pathPrefix: "/nested" },
+        { pathPrefix: "/nested/deep" },
+      ]),
+      "authority-full": rewrite({ authority: { full: "a.example:81" } }),
+      "authority-host": rewrite({ authority: { host: "b.example" } }),
+      "authority-port": rewrite({ authority: { port: 82 } }),
+      "authority-auto": rewrite({ authority: "auto" }),
+      "authority-none": rewrite({ authority: "none" }),
+      both: rewrite({ authority: { full: "c.example" }, path: { prefix: "/" } }),
+    },
+    upstream,
+  );
+});
+
+afterAll(async () => {
+  await gateway?.stop();
+  await upstream?.stop();
+});
+
+async function seen(target: string): Promise<{ url: string; host: string | undefined }> {
+  const answer = await call(`${gateway.url}${target}`, { host: "shop.example:8080" });
+  const { url, headers }: Echoed = JSON.parse(answer.body);
+  return { url, host: headers.host };
+}
+
+describe("the path", () => {
+  test("is replaced as a whole, and the query stays", async () => {
+    expect((await seen("/full/a/b?q=1%20&q=/full")).url).toBe("/all?q=1%20&q=/full");
+    expect((await seen("/exact")).url).toBe("/one");
+  });
+
+  test("loses the longest prefix that the route matched", async () => {
+    expect((await seen("/nested/x")).url).toBe("/n/x");
+    expect((await seen("/nested/deep/x")).url).toBe("/n/x");
+    expect((await seen("/nested/deeper/x")).url).toBe("/n/deeper/x");
+  });
+
+  test("has its prefix replaced as Gateway API says", async () => {
+    const routes = Object.fromEntries(
+      prefixes.map(([, prefix, replacement], index) => [
+        `r${index}`,
+        {
+          policies: { urlRewrite: { path: { prefix: replacement } } },
+          paths: [{ pathPrefix: `/r${index}${prefix}` }],
+        },
+      ]),
+    );
+    const table = await startRoutes(routes, upstream);
+    try {
+      const found: string[] = [];
+      for (const [index, [path]] of prefixes.entries()) {
+        const answer = await call(`${table.url}/r${index}${path}`, {});
+        found.push((JSON.parse(answer.body) as Echoed).url);
+      }
+      expect(found).toEqual(prefixes.map(([, , , expected]) => expected));
+    } finally {
+      await table.stop();
+    }
+  });
+
+  test("has no prefix to replace when it was matched otherwise", () => {
+    const policies = { urlRewrite: { path: { prefix: "/x" } } };
+    expect(findings({ policies, paths: [{ exact: "/a" }] })).toEqual(["needs-prefix-match"]);
+    expect(findings({ policies, paths: [{ regex: "/a.*" }] })).toEqual(["needs-prefix-match"]);
+  });
+});
+
+test("Host is replaced, whole or in part", async () => {
+  expect((await seen("/authority-full")).host).toBe("a.example:81");
+  expect((await seen("/authority-host")).host).toBe("b.example:8080");
+  expect((await seen("/authority-port")).host).toBe("shop.example:82");
+  expect((await seen("/authority-auto")).host).toBe(new URL(upstream.url).host);
+  expect((await seen("/authority-none")).host).toBe("shop.example:8080");
+  expect(await seen("/both/x")).toEqual({ url: "/x", host: "c.example" });
+});
