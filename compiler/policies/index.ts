@@ -7,6 +7,7 @@ import { csrf } from "./csrf.ts";
 import { directResponse } from "./direct-response.ts";
 import { hostRewrite } from "./host-rewrite.ts";
 import { jwtAuth } from "./jwt-auth.ts";
+import { localRateLimit } from "./local-rate-limit.ts";
 import { mcpAuthentication } from "./mcp-authentication.ts";
 import { mcpAuthorization } from "./mcp-authorization.ts";
 import type { Policy } from "./policy.ts";
@@ -27,6 +28,7 @@ export const policies = [
   apiKey,
   authorization,
   mcpAuthorization,
+  localRateLimit,
   csrf,
   requestHeaderModifier,
   responseHeaderModifier,

@@ -11,6 +11,7 @@ import { catalogue } from "./routes/catalogue.ts";
 import { maintenance } from "./routes/maintenance.ts";
 import { oldShop } from "./routes/old-shop.ts";
 import { partners } from "./routes/partners.ts";
+import { prices } from "./routes/prices.ts";
 import { reports } from "./routes/reports.ts";
 import { search } from "./routes/search.ts";
 
@@ -22,6 +23,7 @@ function shop(exchange: Exchange): Handled {
   if (isUnder(path, "/reports")) return enter(exchange, "shop", "reports", reports);
   if (isUnder(path, "/orders")) return enter(exchange, "shop", "maintenance", maintenance);
   if (isUnder(path, "/search")) return enter(exchange, "shop", "search", search);
+  if (isUnder(path, "/prices")) return enter(exchange, "shop", "prices", prices);
   if (isUnder(path, "/admin")) return enter(exchange, "shop", "admin", admin);
   if (isUnder(path, "/shop")) return enter(exchange, "shop", "old-shop", oldShop);
   return notFound(exchange);
@@ -37,6 +39,17 @@ function onPort8080(exchange: Exchange): Handled {
 export const gateway: Gateway = {
   name: "traffic",
   binds: [{ port: 8080, config: "gateway.yaml binds[0].port", handle: onPort8080 }],
+  connections: {
+    keepAlive: { time: 180000, interval: 180000, retries: 9 },
+    maxHeaders: 100,
+    idleTimeout: 600000,
+    http2: {
+      windowSize: 262144,
+      connectionWindowSize: 1048576,
+      frameSize: 16384,
+      keepAliveTimeout: 20000,
+    },
+  },
   accessLog: { format: "text" },
   addresses: { stats: "0.0.0.0:15020", readiness: "0.0.0.0:15021" },
   drain: { min: 0, max: 5000 },

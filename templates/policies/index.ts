@@ -7,6 +7,7 @@ import { csrfTemplate } from "./csrf.ts";
 import { directResponseTemplate } from "./direct-response.ts";
 import { hostRewriteTemplate } from "./host-rewrite.ts";
 import { jwtAuthTemplate } from "./jwt-auth.ts";
+import { localRateLimitTemplate } from "./local-rate-limit.ts";
 import { mcpAuthenticationTemplate } from "./mcp-authentication.ts";
 import { mcpAuthorizationTemplate } from "./mcp-authorization.ts";
 import type { PolicyCode, PolicyTemplate, RouteScope } from "./policy.ts";
@@ -27,6 +28,7 @@ const templates: { readonly [Kind in PolicyKind]: PolicyTemplate<Kind> } = {
   apiKey: apiKeyTemplate,
   authorization: authorizationTemplate,
   mcpAuthorization: mcpAuthorizationTemplate,
+  localRateLimit: localRateLimitTemplate,
   csrf: csrfTemplate,
   requestHeaderModifier: requestHeaderModifierTemplate,
   responseHeaderModifier: responseHeaderModifierTemplate,

@@ -1,5 +1,6 @@
 import { GATEWAY_GROUP } from "../../1-parse/kubernetes/kinds.ts";
 import { below, keyOf } from "../../diagnostics.ts";
+import { defaultFrontend } from "../../frontend.ts";
 import type { Manifest, ManifestOf } from "../../manifests.ts";
 import type { GatewayResource, Resource, RouteResource } from "../../resources.ts";
 import { type AnyRoute, type Attachment, attach, parentKey, ROUTE_KINDS } from "./attach.ts";
@@ -97,6 +98,7 @@ function gatewayResource(
     kind: "gateway",
     name: manifest.name,
     process,
+    frontend: defaultFrontend(manifest.origin),
     deployment: deploymentOf(manifest, parameters, own, secrets),
     listeners: own,
     origin: below(manifest.origin, "spec"),
