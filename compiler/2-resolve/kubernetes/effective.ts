@@ -82,7 +82,9 @@ function inlineValues(
       const given = filter === undefined ? undefined : each[filter];
       if (given === undefined || filter === undefined) return [];
       const value = part === undefined ? given : { [part]: given };
-      return [{ ...made, field, value, origin: below(place, "filters", position, filter) }];
+      const origin = below(place, "filters", position, filter);
+      const partOrigins = part === undefined ? {} : { partOrigins: { [part]: origin } };
+      return [{ ...made, field, value, origin, ...partOrigins }];
     });
     const own = ruleField === undefined ? undefined : Reflect.get(rule, ruleField);
     if (own === undefined || ruleField === undefined) return filters;
@@ -94,7 +96,8 @@ function inlineValues(
     const [first, ...others] = values;
     if (first === undefined || others.length === 0) return values;
     const parts = values.map(({ value }) => value as Readonly<Record<string, ConfigValue>>);
-    return [{ ...first, value: Object.assign({}, ...parts) as ConfigValue }];
+    const partOrigins = Object.assign({}, ...values.map((each) => each.partOrigins));
+    return [{ ...first, value: Object.assign({}, ...parts) as ConfigValue, partOrigins }];
   });
 }
 

@@ -1,9 +1,9 @@
 import { GATEWAY_GROUP } from "../../1-parse/kubernetes/kinds.ts";
 import { below, keyOf } from "../../diagnostics.ts";
-import { defaultFrontend } from "../../frontend.ts";
 import type { Manifest, ManifestOf } from "../../manifests.ts";
 import type { GatewayResource, Resource, RouteResource } from "../../resources.ts";
 import { type AnyRoute, type Attachment, attach, parentKey, ROUTE_KINDS } from "./attach.ts";
+import { gatewayFrontend } from "./frontend.ts";
 import { routeResources } from "./http-routes.ts";
 import { byAge, Inventory, titleOf } from "./inventory.ts";
 import { type ClusterListener, checkListenerSets, listenersOf } from "./listeners.ts";
@@ -98,7 +98,7 @@ function gatewayResource(
     kind: "gateway",
     name: manifest.name,
     process,
-    frontend: defaultFrontend(manifest.origin),
+    frontend: gatewayFrontend(manifest, context),
     deployment: deploymentOf(manifest, parameters, own, secrets),
     listeners: own,
     origin: below(manifest.origin, "spec"),
@@ -156,8 +156,6 @@ function reportWithoutEffect(
     );
     // One whose targets could not be found has been reported.
     if (!targeted.has(title) && !isEmpty) continue;
-    const hasFrontend = policy.spec.frontend !== undefined;
-    if (hasFrontend) continue;
     diagnostics.report("policy-without-effect", keyOf(below(policy.origin, "spec")), {
       policy: title,
     });

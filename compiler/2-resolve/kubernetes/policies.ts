@@ -33,7 +33,7 @@ export function routePolicies(traffic: Traffic, context: PolicyContext): readonl
       .filter(({ field }) => isMcp || !field.startsWith("backend.mcp."))
       .map((each) => [each.field, each]),
   );
-  for (const field of fields.values()) note(field, context);
+  for (const field of fields.values()) noteField(field, context);
   const parts = isMcp ? partFields(traffic, context) : new Map<string, never>();
   const { gateway } = traffic.listener;
   return policies.flatMap(({ kind, cluster }) => {
@@ -47,9 +47,9 @@ export function routePolicies(traffic: Traffic, context: PolicyContext): readonl
       gateway,
       context,
     );
-    const origin = (fields.get(form.field) ?? parts.get(form.field)?.[0]?.field)?.values.at(
-      -1,
-    )?.origin;
+    const held = fields.get(form.field) ?? parts.get(form.field)?.[0]?.field;
+    const value = held?.values.at(-1);
+    const origin = value?.partOrigins?.[form.part ?? ""] ?? value?.origin;
     return config === undefined || origin === undefined
       ? []
       : [{ kind, config, origin } as PolicyConfig];
@@ -71,7 +71,7 @@ function partFields(
   const found = [...(traffic.backend?.parts ?? [])].flatMap(([target, part]) =>
     partPolicy(traffic, part, context.policyIndex).map((field) => ({ target, field })),
   );
-  for (const { field } of found) note(field, context);
+  for (const { field } of found) noteField(field, context);
   return Map.groupBy(found, ({ field }) => field.field);
 }
 
@@ -142,7 +142,7 @@ function clusterContext(
 }
 
 /** Remembers who has an effect, and reports who lost to a policy of the same level. */
-function note({ values, conflicts }: EffectiveField, context: PolicyContext): void {
+export function noteField({ values, conflicts }: EffectiveField, context: PolicyContext): void {
   for (const { source } of values) context.effective.add(titleOf(source));
   for (const { lost, won } of conflicts) {
     const key = JSON.stringify([lost.origin, won.origin]);
