@@ -1,4 +1,6 @@
 import type { DrainSettings, ServiceAddresses } from "../runtime/gateway/definition.ts";
+import type { ConnectionSettings } from "../runtime/http/connection-settings.ts";
+import type { AlpnProtocol, TlsVersion } from "../runtime/http/tls.ts";
 import type { AccessLogSettings } from "../runtime/telemetry/access-log.ts";
 import type { Origin } from "./diagnostics.ts";
 
@@ -18,6 +20,8 @@ export interface CompiledExpression {
   readonly variables: readonly string[];
   /** The paths it reads, for what the route has to collect: `["request", "body"]`, `["jwt", "sub"]`. */
   readonly reads: readonly (readonly string[])[];
+  /** Fields of variables without which it cannot be true, sorted: `mcp.tool`. */
+  readonly needs: readonly string[];
   /** The TypeScript expression for the slot it was compiled for. */
   readonly code: ExpressionCode;
 }
@@ -86,6 +90,10 @@ export interface Program {
   readonly inputs: readonly ProgramInput[];
   readonly binds: readonly BindNode[];
   readonly process: ProcessSettings;
+  /** How the connections of clients are held. */
+  readonly connections: ConnectionSettings;
+  /** The most bytes of a body that is read as a whole. */
+  readonly maxBufferSize: number;
   /** What runs it in a cluster; undefined for a gateway that a standalone file describes. */
   readonly deployment?: DeploymentNode;
 }
@@ -157,8 +165,8 @@ export interface ProcessSettings {
 export interface BindNode {
   readonly port: number;
   readonly origin: Origin;
-  /** True when its listeners speak HTTPS. */
-  readonly isTls: boolean;
+  /** What its TLS listeners share; undefined: plain HTTP. */
+  readonly tls: TlsNode | undefined;
   /** In order of precedence: exact hostnames, wildcards from the longest, then the one for every name. */
   readonly listeners: readonly ListenerNode[];
 }
@@ -176,6 +184,19 @@ export interface ListenerNode {
   /** The routing decision: entries in order of precedence, grouped by the hostname they need. */
   readonly table: readonly HostEntries[];
   readonly origin: Origin;
+}
+
+/** TLS of a port, as the runtime takes it, without the certificates of its listeners. */
+export interface TlsNode {
+  /** Milliseconds. */
+  readonly handshakeTimeout: number;
+  readonly minVersion: TlsVersion;
+  readonly maxVersion: TlsVersion;
+  /** OpenSSL's names. */
+  readonly cipherSuites: readonly string[];
+  readonly alpn: readonly AlpnProtocol[];
+  /** The path, as configured, of the authorities that sign client certificates. */
+  readonly clientAuthorities: string | undefined;
 }
 
 /** A listener's certificate and key: paths as configured, read when the gateway starts. */
@@ -260,8 +281,8 @@ export interface Rule {
   readonly action: "allow" | "deny" | "require";
   readonly expression: CompiledExpression;
   /**
-   * The kinds of MCP items that the rule reads. A deny or require rule that names some says nothing about the others:
-   * `deny: mcp.tool.name == "x"` leaves prompts alone. Empty: it is about everything.
+   * The kinds of MCP items without which the rule cannot be true. A deny or require rule is not about other items:
+   * `deny: mcp.tool.name == "x"` leaves prompts alone, although reading the tool of a prompt is an error.
    */
   readonly about: readonly ("tool" | "prompt" | "resource")[];
   readonly origin: Origin;

@@ -1,4 +1,5 @@
 import { celMessages } from "./messages/cel.ts";
+import { connectionMessages } from "./messages/connections.ts";
 import { kubernetesMessages } from "./messages/kubernetes.ts";
 import type { Message } from "./messages/message.ts";
 import { referenceMessages } from "./messages/references.ts";
@@ -10,6 +11,7 @@ export const messages = {
   ...yamlMessages,
   ...shapeMessages,
   ...referenceMessages,
+  ...connectionMessages,
   ...celMessages,
   ...kubernetesMessages,
 };

@@ -1,6 +1,8 @@
+import type { TlsVersion } from "../runtime/http/tls.ts";
 import type { ConfigValue } from "./1-parse/values.ts";
 import type { Origin } from "./diagnostics.ts";
-import type { CertificateFiles, DeploymentNode, PolicyKind, ProcessSettings } from "./ir.ts";
+import type { CipherSuite, FrontendConfig } from "./frontend.ts";
+import type { DeploymentNode, PolicyKind, ProcessSettings } from "./ir.ts";
 import type { PolicyConfigs } from "./policies/policy.ts";
 
 /**
@@ -14,6 +16,7 @@ export interface GatewayResource {
   readonly kind: "gateway";
   readonly name: string;
   readonly process: ProcessSettings;
+  readonly frontend: FrontendConfig;
   /** How a cluster runs it; absent for a standalone file. */
   readonly deployment?: DeploymentNode;
   readonly listeners: readonly ListenerResource[];
@@ -32,8 +35,21 @@ export interface ListenerResource {
   /** `*` for every name. */
   readonly hostname: string;
   readonly protocol: "HTTP" | "HTTPS";
-  readonly tls: CertificateFiles | undefined;
+  readonly tls: ListenerTlsResource | undefined;
   readonly origin: Origin;
+}
+
+/** TLS of a listener as declared; what is undefined comes from the gateway's frontend. */
+export interface ListenerTlsResource {
+  readonly cert: string;
+  readonly key: string;
+  /** The authorities that sign client certificates; undefined: clients show none. */
+  readonly root?: string | undefined;
+  readonly minVersion?: TlsVersion | undefined;
+  readonly maxVersion?: TlsVersion | undefined;
+  readonly cipherSuites?: readonly CipherSuite[] | undefined;
+  /** True for a mounted Secret: only the cluster has it. */
+  readonly isSecret?: boolean;
 }
 
 /** One route: conditions, policies and backends. */

@@ -24,6 +24,8 @@ export interface Schema {
   /** What the pattern asks for, in words: `a path that begins with "/"`. */
   readonly form?: string;
   readonly format?: FormatName;
+  /** The shortest duration that a text of the format `duration` may say: `1s`. */
+  readonly minimumDuration?: string;
   readonly default?: unknown;
   readonly examples?: readonly unknown[];
   /** Exactly one of these properties must be there. */

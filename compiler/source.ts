@@ -50,6 +50,15 @@ export function locate(place: Place, files: readonly SourceFile[]): Location {
   return { path: file.path, text: file.text, start, end, ...lineAndColumn(file.text, start) };
 }
 
+/** What stands at a place, as data. */
+export function valueAt(place: Place, files: readonly SourceFile[]): unknown {
+  const file = files.find((each) => each.name === place.file);
+  const document = file?.documents[place.document];
+  if (document === undefined || document.yaml.contents === null) return undefined;
+  const { node, isWhole } = findNode(document, place.path);
+  return isWhole ? node.toJS(document.yaml) : undefined;
+}
+
 /** Line and column, both from 1, of an offset. */
 export function lineAndColumn(text: string, offset: number): { line: number; column: number } {
   const before = text.slice(0, offset);

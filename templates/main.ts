@@ -1,4 +1,4 @@
-import type { BindNode, ListenerNode, Program, RouteEntry } from "../compiler/ir.ts";
+import type { BindNode, ListenerNode, Program, RouteEntry, TlsNode } from "../compiler/ir.ts";
 import {
   type Code,
   code,
@@ -49,23 +49,49 @@ export function mainModule(program: Program, context: MainContext): PrintedModul
       "gateway",
       ...listeners.map(({ id }) => listenerFunction(id)),
       ...program.binds.map(portFunction),
+      ...program.binds.map(({ port }) => `listenerOnPort${port}`),
     ],
   });
 }
 
-function gatewayValue({ name: gatewayName, binds, process }: Program): Printable {
+function gatewayValue({ name: gatewayName, binds, connections, process }: Program): Printable {
   return {
     name: gatewayName,
     binds: binds.map((bind) => ({
       port: bind.port,
       config: originText(bind.origin),
-      tls: bind.isTls ? { certificates: bind.listeners.flatMap(certificate) } : undefined,
+      tls: bind.tls && tlsValue(bind.tls, bind.listeners),
       handle: code`${name(handlerOf(bind))}`,
     })),
+    connections: {
+      ...connections,
+      keepAlive: { ...connections.keepAlive },
+      http2: { ...connections.http2 },
+    },
     accessLog: { ...process.accessLog },
     addresses: { ...process.addresses },
     drain: { ...process.drain },
   };
+}
+
+function tlsValue(
+  { clientAuthorities, ...shared }: TlsNode,
+  listeners: readonly ListenerNode[],
+): Printable {
+  const file = imported("gwc/runtime/gateway/late", "file");
+  return {
+    certificates: [defaultListener(listeners), ...listeners]
+      .filter((listener, index, all) => all.indexOf(listener) === index)
+      .flatMap((listener) => (listener === undefined ? [] : certificate(listener))),
+    ...shared,
+    clientAuthorities:
+      clientAuthorities === undefined ? undefined : code`${file}(${literal(clientAuthorities)})`,
+  };
+}
+
+/** Whose certificate a client gets that names no server. */
+function defaultListener(listeners: readonly ListenerNode[]): ListenerNode | undefined {
+  return listeners.find(({ hostname }) => hostname === "*") ?? listeners[0];
 }
 
 function certificate({ hostname, tls }: ListenerNode): readonly Printable[] {
@@ -108,6 +134,7 @@ function bindFunctions(bind: BindNode, context: Scope): readonly Code[] {
     conditional(hostConditions(hostname), code`return ${name(listenerFunction(id))}(exchange);`),
   );
   const isComplete = bind.listeners.some(({ hostname }) => hostname === "*");
+  if (bind.tls !== undefined) return [...listeners, ...secureChoice(bind, context)];
   return [
     ...listeners,
     code`
@@ -120,7 +147,36 @@ function bindFunctions(bind: BindNode, context: Scope): readonly Code[] {
   ];
 }
 
+/** Of a TLS port: the listener that the request names has to be the one that the connection named. */
+function secureChoice(bind: BindNode, { trace }: Scope): readonly Code[] {
+  const choose = name(`listenerOnPort${bind.port}`);
+  const choices = bind.listeners.map(({ id, hostname }) =>
+    conditional(hostConditions(hostname), code`return ${name(listenerFunction(id))};`),
+  );
+  const isComplete = bind.listeners.some(({ hostname }) => hostname === "*");
+  const misdirected = imported("gwc/runtime/http/refuse", "misdirected");
+  const first = literal(defaultListener(bind.listeners)?.hostname ?? "*");
+  return [
+    code`
+      ${trace(bind.origin)}
+      function ${choose}(hostname: string): ${isComplete ? handlerType : code`${handlerType} | undefined`} {
+        ${[...choices, ...(isComplete ? [] : [code`return undefined;`])]}
+      }
+    `,
+    code`
+      function ${name(portFunction(bind))}(exchange: ${exchangeType}): ${handledType} {
+        const { hostname, serverName = ${first} } = exchange;
+        const listener = ${choose}(hostname);
+        if (listener !== ${choose}(serverName)) return ${misdirected}(exchange);
+        ${isComplete ? [] : code`if (listener === undefined) ${notFound}`}
+        return listener(exchange);
+      }
+    `,
+  ];
+}
+
 const exchangeType = importedType("gwc/runtime/http/exchange", "Exchange");
+const handlerType = importedType("gwc/runtime/http/exchange", "Handler");
 const handledType = importedType("gwc/runtime/http/exchange", "Handled");
 const notFound = code`return ${imported("gwc/runtime/http/refuse", "notFound")}(exchange);`;
 

@@ -26,15 +26,23 @@ export interface RouteModuleContext {
   readonly inputs: string;
   readonly trace: Trace;
   readonly listener: ListenerNode;
+  /** The most bytes of a body that is read as a whole. */
+  readonly maxBufferSize: number;
 }
 
 /** The module of one route: its settings, its rules, and the chain from the request to the backend. */
 export function routeModule(route: RouteNode, context: RouteModuleContext): PrintedModule {
-  const { trace } = context;
+  const { trace, maxBufferSize } = context;
   const expressions = new Expressions();
   const variables = new RouteVariables();
   const policies = route.policies.map((use) => {
-    const made = policyCode(use, { trace, expressions, variables, policies: route.policies });
+    const made = policyCode(use, {
+      trace,
+      expressions,
+      variables,
+      maxBufferSize,
+      policies: route.policies,
+    });
     if (made.defines !== undefined) variables.declare(made.defines);
     return made;
   });
@@ -112,7 +120,7 @@ function backendCode(
   route: RouteNode,
   policies: readonly PolicyCode[],
   variables: RouteVariables,
-  { trace, listener }: RouteModuleContext,
+  { trace, listener, maxBufferSize }: RouteModuleContext,
 ): BackendCode {
   const [backend] = route.backends;
   if (backend === undefined) throw new Error(`route ${route.id} has no backend`);
@@ -135,6 +143,7 @@ function backendCode(
         isAuthenticated: variables.hasIdentity,
         allowOrigins: allowedOrigins(route.policies),
         hostnames: hostnames.includes("*") ? [] : hostnames,
+        maxBufferSize,
         reachesWellKnown: listener.table.some(({ entries }) =>
           entries.some((entry) => entry.route === route.id && reachesWellKnown(entry.match)),
         ),

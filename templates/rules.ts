@@ -1,5 +1,5 @@
 import type { Rule } from "../compiler/ir.ts";
-import { type Code, code, comment, type Hole, join, name } from "./code.ts";
+import { type Code, code, comment, type Hole, name } from "./code.ts";
 import type { Expressions } from "./expression.ts";
 import { ifStatement } from "./statements.ts";
 
@@ -48,11 +48,9 @@ function statement(rule: Rule, label: string, verdict: string, expressions: Expr
   `;
 }
 
-/** The condition under which a deny or require rule is about the item at all. */
+/** The conditions under which a deny or require rule is about the item at all. */
 function subject({ action, about }: Rule): readonly Code[] {
-  if (action === "allow" || about.length === 0) return [];
-  const kinds = about.map((kind) => code`mcp.${name(kind)} !== undefined`);
-  return [kinds.length === 1 ? join(kinds, "") : code`(${join(kinds, " || ")})`];
+  return action === "allow" ? [] : about.map((kind) => code`mcp.${name(kind)} !== undefined`);
 }
 
 /** Whether a condition that stands behind `&&` needs parentheses. */

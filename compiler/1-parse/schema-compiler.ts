@@ -25,6 +25,15 @@ export function compileSchema(schema: Schema): ValidateFunction {
   addCountKeyword(ajv, "exactlyOneOf", (count) => count === 1);
   addCountKeyword(ajv, "atLeastOneOf", (count) => count >= 1);
   addCountKeyword(ajv, "atMostOneOf", (count) => count <= 1);
+  ajv.addKeyword({
+    keyword: "minimumDuration",
+    type: "string",
+    schemaType: "string",
+    errors: false,
+    // A text that is no duration is a mistake of its format.
+    validate: (minimum: string, text: string) =>
+      (parseDuration(text) ?? Number.POSITIVE_INFINITY) >= (parseDuration(minimum) ?? 0),
+  });
   ajv.addFormat("duration", (text: string) => parseDuration(text) !== undefined);
   ajv.addFormat("gatewayDuration", /^([0-9]{1,5}(h|m|s|ms)){1,4}$/);
   ajv.addFormat("url", isHttpUrl);

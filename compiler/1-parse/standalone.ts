@@ -1,10 +1,12 @@
 import { below, type Diagnostics, type Origin } from "../diagnostics.ts";
+import type { CipherSuite } from "../frontend.ts";
 import type { ProcessSettings } from "../ir.ts";
 import { policyOf } from "../policies/index.ts";
 import type {
   BackendConfig,
   GatewayResource,
   ListenerResource,
+  ListenerTlsResource,
   MatchConfig,
   PolicyConfig,
   Resource,
@@ -12,6 +14,12 @@ import type {
   ValueMatchConfig,
 } from "../resources.ts";
 import { parseDuration } from "./duration.ts";
+import {
+  type FrontendValue,
+  readFrontend,
+  readTlsVersion,
+  type TlsVersionValue,
+} from "./frontend.ts";
 import { spelledPolicies } from "./policy-spellings.ts";
 import type { ConfigValue } from "./values.ts";
 
@@ -42,6 +50,7 @@ export function readStandalone(
     kind: "gateway",
     name,
     process: readProcess(file.config),
+    frontend: readFrontend(file.frontendPolicies, origin),
     listeners,
     origin,
   };
@@ -51,6 +60,7 @@ export function readStandalone(
 /** The file as the schema has let it through. */
 interface FileConfig {
   readonly config?: ProcessConfig;
+  readonly frontendPolicies?: FrontendValue;
   readonly binds: readonly {
     readonly port: number;
     readonly listeners: readonly ListenerConfig[];
@@ -71,8 +81,17 @@ interface ListenerConfig {
   readonly name?: string;
   readonly hostname?: string;
   readonly protocol?: "HTTP" | "HTTPS";
-  readonly tls?: { readonly cert: string; readonly key: string };
+  readonly tls?: ListenerTlsConfig;
   readonly routes?: readonly RouteConfig[];
+}
+
+interface ListenerTlsConfig {
+  readonly cert: string;
+  readonly key: string;
+  readonly root?: string;
+  readonly minTLSVersion?: TlsVersionValue;
+  readonly maxTLSVersion?: TlsVersionValue;
+  readonly cipherSuites?: readonly CipherSuite[];
 }
 
 interface RouteConfig {
@@ -130,8 +149,19 @@ function readListener(
     portOrigin,
     hostname,
     protocol: listener.protocol ?? "HTTP",
-    tls: listener.tls,
+    tls: listener.tls && readListenerTls(listener.tls),
     origin,
+  };
+}
+
+function readListenerTls(tls: ListenerTlsConfig): ListenerTlsResource {
+  return {
+    cert: tls.cert,
+    key: tls.key,
+    root: tls.root,
+    minVersion: readTlsVersion(tls.minTLSVersion),
+    maxVersion: readTlsVersion(tls.maxTLSVersion),
+    cipherSuites: tls.cipherSuites,
   };
 }
 

@@ -115,6 +115,7 @@ const REPORTERS: Readonly<Record<string, (violation: Violation) => void>> = {
   enum: reportEnum,
   format: reportForm,
   pattern: reportForm,
+  minimumDuration: reportDuration,
 };
 
 function reportUnknown({ error, subject, diagnostics, path, schema }: Violation): void {
@@ -212,6 +213,11 @@ function reportEnum({ diagnostics, at, schema, found, field, variable }: Violati
 
 function reportForm({ diagnostics, at, schema, field }: Violation): void {
   diagnostics.report("bad-format", at, { field, expected: formatName(schema) });
+}
+
+function reportDuration({ diagnostics, at, schema, field }: Violation): void {
+  const bound = `is at least ${schema?.minimumDuration}`;
+  diagnostics.report("out-of-range", at, { field, bound });
 }
 
 function reportBound({ error, diagnostics, at, field }: Violation): void {

@@ -80,7 +80,7 @@ function checkTls(
   }
   // A Secret is there when the gateway starts, and only then.
   if (tls?.isSecret === true) return;
-  for (const part of ["cert", "key"] as const) {
+  for (const part of ["cert", "key", "root"] as const) {
     const file = tls?.[part];
     const found = file === undefined ? undefined : host.readText(resolvePath(file));
     if (file !== undefined && found?.kind === "problem") {

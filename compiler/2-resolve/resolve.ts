@@ -2,7 +2,7 @@ import path from "node:path";
 import type { Parsed } from "../1-parse/parse.ts";
 import { Diagnostics, type Outcome } from "../diagnostics.ts";
 import type { Host } from "../host.ts";
-import type { BindNode, ListenerNode, Program } from "../ir.ts";
+import type { BindNode, CertificateFiles, ListenerNode, Program } from "../ir.ts";
 import type { GatewayResource, ListenerResource, Resource, RouteResource } from "../resources.ts";
 import { compareHostnames } from "./hostnames.ts";
 import {
@@ -11,6 +11,7 @@ import {
   resolveCluster,
   resourcesOf,
 } from "./kubernetes/gateways.ts";
+import { resolveTls } from "./listener-tls.ts";
 import { checkListeners } from "./listeners.ts";
 import { Names } from "./names.ts";
 import { type RouteContext, resolveRoute } from "./routes.ts";
@@ -105,6 +106,8 @@ function resolveGateway(
     inputs: inputs.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     binds: resolveBinds(gateway, routes, context),
     process: gateway.process,
+    connections: gateway.frontend.connections,
+    maxBufferSize: gateway.frontend.maxBufferSize,
     ...(gateway.deployment === undefined ? {} : { deployment: gateway.deployment }),
   };
 }
@@ -123,7 +126,7 @@ function resolveBinds(
   return [...byPort.entries()].map(([port, listeners]) => ({
     port,
     origin: listeners[0]?.portOrigin ?? gateway.origin,
-    isTls: listeners.some((listener) => listener.protocol === "HTTPS"),
+    tls: resolveTls(listeners, gateway.frontend.tls, context.diagnostics),
     listeners: listeners
       .map((listener) => {
         const own = (byListener.get(listener.key) ?? []).map(({ route }) => route);
@@ -144,9 +147,15 @@ function resolveListener(
     id: names.take(listener.name),
     name: listener.name,
     hostname: listener.hostname,
-    tls: listener.tls,
+    tls: certificateOf(listener),
     routes: own.map(({ route }) => route),
     table: routingTable(own, context.diagnostics),
     origin: listener.origin,
   };
+}
+
+function certificateOf({ tls }: ListenerResource): CertificateFiles | undefined {
+  if (tls === undefined) return undefined;
+  const { cert, key, isSecret } = tls;
+  return { cert, key, ...(isSecret === undefined ? {} : { isSecret }) };
 }

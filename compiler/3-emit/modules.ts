@@ -17,6 +17,7 @@ export function emitModules(
   files: readonly SourceFile[],
 ): readonly PrintedModule[] {
   const inputs = program.inputs.map((input) => input.name).join(", ");
+  const { maxBufferSize } = program;
   const tracer = traceOf(trace, files);
   const main = mainModule(program, {
     inputs,
@@ -27,7 +28,13 @@ export function emitModules(
     .flatMap((bind) => bind.listeners)
     .flatMap((listener) =>
       listener.routes.map((route) =>
-        routeModule(route, { path: routePath(route.id), inputs, trace: tracer, listener }),
+        routeModule(route, {
+          path: routePath(route.id),
+          inputs,
+          trace: tracer,
+          listener,
+          maxBufferSize,
+        }),
       ),
     );
   return [main, ...routes];

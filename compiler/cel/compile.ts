@@ -8,6 +8,7 @@ import { Emitter } from "./emit.ts";
 import type { Environment } from "./environment.ts";
 import { foldConstants } from "./fold.ts";
 import { finishNames, usesName } from "./names.ts";
+import { needsOf } from "./needs.ts";
 import { parseExpression } from "./parse.ts";
 import { type CelProblem, Problems } from "./problems.ts";
 import { functionOf } from "./run-code.ts";
@@ -107,6 +108,7 @@ function describe(
     source: source.replace(/\s+/g, " ").trim(),
     type: formatType(checked.typeOf(checked.root)),
     variables: [...emitter.variables].filter((name) => usesName(finished.text, name)).sort(),
+    needs: [...needsOf(checked.root)].sort(),
     reads: [...emitter.reads.keys()].sort().flatMap((key) => [emitter.reads.get(key) ?? []]),
     code: finished,
   };

@@ -2,14 +2,23 @@ import { type MessageCode, messageOf, messages } from "../messages.ts";
 import { nearest } from "../nearest.ts";
 import { policies } from "../policies/index.ts";
 import type { Schema } from "../schema.ts";
-import type { Arguments, CommandResult } from "./command.ts";
+import type { Arguments, CommandResult, Surroundings } from "./command.ts";
 
 /** `gwc explain`: the long text of a diagnostic, what a policy does, the expression language, or what there is. */
-export async function explain({ operands: [word] }: Arguments): Promise<CommandResult> {
+export async function explain(given: Arguments, around: Surroundings): Promise<CommandResult> {
+  const [word, second] = given.operands;
   if (word === undefined) return { exitCode: 0, stdout: everything() };
   if (word === "cel") {
     const { celReference } = await import("../cel/reference.ts");
     return { exitCode: 0, stdout: celReference() };
+  }
+  const line = /^(.+\.[mc]?ts):(\d+)(?::\d+)?$/.exec(word);
+  if (word === "route" || second !== undefined || line !== null) {
+    const explains = await import("./explain-route.ts");
+    if (line !== null)
+      return explains.explainLineCommand(line[1] ?? "", Number(line[2]), given, around);
+    if (word === "route") return explains.explainRouteCommand(given, around);
+    return explains.explainRequestCommand(given, around);
   }
   // People paste what they see: `error[unknown-field]`.
   const name = /\[([\w-]+)\]/.exec(word)?.[1] ?? word;

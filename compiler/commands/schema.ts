@@ -1,9 +1,30 @@
+import { stringify } from "yaml";
 import { editorSchema } from "../1-parse/schemas/editor.ts";
-import type { CommandResult } from "./command.ts";
+import { nearest } from "../nearest.ts";
+import type { Arguments, CommandResult } from "./command.ts";
 
-/** `gwc schema`: the schema of the standalone file, for editors. */
-export async function schema(): Promise<CommandResult> {
-  return { exitCode: 0, stdout: editorSchemaText() };
+/**
+ * `gwc schema`: the schema of the standalone file, for editors; with `--kind` that of a kind of Kubernetes manifest, with
+ * `--crd` the definitions of our kinds for a cluster.
+ */
+export async function schema({ options, flags }: Arguments): Promise<CommandResult> {
+  if (!flags.has("crd") && options.kind === undefined)
+    return { exitCode: 0, stdout: editorSchemaText() };
+  const { customResourceDefinitions, kindSchema } = await import("../1-parse/kubernetes/crd.ts");
+  if (options.kind === undefined) {
+    const documents = customResourceDefinitions().map((each) =>
+      stringify(each, { lineWidth: 0, aliasDuplicateObjects: false }),
+    );
+    return { exitCode: 0, stdout: documents.join("---\n") };
+  }
+  const found = kindSchema(options.kind);
+  if (found !== undefined)
+    return { exitCode: 0, stdout: `${JSON.stringify(found, undefined, 2)}\n` };
+  const { kinds } = await import("../1-parse/kubernetes/kinds.ts");
+  const known = kinds.map(({ kind }) => kind);
+  const near = nearest(options.kind, known);
+  const hint = near === undefined ? `one of: ${known.join(", ")}` : `did you mean "${near}"?`;
+  return { exitCode: 2, stderr: `error: there is no kind "${options.kind}"\nhint: ${hint}\n` };
 }
 
 /** The text of a schema file. */

@@ -91,6 +91,26 @@ export const verbs: readonly Verb[] = [
     load: async () => (await import("./run.ts")).run,
   },
   {
+    name: "status",
+    operands: "FILES..",
+    minOperands: 1,
+    maxOperands: Number.POSITIVE_INFINITY,
+    summary: "print the conditions that a controller would write for Kubernetes manifests",
+    details:
+      "Gateway classes, Gateways and their listeners, routes for each parent, backends, policies for each target, with\n" +
+      "the Gateway API's reasons. A policy with mistakes is not Accepted, one that acts on nothing is not Attached.",
+    options: [
+      {
+        name: "format",
+        value: "FORMAT",
+        choices: ["yaml", "json"],
+        summary: "how it is written (default: yaml)",
+      },
+    ],
+    examples: ["gwc status manifests/", "kubectl get gateways,httproutes -o yaml | gwc status -"],
+    load: async () => (await import("./status.ts")).status,
+  },
+  {
     name: "schema",
     operands: "",
     minOperands: 0,
@@ -99,19 +119,45 @@ export const verbs: readonly Verb[] = [
     details:
       "Editors with the YAML language server use it through a first line in the configuration:\n" +
       "  # yaml-language-server: $schema=gateway.schema.json",
-    options: [],
-    examples: ["gwc schema > gateway.schema.json"],
+    options: [
+      { name: "kind", value: "KIND", summary: "the schema of a kind of Kubernetes manifest" },
+      { name: "crd", summary: "the custom resource definitions of gwc's kinds, as YAML" },
+    ],
+    examples: ["gwc schema > gateway.schema.json", "gwc schema --crd | kubectl apply -f -"],
     load: async () => (await import("./schema.ts")).schema,
   },
   {
     name: "explain",
-    operands: "[WORD]",
+    operands: "[WHAT..]",
     minOperands: 0,
-    maxOperands: 1,
-    summary: "explain a diagnostic, a policy or, with `cel`, the expressions; list them all",
-    details: "The code of a diagnostic stands in brackets in its message: error[unknown-field].",
-    options: [],
-    examples: ["gwc explain unknown-field", "gwc explain cors", "gwc explain cel"],
+    maxOperands: 3,
+    summary: "explain a diagnostic, a policy, a route, a request, a generated line",
+    details:
+      "The code of a diagnostic stands in brackets in its message: error[unknown-field].\n" +
+      "`route NAMESPACE/NAME [RULE]` and `GET https://host/path` print what holds for that traffic: each policy field, its\n" +
+      "value, where it comes from and what it overrides. A line of generated code is traced back to the configuration.",
+    options: [
+      {
+        name: "file",
+        short: "f",
+        value: "PATH",
+        summary: "the configuration: a file or a folder (default: this folder)",
+      },
+      {
+        name: "format",
+        value: "FORMAT",
+        choices: ["text", "json"],
+        summary: "how a route, a request or a line is explained (default: text)",
+      },
+    ],
+    examples: [
+      "gwc explain unknown-field",
+      "gwc explain cors",
+      "gwc explain cel",
+      "gwc explain route default/tools -f manifests/",
+      "gwc explain GET https://example.com/mcp -f manifests/",
+      "gwc explain out/gateway/routes/tools.ts:30 -f gateway.yaml",
+    ],
     load: async () => (await import("./explain.ts")).explain,
   },
   {

@@ -128,7 +128,17 @@ export const kubernetesMessages = {
     explanation:
       "A key set is fetched from one server, so the backend has to be a Service or static.",
   }),
-  "not-attached": message<{ route: string; parent: string; reason: string }>({
+  "not-attached": message<{
+    route: string;
+    parent: string;
+    reason: string;
+    /** The condition's reason (Gateway API). */
+    cause:
+      | "NoMatchingParent"
+      | "NotAllowedByListeners"
+      | "NoMatchingListenerHostname"
+      | "NotAllowed";
+  }>({
     severity: "error",
     text: ({ route, parent, reason }) => `${route} does not attach to ${parent}: ${reason}`,
     explanation:

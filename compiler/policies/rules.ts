@@ -91,7 +91,8 @@ export function resolveRules(
     }
     if (expression === undefined) return [];
     reportAbsentIdentity(rule, expression, context);
-    const about = phase === "mcp" ? MCP_ITEMS.filter((item) => readsItem(expression, item)) : [];
+    const about =
+      phase === "mcp" ? MCP_ITEMS.filter((item) => expression.needs.includes(`mcp.${item}`)) : [];
     return [{ action: rule.action, expression, about, origin: rule.origin }];
   });
   return compiled.length === rules.length ? compiled : undefined;
@@ -122,7 +123,3 @@ function isOneOf(kind: string, kinds: readonly string[]): boolean {
 }
 
 const MCP_ITEMS = ["tool", "prompt", "resource"] as const;
-
-function readsItem({ reads }: CompiledExpression, item: (typeof MCP_ITEMS)[number]): boolean {
-  return reads.some(([root, member]) => root === "mcp" && member === item);
-}

@@ -4,7 +4,7 @@ import type { Program, RouteEntry, RouteNode } from "../ir.ts";
 export function tryCommand(program: Program): string | undefined {
   for (const bind of program.binds) {
     for (const { hostname, routes, table } of bind.listeners) {
-      if (bind.isTls || hostname !== "*") continue;
+      if (bind.tls !== undefined || hostname !== "*") continue;
       const entry = table.find((host) => host.hostname === "*")?.entries.find(isPlain);
       const route = routes.find(({ id }) => id === entry?.route);
       if (entry !== undefined && route !== undefined) return commandFor(route, entry, bind.port);

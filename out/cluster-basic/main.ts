@@ -19,6 +19,17 @@ function http(exchange: Exchange): Handled {
 export const gateway: Gateway = {
   name: "cluster-basic",
   binds: [{ port: 8080, config: "Gateway gateways/proxy spec.listeners[0].port", handle: http }],
+  connections: {
+    keepAlive: { time: 180000, interval: 180000, retries: 9 },
+    maxHeaders: 100,
+    idleTimeout: 600000,
+    http2: {
+      windowSize: 262144,
+      connectionWindowSize: 1048576,
+      frameSize: 16384,
+      keepAliveTimeout: 20000,
+    },
+  },
   accessLog: { format: "text" },
   addresses: { stats: "0.0.0.0:15020", readiness: "0.0.0.0:15021" },
   drain: { min: 10000, max: 60000 },

@@ -4,8 +4,8 @@ import type { Gateway } from "gwc/runtime/gateway/definition";
 import { file } from "gwc/runtime/gateway/late";
 import { startGateway } from "gwc/runtime/gateway/start";
 import { enter } from "gwc/runtime/http/enter";
-import type { Exchange, Handled } from "gwc/runtime/http/exchange";
-import { notFound } from "gwc/runtime/http/refuse";
+import type { Exchange, Handled, Handler } from "gwc/runtime/http/exchange";
+import { misdirected, notFound } from "gwc/runtime/http/refuse";
 import { site } from "./routes/site.ts";
 
 // gateway.yaml binds[0].listeners[0]
@@ -14,10 +14,17 @@ function secure(exchange: Exchange): Handled {
 }
 
 // gateway.yaml binds[0].port
+function listenerOnPort8443(hostname: string): Handler | undefined {
+  if (hostname === "localhost") return secure;
+  return undefined;
+}
+
 function onPort8443(exchange: Exchange): Handled {
-  const { hostname } = exchange;
-  if (hostname === "localhost") return secure(exchange);
-  return notFound(exchange);
+  const { hostname, serverName = "localhost" } = exchange;
+  const listener = listenerOnPort8443(hostname);
+  if (listener !== listenerOnPort8443(serverName)) return misdirected(exchange);
+  if (listener === undefined) return notFound(exchange);
+  return listener(exchange);
 }
 
 export const gateway: Gateway = {
@@ -34,10 +41,36 @@ export const gateway: Gateway = {
             keyFile: file("certs/localhost.key"),
           },
         ],
+        handshakeTimeout: 15000,
+        minVersion: "TLSv1.2",
+        maxVersion: "TLSv1.3",
+        cipherSuites: [
+          "TLS_AES_256_GCM_SHA384",
+          "TLS_AES_128_GCM_SHA256",
+          "TLS_CHACHA20_POLY1305_SHA256",
+          "ECDHE-ECDSA-AES256-GCM-SHA384",
+          "ECDHE-ECDSA-AES128-GCM-SHA256",
+          "ECDHE-ECDSA-CHACHA20-POLY1305",
+          "ECDHE-RSA-AES256-GCM-SHA384",
+          "ECDHE-RSA-AES128-GCM-SHA256",
+          "ECDHE-RSA-CHACHA20-POLY1305",
+        ],
+        alpn: ["h2", "http/1.1"],
       },
       handle: onPort8443,
     },
   ],
+  connections: {
+    keepAlive: { time: 180000, interval: 180000, retries: 9 },
+    maxHeaders: 100,
+    idleTimeout: 600000,
+    http2: {
+      windowSize: 262144,
+      connectionWindowSize: 1048576,
+      frameSize: 16384,
+      keepAliveTimeout: 20000,
+    },
+  },
   accessLog: { format: "text" },
   addresses: { stats: "0.0.0.0:15020", readiness: "0.0.0.0:15021" },
   drain: { min: 0, max: 5000 },

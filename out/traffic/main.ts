@@ -43,6 +43,17 @@ function onPort8080(exchange: Exchange): Handled {
 export const gateway: Gateway = {
   name: "traffic",
   binds: [{ port: 8080, config: "gateway.yaml binds[0].port", handle: onPort8080 }],
+  connections: {
+    keepAlive: { time: 180000, interval: 180000, retries: 9 },
+    maxHeaders: 100,
+    idleTimeout: 600000,
+    http2: {
+      windowSize: 262144,
+      connectionWindowSize: 1048576,
+      frameSize: 16384,
+      keepAliveTimeout: 20000,
+    },
+  },
   accessLog: { format: "text" },
   addresses: { stats: "0.0.0.0:15020", readiness: "0.0.0.0:15021" },
   drain: { min: 0, max: 5000 },

@@ -3,8 +3,9 @@ import { RE2JS } from "re2js";
 /** A pattern that was checked at build. */
 export type Pattern = RE2JS;
 
-/** The longest pattern that is only known at run time. */
-const MAX_PATTERN_LENGTH = 1_024;
+/** The longest pattern that is only known at run time, and the largest program it may become. */
+const MAX_PATTERN_LENGTH = 256;
+const MAX_PROGRAM = 1_000;
 
 /** Compiles a pattern of RE2 syntax; the build has checked it. */
 export function compilePattern(pattern: string): Pattern {
@@ -61,7 +62,8 @@ export function regexReplace(
 function compileLate(pattern: string): Pattern | undefined {
   if (pattern.length > MAX_PATTERN_LENGTH) return undefined;
   try {
-    return RE2JS.compile(pattern);
+    const compiled = RE2JS.compile(pattern);
+    return compiled.programSize() <= MAX_PROGRAM ? compiled : undefined;
   } catch {
     return undefined;
   }

@@ -1,3 +1,4 @@
+import type { ConnectionSettings } from "../http/connection-settings.ts";
 import type { Exchange, Handled } from "../http/exchange.ts";
 import type { TlsSettings } from "../http/tls.ts";
 import type { AccessLogSettings } from "../telemetry/access-log.ts";
@@ -6,6 +7,7 @@ import type { AccessLogSettings } from "../telemetry/access-log.ts";
 export interface Gateway {
   readonly name: string;
   readonly binds: readonly Bind[];
+  readonly connections: ConnectionSettings;
   readonly accessLog: AccessLogSettings;
   readonly addresses: ServiceAddresses;
   readonly drain: DrainSettings;

@@ -55,12 +55,12 @@ export class Listeners {
       for (const { endpoint, certificates } of wanted) {
         const key = endpointKey(endpoint);
         const before = this.#open.get(key);
-        if (before !== undefined && before.server.isTls === (certificates !== undefined)) {
+        if (before?.server.canUse(endpoint.tls) === true) {
           next.set(key, { ...before, endpoint });
           kept.push(() => adopt(before.server, endpoint, certificates));
           continue;
         }
-        // The same port with TLS instead of plain HTTP, or the reverse: the socket can't be shared.
+        // The same port with TLS instead of plain HTTP, the reverse, or another handshake: the socket can't be shared.
         void before?.server.close();
         const port = await open(endpoint, certificates, this.#context);
         opened.push(port);
@@ -98,7 +98,7 @@ function certificates(endpoint: Endpoint): Certificates | undefined {
 }
 
 function adopt(server: HttpServer, endpoint: Endpoint, certificates?: Certificates): void {
-  server.behaviour = endpoint.behaviour;
+  server.behave(endpoint.behaviour);
   if (certificates !== undefined) server.useCertificates(certificates);
 }
 

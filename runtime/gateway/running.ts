@@ -1,3 +1,4 @@
+import type { ConnectionSettings } from "../http/connection-settings.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { ServerBehaviour } from "../http/server.ts";
 import { type AccessLog, accessLog } from "../telemetry/access-log.ts";
@@ -127,7 +128,9 @@ class Running implements RunningGateway {
   }
 
   async #serve(definition: Gateway, settings: ProcessSettings): Promise<void> {
+    const { connections } = definition;
     const binds = bindEndpoints(definition, {
+      connections,
       ended: (exchange, status, duration) => this.#ended(exchange, status, duration),
       failed: reportFailure,
       malformed: () => {
@@ -135,18 +138,28 @@ class Running implements RunningGateway {
       },
       warn: (message) => this.#log.warn(message),
     });
-    const opened = await this.#listeners.serve([...binds, ...this.#services(settings)]);
+    const opened = await this.#listeners.serve([
+      ...binds,
+      ...this.#services(settings, connections),
+    ]);
     for (const { endpoint, port } of opened) {
       if (binds.includes(endpoint)) this.#log.info(`listening on 0.0.0.0:${port}`);
       else this.#log.info(`${endpoint.config} on ${endpoint.host ?? "0.0.0.0"}:${port}`);
     }
   }
 
-  #services(settings: ProcessSettings): Endpoint[] {
+  #services(settings: ProcessSettings, connections: ConnectionSettings): Endpoint[] {
     const { stats, readiness } = settings.addresses;
     const page = (handle: ServerBehaviour["handle"]): ServerBehaviour => {
       const nothing = () => {};
-      return { handle, ended: nothing, failed: reportFailure, malformed: nothing, warn: nothing };
+      return {
+        handle,
+        ended: nothing,
+        failed: reportFailure,
+        malformed: nothing,
+        warn: nothing,
+        connections,
+      };
     };
     const figures = statsPage(this.#metrics, () => this.#definition.name, this.#writer);
     return [

@@ -1,5 +1,5 @@
 import { readFileSync, unwatchFile, watchFile } from "node:fs";
-import { createSecureContext, type SecureContext } from "node:tls";
+import { createSecureContext, type SecureContext, type SecureContextOptions } from "node:tls";
 import type { CertificateSettings, TlsSettings } from "./tls.ts";
 
 /** How often the files are looked at, and how long a change may settle (two files are rarely written at once). */
@@ -7,12 +7,14 @@ const watchInterval = 1000;
 const settleTime = 250;
 
 /**
- * The certificates of one bind, read from their files and again when they change. A change that can't be read keeps
+ * The certificates of one bind, with what its TLS allows, read from their files and again when they change. A change that can't be read keeps
  * what was there and is reported.
  */
 export class Certificates {
   readonly #settings: TlsSettings;
   #contexts: readonly NamedContext[];
+  /** The authorities of client certificates, PEM. */
+  #authorities: Buffer | undefined;
   #settling: NodeJS.Timeout | undefined;
   #changed: () => void = () => {};
   #report: (problem: string) => void = () => {};
@@ -24,12 +26,25 @@ export class Certificates {
   /** Reads every file; throws an Error that names the file and what is wrong with it. */
   constructor(settings: TlsSettings) {
     this.#settings = settings;
-    this.#contexts = settings.certificates.map(load);
+    this.#authorities = authorities(settings);
+    this.#contexts = this.#load(this.#authorities);
   }
 
-  /** The certificate for connections that name no host: the first one. */
-  get first(): CertificateFiles | undefined {
-    return this.#contexts[0]?.files;
+  get settings(): TlsSettings {
+    return this.#settings;
+  }
+
+  /** What a connection gets before its host is known, and keeps when it names none: the first certificate. */
+  get defaults(): SecureContextOptions {
+    const { minVersion, maxVersion, cipherSuites } = this.#settings;
+    return {
+      ...this.#contexts[0]?.files,
+      ...ca(this.#authorities),
+      minVersion,
+      maxVersion,
+      ciphers: cipherSuites.join(":"),
+      honorCipherOrder: true,
+    };
   }
 
   /**
@@ -65,12 +80,21 @@ export class Certificates {
   }
 
   #paths(): Set<string> {
-    return new Set(this.#settings.certificates.flatMap((one) => [one.certFile, one.keyFile]));
+    const { certificates, clientAuthorities } = this.#settings;
+    const paths = new Set(certificates.flatMap((one) => [one.certFile, one.keyFile]));
+    if (clientAuthorities !== undefined) paths.add(clientAuthorities);
+    return paths;
+  }
+
+  #load(authorities: Buffer | undefined): readonly NamedContext[] {
+    return this.#settings.certificates.map((settings) => load(settings, authorities));
   }
 
   #reload(): void {
     try {
-      this.#contexts = this.#settings.certificates.map(load);
+      const found = authorities(this.#settings);
+      this.#contexts = this.#load(found);
+      this.#authorities = found;
     } catch (error) {
       this.#report(`${error instanceof Error ? error.message : error}; the old one stays in use`);
       return;
@@ -80,7 +104,7 @@ export class Certificates {
 }
 
 /** A certificate chain and its key, PEM. */
-export interface CertificateFiles {
+interface CertificateFiles {
   readonly cert: Buffer;
   readonly key: Buffer;
 }
@@ -93,12 +117,21 @@ interface NamedContext {
   readonly files: CertificateFiles;
 }
 
-function load(settings: CertificateSettings): NamedContext {
+function authorities({ clientAuthorities }: TlsSettings): Buffer | undefined {
+  return clientAuthorities === undefined ? undefined : read(clientAuthorities);
+}
+
+function ca(authorities: Buffer | undefined): SecureContextOptions {
+  return authorities === undefined ? {} : { ca: authorities };
+}
+
+function load(settings: CertificateSettings, authorities: Buffer | undefined): NamedContext {
   const hostname = settings.hostname.toLowerCase();
   const files = { cert: read(settings.certFile), key: read(settings.keyFile) };
   try {
     const suffix = hostname.startsWith("*") ? hostname.slice(1) : undefined;
-    return { hostname, suffix, files, context: createSecureContext(files) };
+    const context = createSecureContext({ ...files, ...ca(authorities) });
+    return { hostname, suffix, files, context };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new Error(

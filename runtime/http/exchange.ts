@@ -22,6 +22,8 @@ export interface Exchange extends RequestVariables {
   readonly query: string;
   /** The host part of `host`, lower case, without the port: what hostnames are matched against. */
   readonly hostname: string;
+  /** The server that the client named in its TLS handshake (SNI), lower case; undefined without TLS or a name. */
+  readonly serverName: string | undefined;
   /** The client's address, as the connection has it. */
   readonly remoteAddress: string;
   readonly remotePort: number;
@@ -113,6 +115,7 @@ export interface ExchangeRecord {
 /** Why a request was answered by the gateway itself; a label with few values, for logs and metrics. */
 export type RefusalReason =
   | "NotFound"
+  | "Misdirected"
   | "BadRequest"
   | "JwtAuth"
   | "BasicAuth"
@@ -135,3 +138,6 @@ export type RefusalReason =
 
 /** What a route's `handle` returns: nothing, or a promise of it. The promise never carries a value. */
 export type Handled = void | Promise<void>;
+
+/** Answers the requests of a listener or a route. */
+export type Handler = (exchange: Exchange) => Handled;

@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
 import type { GatewayContext } from "../gateway/context.ts";
 import type { AnswerSink } from "./answer-sink.ts";
 import { type BodySource, collect } from "./body.ts";
@@ -8,11 +7,12 @@ import type { HeaderList } from "./header-list.ts";
 import { RequestBody } from "./request-body.ts";
 import type { RequestFacts } from "./request-check.ts";
 import { RequestHead } from "./request-head.ts";
+import type { WireAnswer, WireRequest } from "./wire.ts";
 
 /** The longest body that is sent as one piece with its head. */
 const oneWrite = 4096;
 
-/** An exchange over node:http. */
+/** An exchange over an engine of node: HTTP/1.1 or HTTP/2. */
 export class NodeExchange extends RequestHead implements Exchange {
   readonly gateway: GatewayContext;
   refusalFormat: "text" | "json-rpc" = "text";
@@ -25,7 +25,7 @@ export class NodeExchange extends RequestHead implements Exchange {
     fields: undefined,
   };
 
-  readonly #response: ServerResponse;
+  readonly #response: WireAnswer;
   readonly #length: number | undefined;
   #source: RequestBody | undefined;
   #bytes: Promise<Buffer | "too-large" | "aborted"> | undefined;
@@ -47,8 +47,8 @@ export class NodeExchange extends RequestHead implements Exchange {
   closesConnection = false;
 
   constructor(
-    request: IncomingMessage,
-    response: ServerResponse,
+    request: WireRequest,
+    response: WireAnswer,
     facts: RequestFacts,
     gateway: GatewayContext,
   ) {
@@ -191,7 +191,7 @@ export class NodeExchange extends RequestHead implements Exchange {
     if (this.#response.writableFinished) return;
     this.#isOver = true;
     // A body that ends with the connection (HTTP/1.0) would look complete: only a reset tells.
-    if (this.request.httpVersionMinor === 0) this.request.socket.resetAndDestroy();
+    if (this.request.httpVersion === "1.0") this.request.socket.resetAndDestroy();
     else this.#response.destroy();
   }
 

@@ -29,6 +29,14 @@ export function notFound(exchange: Exchange): void {
   refuse(exchange, 404, "NotFound", "not found");
 }
 
+/**
+ * The request names a host of another listener than its TLS connection (RFC 9110 7.4): what that listener asks of its
+ * connections was not asked of this one.
+ */
+export function misdirected(exchange: Exchange): void {
+  refuse(exchange, 421, "Misdirected", "misdirected request");
+}
+
 /** JSON-RPC 2.0, 5.1: -32603 is an internal error; -32000 starts the range of the implementation. */
 function jsonRpcCode(status: number): number {
   return status >= 500 ? -32603 : -32000;

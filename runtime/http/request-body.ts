@@ -1,15 +1,15 @@
-import type { IncomingMessage } from "node:http";
 import type { BodySink, BodySource } from "./body.ts";
+import type { WireRequest } from "./wire.ts";
 
-/** The body of a request that node:http reads. */
+/** The body of a request that an engine reads. */
 export class RequestBody implements BodySource {
   readonly length: number | undefined;
-  readonly #request: IncomingMessage;
+  readonly #request: WireRequest;
   readonly #beforeRead: () => void;
   #sink: BodySink | undefined;
 
   /** `beforeRead` is called once when reading starts (100-continue). */
-  constructor(request: IncomingMessage, length: number | undefined, beforeRead: () => void) {
+  constructor(request: WireRequest, length: number | undefined, beforeRead: () => void) {
     this.#request = request;
     this.length = length;
     this.#beforeRead = beforeRead;

@@ -15,9 +15,6 @@ export interface RequestFault {
   readonly detail: string;
 }
 
-/** Header fields of one request. */
-const maxHeaders = 100;
-
 /** RFC 9110 7.2, RFC 3986 3.2: a name, an IPv4 address or an IPv6 literal, with an optional port. */
 const hostPattern = /^(?:[a-z0-9._~!$&'()*+,;=%-]+|\[[0-9a-f:.]+\])(?::[0-9]{0,5})?$/;
 
@@ -26,13 +23,14 @@ const dotSegment = /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i;
 
 /**
  * Reads the facts, or says why the request is malformed. What node's strict parser refuses (bad framing, control bytes
- * in headers) never gets here. `version` is `1.1` or `1.0`.
+ * in headers) never gets here. `version` is `1.1`, `1.0` or `2`; `maxHeaders` are the most header fields.
  */
 export function checkRequest(
   method: string,
   target: string,
   version: string,
   headers: readonly string[],
+  maxHeaders: number,
 ): RequestFacts | RequestFault {
   const fault = checkTarget(method, target);
   if (fault !== undefined) return { status: 400, detail: fault };
@@ -63,7 +61,7 @@ export function checkRequest(
     }
   }
   if (host === undefined) {
-    if (version === "1.1") return { status: 400, detail: "no Host header" };
+    if (version !== "1.0") return { status: 400, detail: "no Host header" };
     host = "";
   } else if (!hostPattern.test(host)) {
     return { status: 400, detail: "bad Host header" };

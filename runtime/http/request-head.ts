@@ -1,10 +1,10 @@
-import type { IncomingMessage } from "node:http";
 import type { RequestVariables } from "../cel/variables.ts";
 import { type HeaderList, headerMap, headerValue, withoutHeader } from "./header-list.ts";
 import { endToEnd } from "./hop-by-hop.ts";
 import type { RequestFacts } from "./request-check.ts";
+import type { WireRequest } from "./wire.ts";
 
-/** The head of a request that node:http read; what is seldom asked for is computed when it is. */
+/** The head of a request that an engine read; what is seldom asked for is computed when it is. */
 export class RequestHead implements RequestVariables {
   readonly startTime = Date.now();
   readonly method: string;
@@ -14,11 +14,11 @@ export class RequestHead implements RequestVariables {
   forwardHost: string | undefined;
   readonly host: string;
   readonly hasBody: boolean;
-  protected readonly request: IncomingMessage;
+  protected readonly request: WireRequest;
   #requestHeaders: HeaderList;
   #queryAt: number | undefined;
 
-  constructor(request: IncomingMessage, facts: RequestFacts) {
+  constructor(request: WireRequest, facts: RequestFacts) {
     this.request = request;
     this.method = request.method ?? "";
     this.target = request.url ?? "";
@@ -59,6 +59,13 @@ export class RequestHead implements RequestVariables {
 
   get version(): string {
     return `HTTP/${this.request.httpVersion}`;
+  }
+
+  get serverName(): string | undefined {
+    const { socket } = this.request;
+    // A TLSSocket has it; false when the client named nobody.
+    const name = "servername" in socket ? socket.servername : undefined;
+    return typeof name === "string" ? name.toLowerCase() : undefined;
   }
 
   get remoteAddress(): string {

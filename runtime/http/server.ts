@@ -1,14 +1,18 @@
+import type { EventEmitter } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
-import type { AddressInfo } from "node:net";
-import type { SecureContext } from "node:tls";
+import type { AddressInfo, Socket } from "node:net";
+import type { SecureContext, TLSSocket } from "node:tls";
 import type { GatewayContext } from "../gateway/context.ts";
 import type { Certificates } from "./certificates.ts";
 import { answerClientError, closeWith } from "./client-error.ts";
+import type { ConnectionSettings } from "./connection-settings.ts";
 import type { Exchange, Handled } from "./exchange.ts";
-import { NodeExchange } from "./node-exchange.ts";
-import { refuse } from "./refuse.ts";
-import { checkRequest } from "./request-check.ts";
+import { whenSpoken } from "./first-bytes.ts";
+import { Http2Connections, type Http2Limits } from "./http2-connections.ts";
+import { type Framing, type RequestPort, takeRequest } from "./request-entry.ts";
+import type { TlsSettings } from "./tls.ts";
+import type { WireAnswer, WireRequest } from "./wire.ts";
 
 /** What a server does with requests. */
 export interface ServerBehaviour {
@@ -25,13 +29,18 @@ export interface ServerBehaviour {
   readonly malformed: () => void;
   /** Something the operator should know: a certificate that can't be used. */
   readonly warn: (message: string) => void;
+  /** How connections are held; those that are open keep what they were opened with. */
+  readonly connections: ConnectionSettings;
 }
 
-/** A server of one port. `behaviour` may be replaced at any time: the next request gets the new one. */
+/** A server of one port, HTTP/1.1 and HTTP/2. */
 export class HttpServer {
-  behaviour: ServerBehaviour;
-  readonly #gateway: GatewayContext;
+  #behaviour: ServerBehaviour;
+  readonly #port: RequestPort;
   readonly #server: Server | TlsServer;
+  readonly #http2: Http2Connections;
+  /** Plain connections that have said nothing yet. */
+  readonly #silent: Set<Socket> = new Set();
   #certificates: Certificates | undefined;
   #isClosing = false;
 
@@ -41,45 +50,66 @@ export class HttpServer {
     gateway: GatewayContext,
     certificates: Certificates | undefined,
   ) {
-    this.behaviour = behaviour;
-    this.#gateway = gateway;
+    this.#behaviour = behaviour;
+    this.#port = {
+      behaviour: () => this.#behaviour,
+      gateway,
+      ended: () => {
+        if (this.#isClosing) this.#server.closeIdleConnections();
+      },
+    };
+    this.#http2 = new Http2Connections({
+      settings: () => http2Limits(this.#behaviour.connections),
+      serve: (request, answer, hasBody) => this.#serve(request, answer, { hasBody }),
+      malformed: () => this.#behaviour.malformed(),
+    });
     const serve = (request: IncomingMessage, response: ServerResponse) =>
-      this.#serve(request, response, false);
+      this.#serve(request, response, {});
     this.#server =
       certificates === undefined
         ? createServer(limits, serve)
-        : createTlsServer({ ...limits, ...this.#tlsOptions() }, serve);
+        : createTlsServer({ ...limits, ...this.#tlsOptions(certificates.settings) }, serve);
     if (certificates !== undefined) this.useCertificates(certificates);
+    this.behave(behaviour);
     // 0: node would drop further headers silently; the request check refuses them instead.
     this.#server.maxHeadersCount = 0;
     this.#server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) =>
-      this.#serve(request, response, true),
+      this.#serve(request, response, { expectsContinue: true }),
     );
-    // Node keeps a peer's address once it was asked for: a client that has left still has one in the log.
-    this.#server.on(certificates === undefined ? "connection" : "secureConnection", (socket) => {
-      void socket.remoteAddress;
-    });
     // A forward proxy's method (RFC 9110 9.3.6): this is none.
     this.#server.on("connect", (_request, socket) => closeWith(socket, "400 Bad Request"));
     this.#server.on("clientError", (error, socket) => {
-      if (answerClientError(error, socket)) this.behaviour.malformed();
+      if (answerClientError(error, socket)) this.#behaviour.malformed();
     });
+    this.#takeConnections(certificates === undefined ? "connection" : "secureConnection");
   }
 
-  get isTls(): boolean {
-    return this.#certificates !== undefined;
+  /** The next request gets this behaviour. */
+  behave(behaviour: ServerBehaviour): void {
+    this.#behaviour = behaviour;
+    this.#server.keepAliveTimeout = behaviour.connections.idleTimeout;
+  }
+
+  /** Whether the port can go on with these settings: what a handshake is made of is settled when it opens. */
+  canUse(tls: TlsSettings | undefined): boolean {
+    const now = this.#certificates?.settings;
+    if (now === undefined || tls === undefined) return now === tls;
+    return (
+      now.handshakeTimeout === tls.handshakeTimeout &&
+      now.alpn.join() === tls.alpn.join() &&
+      (now.clientAuthorities === undefined) === (tls.clientAuthorities === undefined)
+    );
   }
 
   /** New connections get these certificates; the ones before are no longer watched. */
   useCertificates(certificates: Certificates): void {
     this.#certificates?.close();
     this.#certificates = certificates;
-    const useFirst = () => {
-      if ("setSecureContext" in this.#server)
-        this.#server.setSecureContext({ ...certificates.first });
+    const use = () => {
+      if ("setSecureContext" in this.#server) this.#server.setSecureContext(certificates.defaults);
     };
-    useFirst();
-    certificates.watch(useFirst, this.behaviour.warn);
+    use();
+    certificates.watch(use, this.#behaviour.warn);
   }
 
   /** Opens the port (0: any free one) on `host`, or on every address. Resolves with the port. */
@@ -103,17 +133,24 @@ export class HttpServer {
     return new Promise((resolve) => {
       this.#server.close(() => resolve());
       this.#server.closeIdleConnections();
+      for (const socket of this.#silent) socket.destroy();
+      this.#http2.close();
     });
   }
 
   /** Breaks every connection off. */
   closeAllConnections(): void {
     this.#server.closeAllConnections();
+    this.#http2.destroy();
   }
 
-  #tlsOptions() {
+  #tlsOptions(settings: TlsSettings) {
+    const isMutual = settings.clientAuthorities !== undefined;
     return {
-      handshakeTimeout: 15_000,
+      handshakeTimeout: settings.handshakeTimeout,
+      ALPNProtocols: [...settings.alpn],
+      requestCert: isMutual,
+      rejectUnauthorized: isMutual,
       SNICallback: (
         name: string,
         done: (error: Error | null, context?: SecureContext) => void,
@@ -121,45 +158,33 @@ export class HttpServer {
     };
   }
 
-  #serve(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void {
-    const started = performance.now();
-    const { behaviour } = this;
-    const facts = checkRequest(
-      request.method ?? "",
-      request.url ?? "",
-      request.httpVersion,
-      request.rawHeaders,
-    );
-    const isServed = "host" in facts;
-    const exchange = new NodeExchange(
-      request,
-      response,
-      isServed ? facts : malformed,
-      this.#gateway,
-    );
-    response.on("close", () => {
-      if (!response.writableFinished) exchange.clientLeft();
-      const status = response.headersSent ? response.statusCode : undefined;
-      behaviour.ended(exchange, status, performance.now() - started);
-      if (this.#isClosing) this.#server.closeIdleConnections();
+  /** Puts the choice between the versions of HTTP before node's own handling of a connection, which is HTTP/1.1's. */
+  #takeConnections(event: "connection" | "secureConnection"): void {
+    const server: EventEmitter = this.#server;
+    const [http1] = server.listeners(event).slice(-1);
+    server.removeAllListeners(event);
+    server.on(event, (socket: Socket | TLSSocket) => {
+      // Node keeps a peer's address once it was asked for: a client that has left still has one in the log.
+      void socket.remoteAddress;
+      const { time, interval, retries } = this.#behaviour.connections.keepAlive;
+      socket.setKeepAlive(true, time, interval, retries);
+      if ("alpnProtocol" in socket) {
+        if (socket.alpnProtocol === "h2") this.#http2.accept(socket);
+        else http1?.call(server, socket);
+        return;
+      }
+      this.#silent.add(socket);
+      socket.once("close", () => this.#silent.delete(socket));
+      whenSpoken(socket, limits.headersTimeout, (version) => {
+        this.#silent.delete(socket);
+        if (version === "http2") this.#http2.accept(socket);
+        else http1?.call(server, socket);
+      });
     });
-    exchange.expectsContinue = expectsContinue;
-    if (!isServed) {
-      exchange.closesConnection = true;
-      refuse(exchange, facts.status, "BadRequest", facts.detail);
-      return;
-    }
-    if (exchange.target === "*") {
-      // OPTIONS of the server itself (RFC 9110 9.3.7): no route is asked, and there is nothing to say.
-      exchange.respond(204, []);
-      return;
-    }
-    try {
-      const handled = behaviour.handle(exchange);
-      if (handled !== undefined) handled.catch((error) => fail(behaviour, exchange, error));
-    } catch (error) {
-      fail(behaviour, exchange, error);
-    }
+  }
+
+  #serve(request: WireRequest, answer: WireAnswer, framing: Framing): void {
+    takeRequest(request, answer, framing, this.#port);
   }
 }
 
@@ -168,22 +193,18 @@ const limits = {
   maxHeaderSize: 65_536,
   headersTimeout: 30_000,
   requestTimeout: 300_000,
-  keepAliveTimeout: 600_000,
   // The request check does it, so that the refusal is logged and counted like any other.
   requireHostHeader: false,
   // A request without a body needs no stream events.
   optimizeEmptyRequests: true,
 };
 
-/** Stands for the facts of a request that has none. */
-const malformed = { host: "", length: undefined, hasBody: false, namesConnectionHeaders: false };
-
-function fail(behaviour: ServerBehaviour, exchange: NodeExchange, error: unknown): void {
-  behaviour.failed(exchange, error);
-  if (!exchange.isAnswered) {
-    refuse(exchange, 500, "Internal", "internal error");
-    return;
-  }
-  exchange.record.reason = "Internal";
-  exchange.abort();
+function http2Limits({ http2, maxHeaders, idleTimeout }: ConnectionSettings): Http2Limits {
+  return {
+    ...http2,
+    maxHeaders,
+    idleTimeout,
+    maxHeaderBytes: limits.maxHeaderSize,
+    bodyTimeout: limits.requestTimeout,
+  };
 }

@@ -1,7 +1,23 @@
-/** TLS of one bind: a certificate per listener, chosen by SNI; the first one answers names that match none. */
+/** TLS of one bind: a certificate per listener, chosen by SNI; the rest is the same for all of them. */
 export interface TlsSettings {
   readonly certificates: readonly CertificateSettings[];
+  /** Milliseconds from the connection to the end of its handshake. */
+  readonly handshakeTimeout: number;
+  readonly minVersion: TlsVersion;
+  readonly maxVersion: TlsVersion;
+  /** OpenSSL's names, the most wanted first; TLS 1.3 suites and earlier ones together. */
+  readonly cipherSuites: readonly string[];
+  /** What the gateway speaks, the most wanted first (RFC 7301). */
+  readonly alpn: readonly AlpnProtocol[];
+  /** Path of the authorities (PEM) that sign client certificates; absent: clients show none. */
+  readonly clientAuthorities?: string;
 }
+
+/** TLS 1.2 (RFC 5246) or 1.3 (RFC 8446): older ones are broken (RFC 8996). */
+export type TlsVersion = "TLSv1.2" | "TLSv1.3";
+
+/** A protocol's name in ALPN. */
+export type AlpnProtocol = "h2" | "http/1.1";
 
 /** A certificate and its key, both PEM files read at start and again when they change. */
 export interface CertificateSettings {

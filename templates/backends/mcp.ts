@@ -20,12 +20,14 @@ export interface McpScope {
   readonly allowOrigins: readonly string[];
   /** Hostnames that the route answers; empty for any. */
   readonly hostnames: readonly string[];
+  /** The most bytes of a client's message. */
+  readonly maxBufferSize: number;
   /** True when the route's matches let a request for `/.well-known/...` in. */
   readonly reachesWellKnown: boolean;
 }
 
-/** The specification's `maxBufferSize`, and what one message of a server may take. */
-const LIMITS = { body: 2_097_152, message: 67_108_864 };
+/** The most bytes of one message of a server. */
+const MESSAGE_LIMIT = 67_108_864;
 
 /** Sessions that hold something open: a child process takes tens of megabytes, a stream a few kilobytes. */
 const SESSIONS = { stdio: 100, other: 1000 };
@@ -51,7 +53,8 @@ export function mcpBackend(backend: McpBackend, scope: McpScope): BackendCode {
     failureMode: backend.failureMode,
     timeouts: TIMEOUTS,
     limits: {
-      ...LIMITS,
+      body: scope.maxBufferSize,
+      message: MESSAGE_LIMIT,
       sessions: backend.targets.some(({ kind }) => kind === "stdio")
         ? SESSIONS.stdio
         : SESSIONS.other,

@@ -33,6 +33,8 @@ export interface RouteScope {
   readonly trace: Trace;
   /** Takes the emitted expressions; their constants are declared at the head of the module. */
   readonly expressions: Expressions;
+  /** The most bytes of a body that is read as a whole. */
+  readonly maxBufferSize: number;
   /** All policies of the route, in request order. */
   readonly policies: readonly PolicyUse[];
   /** The CEL variables that the policies before this one declare. */

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { formatCel, measureCel } from "./cel.ts";
 import { type Contender, type Duel, type Pace, type Round, run, start } from "./duel.ts";
 import { makeIdentity } from "./token.ts";
 
@@ -33,6 +34,9 @@ try {
 } finally {
   upstream.process.kill("SIGKILL");
   rmSync(work, { recursive: true });
+}
+if (process.argv[2] === undefined || process.argv[2] === "cel") {
+  process.stdout.write(formatCel(measureCel()));
 }
 process.exitCode = isGood ? 0 : 1;
 

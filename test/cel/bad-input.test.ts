@@ -3,6 +3,7 @@ import { type CelProblem, compileExpression } from "../../compiler/cel/compile.t
 import { libraries } from "../../compiler/cel/functions/index.ts";
 import { operatorNames, operators } from "../../compiler/cel/functions/operators.ts";
 import { functionOf } from "../../compiler/cel/run-code.ts";
+import { cpuMillis } from "./cpu-time.ts";
 
 function problemsOf(text: string): readonly CelProblem[] {
   return compileExpression(text, { phase: "mcp", slot: "value" }).problems;
@@ -54,12 +55,10 @@ describe("bad expressions", () => {
     expect(problemsOf(`${"!".repeat(100)}jwt`).map(({ code }) => code)).toEqual(["cel-too-deep"]);
   });
 
-  test("a chain of operators is not deep, and a long one does not take exponential time", () => {
+  test("a long chain of operators is not deep", () => {
     const names = Array.from({ length: 900 }, (_, at) => `jwt.a == ${at}`);
-    const start = performance.now();
     expect(problemsOf(names.join(" || "))).toEqual([]);
     expect(problemsOf(Array.from({ length: 900 }, () => "jwt.a").join(" + "))).toEqual([]);
-    expect(performance.now() - start).toBeLessThan(10_000);
   });
 
   test("wherever an expression is cut off or spoilt, the problem is inside it and nothing is thrown", () => {
@@ -139,6 +138,8 @@ describe("bad expressions", () => {
 });
 
 const DEEP = JSON.parse("[".repeat(20_000) + "]".repeat(20_000)) as unknown;
+
+const MILLION = Array.from({ length: 1_000_000 }, (_, at) => `role-${at}`);
 
 /** Claims of every shape, none of them what a rule expects. */
 const CLAIMS: readonly unknown[] = [
@@ -225,20 +226,21 @@ describe("hostile claims", () => {
     "max(jwt.roles) == 'a'",
     "jwt.roles.join(',') == ''",
   ])("%s takes less than 50 ms per pass over a list of a million", (text) => {
-    const roles = Array.from({ length: 1_000_000 }, (_, at) => `role-${at}`);
-    const jwt = { roles };
+    const jwt = { roles: MILLION };
     const { expression } = compileExpression(text, { phase: "mcp", slot: "allow" });
     if (expression === undefined) throw new Error("not compiled");
     const evaluate = functionOf(expression.code, expression.variables);
     evaluate({ jwt });
-    let best = Number.POSITIVE_INFINITY;
-    for (let attempt = 0; attempt < 5; attempt += 1) {
-      const start = performance.now();
-      evaluate({ jwt });
-      best = Math.min(best, performance.now() - start);
-    }
-    expect(best).toBeLessThan(50);
+    expect(cpuMillis(() => evaluate({ jwt }))).toBeLessThan(50);
   });
+});
+
+test("a pattern from a request is bounded, and no pattern is an error", () => {
+  const text = "jwt.text.matches(jwt.pattern)";
+  expect(run(text, { text: "aab", pattern: "^a+b$" })).toBe(true);
+  for (const pattern of ["(", "a{1000}".repeat(30), "x".repeat(257), "(a{10}){100}b{1000}", 1]) {
+    expect(run(text, { text: "a".repeat(8_000), pattern })).toBeUndefined();
+  }
 });
 
 test("macros inside each other go over lists of a thousand", () => {

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { compileExpression } from "../../compiler/cel/compile.ts";
 import { compilePattern, type PatternMatch } from "../../compiler/cel/pattern.ts";
 import { functionOf } from "../../compiler/cel/run-code.ts";
+import { cpuMillis } from "./cpu-time.ts";
 
 function run(pattern: string, match: PatternMatch, text: string): unknown {
   const { code } = compilePattern(pattern, { subject: "text", match });
@@ -28,6 +29,8 @@ const atom = fc.letrec<{ atom: string; group: string; sequence: string }>((tie) 
 const patterns = fc.array(atom, { maxLength: 4 }).map((parts) => parts.join(""));
 const texts = fc.array(fc.constantFrom("a", "b", "/", ".", "\n", "é", "😀", "-"), { maxLength: 6 });
 
+const RUNS = process.env.GWC_LONG_TESTS === undefined ? 500 : 10_000;
+
 describe("patterns", () => {
   test("string operations and the engine give what RE2 gives", () => {
     fc.assert(
@@ -40,7 +43,7 @@ describe("patterns", () => {
           );
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: RUNS },
     );
   });
 
@@ -116,9 +119,8 @@ describe("patterns", () => {
         if (code === undefined) throw new Error("refused");
         const matches = functionOf(code, ["text"]);
         matches({ text: `${hostile.slice(0, 20)}!` });
-        const start = performance.now();
-        matches({ text: `${hostile}!` });
-        expect(performance.now() - start).toBeLessThan(hostile.length < 100 ? 10 : 50);
+        const taken = cpuMillis(() => matches({ text: `${hostile}!` }));
+        expect(taken).toBeLessThan(hostile.length < 100 ? 10 : 50);
       }
     },
   );

@@ -132,10 +132,12 @@ describe("SIGTERM", () => {
   });
 
   test("a second time ends the process at once", async () => {
-    const upstream = await startUpstream(() => {});
+    const reached = Promise.withResolvers<void>();
+    const upstream = await startUpstream(() => reached.resolve());
     const { gateway, port } = await startPlain(upstream);
     const client = new RawClient(port);
     client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    await reached.promise;
     gateway.child.kill("SIGTERM");
     await gateway.seen(/draining/);
     gateway.child.kill("SIGTERM");

@@ -11,6 +11,7 @@ import {
   text,
 } from "../../schema.ts";
 import { spellingSchemas } from "../policy-spellings.ts";
+import { cipherSuitesSchema, frontendSchema, tlsVersionSchema } from "./frontend.ts";
 
 const PATH = { pattern: "^/", form: 'a path that begins with "/"' } as const;
 
@@ -20,7 +21,7 @@ export function standaloneSchema(): Schema {
     {
       config: processSchema,
       binds: list(bindSchema(), { minItems: 1, description: "Ports that the gateway listens on." }),
-      frontendPolicies: notYet("frontend policies"),
+      frontendPolicies: frontendSchema(),
       policies: notYet("policies that are attached to a target by name"),
       backends: notYet("named backends"),
       services: notYet("mesh services"),
@@ -167,11 +168,13 @@ function listenerSchema(): Schema {
           key: text(
             "Path of the private key (PEM), read when the gateway starts and when it changes.",
           ),
-          root: notYet("client certificates"),
+          root: text(
+            "Path of the authorities (PEM) that sign client certificates: every client must show one. Read like `cert`.",
+          ),
           mode: notYet("certificates made on the fly"),
-          cipherSuites: notYet("a choice of cipher suites"),
-          minTLSVersion: notYet("a lowest TLS version"),
-          maxTLSVersion: notYet("a highest TLS version"),
+          cipherSuites: cipherSuitesSchema(),
+          minTLSVersion: tlsVersionSchema("The lowest TLS version. 1.2 by default."),
+          maxTLSVersion: tlsVersionSchema("The highest TLS version. 1.3 by default."),
           keyExchangeGroups: notYet("a choice of key exchange groups"),
           spiffe: notYet("SPIFFE certificates"),
         },

@@ -1,6 +1,7 @@
 import { kindOf } from "../../1-parse/kubernetes/kinds.ts";
 import { below, type Origin } from "../../diagnostics.ts";
 import type { Manifest, ManifestOf, ParentReference, RouteKind } from "../../manifests.ts";
+import type { MessageParams } from "../../messages.ts";
 import { intersectHostnames } from "../hostnames.ts";
 import { type Inventory, titleOf } from "./inventory.ts";
 import { allowsNamespace, type ClusterListener } from "./listeners.ts";
@@ -37,6 +38,7 @@ export function attach(
       route: titleOf(route),
       parent: "any Gateway",
       reason: "it has no parentRefs",
+      cause: "NoMatchingParent",
     });
   }
   // Two references may lead to the same listener.
@@ -74,27 +76,45 @@ function attachTo(
     });
     return [];
   }
-  const steps: readonly [reason: string, test: (listener: ClusterListener) => boolean][] = [
-    [
-      `no listener has the port ${reference.port}`,
-      ({ spec }) => spec.port === (reference.port ?? spec.port),
-    ],
-    [`its listeners do not take the kind ${route.kind}`, (each) => takesKind(each, route)],
-    [
-      `its listeners do not let in the namespace "${route.namespace}"`,
-      (each) => letsIn(each, route, context.inventory),
-    ],
-    ["their host names do not overlap", (each) => sharedNames(route, each).length > 0],
+  const steps: readonly Step[] = [
+    {
+      reason: `no listener has the port ${reference.port}`,
+      cause: "NoMatchingParent",
+      test: ({ spec }) => spec.port === (reference.port ?? spec.port),
+    },
+    {
+      reason: `its listeners do not take the kind ${route.kind}`,
+      cause: "NotAllowedByListeners",
+      test: (each) => takesKind(each, route),
+    },
+    {
+      reason: `its listeners do not let in the namespace "${route.namespace}"`,
+      cause: "NotAllowedByListeners",
+      test: (each) => letsIn(each, route, context.inventory),
+    },
+    {
+      reason: "their host names do not overlap",
+      cause: "NoMatchingListenerHostname",
+      test: (each) => sharedNames(route, each).length > 0,
+    },
   ];
   let left = named;
-  for (const [reason, test] of steps) {
+  for (const { reason, cause, test } of steps) {
     left = left.filter(test);
     if (left.length > 0) continue;
-    const params = { route: titleOf(route), parent: titleOf(parent), reason };
+    const params = { route: titleOf(route), parent: titleOf(parent), reason, cause };
     context.diagnostics.report("not-attached", origin, params);
     return [];
   }
   return left.map((listener) => ({ route, listener, hostnames: sharedNames(route, listener) }));
+}
+
+/** What a listener has to be for a route to attach to it. */
+interface Step {
+  /** Why no listener is, as the end of a sentence. */
+  readonly reason: string;
+  readonly cause: MessageParams<"not-attached">["cause"];
+  readonly test: (listener: ClusterListener) => boolean;
 }
 
 /** The Gateway or ListenerSet; who may attach is the listener's decision, so no grant is needed. */

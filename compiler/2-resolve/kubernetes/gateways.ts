@@ -1,5 +1,6 @@
 import { GATEWAY_GROUP } from "../../1-parse/kubernetes/kinds.ts";
 import { below, keyOf } from "../../diagnostics.ts";
+import { defaultFrontend } from "../../frontend.ts";
 import type { Manifest, ManifestOf } from "../../manifests.ts";
 import type { GatewayResource, Resource, RouteResource } from "../../resources.ts";
 import { type AnyRoute, type Attachment, attach, parentKey, ROUTE_KINDS } from "./attach.ts";
@@ -21,6 +22,7 @@ export interface ClusterGateway {
 
 /** Everything that was found out about an input of manifests. */
 export interface Cluster {
+  readonly manifests: readonly Manifest[];
   readonly inventory: Inventory;
   readonly context: PolicyContext;
   readonly listeners: ReadonlyMap<string, readonly ClusterListener[]>;
@@ -29,7 +31,7 @@ export interface Cluster {
 }
 
 /** Controllers whose classes are compiled. */
-const CONTROLLERS = ["gwc.dev/gateway", "agentgateway.dev/agentgateway"];
+export const CONTROLLERS: readonly string[] = ["gwc.dev/gateway", "agentgateway.dev/agentgateway"];
 
 /** Looks up and merges what manifests say; the Gateways that come out know nothing of Kubernetes any more. */
 export function resolveCluster(
@@ -58,7 +60,7 @@ export function resolveCluster(
     return { manifest, gateway, routes: routesOf(byGateway.get(manifest) ?? [], context) };
   });
   reportWithoutEffect(context, own);
-  return { inventory, context, listeners, attachments, gateways };
+  return { manifests, inventory, context, listeners, attachments, gateways };
 }
 
 /** The resources of one of the Gateways. */
@@ -93,6 +95,7 @@ function gatewayResource(
     kind: "gateway",
     name: manifest.name,
     process,
+    frontend: defaultFrontend(manifest.origin),
     deployment: deploymentOf(manifest, parameters, own),
     listeners: own,
     origin: below(manifest.origin, "spec"),

@@ -104,6 +104,7 @@ function isLetIn(
     route: titleOf(set),
     parent: titleOf(gateway),
     reason: `its allowedListeners do not include the namespace "${set.namespace}"`,
+    cause: "NotAllowed",
   });
   return false;
 }

@@ -32,8 +32,8 @@ function port(bind: BindNode, view: LiveView): Html {
 }
 
 function listenerTable(bind: BindNode, listener: ListenerNode, view: LiveView): Html {
-  const { port: number, isTls } = bind;
-  const scheme = isTls ? "https" : "http";
+  const { port: number, tls } = bind;
+  const scheme = tls !== undefined ? "https" : "http";
   const host = listener.hostname === "*" ? "every host" : listener.hostname;
   const rows = listener.routes.map((route) => routeRow(route, listener, view));
   return html`

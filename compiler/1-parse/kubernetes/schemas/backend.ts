@@ -111,9 +111,10 @@ function aiSchema(built: BuiltFields): Schema {
   );
 }
 
+/** Of the groups only a group itself shares names with it, and within one a name stands once. */
 const UNIQUE_PROVIDERS =
-  "!has(self.groups) || self.groups.all(g, g.providers.all(p, " +
-  "self.groups.map(h, h.providers.filter(q, q.name == p.name).size()).sum() == 1))";
+  "!has(self.groups) || self.groups.all(g, self.groups.filter(h, " +
+  "sets.intersects(g.providers.map(p, p.name), h.providers.map(p, p.name))).size() == 1)";
 
 function hasUniqueNames(groups: unknown): boolean {
   if (!Array.isArray(groups)) return true;

@@ -1,0 +1,119 @@
+import type { KeepAliveSettings } from "../../runtime/http/connection-settings.ts";
+import type { AlpnProtocol, TlsVersion } from "../../runtime/http/tls.ts";
+import { below, type Origin } from "../diagnostics.ts";
+import { type CipherSuite, defaultFrontend, type FrontendConfig } from "../frontend.ts";
+import { parseDuration } from "./duration.ts";
+
+/** `frontendPolicies` as the schema has let it through. */
+export interface FrontendValue {
+  readonly http?: HttpValue;
+  readonly tls?: TlsValue;
+  readonly tcp?: { readonly keepalives?: KeepAliveValue; readonly keepalive?: KeepAliveValue };
+}
+
+/** Keepalive as the schema has let it through. */
+export interface KeepAliveValue {
+  readonly time?: string;
+  readonly interval?: string;
+  readonly retries?: number;
+}
+
+/** A TLS version in one of its spellings. */
+export type TlsVersionValue = string | number;
+
+interface HttpValue {
+  readonly maxBufferSize?: number;
+  readonly http1MaxHeaders?: number;
+  readonly http1IdleTimeout?: string;
+  readonly http2WindowSize?: number;
+  readonly http2ConnectionWindowSize?: number;
+  readonly http2FrameSize?: number;
+  readonly http2KeepaliveInterval?: string;
+  readonly http2KeepaliveTimeout?: string;
+}
+
+interface TlsValue {
+  readonly handshakeTimeout?: string;
+  readonly alpn?: readonly AlpnProtocol[];
+  readonly minVersion?: TlsVersionValue;
+  readonly maxVersion?: TlsVersionValue;
+  readonly cipherSuites?: readonly CipherSuite[];
+}
+
+/** The frontend with its defaults. `origin` is the file's. */
+export function readFrontend(value: FrontendValue | undefined, origin: Origin): FrontendConfig {
+  const rest = defaultFrontend(origin);
+  if (value === undefined) return rest;
+  const { http = {}, tls = {}, tcp } = value;
+  const at = below(origin, "frontendPolicies", "tls");
+  const keepAlive = tcp?.keepalives ?? tcp?.keepalive;
+  return {
+    maxBufferSize: http.maxBufferSize ?? rest.maxBufferSize,
+    connections: readConnections(http, keepAlive, rest.connections),
+    tls: {
+      handshakeTimeout: time(tls.handshakeTimeout, rest.tls.handshakeTimeout),
+      alpn: tls.alpn ?? rest.tls.alpn,
+      minVersion: readTlsVersion(tls.minVersion) ?? rest.tls.minVersion,
+      maxVersion: readTlsVersion(tls.maxVersion) ?? rest.tls.maxVersion,
+      versionOrigin: versionOrigin(tls, at, origin),
+      cipherSuites: tls.cipherSuites ?? rest.tls.cipherSuites,
+      suitesOrigin: tls.cipherSuites === undefined ? origin : below(at, "cipherSuites"),
+    },
+  };
+}
+
+/** Keepalive with its defaults, in milliseconds. */
+export function readKeepAlive(
+  value: KeepAliveValue,
+  { time: idle, interval, retries }: KeepAliveSettings,
+): KeepAliveSettings {
+  return {
+    time: wholeSeconds(time(value.time, idle)),
+    interval: wholeSeconds(time(value.interval, interval)),
+    retries: value.retries ?? retries,
+  };
+}
+
+/** A TLS version as OpenSSL calls it. */
+export function readTlsVersion(value: TlsVersionValue | undefined): TlsVersion | undefined {
+  if (value === undefined) return undefined;
+  return /1[._]3$/.test(String(value)) ? "TLSv1.3" : "TLSv1.2";
+}
+
+function readConnections(
+  http: HttpValue,
+  keepAlive: KeepAliveValue | undefined,
+  rest: FrontendConfig["connections"],
+): FrontendConfig["connections"] {
+  const interval = http.http2KeepaliveInterval;
+  return {
+    keepAlive: readKeepAlive(keepAlive ?? {}, rest.keepAlive),
+    maxHeaders: http.http1MaxHeaders ?? rest.maxHeaders,
+    idleTimeout: time(http.http1IdleTimeout, rest.idleTimeout),
+    http2: {
+      windowSize: http.http2WindowSize ?? rest.http2.windowSize,
+      connectionWindowSize: http.http2ConnectionWindowSize ?? rest.http2.connectionWindowSize,
+      frameSize: http.http2FrameSize ?? rest.http2.frameSize,
+      ...(interval === undefined ? {} : { keepAliveInterval: time(interval, 0) }),
+      keepAliveTimeout: time(http.http2KeepaliveTimeout, rest.http2.keepAliveTimeout),
+    },
+  };
+}
+
+function versionOrigin(
+  tls: Pick<TlsValue, "minVersion" | "maxVersion">,
+  at: Origin,
+  origin: Origin,
+): Origin {
+  if (tls.minVersion !== undefined) return below(at, "minVersion");
+  return tls.maxVersion === undefined ? origin : below(at, "maxVersion");
+}
+
+function time(text: string | undefined, otherwise: number): number {
+  return (text === undefined ? undefined : parseDuration(text)) ?? otherwise;
+}
+
+/** The kernel counts these in seconds. */
+function wholeSeconds(milliseconds: number): number {
+  return Math.ceil(milliseconds / 1000) * 1000;
+}

@@ -1,0 +1,181 @@
+import type { ManifestKind } from "../../manifests.ts";
+import type { Schema } from "../../schema.ts";
+import type { JsonSchema } from "../schemas/editor.ts";
+import { kinds, OUR_GROUPS } from "./kinds.ts";
+import { backendStatus, policyStatus } from "./schemas/status.ts";
+
+/** A custom resource definition, as Kubernetes takes it. */
+export type CustomResourceDefinition = JsonSchema;
+
+interface OwnKind {
+  readonly kind: ManifestKind;
+  readonly shortName: string;
+  readonly status: Schema | undefined;
+}
+
+const OWN: readonly OwnKind[] = [
+  { kind: "GatewayBackend", shortName: "gwbe", status: backendStatus },
+  { kind: "GatewayPolicy", shortName: "gwpol", status: policyStatus },
+  { kind: "GatewayParameters", shortName: "gwpar", status: undefined },
+];
+
+/** The definitions of our kinds: structural schemas, with the rules over several fields as CEL. */
+export function customResourceDefinitions(): readonly CustomResourceDefinition[] {
+  const group = OUR_GROUPS[0] ?? "";
+  return OWN.map(({ kind, shortName, status }) => {
+    const singular = kind.toLowerCase();
+    const plural = kind.endsWith("y")
+      ? `${singular.slice(0, -1)}ies`
+      : singular.endsWith("s")
+        ? singular
+        : `${singular}s`;
+    return {
+      apiVersion: "apiextensions.k8s.io/v1",
+      kind: "CustomResourceDefinition",
+      metadata: { name: `${plural}.${group}` },
+      spec: {
+        group,
+        scope: "Namespaced",
+        names: { kind, plural, singular, listKind: `${kind}List`, shortNames: [shortName] },
+        versions: [
+          {
+            name: "v1alpha1",
+            served: true,
+            storage: true,
+            schema: { openAPIV3Schema: resourceSchema(kind, status) },
+            subresources: { status: {} },
+          },
+        ],
+      },
+    };
+  });
+}
+
+/** The schema of a kind, structural: `gwc schema --kind`. Undefined when there is no such kind. */
+export function kindSchema(name: string): JsonSchema | undefined {
+  const row = kinds.find(({ spellings }) => spellings.includes(name));
+  if (row === undefined) return undefined;
+  return {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    title: row.kind,
+    ...structural(row.schema(), true),
+  };
+}
+
+function resourceSchema(kind: ManifestKind, status: Schema | undefined): JsonSchema {
+  const row = kinds.find((each) => each.kind === kind);
+  if (row === undefined) throw new Error(`no kind ${kind}`);
+  const { properties = {} } = row.schema();
+  return {
+    type: "object",
+    required: ["spec"],
+    properties: {
+      apiVersion: { type: "string" },
+      kind: { type: "string" },
+      metadata: { type: "object" },
+      spec: structural(properties.spec ?? {}, false),
+      status:
+        status === undefined
+          ? { type: "object", "x-kubernetes-preserve-unknown-fields": true }
+          : structural(status, false),
+    },
+  };
+}
+
+const PLAIN: readonly (keyof Schema)[] = [
+  ...([
+    "required",
+    "minimum",
+    "maximum",
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+  ] as const),
+  ...(["maxProperties", "minProperties", "pattern", "default"] as const),
+];
+
+/** A structural schema: types everywhere, and no shape inside a condition. For editors unknown fields are mistakes. */
+function structural(schema: Schema, isClosed: boolean): JsonSchema {
+  const { type, properties, additionalProperties, items } = schema;
+  const types = [type ?? []].flat();
+  const own = Object.entries(properties ?? {}).filter(([, each]) => each.aliasOf === undefined);
+  const isOpen = properties === undefined || additionalProperties === true;
+  const isMap = typeof additionalProperties === "object";
+  return {
+    ...(types.length === 0 || types.length > 2 ? {} : { type: types[0] }),
+    ...(types.includes("null") ? { nullable: true } : {}),
+    ...description(schema),
+    ...Object.fromEntries(PLAIN.flatMap((word) => (word in schema ? [[word, schema[word]]] : []))),
+    ...format(schema),
+    ...words(schema),
+    ...(own.length === 0
+      ? {}
+      : {
+          properties: Object.fromEntries(
+            own.map(([name, each]) => [name, structural(each, isClosed)]),
+          ),
+        }),
+    ...(isMap ? { additionalProperties: structural(additionalProperties, isClosed) } : {}),
+    ...(isClosed && !isOpen && !isMap && types[0] === "object"
+      ? { additionalProperties: false }
+      : {}),
+    ...(items === undefined ? {} : { items: structural(items, isClosed) }),
+    ...(!isClosed && isOpen && !isMap && (types.length === 0 || types[0] === "object")
+      ? { "x-kubernetes-preserve-unknown-fields": true }
+      : {}),
+    ...rules(schema),
+  };
+}
+
+function description({ description: text, notYet }: Schema): JsonSchema {
+  const parts = [
+    text,
+    notYet === undefined ? undefined : "This version of gwc refuses it: not built yet.",
+  ];
+  const all = parts.filter((part) => part !== undefined).join(" ");
+  return all === "" ? {} : { description: all };
+}
+
+const FORMATS: Readonly<Record<string, string>> = {
+  gatewayDuration: "^([0-9]{1,5}(h|m|s|ms)){1,4}$",
+  hostname: "^(\\*|(\\*\\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)$",
+};
+
+function format({ format: name }: Schema): JsonSchema {
+  const pattern = FORMATS[name ?? ""];
+  return pattern === undefined ? {} : { pattern };
+}
+
+/** The words of an enum, those that are not built yet among them: the definition is the specification's. */
+function words({ enum: values, notYetValues = {} }: Schema): JsonSchema {
+  return values === undefined ? {} : { enum: [...values, ...Object.keys(notYetValues)] };
+}
+
+/** The rules over several fields, as CEL. */
+function rules(schema: Schema): JsonSchema {
+  const found = [
+    ...countRule("exactly one of", schema.exactlyOneOf, "== 1", schema),
+    ...countRule("at least one of", schema.atLeastOneOf, ">= 1", schema),
+    ...countRule("at most one of", schema.atMostOneOf, "<= 1", schema),
+    ...(schema.checks ?? []).map(({ cel, message }) => ({ rule: cel, message })),
+  ];
+  return found.length === 0 ? {} : { "x-kubernetes-validations": found };
+}
+
+function countRule(
+  amount: string,
+  fields: readonly string[] | undefined,
+  comparison: string,
+  { properties = {} }: Schema,
+): readonly { readonly rule: string; readonly message: string }[] {
+  const own = (fields ?? []).filter((name) => properties[name]?.aliasOf === undefined);
+  if (own.length < 2) return [];
+  const there = own.map((name) => `has(self.${name})`).join(", ");
+  return [
+    {
+      rule: `[${there}].filter(each, each).size() ${comparison}`,
+      message: `${amount} ${own.join(", ")} must be set`,
+    },
+  ];
+}

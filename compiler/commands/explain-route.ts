@@ -1,0 +1,107 @@
+import { stringify } from "yaml";
+import type { Checked } from "../compile.ts";
+import { originOfLine } from "../explain/generated-line.ts";
+import { reachedRoute } from "../explain/request.ts";
+import {
+  type ExplainedField,
+  type ExplainedValue,
+  explainRoute,
+  type RouteExplanation,
+  routeNames,
+} from "../explain/route.ts";
+import { nearest } from "../nearest.ts";
+import { examine } from "../report/examine.ts";
+import type { Arguments, CommandResult, Surroundings } from "./command.ts";
+
+/** `gwc explain route NAME [RULE]`: what holds for a route's traffic, where it comes from, what it overrides. */
+export function explainRouteCommand(
+  { operands: [, name, rule], options }: Arguments,
+  { host }: Surroundings,
+): CommandResult {
+  if (name === undefined) return usage("which route? `gwc explain route NAMESPACE/NAME [RULE]`");
+  const checked = examine([options.file ?? "."], host, false);
+  const found = explainRoute(checked, name, rule);
+  if (found.length > 0) return result(found, options.format);
+  const names = routeNames(checked);
+  const near = nearest(name, names) ?? names.slice(0, 5).join(", ");
+  const what = rule === undefined ? `attached route "${name}"` : `rule "${rule}" of "${name}"`;
+  return usage(`there is no ${what} in ${options.file ?? "."}`, near && `there is ${near}`);
+}
+
+/** `gwc explain GET https://host/path`: which route answers, and what holds there. */
+export function explainRequestCommand(
+  { operands: [method = "", target = ""], options }: Arguments,
+  { host }: Surroundings,
+): CommandResult {
+  if (!URL.canParse(target)) return usage(`"${target}" is no URL`);
+  const checked = examine([options.file ?? "."], host, false);
+  if (checked.programs.length === 0)
+    return usage(`${options.file ?? "."} has mistakes`, "`gwc check` names them");
+  const reached = reachedRoute(checked, method, new URL(target));
+  if (reached.kind === "none") return { exitCode: 1, stderr: `${reached.reason}\n` };
+  return result(explanationsOf(reached.route.origin.path, reached, checked), options.format);
+}
+
+/** `gwc explain out/x/routes/y.ts:30`: where generated code comes from. */
+export function explainLineCommand(
+  file: string,
+  line: number,
+  { options }: Arguments,
+  { host }: Surroundings,
+): CommandResult {
+  const text = host.readText(file);
+  if (text.kind === "problem") return usage(`"${file}" can't be read: ${text.problem}`);
+  const checked = options.file === undefined ? undefined : examine([options.file], host, false);
+  const found = originOfLine(text.text, line, checked);
+  if (found === undefined) return usage(`line ${line} of ${file} has no trace comment above it`);
+  if (options.format === "json") return { exitCode: 0, stdout: `${JSON.stringify(found)}\n` };
+  const at = found.at === undefined ? "" : `\n${found.at}`;
+  return { exitCode: 0, stdout: `${found.trace}${at}\n` };
+}
+
+function explanationsOf(
+  path: readonly (string | number)[],
+  { route, listener }: Extract<ReturnType<typeof reachedRoute>, { kind: "route" }>,
+  checked: Checked,
+): readonly RouteExplanation[] {
+  const { resource } = route.origin;
+  if (resource === undefined) return explainRoute(checked, route.id, undefined);
+  const name = resource.name.slice(resource.name.indexOf(" ") + 1);
+  const rule = path.at(-1);
+  const all = explainRoute(checked, name, typeof rule === "number" ? String(rule) : undefined);
+  const here = all.filter((each) => each.listener.startsWith(`${listener.name} of `));
+  return here.length > 0 ? here : all;
+}
+
+function result(found: readonly RouteExplanation[], format: string | undefined): CommandResult {
+  const stdout =
+    format === "json"
+      ? `${JSON.stringify(found, undefined, 2)}\n`
+      : `${found.map(explanationText).join("\n\n")}\n`;
+  return { exitCode: 0, stdout };
+}
+
+function explanationText({ route, rule, listener, backend, fields }: RouteExplanation): string {
+  const head = `${route}, rule ${rule}, on listener ${listener}\nbackend: ${backend}`;
+  const said = fields.length === 0 ? ["no policies"] : fields.map(fieldText);
+  return [head, ...said].join("\n\n");
+}
+
+function fieldText({ field, values, overridden }: ExplainedField): string {
+  const held = values.map((each) => `${sourceText(each)}\n${indented(each.value)}`);
+  const lost = overridden.map((each) => `overrides ${sourceText(each)}`);
+  return [field, ...[...held, ...lost].map((part) => part.replace(/^/gm, "  "))].join("\n");
+}
+
+function sourceText({ source, level, at }: ExplainedValue): string {
+  return `${source} (${level})  ${at}`;
+}
+
+function indented(value: unknown): string {
+  return stringify(value).trimEnd().replace(/^/gm, "  ");
+}
+
+function usage(problem: string, hint?: string): CommandResult {
+  const lines = [`error: ${problem}`, ...(hint ? [`hint: ${hint}`] : [])];
+  return { exitCode: 2, stderr: `${lines.join("\n")}\n` };
+}

@@ -1,0 +1,26 @@
+import { stringify } from "yaml";
+import { examine } from "../report/examine.ts";
+import { textReport } from "../report/text.ts";
+import { statusOf } from "../status/status.ts";
+import type { Arguments, CommandResult, Surroundings } from "./command.ts";
+
+/** `gwc status`: the conditions of manifests. 1 when a condition is not as it should be. */
+export async function status(
+  { operands, options }: Arguments,
+  { host, isColored }: Surroundings,
+): Promise<CommandResult> {
+  const checked = examine(operands, host, false);
+  const { cluster, programs, findings } = checked;
+  if (cluster === undefined) {
+    const report = textReport(findings, isColored.stderr);
+    const hint =
+      "only Kubernetes manifests have a status; `gwc check` reports on a standalone file\n";
+    return { exitCode: 1, stderr: report === "" ? `error: ${hint}` : report };
+  }
+  const found = statusOf(checked, cluster);
+  const stdout =
+    options.format === "json"
+      ? `${JSON.stringify(found, undefined, 2)}\n`
+      : stringify(found, { lineWidth: 0, aliasDuplicateObjects: false });
+  return { exitCode: programs.length === 0 ? 1 : 0, stdout };
+}

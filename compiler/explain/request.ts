@@ -1,0 +1,82 @@
+import { RE2JS } from "re2js";
+import type { Checked } from "../compile.ts";
+import type { BindNode, ListenerNode, RouteMatch, RouteNode, ValueMatch } from "../ir.ts";
+
+/** The route that a request reaches, or why it reaches none. */
+export type ReachedRoute =
+  | { readonly kind: "route"; readonly route: RouteNode; readonly listener: ListenerNode }
+  | { readonly kind: "none"; readonly reason: string };
+
+/** Which route answers METHOD URL; header conditions count as unmet, because the request has no headers to show. */
+export function reachedRoute({ programs }: Checked, method: string, url: URL): ReachedRoute {
+  const isTls = url.protocol === "https:";
+  const port = url.port === "" ? (isTls ? 443 : 80) : Number(url.port);
+  const all = programs.flatMap(({ binds }) => binds);
+  const binds = bindsFor(all, port, url.port !== "");
+  if (binds.length === 0) {
+    const ports = all.map((each) => each.port).join(", ");
+    return { kind: "none", reason: `no listener has the port ${port}; there is ${ports}` };
+  }
+  const hostname = url.hostname.toLowerCase();
+  for (const bind of binds) {
+    const listener = bind.listeners.find((each) => covers(each.hostname, hostname));
+    if (listener === undefined) continue;
+    const route = routeOf(listener, method, url, hostname);
+    if (route !== undefined) return { kind: "route", route, listener };
+  }
+  return { kind: "none", reason: "no route of the listener matches it: 404" };
+}
+
+/** A URL without a port means the usual one, or else any: a load balancer in front may have another. */
+function bindsFor(
+  binds: readonly BindNode[],
+  port: number,
+  isExplicit: boolean,
+): readonly BindNode[] {
+  const exact = binds.filter((bind) => bind.port === port);
+  return exact.length > 0 || isExplicit ? exact : binds;
+}
+
+function routeOf(
+  { table, routes }: ListenerNode,
+  method: string,
+  url: URL,
+  hostname: string,
+): RouteNode | undefined {
+  for (const host of table) {
+    if (!covers(host.hostname, hostname)) continue;
+    const entry = host.entries.find(({ match }) => matches(match, method, url));
+    if (entry !== undefined) return routes.find(({ id }) => id === entry.route);
+  }
+  return undefined;
+}
+
+function covers(pattern: string, hostname: string): boolean {
+  if (pattern === "*") return true;
+  return pattern.startsWith("*.") ? hostname.endsWith(pattern.slice(1)) : pattern === hostname;
+}
+
+function matches(match: RouteMatch, method: string, url: URL): boolean {
+  return (
+    (match.method === undefined || match.method === method) &&
+    matchesPath(match, url.pathname) &&
+    match.headers.length === 0 &&
+    match.query.every((each) => matchesValue(each, url.searchParams.get(each.name)))
+  );
+}
+
+function matchesPath({ path }: RouteMatch, found: string): boolean {
+  switch (path.kind) {
+    case "exact":
+      return found === path.value;
+    case "prefix":
+      return path.value === "/" || found === path.value || found.startsWith(`${path.value}/`);
+    case "regex":
+      return RE2JS.compile(path.value).matches(found);
+  }
+}
+
+function matchesValue({ value }: ValueMatch, found: string | null): boolean {
+  if (found === null) return false;
+  return value.kind === "exact" ? found === value.value : RE2JS.compile(value.value).matches(found);
+}

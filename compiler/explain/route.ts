@@ -1,0 +1,155 @@
+import { effectivePolicy, partPolicy, type Traffic } from "../2-resolve/kubernetes/effective.ts";
+import type { Cluster } from "../2-resolve/kubernetes/gateways.ts";
+import { titleOf } from "../2-resolve/kubernetes/inventory.ts";
+import type { EffectiveField, FieldValue } from "../2-resolve/kubernetes/merge.ts";
+import { trafficOf } from "../2-resolve/kubernetes/traffic.ts";
+import type { Checked } from "../compile.ts";
+import type { Origin } from "../diagnostics.ts";
+import type { RouteNode } from "../ir.ts";
+import { locate, type SourceFile, valueAt } from "../source.ts";
+
+/** What holds for the traffic of a route's rule on one listener. */
+export interface RouteExplanation {
+  /** `HTTPRoute "default/tools"`, or the name of a standalone file's route. */
+  readonly route: string;
+  /** The rule's name, or its index. */
+  readonly rule: string;
+  readonly listener: string;
+  readonly backend: string;
+  readonly fields: readonly ExplainedField[];
+}
+
+/** A field with the values that count, and those that they override. */
+export interface ExplainedField {
+  /** `traffic.cors`; of one target of a backend: `backend.mcp.authorization (target NAME)`. */
+  readonly field: string;
+  readonly values: readonly ExplainedValue[];
+  readonly overridden: readonly ExplainedValue[];
+}
+
+/** A value, and where it comes from. */
+export interface ExplainedValue {
+  readonly value: unknown;
+  /** `GatewayPolicy "default/p"`, or the file. */
+  readonly source: string;
+  /** On which level it stands: `route`. */
+  readonly level: string;
+  /** FILE:LINE:COLUMN */
+  readonly at: string;
+}
+
+/**
+ * What holds for a route: NAMESPACE/NAME of an HTTPRoute (`default` when it has no namespace), or the name of a
+ * standalone file's route; of all its rules, or the one of that name or index. Empty when there is no such route.
+ */
+export function explainRoute(
+  checked: Checked,
+  name: string,
+  rule: string | undefined,
+): readonly RouteExplanation[] {
+  const { cluster, files } = checked;
+  if (cluster === undefined) {
+    return routesOf(checked)
+      .filter(({ route }) => route.name === name || route.id === name)
+      .map(({ route, listener }) => explainNode(route, listener, files));
+  }
+  const [namespace, short] = name.includes("/") ? name.split("/") : ["default", name];
+  const route = cluster.inventory.find("HTTPRoute", namespace ?? "", short ?? "");
+  if (route === undefined) return [];
+  return trafficOf(cluster, route)
+    .filter((each) => rule === undefined || rule === ruleName(each) || rule === String(each.index))
+    .map((each) => explainTraffic(each, cluster, files));
+}
+
+/** The names that `explainRoute` takes. */
+export function routeNames(checked: Checked): readonly string[] {
+  const { cluster } = checked;
+  if (cluster === undefined) return routesOf(checked).map(({ route }) => route.name);
+  return cluster.inventory.all("HTTPRoute").map(({ namespace, name }) => `${namespace}/${name}`);
+}
+
+/** Where a thing stands, as FILE:LINE:COLUMN. */
+export function placeText(origin: Origin, files: readonly SourceFile[]): string {
+  const { path, line, column } = locate({ ...origin, part: "key" }, files);
+  return `${path}:${line}:${column}`;
+}
+
+function explainTraffic(
+  traffic: Traffic,
+  cluster: Cluster,
+  files: readonly SourceFile[],
+): RouteExplanation {
+  const { listener, route, backend } = traffic;
+  const { policyIndex } = cluster.context;
+  const parts = [...new Set(backend?.parts.values())].flatMap((part) =>
+    partPolicy(traffic, part, policyIndex).map((field) => ({
+      ...field,
+      field: `${field.field} (target ${part})`,
+    })),
+  );
+  return {
+    route: titleOf(route),
+    rule: ruleName(traffic),
+    listener: `${listener.spec.name} of ${titleOf(listener.owner)}`,
+    backend: backend?.manifest === undefined ? "none" : titleOf(backend.manifest),
+    fields: [...effectivePolicy(traffic, policyIndex), ...parts].map((field) =>
+      explainField(field, files),
+    ),
+  };
+}
+
+function ruleName({ rule, index }: Traffic): string {
+  return rule.name ?? String(index);
+}
+
+function explainField(
+  { field, values, overridden, conflicts }: EffectiveField,
+  files: readonly SourceFile[],
+): ExplainedField {
+  const explained = (each: FieldValue): ExplainedValue => ({
+    value: each.value,
+    source: titleOf(each.source),
+    level: each.level,
+    at: placeText(each.origin, files),
+  });
+  return {
+    field,
+    values: values.map(explained),
+    overridden: [...conflicts.map(({ lost }) => lost), ...overridden].map(explained),
+  };
+}
+
+/** The routes of the programs, with their listeners. */
+export function routesOf({
+  programs,
+}: Checked): readonly { readonly route: RouteNode; readonly listener: string }[] {
+  return programs
+    .flatMap(({ binds }) => binds.flatMap((bind) => bind.listeners))
+    .flatMap((listener) => listener.routes.map((route) => ({ route, listener: listener.name })));
+}
+
+/** A standalone file says each policy once, on the route. */
+function explainNode(
+  route: RouteNode,
+  listener: string,
+  files: readonly SourceFile[],
+): RouteExplanation {
+  return {
+    route: route.name,
+    rule: "0",
+    listener,
+    backend: route.backends.map(({ kind }) => kind).join(", "),
+    fields: route.policies.map(({ kind, origin }) => ({
+      field: kind,
+      values: [
+        {
+          value: valueAt(origin, files),
+          source: origin.file,
+          level: "route",
+          at: placeText(origin, files),
+        },
+      ],
+      overridden: [],
+    })),
+  };
+}

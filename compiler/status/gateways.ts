@@ -1,0 +1,96 @@
+import type { Cluster } from "../2-resolve/kubernetes/gateways.ts";
+import type { ClusterListener } from "../2-resolve/kubernetes/listeners.ts";
+import type { Manifest, ManifestOf } from "../manifests.ts";
+import { type Condition, fails, holds, type Problem, within } from "./conditions.ts";
+
+/** The status of a Gateway or ListenerSet: its own conditions, and those of its listeners. */
+export function gatewayStatus(
+  manifest: ManifestOf<"Gateway"> | ManifestOf<"ListenerSet">,
+  problems: readonly Problem[],
+  cluster: Cluster,
+): object {
+  const errors = problems.filter(({ isError }) => isError);
+  const parameters = within(errors, "spec", "infrastructure");
+  const ofListeners = within(errors, "spec", "listeners");
+  const others = errors.filter((each) => !parameters.includes(each) && !ofListeners.includes(each));
+  const accepted =
+    parameters.length > 0
+      ? fails("Accepted", "InvalidParameters", parameters)
+      : others.length > 0
+        ? fails("Accepted", others.find(({ cause }) => cause)?.cause ?? "Invalid", others)
+        : ofListeners.length > 0
+          ? fails("Accepted", "ListenersNotValid", ofListeners)
+          : holds("Accepted", "Accepted");
+  const programmed =
+    errors.length === 0
+      ? holds("Programmed", "Programmed")
+      : fails("Programmed", "Invalid", errors);
+  return {
+    conditions: [accepted, programmed],
+    listeners: (manifest.spec?.listeners ?? []).map(({ name, protocol, port }, index) => ({
+      name,
+      ...(manifest.kind === "ListenerSet" ? { port } : {}),
+      supportedKinds: supportedKinds(protocol),
+      attachedRoutes: attachedRoutes(manifest, name, cluster),
+      conditions: listenerConditions(within(errors, "spec", "listeners", index)),
+    })),
+  };
+}
+
+/** The status of a GatewayClass: it is accepted, or its parameters are no good. */
+export function classStatus(problems: readonly Problem[]): object {
+  const errors = problems.filter(({ isError }) => isError);
+  return {
+    conditions: [
+      errors.length === 0
+        ? holds("Accepted", "Accepted")
+        : fails("Accepted", "InvalidParameters", errors),
+    ],
+  };
+}
+
+function listenerConditions(errors: readonly Problem[]): readonly Condition[] {
+  const conflicts = errors.filter(({ code }) => CONFLICTS[code] !== undefined);
+  const references = errors.filter(({ path }) => path.includes("certificateRefs"));
+  const others = errors.filter((each) => !conflicts.includes(each) && !references.includes(each));
+  const unsupported = others.some(({ path }) => path.includes("protocol"));
+  const denied = references.some(({ code }) => code === "reference-not-permitted");
+  return [
+    others.length === 0
+      ? holds("Accepted", "Accepted")
+      : fails("Accepted", unsupported ? "UnsupportedProtocol" : "Invalid", others),
+    conflicts.length === 0
+      ? { type: "Conflicted", status: "False", reason: "NoConflicts", message: "" }
+      : {
+          ...fails(
+            "Conflicted",
+            CONFLICTS[conflicts[0]?.code ?? ""] ?? "HostnameConflict",
+            conflicts,
+          ),
+          status: "True",
+        },
+    references.length === 0
+      ? holds("ResolvedRefs", "ResolvedRefs")
+      : fails("ResolvedRefs", denied ? "RefNotPermitted" : "InvalidCertificateRef", references),
+    errors.length === 0
+      ? holds("Programmed", "Programmed")
+      : fails("Programmed", "Invalid", errors),
+  ];
+}
+
+const CONFLICTS: Readonly<Record<string, string>> = {
+  "listener-conflict": "HostnameConflict",
+  "protocol-conflict": "ProtocolConflict",
+};
+
+function supportedKinds(protocol: ClusterListener["spec"]["protocol"]): readonly object[] {
+  const group = "gateway.networking.k8s.io";
+  return protocol === "HTTP" || protocol === "HTTPS" ? [{ group, kind: "HTTPRoute" }] : [];
+}
+
+function attachedRoutes(owner: Manifest, name: string, { attachments }: Cluster): number {
+  const routes = attachments
+    .filter(({ listener }) => listener.owner === owner && listener.spec.name === name)
+    .map(({ route }) => route);
+  return new Set(routes).size;
+}

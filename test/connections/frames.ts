@@ -1,0 +1,95 @@
+import { connect, type Socket } from "node:net";
+import { onTestFinished } from "vitest";
+
+/** A frame of HTTP/2 as it was received (RFC 9113 4.1). */
+export interface Frame {
+  readonly type: number;
+  readonly flags: number;
+  readonly stream: number;
+  readonly payload: Buffer;
+}
+
+/** Frame types. */
+export const frameType = {
+  data: 0,
+  headers: 1,
+  reset: 3,
+  settings: 4,
+  ping: 6,
+  goaway: 7,
+} as const;
+
+/** Writes HTTP/2 frame by frame: what no well-behaved client sends. */
+export class FrameClient {
+  readonly socket: Socket;
+  readonly frames: Frame[] = [];
+  isClosed = false;
+  #rest = Buffer.alloc(0);
+
+  constructor(port: number) {
+    this.socket = connect(port, "127.0.0.1");
+    this.socket.on("data", (chunk) => this.#read(chunk));
+    this.socket.on("error", () => {});
+    this.socket.on("close", () => {
+      this.isClosed = true;
+    });
+    onTestFinished(() => {
+      this.socket.destroy();
+    });
+    this.socket.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+    this.send(frameType.settings, 0, 0);
+  }
+
+  send(type: number, flags: number, stream: number, payload: Uint8Array = new Uint8Array()): void {
+    this.socket.write(frame(type, flags, stream, payload));
+  }
+
+  /** Sends a request's head; `flags` 5 ends the head and the stream, 4 only the head. */
+  request(stream: number, headers: readonly (readonly [string, string])[], flags = 5): void {
+    this.send(frameType.headers, flags, stream, headerBlock(headers));
+  }
+
+  /** The last frame of a type on a stream. */
+  last(type: number, stream: number): Frame | undefined {
+    return this.frames.findLast((each) => each.type === type && each.stream === stream);
+  }
+
+  #read(chunk: Buffer): void {
+    this.#rest = Buffer.concat([this.#rest, chunk]);
+    while (this.#rest.length >= 9) {
+      const length = this.#rest.readUIntBE(0, 3);
+      if (this.#rest.length < 9 + length) return;
+      const [type = 0, flags = 0] = this.#rest.subarray(3, 5);
+      const stream = this.#rest.readUInt32BE(5);
+      const payload = Buffer.from(this.#rest.subarray(9, 9 + length));
+      this.frames.push({ type, flags, stream, payload });
+      this.#rest = this.#rest.subarray(9 + length);
+    }
+  }
+}
+
+/** One frame. */
+export function frame(type: number, flags: number, stream: number, payload: Uint8Array): Buffer {
+  const head = Buffer.alloc(9);
+  head.writeUIntBE(payload.length, 0, 3);
+  head[3] = type;
+  head[4] = flags;
+  head.writeUInt32BE(stream, 5);
+  return Buffer.concat([head, payload]);
+}
+
+/** A header block of literals without indexing (RFC 7541 6.2.2). */
+export function headerBlock(headers: readonly (readonly [string, string])[]): Buffer {
+  return Buffer.concat(
+    headers.flatMap(([name, value]) => [Buffer.from([0]), literal(name), literal(value)]),
+  );
+}
+
+function literal(text: string): Buffer {
+  const bytes = Buffer.from(text, "latin1");
+  if (bytes.length < 127) return Buffer.concat([Buffer.from([bytes.length]), bytes]);
+  const length = [127];
+  let rest = bytes.length - 127;
+  for (; rest >= 128; rest = Math.floor(rest / 128)) length.push((rest % 128) + 128);
+  return Buffer.concat([Buffer.from([...length, rest]), bytes]);
+}

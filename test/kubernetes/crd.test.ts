@@ -1,0 +1,53 @@
+import { Ajv } from "ajv";
+import { expect, it } from "vitest";
+import { customResourceDefinitions, kindSchema } from "../../compiler/1-parse/kubernetes/crd.ts";
+
+/** Every schema below one, with its path. */
+function* parts(schema: object, path = ""): Generator<readonly [string, Record<string, unknown>]> {
+  const own = schema as Record<string, unknown>;
+  yield [path, own];
+  for (const [name, each] of Object.entries((own.properties ?? {}) as object))
+    yield* parts(each, `${path}.${name}`);
+  if (typeof own.items === "object" && own.items !== null) yield* parts(own.items, `${path}[]`);
+  if (typeof own.additionalProperties === "object" && own.additionalProperties !== null)
+    yield* parts(own.additionalProperties, `${path}{}`);
+}
+
+const schemas = customResourceDefinitions().map((each) => {
+  const { spec } = each as {
+    spec: { names: { kind: string }; versions: [{ schema: { openAPIV3Schema: object } }] };
+  };
+  return { kind: spec.names.kind, schema: spec.versions[0].schema.openAPIV3Schema };
+});
+
+it.each(schemas)("the definition of $kind is structural", ({ schema }) => {
+  for (const [path, part] of parts(schema)) {
+    const isTyped = "type" in part || part["x-kubernetes-preserve-unknown-fields"] === true;
+    expect(isTyped, `${path} has a type`).toBe(true);
+    expect(part.additionalProperties, `${path} is not closed`).not.toBe(false);
+    for (const word of ["oneOf", "anyOf", "allOf", "not", "$ref"])
+      expect(part).not.toHaveProperty(word);
+  }
+});
+
+it.each(schemas)("the definition of $kind has its rules as CEL", ({ kind, schema }) => {
+  const rules = [...parts(schema)].flatMap(([, part]) =>
+    ((part["x-kubernetes-validations"] ?? []) as { rule: string }[]).map(({ rule }) => rule),
+  );
+  const expected = {
+    GatewayBackend:
+      "[has(self.static), has(self.ai), has(self.mcp), has(self.dynamicForwardProxy)].filter(each, each).size() == 1",
+    GatewayPolicy:
+      "[has(self.targetRefs), has(self.targetSelectors)].filter(each, each).size() == 1",
+    GatewayParameters: "self.min <= self.max",
+  }[kind];
+  expect(rules).toContain(expected);
+});
+
+it("the schema of a kind is good for editors: unknown fields are mistakes", () => {
+  const { $schema: _, ...shape } = kindSchema("HTTPRoute") ?? {};
+  const validate = new Ajv({ strict: false, allErrors: true }).compile(shape);
+  const route = (spec: object) => ({ apiVersion: "a", kind: "b", metadata: { name: "c" }, spec });
+  expect(validate(route({ parentRefs: [{ name: "gw" }] }))).toBe(true);
+  expect(validate(route({ parentRef: [{ name: "gw" }] }))).toBe(false);
+});

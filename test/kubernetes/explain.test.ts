@@ -1,0 +1,75 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { expect, it } from "vitest";
+import { emitModules } from "../../compiler/3-emit/modules.ts";
+import { originOfLine } from "../../compiler/explain/generated-line.ts";
+import { reachedRoute } from "../../compiler/explain/request.ts";
+import { explainRoute } from "../../compiler/explain/route.ts";
+import { root } from "../support/build.ts";
+import { checkManifests } from "./manifests.ts";
+
+const text = [
+  readFileSync(path.join(root, "examples/cluster-mcp/gateway.yaml"), "utf8"),
+  `
+apiVersion: gwc.dev/v1alpha1
+kind: GatewayPolicy
+metadata: {name: everywhere, namespace: agents}
+spec:
+  targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: tools}]
+  traffic:
+    cors: {allowOrigins: ["*"]}
+`,
+].join("\n---\n");
+const checked = checkManifests(text);
+
+it("says of each field which value counts, where it stands, and what it overrides", () => {
+  const [explained] = explainRoute(checked, "agents/tools", undefined);
+  const cors = explained?.fields.find(({ field }) => field === "traffic.cors");
+  expect(cors?.values).toMatchObject([
+    { source: 'GatewayPolicy "agents/browsers"', level: "route" },
+  ]);
+  const line = text.split("\n").findIndex((each) => each.startsWith("    cors:")) + 1;
+  expect(cors?.values[0]?.at).toBe(`manifests.yaml:${line}:5`);
+  expect(cors?.overridden).toMatchObject([
+    {
+      source: 'GatewayPolicy "agents/everywhere"',
+      level: "gateway",
+      value: { allowOrigins: ["*"] },
+    },
+  ]);
+  expect(explained?.fields.map(({ field }) => field)).toContain(
+    "backend.mcp.authorization (target everything)",
+  );
+});
+
+it("knows no route of another name, and no other rule", () => {
+  expect(explainRoute(checked, "agents/other", undefined)).toEqual([]);
+  expect(explainRoute(checked, "agents/tools", "1")).toEqual([]);
+  expect(explainRoute(checked, "agents/tools", "0")).toHaveLength(1);
+});
+
+it("finds the route that a request reaches", () => {
+  const reached = (method: string, url: string) => {
+    const found = reachedRoute(checked, method, new URL(url));
+    return found.kind === "route" ? found.route.name : found.reason;
+  };
+  expect(reached("POST", "http://any.example.com:3000/mcp")).toBe("agents/tools");
+  expect(reached("POST", "http://any.example.com:3000/mcpx")).toMatch(/no route/);
+  expect(reached("POST", "http://any.example.com:4000/mcp")).toMatch(
+    /no listener has the port 4000/,
+  );
+});
+
+it("traces a generated line back to the configuration", () => {
+  const { program, files } = checked;
+  if (program === undefined) throw new Error("refused");
+  const module = emitModules(program, "path", files).find(({ path: name }) =>
+    name.startsWith("routes/"),
+  );
+  const lines = (module?.text ?? "").split("\n");
+  const line = lines.findIndex((each) => each.includes("allowCredentials")) + 1;
+  const origin = originOfLine(module?.text ?? "", line, checked);
+  expect(origin?.trace).toBe("GatewayPolicy agents/browsers spec.traffic.cors");
+  const source = text.split("\n").findIndex((each) => each.startsWith("    cors:")) + 1;
+  expect(origin?.at).toBe(`manifests.yaml:${source}:5`);
+});
