@@ -15,6 +15,7 @@ const SPELLINGS: readonly Spelling[] = [
   { kind: "basicAuth", path: ["basicAuthentication"] },
   { kind: "apiKey", path: ["apiKeyAuthentication"] },
   { kind: "localRateLimit", path: ["rateLimit", "local"] },
+  { kind: "transformations", path: ["transformation"] },
   { kind: "timeout", path: ["timeouts"] },
   { kind: "requestHeaderModifier", path: ["headerModifiers", "request"] },
   { kind: "responseHeaderModifier", path: ["headerModifiers", "response"] },

@@ -17,6 +17,7 @@ import { requestRedirect } from "./request-redirect.ts";
 import { responseHeaderModifier } from "./response-header-modifier.ts";
 import { retry } from "./retry.ts";
 import { timeout } from "./timeout.ts";
+import { transformations } from "./transformations.ts";
 import { urlRewrite } from "./url-rewrite.ts";
 
 /** Every policy; the place in the list is the place in the request order. */
@@ -29,6 +30,7 @@ export const policies = [
   authorization,
   mcpAuthorization,
   localRateLimit,
+  transformations,
   csrf,
   requestHeaderModifier,
   responseHeaderModifier,

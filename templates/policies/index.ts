@@ -17,6 +17,7 @@ import { requestRedirectTemplate } from "./request-redirect.ts";
 import { responseHeaderModifierTemplate } from "./response-header-modifier.ts";
 import { retryTemplate } from "./retry.ts";
 import { timeoutTemplate } from "./timeout.ts";
+import { transformationsTemplate } from "./transformations.ts";
 import { urlRewriteTemplate } from "./url-rewrite.ts";
 
 /** The template of every policy; the place in the list is the place in the request order. */
@@ -29,6 +30,7 @@ const templates: { readonly [Kind in PolicyKind]: PolicyTemplate<Kind> } = {
   authorization: authorizationTemplate,
   mcpAuthorization: mcpAuthorizationTemplate,
   localRateLimit: localRateLimitTemplate,
+  transformations: transformationsTemplate,
   csrf: csrfTemplate,
   requestHeaderModifier: requestHeaderModifierTemplate,
   responseHeaderModifier: responseHeaderModifierTemplate,

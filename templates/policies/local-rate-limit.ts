@@ -1,4 +1,5 @@
 import { code, type Hole, imported, literal, name } from "../code.ts";
+import { readsBody } from "../reads.ts";
 import { valueFunction } from "../value-function.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
@@ -36,5 +37,6 @@ export const localRateLimitTemplate: PolicyTemplate<"localRateLimit"> = (
     const refuse = imported(MODULE, "refuseOverKeyedLimit");
     steps.push(code`if (${refuse}(exchange, ${limit}, ${caller.call})) return;`);
   }
-  return { declarations, steps };
+  const keys = settings.limits.flatMap(({ key }) => key ?? []);
+  return { declarations, steps, readsRequestBody: readsBody(keys, "request") };
 };

@@ -65,8 +65,6 @@ const LATER_POLICIES: Readonly<Record<string, Schema>> = Object.fromEntries(
     extAuthz: "external authorization",
     extAuth: "external authorization",
     extProc: "external processing",
-    transformations: "transformations",
-    transformation: "transformations",
     remoteRateLimit: "global rate limits",
     buffer: "buffering",
     delay: "delays",
