@@ -111,23 +111,28 @@ describe("basicAuth", () => {
   });
 
   test("bcrypt is paid once for a login", async () => {
-    await status("strict", login("bcrypt12", "pass-bcrypt12"));
-    const start = performance.now();
-    for (let count = 0; count < 20; count++) {
-      expect(await status("strict", login("bcrypt12", "pass-bcrypt12"))).toBe(200);
-    }
-    // One check of cost 12 takes longer than that by itself.
-    expect(performance.now() - start).toBeLessThan(150);
+    const logIn = async (times: number): Promise<number> => {
+      const start = performance.now();
+      for (let count = 0; count < times; count++) {
+        expect(await status("strict", login("bcrypt12", "pass-bcrypt12"))).toBe(200);
+      }
+      return performance.now() - start;
+    };
+    const first = await logIn(1);
+    // Paid each time they would take thirty times as long as the first.
+    expect(await logIn(30)).toBeLessThan(10 * first);
   });
 
   test("others are served while logins are checked, and waiting ones are bounded", async () => {
+    let checked = 0;
     const wrong = Array.from({ length: 80 }, (_, index) =>
-      status("strict", login("bcrypt", `wrong-${index}`)),
+      status("strict", login("bcrypt", `wrong-${index}`)).finally(() => {
+        checked++;
+      }),
     );
     await new Promise((resolve) => setTimeout(resolve, 50));
-    const start = performance.now();
     expect(await status("optional", {})).toBe(200);
-    expect(performance.now() - start).toBeLessThan(500);
+    expect(checked).toBeLessThan(wrong.length);
     const found = await Promise.all(wrong);
     expect(found.filter((each) => each === 401).length).toBeGreaterThanOrEqual(64);
     expect(found.every((each) => each === 401 || each === 503)).toBe(true);
