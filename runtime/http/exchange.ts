@@ -43,8 +43,8 @@ export interface Exchange extends RequestVariables {
   forwardMethod: string;
   /** In origin form. */
   forwardTarget: string;
-  /** Undefined until a policy decided: the upstream's own name. */
-  forwardHost: string | undefined;
+  /** The Host that a policy decided on; null: the upstream's own; undefined: none did (`forward` says what holds then). */
+  forwardHost: string | null | undefined;
 
   /**
    * The whole request body, at most `limit` bytes. `"too-large"` when it is longer (nothing more is read),
