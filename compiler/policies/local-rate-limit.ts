@@ -83,6 +83,14 @@ export const localRateLimit: Policy<"localRateLimit"> = {
       readLimit(each, below(origin, index)),
     ),
   }),
+  cluster: {
+    field: "traffic.rateLimit",
+    read: (value, { origin }) => {
+      const { local = [] } = value as { readonly local?: readonly ConfigValue[] };
+      const at = below(origin, "local");
+      return { limits: local.map((each, index) => readLimit(each, below(at, index))) };
+    },
+  },
   resolve: ({ limits }, { diagnostics }) => {
     const names = new Map<string, number>();
     const resolved = limits.flatMap((limit): LimitNode[] => {

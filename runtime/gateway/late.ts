@@ -21,6 +21,11 @@ export function file(path: string): string {
   return resolve(process.env.GWC_CONFIG_DIR ?? ".", path);
 }
 
+/** The absolute path of a key of a mounted Secret, NAME/KEY: below GWC_SECRETS_DIR, else /etc/gwc/secrets. */
+export function secretFile(path: string): string {
+  return resolve(process.env.GWC_SECRETS_DIR ?? "/etc/gwc/secrets", path);
+}
+
 /** The URL of an upstream that the environment names: `host:port` is plain HTTP. Throws StartupError when it is no URL. */
 export function httpUrl(text: string): string {
   const url = text.includes("://") ? text : `http://${text}`;
