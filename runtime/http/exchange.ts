@@ -108,6 +108,8 @@ export interface ExchangeRecord {
   reason: RefusalReason | undefined;
   /** `host:port` of the upstream that was called. */
   upstream: string | undefined;
+  /** Who an API key or a password says the client is, for what belongs to one client (an MCP session); never logged. */
+  caller: string | undefined;
   /** Further log fields by name, in the order they were set: `jwt.sub`, `mcp.method.name`, `gen_ai.tool.name`, ... */
   fields: Map<string, string> | undefined;
 }
