@@ -46,10 +46,9 @@ export function parse(
     const documents = files.flatMap(readPlain);
     const manifests = readManifests(documents, diagnostics);
     const byFile = Map.groupBy(documents, ({ origin }) => origin.file);
-    const inputs = files.map(({ name }) => ({
-      name,
-      sha256: manifestDigest(byFile.get(name) ?? []),
-    }));
+    const inputs = files
+      .filter((file) => file.documents.some(isManifest))
+      .map(({ name }) => ({ name, sha256: manifestDigest(byFile.get(name) ?? []) }));
     return result({ resources: [], manifests, files, inputs });
   }
   const inputs = files.map((file) => ({ name: file.name, sha256: contentDigest(file) }));
@@ -96,7 +95,8 @@ function reportOthers(
       if (document.yaml.contents === null || isManifest(document)) return;
       const at = { file: file.name, document: index, path: [] };
       if (named.has(file.path)) diagnostics.report("mixed-forms", at, {});
-      else diagnostics.report("skipped-kind", at, { kind: "this" });
+      else if (!file.path.endsWith(".json"))
+        diagnostics.report("skipped-kind", at, { kind: "a document without apiVersion and kind" });
     });
   }
 }

@@ -6,6 +6,7 @@ import { type Trace, traceNone, tracePath } from "../../templates/trace.ts";
 import { kebabCase } from "../2-resolve/names.ts";
 import type { Program } from "../ir.ts";
 import { lineAndColumn, locate, type SourceFile } from "../source.ts";
+import { inputNames } from "./input-names.ts";
 
 /** How much generated text says about where it comes from. */
 export type TraceLevel = "path" | "line" | "none";
@@ -16,7 +17,7 @@ export function emitModules(
   trace: TraceLevel,
   files: readonly SourceFile[],
 ): readonly PrintedModule[] {
-  const inputs = program.inputs.map((input) => input.name).join(", ");
+  const inputs = inputNames(program);
   const { maxBufferSize } = program;
   const tracer = traceOf(trace, files);
   const main = mainModule(program, {

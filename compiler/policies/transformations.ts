@@ -108,6 +108,18 @@ export const transformations: Policy<"transformations"> = {
         response === undefined ? undefined : readTransform(response, below(origin, "response")),
     };
   },
+  cluster: {
+    field: "traffic.transformation",
+    read: (value, { origin }) => {
+      const { request, response } = value as Readonly<
+        Partial<Record<"request" | "response", ClusterTransform>>
+      >;
+      return {
+        request: request && readClusterTransform(request, below(origin, "request")),
+        response: response && readClusterTransform(response, below(origin, "response")),
+      };
+    },
+  },
   resolve: ({ request, response }, context) => {
     const found = {
       request: request && resolveTransform(request, "request", context),
@@ -143,6 +155,26 @@ function readTransform(value: ConfigValue, origin: Origin): TransformConfig {
     body:
       given.body === undefined ? undefined : { text: given.body, origin: below(origin, "body") },
   };
+}
+
+/** `Transform` of the specification: lists of names and values. */
+interface ClusterTransform {
+  readonly add?: readonly { readonly name: string; readonly value: string }[];
+  readonly set?: readonly { readonly name: string; readonly value: string }[];
+  readonly remove?: readonly string[];
+  readonly body?: string;
+}
+
+function readClusterTransform(given: ClusterTransform, origin: Origin): TransformConfig {
+  const named = (key: "add" | "set"): readonly NamedExpression[] =>
+    (given[key] ?? []).map(({ name, value }, index) => ({
+      name,
+      text: value,
+      origin: below(origin, key, index, "value"),
+    }));
+  const { add, set } = { add: named("add"), set: named("set") };
+  const { remove, body } = readTransform({ ...given, add: {}, set: {} } as ConfigValue, origin);
+  return { add, set, remove, body };
 }
 
 const PSEUDO: Readonly<Record<"request" | "response", readonly string[]>> = {

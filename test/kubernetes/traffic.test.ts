@@ -108,6 +108,9 @@ spec:
     - name: closed
       matches: [{path: {value: /closed}}]
       backendRefs: [{group: gwc.dev, kind: GatewayBackend, name: one}]
+    - name: changed
+      matches: [{path: {value: /changed}}]
+      backendRefs: [{group: gwc.dev, kind: GatewayBackend, name: one}]
     - name: limited
       matches: [{path: {value: /limited}}]
       backendRefs: [{group: gwc.dev, kind: GatewayBackend, name: one}]`,
@@ -122,6 +125,11 @@ spec:
       "authorization: {policy: {matchExpressions: ['apiKey.team == \"b\"']}}",
     ),
     policy("closed", "closed", "directResponse: {status: 503, body: closed}"),
+    policy(
+      "changed",
+      "changed",
+      "transformation: {request: {set: [{name: x-method, value: request.method}]}, response: {set: [{name: x-code, value: string(response.code)}]}}",
+    ),
     policy("limit", "limited", "rateLimit: {local: [{requests: 2, unit: Hours}]}"),
     "{apiVersion: gwc.dev/v1alpha1, kind: GatewayPolicy, metadata: {name: front}, spec: {targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: gw}], frontend: {tls: {minProtocolVersion: '1.3'}, http: {http1MaxHeaders: 20}}}}",
   ].join("\n---\n");
@@ -181,6 +189,12 @@ it("API keys come from the entries of mounted Secrets, with their metadata", asy
 
 it("a policy that answers takes the place of the route's backend", async () => {
   expect(await get("/closed")).toMatchObject({ status: 503, body: "closed" });
+});
+
+it("transformations read the request and the answer", async () => {
+  const { headers, body } = await get("/changed");
+  expect(headers["x-code"]).toBe("200");
+  expect(JSON.parse(body)).toMatchObject({ headers: { "x-method": "GET" } });
 });
 
 it("a local limit holds", async () => {

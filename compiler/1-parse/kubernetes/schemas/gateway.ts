@@ -91,7 +91,7 @@ export const gatewaySchema: Schema = resource(
           type: shortText("What the value is."),
           value: { type: "string", maxLength: 253 },
         }),
-        { maxItems: 16 },
+        { maxItems: 16, notYet: "a choice of addresses" },
       ),
       infrastructure: object({
         labels: map({ type: "string", maxLength: 63 }, { maxProperties: 8 }),
