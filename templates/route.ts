@@ -14,7 +14,6 @@ import { constantsOf, Expressions } from "./expression.ts";
 import { policyCode } from "./policies/index.ts";
 import type { PolicyCode } from "./policies/policy.ts";
 import { type PrintedModule, printModule } from "./print.ts";
-import { BUFFER_LIMIT } from "./reads.ts";
 import type { Trace } from "./trace.ts";
 import { RouteVariables } from "./variables.ts";
 
@@ -57,12 +56,13 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
     ...policies.flatMap((policy) => policy.declarations),
     ...backend.declarations,
   ];
+  const steps = policySteps(route, policies, variables, maxBufferSize);
   const chain: readonly Hole[] = [
     ...policies.flatMap((policy) => policy.first ?? []),
     ...backend.first,
-    ...steps(route, policies, variables, (kind) => kind === "cors"),
+    ...steps.flatMap(({ kind, statements }) => (kind === "cors" ? statements : [])),
     ...backend.guard,
-    ...steps(route, policies, variables, (kind) => kind !== "cors"),
+    ...steps.flatMap(({ kind, statements }) => (kind === "cors" ? [] : statements)),
     ...backend.step,
   ];
   const result = isAsync ? code`Promise<void>` : code`void`;
@@ -96,25 +96,28 @@ const NO_BACKEND: BackendCode = {
   isAsync: false,
 };
 
-function steps(
+/** The statements of each policy; the request is held for its body before the first one that reads it. */
+function policySteps(
   { policies }: RouteNode,
   codes: readonly PolicyCode[],
   variables: RouteVariables,
-  includes: (kind: PolicyKind) => boolean,
-): readonly Hole[] {
+  maxBufferSize: number,
+): readonly { readonly kind: PolicyKind; readonly statements: readonly Hole[] }[] {
   const firstReader = codes.find(({ readsRequestBody }) => readsRequestBody === true);
-  return policies.flatMap(({ kind }, index) => {
-    const made = codes[index];
-    if (made === undefined || !includes(kind)) return [];
+  return codes.map((made, index) => {
     const isRead = made.defines === undefined || variables.isRead(made.defines);
     const own = isRead ? made.steps : (made.unread ?? made.steps);
-    return made === firstReader ? [BUFFER_STEP, ...own] : own;
+    const statements = made === firstReader ? [bufferStep(maxBufferSize), ...own] : own;
+    // The codes were made of the policies, one by one.
+    return { kind: (policies[index] as PolicyUse).kind, statements };
   });
 }
 
-const BUFFER_STEP = code`
-  if (!(await ${imported("gwc/runtime/http/buffer-body", "bufferBody")}(exchange, ${literal(BUFFER_LIMIT)}))) return;
-`;
+/** Holds the request until its body is there. */
+function bufferStep(limit: number): Hole {
+  const buffer = imported("gwc/runtime/http/buffer-body", "bufferBody");
+  return code`if (!(await ${buffer}(exchange, ${literal(limit)}))) return;`;
+}
 
 function backendCode(
   route: RouteNode,

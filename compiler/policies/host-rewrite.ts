@@ -19,7 +19,8 @@ declare module "../ir.ts" {
 /** The Host that the backend sees; `urlRewrite.authority` wins over it. */
 export const hostRewrite: Policy<"hostRewrite"> = {
   kind: "hostRewrite",
-  summary: "which Host the backend sees: its own name (Auto, the default) or the client's (None)",
+  summary:
+    "which Host the backend sees: its own name (Auto; so it is for named backends) or the client's (None; for IP addresses)",
   scope: ["route"],
   schema: object(
     {

@@ -3,7 +3,7 @@ import { endToEnd } from "../http/hop-by-hop.ts";
 import type { Upstream, UpstreamCall } from "../http/upstream.ts";
 import { Relay } from "./relay.ts";
 
-/** Sends the request to an upstream and its answer to the client; Host is the upstream's own unless a policy set one. */
+/** Sends the request to an upstream and its answer to the client. */
 export function forward(exchange: Exchange, upstream: Upstream): void {
   exchange.record.upstream = upstream.name;
   const relay = new Relay(exchange);
@@ -14,6 +14,12 @@ export function forward(exchange: Exchange, upstream: Upstream): void {
 export function callOf(exchange: Exchange, upstream: Upstream): UpstreamCall {
   const { forwardMethod: method, forwardTarget: path, body } = exchange;
   const headers = endToEnd(exchange.requestHeaders, "host");
-  headers.push("host", exchange.forwardHost ?? upstream.authority);
+  headers.push("host", hostFor(exchange, upstream));
   return { method, path, headers, body };
+}
+
+/** What a policy decided; else a named upstream is asked by its name, an IP address by the name the client used. */
+function hostFor({ forwardHost, host }: Exchange, { isAddress, authority }: Upstream): string {
+  if (forwardHost === undefined) return isAddress && host !== "" ? host : authority;
+  return forwardHost ?? authority;
 }

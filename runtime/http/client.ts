@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { type Dispatcher, Pool } from "undici";
 import { lateError } from "../gateway/startup-error.ts";
 import { type BodySource, collect } from "./body.ts";
@@ -23,6 +24,7 @@ class PooledUpstream implements Upstream {
   readonly name: string;
   readonly origin: string;
   readonly authority: string;
+  readonly isAddress: boolean;
   readonly path: string;
   readonly #pool: Pool;
 
@@ -32,6 +34,7 @@ class PooledUpstream implements Upstream {
     this.name = `${url.hostname}:${port}`;
     this.origin = url.origin;
     this.authority = url.host;
+    this.isAddress = isIP(url.hostname.replace(/^\[|\]$/g, "")) !== 0;
     this.path = `${url.pathname}${url.search}`;
     this.#pool = new Pool(url.origin, {
       connectTimeout: settings.connectTimeout,

@@ -43,8 +43,8 @@ export interface Exchange extends RequestVariables {
   forwardMethod: string;
   /** In origin form. */
   forwardTarget: string;
-  /** Undefined until a policy decided: the upstream's own name. */
-  forwardHost: string | undefined;
+  /** The Host that a policy decided on; null: the upstream's own; undefined: none did (`forward` says what holds then). */
+  forwardHost: string | null | undefined;
 
   /**
    * The whole request body, at most `limit` bytes. `"too-large"` when it is longer (nothing more is read),
@@ -108,6 +108,8 @@ export interface ExchangeRecord {
   reason: RefusalReason | undefined;
   /** `host:port` of the upstream that was called. */
   upstream: string | undefined;
+  /** Who an API key or a password says the client is, for what belongs to one client (an MCP session); never logged. */
+  caller: string | undefined;
   /** Further log fields by name, in the order they were set: `jwt.sub`, `mcp.method.name`, `gen_ai.tool.name`, ... */
   fields: Map<string, string> | undefined;
 }

@@ -22,6 +22,7 @@ export class NodeExchange extends RequestHead implements Exchange {
     listener: undefined,
     reason: undefined,
     upstream: undefined,
+    caller: undefined,
     fields: undefined,
   };
 

@@ -11,7 +11,7 @@ export class RequestHead implements RequestVariables {
   readonly target: string;
   forwardMethod: string;
   forwardTarget: string;
-  forwardHost: string | undefined;
+  forwardHost: string | null | undefined;
   readonly host: string;
   readonly hasBody: boolean;
   protected readonly request: WireRequest;

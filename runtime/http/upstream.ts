@@ -8,6 +8,8 @@ export interface Upstream {
   readonly origin: string;
   /** What a request to it says in Host: the host, with the port unless it is the scheme's own. */
   readonly authority: string;
+  /** True when the destination is named by an IP address: it has no name of its own to be asked by. */
+  readonly isAddress: boolean;
   /** The path the destination's URL carries (`/mcp`), or `/`. */
   readonly path: string;
   /** Sends one request. The handler gets a head, data and an end, or one error; nothing after `abort`. */

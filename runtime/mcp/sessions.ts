@@ -80,7 +80,10 @@ function note(exchange: Exchange, session: McpSession): void {
 }
 
 function bindingOf(exchange: Exchange, backend: McpBackend, access: McpAccess): string {
-  const place = `${backend.targetDigest}\n${backend.route}\n${subjectOf(access.jwt)}`;
+  const { caller } = exchange.record;
+  const subject =
+    caller === undefined ? subjectOf(access.jwt) : `${subjectOf(access.jwt)} ${caller}`;
+  const place = `${backend.targetDigest}\n${backend.route}\n${subject}`;
   if (!backend.keepsCredentials) return place;
   return `${place}\n${JSON.stringify([exchange.header("authorization"), exchange.header("cookie")])}`;
 }

@@ -6,6 +6,11 @@ const capacity = 10_000;
 /** Logins that may wait for their check; more are turned away. */
 const maxWaiting = 64;
 
+/** The next check waits as long as the last one took: the other half of the time is everybody else's. Milliseconds. */
+function rest(time: number): Promise<void> {
+  return time < 1 ? Promise.resolve() : new Promise((resolve) => setTimeout(resolve, time));
+}
+
 /**
  * Checks logins, each new one once: a login that was right is remembered by a keyed digest until the passwords change.
  * Wrong ones are not, and are checked one after the other, so that guessing costs the guesser and nobody else.
@@ -31,9 +36,14 @@ export class VerifiedLogins {
     if (this.#verified.has(login)) return true;
     if (this.#waiting >= maxWaiting) return "busy";
     this.#waiting += 1;
-    const verdict = this.#last.then(() => passwords.verify(user, password));
+    let started = 0;
+    const verdict = this.#last.then(() => {
+      started = performance.now();
+      return passwords.verify(user, password);
+    });
     this.#last = verdict
       .catch(() => {})
+      .then(() => rest(performance.now() - started))
       .finally(() => {
         this.#waiting -= 1;
       });

@@ -40,16 +40,16 @@ export function keyInFile(path: string, metadata: JsonObject): ApiKeySource {
 /** The keys of a route, ready to be looked up. */
 export interface ApiKeys {
   readonly place: CredentialPlace;
-  find(key: string, gateway: GatewayContext): JsonObject | undefined;
+  find(key: string, gateway: GatewayContext): KnownKey | undefined;
 }
 
 /** Makes the table of keys. */
 export function openApiKeys({ place, keys }: ApiKeySettings): ApiKeys {
-  const known = new Map<string, JsonObject>();
+  const known = new Map<string, KnownKey>();
   const files: FollowedFile<KnownKey>[] = [];
   for (const key of keys) {
     if (key instanceof FollowedFile) files.push(key);
-    else known.set(key.digest, key.metadata);
+    else known.set(key.digest, key);
   }
   return {
     place,
@@ -59,7 +59,7 @@ export function openApiKeys({ place, keys }: ApiKeySettings): ApiKeys {
       let found = known.get(digest);
       for (const file of files) {
         const each = file.current(gateway);
-        if (each.digest === digest) found = each.metadata;
+        if (each.digest === digest) found = each;
       }
       return found;
     },
@@ -73,13 +73,12 @@ export function requireApiKey(exchange: Exchange, keys: ApiKeys): JsonObject | u
     refuse(exchange, 401, "APIKeyAuth", "api key authentication failure: no API Key found");
     return undefined;
   }
-  const metadata = keys.find(key, exchange.gateway);
-  if (metadata === undefined) {
+  const known = keys.find(key, exchange.gateway);
+  if (known === undefined) {
     refuse(exchange, 401, "APIKeyAuth", "api key authentication failure: invalid credentials");
     return undefined;
   }
-  exchange.removeRequestHeader(keys.place.header);
-  return metadata;
+  return consume(exchange, keys, known);
 }
 
 /** Optional: as strict for a request with a key; null for one without. */
@@ -90,9 +89,19 @@ export function acceptApiKey(exchange: Exchange, keys: ApiKeys): JsonObject | nu
 /** Permissive: the metadata of a valid key, else null; nothing is refused. A key that is not valid goes upstream. */
 export function observeApiKey(exchange: Exchange, keys: ApiKeys): JsonObject | null {
   const key = credentialIn(exchange, keys.place);
-  const metadata = key === undefined ? undefined : keys.find(key, exchange.gateway);
-  if (metadata === undefined) return null;
-  exchange.removeRequestHeader(keys.place.header);
+  const known = key === undefined ? undefined : keys.find(key, exchange.gateway);
+  return known === undefined ? null : consume(exchange, keys, known);
+}
+
+/** Takes the key off the request, so that no upstream sees it. */
+function consume(
+  exchange: Exchange,
+  { place }: ApiKeys,
+  { digest, metadata }: KnownKey,
+): JsonObject {
+  exchange.removeRequestHeader(place.header);
+  const { caller } = exchange.record;
+  exchange.record.caller = caller === undefined ? `key ${digest}` : `${caller}, key ${digest}`;
   return metadata;
 }
 

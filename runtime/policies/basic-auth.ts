@@ -89,6 +89,7 @@ export async function observeBasicAuth(
 
 function consume(exchange: Exchange, username: string): BasicUser {
   exchange.removeRequestHeader("authorization");
+  exchange.record.caller = `user ${username}`;
   return { username };
 }
 

@@ -7,5 +7,5 @@ export function keepHost(exchange: Exchange): void {
 
 /** The upstream sees its own name. */
 export function useUpstreamHost(exchange: Exchange): void {
-  exchange.forwardHost = undefined;
+  exchange.forwardHost = null;
 }

@@ -12,7 +12,7 @@ import {
   name,
 } from "../code.ts";
 import type { Expressions } from "../expression.ts";
-import { BUFFER_LIMIT, readsBody } from "../reads.ts";
+import { readsBody } from "../reads.ts";
 import { parameter } from "../variables.ts";
 import type { PolicyTemplate, RouteScope } from "./policy.ts";
 
@@ -37,7 +37,7 @@ export const transformationsTemplate: PolicyTemplate<"transformations"> = (
     const isWhole = readsBody(expressionsOf(response), "response");
     steps.push(
       isWhole
-        ? code`${imported(MODULE, "transformWholeResponse")}(exchange, ${transform}, ${literal(BUFFER_LIMIT)});`
+        ? code`${imported(MODULE, "transformWholeResponse")}(exchange, ${transform}, ${literal(scope.maxBufferSize)});`
         : code`${imported(MODULE, "transformResponse")}(exchange, ${transform});`,
     );
   }

@@ -65,7 +65,7 @@ describe("a forwarded request", () => {
   test("names the upstream in Host, or keeps the client's where the route says so", async () => {
     const upstream = await startEcho();
     const { url } = await startScripted(upstream);
-    const auto = await ask(url);
+    const auto = await ask(`${url}/own-host`);
     expect(value(auto, "host")).toBe(new URL(upstream).host);
     const kept = await ask(`${url}/keep-host`);
     expect(value(kept, "host")).toBe(new URL(url).host);

@@ -12,6 +12,8 @@ beforeAll(async () => {
   upstream = await startEcho();
   gateway = await startRoutes(
     {
+      address: { policies: {} },
+      name: { policies: {}, backends: [{ host: `localhost:${new URL(upstream.url).port}` }] },
       auto: { policies: { hostRewrite: { mode: "Auto" } } },
       none: { policies: { hostRewrite: { mode: "None" } } },
       overruled: {
@@ -39,6 +41,11 @@ async function hostSeen(route: string): Promise<string | undefined> {
 test("Auto is the backend's own name, None what the client sent", async () => {
   expect(await hostSeen("auto")).toBe(new URL(upstream.url).host);
   expect(await hostSeen("none")).toBe("shop.example:8080");
+});
+
+test("without it a named backend is asked by its name, an address by the client's", async () => {
+  expect(await hostSeen("name")).toBe(`localhost:${new URL(upstream.url).port}`);
+  expect(await hostSeen("address")).toBe("shop.example:8080");
 });
 
 test("a Host that urlRewrite sets wins", async () => {

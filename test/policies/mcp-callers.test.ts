@@ -1,0 +1,82 @@
+import { createHash } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startEcho } from "./support/echo.ts";
+import { startMcpServer } from "./support/mcp-server.ts";
+import type { GatewayProcess } from "./support/process.ts";
+import { startRoutes } from "./support/routes.ts";
+import { send } from "./support/send.ts";
+
+let gateway: GatewayProcess;
+let server: Awaited<ReturnType<typeof startMcpServer>>;
+
+beforeAll(async () => {
+  server = await startMcpServer();
+  const echo = await startEcho();
+  await echo.stop();
+  const key = (name: string) => ({
+    keyHash: `sha256:${createHash("sha256").update(name).digest("hex")}`,
+    metadata: { team: name },
+  });
+  gateway = await startRoutes(
+    {
+      mcp: {
+        policies: {
+          apiKey: { keys: [key("alice"), key("bob")] },
+          mcpAuthorization: { rules: ['apiKey.team == "alice"'] },
+        },
+        // Several targets: the session is the gateway's.
+        backends: [
+          {
+            mcp: {
+              targets: ["one", "two"].map((name) => ({ name, mcp: { host: server.url } })),
+            },
+          },
+        ],
+      },
+    },
+    echo,
+  );
+});
+
+afterAll(async () => {
+  await gateway?.stop();
+  await server?.stop();
+});
+
+const initialize = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: {
+    protocolVersion: "2025-06-18",
+    capabilities: {},
+    clientInfo: { name: "test", version: "1" },
+  },
+};
+
+function post(caller: string, message: object, headers: Record<string, string> = {}) {
+  const common = {
+    authorization: `Bearer ${caller}`,
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+  };
+  return send(`${gateway.url}/mcp`, "POST", { ...common, ...headers }, JSON.stringify(message));
+}
+
+test("rules see the key's metadata, and a session is its caller's alone", async () => {
+  const opened = await post("alice", initialize);
+  expect(opened.status).toBe(200);
+  const session = { "mcp-session-id": String(opened.headers["mcp-session-id"]) };
+  await post("alice", { jsonrpc: "2.0", method: "notifications/initialized" }, session);
+  const list = { jsonrpc: "2.0", id: 2, method: "tools/list" };
+  const own = await post("alice", list, session);
+  expect(own.status).toBe(200);
+  expect(own.body).toContain('"name":');
+  expect((await post("bob", list, session)).status).toBe(404);
+  expect((await post("nobody", list, session)).status).toBe(401);
+
+  const other = await post("bob", initialize);
+  const second = { "mcp-session-id": String(other.headers["mcp-session-id"]) };
+  await post("bob", { jsonrpc: "2.0", method: "notifications/initialized" }, second);
+  expect((await post("bob", list, second)).body).toContain('"tools":[]');
+});
