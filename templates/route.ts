@@ -9,11 +9,12 @@ import type {
 import type { BackendCode } from "./backends/backend.ts";
 import { hostBackend } from "./backends/host.ts";
 import { mcpBackend } from "./backends/mcp.ts";
-import { code, comment, type Hole, importedType, join, name } from "./code.ts";
+import { code, comment, type Hole, imported, importedType, join, literal, name } from "./code.ts";
 import { constantsOf, Expressions } from "./expression.ts";
 import { policyCode } from "./policies/index.ts";
 import type { PolicyCode } from "./policies/policy.ts";
 import { type PrintedModule, printModule } from "./print.ts";
+import { BUFFER_LIMIT } from "./reads.ts";
 import type { Trace } from "./trace.ts";
 import { RouteVariables } from "./variables.ts";
 
@@ -48,7 +49,9 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
   const backend = policies.some((policy) => policy.answers === true)
     ? NO_BACKEND
     : backendCode(route, policies, variables, context);
-  const isAsync = backend.isAsync || policies.some((policy) => policy.isAsync === true);
+  const isAsync =
+    backend.isAsync ||
+    policies.some((policy) => policy.isAsync === true || policy.readsRequestBody === true);
   const exchange = importedType("gwc/runtime/http/exchange", "Exchange");
   const declarations = [
     ...policies.flatMap((policy) => policy.declarations),
@@ -99,13 +102,19 @@ function steps(
   variables: RouteVariables,
   includes: (kind: PolicyKind) => boolean,
 ): readonly Hole[] {
+  const firstReader = codes.find(({ readsRequestBody }) => readsRequestBody === true);
   return policies.flatMap(({ kind }, index) => {
     const made = codes[index];
     if (made === undefined || !includes(kind)) return [];
     const isRead = made.defines === undefined || variables.isRead(made.defines);
-    return isRead ? made.steps : (made.unread ?? made.steps);
+    const own = isRead ? made.steps : (made.unread ?? made.steps);
+    return made === firstReader ? [BUFFER_STEP, ...own] : own;
   });
 }
+
+const BUFFER_STEP = code`
+  if (!(await ${imported("gwc/runtime/http/buffer-body", "bufferBody")}(exchange, ${literal(BUFFER_LIMIT)}))) return;
+`;
 
 function backendCode(
   route: RouteNode,

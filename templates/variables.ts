@@ -24,6 +24,7 @@ export class RouteVariables {
   /** What the function passes for a variable; an identity that no policy before established is null. */
   argument(variable: string): Code {
     if (variable === "request") return code`exchange`;
+    if (variable === "response") return code`response`;
     if (variable === "env") return code`exchange.gateway.env`;
     if (!this.#declared.has(variable)) return code`null`;
     this.#read.add(variable);

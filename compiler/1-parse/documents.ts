@@ -31,12 +31,15 @@ export function readDocuments(
     prettyErrors: false,
     logLevel: "silent",
   });
+  // Most files have no aliases, and a walk through all of a large one takes long.
+  const mayAlias = text.includes("*");
+  const noAliases: ReadonlyMap<Alias, Node> = new Map();
   const documents = (Array.isArray(parsed) ? parsed : []).map((yaml, index): SourceDocument => {
     const origin: Origin = { file: name, document: index, path: [] };
     // A warning is an unknown tag, which would change what a value means without a word.
     for (const error of [...yaml.errors, ...yaml.warnings])
       reportSyntax(error, origin, text, diagnostics);
-    const aliases = aliasTargets(yaml, text, origin, diagnostics);
+    const aliases = mayAlias ? aliasTargets(yaml, origin, diagnostics) : noAliases;
     if (yaml.errors.length === 0) refuseAliasBomb(yaml, aliases, origin, diagnostics);
     return { yaml, aliases };
   });
@@ -64,14 +67,11 @@ function reportSyntax(
 /** What each alias stands for: the last node before it with that anchor. One walk, whatever the number of aliases. */
 function aliasTargets(
   yaml: Document,
-  text: string,
   origin: Origin,
   diagnostics: Diagnostics,
 ): ReadonlyMap<Alias, Node> {
   const anchors = new Map<string, Node>();
   const targets = new Map<Alias, Node>();
-  // Most files have none, and a walk through all of a large one takes long.
-  if (!text.includes("*")) return targets;
   visit(yaml, {
     Alias(_, alias) {
       const target = anchors.get(alias.source);

@@ -1,7 +1,7 @@
 import { below, type Diagnostics, keyOf, type Origin } from "../diagnostics.ts";
 import type { PolicyKind } from "../ir.ts";
 import { policies, policyOf } from "../policies/index.ts";
-import { object, type Schema } from "../schema.ts";
+import { notYet, object, type Schema } from "../schema.ts";
 import type { ConfigValue } from "./values.ts";
 
 /** Another place of a policy in the file: a key of `policies`, or a field of one. */
@@ -14,13 +14,17 @@ interface Spelling {
 const SPELLINGS: readonly Spelling[] = [
   { kind: "basicAuth", path: ["basicAuthentication"] },
   { kind: "apiKey", path: ["apiKeyAuthentication"] },
+  { kind: "localRateLimit", path: ["rateLimit", "local"] },
+  { kind: "transformations", path: ["transformation"] },
   { kind: "timeout", path: ["timeouts"] },
   { kind: "requestHeaderModifier", path: ["headerModifiers", "request"] },
   { kind: "responseHeaderModifier", path: ["headerModifiers", "response"] },
 ];
 
 /** Fields beside those above that are not built yet. */
-const LATER: Readonly<Record<string, Readonly<Record<string, Schema>>>> = {};
+const LATER: Readonly<Record<string, Readonly<Record<string, Schema>>>> = {
+  rateLimit: { global: notYet("global rate limits") },
+};
 
 /** The keys of a file's `policies` besides the policies' own names, with their schemas. */
 export function spellingSchemas(): Readonly<Record<string, Schema>> {

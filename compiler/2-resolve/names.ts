@@ -55,7 +55,7 @@ const RESERVED = new Set(
     "extends false finally for function gateway if implements import in instanceof interface let new null package " +
     "private protected public return static super switch this throw true try typeof undefined var void while with " +
     "yield exchange jwt mcp request env file path hostname backend upstream pages cors jwtAuth mcpAuthentication oauth " +
-    "csrf apiKeys apiKey basicAuth passwords timeout retry mirror upstreams rateLimits transformation metadata " +
+    "csrf apiKeys apiKey basicAuth passwords timeout retry mirror upstreams perSecond perMinute perHour perInterval requestChanges responseChanges metadata " +
     "requestHeaders responseHeaders location target answer isAuthorized mayUse enter notFound startGateway"
   ).split(" "),
 );

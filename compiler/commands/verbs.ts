@@ -128,11 +128,10 @@ export const verbs: readonly Verb[] = [
   },
   {
     name: "explain",
-    operands: "[WORD | route NAME [RULE] | METHOD URL | GENERATED.ts:LINE]",
+    operands: "[WHAT..]",
     minOperands: 0,
     maxOperands: 3,
-    summary:
-      "explain a diagnostic, a policy, `cel`, a route's policies, a request, a generated line",
+    summary: "explain a diagnostic, a policy, a route, a request, a generated line",
     details:
       "The code of a diagnostic stands in brackets in its message: error[unknown-field].\n" +
       "`route NAMESPACE/NAME [RULE]` and `GET https://host/path` print what holds for that traffic: each policy field, its\n" +

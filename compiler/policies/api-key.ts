@@ -3,14 +3,14 @@ import { below, type Origin } from "../diagnostics.ts";
 import type { Text } from "../ir.ts";
 import { list, notYet, object, type Schema, text } from "../schema.ts";
 import { type CredentialPlace, credentialPlaceSchema, readCredentialPlace } from "./credentials.ts";
-import { type JwtMode, modeSchema } from "./jwt-auth.ts";
+import { type ClusterMode, clusterMode, type JwtMode, modeSchema } from "./jwt-auth.ts";
 import type { Policy } from "./policy.ts";
 
 /** A key: from the environment, by its digest, or in a file that is read where the gateway runs. */
 export type ApiKeySource = { readonly metadata: Readonly<Record<string, ConfigValue>> } & (
   | { readonly kind: "key"; readonly key: Text; readonly origin: Origin }
   | { readonly kind: "hash"; readonly sha256: string }
-  | { readonly kind: "file"; readonly file: string }
+  | { readonly kind: "file"; readonly file: string; readonly isSecret?: boolean }
 );
 
 interface ApiKeyConfig {
@@ -82,6 +82,28 @@ export const apiKey: Policy<"apiKey"> = {
       place: readCredentialPlace(given.location),
       keys: given.keys.map((each, index) => readKey(each, below(origin, "keys", index))),
     };
+  },
+  cluster: {
+    field: "traffic.apiKeyAuthentication",
+    read: (value, { origin, secretFiles, secretsWith }) => {
+      const given = value as {
+        readonly mode?: ClusterMode;
+        readonly secretRef?: { readonly name: string };
+        readonly secretSelector?: { readonly matchLabels: Readonly<Record<string, string>> };
+      };
+      const { secretRef, secretSelector } = given;
+      const names =
+        secretSelector === undefined
+          ? [secretRef?.name ?? ""]
+          : secretsWith(secretSelector.matchLabels);
+      const at = below(origin, secretRef === undefined ? "secretSelector" : "secretRef");
+      const files = names.flatMap((name) => secretFiles(name, undefined, at));
+      return {
+        mode: clusterMode(given.mode),
+        place: readCredentialPlace(undefined),
+        keys: files.map((file) => ({ kind: "file", file, isSecret: true, metadata: {} })),
+      };
+    },
   },
   resolve: (config, { diagnostics }) => {
     const literal = config.keys.flatMap((source) =>

@@ -1,12 +1,12 @@
 import { below, type Origin } from "../diagnostics.ts";
 import type { Text } from "../ir.ts";
 import { notYet, object, shortText, text } from "../schema.ts";
-import { type JwtMode, modeSchema } from "./jwt-auth.ts";
+import { type ClusterMode, clusterMode, type JwtMode, modeSchema } from "./jwt-auth.ts";
 import type { Policy } from "./policy.ts";
 
 /** Users and password hashes: in a file that is read where the gateway runs, or given. */
 export type PasswordSource =
-  | { readonly kind: "file"; readonly file: string }
+  | { readonly kind: "file"; readonly file: string; readonly isSecret?: boolean }
   | { readonly kind: "text"; readonly text: Text; readonly origin: Origin };
 
 declare module "./policy.ts" {
@@ -75,6 +75,29 @@ export const basicAuth: Policy<"basicAuth"> = {
       realm: given.realm ?? "Restricted",
       passwords: readSource(given.htpasswd, below(origin, "htpasswd")),
     };
+  },
+  cluster: {
+    field: "traffic.basicAuthentication",
+    read: (value, { origin, secretFiles }) => {
+      const given = value as {
+        readonly mode?: ClusterMode;
+        readonly realm?: string;
+        readonly users?: readonly string[];
+        readonly secretRef?: { readonly name: string };
+      };
+      const [file = ""] =
+        given.secretRef === undefined
+          ? []
+          : secretFiles(given.secretRef.name, [".htaccess"], below(origin, "secretRef"));
+      return {
+        mode: clusterMode(given.mode),
+        realm: given.realm ?? "Restricted",
+        passwords:
+          given.users === undefined
+            ? { kind: "file", file, isSecret: true }
+            : { kind: "text", text: given.users.join("\n"), origin: below(origin, "users") },
+      };
+    },
   },
   resolve: (config, { diagnostics }) => {
     const { passwords } = config;

@@ -42,6 +42,13 @@ export const csrf: Policy<"csrf"> = {
     const given = value as { readonly additionalOrigins?: readonly string[] };
     return { additionalOrigins: given.additionalOrigins ?? [] };
   },
+  cluster: {
+    field: "traffic.csrf",
+    read: (value) => {
+      const given = value as { readonly additionalOrigins?: readonly string[] };
+      return { additionalOrigins: given.additionalOrigins ?? [] };
+    },
+  },
   resolve: ({ additionalOrigins }) => ({
     additionalOrigins: additionalOrigins.map(canonicalOrigin),
   }),

@@ -57,6 +57,13 @@ export const directResponse: Policy<"directResponse"> = {
     const headers = readHeaders(given.headers, below(origin, "headers"));
     return { status: given.status, headers, body: given.body ?? "", origin };
   },
+  cluster: {
+    field: "traffic.directResponse",
+    read: (value, { origin }) => {
+      const given = value as { readonly status: number; readonly body?: string };
+      return { status: given.status, headers: [], body: given.body ?? "", origin };
+    },
+  },
   resolve: ({ status, headers, body, origin }, context) => {
     const isSound = headers.map((field) => checkHeader(field, context));
     if (isSound.includes(false)) return undefined;

@@ -59,6 +59,34 @@ export function readHeaderChanges(value: ConfigValue, origin: Origin): HeaderCha
   };
 }
 
+/** One side of the cluster's header modifiers: lists of names and values; undefined when it has none. */
+export function readClusterHeaderChanges(
+  value: ConfigValue,
+  side: "request" | "response",
+  origin: Origin,
+): HeaderChangesConfig | undefined {
+  const given = (value as Readonly<Partial<Record<typeof side, ClusterHeaderChanges>>>)[side];
+  if (given === undefined) return undefined;
+  const at = below(origin, side);
+  const fields = (part: "set" | "add"): readonly HeaderField[] =>
+    (given[part] ?? []).map((field, index) => ({ ...field, origin: below(at, part, index) }));
+  return {
+    set: fields("set"),
+    add: fields("add"),
+    remove: (given.remove ?? []).map((name, index) => ({
+      name,
+      origin: below(at, "remove", index),
+    })),
+  };
+}
+
+/** Gateway API `HTTPHeaderFilter`. */
+interface ClusterHeaderChanges {
+  readonly set?: readonly { readonly name: string; readonly value: string }[];
+  readonly add?: readonly { readonly name: string; readonly value: string }[];
+  readonly remove?: readonly string[];
+}
+
 /** The changes to make; undefined when one of them can't be made (reported). */
 export function resolveHeaderChanges(
   { set, add, remove }: HeaderChangesConfig,

@@ -30,6 +30,11 @@ export const hostRewrite: Policy<"hostRewrite"> = {
   merge: "replace",
   // The schema has checked the shape.
   read: (value) => value as unknown as { readonly mode: HostMode },
+  cluster: {
+    field: "traffic.hostRewrite",
+    // The schema has checked the shape.
+    read: (value) => value as unknown as { readonly mode: HostMode },
+  },
   resolve: (config, context) => {
     if (!context.route.isMcp) return config;
     const at = { ...context.origin, part: "key" } as const;

@@ -7,6 +7,7 @@ import { csrf } from "./csrf.ts";
 import { directResponse } from "./direct-response.ts";
 import { hostRewrite } from "./host-rewrite.ts";
 import { jwtAuth } from "./jwt-auth.ts";
+import { localRateLimit } from "./local-rate-limit.ts";
 import { mcpAuthentication } from "./mcp-authentication.ts";
 import { mcpAuthorization } from "./mcp-authorization.ts";
 import type { Policy } from "./policy.ts";
@@ -16,6 +17,7 @@ import { requestRedirect } from "./request-redirect.ts";
 import { responseHeaderModifier } from "./response-header-modifier.ts";
 import { retry } from "./retry.ts";
 import { timeout } from "./timeout.ts";
+import { transformations } from "./transformations.ts";
 import { urlRewrite } from "./url-rewrite.ts";
 
 /** Every policy; the place in the list is the place in the request order. */
@@ -27,6 +29,8 @@ export const policies = [
   apiKey,
   authorization,
   mcpAuthorization,
+  localRateLimit,
+  transformations,
   csrf,
   requestHeaderModifier,
   responseHeaderModifier,

@@ -37,10 +37,12 @@ export interface Policy<Kind extends PolicyKind & keyof PolicyConfigs> {
 
 /** A policy in the cluster form. Its shape is the specification's (compiler/1-parse/kubernetes/schemas). */
 export interface ClusterForm<Config> {
-  /** Its field in a GatewayPolicy: `traffic.cors`, `backend.mcp.authorization`. */
+  /** Its field in a GatewayPolicy: `traffic.cors`, `backend.mcp.authorization`; that of a rule's filter otherwise. */
   readonly field: string;
   /** The filter of an HTTPRoute's rule that says the same, by its field: `cors`. */
   readonly filter?: string;
+  /** The part of the field's value that the filter has: several policies may share a field. */
+  readonly part?: string;
   /** The field of an HTTPRoute's rule that says the same: `timeouts`. */
   readonly ruleField?: string;
   /** The validated value in canonical form; undefined when a mistake was reported. */
@@ -57,6 +59,14 @@ export interface ClusterContext {
   readonly diagnostics: Diagnostics;
   /** The URL of the server that a backend reference leads to; undefined when there is none (reported). */
   readonly serverUrl: (reference: ConfigValue, origin: Origin) => string | undefined;
+  /** The names of the mounted files of a Secret's keys, NAME/KEY; all of its keys, or those given. */
+  readonly secretFiles: (
+    name: string,
+    keys: readonly string[] | undefined,
+    origin: Origin,
+  ) => readonly string[];
+  /** The Secrets of the namespace that have these labels, by name. */
+  readonly secretsWith: (labels: Readonly<Record<string, string>>) => readonly string[];
 }
 
 /** What a policy may ask while it is resolved. */

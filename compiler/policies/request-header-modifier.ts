@@ -2,6 +2,7 @@ import {
   type HeaderChangesConfig,
   type HeaderChangesNode,
   headerChangesSchema,
+  readClusterHeaderChanges,
   readHeaderChanges,
   resolveHeaderChanges,
 } from "./header-changes.ts";
@@ -27,5 +28,11 @@ export const requestHeaderModifier: Policy<"requestHeaderModifier"> = {
   schema: headerChangesSchema("Changes to the request's headers."),
   merge: "replace",
   read: readHeaderChanges,
+  cluster: {
+    field: "traffic.headerModifiers",
+    part: "request",
+    filter: "requestHeaderModifier",
+    read: (value, { origin }) => readClusterHeaderChanges(value, "request", origin),
+  },
   resolve: resolveHeaderChanges,
 };

@@ -1,3 +1,4 @@
+import type { ConfigValue } from "../1-parse/values.ts";
 import { PLAIN_CONNECTION } from "../backend-policies.ts";
 import { below, type Origin } from "../diagnostics.ts";
 import { hostUrl } from "../host-url.ts";
@@ -58,6 +59,22 @@ export const requestMirror: Policy<"requestMirror"> = {
       share: given.percentage ?? 1,
       origin: below(origin, "backend", "host"),
     };
+  },
+  cluster: {
+    field: "filter.requestMirror",
+    filter: "requestMirror",
+    read: (value, { origin, serverUrl }) => {
+      const { backendRef, percent, fraction } = value as {
+        readonly backendRef: ConfigValue;
+        readonly percent?: number;
+        readonly fraction?: { readonly numerator: number; readonly denominator?: number };
+      };
+      const at = below(origin, "backendRef");
+      const host = serverUrl(backendRef, at);
+      if (host === undefined) return undefined;
+      const part = fraction && fraction.numerator / (fraction.denominator ?? 100);
+      return { host, share: Math.min(1, part ?? (percent ?? 100) / 100), origin: at };
+    },
   },
   resolve: ({ host, share, origin }, context) => {
     if (context.route.isMcp) {

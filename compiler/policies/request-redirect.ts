@@ -1,3 +1,4 @@
+import type { ConfigValue } from "../1-parse/values.ts";
 import { choice, object } from "../schema.ts";
 import type { Policy } from "./policy.ts";
 import {
@@ -5,6 +6,7 @@ import {
   type PathChangeConfig,
   type PathChangeNode,
   pathChangeSchema,
+  readClusterPathChange,
   readPathChange,
   resolvePathChange,
 } from "./url-change.ts";
@@ -70,6 +72,26 @@ export const requestRedirect: Policy<"requestRedirect"> = {
       path: readPathChange(given.path),
       status: given.status ?? 302,
     };
+  },
+  cluster: {
+    field: "filter.requestRedirect",
+    filter: "requestRedirect",
+    read: (value) => {
+      const given = value as {
+        readonly scheme?: "http" | "https";
+        readonly hostname?: string;
+        readonly port?: number;
+        readonly path?: ConfigValue;
+        readonly statusCode?: number;
+      };
+      return {
+        scheme: given.scheme,
+        host: given.hostname,
+        port: given.port,
+        path: readClusterPathChange(given.path),
+        status: given.statusCode ?? 302,
+      };
+    },
   },
   resolve: (config, context) => {
     if (config.path === undefined) return { ...config, path: undefined };

@@ -2,6 +2,7 @@ import {
   type HeaderChangesConfig,
   type HeaderChangesNode,
   headerChangesSchema,
+  readClusterHeaderChanges,
   readHeaderChanges,
   resolveHeaderChanges,
 } from "./header-changes.ts";
@@ -27,5 +28,11 @@ export const responseHeaderModifier: Policy<"responseHeaderModifier"> = {
   schema: headerChangesSchema("Changes to the answer's headers."),
   merge: "replace",
   read: readHeaderChanges,
+  cluster: {
+    field: "traffic.headerModifiers",
+    part: "response",
+    filter: "responseHeaderModifier",
+    read: (value, { origin }) => readClusterHeaderChanges(value, "response", origin),
+  },
   resolve: resolveHeaderChanges,
 };

@@ -1,6 +1,7 @@
 import { parseDuration } from "../1-parse/duration.ts";
+import type { ConfigValue } from "../1-parse/values.ts";
 import { duration, integer, list, notYet, object } from "../schema.ts";
-import type { Policy } from "./policy.ts";
+import type { Policy, PolicyConfigs } from "./policy.ts";
 
 declare module "./policy.ts" {
   interface PolicyConfigs {
@@ -44,18 +45,8 @@ export const retry: Policy<"retry"> = {
     { description: "Sends a failed request again." },
   ),
   merge: "replace",
-  read: (value) => {
-    const given = value as {
-      readonly attempts?: number;
-      readonly backoff?: string;
-      readonly codes?: readonly number[];
-    };
-    return {
-      attempts: given.attempts ?? 1,
-      backoff: Math.round(parseDuration(given.backoff ?? "0s") ?? 0),
-      codes: given.codes ?? [],
-    };
-  },
+  read: readRetry,
+  cluster: { field: "traffic.retry", ruleField: "retry", read: readRetry },
   resolve: (config, context) => {
     if (!context.route.isMcp) return config;
     const at = { ...context.origin, part: "key" } as const;
@@ -63,3 +54,16 @@ export const retry: Policy<"retry"> = {
     return undefined;
   },
 };
+
+function readRetry(value: ConfigValue): PolicyConfigs["retry"] {
+  const given = value as {
+    readonly attempts?: number;
+    readonly backoff?: string;
+    readonly codes?: readonly number[];
+  };
+  return {
+    attempts: given.attempts ?? 1,
+    backoff: Math.round(parseDuration(given.backoff ?? "0s") ?? 0),
+    codes: given.codes ?? [],
+  };
+}

@@ -43,6 +43,7 @@ export const timeout: Policy<"timeout"> = {
   ),
   merge: "replace",
   read: readTimeouts,
+  cluster: { field: "traffic.timeouts", ruleField: "timeouts", read: readTimeouts },
   resolve: (config, context) => {
     if (!context.route.isMcp) return config;
     const at = { ...context.origin, part: "key" } as const;

@@ -1,3 +1,4 @@
+import type { ConfigValue } from "../1-parse/values.ts";
 import { below, type Origin } from "../diagnostics.ts";
 import { object, type Schema, shortText } from "../schema.ts";
 import type { ResolveContext } from "./policy.ts";
@@ -56,6 +57,21 @@ export function readPathChange(
 ): PathChangeConfig | undefined {
   if (value?.full !== undefined) return { kind: "full", value: value.full };
   return value?.prefix === undefined ? undefined : { kind: "prefix", value: value.prefix };
+}
+
+/** Gateway API `HTTPPathModifier`, validated. */
+export function readClusterPathChange(
+  value: ConfigValue | undefined,
+): PathChangeConfig | undefined {
+  if (value === undefined) return undefined;
+  const given = value as {
+    readonly type: string;
+    readonly replaceFullPath?: string;
+    readonly replacePrefixMatch?: string;
+  };
+  return given.type === "ReplaceFullPath"
+    ? { kind: "full", value: given.replaceFullPath ?? "/" }
+    : { kind: "prefix", value: given.replacePrefixMatch ?? "/" };
 }
 
 /** The change to make; undefined when the route has no prefix to replace (reported). */

@@ -1,3 +1,4 @@
+import type { ConfigValue } from "../1-parse/values.ts";
 import { object } from "../schema.ts";
 import type { HostMode } from "./host-rewrite.ts";
 import type { Policy } from "./policy.ts";
@@ -6,6 +7,7 @@ import {
   type PathChangeConfig,
   type PathChangeNode,
   pathChangeSchema,
+  readClusterPathChange,
   readPathChange,
   resolvePathChange,
 } from "./url-change.ts";
@@ -61,6 +63,20 @@ export const urlRewrite: Policy<"urlRewrite"> = {
       readonly path?: Readonly<Record<string, string>>;
     };
     return { authority: readAuthority(given.authority), path: readPathChange(given.path) };
+  },
+  cluster: {
+    field: "filter.urlRewrite",
+    filter: "urlRewrite",
+    read: (value) => {
+      const { hostname, path } = value as {
+        readonly hostname?: string;
+        readonly path?: ConfigValue;
+      };
+      return {
+        authority: hostname === undefined ? undefined : { kind: "full", value: hostname },
+        path: readClusterPathChange(path),
+      };
+    },
   },
   resolve: ({ authority, path }, context) => {
     if (context.route.isMcp) {

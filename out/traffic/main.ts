@@ -8,9 +8,11 @@ import { isUnder } from "gwc/runtime/http/path";
 import { notFound } from "gwc/runtime/http/refuse";
 import { admin } from "./routes/admin.ts";
 import { catalogue } from "./routes/catalogue.ts";
+import { feedback } from "./routes/feedback.ts";
 import { maintenance } from "./routes/maintenance.ts";
 import { oldShop } from "./routes/old-shop.ts";
 import { partners } from "./routes/partners.ts";
+import { prices } from "./routes/prices.ts";
 import { reports } from "./routes/reports.ts";
 import { search } from "./routes/search.ts";
 
@@ -18,10 +20,14 @@ import { search } from "./routes/search.ts";
 function shop(exchange: Exchange): Handled {
   const { path } = exchange;
   if (isUnder(path, "/catalogue")) return enter(exchange, "shop", "catalogue", catalogue);
+  if (isUnder(path, "/feedback") && exchange.method === "POST") {
+    return enter(exchange, "shop", "feedback", feedback);
+  }
   if (isUnder(path, "/partners")) return enter(exchange, "shop", "partners", partners);
   if (isUnder(path, "/reports")) return enter(exchange, "shop", "reports", reports);
   if (isUnder(path, "/orders")) return enter(exchange, "shop", "maintenance", maintenance);
   if (isUnder(path, "/search")) return enter(exchange, "shop", "search", search);
+  if (isUnder(path, "/prices")) return enter(exchange, "shop", "prices", prices);
   if (isUnder(path, "/admin")) return enter(exchange, "shop", "admin", admin);
   if (isUnder(path, "/shop")) return enter(exchange, "shop", "old-shop", oldShop);
   return notFound(exchange);

@@ -21,6 +21,11 @@ export function file(path: string): string {
   return resolve(process.env.GWC_CONFIG_DIR ?? ".", path);
 }
 
+/** The absolute path of a key of a mounted Secret, NAME/KEY: below GWC_SECRETS_DIR, else /etc/gwc/secrets. */
+export function secretFile(path: string): string {
+  return resolve(process.env.GWC_SECRETS_DIR ?? "/etc/gwc/secrets", path);
+}
+
 /** The same of an upstream that is reached over TLS, whatever the environment says about it. */
 export function httpsUrl(text: string): string {
   return httpUrl(text).replace(/^http:/, "https:");

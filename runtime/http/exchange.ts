@@ -1,5 +1,6 @@
 import type { RequestVariables } from "../cel/variables.ts";
 import type { GatewayContext } from "../gateway/context.ts";
+import type { AnswerSink } from "./answer-sink.ts";
 import type { BodySource } from "./body.ts";
 
 /**
@@ -55,6 +56,8 @@ export interface Exchange extends RequestVariables {
    * it arrives (it can then be read by nobody else).
    */
   readonly body: Uint8Array | BodySource | null;
+  /** The content of the request body for expressions, once a policy has buffered it (`bufferBody`). */
+  bufferedBody: Uint8Array | undefined;
   /** Another body goes upstream from here on: bytes of a policy, or the client's body passed through one. */
   setRequestBody(body: Uint8Array | BodySource): void;
 
@@ -65,6 +68,8 @@ export interface Exchange extends RequestVariables {
   /** Removes every header of that name (lower case) from whatever answer this exchange gets. */
   removeResponseHeader(name: string): void;
 
+  /** From here on every answer goes through what `filter` makes of the way to the client. */
+  filterAnswer(filter: (next: AnswerSink) => AnswerSink): void;
   /** Answers at once. `headers` is a flat list; Content-Length is set from the body. */
   respond(status: number, headers: readonly string[], body?: string | Uint8Array): void;
   /**

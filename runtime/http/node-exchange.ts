@@ -1,4 +1,5 @@
 import type { GatewayContext } from "../gateway/context.ts";
+import type { AnswerSink } from "./answer-sink.ts";
 import { type BodySource, collect } from "./body.ts";
 import type { Exchange, ExchangeRecord } from "./exchange.ts";
 import { HeaderEdits } from "./header-edits.ts";
@@ -15,6 +16,7 @@ const oneWrite = 4096;
 export class NodeExchange extends RequestHead implements Exchange {
   readonly gateway: GatewayContext;
   refusalFormat: "text" | "json-rpc" = "text";
+  bufferedBody: Uint8Array | undefined;
   readonly record: ExchangeRecord = {
     route: undefined,
     listener: undefined,
@@ -29,6 +31,7 @@ export class NodeExchange extends RequestHead implements Exchange {
   #bytes: Promise<Buffer | "too-large" | "aborted"> | undefined;
   #collected: Buffer | undefined;
   #replacement: Uint8Array | BodySource | undefined;
+  #filter: AnswerSink | undefined;
   #edits: HeaderEdits | undefined;
   /** Bytes of the answer's body still to come, when its length was announced. */
   #remaining: number | undefined;
@@ -59,10 +62,6 @@ export class NodeExchange extends RequestHead implements Exchange {
     if (this.#replacement !== undefined) return this.#replacement;
     if (!this.hasBody) return null;
     return this.#collected ?? this.#bodySource();
-  }
-
-  get bufferedBody(): Uint8Array | undefined {
-    return this.#collected;
   }
 
   setRequestBody(body: Uint8Array | BodySource): void {
@@ -99,16 +98,58 @@ export class NodeExchange extends RequestHead implements Exchange {
     this.#edits.remove(name);
   }
 
+  filterAnswer(filter: (next: AnswerSink) => AnswerSink): void {
+    this.#filter = filter(
+      this.#filter ?? {
+        respond: (status, headers, body) => this.#respond(status, headers, body),
+        respondHead: (status, headers, length) => this.#respondHead(status, headers, length),
+        write: (chunk) => this.#write(chunk),
+        end: () => this.#end(),
+      },
+    );
+  }
+
   respond(status: number, headers: HeaderList, body: string | Uint8Array = ""): void {
     if (this.#isAnswered || this.#isOver) return;
+    if (this.#filter === undefined) {
+      this.#respond(status, headers, body);
+      return;
+    }
+    this.#isAnswered = true;
+    this.#filter.respond(status, headers, body);
+  }
+
+  respondHead(status: number, headers: HeaderList, length?: number): void {
+    if (this.#isAnswered || this.#isOver) return;
+    if (this.#filter === undefined) {
+      this.#respondHead(status, headers, length);
+      return;
+    }
+    this.#isAnswered = true;
+    this.#filter.respondHead(status, headers, length);
+  }
+
+  write(chunk: string | Uint8Array): boolean {
+    if (this.#isOver || !this.#isAnswered) return true;
+    return this.#filter === undefined ? this.#write(chunk) : this.#filter.write(chunk);
+  }
+
+  end(): void {
+    if (this.#isOver || !this.#isAnswered) return;
+    if (this.#filter === undefined) this.#end();
+    else this.#filter.end();
+  }
+
+  #respond(status: number, headers: HeaderList, body: string | Uint8Array): void {
+    if (this.#isOver) return;
     const bytes = typeof body === "string" ? Buffer.from(body) : body;
     this.#writeHead(status, headers, bytes.length);
     this.#isOver = true;
     this.#endWith(bytes);
   }
 
-  respondHead(status: number, headers: HeaderList, length?: number): void {
-    if (this.#isAnswered || this.#isOver) return;
+  #respondHead(status: number, headers: HeaderList, length: number | undefined): void {
+    if (this.#isOver) return;
     this.#writeHead(status, headers, length);
     this.#remaining = length;
     // The first piece of the body usually comes in this tick: one packet. When it does not, the head goes alone.
@@ -117,8 +158,8 @@ export class NodeExchange extends RequestHead implements Exchange {
     });
   }
 
-  write(chunk: string | Uint8Array): boolean {
-    if (this.#isOver || !this.#isAnswered) return true;
+  #write(chunk: string | Uint8Array): boolean {
+    if (this.#isOver) return true;
     this.#isFlushed = true;
     const bytes = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
     if (this.#remaining !== undefined) {
@@ -140,8 +181,8 @@ export class NodeExchange extends RequestHead implements Exchange {
     this.#drainListener = listener;
   }
 
-  end(): void {
-    if (this.#isOver || !this.#isAnswered) return;
+  #end(): void {
+    if (this.#isOver) return;
     this.#isOver = true;
     this.#response.end();
   }

@@ -35,7 +35,8 @@ function keyCode(source: PolicySettings["apiKey"]["keys"][number]): Code {
     case "hash":
       return code`${imported(MODULE, "hashedKey")}(${literal(source.sha256)}, ${metadata})`;
     case "file": {
-      const path = code`${imported("gwc/runtime/gateway/late", "file")}(${literal(source.file)})`;
+      const open = source.isSecret === true ? "secretFile" : "file";
+      const path = code`${imported("gwc/runtime/gateway/late", open)}(${literal(source.file)})`;
       return code`${imported(MODULE, "keyInFile")}(${path}, ${metadata})`;
     }
   }

@@ -1,4 +1,5 @@
 import { code, imported, join } from "../code.ts";
+import { readsBody } from "../reads.ts";
 import { rulesCode } from "../rules.ts";
 import { ifStatement } from "../statements.ts";
 import { parameter } from "../variables.ts";
@@ -14,6 +15,10 @@ export const authorizationTemplate: PolicyTemplate<"authorization"> = (
   const passed = variables.map((variable) => declared.argument(variable));
   const refuse = imported("gwc/runtime/policies/authorization", "refuseUnauthorized");
   return {
+    readsRequestBody: readsBody(
+      settings.rules.map(({ expression }) => expression),
+      "request",
+    ),
     declarations: [
       code`
         ${trace(origin)}

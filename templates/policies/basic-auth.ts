@@ -29,6 +29,9 @@ function source(passwords: PolicySettings["basicAuth"]["passwords"]): Code {
   if (passwords.kind === "text") {
     return code`${imported(MODULE, "givenPasswords")}(${literal(passwords.text)})`;
   }
-  const path = imported("gwc/runtime/gateway/late", "file");
+  const path = imported(
+    "gwc/runtime/gateway/late",
+    passwords.isSecret === true ? "secretFile" : "file",
+  );
   return code`${imported(MODULE, "passwordsInFile")}(${path}(${literal(passwords.file)}))`;
 }

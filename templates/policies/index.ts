@@ -7,6 +7,7 @@ import { csrfTemplate } from "./csrf.ts";
 import { directResponseTemplate } from "./direct-response.ts";
 import { hostRewriteTemplate } from "./host-rewrite.ts";
 import { jwtAuthTemplate } from "./jwt-auth.ts";
+import { localRateLimitTemplate } from "./local-rate-limit.ts";
 import { mcpAuthenticationTemplate } from "./mcp-authentication.ts";
 import { mcpAuthorizationTemplate } from "./mcp-authorization.ts";
 import type { PolicyCode, PolicyTemplate, RouteScope } from "./policy.ts";
@@ -16,6 +17,7 @@ import { requestRedirectTemplate } from "./request-redirect.ts";
 import { responseHeaderModifierTemplate } from "./response-header-modifier.ts";
 import { retryTemplate } from "./retry.ts";
 import { timeoutTemplate } from "./timeout.ts";
+import { transformationsTemplate } from "./transformations.ts";
 import { urlRewriteTemplate } from "./url-rewrite.ts";
 
 /** The template of every policy; the place in the list is the place in the request order. */
@@ -27,6 +29,8 @@ const templates: { readonly [Kind in PolicyKind]: PolicyTemplate<Kind> } = {
   apiKey: apiKeyTemplate,
   authorization: authorizationTemplate,
   mcpAuthorization: mcpAuthorizationTemplate,
+  localRateLimit: localRateLimitTemplate,
+  transformations: transformationsTemplate,
   csrf: csrfTemplate,
   requestHeaderModifier: requestHeaderModifierTemplate,
   responseHeaderModifier: responseHeaderModifierTemplate,

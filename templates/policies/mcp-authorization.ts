@@ -1,6 +1,7 @@
 import type { PolicySettings } from "../../compiler/ir.ts";
 import { type Code, code, imported, importedType, join, literal, name } from "../code.ts";
 import type { Expressions } from "../expression.ts";
+import { readsBody } from "../reads.ts";
 import { rulesCode } from "../rules.ts";
 import { parameter } from "../variables.ts";
 import type { PolicyTemplate } from "./policy.ts";
@@ -29,6 +30,10 @@ export const mcpAuthorizationTemplate: PolicyTemplate<"mcpAuthorization"> = (
       `,
     ],
     steps: [],
+    readsRequestBody: readsBody(
+      [...rules, ...ofTargets.flatMap((each) => each.rules)].map(({ expression }) => expression),
+      "request",
+    ),
     mcpRule:
       others.length === 0
         ? code`mayUse`

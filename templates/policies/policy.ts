@@ -14,6 +14,8 @@ export interface PolicyCode {
   readonly first?: readonly Hole[];
   /** True when a step awaits. */
   readonly isAsync?: boolean;
+  /** True when its expressions read `request.body`: the body is held before the steps. */
+  readonly readsRequestBody?: boolean;
   /** The CEL variable that a step declares: `jwt`. */
   readonly defines?: string;
   /** The steps when nothing later reads that variable, where they are others. */

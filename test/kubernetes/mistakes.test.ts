@@ -44,10 +44,7 @@ it.each([
   {
     what: "a frontend section on a listener",
     document: policy(target("Gateway", "gw", "own"), "frontend: {tls: {handshakeTimeout: 1s}}"),
-    said: [
-      'not-built-yet: "tls" is not built yet: this gwc knows TLS settings of listeners, but cannot enforce it',
-      'wrong-target: "frontend" can\'t target "own" of Gateway "default/gw"',
-    ],
+    said: ['wrong-target: "frontend" can\'t target "own" of Gateway "default/gw"'],
   },
   {
     what: "a traffic section on a Service",

@@ -13,6 +13,9 @@ export interface ClusterFields {
   readonly rule: BuiltRuleFields;
 }
 
+/** Fields of the frontend, which is no policy of a route. */
+const FRONTEND = ["frontend.tcp", "frontend.tls", "frontend.http"];
+
 /** What is built, as the policies say. */
 export function builtFields(): ClusterFields {
   const claimed = policies.flatMap(({ cluster }): readonly ClusterForm<unknown>[] =>
@@ -25,7 +28,7 @@ export function builtFields(): ClusterFields {
     .filter((field) => field.startsWith("backend."))
     .map((field) => field.slice("backend.".length));
   return {
-    policy: new Set(fields),
+    policy: new Set([...fields, ...FRONTEND]),
     backend: new Set(backend),
     rule: { filters: new Set(inRules), fields: new Set(ofRules) },
   };

@@ -75,20 +75,29 @@ function inlineValues(
 ): readonly FieldValue[] {
   const place = below(route.origin, "spec", "rules", index);
   const made = { level: "inline", source: route } as const;
-  return policies.flatMap(({ cluster }): readonly FieldValue[] => {
+  const found = policies.flatMap(({ cluster }): readonly FieldValue[] => {
     if (cluster === undefined) return [];
-    const { field, filter, ruleField } = cluster;
+    const { field, filter, ruleField, part } = cluster;
     const filters = (rule.filters ?? []).flatMap((each, position): readonly FieldValue[] => {
-      const value = filter === undefined ? undefined : each[filter];
-      if (value === undefined || filter === undefined) return [];
-      return [{ ...made, field, value, origin: below(place, "filters", position, filter) }];
+      const given = filter === undefined ? undefined : each[filter];
+      if (given === undefined || filter === undefined) return [];
+      const value = part === undefined ? given : { [part]: given };
+      const origin = below(place, "filters", position, filter);
+      const partOrigins = part === undefined ? {} : { partOrigins: { [part]: origin } };
+      return [{ ...made, field, value, origin, ...partOrigins }];
     });
     const own = ruleField === undefined ? undefined : Reflect.get(rule, ruleField);
     if (own === undefined || ruleField === undefined) return filters;
-    return [
-      ...filters,
-      { ...made, field, value: own as ConfigValue, origin: below(place, ruleField) },
-    ];
+    const value = own as ConfigValue;
+    return [...filters, { ...made, field, value, origin: below(place, ruleField) }];
+  });
+  // Filters that say the parts of one field are one value of it.
+  return [...Map.groupBy(found, ({ field }) => field).values()].flatMap((values) => {
+    const [first, ...others] = values;
+    if (first === undefined || others.length === 0) return values;
+    const parts = values.map(({ value }) => value as Readonly<Record<string, ConfigValue>>);
+    const partOrigins = Object.assign({}, ...values.map((each) => each.partOrigins));
+    return [{ ...first, value: Object.assign({}, ...parts) as ConfigValue, partOrigins }];
   });
 }
 

@@ -1,9 +1,9 @@
 import { GATEWAY_GROUP } from "../../1-parse/kubernetes/kinds.ts";
 import { below, keyOf } from "../../diagnostics.ts";
-import { defaultFrontend } from "../../frontend.ts";
 import type { Manifest, ManifestOf } from "../../manifests.ts";
 import type { GatewayResource, Resource, RouteResource } from "../../resources.ts";
 import { type AnyRoute, type Attachment, attach, parentKey, ROUTE_KINDS } from "./attach.ts";
+import { gatewayFrontend } from "./frontend.ts";
 import { routeResources } from "./http-routes.ts";
 import { byAge, Inventory, titleOf } from "./inventory.ts";
 import { type ClusterListener, checkListenerSets, listenersOf } from "./listeners.ts";
@@ -47,6 +47,7 @@ export function resolveCluster(
     ...references,
     policyIndex: targetPolicies(references),
     effective: new Set(),
+    secrets: new Map(),
     conflicts: new Set(),
   };
   const routes = ROUTE_KINDS.flatMap((kind): readonly AnyRoute[] => inventory.all(kind));
@@ -56,8 +57,9 @@ export function resolveCluster(
   for (const { route } of attachments) reportLaterKind(route, references);
   const byGateway = Map.groupBy(attachments, ({ listener }) => listener.gateway);
   const gateways = own.map((manifest): ClusterGateway => {
-    const gateway = gatewayResource(manifest, listeners, context);
-    return { manifest, gateway, routes: routesOf(byGateway.get(manifest) ?? [], context) };
+    // Routes come first: their policies say which Secrets the Gateway mounts.
+    const routes = routesOf(byGateway.get(manifest) ?? [], context);
+    return { manifest, gateway: gatewayResource(manifest, listeners, context), routes };
   });
   reportWithoutEffect(context, own);
   return { manifests, inventory, context, listeners, attachments, gateways };
@@ -89,14 +91,15 @@ function gatewayResource(
     .filter(({ gateway }) => gateway === manifest)
     .map(({ resource }) => resource);
   const parameters = parametersOf(manifest, context);
+  const secrets = context.secrets.get(`${manifest.namespace}/${manifest.name}`) ?? new Set();
   const process = processSettings(parameters);
   checkGrace(parameters, process, context.diagnostics);
   return {
     kind: "gateway",
     name: manifest.name,
     process,
-    frontend: defaultFrontend(manifest.origin),
-    deployment: deploymentOf(manifest, parameters, own),
+    frontend: gatewayFrontend(manifest, context),
+    deployment: deploymentOf(manifest, parameters, own, secrets),
     listeners: own,
     origin: below(manifest.origin, "spec"),
   };
@@ -153,8 +156,6 @@ function reportWithoutEffect(
     );
     // One whose targets could not be found has been reported.
     if (!targeted.has(title) && !isEmpty) continue;
-    const hasFrontend = policy.spec.frontend !== undefined;
-    if (hasFrontend) continue;
     diagnostics.report("policy-without-effect", keyOf(below(policy.origin, "spec")), {
       policy: title,
     });

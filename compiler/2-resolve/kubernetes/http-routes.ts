@@ -1,6 +1,12 @@
 import { below, type Origin } from "../../diagnostics.ts";
 import type { HttpRouteMatch, HttpRouteRule, HttpValueMatch, ManifestOf } from "../../manifests.ts";
-import type { MatchConfig, RouteResource, ValueMatchConfig } from "../../resources.ts";
+import { policyOf } from "../../policies/index.ts";
+import type {
+  MatchConfig,
+  PolicyConfig,
+  RouteResource,
+  ValueMatchConfig,
+} from "../../resources.ts";
 import type { Attachment } from "./attach.ts";
 import { backendOf, type ClusterBackend } from "./backends.ts";
 import type { Traffic } from "./effective.ts";
@@ -17,6 +23,8 @@ export function routeResources(
     const origin = below(route.origin, "spec", "rules", index);
     const backends = ruleBackends(route, rule, origin, context);
     const traffic: Traffic = { listener, route, rule, index, backend: backends[0] };
+    checkFilters(rule, origin, context);
+    const policies = routePolicies(traffic, context);
     const own = rules.length === 1 ? "" : `-${rule.name ?? index}`;
     return {
       kind: "route",
@@ -27,10 +35,42 @@ export function routeResources(
       matches: (rule.matches ?? [{}]).map((match, position) =>
         readMatch(match, below(origin, "matches", position)),
       ),
-      policies: routePolicies(traffic, context),
-      backends: backends.map(({ config }) => config),
+      ...withoutUnreached(policies, backends),
       origin,
     };
+  });
+}
+
+/**
+ * A policy that answers by itself, written by someone else than the route's author, takes the place of the backends and
+ * of what would act after it.
+ */
+function withoutUnreached(
+  policies: readonly PolicyConfig[],
+  backends: readonly ClusterBackend[],
+): Pick<RouteResource, "policies" | "backends"> {
+  const end = policies.findIndex(
+    ({ kind, origin }) =>
+      policyOf(kind).answers === true && origin.resource?.name.startsWith("GatewayPolicy "),
+  );
+  if (end >= 0) return { policies: policies.slice(0, end + 1), backends: [] };
+  return { policies, backends: backends.map(({ config }) => config) };
+}
+
+/** A filter that stands twice: only one of them would act. */
+function checkFilters(
+  { filters = [] }: HttpRouteRule,
+  origin: Origin,
+  { diagnostics }: PolicyContext,
+): void {
+  const seen = new Set<unknown>();
+  filters.forEach(({ type }, index) => {
+    if (seen.has(type)) {
+      const what = "several filters of one type in a rule";
+      const at = below(origin, "filters", index);
+      diagnostics.report("not-built-yet", at, { what, field: `"${String(type)}"` });
+    }
+    seen.add(type);
   });
 }
 
@@ -47,14 +87,10 @@ export function ruleBackends(
   context: PolicyContext,
 ): readonly ClusterBackend[] {
   const place = below(origin, "backendRefs");
-  if (backendRefs.length > 1 || backendRefs[0]?.weight === 0) {
-    const at = below(place, backendRefs.length > 1 ? 1 : 0);
-    const what = "sharing traffic between backends";
-    context.diagnostics.report("not-built-yet", at, { what, field: '"backendRefs"' });
-  }
-  return backendRefs.map((reference, index) =>
-    backendOf(reference, route, below(place, index), context),
-  );
+  return backendRefs.map((reference, index) => {
+    const backend = backendOf(reference, route, below(place, index), context);
+    return { ...backend, config: { ...backend.config, weight: reference.weight ?? 1 } };
+  });
 }
 
 function readMatch(match: HttpRouteMatch, origin: Origin): MatchConfig {

@@ -33,6 +33,8 @@ export interface FieldValue {
   /** The resource that says it. */
   readonly source: Manifest;
   readonly origin: Origin;
+  /** Where its parts stand, when they stand apart. */
+  readonly partOrigins?: Readonly<Record<string, Origin>>;
 }
 
 /** What holds for a field: the values that count, and those that don't. */

@@ -1,6 +1,6 @@
 import type { ConfigValue } from "../../1-parse/values.ts";
 import { keyOf, type Origin } from "../../diagnostics.ts";
-import type { BackendReference } from "../../manifests.ts";
+import type { BackendReference, Manifest } from "../../manifests.ts";
 import { policies } from "../../policies/index.ts";
 import type { ClusterContext, ClusterForm } from "../../policies/policy.ts";
 import type { PolicyConfig } from "../../resources.ts";
@@ -10,12 +10,16 @@ import { titleOf } from "./inventory.ts";
 import type { EffectiveField, FieldValue } from "./merge.ts";
 import type { PolicyIndex } from "./policy-targets.ts";
 import type { ReferenceContext } from "./references.ts";
+import { secretFiles } from "./secrets.ts";
+import { selects } from "./selectors.ts";
 
 /** What reading policies needs, and what it finds out about them. */
 export interface PolicyContext extends ReferenceContext {
   readonly policyIndex: PolicyIndex;
   /** The resources one of whose values counts somewhere. */
   readonly effective: Set<string>;
+  /** The Secrets that each Gateway's pods mount, by the Gateway's `NAMESPACE/NAME`. */
+  readonly secrets: Map<string, Set<string>>;
   /** Conflicts that have been reported: one message for each pair of values. */
   readonly conflicts: Set<string>;
 }
@@ -29,16 +33,23 @@ export function routePolicies(traffic: Traffic, context: PolicyContext): readonl
       .filter(({ field }) => isMcp || !field.startsWith("backend.mcp."))
       .map((each) => [each.field, each]),
   );
-  for (const field of fields.values()) note(field, context);
+  for (const field of fields.values()) noteField(field, context);
   const parts = isMcp ? partFields(traffic, context) : new Map<string, never>();
+  const { gateway } = traffic.listener;
   return policies.flatMap(({ kind, cluster }) => {
     if (cluster === undefined) return [];
     // A policy's own cluster form reads and joins what it has read itself.
     const form = cluster as ClusterForm<unknown>;
-    const config = withParts(form, read(form, fields.get(form.field), context), parts, context);
-    const origin = (fields.get(form.field) ?? parts.get(form.field)?.[0]?.field)?.values.at(
-      -1,
-    )?.origin;
+    const config = withParts(
+      form,
+      read(form, fields.get(form.field), gateway, context),
+      parts,
+      gateway,
+      context,
+    );
+    const held = fields.get(form.field) ?? parts.get(form.field)?.[0]?.field;
+    const value = held?.values.at(-1);
+    const origin = value?.partOrigins?.[form.part ?? ""] ?? value?.origin;
     return config === undefined || origin === undefined
       ? []
       : [{ kind, config, origin } as PolicyConfig];
@@ -60,7 +71,7 @@ function partFields(
   const found = [...(traffic.backend?.parts ?? [])].flatMap(([target, part]) =>
     partPolicy(traffic, part, context.policyIndex).map((field) => ({ target, field })),
   );
-  for (const { field } of found) note(field, context);
+  for (const { field } of found) noteField(field, context);
   return Map.groupBy(found, ({ field }) => field.field);
 }
 
@@ -68,6 +79,7 @@ function withParts(
   form: ClusterForm<unknown>,
   config: unknown,
   parts: ReadonlyMap<string, readonly PartField[]>,
+  gateway: Manifest,
   context: PolicyContext,
 ): unknown {
   const own = parts.get(form.field) ?? [];
@@ -86,7 +98,7 @@ function withParts(
     return config;
   }
   const configs = own.flatMap(({ target, field }): readonly [string, unknown][] => {
-    const value = read(form, field, context);
+    const value = read(form, field, gateway, context);
     return value === undefined ? [] : [[target, value]];
   });
   return form.perTarget(config, new Map(configs));
@@ -96,28 +108,41 @@ function withParts(
 function read(
   form: ClusterForm<unknown>,
   field: EffectiveField | undefined,
+  gateway: Manifest,
   context: PolicyContext,
 ): unknown {
   const configs = (field?.values ?? []).flatMap((each) => {
-    const config = form.read(each.value, clusterContext(each, context));
+    const config = form.read(each.value, clusterContext(each, gateway, context));
     return config === undefined ? [] : [config];
   });
   if (configs.length === 0 || form.join === undefined) return configs.at(-1);
   return form.join(configs);
 }
 
-function clusterContext({ source, origin }: FieldValue, context: PolicyContext): ClusterContext {
+function clusterContext(
+  { source, origin }: FieldValue,
+  gateway: Manifest,
+  context: PolicyContext,
+): ClusterContext {
   return {
     origin,
     diagnostics: context.diagnostics,
     serverUrl: (reference: ConfigValue, at: Origin) =>
       // The schema has checked the shape.
       serverUrl(reference as unknown as BackendReference, source, at, context),
+    secretFiles: (name, keys, at) =>
+      secretFiles({ name, keys, from: source, gateway, origin: at }, context),
+    secretsWith: (matchLabels) =>
+      context.inventory
+        .all("Secret")
+        .filter(({ namespace }) => namespace === source.namespace)
+        .filter(({ labels }) => selects({ matchLabels }, labels))
+        .map(({ name }) => name),
   };
 }
 
 /** Remembers who has an effect, and reports who lost to a policy of the same level. */
-function note({ values, conflicts }: EffectiveField, context: PolicyContext): void {
+export function noteField({ values, conflicts }: EffectiveField, context: PolicyContext): void {
   for (const { source } of values) context.effective.add(titleOf(source));
   for (const { lost, won } of conflicts) {
     const key = JSON.stringify([lost.origin, won.origin]);

@@ -33,6 +33,7 @@ export function deploymentOf(
   gateway: ManifestOf<"Gateway">,
   parameters: readonly ParametersSpec[],
   listeners: readonly ListenerResource[],
+  ofPolicies: ReadonlySet<string>,
 ): DeploymentNode {
   const { gatewayClassName = "", infrastructure } = gateway.spec ?? {};
   const secrets = listeners.flatMap(({ tls }) =>
@@ -49,7 +50,7 @@ export function deploymentOf(
     pullPolicy: image.pullPolicy,
     env: parameters.flatMap(({ env }) => env ?? []),
     resources: last(parameters, ({ resources }) => resources),
-    secrets: [...new Set(secrets)].toSorted(),
+    secrets: [...new Set([...secrets, ...ofPolicies])].toSorted(),
     overlays: {
       deployment: overlays(parameters, "deployment"),
       service: overlays(parameters, "service"),

@@ -1,0 +1,164 @@
+import { parseDuration } from "../1-parse/duration.ts";
+import type { ConfigValue } from "../1-parse/values.ts";
+import { below, type Origin } from "../diagnostics.ts";
+import type { CompiledExpression } from "../ir.ts";
+import { choice, duration, expression, integer, list, notYet, object } from "../schema.ts";
+import { type ExpressionConfig, resolveExpression } from "./expressions.ts";
+import type { Policy } from "./policy.ts";
+
+/** A limit as configured; what is missing is reported. */
+interface LimitConfig {
+  readonly capacity: number;
+  readonly refill: number | undefined;
+  /** Milliseconds. */
+  readonly interval: number | undefined;
+  readonly key: ExpressionConfig | undefined;
+  readonly origin: Origin;
+  /** The fields that the other ones need. */
+  readonly needs: readonly [refill: string, interval: string];
+}
+
+/** A token bucket, for all requests or for each value of a key. */
+export interface LimitNode {
+  /** What the generated code calls it: `perMinute`. */
+  readonly name: string;
+  readonly capacity: number;
+  readonly refill: number;
+  readonly interval: number;
+  readonly key: CompiledExpression | undefined;
+  readonly origin: Origin;
+}
+
+declare module "./policy.ts" {
+  interface PolicyConfigs {
+    localRateLimit: { readonly limits: readonly LimitConfig[] };
+  }
+}
+
+declare module "../ir.ts" {
+  interface PolicySettings {
+    /** In the order in which they are asked: by key first, then the shorter intervals. */
+    localRateLimit: { readonly limits: readonly LimitNode[] };
+  }
+}
+
+const UNITS = { Seconds: 1000, Minutes: 60_000, Hours: 3_600_000 } as const;
+
+const MAX = 1_000_000_000;
+
+/** How many requests pass in a time, counted by each gateway for itself. */
+export const localRateLimit: Policy<"localRateLimit"> = {
+  kind: "localRateLimit",
+  summary:
+    "token buckets, for all requests of the route or one for each caller (`key`); 429 beyond",
+  scope: ["route"],
+  schema: list(
+    object(
+      {
+        requests: integer("Requests in one unit of time.", 1, MAX),
+        unit: choice("The unit.", Object.keys(UNITS)),
+        burst: integer("Requests beyond them that may come at once.", 0, MAX, { default: 0 }),
+        maxTokens: integer("What the bucket holds at most, and at first.", 1, MAX),
+        tokensPerFill: integer("What each interval brings.", 1, MAX),
+        fillInterval: duration("The interval."),
+        type: choice("What takes a token.", ["requests"], {
+          default: "requests",
+          notYetValues: { tokens: "limits of LLM tokens" },
+        }),
+        tokens: notYet("limits of LLM tokens"),
+        key: expression(
+          "Gives each value its own bucket: `jwt.sub`, `source.address`. Callers for whom it fails share one.",
+        ),
+      },
+      {
+        exactlyOneOf: ["requests", "maxTokens", "tokens"],
+        description: "`requests` in each `unit`, or a token bucket in its own words.",
+      },
+    ),
+    { minItems: 1, maxItems: 16, description: "Limits; a request has to pass all of them." },
+  ),
+  merge: "replace",
+  read: (value, origin) => ({
+    limits: (value as readonly ConfigValue[]).map((each, index) =>
+      readLimit(each, below(origin, index)),
+    ),
+  }),
+  cluster: {
+    field: "traffic.rateLimit",
+    read: (value, { origin }) => {
+      const { local = [] } = value as { readonly local?: readonly ConfigValue[] };
+      const at = below(origin, "local");
+      return { limits: local.map((each, index) => readLimit(each, below(at, index))) };
+    },
+  },
+  resolve: ({ limits }, { diagnostics }) => {
+    const names = new Map<string, number>();
+    const resolved = limits.flatMap((limit): LimitNode[] => {
+      const { capacity, refill, interval, origin, needs } = limit;
+      const missing = [refill, interval].flatMap((part, index) =>
+        part === undefined ? [needs[index] ?? ""] : [],
+      );
+      for (const key of missing) {
+        diagnostics.report("missing-field", origin, { owner: "localRateLimit", key });
+      }
+      if (interval !== undefined && interval < 1) {
+        const bound = { field: `"${needs[1]}"`, bound: "is at least 1ms" };
+        diagnostics.report("out-of-range", below(origin, needs[1]), bound);
+        return [];
+      }
+      const options = { phase: "request", slot: "value" } as const;
+      const key = limit.key && resolveExpression(limit.key, options, diagnostics);
+      if (refill === undefined || interval === undefined) return [];
+      if (limit.key !== undefined && key === undefined) return [];
+      const name = nameOf(interval, key !== undefined);
+      const count = (names.get(name) ?? 0) + 1;
+      names.set(name, count);
+      const unique = count === 1 ? name : `${name}${count}`;
+      return [{ name: unique, capacity, refill, interval, key, origin }];
+    });
+    return resolved.length === limits.length ? { limits: resolved.sort(compareLimits) } : undefined;
+  },
+};
+
+function readLimit(value: ConfigValue, origin: Origin): LimitConfig {
+  const given = value as {
+    readonly requests?: number;
+    readonly unit?: keyof typeof UNITS;
+    readonly burst?: number;
+    readonly maxTokens?: number;
+    readonly tokensPerFill?: number;
+    readonly fillInterval?: string;
+    readonly key?: string;
+  };
+  const key =
+    given.key === undefined ? undefined : { text: given.key, origin: below(origin, "key") };
+  if (given.requests !== undefined) {
+    const { requests, unit, burst = 0 } = given;
+    const interval = unit === undefined ? undefined : UNITS[unit];
+    const needs = ["requests", "unit"] as const;
+    return { capacity: requests + burst, refill: requests, interval, key, origin, needs };
+  }
+  const interval = given.fillInterval === undefined ? undefined : parseDuration(given.fillInterval);
+  const needs = ["tokensPerFill", "fillInterval"] as const;
+  return {
+    capacity: given.maxTokens ?? 0,
+    refill: given.tokensPerFill,
+    interval,
+    key,
+    origin,
+    needs,
+  };
+}
+
+function nameOf(interval: number, isKeyed: boolean): string {
+  const unit = { 1000: "perSecond", 60000: "perMinute", 3600000: "perHour" }[interval];
+  return `${unit ?? "perInterval"}${isKeyed ? "ByKey" : ""}`;
+}
+
+/**
+ * A request that one limit refuses has taken tokens of those before it: so the caller's own come before everybody's,
+ * and those that come back soon before the others.
+ */
+function compareLimits(a: LimitNode, b: LimitNode): number {
+  return Number(b.key !== undefined) - Number(a.key !== undefined) || a.interval - b.interval;
+}

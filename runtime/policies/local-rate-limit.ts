@@ -1,0 +1,128 @@
+import { hash } from "node:crypto";
+import { fieldText } from "../cel/field-text.ts";
+import type { Exchange } from "../http/exchange.ts";
+import { refuse } from "../http/refuse.ts";
+
+/** A token bucket: each request takes a token, and each interval brings some back. */
+export interface RateLimitSettings {
+  /** Tokens that it holds at most, and at first. */
+  readonly capacity: number;
+  /** Tokens that each interval brings. */
+  readonly refill: number;
+  /** Milliseconds. */
+  readonly interval: number;
+}
+
+/** A bucket for each caller. */
+export interface KeyedRateLimitSettings extends RateLimitSettings {
+  /** Callers that are remembered; beyond it the one that was not seen for longest is forgotten. */
+  readonly maxKeys: number;
+}
+
+/** A limit that all requests share. */
+export function openRateLimit(settings: RateLimitSettings): RateLimit {
+  return new RateLimit(settings);
+}
+
+/** A limit for each key. */
+export function openKeyedRateLimit(settings: KeyedRateLimitSettings): KeyedRateLimit {
+  return new KeyedRateLimit(settings);
+}
+
+/** True: no token was left, and the request was answered with 429. */
+export function refuseOverLimit(exchange: Exchange, limit: RateLimit): boolean {
+  const wait = limit.take(performance.now());
+  return wait > 0 && refuseFor(exchange, wait, limit.settings);
+}
+
+/** The same for the bucket of a key. Callers without a key (an expression that fails) share one. */
+export function refuseOverKeyedLimit(
+  exchange: Exchange,
+  limit: KeyedRateLimit,
+  key: unknown,
+): boolean {
+  const wait = limit.take(key, performance.now());
+  return wait > 0 && refuseFor(exchange, wait, limit.settings);
+}
+
+/** One bucket, refilled when it is looked at. */
+class RateLimit {
+  readonly settings: RateLimitSettings;
+  #tokens: number;
+  /** When the interval that runs began; the first request starts it. */
+  #since = Number.NaN;
+
+  constructor(settings: RateLimitSettings) {
+    this.settings = settings;
+    this.#tokens = settings.capacity;
+  }
+
+  /** Takes a token: 0; or there is none: the milliseconds until the next ones come. */
+  take(now: number): number {
+    const { capacity, refill, interval } = this.settings;
+    if (Number.isNaN(this.#since)) this.#since = now;
+    const intervals = Math.floor((now - this.#since) / interval);
+    if (intervals > 0) {
+      this.#since += intervals * interval;
+      this.#tokens = Math.min(capacity, this.#tokens + intervals * refill);
+    }
+    if (this.#tokens === 0) return this.#since + interval - now;
+    this.#tokens -= 1;
+    return 0;
+  }
+}
+
+/** Buckets by key, the one that was used last at the end. */
+class KeyedRateLimit {
+  readonly settings: KeyedRateLimitSettings;
+  readonly #buckets = new Map<string, RateLimit>();
+
+  constructor(settings: KeyedRateLimitSettings) {
+    this.settings = settings;
+  }
+
+  take(value: unknown, now: number): number {
+    const key = keyOf(value);
+    let bucket = this.#buckets.get(key);
+    if (bucket === undefined) {
+      if (this.#buckets.size >= this.settings.maxKeys) this.#forgetOldest();
+      bucket = new RateLimit(this.settings);
+    } else {
+      this.#buckets.delete(key);
+    }
+    this.#buckets.set(key, bucket);
+    return bucket.take(now);
+  }
+
+  #forgetOldest(): void {
+    const { value } = this.#buckets.keys().next();
+    if (value !== undefined) this.#buckets.delete(value);
+  }
+}
+
+export type { KeyedRateLimit, RateLimit };
+
+/** Characters of a key that are kept as they are: a table of long ones would be large. */
+const longestKey = 64;
+
+/** A text that no key has stands for none. */
+function keyOf(value: unknown): string {
+  const text = fieldText(value);
+  if (text === undefined) return "";
+  return text.length <= longestKey ? `=${text}` : `#${hash("sha256", text, "base64")}`;
+}
+
+function refuseFor(exchange: Exchange, wait: number, { capacity }: RateLimitSettings): true {
+  const seconds = String(Math.max(1, Math.ceil(wait / 1000)));
+  refuse(exchange, 429, "RateLimit", "rate limit exceeded", [
+    "x-ratelimit-limit",
+    String(capacity),
+    "x-ratelimit-remaining",
+    "0",
+    "x-ratelimit-reset",
+    seconds,
+    "retry-after",
+    seconds,
+  ]);
+  return true;
+}

@@ -1,0 +1,42 @@
+import { code, type Hole, imported, literal, name } from "../code.ts";
+import { readsBody } from "../reads.ts";
+import { valueFunction } from "../value-function.ts";
+import type { PolicyTemplate } from "./policy.ts";
+
+const MODULE = "gwc/runtime/policies/local-rate-limit";
+
+/** Keys that a limit remembers. */
+const MAX_KEYS = 10_000;
+
+/** `localRateLimit`: one check for each limit, its key as a function. */
+export const localRateLimitTemplate: PolicyTemplate<"localRateLimit"> = (
+  { settings },
+  { trace, expressions, variables },
+) => {
+  const declarations: Hole[] = [];
+  const steps: Hole[] = [];
+  for (const { name: label, capacity, refill, interval, key, origin } of settings.limits) {
+    const limit = name(label);
+    const value = { capacity, refill, interval };
+    if (key === undefined) {
+      declarations.push(code`
+        ${trace(origin)}
+        const ${limit} = ${imported(MODULE, "openRateLimit")}(${literal(value)});
+      `);
+      steps.push(code`if (${imported(MODULE, "refuseOverLimit")}(exchange, ${limit})) return;`);
+      continue;
+    }
+    const caller = valueFunction(`key${label.replace(/^per/, "Per")}`, key, expressions, variables);
+    declarations.push(
+      code`
+        ${trace(origin)}
+        const ${limit} = ${imported(MODULE, "openKeyedRateLimit")}(${literal({ ...value, maxKeys: MAX_KEYS })});
+      `,
+      caller.declaration,
+    );
+    const refuse = imported(MODULE, "refuseOverKeyedLimit");
+    steps.push(code`if (${refuse}(exchange, ${limit}, ${caller.call})) return;`);
+  }
+  const keys = settings.limits.flatMap(({ key }) => key ?? []);
+  return { declarations, steps, readsRequestBody: readsBody(keys, "request") };
+};

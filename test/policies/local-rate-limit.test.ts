@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Answer, call } from "./support/call.ts";
+import { type Echo, startEcho } from "./support/echo.ts";
+import type { GatewayProcess } from "./support/process.ts";
+import { findings } from "./support/refused.ts";
+import { startRoutes } from "./support/routes.ts";
+import { pause } from "./support/world.ts";
+
+let gateway: GatewayProcess;
+let upstream: Echo;
+
+beforeAll(async () => {
+  upstream = await startEcho();
+  const key = 'request.headers["x-caller"]';
+  const local = (...limits: readonly object[]) => ({ policies: { localRateLimit: limits } });
+  gateway = await startRoutes(
+    {
+      bucket: local({ maxTokens: 3, tokensPerFill: 2, fillInterval: "700ms" }),
+      hourly: local({ requests: 2, unit: "Hours", burst: 1 }),
+      cluster: { policies: { rateLimit: { local: [{ requests: 1, unit: "Hours" }] } } },
+      several: local(
+        { requests: 5, unit: "Hours" },
+        { maxTokens: 2, tokensPerFill: 2, fillInterval: "300ms" },
+      ),
+      keyed: local({ requests: 2, unit: "Hours", key }),
+      both: local({ requests: 3, unit: "Hours" }, { requests: 2, unit: "Hours", key }),
+      cors: {
+        policies: {
+          cors: { allowOrigins: ["https://app.example"] },
+          localRateLimit: [{ requests: 1, unit: "Hours" }],
+        },
+      },
+    },
+    upstream,
+  );
+});
+
+afterAll(async () => {
+  await gateway?.stop();
+  await upstream?.stop();
+});
+
+const ask = (route: string, headers: Record<string, string> = {}): Promise<Answer> =>
+  call(`${gateway.url}/${route}`, headers);
+
+async function statuses(route: string, count: number, caller?: string): Promise<number[]> {
+  const found: number[] = [];
+  for (let index = 0; index < count; index++) {
+    const headers = caller === undefined ? {} : { "x-caller": caller };
+    found.push((await ask(route, headers)).status);
+  }
+  return found;
+}
+
+describe("localRateLimit", () => {
+  test("a bucket gives what it holds, and each interval brings some back", async () => {
+    const before = upstream.count();
+    expect(await statuses("bucket", 5)).toEqual([200, 200, 200, 429, 429]);
+    expect(upstream.count()).toBe(before + 3);
+    await pause(800);
+    expect(await statuses("bucket", 3)).toEqual([200, 200, 429]);
+    await pause(3000);
+    expect(await statuses("bucket", 4)).toEqual([200, 200, 200, 429]);
+  });
+
+  test("who is refused is told the limit and when to come again", async () => {
+    expect(await statuses("hourly", 3)).toEqual([200, 200, 200]);
+    const { status, headers, body } = await ask("hourly");
+    expect({ status, body }).toEqual({ status: 429, body: "rate limit exceeded" });
+    expect(headers).toMatchObject({ "x-ratelimit-limit": "3", "x-ratelimit-remaining": "0" });
+    const reset = Number(headers["x-ratelimit-reset"]);
+    expect(reset).toBeGreaterThan(3590);
+    expect(reset).toBeLessThanOrEqual(3600);
+    expect(headers["retry-after"]).toBe(headers["x-ratelimit-reset"]);
+  });
+
+  test("the name of the cluster resources is the same policy", async () => {
+    expect(await statuses("cluster", 2)).toEqual([200, 429]);
+  });
+
+  test("a request passes all limits, and one that is refused soon does not use up the long one", async () => {
+    expect(await statuses("several", 6)).toEqual([200, 200, 429, 429, 429, 429]);
+    await pause(350);
+    expect(await statuses("several", 2)).toEqual([200, 200]);
+    await pause(350);
+    expect(await statuses("several", 2)).toEqual([200, 429]);
+  });
+
+  test("a key gives each caller a bucket; callers without one share one", async () => {
+    expect(await statuses("keyed", 3, "alice")).toEqual([200, 200, 429]);
+    expect(await statuses("keyed", 3, "bob")).toEqual([200, 200, 429]);
+    expect(await statuses("keyed", 3, "x".repeat(10_000))).toEqual([200, 200, 429]);
+    expect(await statuses("keyed", 3, `${"x".repeat(9_999)}y`)).toEqual([200, 200, 429]);
+    expect(await statuses("keyed", 3)).toEqual([200, 200, 429]);
+  });
+
+  test("a caller over its own limit takes nothing of everybody's", async () => {
+    expect(await statuses("both", 4, "alice")).toEqual([200, 200, 429, 429]);
+    expect(await statuses("both", 2, "bob")).toEqual([200, 429]);
+  });
+
+  test("the table of callers is bounded, and the oldest one goes first", async () => {
+    const routes = {
+      keyed: {
+        policies: { localRateLimit: [{ requests: 1, unit: "Hours", key: "request.path" }] },
+      },
+    };
+    const own = await startRoutes(routes, upstream);
+    const status = async (name: string) => (await call(`${own.url}/keyed/${name}`, {})).status;
+    try {
+      expect(await status("first")).toBe(200);
+      expect(await status("second")).toBe(200);
+      for (let index = 0; index < 9_998; index += 100) {
+        const names = Array.from(
+          { length: Math.min(100, 9_998 - index) },
+          (_, at) => `n${index + at}`,
+        );
+        await Promise.all(names.map(status));
+      }
+      // Asking makes it the youngest again.
+      expect(await status("first")).toBe(429);
+      expect(await status("one more")).toBe(200);
+      expect(await status("first")).toBe(429);
+      expect(await status("second")).toBe(200);
+    } finally {
+      await own.stop();
+    }
+  }, 60_000);
+
+  test("a page may read that it was refused", async () => {
+    const origin = "https://app.example";
+    await ask("cors", { origin });
+    const { status, headers } = await ask("cors", { origin });
+    expect(status).toBe(429);
+    expect(headers["access-control-allow-origin"]).toBe(origin);
+  });
+
+  test("half a limit, an empty interval and limits of tokens are mistakes", () => {
+    const local = (limit: object) => findings({ policies: { localRateLimit: [limit] } });
+    expect(local({ requests: 1 })).toEqual(["missing-field"]);
+    expect(local({ maxTokens: 1 })).toEqual(["missing-field", "missing-field"]);
+    expect(local({ maxTokens: 1, tokensPerFill: 1, fillInterval: "0s" })).toEqual(["out-of-range"]);
+    expect(local({ tokens: 1, unit: "Hours" })).toContain("not-built-yet");
+    expect(local({ requests: 1, unit: "Hours", key: "jwt.sub +" })).toEqual(["cel-syntax"]);
+  });
+});

@@ -1,0 +1,351 @@
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Echo, type Echoed, startEcho } from "./support/echo.ts";
+import type { GatewayProcess } from "./support/process.ts";
+import { findings } from "./support/refused.ts";
+import { startRoutes } from "./support/routes.ts";
+import { type Scripted, startScripted } from "./support/scripted.ts";
+import { send } from "./support/send.ts";
+
+let gateway: GatewayProcess;
+let echo: Echo;
+let upstream: Scripted;
+/** What the scripted upstream answers next. */
+let answer: { status: number; headers: Record<string, string>; body: string | Buffer };
+
+/** A text made of the bytes of a header, so that any character can be asked for. */
+const decoded = 'string(base64.decode(request.headers["x-text"]))';
+
+beforeAll(async () => {
+  echo = await startEcho({ "x-upstream": "1" });
+  upstream = await startScripted((response) => {
+    response.writeHead(answer.status, answer.headers).end(answer.body);
+  });
+  const scripted = [{ host: upstream.host }];
+  const request = (changes: object) => ({ policies: { transformations: { request: changes } } });
+  const response = (changes: object) => ({
+    policies: { transformations: { response: changes } },
+    backends: scripted,
+  });
+  gateway = await startRoutes(
+    {
+      headers: request({
+        add: { "x-added": '"gateway " + request.method' },
+        set: {
+          "X-Set": 'request.headers["x-set"] + "!"',
+          "x-failed": 'request.headers["missing"]',
+        },
+        remove: ["x-removed"],
+      }),
+      snapshot: request({
+        set: { "x-a": "request.headers['x-b']", "x-b": "request.headers['x-a']" },
+      }),
+      cluster: { policies: { transformation: { request: { set: { "x-set": '"1"' } } } } },
+      types: request({
+        set: {
+          "x-int": "1 + 1",
+          "x-bool": "1 < 2",
+          "x-list": '["a", "b"]',
+          "x-map": '{"a": 1}',
+          "x-null": "null",
+        },
+      }),
+      pseudo: request({
+        set: {
+          ":method": '"PUT"',
+          ":path": 'request.headers["x-path"]',
+          ":authority": '"new.example"',
+        },
+      }),
+      "rewritten-too": {
+        policies: {
+          transformations: { request: { set: { ":path": '"/api/x?y=1"' } } },
+          urlRewrite: { authority: { full: "last.example" } },
+        },
+      },
+      text: {
+        policies: {
+          transformations: {
+            request: { set: { "x-value": decoded } },
+            response: { set: { "x-value": decoded } },
+          },
+        },
+      },
+      body: {
+        ...request({ body: '{"wrapped": json(request.body), "by": request.path}' }),
+        backends: scripted,
+      },
+      fixed: { ...request({ body: '"fixed"' }), backends: scripted },
+      failing: { ...request({ body: "json(request.body).missing.field" }), backends: scripted },
+      ruled: {
+        policies: { authorization: { rules: ['json(request.body).name == "alice"'] } },
+        backends: scripted,
+      },
+      denied: {
+        policies: { authorization: { rules: [{ deny: 'string(request.body).contains("bad")' }] } },
+        backends: scripted,
+      },
+      "response-headers": response({
+        add: { "x-added": "string(response.code)" },
+        set: { "x-path": "request.path", server: 'response.headers["nothing"]' },
+        remove: ["x-removed"],
+      }),
+      status: response({ set: { ":status": "response.code == 418 ? 200 : 502" } }),
+      "response-body": response({
+        body: '"<" + string(response.body) + ">"',
+        set: { "x-size": "string(size(response.body))" },
+      }),
+      "response-fixed": response({ body: '"fixed " + string(response.code)' }),
+      "response-read": response({ set: { "x-size": "size(response.body)" } }),
+      identity: {
+        policies: {
+          apiKey: {
+            mode: "optional",
+            keys: [
+              {
+                keyHash: "sha256:2c70e12b7a0646f92279f427c7b38e7334d8e5389cff167a1dc30e73f826b683",
+                metadata: { user: "alice" },
+              },
+            ],
+          },
+          transformations: {
+            request: { set: { "x-user": "apiKey.user" } },
+            response: { set: { "x-user": "apiKey.user" } },
+          },
+        },
+      },
+      local: {
+        policies: {
+          transformations: {
+            response: { set: { "x-status": "response.code", ":status": "201" }, body: '"changed"' },
+          },
+          directResponse: { status: 200, body: "original" },
+        },
+        backends: [],
+      },
+    },
+    echo,
+  );
+});
+
+afterAll(async () => {
+  await gateway?.stop();
+  await echo?.stop();
+  await upstream?.stop();
+});
+
+const seen = async (route: string, headers: Record<string, string> = {}): Promise<Echoed> =>
+  JSON.parse((await send(`${gateway.url}/${route}`, "GET", headers)).body);
+
+function answerWith(
+  body: string | Buffer,
+  headers: Record<string, string> = {},
+  status = 200,
+): void {
+  answer = { status, headers, body };
+}
+
+describe("of a request", () => {
+  test("headers are added, set and removed; a failing value adds nothing and sets nothing", async () => {
+    const { headers } = await seen("headers", {
+      "x-added": "client",
+      "x-set": "client",
+      "x-failed": "client",
+      "x-removed": "client",
+    });
+    expect(headers).toMatchObject({ "x-added": "client, gateway GET", "x-set": "client!" });
+    expect(headers).not.toHaveProperty("x-failed");
+    expect(headers).not.toHaveProperty("x-removed");
+    expect((await seen("cluster")).headers["x-set"]).toBe("1");
+  });
+
+  test("every expression sees the request as it was", async () => {
+    const { headers } = await seen("snapshot", { "x-a": "1", "x-b": "2" });
+    expect(headers).toMatchObject({ "x-a": "2", "x-b": "1" });
+  });
+
+  test("values of every type become text", async () => {
+    const { headers } = await seen("types", { "x-null": "client" });
+    expect(headers).toMatchObject({
+      "x-int": "2",
+      "x-bool": "true",
+      "x-list": '["a","b"]',
+      "x-map": '{"a":1}',
+    });
+    expect(headers).not.toHaveProperty("x-null");
+  });
+
+  test("pseudo headers are method, path and Host", async () => {
+    const echoed = await seen("pseudo", { "x-path": "/new?q=1" });
+    expect(echoed).toMatchObject({
+      method: "PUT",
+      url: "/new?q=1",
+      headers: { host: "new.example" },
+    });
+    const both = await seen("rewritten-too");
+    expect(both).toMatchObject({ url: "/api/x?y=1", headers: { host: "last.example" } });
+  });
+
+  test.each(["no-slash", "/a b", "/a#b", "/a/../b", "/a/%2e%2E/b", "/a\\b", "//a/./b"])(
+    "a path that could be read in two ways changes nothing: %s",
+    async (path) => {
+      expect((await seen("pseudo", { "x-path": path })).url).toBe("/pseudo");
+    },
+  );
+
+  test("no value ends its header", async () => {
+    const ask = (text: string) =>
+      send(`${gateway.url}/text`, "GET", { "x-text": Buffer.from(text).toString("base64") });
+    for (const text of ["a\r\nx-forged: 1", "a\nb", "a\rb", "a\u0000b", "a\u007fb", "a\u001bb"]) {
+      const { status, headers, body } = await ask(text);
+      expect(status).toBe(200);
+      expect(headers).not.toHaveProperty("x-value");
+      expect(headers).not.toHaveProperty("x-forged");
+      const echoed: Echoed = JSON.parse(body);
+      expect(echoed.headers).not.toHaveProperty("x-value");
+      expect(echoed.headers).not.toHaveProperty("x-forged");
+    }
+    const { headers } = await ask("snow ☃ man");
+    expect(Buffer.from(String(headers["x-value"]), "latin1").toString("utf8")).toBe("snow ☃ man");
+    expect((await ask("crème")).headers["x-value"]).toBe("crème");
+    expect((await ask(" tab\tinside ")).headers["x-value"]).toBe("tab\tinside");
+  });
+
+  test("the body is replaced, and its length is the new one's", async () => {
+    answerWith("ok");
+    await send(`${gateway.url}/body`, "POST", { "content-type": "application/json" }, '{"a":1}');
+    expect(upstream.received.at(-1)?.body.toString()).toBe('{"wrapped":{"a":1},"by":"/body"}');
+    await send(`${gateway.url}/fixed`, "POST", {}, "x".repeat(500_000));
+    expect(upstream.received.at(-1)).toMatchObject({ headers: { "content-length": "5" } });
+    expect(upstream.received.at(-1)?.body.toString()).toBe("fixed");
+    await send(`${gateway.url}/fixed`, "GET");
+    expect(upstream.received.at(-1)?.body.toString()).toBe("fixed");
+    await send(`${gateway.url}/failing`, "POST", {}, "{}");
+    expect(upstream.received.at(-1)?.body.toString()).toBe("");
+  });
+});
+
+describe("an expression that reads the body", () => {
+  const post = async (route: string, body: string | Buffer, headers: Record<string, string> = {}) =>
+    (await send(`${gateway.url}/${route}`, "POST", headers, body)).status;
+
+  test("sees all of it, also of a compressed one, and the upstream gets it as it was", async () => {
+    answerWith("ok");
+    expect(await post("ruled", '{"name":"alice"}')).toBe(200);
+    expect(await post("ruled", '{"name":"bob"}')).toBe(403);
+    expect(await post("ruled", "not json")).toBe(403);
+    const zipped = gzipSync('{"name":"alice"}');
+    expect(await post("ruled", zipped, { "content-encoding": "gzip" })).toBe(200);
+    expect(upstream.received.at(-1)?.body.equals(zipped)).toBe(true);
+    expect(upstream.received.at(-1)?.headers["content-encoding"]).toBe("gzip");
+  });
+
+  test("can't be got around by padding, compression or a coding that nobody knows", async () => {
+    answerWith("ok");
+    expect(await post("denied", "fine")).toBe(200);
+    expect(await post("denied", "this is bad")).toBe(403);
+    expect(await post("denied", gzipSync("this is bad"), { "content-encoding": "gzip" })).toBe(403);
+    expect(await post("denied", `${" ".repeat(2_100_000)}bad`)).toBe(413);
+    expect(await post("denied", "bad", { "content-encoding": "gzip" })).toBe(400);
+    expect(await post("denied", "bad", { "content-encoding": "gzip, br" })).toBe(415);
+    expect(await post("denied", "bad", { "content-encoding": "compress" })).toBe(415);
+  });
+
+  test("a bomb is refused before it is unpacked", async () => {
+    const bomb = gzipSync(Buffer.alloc(200_000_000));
+    const start = performance.now();
+    expect(await post("denied", bomb, { "content-encoding": "gzip" })).toBe(413);
+    expect(performance.now() - start).toBeLessThan(2000);
+  });
+});
+
+describe("of an answer", () => {
+  test("headers are added, set and removed", async () => {
+    answerWith("ok", { "x-added": "upstream", server: "upstream", "x-removed": "1" });
+    const { headers, body } = await send(`${gateway.url}/response-headers`, "GET");
+    expect(headers).toMatchObject({
+      "x-added": ["upstream", "200"],
+      "x-path": "/response-headers",
+    });
+    expect(headers).not.toHaveProperty("server");
+    expect(headers).not.toHaveProperty("x-removed");
+    expect(body).toBe("ok");
+  });
+
+  test("the status is a pseudo header", async () => {
+    answerWith("teapot", {}, 418);
+    expect((await send(`${gateway.url}/status`, "GET")).status).toBe(200);
+    answerWith("fine", {}, 200);
+    expect((await send(`${gateway.url}/status`, "GET")).status).toBe(502);
+  });
+
+  test("the body is read and replaced", async () => {
+    answerWith("inner", { etag: '"1"' });
+    const { headers, body } = await send(`${gateway.url}/response-body`, "GET");
+    expect(body).toBe("<inner>");
+    expect(headers).toMatchObject({ "x-size": "5", "content-length": "7" });
+    answerWith(gzipSync("inner"), { "content-encoding": "gzip" });
+    const zipped = await send(`${gateway.url}/response-body`, "GET", { "accept-encoding": "gzip" });
+    expect(zipped.body).toBe("<inner>");
+    expect(zipped.headers).not.toHaveProperty("content-encoding");
+    expect(upstream.received.at(-1)?.headers).not.toHaveProperty("accept-encoding");
+  });
+
+  test("a body that is only read stays as it was", async () => {
+    const zipped = gzipSync("x".repeat(1000));
+    answerWith(zipped, { "content-encoding": "gzip" });
+    const { headers } = await send(`${gateway.url}/response-read`, "GET");
+    expect(headers).toMatchObject({
+      "x-size": "1000",
+      "content-encoding": "gzip",
+      "content-length": String(zipped.length),
+    });
+  });
+
+  test("a body that is not read is replaced without waiting for it", async () => {
+    answerWith("x".repeat(3_000_000));
+    const { body } = await send(`${gateway.url}/response-fixed`, "GET");
+    expect(body).toBe("fixed 200");
+    const head = await send(`${gateway.url}/response-fixed`, "HEAD");
+    expect(head).toMatchObject({ status: 200, body: "" });
+  });
+
+  test("what is too large to be held is a 502", async () => {
+    answerWith("x".repeat(2_100_000));
+    expect((await send(`${gateway.url}/response-body`, "GET")).status).toBe(502);
+    answerWith(gzipSync(Buffer.alloc(100_000_000)), { "content-encoding": "gzip" });
+    const { status, body } = await send(`${gateway.url}/response-body`, "GET");
+    expect({ status, body }).toEqual({ status: 502, body: "upstream gave no valid answer" });
+  });
+
+  test("answers of the gateway itself are changed too", async () => {
+    const { status, headers, body } = await send(`${gateway.url}/local`, "GET");
+    expect({ status, body }).toEqual({ status: 201, body: "changed" });
+    expect(headers["x-status"]).toBe("200");
+  });
+});
+
+test("expressions see who the caller is", async () => {
+  const key = { authorization: "Bearer key" };
+  const { headers, body } = await send(`${gateway.url}/identity`, "GET", key);
+  expect(headers["x-user"]).toBe("alice");
+  expect((JSON.parse(body) as Echoed).headers["x-user"]).toBe("alice");
+  const nobody = await send(`${gateway.url}/identity`, "GET", { "x-user": "forged" });
+  expect(nobody.headers).not.toHaveProperty("x-user");
+  expect((JSON.parse(nobody.body) as Echoed).headers).not.toHaveProperty("x-user");
+});
+
+test("headers of the connection, unknown pseudo headers and wrong expressions are mistakes", () => {
+  const request = (changes: object) =>
+    findings({ policies: { transformations: { request: changes } } });
+  expect(request({ set: { "content-length": '"1"' } })).toEqual(["connection-header"]);
+  expect(request({ set: { host: '"a"' } })).toEqual(["connection-header"]);
+  expect(request({ set: { ":status": "200" } })).toEqual(["bad-format"]);
+  expect(request({ add: { ":path": '"/"' } })).toEqual(["bad-format"]);
+  expect(request({ set: { "x-a": "response.code" } })).toEqual(["cel-wrong-phase"]);
+  expect(request({ body: "request.boddy" })).toEqual(["cel-unknown-field"]);
+  const backends = [{ mcp: { targets: [{ name: "one", mcp: { host: "http://127.0.0.1:1/" } }] } }];
+  expect(
+    findings({ policies: { transformations: { request: { body: '""' } } }, backends }),
+  ).toEqual(["needs-host-backend"]);
+});
