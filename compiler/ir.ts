@@ -1,6 +1,7 @@
 import type { DrainSettings, ServiceAddresses } from "../runtime/gateway/definition.ts";
-import type { ConnectionSettings } from "../runtime/http/connection-settings.ts";
+import type { ConnectionSettings, KeepAliveSettings } from "../runtime/http/connection-settings.ts";
 import type { AlpnProtocol, TlsVersion } from "../runtime/http/tls.ts";
+import type { UpstreamTlsSettings } from "../runtime/http/upstream-tls.ts";
 import type { AccessLogSettings } from "../runtime/telemetry/access-log.ts";
 import type { Origin } from "./diagnostics.ts";
 
@@ -295,10 +296,29 @@ export type BackendNode = HostBackend | McpBackend;
 export interface HostBackend {
   readonly kind: "host";
   readonly url: Text;
+  readonly connection: BackendConnection;
   /** Its share of the route's requests, in relation to the others'; 0: none. */
   readonly weight: number;
   readonly origin: Origin;
 }
+
+/** How a backend is reached; times in milliseconds. */
+export interface BackendConnection {
+  readonly connectTimeout: number;
+  readonly keepAlive?: KeepAliveSettings;
+  /** Undefined: as the URL's scheme says. */
+  readonly tls?: BackendTlsNode;
+  /** Undefined: HTTP/1.1. */
+  readonly version?: "http2" | "negotiated";
+  readonly requestTimeout?: number;
+  /** What every request says in Authorization. */
+  readonly authorization?: Text;
+  /** The client's own Authorization goes on, although a policy has taken it. */
+  readonly isPassthrough: boolean;
+}
+
+/** TLS to a backend; paths are as configured. */
+export type BackendTlsNode = Late<UpstreamTlsSettings>;
 
 /** One or more MCP servers behind one endpoint. */
 export interface McpBackend {
@@ -312,8 +332,11 @@ export interface McpBackend {
 
 /** One MCP server behind a backend. */
 export type McpTarget = { readonly name: string; readonly origin: Origin } & (
-  | { readonly kind: "streamable"; readonly url: Text }
-  | { readonly kind: "sse"; readonly url: Text }
+  | {
+      readonly kind: "streamable" | "sse";
+      readonly url: Text;
+      readonly connection: BackendConnection;
+    }
   | {
       readonly kind: "stdio";
       readonly command: string;

@@ -1,5 +1,6 @@
 import type { TlsVersion } from "../runtime/http/tls.ts";
 import type { ConfigValue } from "./1-parse/values.ts";
+import type { BackendPolicies } from "./backend-policies.ts";
 import type { Origin } from "./diagnostics.ts";
 import type { CipherSuite, FrontendConfig } from "./frontend.ts";
 import type { DeploymentNode, PolicyKind, ProcessSettings } from "./ir.ts";
@@ -100,6 +101,8 @@ export type PolicyConfig = {
 export interface BackendConfig {
   readonly kind: "host" | "mcp";
   readonly config: ConfigValue;
+  /** How it is reached, what its route says included; absent: nothing of it is configured. */
+  readonly policies?: BackendPolicies;
   /** Its share of the requests beside other backends; 1 when absent. */
   readonly weight?: number;
   readonly origin: Origin;

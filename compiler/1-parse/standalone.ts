@@ -1,3 +1,4 @@
+import { type BackendPolicies, mergeBackendPolicies } from "../backend-policies.ts";
 import { below, type Diagnostics, type Origin } from "../diagnostics.ts";
 import type { CipherSuite } from "../frontend.ts";
 import type { ProcessSettings } from "../ir.ts";
@@ -13,6 +14,7 @@ import type {
   RouteResource,
   ValueMatchConfig,
 } from "../resources.ts";
+import { readBackendPolicies } from "./backend-policies.ts";
 import { parseDuration } from "./duration.ts";
 import {
   type FrontendValue,
@@ -182,7 +184,11 @@ function readRoute(
     matches: matches ?? [readMatch({}, origin)],
     policies: readPolicies(route.policies ?? {}, below(origin, "policies"), diagnostics),
     backends: (route.backends ?? []).map((backend, index) =>
-      readBackend(backend, below(origin, "backends", index)),
+      readBackend(
+        backend,
+        readBackendPolicies(route.policies, below(origin, "policies")),
+        below(origin, "backends", index),
+      ),
     ),
     origin,
   };
@@ -227,9 +233,17 @@ function readPolicies(
 
 function readBackend(
   backend: Readonly<Record<string, ConfigValue>>,
+  ofRoute: BackendPolicies | undefined,
   origin: Origin,
 ): BackendConfig {
+  const own = readBackendPolicies(backend.policies, below(origin, "policies"));
   const kind = backend.mcp === undefined ? "host" : "mcp";
   const weight = typeof backend.weight === "number" ? { weight: backend.weight } : {};
-  return { kind, config: backend[kind] ?? null, ...weight, origin: below(origin, kind) };
+  return {
+    kind,
+    config: backend[kind] ?? null,
+    policies: mergeBackendPolicies(ofRoute, own),
+    ...weight,
+    origin: below(origin, kind),
+  };
 }

@@ -1,17 +1,22 @@
+import { readBackendPolicies } from "../1-parse/backend-policies.ts";
 import type { ConfigValue } from "../1-parse/values.ts";
-import { below, type Diagnostics, type Origin } from "../diagnostics.ts";
+import { type BackendPolicies, mergeBackendPolicies } from "../backend-policies.ts";
+import { below, type Diagnostics, keyOf, type Origin } from "../diagnostics.ts";
 import { checkUrl, hostUrl, withScheme } from "../host-url.ts";
 import type { BackendNode, McpBackend, McpTarget, Text } from "../ir.ts";
 import type { BackendConfig } from "../resources.ts";
+import { type ConnectionContext, resolveConnection, secureUrl } from "./backend-connection.ts";
 
 /** A backend with complete addresses; undefined when a mistake was reported. */
 export function resolveBackend(
-  { kind, config, weight, origin }: BackendConfig,
-  diagnostics: Diagnostics,
+  { kind, config, policies, weight, origin }: BackendConfig,
+  context: ConnectionContext,
 ): BackendNode | undefined {
-  if (kind === "mcp") return resolveMcp(config, origin, diagnostics);
-  const url = hostUrl(config as Text, origin, diagnostics);
-  return url === undefined ? undefined : { kind: "host", url, weight: weight ?? 1, origin };
+  if (kind === "mcp") return resolveMcp(config, policies, origin, context);
+  const url = hostUrl(config as Text, origin, context.diagnostics);
+  const connection = resolveConnection(policies ?? {}, context);
+  if (url === undefined) return undefined;
+  return { kind: "host", url: secureUrl(url, connection), connection, weight: weight ?? 1, origin };
 }
 
 interface McpConfig {
@@ -22,6 +27,7 @@ interface McpConfig {
 
 interface TargetConfig {
   readonly name: string;
+  readonly policies?: ConfigValue;
   readonly mcp?: AddressConfig;
   readonly sse?: AddressConfig;
   readonly stdio?: {
@@ -39,9 +45,11 @@ interface AddressConfig {
 
 function resolveMcp(
   config: ConfigValue,
+  policies: BackendPolicies | undefined,
   origin: Origin,
-  diagnostics: Diagnostics,
+  context: ConnectionContext,
 ): McpBackend | undefined {
+  const { diagnostics } = context;
   // The schema has checked the shape.
   const { targets, prefixMode, failureMode } = config as unknown as McpConfig;
   const seen = new Map<string, Origin>();
@@ -53,7 +61,7 @@ function resolveMcp(
       diagnostics.report("duplicate-target", below(at, "name"), { name: target.name }, related);
     }
     seen.set(target.name, at);
-    return resolveTarget(target, at, diagnostics) ?? [];
+    return resolveTarget(target, policies, at, context) ?? [];
   });
   if (resolved.length < targets.length) return undefined;
   return {
@@ -68,12 +76,20 @@ function resolveMcp(
 
 function resolveTarget(
   target: TargetConfig,
+  policies: BackendPolicies | undefined,
   origin: Origin,
-  diagnostics: Diagnostics,
+  context: ConnectionContext,
 ): McpTarget[] | undefined {
+  const { diagnostics } = context;
   const { name, mcp, sse, stdio } = target;
+  const own = readBackendPolicies(target.policies, below(origin, "policies"));
   if (stdio !== undefined) {
     const env = stdio.env ?? {};
+    if (own !== undefined) {
+      const field = keyOf(below(origin, "policies"));
+      diagnostics.report("unused-connection", field, { name });
+      return undefined;
+    }
     if (!checkEnvironment(env, below(origin, "stdio", "env"), diagnostics)) return undefined;
     return [{ kind: "stdio", name, command: stdio.cmd, args: stdio.args ?? [], env, origin }];
   }
@@ -82,7 +98,9 @@ function resolveTarget(
   if (address === undefined) return undefined;
   const url = addressUrl(address, kind === "sse" ? "/sse" : "/mcp");
   const at = below(origin, kind === "sse" ? "sse" : "mcp", "host");
-  return checkUrl(url, at, diagnostics) ? [{ kind, name, url, origin }] : undefined;
+  const connection = resolveConnection(mergeBackendPolicies(policies, own), context);
+  if (!checkUrl(url, at, diagnostics)) return undefined;
+  return [{ kind, name, url: secureUrl(url, connection), connection, origin }];
 }
 
 /** `host` alone is the endpoint's full URL; with a port it is only a host. */

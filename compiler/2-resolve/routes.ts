@@ -1,6 +1,7 @@
 import { compilePattern } from "../cel/pattern.ts";
 import { below, keyOf, type Origin } from "../diagnostics.ts";
 import type {
+  BackendNode,
   ExpressionCode,
   PolicyKind,
   PolicySettings,
@@ -44,10 +45,9 @@ export function resolveRoute(
   if (resource.backends.length === 0 && answer === undefined) {
     context.diagnostics.report("route-without-backend", origin, { route: name });
   }
-  const backends = resource.backends.flatMap(
-    (backend) => resolveBackend(backend, context.diagnostics) ?? [],
-  );
+  const backends = resource.backends.flatMap((backend) => resolveBackend(backend, context) ?? []);
   checkShares(resource, context);
+  checkPassthrough(backends, context);
   const route: RouteNode = {
     id: context.names.take(...(resource.ids ?? [name])),
     name,
@@ -144,6 +144,16 @@ function checkShares({ backends }: RouteResource, { diagnostics }: RouteContext)
   if (backends.every(({ weight }) => weight === 0)) {
     diagnostics.report("no-weight", keyOf(first.origin), {});
   }
+}
+
+/** The client's token is put back for all backends of a route or for none. */
+function checkPassthrough(backends: readonly BackendNode[], { diagnostics }: RouteContext): void {
+  const hosts = backends.flatMap((each) => (each.kind === "host" ? [each] : []));
+  const [first] = hosts;
+  const other = hosts.find(
+    ({ connection }) => connection.isPassthrough !== first?.connection.isPassthrough,
+  );
+  if (other !== undefined) diagnostics.report("mixed-passthrough", other.origin, {});
 }
 
 /** The policies up to the one that answers every request, and that one; what stands behind it is reported. */

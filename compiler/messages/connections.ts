@@ -15,6 +15,27 @@ export const connectionMessages = {
       "TLS 1.2 and TLS 1.3 have suites of their own (`TLS_ECDHE_...` and `TLS13_...`). A version that is allowed but has " +
       "no suite would fail every handshake without a word.",
   }),
+  "alpn-version": message<{ version: string; protocol: string }>({
+    severity: "error",
+    text: ({ version, protocol }) => `${version} needs "${protocol}" in ALPN, which is not offered`,
+    hint: ({ protocol }) => `add "${protocol}" to alpn, or leave alpn out`,
+    explanation:
+      "What is spoken over TLS is what the handshake agrees on (ALPN): a version that is not offered is never agreed on.",
+  }),
+  "mixed-passthrough": message<Record<never, never>>({
+    severity: "error",
+    text: () => "one backend of this route gets the client's token and another one does not",
+    hint: () => "put backendAuth on the route, or the backends on routes of their own",
+    explanation:
+      "The token is put back before one of the backends is chosen. A backend that it is not meant for must not see it.",
+  }),
+  "unused-connection": message<{ name: string }>({
+    severity: "error",
+    text: ({ name }) => `the target "${name}" is a child process: nothing connects to it`,
+    hint: () => "remove its policies",
+    explanation:
+      "TLS, credentials and timeouts of connections mean nothing for a server over stdio.",
+  }),
   "tls-conflict": message<{ port: number; field: string }>({
     severity: "error",
     text: ({ port, field }) => `the listeners of port ${port} have different "${field}"`,

@@ -1,4 +1,5 @@
 import type { ConfigValue } from "../1-parse/values.ts";
+import { PLAIN_CONNECTION } from "../backend-policies.ts";
 import { below, type Origin } from "../diagnostics.ts";
 import { hostUrl } from "../host-url.ts";
 import type { Text } from "../ir.ts";
@@ -13,7 +14,11 @@ declare module "./policy.ts" {
 
 declare module "../ir.ts" {
   interface PolicySettings {
-    requestMirror: { readonly url: Text; readonly share: number };
+    requestMirror: {
+      readonly url: Text;
+      readonly connection: BackendConnection;
+      readonly share: number;
+    };
   }
 }
 
@@ -78,6 +83,7 @@ export const requestMirror: Policy<"requestMirror"> = {
       return undefined;
     }
     const url = hostUrl(host, origin, context.diagnostics);
-    return url === undefined ? undefined : { url, share };
+    if (url === undefined) return undefined;
+    return { url, connection: PLAIN_CONNECTION, share };
   },
 };

@@ -26,6 +26,11 @@ export function secretFile(path: string): string {
   return resolve(process.env.GWC_SECRETS_DIR ?? "/etc/gwc/secrets", path);
 }
 
+/** The same of an upstream that is reached over TLS, whatever the environment says about it. */
+export function httpsUrl(text: string): string {
+  return httpUrl(text).replace(/^http:/, "https:");
+}
+
 /** The URL of an upstream that the environment names: `host:port` is plain HTTP. Throws StartupError when it is no URL. */
 export function httpUrl(text: string): string {
   const url = text.includes("://") ? text : `http://${text}`;

@@ -2,15 +2,17 @@ import { isIP } from "node:net";
 import { type Dispatcher, Pool } from "undici";
 import { lateError } from "../gateway/startup-error.ts";
 import { type BodySource, collect } from "./body.ts";
+import { isHeader } from "./header-list.ts";
+import { type CallExtras, PooledRequest } from "./pooled-request.ts";
 import type {
   Upstream,
   UpstreamCall,
-  UpstreamFailure,
   UpstreamHandler,
   UpstreamRequest,
   UpstreamSettings,
 } from "./upstream.ts";
 import { UpstreamBody } from "./upstream-body.ts";
+import { undiciConnector } from "./upstream-connector.ts";
 
 /**
  * Opens a pool of connections to one destination. Nothing is connected before the first call. Throws StartupError on a
@@ -27,30 +29,37 @@ class PooledUpstream implements Upstream {
   readonly isAddress: boolean;
   readonly path: string;
   readonly #pool: Pool;
+  readonly #extras: CallExtras;
 
   constructor(settings: UpstreamSettings) {
     const url = parse(settings.url);
     const port = url.port === "" ? (url.protocol === "https:" ? "443" : "80") : url.port;
+    const { requestTimeout, authorization, version } = settings;
+    this.#extras = { requestTimeout, authorization, serverName: url.hostname };
     this.name = `${url.hostname}:${port}`;
     this.origin = url.origin;
     this.authority = url.host;
     this.isAddress = isIP(url.hostname.replace(/^\[|\]$/g, "")) !== 0;
     this.path = `${url.pathname}${url.search}`;
     this.#pool = new Pool(url.origin, {
-      connectTimeout: settings.connectTimeout,
+      connect: undiciConnector(url, settings),
       // A model may think for minutes and an event stream may be silent for hours. Who waits decides how long: the
       // client by leaving, a timeout policy by aborting; TCP keepalive finds peers that are gone.
       headersTimeout: 0,
       bodyTimeout: 0,
-      pipelining: 1,
-      allowH2: false,
+      // HTTP/2 carries its requests side by side; HTTP/1.1 would make them wait for each other.
+      pipelining: version === "http2" ? 100 : 1,
+      allowH2: version !== undefined,
       maxHeaderSize: 65_536,
     });
   }
 
   send(call: UpstreamCall, handler: UpstreamHandler): UpstreamRequest {
-    const request = new PooledRequest(this.#pool, handler);
+    const request = new PooledRequest(this.#pool, handler, this.#extras);
     const { body } = call;
+    if (this.#extras.authorization !== undefined) {
+      replaceHeader(call.headers, "authorization", this.#extras.authorization);
+    }
     if (isSource(body) && body.length !== undefined && body.length <= oneWrite) {
       collect(body, oneWrite, (bytes) => sendCollected(call, bytes, request));
     } else {
@@ -62,6 +71,13 @@ class PooledUpstream implements Upstream {
   close(): void {
     this.#pool.close().catch(() => {});
   }
+}
+
+function replaceHeader(list: string[], name: string, value: string): void {
+  for (let i = list.length - 2; i >= 0; i -= 2) {
+    if (isHeader(list[i] ?? "", name)) list.splice(i, 2);
+  }
+  list.push(name, value);
 }
 
 function parse(text: string): URL {
@@ -97,100 +113,4 @@ function isSource(body: UpstreamCall["body"]): body is BodySource {
 /** undici's type lists the usual methods; its code takes any token. */
 function verb(method: string): Dispatcher.HttpMethod {
   return method as Dispatcher.HttpMethod;
-}
-
-/** One call: undici's handler on one side, ours on the other. */
-class PooledRequest implements Dispatcher.DispatchHandler, UpstreamRequest {
-  readonly #pool: Pool;
-  readonly #handler: UpstreamHandler;
-  #controller: Dispatcher.DispatchController | undefined;
-  #options: Dispatcher.DispatchOptions | undefined;
-  #canRepeat = false;
-  /** Nothing more goes to the handler. */
-  isOver = false;
-
-  constructor(pool: Pool, handler: UpstreamHandler) {
-    this.#pool = pool;
-    this.#handler = handler;
-  }
-
-  dispatch(options: Dispatcher.DispatchOptions): void {
-    this.#options = options;
-    this.#canRepeat = options.body === null && isSafe(options.method);
-    this.#pool.dispatch(options, this);
-  }
-
-  abort(): void {
-    this.isOver = true;
-    this.#controller?.abort(aborted);
-  }
-
-  resume(): void {
-    this.#controller?.resume();
-  }
-
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    if (this.isOver) controller.abort(aborted);
-  }
-
-  onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
-    this.#canRepeat = false;
-    if (status < 200 || this.isOver) return;
-    this.#handler.onHead(status, decode(controller.rawHeaders));
-  }
-
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (!this.isOver && !this.#handler.onData(chunk)) controller.pause();
-  }
-
-  onResponseEnd(): void {
-    if (this.isOver) return;
-    this.isOver = true;
-    this.#handler.onEnd();
-  }
-
-  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
-    if (this.isOver) return;
-    const failure = classify(error, this.#controller !== undefined);
-    // A server closes idle connections, and a request may meet that on its way: once, it is sent again (RFC 9112 9.3.1).
-    if (failure.kind === "closed" && this.#canRepeat && this.#options !== undefined) {
-      this.#canRepeat = false;
-      this.#pool.dispatch(this.#options, this);
-      return;
-    }
-    this.isOver = true;
-    this.#handler.onError(failure);
-  }
-}
-
-/** RFC 9110 9.2.1, as far as such requests have no body. */
-function isSafe(method: string): boolean {
-  return method === "GET" || method === "HEAD" || method === "OPTIONS";
-}
-
-/** Why a call that nobody waits for ends; never shown. */
-const aborted = new Error("aborted");
-
-function decode(raw: Dispatcher.DispatchController["rawHeaders"]): string[] {
-  const list: string[] = [];
-  // HTTP/1.1 answers come as a flat list of buffers.
-  for (const part of raw as Buffer[]) list.push(part.toString("latin1"));
-  return list;
-}
-
-function classify(error: NodeJS.ErrnoException, wasSent: boolean): UpstreamFailure {
-  const detail = error.message;
-  if (!wasSent) return { kind: "connect", detail };
-  switch (error.code) {
-    case "UND_ERR_HEADERS_TIMEOUT":
-    case "UND_ERR_BODY_TIMEOUT":
-      return { kind: "timeout", detail };
-    case "UND_ERR_SOCKET":
-    case "ECONNRESET":
-    case "EPIPE":
-      return { kind: "closed", detail };
-    default:
-      return { kind: "protocol", detail };
-  }
 }

@@ -1,4 +1,6 @@
 import type { BodySource } from "./body.ts";
+import type { KeepAliveSettings } from "./connection-settings.ts";
+import type { UpstreamTlsSettings } from "./upstream-tls.ts";
 
 /** A destination that requests are sent to over pooled connections. The engine behind it is undici. */
 export interface Upstream {
@@ -24,6 +26,16 @@ export interface UpstreamSettings {
   readonly url: string;
   /** Milliseconds to connect. */
   readonly connectTimeout: number;
+  /** Absent: the system's. */
+  readonly keepAlive?: KeepAliveSettings;
+  /** How an `https://` destination is known; absent: by the authorities of the system and its host's name. */
+  readonly tls?: UpstreamTlsSettings;
+  /** `http2`: nothing else, by ALPN or prior knowledge; `negotiated`: what ALPN agrees on; absent: HTTP/1.1. */
+  readonly version?: "http2" | "negotiated";
+  /** Milliseconds from sending a request to the head of its answer; absent: no limit. */
+  readonly requestTimeout?: number;
+  /** What every request says in Authorization, in the place of the client's. */
+  readonly authorization?: string;
 }
 
 /** One request to an upstream. */

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { openUpstream } from "../http/client.ts";
+import type { UpstreamSettings } from "../http/upstream.ts";
 import type { SessionLimits } from "./session-table.ts";
 import type {
   Credentials,
@@ -72,34 +73,30 @@ export function openMcpBackend(settings: McpBackendSettings): McpBackend {
     direct: only?.kind === "streamableHttp" && !prefix ? only : undefined,
     targetDigest: digest.digest("base64url"),
     keepsCredentials: targets.some(
-      (target) => target.kind === "sse" && target.credentials === "forward",
+      (target) => target.kind === "sse" && target.credentials !== "withhold",
     ),
     sessionLimits: { idle: timeouts.idle, live: limits.sessions, message: limits.message },
   };
 }
 
 /** Settings of a target that is reached over HTTP. */
-export interface HttpTargetSettings {
+export interface HttpTargetSettings extends UpstreamSettings {
   readonly name: string;
-  /** `http://` or `https://` with host, optional port, and the path of the endpoint. */
-  readonly url: string;
-  /** Milliseconds to connect. */
-  readonly connectTimeout: number;
   readonly credentials: Credentials;
 }
 
 /** A server over streamable HTTP. */
 export function streamableHttp(settings: HttpTargetSettings): StreamableHttpTarget {
-  const { name, url, connectTimeout, credentials } = settings;
-  const upstream = openUpstream({ url, connectTimeout });
-  return { kind: "streamableHttp", name, upstream, credentials, identity: `http ${url}` };
+  const { name, credentials, ...rest } = settings;
+  const upstream = openUpstream(rest);
+  return { kind: "streamableHttp", name, upstream, credentials, identity: `http ${rest.url}` };
 }
 
 /** A server over the HTTP+SSE transport of revision 2024-11-05. */
 export function sse(settings: HttpTargetSettings): SseTarget {
-  const { name, url, connectTimeout, credentials } = settings;
-  const upstream = openUpstream({ url, connectTimeout });
-  return { kind: "sse", name, upstream, credentials, identity: `sse ${url}` };
+  const { name, credentials, ...rest } = settings;
+  const upstream = openUpstream(rest);
+  return { kind: "sse", name, upstream, credentials, identity: `sse ${rest.url}` };
 }
 
 /** Settings of a target that is started as a child process. */

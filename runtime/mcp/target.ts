@@ -38,7 +38,7 @@ export interface StdioTarget {
  * Whether the client's Authorization and cookies go on to an HTTP target. A token is meant for whom it was issued to
  * (MCP, security best practices: no token passthrough), so `forward` is for routes whose tokens are the target's own.
  */
-export type Credentials = "forward" | "withhold";
+export type Credentials = "forward" | "token" | "withhold";
 
 /** Takes what a target sends in answer to one request: any number of `onMessage`, then one of the other two. */
 export interface CallSink {

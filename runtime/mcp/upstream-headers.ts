@@ -8,8 +8,7 @@ import type { Credentials } from "./target.ts";
  * them, credentials.
  */
 export function headersForTarget(exchange: Exchange, credentials: Credentials): string[] {
-  const skipped = credentials === "forward" ? transportHeaders : transportHeadersAndCredentials;
-  return without(endToEnd(exchange.requestHeaders, "host"), skipped);
+  return without(endToEnd(exchange.requestHeaders, "host"), skippedHeaders[credentials]);
 }
 
 /** The headers of a target's answer that go on to the client; CORS and the session id are the gateway's own. */
@@ -41,6 +40,12 @@ const transportHeadersAndCredentials: ReadonlySet<string> = new Set([
   "authorization",
   "cookie",
 ]);
+
+const skippedHeaders: Readonly<Record<Credentials, ReadonlySet<string>>> = {
+  forward: transportHeaders,
+  token: new Set([...transportHeaders, "cookie"]),
+  withhold: transportHeadersAndCredentials,
+};
 
 const ownAnswerHeaders: ReadonlySet<string> = new Set([
   "access-control-allow-credentials",

@@ -2,7 +2,7 @@ import type { McpBackend, McpTarget, RouteNode } from "../../compiler/ir.ts";
 import { type Code, code, imported, importedType, literal } from "../code.ts";
 import type { Trace } from "../trace.ts";
 import type { BackendCode } from "./backend.ts";
-import { CONNECT_TIMEOUT, upstreamUrl } from "./host.ts";
+import { passthrough, upstreamSettings } from "./connection.ts";
 
 const MODULE = "gwc/runtime/mcp/backend";
 
@@ -64,6 +64,9 @@ export function mcpBackend(backend: McpBackend, scope: McpScope): BackendCode {
   const access = literal({ jwt: scope.jwt, allows });
   const pages = { hostnames: scope.hostnames, allowOrigins: scope.allowOrigins };
   const origin = "gwc/runtime/mcp/origin";
+  const token = passthrough(
+    backend.targets.flatMap((node) => (node.kind === "stdio" ? [] : [node.connection])),
+  );
   return {
     declarations: [
       code`
@@ -72,12 +75,13 @@ export function mcpBackend(backend: McpBackend, scope: McpScope): BackendCode {
       `,
       code`const pages: ${importedType(origin, "OriginSettings")} = ${literal(pages)};`,
     ],
-    first: [code`exchange.refusalFormat = "json-rpc";`],
+    first: [code`exchange.refusalFormat = "json-rpc";`, ...token.first],
     guard: [
       ...wellKnown(backend, scope),
       code`if (${imported(origin, "refuseForeignOrigin")}(exchange, pages)) return;`,
     ],
     step: [
+      ...token.last,
       code`return ${imported("gwc/runtime/mcp/serve", "serveMcp")}(exchange, backend, ${access});`,
     ],
     isAsync: true,
@@ -106,9 +110,8 @@ function target(node: McpTarget, credentials: "withhold" | "forward"): Code {
       const make = imported(MODULE, node.kind === "sse" ? "sse" : "streamableHttp");
       const settings = {
         name,
-        url: upstreamUrl(node.url),
-        connectTimeout: CONNECT_TIMEOUT,
-        credentials,
+        ...upstreamSettings(node.url, node.connection),
+        credentials: node.connection.isPassthrough ? "token" : credentials,
       };
       return code`${make}(${literal(settings)})`;
     }

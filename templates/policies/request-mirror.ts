@@ -1,4 +1,4 @@
-import { openUpstream } from "../backends/host.ts";
+import { openUpstream } from "../backends/connection.ts";
 import { code, imported, importedType, literal } from "../code.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
@@ -9,14 +9,14 @@ const TIMEOUT = 30_000;
 
 /** `requestMirror`: a copy is sent before the request itself. */
 export const requestMirrorTemplate: PolicyTemplate<"requestMirror"> = (
-  { settings: { url, share }, origin },
+  { settings: { url, connection, share }, origin },
   { trace },
 ) => ({
   declarations: [
     code`
       ${trace(origin)}
       const mirror: ${importedType(MODULE, "MirrorSettings")} = ${literal({
-        upstream: openUpstream(url),
+        upstream: openUpstream(url, connection),
         share,
         timeout: TIMEOUT,
       })};

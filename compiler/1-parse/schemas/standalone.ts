@@ -11,6 +11,7 @@ import {
   text,
 } from "../../schema.ts";
 import { spellingSchemas } from "../policy-spellings.ts";
+import { backendPolicySchemas, ownPoliciesSchema } from "./backend-policies.ts";
 import { cipherSuitesSchema, frontendSchema, tlsVersionSchema } from "./frontend.ts";
 
 const PATH = { pattern: "^/", form: 'a path that begins with "/"' } as const;
@@ -49,6 +50,7 @@ export function routePoliciesSchema(): Schema {
     {
       ...Object.fromEntries(built.map((policy) => [policy.kind, policy.schema])),
       ...spellingSchemas(),
+      ...backendPolicySchemas(),
       ...LATER_POLICIES,
     },
     {
@@ -70,9 +72,6 @@ const LATER_POLICIES: Readonly<Record<string, Schema>> = Object.fromEntries(
     delay: "delays",
     a2a: "A2A proxying",
     ai: "LLM policies",
-    backendTLS: "TLS to backends",
-    backendAuth: "authentication to backends",
-    backendTunnel: "tunnels to backends",
   }).map(([key, what]) => [key, notYet(what)]),
 );
 
@@ -254,7 +253,7 @@ function backendSchema(): Schema {
       weight: integer("Its share of the requests beside the others; 0: none.", 0, 1_000_000, {
         default: 1,
       }),
-      policies: notYet("policies on a backend"),
+      policies: ownPoliciesSchema(),
       service: notYet("mesh services"),
       backend: notYet("named backends"),
       internal: notYet("internal backends"),
@@ -327,7 +326,7 @@ const mcpTargetSchema: Schema = object(
       },
     ),
     openapi: notYet("OpenAPI targets"),
-    policies: notYet("policies on a target"),
+    policies: ownPoliciesSchema(),
   },
   { required: ["name"], exactlyOneOf: ["mcp", "sse", "stdio", "openapi"] },
 );

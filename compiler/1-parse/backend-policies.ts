@@ -1,0 +1,86 @@
+import type { BackendPolicies, BackendTlsConfig } from "../backend-policies.ts";
+import { below, type Origin } from "../diagnostics.ts";
+import { defaultFrontend } from "../frontend.ts";
+import type { Text } from "../ir.ts";
+import { parseDuration } from "./duration.ts";
+import { type KeepAliveValue, readKeepAlive } from "./frontend.ts";
+import type { ConfigValue } from "./values.ts";
+
+/** The parts of a validated `policies` that say how a backend is reached; undefined when it has none. */
+export function readBackendPolicies(
+  policies: ConfigValue | undefined,
+  origin: Origin,
+): BackendPolicies | undefined {
+  // The schema has checked the shape.
+  const { backendTLS, backendAuth, http, tcp } = (policies ?? {}) as unknown as PoliciesValue;
+  const read: BackendPolicies = {
+    ...(backendTLS && { tls: readTls(backendTLS, below(origin, "backendTLS")) }),
+    ...(backendAuth && { auth: readAuth(backendAuth, below(origin, "backendAuth")) }),
+    ...(http && {
+      http: {
+        version: http.version,
+        requestTimeout: time(http.requestTimeout),
+        origin: below(origin, "http"),
+      },
+    }),
+    ...(tcp && { tcp: readTcp(tcp, below(origin, "tcp")) }),
+  };
+  return Object.keys(read).length === 0 ? undefined : read;
+}
+
+interface PoliciesValue {
+  readonly backendTLS?: TlsValue;
+  readonly backendAuth?: { readonly key?: Text };
+  readonly http?: { readonly version?: "HTTP1" | "HTTP2"; readonly requestTimeout?: string };
+  readonly tcp?: TcpValue;
+}
+
+interface TlsValue {
+  readonly cert?: string;
+  readonly key?: string;
+  readonly root?: string;
+  readonly hostname?: Text;
+  readonly insecure?: boolean;
+  readonly insecureHost?: boolean;
+  readonly alpn?: readonly ("h2" | "http/1.1")[];
+  readonly subjectAltNames?: readonly string[];
+}
+
+interface TcpValue {
+  readonly keepalives?: KeepAliveValue;
+  readonly keepalive?: KeepAliveValue;
+  readonly connectTimeout?: string;
+}
+
+function readTls(value: TlsValue, origin: Origin): BackendTlsConfig {
+  return {
+    cert: value.cert,
+    key: value.key,
+    root: value.root,
+    hostname: value.hostname,
+    verification: value.insecure === true ? "none" : value.insecureHost === true ? "chain" : "full",
+    alpn: value.alpn,
+    subjectAltNames: value.subjectAltNames,
+    origin,
+  };
+}
+
+function readAuth(
+  { key }: { readonly key?: Text },
+  origin: Origin,
+): NonNullable<BackendPolicies["auth"]> {
+  return key === undefined ? { kind: "passthrough", origin } : { kind: "key", key, origin };
+}
+
+function readTcp(value: TcpValue, origin: Origin): NonNullable<BackendPolicies["tcp"]> {
+  const keepAlive = value.keepalives ?? value.keepalive;
+  return {
+    keepAlive: keepAlive && readKeepAlive(keepAlive, defaultFrontend(origin).connections.keepAlive),
+    connectTimeout: time(value.connectTimeout),
+    origin,
+  };
+}
+
+function time(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : parseDuration(text);
+}

@@ -1,0 +1,102 @@
+import {
+  type BackendPolicies,
+  type BackendTlsConfig,
+  PLAIN_CONNECTION,
+} from "../backend-policies.ts";
+import { below, type Diagnostics, type Origin } from "../diagnostics.ts";
+import type { Host } from "../host.ts";
+import type { BackendConnection, BackendTlsNode, Text } from "../ir.ts";
+
+/** What resolving connections to backends needs. */
+export interface ConnectionContext {
+  readonly host: Host;
+  readonly diagnostics: Diagnostics;
+  readonly resolvePath: (name: string) => string;
+}
+
+/** How a backend is reached, complete; mistakes are reported. */
+export function resolveConnection(
+  { tls, auth, http, tcp }: BackendPolicies,
+  context: ConnectionContext,
+): BackendConnection {
+  if (auth?.kind === "key" && typeof auth.key === "string") {
+    context.diagnostics.report("literal-secret", below(auth.origin, "key"), { field: '"key"' });
+  }
+  return {
+    connectTimeout: tcp?.connectTimeout ?? PLAIN_CONNECTION.connectTimeout,
+    ...(tcp?.keepAlive && { keepAlive: tcp.keepAlive }),
+    ...(tls && { tls: resolveTls(tls, context) }),
+    ...version(tls, http, context.diagnostics),
+    ...(http?.requestTimeout !== undefined && { requestTimeout: http.requestTimeout }),
+    ...(auth?.kind === "key" && { authorization: bearer(auth.key) }),
+    isPassthrough: auth?.kind === "passthrough",
+  };
+}
+
+/** The address of a backend that is reached over TLS: the policy decides, whatever scheme it was written with. */
+export function secureUrl(url: Text, { tls }: BackendConnection): Text {
+  if (tls === undefined) return url;
+  if (typeof url === "string") return url.replace(/^http:/, "https:");
+  const [first = "", ...rest] = url.parts;
+  if (typeof first !== "string") return { kind: "late", parts: ["https://", first, ...rest] };
+  return { kind: "late", parts: [first.replace(/^http:/, "https:"), ...rest] };
+}
+
+function resolveTls(
+  { cert, key, root, hostname, verification, subjectAltNames, origin }: BackendTlsConfig,
+  { host, diagnostics, resolvePath }: ConnectionContext,
+): BackendTlsNode {
+  for (const [part, file] of Object.entries({ cert, key, root })) {
+    const found = file === undefined ? undefined : host.readText(resolvePath(file));
+    if (file === undefined || found?.kind !== "problem") continue;
+    const { problem } = found;
+    diagnostics.report("file-not-here", below(origin, part), { file, problem });
+  }
+  return {
+    ...(root !== undefined && { authorities: root }),
+    ...(cert !== undefined && { certFile: cert }),
+    ...(key !== undefined && { keyFile: key }),
+    ...(hostname !== undefined && { serverName: hostname }),
+    ...(subjectAltNames && { subjectAltNames: subjectAltNames.map(namePattern) }),
+    verification,
+  };
+}
+
+/** A URI is told from a name by its scheme. */
+function namePattern(name: string): string {
+  return name.includes("://") ? `URI:${name}` : name;
+}
+
+/** What is spoken: what `http.version` says; without it what ALPN agrees on when it is configured, else HTTP/1.1. */
+function version(
+  tls: BackendTlsConfig | undefined,
+  http: BackendPolicies["http"],
+  diagnostics: Diagnostics,
+): Pick<BackendConnection, "version"> {
+  const alpn = tls?.alpn;
+  const wanted = http?.version;
+  if (alpn !== undefined && wanted !== undefined) {
+    const protocol = wanted === "HTTP2" ? "h2" : "http/1.1";
+    if (!alpn.includes(protocol)) reportAlpn(tls?.origin, wanted, protocol, diagnostics);
+  }
+  if (wanted === "HTTP2") return { version: "http2" };
+  if (wanted === "HTTP1" || alpn?.includes("h2") !== true) return {};
+  return { version: alpn.includes("http/1.1") ? "negotiated" : "http2" };
+}
+
+function reportAlpn(
+  origin: Origin | undefined,
+  version: string,
+  protocol: string,
+  diagnostics: Diagnostics,
+): void {
+  if (origin === undefined) return;
+  diagnostics.report("alpn-version", below(origin, "alpn"), { version, protocol });
+}
+
+/** RFC 6750 2.1. */
+function bearer(key: Text): Text {
+  return typeof key === "string"
+    ? `Bearer ${key}`
+    : { kind: "late", parts: ["Bearer ", ...key.parts] };
+}

@@ -1,0 +1,54 @@
+import type { KeepAliveSettings } from "../runtime/http/connection-settings.ts";
+import type { Origin } from "./diagnostics.ts";
+import type { BackendConnection, Text } from "./ir.ts";
+
+/** How a backend is reached, as configured: each part from the most specific place that has it. */
+export interface BackendPolicies {
+  readonly tls?: BackendTlsConfig;
+  readonly auth?: BackendAuthConfig;
+  readonly http?: BackendHttpConfig;
+  readonly tcp?: BackendTcpConfig;
+}
+
+/** `backendTLS`. Paths are as configured. */
+export interface BackendTlsConfig {
+  readonly cert: string | undefined;
+  readonly key: string | undefined;
+  readonly root: string | undefined;
+  readonly hostname: Text | undefined;
+  readonly verification: "full" | "chain" | "none";
+  readonly alpn: readonly ("h2" | "http/1.1")[] | undefined;
+  readonly subjectAltNames: readonly string[] | undefined;
+  readonly origin: Origin;
+}
+
+/** `backendAuth`. */
+export type BackendAuthConfig = { readonly origin: Origin } & (
+  | { readonly kind: "key"; readonly key: Text }
+  | { readonly kind: "passthrough" }
+);
+
+/** `http`: times in milliseconds. */
+export interface BackendHttpConfig {
+  readonly version: "HTTP1" | "HTTP2" | undefined;
+  readonly requestTimeout: number | undefined;
+  readonly origin: Origin;
+}
+
+/** `tcp`: times in milliseconds. */
+export interface BackendTcpConfig {
+  readonly keepAlive: KeepAliveSettings | undefined;
+  readonly connectTimeout: number | undefined;
+  readonly origin: Origin;
+}
+
+/** A backend of which nothing is configured; milliseconds. */
+export const PLAIN_CONNECTION: BackendConnection = { connectTimeout: 10_000, isPassthrough: false };
+
+/** The policies of two places: each part from the more specific one that has it. */
+export function mergeBackendPolicies(
+  general: BackendPolicies | undefined,
+  specific: BackendPolicies | undefined,
+): BackendPolicies {
+  return { ...general, ...specific };
+}

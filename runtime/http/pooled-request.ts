@@ -1,0 +1,134 @@
+import type { Dispatcher, Pool } from "undici";
+import type { UpstreamFailure, UpstreamHandler, UpstreamRequest } from "./upstream.ts";
+
+/** What is the same for every request to a destination. */
+export interface CallExtras {
+  /** Milliseconds to the head of the answer. */
+  readonly requestTimeout: number | undefined;
+  readonly authorization: string | undefined;
+  /** The destination's name for TLS. */
+  readonly serverName: string;
+}
+
+/** undici's options, with one that its type does not list. */
+type Options = Dispatcher.DispatchOptions & { readonly servername?: string };
+
+/** One call: undici's handler on one side, ours on the other. */
+export class PooledRequest implements Dispatcher.DispatchHandler, UpstreamRequest {
+  readonly #pool: Pool;
+  readonly #handler: UpstreamHandler;
+  readonly #extras: CallExtras;
+  #timer: NodeJS.Timeout | undefined;
+  #controller: Dispatcher.DispatchController | undefined;
+  #options: Options | undefined;
+  #canRepeat = false;
+  /** Nothing more goes to the handler. */
+  isOver = false;
+
+  constructor(pool: Pool, handler: UpstreamHandler, extras: CallExtras) {
+    this.#pool = pool;
+    this.#handler = handler;
+    this.#extras = extras;
+    if (extras.requestTimeout !== undefined) {
+      this.#timer = setTimeout(() => this.#giveUp(), extras.requestTimeout);
+    }
+  }
+
+  dispatch(options: Dispatcher.DispatchOptions): void {
+    // undici would take SNI from the Host that the request carries, and open a connection for each.
+    this.#options = { ...options, servername: this.#extras.serverName };
+    this.#canRepeat = options.body === null && isSafe(options.method);
+    this.#pool.dispatch(this.#options, this);
+  }
+
+  abort(): void {
+    this.isOver = true;
+    clearTimeout(this.#timer);
+    this.#controller?.abort(aborted);
+  }
+
+  resume(): void {
+    this.#controller?.resume();
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.isOver) controller.abort(aborted);
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
+    this.#canRepeat = false;
+    if (status < 200 || this.isOver) return;
+    clearTimeout(this.#timer);
+    this.#handler.onHead(status, decode(controller.rawHeaders));
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (!this.isOver && !this.#handler.onData(chunk)) controller.pause();
+  }
+
+  onResponseEnd(): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.#handler.onEnd();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
+    if (this.isOver) return;
+    const failure = classify(error, this.#controller !== undefined);
+    // A server closes idle connections, and a request may meet that on its way: once, it is sent again (RFC 9112 9.3.1).
+    if (failure.kind === "closed" && this.#canRepeat && this.#options !== undefined) {
+      this.#canRepeat = false;
+      this.#pool.dispatch(this.#options, this);
+      return;
+    }
+    this.isOver = true;
+    clearTimeout(this.#timer);
+    this.#handler.onError(failure);
+  }
+
+  #giveUp(): void {
+    if (this.isOver) return;
+    this.abort();
+    this.#handler.onError({ kind: "timeout", detail: "no answer within the request timeout" });
+  }
+}
+
+/** RFC 9110 9.2.1, as far as such requests have no body. */
+function isSafe(method: string): boolean {
+  return method === "GET" || method === "HEAD" || method === "OPTIONS";
+}
+
+/** Why a call that nobody waits for ends; never shown. */
+const aborted = new Error("aborted");
+
+function decode(raw: Dispatcher.DispatchController["rawHeaders"]): string[] {
+  const list: string[] = [];
+  if (!Array.isArray(raw)) return decodeHttp2(raw ?? {});
+  // HTTP/1.1 answers come as a flat list of buffers.
+  for (const part of raw as Buffer[]) list.push(part.toString("latin1"));
+  return list;
+}
+
+/** HTTP/2 answers come as an object; pseudo headers (`:status`) are no headers to anybody else. */
+function decodeHttp2(raw: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(raw).flatMap(([name, value]) =>
+    name.startsWith(":") ? [] : [value].flat().flatMap((each) => [name, String(each)]),
+  );
+}
+
+function classify(error: NodeJS.ErrnoException, wasSent: boolean): UpstreamFailure {
+  const detail = error.message;
+  if (!wasSent) return { kind: "connect", detail };
+  switch (error.code) {
+    case "UND_ERR_HEADERS_TIMEOUT":
+    case "UND_ERR_BODY_TIMEOUT":
+      return { kind: "timeout", detail };
+    case "UND_ERR_SOCKET":
+    case "ECONNRESET":
+    case "EPIPE":
+      return { kind: "closed", detail };
+    default:
+      return { kind: "protocol", detail };
+  }
+}
