@@ -2,10 +2,15 @@ import type { Exchange } from "../http/exchange.ts";
 import { endToEnd } from "../http/hop-by-hop.ts";
 import type { Upstream, UpstreamCall } from "../http/upstream.ts";
 import { Relay } from "./relay.ts";
+import { tunnel } from "./tunnel.ts";
 
 /** Sends the request to an upstream and its answer to the client. */
 export function forward(exchange: Exchange, upstream: Upstream): void {
   exchange.record.upstream = upstream.name;
+  if (exchange.upgrade !== undefined) {
+    tunnel(exchange, upstream, callOf(exchange, upstream), exchange.upgrade);
+    return;
+  }
   const relay = new Relay(exchange);
   relay.start(upstream.send(callOf(exchange, upstream), relay));
 }

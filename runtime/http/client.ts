@@ -2,9 +2,12 @@ import { isIP } from "node:net";
 import { type Dispatcher, Pool } from "undici";
 import { lateError } from "../gateway/startup-error.ts";
 import { type BodySource, collect } from "./body.ts";
+import type { Connect } from "./connector.ts";
 import { isHeader } from "./header-list.ts";
 import { type CallExtras, PooledRequest } from "./pooled-request.ts";
+import { sendUpgrade } from "./upgrade-request.ts";
 import type {
+  UpgradeHandler,
   Upstream,
   UpstreamCall,
   UpstreamHandler,
@@ -12,7 +15,7 @@ import type {
   UpstreamSettings,
 } from "./upstream.ts";
 import { UpstreamBody } from "./upstream-body.ts";
-import { undiciConnector } from "./upstream-connector.ts";
+import { type Connectors, connectorsTo } from "./upstream-connector.ts";
 
 /**
  * Opens a pool of connections to one destination. Nothing is connected before the first call. Throws StartupError on a
@@ -30,6 +33,8 @@ class PooledUpstream implements Upstream {
   readonly path: string;
   readonly #pool: Pool;
   readonly #extras: CallExtras;
+  readonly #connectors: Connectors;
+  #upgradeConnect: Connect | undefined;
 
   constructor(settings: UpstreamSettings) {
     const url = parse(settings.url);
@@ -41,8 +46,9 @@ class PooledUpstream implements Upstream {
     this.authority = url.host;
     this.isAddress = isIP(url.hostname.replace(/^\[|\]$/g, "")) !== 0;
     this.path = `${url.pathname}${url.search}`;
+    this.#connectors = connectorsTo(url, settings);
     this.#pool = new Pool(url.origin, {
-      connect: undiciConnector(url, settings),
+      connect: this.#connectors.undici,
       // A model may think for minutes and an event stream may be silent for hours. Who waits decides how long: the
       // client by leaving, a timeout policy by aborting; TCP keepalive finds peers that are gone.
       headersTimeout: 0,
@@ -66,6 +72,13 @@ class PooledUpstream implements Upstream {
       request.dispatch(dispatchOptions(call));
     }
     return request;
+  }
+
+  upgrade(call: UpstreamCall, protocol: string, handler: UpgradeHandler): UpstreamRequest {
+    const { authorization, requestTimeout } = this.#extras;
+    if (authorization !== undefined) replaceHeader(call.headers, "authorization", authorization);
+    this.#upgradeConnect ??= this.#connectors.http1();
+    return sendUpgrade(call, protocol, handler, { connect: this.#upgradeConnect, requestTimeout });
   }
 
   close(): void {

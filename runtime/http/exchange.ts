@@ -77,6 +77,13 @@ export interface Exchange extends RequestVariables {
    * The lists never hold Content-Length, Transfer-Encoding or Connection: framing is made here, never copied.
    */
   respondHead(status: number, headers: readonly string[], length?: number): void;
+  /** The protocol that the client asks its connection to change to (RFC 9110 7.8), as sent; undefined: none. */
+  readonly upgrade: string | undefined;
+  /**
+   * Answers 101 where `upgrade` is not undefined: `write` and `end` carry bytes of the other protocol from here on, and
+   * what comes back is what the client sends. `headers` without Connection and Upgrade.
+   */
+  switchProtocols(headers: readonly string[]): BodySource;
   /** Sends a piece of the body at once. False: the client reads slowly; wait for `onDrain` before the next piece. */
   write(chunk: string | Uint8Array): boolean;
   /** Called each time a full buffer was emptied after `write` returned false. One listener; the last one set counts. */

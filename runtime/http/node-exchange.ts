@@ -1,3 +1,4 @@
+import { validateHeaderValue } from "node:http";
 import type { GatewayContext } from "../gateway/context.ts";
 import type { AnswerSink } from "./answer-sink.ts";
 import { type BodySource, collect } from "./body.ts";
@@ -128,6 +129,21 @@ export class NodeExchange extends RequestHead implements Exchange {
     }
     this.#isAnswered = true;
     this.#filter.respondHead(status, headers, length);
+  }
+
+  get upgrade(): string | undefined {
+    return this.#response.upgrade?.protocol;
+  }
+
+  switchProtocols(headers: HeaderList): BodySource {
+    const { upgrade } = this.#response;
+    if (upgrade === undefined) throw new Error("the client asked for no other protocol");
+    const head = this.#edits === undefined ? [...headers] : this.#edits.apply(headers);
+    for (let i = 0; i < head.length; i += 2) validateHeaderValue(head[i] ?? "", head[i + 1] ?? "");
+    head.push("connection", "Upgrade", "upgrade", upgrade.protocol);
+    this.#isAnswered = true;
+    this.#isFlushed = true;
+    return upgrade.accept(head);
   }
 
   write(chunk: string | Uint8Array): boolean {

@@ -51,6 +51,7 @@ export function takeRequest(
     port.ended();
   });
   exchange.expectsContinue = framing.expectsContinue ?? expectsContinue(exchange, framing);
+  if (answer.upgrade !== undefined) exchange.closesConnection = true;
   if (!isServed) {
     exchange.closesConnection = true;
     refuse(exchange, facts.status, "BadRequest", facts.detail);

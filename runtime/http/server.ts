@@ -2,6 +2,7 @@ import type { EventEmitter } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import type { SecureContext, TLSSocket } from "node:tls";
 import type { GatewayContext } from "../gateway/context.ts";
 import type { Certificates } from "./certificates.ts";
@@ -12,6 +13,7 @@ import { whenSpoken } from "./first-bytes.ts";
 import { Http2Connections, type Http2Limits } from "./http2-connections.ts";
 import { type Framing, type RequestPort, takeRequest } from "./request-entry.ts";
 import type { TlsSettings } from "./tls.ts";
+import { UpgradeAnswer, wantsUpgrade } from "./upgrade-answer.ts";
 import type { WireAnswer, WireRequest } from "./wire.ts";
 
 /** What a server does with requests. */
@@ -41,6 +43,8 @@ export class HttpServer {
   readonly #http2: Http2Connections;
   /** Plain connections that have said nothing yet. */
   readonly #silent: Set<Socket> = new Set();
+  /** Connections that have left HTTP, or ask to. */
+  readonly #upgraded: Set<Socket> = new Set();
   #certificates: Certificates | undefined;
   #isClosing = false;
 
@@ -76,6 +80,7 @@ export class HttpServer {
     this.#server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) =>
       this.#serve(request, response, { expectsContinue: true }),
     );
+    this.#server.on("upgrade", (request, socket, head) => this.#upgrade(request, socket, head));
     // A forward proxy's method (RFC 9110 9.3.6): this is none.
     this.#server.on("connect", (_request, socket) => closeWith(socket, "400 Bad Request"));
     this.#server.on("clientError", (error, socket) => {
@@ -142,6 +147,7 @@ export class HttpServer {
   closeAllConnections(): void {
     this.#server.closeAllConnections();
     this.#http2.destroy();
+    for (const socket of this.#upgraded) socket.destroy();
   }
 
   #tlsOptions(settings: TlsSettings) {
@@ -183,6 +189,19 @@ export class HttpServer {
     });
   }
 
+  /** Node has taken the connection out of its own care. */
+  #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    // A server's connection is a socket; the type is wider for others' sake.
+    const connection = socket as Socket;
+    if (!wantsUpgrade(request)) {
+      closeWith(connection, "400 Bad Request");
+      return;
+    }
+    this.#upgraded.add(connection);
+    connection.once("close", () => this.#upgraded.delete(connection));
+    this.#serve(request, new UpgradeAnswer(request, connection, head), {});
+  }
+
   #serve(request: WireRequest, answer: WireAnswer, framing: Framing): void {
     takeRequest(request, answer, framing, this.#port);
   }
@@ -195,6 +214,8 @@ const limits = {
   requestTimeout: 300_000,
   // The request check does it, so that the refusal is logged and counted like any other.
   requireHostHeader: false,
+  // Any other request goes on as if it had not asked.
+  shouldUpgradeCallback: wantsUpgrade,
   // A request without a body needs no stream events.
   optimizeEmptyRequests: true,
 };

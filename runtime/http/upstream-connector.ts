@@ -1,33 +1,46 @@
 import type { buildConnector } from "undici";
 import { lateError } from "../gateway/startup-error.ts";
-import { connector, socketHost } from "./connector.ts";
+import { type Connect, connector, socketHost } from "./connector.ts";
 import type { UpstreamSettings } from "./upstream.ts";
 import { UpstreamTls } from "./upstream-tls.ts";
 
-/**
- * Connections to one destination, in the shape that undici asks for. Throws StartupError when a file of its TLS can't be
- * used.
- */
-export function undiciConnector(
-  { protocol, hostname, port }: URL,
-  settings: UpstreamSettings,
-): buildConnector.connector {
-  const isTls = protocol === "https:";
-  const { version } = settings;
-  const connect = connector({
-    host: socketHost(hostname),
-    port: port === "" ? (isTls ? 443 : 80) : Number(port),
-    ...(isTls ? { tls: openTls(settings) } : {}),
-    alpn: version === undefined ? ["http/1.1"] : version === "http2" ? ["h2"] : ["h2", "http/1.1"],
-    hasPriorKnowledge: version === "http2",
-    timeout: settings.connectTimeout,
-    keepAlive: settings.keepAlive ?? systemKeepAlive,
-  });
-  return (_options, done) =>
-    connect((error, socket) => {
-      if (socket === null) done(error ?? new Error("no connection"), null);
-      else done(null, socket);
+/** The ways to connect to one destination. */
+export interface Connectors {
+  /** What the settings say, in the shape that undici asks for. */
+  readonly undici: buildConnector.connector;
+  /** HTTP/1.1, whatever the settings say. */
+  readonly http1: () => Connect;
+}
+
+/** Makes the ways to one destination. Throws StartupError when a file of its TLS can't be used. */
+export function connectorsTo(url: URL, settings: UpstreamSettings): Connectors {
+  const isTls = url.protocol === "https:";
+  const tls = isTls ? openTls(settings) : undefined;
+  const open = (version: UpstreamSettings["version"]) =>
+    connector({
+      host: socketHost(url.hostname),
+      port: url.port === "" ? (isTls ? 443 : 80) : Number(url.port),
+      ...(tls && { tls }),
+      alpn: alpnOf(version),
+      hasPriorKnowledge: version === "http2",
+      timeout: settings.connectTimeout,
+      keepAlive: settings.keepAlive ?? systemKeepAlive,
     });
+  const connect = open(settings.version);
+  return {
+    // undici gives the destination of each connection; here it is always the one.
+    undici: (_options, done) =>
+      connect((error, socket) => {
+        if (socket === null) done(error ?? new Error("no connection"), null);
+        else done(null, socket);
+      }),
+    http1: () => open(undefined),
+  };
+}
+
+function alpnOf(version: UpstreamSettings["version"]): readonly string[] {
+  if (version === undefined) return ["http/1.1"];
+  return version === "http2" ? ["h2"] : ["h2", "http/1.1"];
 }
 
 /** Linux's own, but for the first probe: a peer that is gone is noticed before a proxy on the way forgets. */

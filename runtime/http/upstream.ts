@@ -16,6 +16,8 @@ export interface Upstream {
   readonly path: string;
   /** Sends one request. The handler gets a head, data and an end, or one error; nothing after `abort`. */
   send(call: UpstreamCall, handler: UpstreamHandler): UpstreamRequest;
+  /** Asks for another protocol with a request that has no body; over HTTP/1.1, whatever the pool speaks. */
+  upgrade(call: UpstreamCall, protocol: string, handler: UpgradeHandler): UpstreamRequest;
   /** Ends the pool when its last request has ended. */
   close(): void;
 }
@@ -57,6 +59,21 @@ export interface UpstreamHandler {
   onEnd(): void;
   /** The call failed before or during the answer. */
   onError(failure: UpstreamFailure): void;
+}
+
+/** Receives the answer to a request for another protocol: that of any request, or the change. */
+export interface UpgradeHandler extends UpstreamHandler {
+  /** The upstream has changed: `onData` and `onEnd` tell of raw bytes from here on. `headers` are those of its 101. */
+  onSwitch(headers: readonly string[], tunnel: UpstreamTunnel): void;
+}
+
+/** The way to an upstream that has left HTTP. */
+export interface UpstreamTunnel {
+  /** False: wait for `onDrain`. */
+  write(chunk: Uint8Array): boolean;
+  /** Called each time a full buffer was emptied. */
+  onDrain(listener: () => void): void;
+  end(): void;
 }
 
 /** Why an upstream call failed: what the client is told follows from it (503, 504, 502). */

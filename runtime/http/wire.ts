@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import type { BodySource } from "./body.ts";
 
 /**
  * A request as an engine has read it. node:http's IncomingMessage is one as it is, so the HTTP/1.1 path has nothing
@@ -32,8 +33,18 @@ export interface WireAnswer {
   /** Breaks the answer off: the client sees that it is not complete. */
   destroy(): unknown;
   on(event: "drain" | "close", listener: () => void): unknown;
+  /** The client asks for another protocol, and the connection can change to it. */
+  readonly upgrade?: WireUpgrade;
   readonly headersSent: boolean;
   readonly statusCode: number;
   /** True when the last byte was handed to the connection. */
   readonly writableFinished: boolean;
+}
+
+/** A connection that may leave HTTP. */
+export interface WireUpgrade {
+  /** As the client sent it. */
+  readonly protocol: string;
+  /** Answers 101 with these headers; what the client sends from now on is raw, and so is what is written to it. */
+  accept(headers: readonly string[]): BodySource;
 }

@@ -1,0 +1,53 @@
+import type { BodySource } from "../http/body.ts";
+import type { Exchange } from "../http/exchange.ts";
+import { headerValue } from "../http/header-list.ts";
+import { endToEnd } from "../http/hop-by-hop.ts";
+import type { UpgradeHandler, Upstream, UpstreamCall, UpstreamTunnel } from "../http/upstream.ts";
+import { Relay } from "./relay.ts";
+
+/**
+ * Asks the upstream for the protocol that the client asks for (WebSocket, ...). Bytes pass only once the upstream has
+ * agreed to it: a client can't have a tunnel by asking alone. Any other answer goes to the client as it is.
+ */
+export function tunnel(
+  exchange: Exchange,
+  upstream: Upstream,
+  call: UpstreamCall,
+  protocol: string,
+): void {
+  const relay = new TunnelRelay(exchange, protocol);
+  relay.start(upstream.upgrade(call, protocol, relay));
+}
+
+class TunnelRelay extends Relay implements UpgradeHandler {
+  readonly #exchange: Exchange;
+  readonly #protocol: string;
+
+  constructor(exchange: Exchange, protocol: string) {
+    super(exchange);
+    this.#exchange = exchange;
+    this.#protocol = protocol;
+  }
+
+  onSwitch(headers: readonly string[], upstream: UpstreamTunnel): void {
+    const exchange = this.#exchange;
+    const agreed = headerValue(headers, "upgrade");
+    if (agreed?.toLowerCase() !== this.#protocol.toLowerCase()) {
+      this.onError({ kind: "protocol", detail: "changed to a protocol that nobody asked for" });
+      upstream.end();
+      return;
+    }
+    const client: BodySource = exchange.switchProtocols(endToEnd(headers, ""));
+    upstream.onDrain(() => client.resume());
+    client.flow({
+      onData: (chunk) => {
+        if (!upstream.write(chunk)) client.pause();
+      },
+      onEnd: () => upstream.end(),
+      // The exchange tells the relay that the client has left.
+      onAbort: () => {},
+    });
+    const forget = exchange.gateway.onDrainDeadline(() => exchange.abort());
+    exchange.onAbort(forget);
+  }
+}
