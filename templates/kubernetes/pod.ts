@@ -50,8 +50,12 @@ export function podTemplate(
           ]
         : []),
       ...deployment.secrets.map((secretName) => ({
-        name: volumeName(secretName),
+        name: volumeName("secret", secretName),
         secret: { secretName, defaultMode: 0o440 },
+      })),
+      ...deployment.configMaps.map((name) => ({
+        name: volumeName("config-map", name),
+        configMap: { name },
       })),
     ],
   };
@@ -103,7 +107,7 @@ function gatewayContainer(
     { name: "CONNECTION_MIN_TERMINATION_DEADLINE", value: `${drain.min / 1000}s` },
     { name: "TERMINATION_GRACE_PERIOD_SECONDS", value: String(grace) },
   ];
-  const { pullPolicy, resources, secrets } = deployment;
+  const { pullPolicy, resources, secrets, configMaps } = deployment;
   return {
     name: "gateway",
     image: image ?? NODE_IMAGE,
@@ -122,8 +126,13 @@ function gatewayContainer(
       { name: "tmp", mountPath: "/tmp" },
       ...(image === undefined ? [{ name: "bundle", mountPath: "/bundle", readOnly: true }] : []),
       ...secrets.map((name) => ({
-        name: volumeName(name),
+        name: volumeName("secret", name),
         mountPath: `/etc/gwc/secrets/${name}`,
+        readOnly: true,
+      })),
+      ...configMaps.map((name) => ({
+        name: volumeName("config-map", name),
+        mountPath: `/etc/gwc/config-maps/${name}`,
         readOnly: true,
       })),
     ],
@@ -131,8 +140,8 @@ function gatewayContainer(
 }
 
 /** A volume's name is a DNS label. */
-function volumeName(secret: string): string {
-  return `secret-${secret.replaceAll(".", "-")}`.slice(0, 63).replace(/-+$/, "");
+function volumeName(kind: string, name: string): string {
+  return `${kind}-${name.replaceAll(".", "-")}`.slice(0, 63).replace(/-+$/, "");
 }
 
 function portOf(address: string): number {

@@ -174,9 +174,18 @@ function rules(schema: Schema): JsonSchema {
     ...countRule("exactly one of", schema.exactlyOneOf, "== 1", schema),
     ...countRule("at least one of", schema.atLeastOneOf, ">= 1", schema),
     ...countRule("at most one of", schema.atMostOneOf, "<= 1", schema),
+    ...durationRule(schema),
     ...(schema.checks ?? []).map(({ cel, message }) => ({ rule: cel, message })),
   ];
   return found.length === 0 ? {} : { "x-kubernetes-validations": found };
+}
+
+function durationRule({
+  minimumDuration,
+}: Schema): readonly { readonly rule: string; readonly message: string }[] {
+  if (minimumDuration === undefined) return [];
+  const rule = `duration(self) >= duration('${minimumDuration}')`;
+  return [{ rule, message: `must be at least ${minimumDuration}` }];
 }
 
 function countRule(
