@@ -49,14 +49,7 @@ export function podTemplate(
             },
           ]
         : []),
-      ...deployment.secrets.map((secretName) => ({
-        name: volumeName("secret", secretName),
-        secret: { secretName, defaultMode: 0o440 },
-      })),
-      ...deployment.configMaps.map((name) => ({
-        name: volumeName("config-map", name),
-        configMap: { name },
-      })),
+      ...mountsOf(deployment).map(({ volume }) => volume),
     ],
   };
   return {
@@ -107,7 +100,7 @@ function gatewayContainer(
     { name: "CONNECTION_MIN_TERMINATION_DEADLINE", value: `${drain.min / 1000}s` },
     { name: "TERMINATION_GRACE_PERIOD_SECONDS", value: String(grace) },
   ];
-  const { pullPolicy, resources, secrets, configMaps } = deployment;
+  const { pullPolicy, resources } = deployment;
   return {
     name: "gateway",
     image: image ?? NODE_IMAGE,
@@ -125,23 +118,46 @@ function gatewayContainer(
     volumeMounts: [
       { name: "tmp", mountPath: "/tmp" },
       ...(image === undefined ? [{ name: "bundle", mountPath: "/bundle", readOnly: true }] : []),
-      ...secrets.map((name) => ({
-        name: volumeName("secret", name),
-        mountPath: `/etc/gwc/secrets/${name}`,
-        readOnly: true,
-      })),
-      ...configMaps.map((name) => ({
-        name: volumeName("config-map", name),
-        mountPath: `/etc/gwc/config-maps/${name}`,
-        readOnly: true,
-      })),
+      ...mountsOf(deployment).map(({ mount }) => mount),
     ],
   };
 }
 
-/** A volume's name is a DNS label. */
-function volumeName(kind: string, name: string): string {
-  return `${kind}-${name.replaceAll(".", "-")}`.slice(0, 63).replace(/-+$/, "");
+/** A mounted object, as a volume and where it stands in the container. */
+interface Mount {
+  readonly volume: Json;
+  readonly mount: Json;
+}
+
+/** Secrets and ConfigMaps as files. */
+function mountsOf({ secrets, configMaps }: DeploymentNode): readonly Mount[] {
+  const ofSecrets = volumeNames("secret", secrets).map(
+    ([secretName, name]): Mount => ({
+      volume: { name, secret: { secretName, defaultMode: 0o440 } },
+      mount: { name, mountPath: `/etc/gwc/secrets/${secretName}`, readOnly: true },
+    }),
+  );
+  const ofConfigMaps = volumeNames("config-map", configMaps).map(
+    ([map, name]): Mount => ({
+      volume: { name, configMap: { name: map } },
+      mount: { name, mountPath: `/etc/gwc/config-maps/${map}`, readOnly: true },
+    }),
+  );
+  return [...ofSecrets, ...ofConfigMaps];
+}
+
+/** Each object's name and that of its volume: a DNS label, so two names can come out the same and need a number. */
+function volumeNames(
+  kind: string,
+  names: readonly string[],
+): readonly (readonly [string, string])[] {
+  const taken = new Map<string, number>();
+  return names.map((name) => {
+    const label = `${kind}-${name.replaceAll(".", "-")}`.slice(0, 60).replace(/-+$/, "");
+    const count = (taken.get(label) ?? 0) + 1;
+    taken.set(label, count);
+    return [name, count === 1 ? label : `${label}-${count}`];
+  });
 }
 
 function portOf(address: string): number {
