@@ -151,12 +151,13 @@ function volumeNames(
   kind: string,
   names: readonly string[],
 ): readonly (readonly [string, string])[] {
-  const taken = new Map<string, number>();
+  const taken = new Set<string>();
   return names.map((name) => {
     const label = `${kind}-${name.replaceAll(".", "-")}`.slice(0, 60).replace(/-+$/, "");
-    const count = (taken.get(label) ?? 0) + 1;
-    taken.set(label, count);
-    return [name, count === 1 ? label : `${label}-${count}`];
+    let volume = label;
+    for (let count = 2; taken.has(volume); count++) volume = `${label}-${count}`;
+    taken.add(volume);
+    return [name, volume];
   });
 }
 
