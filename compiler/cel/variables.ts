@@ -8,8 +8,17 @@ const ROWS = [...requestVariables, ...callVariables];
 
 export { type CelPhase, celPhases, describePhase } from "./variable-rows.ts";
 
+/** The environments that were asked for: every expression of a phase has the same one. */
+const environments = new Map<CelPhase, Environment>();
+
 /** The variables of a phase. */
 export function phaseEnvironment(phase: CelPhase): Environment {
+  const environment = environments.get(phase) ?? environmentOf(phase);
+  environments.set(phase, environment);
+  return environment;
+}
+
+function environmentOf(phase: CelPhase): Environment {
   const rows = ROWS.filter((row) => row.phases.includes(phase));
   return {
     description: describePhase(phase),
