@@ -31,15 +31,13 @@ export interface RouteContext extends ListenerContext {
   readonly names: Names;
 }
 
-/** A route within one of its listeners; undefined when nothing of it could be resolved (reported). */
-export function resolveRoute(
-  resource: RouteResource,
-  listener: ListenerResource,
-  context: RouteContext,
-): TableRoute | undefined {
+/** A route with its matches, on whatever listeners. */
+export type ResolvedRoute = Omit<TableRoute, "hostnames">;
+
+/** Resolves a route, once for all of its listeners. */
+export function resolveRoute(resource: RouteResource, context: RouteContext): ResolvedRoute {
   const { origin } = resource;
   const name = resource.name ?? routeName(resource);
-  const hostnames = resolveHostnames(resource, listener, context);
   const matches = resource.matches.flatMap((match) => resolveMatch(match, context) ?? []);
   const { policies, answer } = reachedPolicies(resource, context);
   if (resource.backends.length === 0 && answer === undefined) {
@@ -55,20 +53,16 @@ export function resolveRoute(
     backends: answer === undefined ? backends : [],
     origin,
   };
-  if (hostnames.length === 0 || matches.length === 0) return undefined;
-  return { route, hostnames, matches: [...matches, ...metadataMatches(route, matches)] };
+  // Without a good match (reported) it answers nothing.
+  if (matches.length === 0) return { route, matches };
+  return { route, matches: [...matches, ...metadataMatches(route, matches)] };
 }
 
-/** A route without a name is called after its first path, or its first host name. */
-function routeName({ matches, hostnames }: RouteResource): string {
-  const path = matches[0]?.path.value.replace(/[^A-Za-z0-9]+/g, "-").replace(/^-|-$/g, "");
-  if (path !== undefined && path !== "") return path;
-  return hostnames[0] ?? "root";
-}
-
-function resolveHostnames(
-  { hostnames, origin }: RouteResource,
+/** The hostnames that a route answers on a listener; those that the listener never has are reported. */
+export function resolveHostnames(
+  hostnames: readonly string[],
   listener: ListenerResource,
+  { origin }: RouteResource,
   { diagnostics }: RouteContext,
 ): readonly string[] {
   if (hostnames.length === 0) return ["*"];
@@ -79,6 +73,13 @@ function resolveHostnames(
     diagnostics.report("hostname-mismatch", at, { hostname, listener: listener.hostname });
     return [];
   });
+}
+
+/** A route without a name is called after its first path, or its first host name. */
+function routeName({ matches, listeners }: RouteResource): string {
+  const path = matches[0]?.path.value.replace(/[^A-Za-z0-9]+/g, "-").replace(/^-|-$/g, "");
+  if (path !== undefined && path !== "") return path;
+  return listeners[0]?.hostnames[0] ?? "root";
 }
 
 function resolveMatch(match: MatchConfig, context: RouteContext): RouteMatch | undefined {
