@@ -137,7 +137,7 @@ function backendCode(
     case "mcp": {
       const hostnames = listener.table
         .filter(({ entries }) => entries.some((entry) => entry.route === route.id))
-        .map(({ hostname }) => (hostname === "*" ? listener.hostname : hostname));
+        .map(({ shared }) => shared);
       return mcpBackend(backend, {
         route,
         trace,

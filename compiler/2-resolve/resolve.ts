@@ -149,7 +149,7 @@ function resolveListener(
     hostname: listener.hostname,
     tls: certificateOf(listener),
     routes: own.map(({ route }) => route),
-    table: routingTable(own, context.diagnostics),
+    table: routingTable(own, listener.hostname, context.diagnostics),
     origin: listener.origin,
   };
 }
