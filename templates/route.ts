@@ -136,12 +136,10 @@ function backendCode(
         trace,
       );
     case "mcp": {
-      const served = listeners.flatMap(({ hostname: own, table }) =>
-        table.flatMap(({ hostname, entries }) => {
+      const served = listeners.flatMap(({ table }) =>
+        table.flatMap(({ shared, entries }) => {
           const matches = entries.flatMap((each) => (each.route === route.id ? each.match : []));
-          return matches.length === 0
-            ? []
-            : [{ hostname: hostname === "*" ? own : hostname, matches }];
+          return matches.length === 0 ? [] : [{ hostname: shared, matches }];
         }),
       );
       const hostnames = [...new Set(served.map(({ hostname }) => hostname))];

@@ -157,7 +157,7 @@ function resolveListener(
     hostname: listener.hostname,
     tls: certificateOf(listener),
     routes: routes.map(({ route }) => route),
-    table: routingTable(routes, diagnostics),
+    table: routingTable(routes, listener.hostname, diagnostics),
     origin: listener.origin,
   };
 }

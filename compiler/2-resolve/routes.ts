@@ -1,8 +1,8 @@
-import { compilePattern } from "../cel/pattern.ts";
+import { LEVEL } from "../cel/code.ts";
+import { compilePattern, type PatternCode } from "../cel/pattern.ts";
 import { below, keyOf, type Origin } from "../diagnostics.ts";
 import type {
   BackendNode,
-  ExpressionCode,
   PolicyKind,
   PolicySettings,
   PolicyUse,
@@ -58,7 +58,7 @@ export function resolveRoute(resource: RouteResource, context: RouteContext): Re
   return { route, matches: [...matches, ...metadataMatches(route, matches)] };
 }
 
-/** The hostnames that a route answers on a listener; those that the listener never has are reported. */
+/** The route's own names, which say how specific it is, as far as the listener has any of them. */
 export function resolveHostnames(
   hostnames: readonly string[],
   listener: ListenerResource,
@@ -66,12 +66,13 @@ export function resolveHostnames(
   { diagnostics }: RouteContext,
 ): readonly string[] {
   if (hostnames.length === 0) return ["*"];
-  return hostnames.flatMap((hostname, index) => {
-    const both = intersectHostnames(hostname, listener.hostname);
-    if (both !== undefined) return [both];
-    const at = below(origin, "hostnames", index);
-    diagnostics.report("hostname-mismatch", at, { hostname, listener: listener.hostname });
-    return [];
+  return hostnames.filter((hostname, index) => {
+    const isShared = intersectHostnames(hostname, listener.hostname) !== undefined;
+    if (!isShared) {
+      const at = below(origin, "hostnames", index);
+      diagnostics.report("hostname-mismatch", at, { hostname, listener: listener.hostname });
+    }
+    return isShared;
   });
 }
 
@@ -83,14 +84,18 @@ function routeName({ matches, listeners }: RouteResource): string {
 }
 
 function resolveMatch(match: MatchConfig, context: RouteContext): RouteMatch | undefined {
-  const headers = match.headers.map((each) => resolveValue(each, "header", context));
-  const query = match.query.map((each) => resolveValue(each, "query", context));
+  const headers = onceEach(match.headers, "header", context).map((each) =>
+    resolveValue(each, "header", context),
+  );
+  const query = onceEach(match.query, "query parameter", context).map((each) =>
+    resolveValue(each, "query", context),
+  );
   const { kind, value } = match.path;
   let path: RouteMatch["path"];
   if (kind === "regex") {
     const test = resolvePattern(value, "path", below(match.origin, "path", "regex"), context);
     if (test === undefined) return undefined;
-    path = { kind, value, test };
+    path = { kind, value, test, isChoice: test.level < LEVEL.and };
   } else {
     path = { kind, value: kind === "prefix" ? trimmedPrefix(value) : value };
   }
@@ -113,6 +118,25 @@ function trimmedPrefix(prefix: string): string {
   return prefix.replace(/\/+$/, "") || "/";
 }
 
+/** Gateway API HTTPRouteMatch: of several conditions on one name the first one counts. */
+function onceEach(
+  values: readonly ValueMatchConfig[],
+  what: "header" | "query parameter",
+  { diagnostics }: RouteContext,
+): readonly ValueMatchConfig[] {
+  const seen = new Map<string, ValueMatchConfig>();
+  for (const each of values) {
+    const { name, origin } = each;
+    const first = seen.get(name);
+    if (first === undefined) seen.set(name, each);
+    else {
+      const related = [{ at: first.origin, label: "the one that counts" }];
+      diagnostics.report("repeated-condition", origin, { what, name }, related);
+    }
+  }
+  return [...seen.values()];
+}
+
 function resolveValue(
   { name, kind, value, origin }: ValueMatchConfig,
   subject: string,
@@ -128,7 +152,7 @@ function resolvePattern(
   subject: string,
   origin: Origin,
   { diagnostics }: RouteContext,
-): ExpressionCode | undefined {
+): PatternCode | undefined {
   const { code, problems } = compilePattern(pattern, { subject, match: "full" });
   for (const { within, ...problem } of problems) {
     diagnostics.add({ ...problem, at: { ...origin, within } });
