@@ -218,7 +218,10 @@ export interface CertificateFiles {
 
 /** The entries that one hostname opens, most specific hostname first. */
 export interface HostEntries {
+  /** As the routes have it: the listener may have but a part of it. */
   readonly hostname: string;
+  /** The names that the listener has of it, as a pattern. */
+  readonly shared: string;
   readonly entries: readonly RouteEntry[];
 }
 
@@ -244,7 +247,13 @@ export interface RouteMatch {
 export type PathMatch =
   | { readonly kind: "exact"; readonly value: string }
   | { readonly kind: "prefix"; readonly value: string }
-  | { readonly kind: "regex"; readonly value: string; readonly test: ExpressionCode };
+  | {
+      readonly kind: "regex";
+      readonly value: string;
+      readonly test: ExpressionCode;
+      /** True when the test is alternatives joined by `||`: beside other conditions it needs parentheses. */
+      readonly isChoice: boolean;
+    };
 
 /** A header (lower-case name) or query parameter, and what its value must be. */
 export interface ValueMatch {

@@ -179,8 +179,7 @@ function readRoute(
   return {
     kind: "route",
     name: route.name,
-    listeners: [listener],
-    hostnames: route.hostnames ?? [],
+    listeners: [{ listener, hostnames: route.hostnames ?? [] }],
     matches: matches ?? [readMatch({}, origin)],
     policies: readPolicies(route.policies ?? {}, below(origin, "policies"), diagnostics),
     backends: (route.backends ?? []).map((backend, index) =>

@@ -5,6 +5,7 @@ import { routeModule } from "../../templates/route.ts";
 import { type Trace, traceNone, tracePath } from "../../templates/trace.ts";
 import { kebabCase } from "../2-resolve/names.ts";
 import type { Program } from "../ir.ts";
+import { servedRoutes } from "../program-routes.ts";
 import { lineAndColumn, locate, type SourceFile } from "../source.ts";
 import { inputNames } from "./input-names.ts";
 
@@ -25,19 +26,15 @@ export function emitModules(
     trace: tracer,
     routePath: (route) => `./${routePath(route)}`,
   });
-  const routes = program.binds
-    .flatMap((bind) => bind.listeners)
-    .flatMap((listener) =>
-      listener.routes.map((route) =>
-        routeModule(route, {
-          path: routePath(route.id),
-          inputs,
-          trace: tracer,
-          listener,
-          maxBufferSize,
-        }),
-      ),
-    );
+  const routes = servedRoutes(program).map(({ route, listeners }) =>
+    routeModule(route, {
+      path: routePath(route.id),
+      inputs,
+      trace: tracer,
+      listeners,
+      maxBufferSize,
+    }),
+  );
   return [main, ...routes];
 }
 

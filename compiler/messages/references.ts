@@ -68,6 +68,14 @@ export const referenceMessages = {
     explanation:
       "An earlier match covers this one completely. The route is still reached through its other matches.",
   }),
+  "repeated-condition": message<{ what: string; name: string }>({
+    severity: "warning",
+    text: ({ what, name }) => `an earlier condition on the ${what} "${name}" counts, not this one`,
+    hint: () => "say it in one condition, or in a match of its own",
+    explanation:
+      "Gateway API: of several conditions of one match on the same header or query parameter only the first one counts. " +
+      "Header names are the same in any case of their letters.",
+  }),
   "route-without-backend": message<{ route: string }>({
     severity: "error",
     text: ({ route }) => `the route "${route}" has no backend`,

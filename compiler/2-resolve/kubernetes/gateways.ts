@@ -11,6 +11,7 @@ import type { PolicyContext } from "./policies.ts";
 import { targetPolicies } from "./policy-targets.ts";
 import { checkGrace, deploymentOf, processSettings } from "./process.ts";
 import type { ReferenceContext } from "./references.ts";
+import { sharedRoutes } from "./shared-routes.ts";
 
 /** A Gateway of manifests as the standalone file would have it. */
 export interface ClusterGateway {
@@ -74,11 +75,16 @@ function routesOf(
   attachments: readonly Attachment[],
   context: PolicyContext,
 ): readonly RouteResource[] {
-  return attachments.flatMap((attachment) =>
-    attachment.route.kind === "HTTPRoute"
-      ? routeResources(attachment, attachment.route, context)
-      : [],
-  );
+  const rules = attachments.flatMap((attachment) => {
+    const { route, listener } = attachment;
+    if (route.kind !== "HTTPRoute") return [];
+    const { name } = listener.resource;
+    return routeResources(attachment, route, context).map((resource) => ({
+      resource,
+      listener: name,
+    }));
+  });
+  return sharedRoutes(rules);
 }
 
 function gatewayResource(

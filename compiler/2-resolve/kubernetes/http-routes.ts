@@ -32,8 +32,9 @@ export function routeResources(
       kind: "route",
       name: `${route.namespace}/${route.name}${own === "" ? "" : `/${own.slice(1)}`}`,
       ids: [`${route.name}${own}`, `${route.namespace}-${route.name}${own}`],
-      listeners: [listener.resource.key],
-      hostnames: hostnames.includes("*") ? [] : hostnames,
+      listeners: [
+        { listener: listener.resource.key, hostnames: hostnames.includes("*") ? [] : hostnames },
+      ],
       matches: (rule.matches ?? [{}]).map((match, position) =>
         readMatch(match, below(origin, "matches", position)),
       ),
