@@ -4,7 +4,6 @@ import type { BackendReference, Manifest } from "../../manifests.ts";
 import { policies } from "../../policies/index.ts";
 import type { ClusterContext, ClusterForm } from "../../policies/policy.ts";
 import type { PolicyConfig } from "../../resources.ts";
-import { serverUrl } from "./backends.ts";
 import { effectivePolicy, partPolicy, type Traffic } from "./effective.ts";
 import { titleOf } from "./inventory.ts";
 import type { EffectiveField, FieldValue } from "./merge.ts";
@@ -12,6 +11,7 @@ import type { PolicyIndex } from "./policy-targets.ts";
 import type { ReferenceContext } from "./references.ts";
 import { secretFiles } from "./secrets.ts";
 import { selects } from "./selectors.ts";
+import { serverOf } from "./servers.ts";
 
 /** What reading policies needs, and what it finds out about them. */
 export interface PolicyContext extends ReferenceContext {
@@ -129,9 +129,11 @@ function clusterContext(
   return {
     origin,
     diagnostics: context.diagnostics,
-    serverUrl: (reference: ConfigValue, at: Origin) =>
+    server: (value: ConfigValue, at: Origin) => {
       // The schema has checked the shape.
-      serverUrl(reference as unknown as BackendReference, source, at, context),
+      const reference = value as unknown as BackendReference;
+      return serverOf({ reference, from: source, gateway, origin: at }, context);
+    },
     secretFiles: (name, keys, at) =>
       secretFiles({ name, keys, from: source, gateway, origin: at }, context),
     secretsWith: (matchLabels) =>
