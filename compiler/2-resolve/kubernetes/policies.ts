@@ -5,7 +5,7 @@ import { policies } from "../../policies/index.ts";
 import type { ClusterContext, ClusterForm } from "../../policies/policy.ts";
 import type { PolicyConfig } from "../../resources.ts";
 import { effectivePolicy, partPolicy, type Traffic } from "./effective.ts";
-import { titleOf } from "./inventory.ts";
+import { noteField } from "./effects.ts";
 import type { EffectiveField, FieldValue } from "./merge.ts";
 import type { PolicyIndex } from "./policy-targets.ts";
 import type { ReferenceContext } from "./references.ts";
@@ -144,35 +144,3 @@ function clusterContext(
         .map(({ name }) => name),
   };
 }
-
-/** Remembers who has an effect, and reports who lost to a policy of the same level. */
-export function noteField({ values, conflicts }: EffectiveField, context: PolicyContext): void {
-  for (const { source } of values) context.effective.add(titleOf(source));
-  for (const { lost, won } of conflicts) {
-    const key = JSON.stringify([lost.origin, won.origin]);
-    // Who lost has been told, and need not hear that it has no effect.
-    context.effective.add(titleOf(lost.source));
-    if (context.conflicts.has(key)) continue;
-    context.conflicts.add(key);
-    const params = {
-      field: lost.field.replace(/^[^.]*\./, ""),
-      by: titleOf(won.source),
-      target: LEVEL_WORDS[lost.level] ?? lost.level,
-    };
-    const related = [{ at: keyOf(won.origin), label: "this one wins" }];
-    context.diagnostics.report("policy-conflict", keyOf(lost.origin), params, related);
-  }
-}
-
-const LEVEL_WORDS: Readonly<Record<string, string>> = {
-  gateway: "the Gateway",
-  listenerSet: "the ListenerSet",
-  listener: "the listener",
-  route: "the route",
-  rule: "the rule",
-  inline: "the rule",
-  backend: "the backend",
-  backendPart: "the part of the backend",
-  backendOwn: "the backend",
-  partOwn: "the part of the backend",
-};

@@ -4,8 +4,9 @@ import type { BackendReference, Manifest, ManifestOf, ServicePort } from "../../
 import { addressOf, BACKEND_KINDS, hostAndPort, portOf, serviceName } from "./backends.ts";
 import { connectionOf } from "./connections.ts";
 import { backendOnly } from "./effective.ts";
+import { noteField } from "./effects.ts";
 import { titleOf } from "./inventory.ts";
-import { noteField, type PolicyContext } from "./policies.ts";
+import type { PolicyContext } from "./policies.ts";
 import { follow } from "./references.ts";
 
 /** A reference of a policy to a server that the gateway itself talks to. */
