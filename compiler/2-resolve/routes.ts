@@ -212,6 +212,12 @@ function resolvePolicies(
       : undefined,
   };
   return policies.flatMap(({ kind, config, origin }) => {
+    const { needs } = policyOf(kind);
+    if (needs !== undefined && (needs === "mcp") !== route.isMcp) {
+      const code = needs === "mcp" ? "needs-mcp-backend" : "needs-host-backend";
+      context.diagnostics.report(code, keyOf(origin), { policy: kind });
+      return [];
+    }
     const settings = resolvePolicy(kind, config, { ...context, origin, route });
     return settings === undefined ? [] : [{ kind, settings, origin } as PolicyUse];
   });

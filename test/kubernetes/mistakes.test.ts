@@ -26,6 +26,16 @@ const route = (name: string, spec: string): string =>
 const listener = (rest: string): string =>
   `{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: tls}, spec: {gatewayClassName: gwc, listeners: [${rest}]}}`;
 
+/** A Gateway of its own with a route to an MCP server. */
+const mcpWorld = [
+  "{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: mg}, spec: {gatewayClassName: gwc, listeners: [{name: a, port: 9090, protocol: HTTP}]}}",
+  route(
+    "mr",
+    "parentRefs: [{name: mg}], rules: [{backendRefs: [{group: gwc.dev, kind: GatewayBackend, name: m}]}]",
+  ),
+  "{apiVersion: gwc.dev/v1alpha1, kind: GatewayBackend, metadata: {name: m}, spec: {mcp: {targets: [{name: t, static: {host: m, port: 80}}]}}}",
+].join("\n---\n");
+
 it("the world itself has no mistakes", () => {
   expect(complaintsAbout()).toEqual([]);
 });
@@ -91,6 +101,26 @@ it.each([
       "backend: {mcp: {authorization: {policy: {matchExpressions: ['true']}}}}",
     ),
     said: ['policy-without-effect: GatewayPolicy "default/p" acts on nothing that is served'],
+  },
+  {
+    what: "a Gateway's timeouts, where only MCP is served",
+    document: `${policy(target("Gateway", "mg"), "traffic: {timeouts: {request: 1s}, retry: {attempts: 1}, hostRewrite: {mode: None}}")}\n---\n${mcpWorld}`,
+    said: ['policy-without-effect: GatewayPolicy "default/p" acts on nothing that is served'],
+  },
+  {
+    what: "timeouts on a route to MCP servers",
+    document: `${policy(target("HTTPRoute", "mr"), "traffic: {timeouts: {request: 1s}}")}\n---\n${mcpWorld}`,
+    said: [
+      'needs-host-backend: "timeout" acts on a plain HTTP backend, and this route has an mcp backend',
+    ],
+  },
+  {
+    what: "a Gateway's policies where a route answers by itself",
+    document: `${policy(target("Gateway", "gw"), "traffic: {timeouts: {request: 1s}}")}\n---\n${route(
+      "r",
+      "parentRefs: [{name: gw}], rules: [{matches: [{path: {value: /r}}], filters: [{type: RequestRedirect, requestRedirect: {scheme: https}}]}]",
+    )}`,
+    said: [],
   },
   {
     what: "a Gateway that is not there",
