@@ -22,7 +22,7 @@ export function gatewayFrontend(
     field.startsWith("frontend."),
   );
   const fields = new Map(merge(values, isJoined).map((field) => [field.field, field]));
-  for (const field of fields.values()) noteField(field, context);
+  for (const field of fields.values()) noteField(field, gateway, context);
   const { http, tcp } = {
     http: valueOfField(fields.get("frontend.http")),
     tcp: valueOfField(fields.get("frontend.tcp")),

@@ -18,8 +18,8 @@ import { serverOf } from "./servers.ts";
 /** What reading policies needs, and what it finds out about them. */
 export interface PolicyContext extends ReferenceContext {
   readonly policyIndex: PolicyIndex;
-  /** The resources one of whose values counts somewhere. */
-  readonly effective: Set<string>;
+  /** The resources one of whose values counts somewhere, by title, and for which Gateways. */
+  readonly effective: Map<string, Set<Manifest>>;
   /** The Secrets that each Gateway's pods mount, by the Gateway's `NAMESPACE/NAME`. */
   readonly secrets: Map<string, Set<string>>;
   /** The ConfigMaps that they mount. */
@@ -38,6 +38,7 @@ export interface RoutePolicies {
 
 /** The policies of traffic as the standalone file would have them on the route. */
 export function routePolicies(traffic: Traffic, context: PolicyContext): RoutePolicies {
+  const { gateway } = traffic.listener;
   const fields = new Map(
     effectivePolicy(traffic, context.policyIndex)
       .filter((field) => whyIdle(field, traffic) === undefined)
@@ -45,13 +46,12 @@ export function routePolicies(traffic: Traffic, context: PolicyContext): RoutePo
   );
   for (const field of fields.values()) {
     // How backends are reached is read where they are.
-    if (!CLAIMED.has(field.field) && !isConnection(field.field)) noteField(field, context);
+    if (!CLAIMED.has(field.field) && !isConnection(field.field)) noteField(field, gateway, context);
   }
   const parts =
     traffic.backend?.config.kind === "mcp"
       ? partFields(traffic, context)
       : new Map<string, never>();
-  const { gateway } = traffic.listener;
   const found = policies.flatMap(({ kind, cluster }): readonly ReadPolicy[] => {
     if (cluster === undefined) return [];
     // A policy's own cluster form reads and joins what it has read itself.
@@ -61,13 +61,13 @@ export function routePolicies(traffic: Traffic, context: PolicyContext): RoutePo
     const value = (field ?? parts.get(form.field)?.[0]?.field)?.values.at(-1);
     const origin = value?.partOrigins?.[form.part ?? ""] ?? value?.origin;
     // A mistake was reported: that it also has no effect goes without saying.
-    if (config === undefined && field !== undefined) noteField(field, context);
+    if (config === undefined && field !== undefined) noteField(field, gateway, context);
     if (config === undefined || value === undefined || origin === undefined) return [];
     // The policy's configuration is what its own form read.
     return [{ config: { kind, config, origin } as PolicyConfig, source: value.source, field }];
   });
   const { acting, isAnswered } = reached(found);
-  for (const { field } of acting) if (field !== undefined) noteField(field, context);
+  for (const { field } of acting) if (field !== undefined) noteField(field, gateway, context);
   return { policies: acting.map(({ config }) => config), isAnswered };
 }
 
@@ -115,7 +115,7 @@ function partFields(
   const found = [...(traffic.backend?.parts ?? [])].flatMap(([target, part]) =>
     partPolicy(traffic, part, context.policyIndex).map((field) => ({ target, field })),
   );
-  for (const { field } of found) noteField(field, context);
+  for (const { field } of found) noteField(field, traffic.listener.gateway, context);
   return Map.groupBy(found, ({ field }) => field.field);
 }
 
