@@ -290,6 +290,35 @@ it("a reference across namespaces needs a grant of that namespace, by kind and n
   expect(complaintsAbout(elsewhere, using, grant("kind: Service"))).toEqual([]);
 });
 
+it("each expression of a Require is looked at where it stands", () => {
+  const text = `${world}
+---
+apiVersion: gwc.dev/v1alpha1
+kind: GatewayBackend
+metadata: {name: tools}
+spec: {static: {host: tools.example.com, port: 80}}
+---
+apiVersion: gwc.dev/v1alpha1
+kind: GatewayPolicy
+metadata: {name: p}
+spec:
+  ${target("HTTPRoute", "web")}
+  traffic:
+    authorization:
+      action: Require
+      policy:
+        matchExpressions:
+          - request.method == "GET"
+          - request.methodd == "PUT"
+          - jwt.sub == "a"
+`;
+  const last = text.split("\n").length - 2;
+  expect(complaints(checkManifests(text)).map((line) => line.replace(/:.*/, ""))).toEqual([
+    `${last} cel-unknown-field`,
+    `${last + 1} absent-identity`,
+  ]);
+});
+
 it("what refers to a document with mistakes is not reported as well", () => {
   const wrong =
     "{apiVersion: gwc.dev/v1alpha1, kind: GatewayBackend, metadata: {name: wrong}, spec: {static: {host: a}}}";
