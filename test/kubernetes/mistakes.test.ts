@@ -175,6 +175,16 @@ it.each([
     said: ['broken-rule: "cors" stands with type: CORS, and only with it'],
   },
   {
+    what: "kinds of routes that a listener can't take",
+    document: listener(
+      "{name: s, port: 8443, protocol: HTTP, allowedRoutes: {kinds: [{kind: HTTPRoute}, {kind: TCPRoute}, {group: a.b, kind: HTTPRoute}]}}",
+    ),
+    said: [
+      "wrong-route-kind: a listener of HTTP takes no TCPRoute",
+      "wrong-route-kind: a listener of HTTP takes no a.b/HTTPRoute",
+    ],
+  },
+  {
     what: "a Secret that is absent",
     document: listener(
       "{name: s, port: 8443, protocol: HTTPS, hostname: a.example.com, tls: {certificateRefs: [{name: absent}]}}",

@@ -61,6 +61,15 @@ it("a Gateway without mistakes is accepted and programmed, and counts its routes
   ]);
 });
 
+it("a listener with a kind that it can't take says so, and takes the others", () => {
+  const { listeners } = statusOfOne(
+    "Gateway g",
+    "{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: g}, spec: {gatewayClassName: gwc, listeners: [{name: a, port: 1, protocol: HTTP, allowedRoutes: {kinds: [{kind: TCPRoute}]}}]}}",
+  );
+  expect(listeners?.[0]).toMatchObject({ supportedKinds: [] });
+  expect(brief(listeners?.[0]?.conditions)).toContain("ResolvedRefs=False InvalidRouteKinds");
+});
+
 it.each([
   {
     what: "a good route",
