@@ -38,7 +38,7 @@ export function routeResources(
   });
 }
 
-/** A filter that stands twice: only one of them would act. */
+/** A filter that stands twice (Gateway API: only mirrors may). */
 function checkFilters(
   { filters = [] }: HttpRouteRule,
   origin: Origin,
@@ -46,10 +46,12 @@ function checkFilters(
 ): void {
   const seen = new Set<unknown>();
   filters.forEach(({ type }, index) => {
-    if (seen.has(type)) {
-      const what = "several filters of one type in a rule";
-      const at = below(origin, "filters", index);
-      diagnostics.report("not-built-yet", at, { what, field: `"${String(type)}"` });
+    const at = below(origin, "filters", index, "type");
+    if (seen.has(type) && type === "RequestMirror")
+      diagnostics.report("not-built-yet", at, { what: "several mirrors", field: `"${type}"` });
+    else if (seen.has(type)) {
+      const message = `a rule has one filter of type ${String(type)}`;
+      diagnostics.report("broken-rule", at, { message });
     }
     seen.add(type);
   });
