@@ -37,6 +37,8 @@ export interface ListenerResource {
   readonly hostname: string;
   readonly protocol: "HTTP" | "HTTPS";
   readonly tls: ListenerTlsResource | undefined;
+  /** What happens before the route is chosen. */
+  readonly policies: readonly PolicyConfig[];
   readonly origin: Origin;
 }
 

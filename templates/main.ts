@@ -23,6 +23,8 @@ export interface MainContext {
   readonly trace: Trace;
   /** The path of a route's module, from `main.ts`: `./routes/tools.ts`. */
   readonly routePath: (route: string) => string;
+  /** The same of a module of a listener's policies: `./listeners/shop-policies.ts`. */
+  readonly listenerPath: (policies: string) => string;
 }
 
 /** `main.ts`: which request goes to which route, and the gateway that the runtime starts. */
@@ -47,7 +49,10 @@ export function mainModule(program: Program, context: MainContext): PrintedModul
     body: join(body, "\n\n"),
     declared: [
       "gateway",
-      ...listeners.map(({ id }) => listenerFunction(id)),
+      ...listeners.flatMap(({ id, preRouting }) => [
+        listenerFunction(id),
+        ...(preRouting === undefined ? [] : [preRouting.tableId]),
+      ]),
       ...program.binds.map(portFunction),
       ...program.binds.map(({ port }) => `listenerOnPort${port}`),
     ],
@@ -128,7 +133,7 @@ interface Scope extends MainContext {
 }
 
 function bindFunctions(bind: BindNode, context: Scope): readonly Code[] {
-  const listeners = bind.listeners.map((listener) => listenerCode(listener, context));
+  const listeners = bind.listeners.flatMap((listener) => listenerEntry(listener, context));
   if (handlerOf(bind) !== portFunction(bind)) return listeners;
   const choices = bind.listeners.map(({ id, hostname }) =>
     conditional(hostConditions(hostname), code`return ${name(listenerFunction(id))}(exchange);`),
@@ -180,7 +185,26 @@ const handlerType = importedType("gwc/runtime/http/exchange", "Handler");
 const handledType = importedType("gwc/runtime/http/exchange", "Handled");
 const notFound = code`return ${imported("gwc/runtime/http/refuse", "notFound")}(exchange);`;
 
-function listenerCode(listener: ListenerNode, context: Scope): Code {
+/** A listener's requests go through its policies first, where it has any. */
+function listenerEntry(listener: ListenerNode, context: Scope): readonly Code[] {
+  const { id, preRouting } = listener;
+  if (preRouting === undefined) return [listenerCode(listener, listenerFunction(id), context)];
+  const { id: policies, tableId } = preRouting;
+  const run = imported(context.listenerPath(policies), policies);
+  const table = preRouting.isFinal ? [] : [listenerCode(listener, tableId, context)];
+  const passed = preRouting.isFinal ? code`exchange` : code`exchange, ${name(tableId)}`;
+  return [
+    ...table,
+    code`
+      ${context.trace(listener.origin)}
+      function ${name(listenerFunction(id))}(exchange: ${exchangeType}): ${handledType} {
+        return ${run}(${passed});
+      }
+    `,
+  ];
+}
+
+function listenerCode(listener: ListenerNode, label: string, context: Scope): Code {
   const routes = new Map(listener.routes.map((route) => [route.id, route.name]));
   const enter = (entry: RouteEntry): Code => {
     const handler = imported(context.routePath(entry.route), entry.route);
@@ -198,7 +222,7 @@ function listenerCode(listener: ListenerNode, context: Scope): Code {
   const locals = fields.length === 0 ? [] : [code`const { ${joinNames(fields)} } = exchange;`];
   return code`
     ${context.trace(listener.origin)}
-    function ${name(listenerFunction(listener.id))}(exchange: ${exchangeType}): ${handledType} {
+    function ${name(label)}(exchange: ${exchangeType}): ${handledType} {
       ${[...locals, ...statements, ...(isComplete ? [] : [notFound])]}
     }
   `;

@@ -56,6 +56,6 @@ const RESERVED = new Set(
     "private protected public return static super switch this throw true try typeof undefined var void while with " +
     "yield exchange jwt mcp request env file path hostname backend upstream pages cors jwtAuth mcpAuthentication oauth " +
     "csrf apiKeys apiKey basicAuth passwords timeout retry mirror upstreams perSecond perMinute perHour perInterval requestChanges responseChanges metadata " +
-    "requestHeaders responseHeaders location target answer isAuthorized mayUse enter notFound startGateway"
+    "findToken findApiKey findLogin requestHeaders responseHeaders location target answer isAuthorized mayUse enter notFound startGateway"
   ).split(" "),
 );

@@ -14,6 +14,7 @@ import {
 import { resolveTls } from "./listener-tls.ts";
 import { checkListeners } from "./listeners.ts";
 import { Names } from "./names.ts";
+import { reachedRoutes, resolvePreRouting } from "./pre-routing.ts";
 import { type RouteContext, resolveRoute } from "./routes.ts";
 import { routingTable } from "./table.ts";
 
@@ -142,12 +143,16 @@ function resolveListener(
   routes: readonly RouteResource[],
   context: RouteContext,
 ): ListenerNode {
-  const own = routes.flatMap((route) => resolveRoute(route, listener, context) ?? []);
+  const id = names.take(listener.name);
+  const preRouting = resolvePreRouting(listener, routes, names, context);
+  const reached = reachedRoutes(listener, routes, context);
+  const own = reached.flatMap((route) => resolveRoute(route, listener, context) ?? []);
   return {
-    id: names.take(listener.name),
+    id,
     name: listener.name,
     hostname: listener.hostname,
     tls: certificateOf(listener),
+    preRouting,
     routes: own.map(({ route }) => route),
     table: routingTable(own, context.diagnostics),
     origin: listener.origin,

@@ -1,17 +1,6 @@
 import { compilePattern } from "../cel/pattern.ts";
 import { below, keyOf, type Origin } from "../diagnostics.ts";
-import type {
-  BackendNode,
-  ExpressionCode,
-  PolicyKind,
-  PolicySettings,
-  PolicyUse,
-  RouteMatch,
-  RouteNode,
-  ValueMatch,
-} from "../ir.ts";
-import { policyOf } from "../policies/index.ts";
-import type { PolicyConfigs, ResolveContext } from "../policies/policy.ts";
+import type { BackendNode, ExpressionCode, RouteMatch, RouteNode, ValueMatch } from "../ir.ts";
 import type {
   ListenerResource,
   MatchConfig,
@@ -24,6 +13,7 @@ import { intersectHostnames } from "./hostnames.ts";
 import type { ListenerContext } from "./listeners.ts";
 import { metadataMatches } from "./metadata-matches.ts";
 import type { Names } from "./names.ts";
+import { type PolicyPlace, reachedPolicies, resolvePolicies } from "./policies.ts";
 import type { TableRoute } from "./table.ts";
 
 /** What resolving routes shares. */
@@ -41,7 +31,7 @@ export function resolveRoute(
   const name = resource.name ?? routeName(resource);
   const hostnames = resolveHostnames(resource, listener, context);
   const matches = resource.matches.flatMap((match) => resolveMatch(match, context) ?? []);
-  const { policies, answer } = reachedPolicies(resource, context);
+  const { policies, answer } = reachedPolicies(resource.policies, resource.backends, context);
   if (resource.backends.length === 0 && answer === undefined) {
     context.diagnostics.report("route-without-backend", origin, { route: name });
   }
@@ -51,7 +41,7 @@ export function resolveRoute(
   const route: RouteNode = {
     id: context.names.take(...(resource.ids ?? [name])),
     name,
-    policies: resolvePolicies(resource, policies, context),
+    policies: resolvePolicies(policies, routeFacts(resource, policies, listener), context),
     backends: answer === undefined ? backends : [],
     origin,
   };
@@ -156,47 +146,21 @@ function checkPassthrough(backends: readonly BackendNode[], { diagnostics }: Rou
   if (other !== undefined) diagnostics.report("mixed-passthrough", other.origin, {});
 }
 
-/** The policies up to the one that answers every request, and that one; what stands behind it is reported. */
-function reachedPolicies(
-  { policies, backends }: RouteResource,
-  { diagnostics }: RouteContext,
-): { readonly policies: readonly PolicyConfig[]; readonly answer: PolicyConfig | undefined } {
-  const end = policies.findIndex(({ kind }) => policyOf(kind).answers === true);
-  const answer = policies[end];
-  if (answer === undefined) return { policies, answer };
-  for (const { kind, origin } of policies.slice(end + 1)) {
-    diagnostics.report("never-reached", keyOf(origin), { what: `"${kind}"`, by: answer.kind });
-  }
-  for (const { origin } of backends) {
-    diagnostics.report("never-reached", keyOf(origin), { what: "this backend", by: answer.kind });
-  }
-  return { policies: policies.slice(0, end + 1), answer };
-}
-
-function resolvePolicies(
-  resource: RouteResource,
+/** What policies may know of the route that carries them. */
+function routeFacts(
+  { matches, backends }: RouteResource,
   policies: readonly PolicyConfig[],
-  context: RouteContext,
-): readonly PolicyUse[] {
-  const paths = resource.matches.map(({ path }) => path);
-  const route = {
-    isMcp: resource.backends.some((backend) => backend.kind === "mcp"),
-    policies: policies.map((policy) => policy.kind),
-    prefixes: paths.every(({ kind }) => kind === "prefix")
-      ? [...new Set(paths.map(({ value }) => trimmedPrefix(value)))]
-      : undefined,
+  listener: ListenerResource,
+): PolicyPlace {
+  const paths = matches.map(({ path }) => path);
+  return {
+    phase: "PostRouting",
+    route: {
+      isMcp: backends.some((backend) => backend.kind === "mcp"),
+      policies: [...listener.policies, ...policies].map(({ kind }) => kind),
+      prefixes: paths.every(({ kind }) => kind === "prefix")
+        ? [...new Set(paths.map(({ value }) => trimmedPrefix(value)))]
+        : undefined,
+    },
   };
-  return policies.flatMap(({ kind, config, origin }) => {
-    const settings = resolvePolicy(kind, config, { ...context, origin, route });
-    return settings === undefined ? [] : [{ kind, settings, origin } as PolicyUse];
-  });
-}
-
-function resolvePolicy<Kind extends PolicyKind>(
-  kind: Kind,
-  config: PolicyConfigs[PolicyKind],
-  context: ResolveContext,
-): PolicySettings[Kind] | undefined {
-  // The configuration was read by the policy of the same kind.
-  return policyOf(kind).resolve(config as PolicyConfigs[Kind], context);
 }

@@ -1,4 +1,5 @@
 import { comment } from "../../templates/code.ts";
+import { listenerModule } from "../../templates/listener.ts";
 import { mainModule } from "../../templates/main.ts";
 import type { PrintedModule } from "../../templates/print.ts";
 import { routeModule } from "../../templates/route.ts";
@@ -11,7 +12,7 @@ import { inputNames } from "./input-names.ts";
 /** How much generated text says about where it comes from. */
 export type TraceLevel = "path" | "line" | "none";
 
-/** The program as TypeScript: `main.ts` and a module for each route. */
+/** The program as TypeScript: `main.ts`, a module for each route, then those of listeners that have policies. */
 export function emitModules(
   program: Program,
   trace: TraceLevel,
@@ -24,21 +25,31 @@ export function emitModules(
     inputs,
     trace: tracer,
     routePath: (route) => `./${routePath(route)}`,
+    listenerPath: (policies) => `./${listenerPath(policies)}`,
   });
-  const routes = program.binds
-    .flatMap((bind) => bind.listeners)
-    .flatMap((listener) =>
-      listener.routes.map((route) =>
-        routeModule(route, {
-          path: routePath(route.id),
-          inputs,
-          trace: tracer,
-          listener,
-          maxBufferSize,
-        }),
-      ),
-    );
-  return [main, ...routes];
+  const listeners = program.binds.flatMap((bind) => bind.listeners);
+  const early = listeners.flatMap((listener) => {
+    const { preRouting } = listener;
+    if (preRouting === undefined) return [];
+    const path = listenerPath(preRouting.id);
+    return [listenerModule(listener, preRouting, { path, inputs, trace: tracer, maxBufferSize })];
+  });
+  const routes = listeners.flatMap((listener) =>
+    listener.routes.map((route) =>
+      routeModule(route, {
+        path: routePath(route.id),
+        inputs,
+        trace: tracer,
+        listener,
+        maxBufferSize,
+      }),
+    ),
+  );
+  return [main, ...routes, ...early];
+}
+
+function listenerPath(policies: string): string {
+  return `listeners/${kebabCase(policies)}.ts`;
 }
 
 function routePath(route: string): string {

@@ -28,7 +28,8 @@ export async function checkFiles(
 function verdict(files: readonly string[], programs: readonly Program[]): string {
   const listeners = programs.flatMap(({ binds }) => binds.flatMap((bind) => bind.listeners));
   const routes = listeners.flatMap((listener) => listener.routes);
-  const policies = routes.reduce((count, route) => count + route.policies.length, 0);
+  const places = [...routes, ...listeners.flatMap(({ preRouting }) => preRouting ?? [])];
+  const policies = places.reduce((count, place) => count + place.policies.length, 0);
   return `${files.join(", ")}: good, ${amount(routes.length, "route")}, ${amount(policies, "policy", "policies")}\n`;
 }
 

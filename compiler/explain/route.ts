@@ -5,7 +5,7 @@ import type { EffectiveField, FieldValue } from "../2-resolve/kubernetes/merge.t
 import { trafficOf } from "../2-resolve/kubernetes/traffic.ts";
 import type { Checked } from "../compile.ts";
 import type { Origin } from "../diagnostics.ts";
-import type { RouteNode } from "../ir.ts";
+import type { ListenerNode, PolicyUse, RouteNode } from "../ir.ts";
 import { locate, type SourceFile, valueAt } from "../source.ts";
 
 /** What holds for the traffic of a route's rule on one listener. */
@@ -122,34 +122,39 @@ function explainField(
 /** The routes of the programs, with their listeners. */
 export function routesOf({
   programs,
-}: Checked): readonly { readonly route: RouteNode; readonly listener: string }[] {
+}: Checked): readonly { readonly route: RouteNode; readonly listener: ListenerNode }[] {
   return programs
     .flatMap(({ binds }) => binds.flatMap((bind) => bind.listeners))
-    .flatMap((listener) => listener.routes.map((route) => ({ route, listener: listener.name })));
+    .flatMap((listener) => listener.routes.map((route) => ({ route, listener })));
 }
 
-/** A standalone file says each policy once, on the route. */
+/** A standalone file says each policy once: on the listener, for before routing, or on the route. */
 function explainNode(
   route: RouteNode,
-  listener: string,
+  { name, preRouting }: ListenerNode,
   files: readonly SourceFile[],
 ): RouteExplanation {
-  return {
-    route: route.name,
-    rule: "0",
-    listener,
-    backend: route.backends.map(({ kind }) => kind).join(", "),
-    fields: route.policies.map(({ kind, origin }) => ({
-      field: kind,
+  const said = (level: string, prefix: string, uses: readonly PolicyUse[]) =>
+    uses.map(({ kind, origin }) => ({
+      field: `${prefix}${kind}`,
       values: [
         {
           value: valueAt(origin, files),
           source: origin.file,
-          level: "route",
+          level,
           at: placeText(origin, files),
         },
       ],
       overridden: [],
-    })),
+    }));
+  return {
+    route: route.name,
+    rule: "0",
+    listener: name,
+    backend: route.backends.map(({ kind }) => kind).join(", "),
+    fields: [
+      ...said("listener", "PreRouting.", preRouting?.policies ?? []),
+      ...said("route", "", route.policies),
+    ],
   };
 }

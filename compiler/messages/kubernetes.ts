@@ -153,6 +153,14 @@ export const kubernetesMessages = {
       "`frontend` acts on a Gateway's connections, `traffic` on requests of Gateways, listeners and routes, `backend` on " +
       "connections to backends. On any other target the section would do nothing.",
   }),
+  "not-before-routing": message<{ field: string }>({
+    severity: "error",
+    text: ({ field }) => `"${field}" can't run before the route is chosen`,
+    hint: () => "leave out phase: PreRouting; it may stand on the Gateway all the same",
+    explanation:
+      "The policy is about the call of a backend, and which backend that is follows from the route. On a Gateway or a " +
+      "listener it holds for all of their routes, after one was chosen.",
+  }),
   "wrong-phase": message<{ target: string }>({
     severity: "error",
     text: ({ target }) => `phase: PreRouting can't target ${target}`,

@@ -1,7 +1,14 @@
 import { validateHeaderValue } from "node:http";
+import type {
+  ApiKeyVariable,
+  BasicAuthVariable,
+  JwtVariable,
+  PolicyVariable,
+} from "../cel/variables.ts";
 import type { GatewayContext } from "../gateway/context.ts";
 import type { AnswerSink } from "./answer-sink.ts";
 import { type BodySource, collect } from "./body.ts";
+import type { TakenCredential } from "./credentials.ts";
 import type { Exchange, ExchangeRecord } from "./exchange.ts";
 import { HeaderEdits } from "./header-edits.ts";
 import type { HeaderList } from "./header-list.ts";
@@ -18,6 +25,11 @@ export class NodeExchange extends RequestHead implements Exchange {
   readonly gateway: GatewayContext;
   refusalFormat: "text" | "json-rpc" = "text";
   bufferedBody: Uint8Array | undefined;
+  jwt: JwtVariable = null;
+  apiKey: ApiKeyVariable = null;
+  basicAuth: BasicAuthVariable = null;
+  metadata: PolicyVariable = null;
+  taken: TakenCredential | undefined;
   readonly record: ExchangeRecord = {
     route: undefined,
     listener: undefined,
@@ -75,6 +87,8 @@ export class NodeExchange extends RequestHead implements Exchange {
   }
 
   readBody(limit: number): Promise<Buffer | "too-large" | "aborted"> {
+    const replacement = this.#replacement;
+    if (replacement instanceof Uint8Array) return Promise.resolve(Buffer.from(replacement));
     if (!this.hasBody) return Promise.resolve(Buffer.alloc(0));
     this.#bytes ??= new Promise((resolve) => {
       collect(this.#bodySource(), limit, (result) => {

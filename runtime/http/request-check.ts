@@ -63,7 +63,7 @@ export function checkRequest(
   if (host === undefined) {
     if (version !== "1.0") return { status: 400, detail: "no Host header" };
     host = "";
-  } else if (!hostPattern.test(host)) {
+  } else if (!isHost(host)) {
     return { status: 400, detail: "bad Host header" };
   }
   return {
@@ -72,6 +72,11 @@ export function checkRequest(
     hasBody: isChunked || (length !== undefined && length > 0),
     namesConnectionHeaders,
   };
+}
+
+/** Whether a text can stand in Host: lower case, with a port or without. */
+export function isHost(text: string): boolean {
+  return hostPattern.test(text);
 }
 
 /** RFC 9112 3.2: origin form, or `*` for OPTIONS. Absolute form is for proxies that clients know of. */

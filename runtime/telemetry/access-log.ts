@@ -28,14 +28,14 @@ class TextAccessLog implements AccessLog {
   }
 
   request(exchange: Exchange, status: number | undefined, duration: number): void {
-    const { record } = exchange;
+    const { record, asSent } = exchange;
     let line = `${this.#time.format(Date.now())}\tinfo\trequest`;
     if (record.listener !== undefined) line += ` listener=${textValue(record.listener)}`;
     if (record.route !== undefined) line += ` route=${textValue(record.route)}`;
     if (record.upstream !== undefined) line += ` endpoint=${textValue(record.upstream)}`;
     line += ` src.addr=${exchange.remoteAddress}:${exchange.remotePort}`;
-    line += ` http.method=${textValue(exchange.method)} http.host=${textValue(exchange.host)}`;
-    line += ` http.path=${textValue(exchange.path)} http.version=${exchange.version}`;
+    line += ` http.method=${textValue(asSent.method)} http.host=${textValue(asSent.host)}`;
+    line += ` http.path=${textValue(pathOf(asSent.target))} http.version=${exchange.version}`;
     if (status !== undefined) line += ` http.status=${status}`;
     if (record.fields !== undefined) {
       for (const [name, value] of record.fields) line += ` ${name}=${textValue(value)}`;
@@ -55,14 +55,14 @@ class JsonAccessLog implements AccessLog {
   }
 
   request(exchange: Exchange, status: number | undefined, duration: number): void {
-    const { record } = exchange;
+    const { record, asSent } = exchange;
     let line = `{"level":"info","time":"${this.#time.format(Date.now())}","scope":"request"`;
     if (record.listener !== undefined) line += `,"listener":${jsonValue(record.listener)}`;
     if (record.route !== undefined) line += `,"route":${jsonValue(record.route)}`;
     if (record.upstream !== undefined) line += `,"endpoint":${jsonValue(record.upstream)}`;
     line += `,"src.addr":"${exchange.remoteAddress}:${exchange.remotePort}"`;
-    line += `,"http.method":${jsonValue(exchange.method)},"http.host":${jsonValue(exchange.host)}`;
-    line += `,"http.path":${jsonValue(exchange.path)},"http.version":"${exchange.version}"`;
+    line += `,"http.method":${jsonValue(asSent.method)},"http.host":${jsonValue(asSent.host)}`;
+    line += `,"http.path":${jsonValue(pathOf(asSent.target))},"http.version":"${exchange.version}"`;
     if (status !== undefined) line += `,"http.status":${status}`;
     if (record.fields !== undefined) {
       for (const [name, value] of record.fields) line += `,${jsonValue(name)}:${jsonValue(value)}`;
@@ -70,4 +70,9 @@ class JsonAccessLog implements AccessLog {
     if (record.reason !== undefined) line += `,"reason":"${record.reason}"`;
     this.#writer.add(`${line},"duration":"${Math.round(duration)}ms"}\n`);
   }
+}
+
+function pathOf(target: string): string {
+  const query = target.indexOf("?");
+  return query === -1 ? target : target.slice(0, query);
 }

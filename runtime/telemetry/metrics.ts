@@ -102,7 +102,7 @@ export class Metrics {
   request(exchange: Exchange, status: number | undefined, duration: number): void {
     const { record } = exchange;
     this.#route(record.listener ?? "unknown", record.route ?? "unknown").count(
-      exchange.method,
+      exchange.asSent.method,
       status,
       record.reason,
       duration,

@@ -54,10 +54,15 @@ it.each([
   {
     what: "a PreRouting policy on a route",
     document: policy(target("HTTPRoute", "web"), "traffic: {phase: PreRouting, cors: {}}"),
-    said: [
-      'not-built-yet: "PreRouting" is not built yet: this gwc knows policies that run before the route is chosen, but cannot enforce it',
-      'wrong-phase: phase: PreRouting can\'t target HTTPRoute "default/web"',
-    ],
+    said: ['wrong-phase: phase: PreRouting can\'t target HTTPRoute "default/web"'],
+  },
+  {
+    what: "a PreRouting policy about the call of a backend, once for all listeners",
+    document: policy(
+      target("Gateway", "gw"),
+      "traffic: {phase: PreRouting, timeouts: {request: 1s}}",
+    ),
+    said: ['not-before-routing: "timeouts" can\'t run before the route is chosen'],
   },
   {
     what: "a policy on a kind that takes none",

@@ -10,6 +10,7 @@ import { type ClusterListener, checkListenerSets, listenersOf } from "./listener
 import { parametersOf } from "./parameters.ts";
 import type { PolicyContext } from "./policies.ts";
 import { targetPolicies } from "./policy-targets.ts";
+import { preRoutingPolicies } from "./pre-routing.ts";
 import { checkGrace, deploymentOf, processSettings } from "./process.ts";
 import type { ReferenceContext } from "./references.ts";
 
@@ -89,7 +90,10 @@ function gatewayResource(
   const own = [...listeners.values()]
     .flat()
     .filter(({ gateway }) => gateway === manifest)
-    .map(({ resource }) => resource);
+    .map((listener) => ({
+      ...listener.resource,
+      policies: preRoutingPolicies(listener, context),
+    }));
   const parameters = parametersOf(manifest, context);
   const secrets = context.secrets.get(`${manifest.namespace}/${manifest.name}`) ?? new Set();
   const process = processSettings(parameters);

@@ -1,12 +1,12 @@
 import { below, type Origin } from "../../diagnostics.ts";
 import type { HttpRouteMatch, HttpRouteRule, HttpValueMatch, ManifestOf } from "../../manifests.ts";
-import { policyOf } from "../../policies/index.ts";
 import type {
   MatchConfig,
   PolicyConfig,
   RouteResource,
   ValueMatchConfig,
 } from "../../resources.ts";
+import { answersAll } from "../policies.ts";
 import type { Attachment } from "./attach.ts";
 import { backendOf, type ClusterBackend } from "./backends.ts";
 import type { Traffic } from "./effective.ts";
@@ -50,8 +50,8 @@ function withoutUnreached(
   backends: readonly ClusterBackend[],
 ): Pick<RouteResource, "policies" | "backends"> {
   const end = policies.findIndex(
-    ({ kind, origin }) =>
-      policyOf(kind).answers === true && origin.resource?.name.startsWith("GatewayPolicy "),
+    (policy) =>
+      answersAll(policy) && policy.origin.resource?.name.startsWith("GatewayPolicy ") === true,
   );
   if (end >= 0) return { policies: policies.slice(0, end + 1), backends: [] };
   return { policies, backends: backends.map(({ config }) => config) };

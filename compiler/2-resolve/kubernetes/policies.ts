@@ -42,7 +42,7 @@ export function routePolicies(traffic: Traffic, context: PolicyContext): readonl
     const form = cluster as ClusterForm<unknown>;
     const config = withParts(
       form,
-      read(form, fields.get(form.field), gateway, context),
+      readField(form, fields.get(form.field), gateway, context),
       parts,
       gateway,
       context,
@@ -98,14 +98,14 @@ function withParts(
     return config;
   }
   const configs = own.flatMap(({ target, field }): readonly [string, unknown][] => {
-    const value = read(form, field, gateway, context);
+    const value = readField(form, field, gateway, context);
     return value === undefined ? [] : [[target, value]];
   });
   return form.perTarget(config, new Map(configs));
 }
 
 /** The configuration that a field's values make; undefined when there is none, or a mistake (reported). */
-function read(
+export function readField(
   form: ClusterForm<unknown>,
   field: EffectiveField | undefined,
   gateway: Manifest,

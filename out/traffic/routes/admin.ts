@@ -13,6 +13,7 @@ import { type CsrfSettings, refuseCrossSite } from "gwc/runtime/policies/csrf";
 // gateway.yaml binds[0].listeners[0].routes[3].policies.basicAuth
 const passwords = openBasicAuth({
   realm: "Shop administration",
+  place: { header: "authorization", prefix: "Basic " },
   passwords: passwordsInFile(file("admins.htpasswd")),
 });
 
