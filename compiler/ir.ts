@@ -72,6 +72,12 @@ export interface LateVariable {
 /** A text that is known at build time, or read at start. */
 export type Text = string | LateText;
 
+/** KEY of a mounted Secret or ConfigMap, as NAME/KEY. */
+export interface MountedFile {
+  readonly kind: "secret" | "configMap";
+  readonly file: string;
+}
+
 /** Runtime settings as the compiler holds them: any text in them may be late. */
 export type Late<Settings> = Settings extends string
   ? string extends Settings
@@ -115,6 +121,8 @@ export interface DeploymentNode {
   readonly resources: Json | undefined;
   /** Names of the Secrets that are mounted, sorted. */
   readonly secrets: readonly string[];
+  /** Names of the ConfigMaps that are mounted, sorted. */
+  readonly configMaps: readonly string[];
   /** Overlays by what they change, in the order in which they are laid on. */
   readonly overlays: Readonly<Record<OverlaidResource, readonly Overlay[]>>;
   readonly origin: Origin;
@@ -321,13 +329,17 @@ export interface BackendConnection {
   readonly version?: "http2" | "negotiated";
   readonly requestTimeout?: number;
   /** What every request says in Authorization. */
-  readonly authorization?: Text;
+  readonly authorization?: Text | MountedFile;
   /** The client's own Authorization goes on, although a policy has taken it. */
   readonly isPassthrough: boolean;
 }
 
 /** TLS to a backend; paths are as configured. */
-export type BackendTlsNode = Late<UpstreamTlsSettings>;
+export type BackendTlsNode = Omit<Late<UpstreamTlsSettings>, UpstreamTlsFile> & {
+  readonly [File in UpstreamTlsFile]?: Text | MountedFile;
+};
+
+type UpstreamTlsFile = "authorities" | "certFile" | "keyFile";
 
 /** One or more MCP servers behind one endpoint. */
 export interface McpBackend {

@@ -109,6 +109,8 @@ export interface BackendConfig {
   readonly config: ConfigValue;
   /** How it is reached, what its route says included; absent: nothing of it is configured. */
   readonly policies?: BackendPolicies;
+  /** How each target of an MCP backend is reached, complete; by its name. */
+  readonly targetPolicies?: ReadonlyMap<string, BackendPolicies>;
   /** Its share of the requests beside other backends; 1 when absent. */
   readonly weight?: number;
   readonly origin: Origin;

@@ -9,10 +9,13 @@ import { type ConnectionContext, resolveConnection, secureUrl } from "./backend-
 
 /** A backend with complete addresses; undefined when a mistake was reported. */
 export function resolveBackend(
-  { kind, config, policies, weight, origin }: BackendConfig,
+  { kind, config, policies, targetPolicies, weight, origin }: BackendConfig,
   context: ConnectionContext,
 ): BackendNode | undefined {
-  if (kind === "mcp") return resolveMcp(config, policies, origin, context);
+  if (kind === "mcp") {
+    const policiesOf = (name: string) => targetPolicies?.get(name) ?? policies;
+    return resolveMcp(config, policiesOf, origin, context);
+  }
   const url = hostUrl(config as Text, origin, context.diagnostics);
   const connection = resolveConnection(policies ?? {}, context);
   if (url === undefined) return undefined;
@@ -45,7 +48,7 @@ interface AddressConfig {
 
 function resolveMcp(
   config: ConfigValue,
-  policies: BackendPolicies | undefined,
+  policiesOf: (target: string) => BackendPolicies | undefined,
   origin: Origin,
   context: ConnectionContext,
 ): McpBackend | undefined {
@@ -61,7 +64,7 @@ function resolveMcp(
       diagnostics.report("duplicate-target", below(at, "name"), { name: target.name }, related);
     }
     seen.set(target.name, at);
-    return resolveTarget(target, policies, at, context) ?? [];
+    return resolveTarget(target, policiesOf(target.name), at, context) ?? [];
   });
   if (resolved.length < targets.length) return undefined;
   return {

@@ -199,8 +199,9 @@ export const kubernetesMessages = {
   "secret-elsewhere": message<{ what: string }>({
     severity: "error",
     text: ({ what }) => `${what} is in another namespace than the Gateway, so it can't be mounted`,
-    hint: () => "copy it into the Gateway's namespace",
+    hint: () => "keep it, and what refers to it by name alone, in the Gateway's namespace",
     explanation:
-      "Secrets reach the gateway as mounted files, and a pod mounts only Secrets of its own namespace.",
+      "Secrets and CA certificates reach the gateway as mounted files, and a pod mounts only Secrets and ConfigMaps of its " +
+      "own namespace.",
   }),
 };

@@ -1,11 +1,12 @@
 import type { Dispatcher, Pool } from "undici";
+import type { Credential } from "./credential-file.ts";
 import type { UpstreamFailure, UpstreamHandler, UpstreamRequest } from "./upstream.ts";
 
 /** What is the same for every request to a destination. */
 export interface CallExtras {
   /** Milliseconds to the head of the answer. */
   readonly requestTimeout: number | undefined;
-  readonly authorization: string | undefined;
+  readonly authorization: string | Credential | undefined;
   /** The destination's name for TLS. */
   readonly serverName: string;
 }
