@@ -53,7 +53,7 @@ export function resolve(parsed: Parsed, options: ResolveOptions, host: Host): Ou
 }
 
 function wantedGateways(
-  { gateways, inventory }: Cluster,
+  { gateways }: Cluster,
   { gateway: wanted, isSingle }: ResolveOptions,
   { files }: Parsed,
   diagnostics: Diagnostics,
@@ -67,10 +67,7 @@ function wantedGateways(
     const names = found.map(({ manifest: { namespace, name } }) => `${namespace}/${name}`);
     diagnostics.report("several-gateways", at, { names });
   }
-  // A Gateway with mistakes (reported) is no missing one.
-  if (found.length === 0 && (wanted !== undefined || inventory.all("Gateway").length === 0)) {
-    diagnostics.report("no-gateway", at, { found: wanted });
-  }
+  if (found.length === 0) diagnostics.report("no-gateway", at, { found: wanted });
   return found;
 }
 
