@@ -61,6 +61,7 @@ function gatewayValue({ name: gatewayName, binds, connections, process }: Progra
       port: bind.port,
       config: originText(bind.origin),
       tls: bind.tls && tlsValue(bind.tls, bind.listeners),
+      isForwardProxy: bind.listeners.some(hasDynamicBackend) || undefined,
       handle: code`${name(handlerOf(bind))}`,
     })),
     connections: {
@@ -72,6 +73,11 @@ function gatewayValue({ name: gatewayName, binds, connections, process }: Progra
     addresses: { ...process.addresses },
     drain: { ...process.drain },
   };
+}
+
+/** Clients of a forward proxy may know that it is one, and send the whole URL. */
+function hasDynamicBackend({ routes }: ListenerNode): boolean {
+  return routes.some(({ backends }) => backends.some(({ kind }) => kind === "dynamic"));
 }
 
 function tlsValue(
