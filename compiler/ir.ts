@@ -307,7 +307,7 @@ export interface Rule {
 }
 
 /** Where a route's requests go. */
-export type BackendNode = HostBackend | McpBackend;
+export type BackendNode = HostBackend | DynamicBackend | McpBackend;
 
 /** A plain HTTP upstream. */
 export interface HostBackend {
@@ -316,6 +316,17 @@ export interface HostBackend {
   readonly connection: BackendConnection;
   /** Its share of the route's requests, in relation to the others'; 0: none. */
   readonly weight: number;
+  readonly origin: Origin;
+}
+
+/** The host that each request names (dynamic forward proxy). */
+export interface DynamicBackend {
+  readonly kind: "dynamic";
+  /** The port of a request that names none. */
+  readonly port: number;
+  /** Addresses and ranges that may be reached although they are not public. */
+  readonly allowPrivate: readonly string[];
+  readonly connection: BackendConnection;
   readonly origin: Origin;
 }
 

@@ -105,7 +105,7 @@ export type PolicyConfig = {
 
 /** A backend as configured, validated by the file's schema. */
 export interface BackendConfig {
-  readonly kind: "host" | "mcp";
+  readonly kind: "host" | "dynamic" | "mcp";
   readonly config: ConfigValue;
   /** How it is reached, what its route says included; absent: nothing of it is configured. */
   readonly policies?: BackendPolicies;

@@ -59,6 +59,7 @@ function gatewayValue(
       port: bind.port,
       config: originText(bind.origin),
       tls: bind.tls && tlsValue(bind.tls, bind.listeners),
+      isForwardProxy: bind.listeners.some(hasDynamicBackend) || undefined,
       handle: code`${name(handlerOf(bind, names))}`,
     })),
     connections: {
@@ -70,6 +71,11 @@ function gatewayValue(
     addresses: { ...process.addresses },
     drain: { ...process.drain },
   };
+}
+
+/** Clients of a forward proxy may know that it is one, and send the whole URL. */
+function hasDynamicBackend({ routes }: ListenerNode): boolean {
+  return routes.some(({ backends }) => backends.some(({ kind }) => kind === "dynamic"));
 }
 
 function tlsValue(

@@ -7,6 +7,7 @@ import type {
   RouteNode,
 } from "../compiler/ir.ts";
 import type { BackendCode } from "./backends/backend.ts";
+import { dynamicBackend } from "./backends/dynamic.ts";
 import { hostBackend } from "./backends/host.ts";
 import { mcpBackend } from "./backends/mcp.ts";
 import { code, comment, type Hole, imported, importedType, join, literal, name } from "./code.ts";
@@ -132,6 +133,12 @@ function backendCode(
     case "host":
       return hostBackend(
         route.backends.filter((each) => each.kind === "host"),
+        policies.findLast((policy) => policy.forward !== undefined)?.forward,
+        trace,
+      );
+    case "dynamic":
+      return dynamicBackend(
+        backend,
         policies.findLast((policy) => policy.forward !== undefined)?.forward,
         trace,
       );

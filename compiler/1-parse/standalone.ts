@@ -236,7 +236,7 @@ function readBackend(
   origin: Origin,
 ): BackendConfig {
   const own = readBackendPolicies(backend.policies, below(origin, "policies"));
-  const kind = backend.mcp === undefined ? "host" : "mcp";
+  const kind = (["mcp", "dynamic"] as const).find((each) => Object.hasOwn(backend, each)) ?? "host";
   const weight = typeof backend.weight === "number" ? { weight: backend.weight } : {};
   return {
     kind,

@@ -45,6 +45,7 @@ export function resolveRoute(resource: RouteResource, context: RouteContext): Re
   }
   const backends = resource.backends.flatMap((backend) => resolveBackend(backend, context) ?? []);
   checkShares(resource, context);
+  checkOpenProxy(resource, name, context);
   checkPassthrough(backends, context);
   const route: RouteNode = {
     id: context.names.take(...(resource.ids ?? [name])),
@@ -160,12 +161,25 @@ function resolvePattern(
   return code;
 }
 
+/** Whoever reaches a dynamic backend may reach anything through it: a rule has to say who may. */
+function checkOpenProxy(
+  { policies, backends }: RouteResource,
+  route: string,
+  { diagnostics }: RouteContext,
+): void {
+  const dynamic = backends.find(({ kind }) => kind === "dynamic");
+  if (dynamic === undefined || policies.some(({ kind }) => kind === "authorization")) return;
+  diagnostics.report("open-proxy", keyOf(dynamic.origin), { route });
+}
+
 /** Several backends are plain HTTP ones, and one of them has a share. */
 function checkShares({ backends }: RouteResource, { diagnostics }: RouteContext): void {
   const [first] = backends;
   if (first === undefined) return;
-  const mcp = backends.length === 1 ? undefined : backends.find(({ kind }) => kind === "mcp");
-  if (mcp !== undefined) diagnostics.report("several-backends", keyOf(mcp.origin), {});
+  const only = backends.length === 1 ? undefined : backends.find(({ kind }) => kind !== "host");
+  if (only !== undefined) {
+    diagnostics.report("several-backends", keyOf(only.origin), { kind: only.kind });
+  }
   if (backends.every(({ weight }) => weight === 0)) {
     diagnostics.report("no-weight", keyOf(first.origin), {});
   }

@@ -131,6 +131,7 @@ export type RefusalReason =
   | "APIKeyAuth"
   | "ExtAuth"
   | "Authorization"
+  | "ForbiddenDestination"
   | "Csrf"
   | "RateLimit"
   | "ExtProc"

@@ -10,10 +10,23 @@ export function openUpstream(url: Text, connection: BackendConnection): Code {
 /** Where an upstream is and how it is reached, as the runtime takes it. */
 export function upstreamSettings(
   url: Text,
-  { tls, isPassthrough: _, keepAlive, authorization, ...rest }: BackendConnection,
+  connection: BackendConnection,
 ): Readonly<Record<string, Printable | undefined>> {
   return {
-    url: upstreamUrl(url, tls !== undefined),
+    url: upstreamUrl(url, connection.tls !== undefined),
+    ...connectionSettings(connection),
+  };
+}
+
+/** How an upstream is reached, wherever it is. */
+export function connectionSettings({
+  tls,
+  isPassthrough: _,
+  keepAlive,
+  authorization,
+  ...rest
+}: BackendConnection): Readonly<Record<string, Printable | undefined>> {
+  return {
     ...rest,
     keepAlive: keepAlive && { ...keepAlive },
     tls: tls && tlsSettings(tls),
