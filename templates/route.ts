@@ -7,6 +7,7 @@ import type {
   RouteNode,
 } from "../compiler/ir.ts";
 import type { BackendCode } from "./backends/backend.ts";
+import { dynamicBackend } from "./backends/dynamic.ts";
 import { hostBackend } from "./backends/host.ts";
 import { mcpBackend } from "./backends/mcp.ts";
 import { type ChainScope, isAsyncChain, policiesText, policyCodes, policySteps } from "./chain.ts";
@@ -24,16 +25,17 @@ export interface RouteModuleContext {
   /** The input files, for the header. */
   readonly inputs: string;
   readonly trace: Trace;
-  readonly listener: ListenerNode;
+  /** The listeners that serve it. */
+  readonly listeners: readonly ListenerNode[];
   /** The most bytes of a body that is read as a whole. */
   readonly maxBufferSize: number;
 }
 
 /** The module of one route: its settings, its rules, and the chain from the request to the backend. */
 export function routeModule(route: RouteNode, context: RouteModuleContext): PrintedModule {
-  const { trace, maxBufferSize, listener } = context;
+  const { trace, maxBufferSize, listeners } = context;
   const expressions = new Expressions();
-  const variables = new RouteVariables(identitiesOf(listener));
+  const variables = new RouteVariables(listeners.flatMap(identitiesOf));
   const scope: ChainScope = {
     phase: "PostRouting",
     trace,
@@ -95,7 +97,7 @@ function backendCode(
   route: RouteNode,
   policies: readonly PolicyCode[],
   variables: RouteVariables,
-  { trace, listener, maxBufferSize }: RouteModuleContext,
+  { trace, listeners, maxBufferSize }: RouteModuleContext,
 ): BackendCode {
   const [backend] = route.backends;
   if (backend === undefined) throw new Error(`route ${route.id} has no backend`);
@@ -106,24 +108,31 @@ function backendCode(
         policies.findLast((policy) => policy.forward !== undefined)?.forward,
         trace,
       );
+    case "dynamic":
+      return dynamicBackend(
+        backend,
+        policies.findLast((policy) => policy.forward !== undefined)?.forward,
+        trace,
+      );
     case "mcp": {
-      const hostnames = listener.table
-        .filter(({ entries }) => entries.some((entry) => entry.route === route.id))
-        .map(({ hostname }) => (hostname === "*" ? listener.hostname : hostname));
+      const served = listeners.flatMap(({ table }) =>
+        table.flatMap(({ shared, entries }) => {
+          const matches = entries.flatMap((each) => (each.route === route.id ? each.match : []));
+          return matches.length === 0 ? [] : [{ hostname: shared, matches }];
+        }),
+      );
+      const early = listeners.flatMap(({ preRouting }) => preRouting?.policies ?? []);
+      const hostnames = [...new Set(served.map(({ hostname }) => hostname))];
       return mcpBackend(backend, {
         route,
         trace,
         rule: policies.find((policy) => policy.mcpRule !== undefined)?.mcpRule,
         jwt: variables.argument("jwt"),
         isAuthenticated: variables.hasIdentity,
-        allowOrigins: [...(listener.preRouting?.policies ?? []), ...route.policies].flatMap(
-          allowedOrigins,
-        ),
+        allowOrigins: [...early, ...route.policies].flatMap(allowedOrigins),
         hostnames: hostnames.includes("*") ? [] : hostnames,
         maxBufferSize,
-        reachesWellKnown: listener.table.some(({ entries }) =>
-          entries.some((entry) => entry.route === route.id && reachesWellKnown(entry.match)),
-        ),
+        reachesWellKnown: served.some(({ matches }) => matches.some(reachesWellKnown)),
       });
     }
   }

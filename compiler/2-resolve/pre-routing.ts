@@ -1,15 +1,13 @@
 import { keyOf } from "../diagnostics.ts";
 import type { PreRoutingNode } from "../ir.ts";
 import type { ListenerResource, RouteResource } from "../resources.ts";
-import type { Names } from "./names.ts";
 import { answersAll, type PolicyPlace, reachedPolicies, resolvePolicies } from "./policies.ts";
 import type { RouteContext } from "./routes.ts";
 
 /** What happens to a listener's requests before their route is chosen; undefined: nothing. */
 export function resolvePreRouting(
   listener: ListenerResource,
-  routes: readonly RouteResource[],
-  listenerNames: Names,
+  routes: readonly { readonly route: RouteResource }[],
   context: RouteContext,
 ): PreRoutingNode | undefined {
   const [first] = listener.policies;
@@ -18,14 +16,13 @@ export function resolvePreRouting(
   const place: PolicyPlace = {
     phase: "PreRouting",
     route: {
-      isMcp: routes.some(({ backends }) => backends.some(({ kind }) => kind === "mcp")),
+      isMcp: routes.some(({ route: { backends } }) => backends.some(({ kind }) => kind === "mcp")),
       policies: policies.map(({ kind }) => kind),
       prefixes: undefined,
     },
   };
   return {
     id: context.names.take(`${listener.name} policies`),
-    tableId: listenerNames.take(`${listener.name} routes`),
     policies: resolvePolicies(policies, place, context),
     isFinal: answer !== undefined,
     origin: listener.origin,
@@ -33,14 +30,16 @@ export function resolvePreRouting(
 }
 
 /** The routes that a listener's requests can reach: none behind a policy that answers all of them (reported). */
-export function reachedRoutes(
+export function reachedRoutes<Attached extends { readonly route: RouteResource }>(
   { policies }: ListenerResource,
-  routes: readonly RouteResource[],
+  routes: readonly Attached[],
   { diagnostics }: RouteContext,
-): readonly RouteResource[] {
+): readonly Attached[] {
   const answer = policies.find(answersAll);
   if (answer === undefined) return routes;
-  for (const { name, origin } of routes) {
+  for (const {
+    route: { name, origin },
+  } of routes) {
     const what = name === undefined ? "this route" : `the route "${name}"`;
     diagnostics.report("never-reached", keyOf(origin), { what, by: answer.kind });
   }

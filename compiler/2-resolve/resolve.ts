@@ -15,8 +15,8 @@ import { resolveTls } from "./listener-tls.ts";
 import { checkListeners } from "./listeners.ts";
 import { Names } from "./names.ts";
 import { reachedRoutes, resolvePreRouting } from "./pre-routing.ts";
-import { type RouteContext, resolveRoute } from "./routes.ts";
-import { routingTable } from "./table.ts";
+import { type ResolvedRoute, type RouteContext, resolveHostnames, resolveRoute } from "./routes.ts";
+import { routingTable, type TableRoute } from "./table.ts";
 
 /** What is asked of a resolution. */
 export interface ResolveOptions {
@@ -54,7 +54,7 @@ export function resolve(parsed: Parsed, options: ResolveOptions, host: Host): Ou
 }
 
 function wantedGateways(
-  { gateways, inventory }: Cluster,
+  { gateways }: Cluster,
   { gateway: wanted, isSingle }: ResolveOptions,
   { files }: Parsed,
   diagnostics: Diagnostics,
@@ -68,10 +68,7 @@ function wantedGateways(
     const names = found.map(({ manifest: { namespace, name } }) => `${namespace}/${name}`);
     diagnostics.report("several-gateways", at, { names });
   }
-  // A Gateway with mistakes (reported) is no missing one.
-  if (found.length === 0 && (wanted !== undefined || inventory.all("Gateway").length === 0)) {
-    diagnostics.report("no-gateway", at, { found: wanted });
-  }
+  if (found.length === 0) diagnostics.report("no-gateway", at, { found: wanted });
   return found;
 }
 
@@ -99,6 +96,7 @@ function resolveGateway(
     host,
     diagnostics,
     names: new Names(),
+    listeners: new Map(gateway.listeners.map((listener) => [listener.key, listener])),
     resolvePath: (file) => (path.isAbsolute(file) ? file : path.join(folder, file)),
   };
   checkListeners(gateway, context);
@@ -120,9 +118,15 @@ function resolveBinds(
 ): readonly BindNode[] {
   const listenerNames = new Names();
   const byListener = Map.groupBy(
-    routes.flatMap((route) => route.listeners.map((key) => ({ key, route }))),
-    ({ key }) => key,
+    routes.flatMap((route) => route.listeners.map((attachment) => ({ ...attachment, route }))),
+    ({ listener }) => listener,
   );
+  const resolved = new Map<RouteResource, ResolvedRoute>();
+  const resolveOnce = (route: RouteResource): ResolvedRoute => {
+    const known = resolved.get(route) ?? resolveRoute(route, context);
+    resolved.set(route, known);
+    return known;
+  };
   const byPort = Map.groupBy(gateway.listeners, (listener) => listener.port);
   return [...byPort.entries()].map(([port, listeners]) => ({
     port,
@@ -130,8 +134,14 @@ function resolveBinds(
     tls: resolveTls(listeners, gateway.frontend.tls, context.diagnostics),
     listeners: listeners
       .map((listener) => {
-        const own = (byListener.get(listener.key) ?? []).map(({ route }) => route);
-        return resolveListener(listener, listenerNames, own, context);
+        const attached = byListener.get(listener.key) ?? [];
+        const preRouting = resolvePreRouting(listener, attached, context);
+        const own = reachedRoutes(listener, attached, context).flatMap(({ route, hostnames }) => {
+          const names = resolveHostnames(hostnames, listener, route, context);
+          return names.length === 0 ? [] : [{ ...resolveOnce(route), hostnames: names }];
+        });
+        const id = listenerNames.take(listener.name);
+        return { ...resolveListener(listener, id, own, context), preRouting };
       })
       .sort((a, b) => compareHostnames(a.hostname, b.hostname)),
   }));
@@ -139,22 +149,17 @@ function resolveBinds(
 
 function resolveListener(
   listener: ListenerResource,
-  names: Names,
-  routes: readonly RouteResource[],
-  context: RouteContext,
-): ListenerNode {
-  const id = names.take(listener.name);
-  const preRouting = resolvePreRouting(listener, routes, names, context);
-  const reached = reachedRoutes(listener, routes, context);
-  const own = reached.flatMap((route) => resolveRoute(route, listener, context) ?? []);
+  id: string,
+  routes: readonly TableRoute[],
+  { diagnostics }: RouteContext,
+): Omit<ListenerNode, "preRouting"> {
   return {
     id,
     name: listener.name,
     hostname: listener.hostname,
     tls: certificateOf(listener),
-    preRouting,
-    routes: own.map(({ route }) => route),
-    table: routingTable(own, context.diagnostics),
+    routes: routes.map(({ route }) => route),
+    table: routingTable(routes, listener.hostname, diagnostics),
     origin: listener.origin,
   };
 }

@@ -1,6 +1,6 @@
 import type { Diagnostics } from "../diagnostics.ts";
 import type { HostEntries, RouteEntry, RouteMatch, RouteNode, ValueMatch } from "../ir.ts";
-import { compareHostnames } from "./hostnames.ts";
+import { compareHostnames, intersectHostnames } from "./hostnames.ts";
 
 /** A route with the hostnames it answers within its listener, and its matches. */
 export interface TableRoute {
@@ -10,12 +10,13 @@ export interface TableRoute {
 }
 
 /**
- * The routing decision of a listener: entries grouped by hostname, in Gateway API precedence (hostname, exact path,
+ * The routing decision of a listener with a host name: entries grouped by hostname, in Gateway API precedence (hostname, exact path,
  * longest prefix, regex, method, number of headers, number of query parameters, order). Routes that are never chosen
  * are reported.
  */
 export function routingTable(
   routes: readonly TableRoute[],
+  listener: string,
   diagnostics: Diagnostics,
 ): readonly HostEntries[] {
   const groups = new Map<string, RouteEntry[]>();
@@ -28,6 +29,7 @@ export function routingTable(
   }
   const table = [...groups.keys()].sort(compareHostnames).map((hostname) => ({
     hostname,
+    shared: intersectHostnames(hostname, listener) ?? hostname,
     entries: (groups.get(hostname) ?? []).toSorted(compareEntries),
   }));
   reportUnreachable(table, routes, diagnostics);

@@ -1,4 +1,5 @@
 import type { PolicyUse, Program } from "../ir.ts";
+import { servedRoutes } from "../program-routes.ts";
 import type { Bundle } from "./bundle.ts";
 
 /** `manifest.json`: what the bundle was made of, and what is in it and why. */
@@ -42,9 +43,11 @@ export function policyUsers(program: Program): Readonly<Record<string, readonly 
   const users = new Map<string, string[]>();
   const add = ({ kind }: PolicyUse, user: string) =>
     users.set(kind, [...(users.get(kind) ?? []), user]);
-  for (const { name, preRouting, routes } of program.binds.flatMap((bind) => bind.listeners)) {
+  for (const { name, preRouting } of program.binds.flatMap((bind) => bind.listeners)) {
     for (const use of preRouting?.policies ?? []) add(use, `listener ${name}`);
-    for (const route of routes) for (const use of route.policies) add(use, route.name);
+  }
+  for (const { route } of servedRoutes(program)) {
+    for (const use of route.policies) add(use, route.name);
   }
   return Object.fromEntries(users);
 }

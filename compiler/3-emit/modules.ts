@@ -6,6 +6,7 @@ import { routeModule } from "../../templates/route.ts";
 import { type Trace, traceNone, tracePath } from "../../templates/trace.ts";
 import { kebabCase } from "../2-resolve/names.ts";
 import type { Program } from "../ir.ts";
+import { servedRoutes } from "../program-routes.ts";
 import { lineAndColumn, locate, type SourceFile } from "../source.ts";
 import { inputNames } from "./input-names.ts";
 
@@ -34,16 +35,14 @@ export function emitModules(
     const path = listenerPath(preRouting.id);
     return [listenerModule(listener, preRouting, { path, inputs, trace: tracer, maxBufferSize })];
   });
-  const routes = listeners.flatMap((listener) =>
-    listener.routes.map((route) =>
-      routeModule(route, {
-        path: routePath(route.id),
-        inputs,
-        trace: tracer,
-        listener,
-        maxBufferSize,
-      }),
-    ),
+  const routes = servedRoutes(program).map(({ route, listeners }) =>
+    routeModule(route, {
+      path: routePath(route.id),
+      inputs,
+      trace: tracer,
+      listeners,
+      maxBufferSize,
+    }),
   );
   return [main, ...routes, ...early];
 }

@@ -68,6 +68,14 @@ export const referenceMessages = {
     explanation:
       "An earlier match covers this one completely. The route is still reached through its other matches.",
   }),
+  "repeated-condition": message<{ what: string; name: string }>({
+    severity: "warning",
+    text: ({ what, name }) => `an earlier condition on the ${what} "${name}" counts, not this one`,
+    hint: () => "say it in one condition, or in a match of its own",
+    explanation:
+      "Gateway API: of several conditions of one match on the same header or query parameter only the first one counts. " +
+      "Header names are the same in any case of their letters.",
+  }),
   "route-without-backend": message<{ route: string }>({
     severity: "error",
     text: ({ route }) => `the route "${route}" has no backend`,
@@ -82,13 +90,19 @@ export const referenceMessages = {
       "Redirects and direct responses answer by themselves. What comes after them in the request order, and the backend, " +
       "is left out of the gateway.",
   }),
-  "several-backends": message<Record<never, never>>({
+  "several-backends": message<{ kind: string }>({
     severity: "error",
-    text: () => "an mcp backend can't share a route with other backends",
-    hint: () =>
-      "put several servers under one mcp backend: its targets are merged into one endpoint",
+    text: ({ kind }) => {
+      const article = kind === "mcp" ? "an" : "a";
+      return `${article} ${kind} backend can't share a route with other backends`;
+    },
+    hint: ({ kind }) =>
+      kind === "mcp"
+        ? "put several servers under one mcp backend: its targets are merged into one endpoint"
+        : undefined,
     explanation:
-      "Requests are shared between plain HTTP backends by weight. An MCP session lives on the servers where it began.",
+      "Requests are shared between plain HTTP backends by weight. An MCP session lives on the servers where it began, and " +
+      "a dynamic backend goes where the request says.",
   }),
   "no-weight": message<Record<never, never>>({
     severity: "error",

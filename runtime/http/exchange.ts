@@ -159,6 +159,7 @@ export type RefusalReason =
   | "APIKeyAuth"
   | "ExtAuth"
   | "Authorization"
+  | "ForbiddenDestination"
   | "Csrf"
   | "RateLimit"
   | "ExtProc"

@@ -283,6 +283,9 @@ it("a Gateway of another controller is left alone, and several of ours are sever
   expect(complaintsAbout(...foreign)).toEqual([
     'foreign-gateway: Gateway "default/theirs" is left to its controller, "example.com/them"',
   ]);
+  expect(complaints(checkManifests(foreign.join("\n---\n")))).toContain(
+    "1 no-gateway: there is no Gateway of gwc's in these manifests",
+  );
   const second = listener("{name: a, port: 9090, protocol: HTTP}");
   const text = [world, backend, second].join("\n---\n");
   expect(checkManifests(text).programs.map(({ name }) => name)).toEqual(["gw", "tls"]);

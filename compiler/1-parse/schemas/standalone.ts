@@ -12,6 +12,7 @@ import {
 } from "../../schema.ts";
 import { spellingSchemas } from "../policy-spellings.ts";
 import { backendPolicySchemas, ownPoliciesSchema } from "./backend-policies.ts";
+import { dynamicSchema } from "./dynamic.ts";
 import { cipherSuitesSchema, frontendSchema, tlsVersionSchema } from "./frontend.ts";
 
 const PATH = { pattern: "^/", form: 'a path that begins with "/"' } as const;
@@ -288,7 +289,7 @@ function backendSchema(): Schema {
       service: notYet("mesh services"),
       backend: notYet("named backends"),
       internal: notYet("internal backends"),
-      dynamic: notYet("dynamic forward proxying"),
+      dynamic: dynamicSchema("request (Host)", "80, or 443 with backendTLS"),
       ai: notYet("LLM backends"),
       aws: notYet("AWS backends"),
       routeGroup: notYet("route groups"),

@@ -20,6 +20,8 @@ export interface PolicyContext extends ReferenceContext {
   readonly effective: Set<string>;
   /** The Secrets that each Gateway's pods mount, by the Gateway's `NAMESPACE/NAME`. */
   readonly secrets: Map<string, Set<string>>;
+  /** The ConfigMaps that they mount. */
+  readonly configMaps: Map<string, Set<string>>;
   /** Conflicts that have been reported: one message for each pair of values. */
   readonly conflicts: Set<string>;
 }
