@@ -1,4 +1,5 @@
 import type { BindNode, ListenerNode, Program, RouteEntry, TlsNode } from "../compiler/ir.ts";
+import { ACCESS_LOG_PATH } from "./access-log.ts";
 import {
   type Code,
   code,
@@ -54,7 +55,8 @@ export function mainModule(program: Program, context: MainContext): PrintedModul
   });
 }
 
-function gatewayValue({ name: gatewayName, binds, connections, process }: Program): Printable {
+function gatewayValue(program: Program): Printable {
+  const { name: gatewayName, binds, connections, process } = program;
   return {
     name: gatewayName,
     binds: binds.map((bind) => ({
@@ -68,9 +70,18 @@ function gatewayValue({ name: gatewayName, binds, connections, process }: Progra
       keepAlive: { ...connections.keepAlive },
       http2: { ...connections.http2 },
     },
-    accessLog: { ...process.accessLog },
+    accessLog: accessLogValue(program),
     addresses: { ...process.addresses },
     drain: { ...process.drain },
+  };
+}
+
+function accessLogValue({ process, accessLog }: Program): Printable {
+  const from = (label: string): Printable => imported(ACCESS_LOG_PATH, label);
+  return {
+    format: process.logFormat,
+    filter: accessLog?.filter && from("isLogged"),
+    fields: accessLog?.fields && from("logFields"),
   };
 }
 

@@ -1,3 +1,4 @@
+import { accessLogModule } from "../../templates/access-log.ts";
 import { comment } from "../../templates/code.ts";
 import { mainModule } from "../../templates/main.ts";
 import type { PrintedModule } from "../../templates/print.ts";
@@ -35,10 +36,21 @@ export function emitModules(
           trace: tracer,
           listener,
           maxBufferSize,
+          logged: loggedVariables(program),
         }),
       ),
     );
-  return [main, ...routes];
+  const { accessLog } = program;
+  return accessLog === undefined
+    ? [main, ...routes]
+    : [main, accessLogModule(accessLog, { inputs, trace: tracer }), ...routes];
+}
+
+/** The variables that the access log reads. */
+function loggedVariables({ accessLog }: Program): ReadonlySet<string> {
+  const { filter, fields } = accessLog ?? {};
+  const values = (fields?.added ?? []).map(({ value }) => value);
+  return new Set([...(filter?.variables ?? []), ...values.flatMap(({ variables }) => variables)]);
 }
 
 function routePath(route: string): string {

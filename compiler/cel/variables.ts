@@ -35,11 +35,15 @@ function codeOf(row: Row, phase: CelPhase): Code | undefined {
   // in an MCP rule there is always an MCP message
   const isSure = phase === "mcp" && row.path.startsWith("mcp.");
   const code = isSure ? row.code.replace(/^mcp\?/, "mcp") : row.code;
+  // in the log there may be none: the client left before
+  const isUnsure = phase === "log" && row.path === "response.code";
   return {
     text: code,
     level: LEVEL.primary,
     ts: row.ts ?? (row.type.kind === "dyn" && !row.isJsonRoot ? "unknown" : "other"),
-    mayFail: isSure ? code.includes("?.") || row.type.kind === "object" : (row.mayFail ?? false),
+    mayFail: isSure
+      ? code.includes("?.") || row.type.kind === "object"
+      : isUnsure || (row.mayFail ?? false),
     isSimple: !code.includes("("),
     ...(row.isJson ? { isJson: true } : {}),
     ...(row.isJsonRoot ? { isJsonRoot: true } : {}),

@@ -14,7 +14,7 @@ export interface ClusterFields {
 }
 
 /** Fields of the frontend, which is no policy of a route. */
-const FRONTEND = ["frontend.tcp", "frontend.tls", "frontend.http"];
+const FRONTEND = ["frontend.tcp", "frontend.tls", "frontend.http", "frontend.accessLog"];
 
 /** What is built, as the policies say. */
 export function builtFields(): ClusterFields {

@@ -2,6 +2,7 @@ import { policies } from "../../policies/index.ts";
 import {
   choice,
   duration,
+  expression,
   integer,
   list,
   notYet,
@@ -12,7 +13,12 @@ import {
 } from "../../schema.ts";
 import { spellingSchemas } from "../policy-spellings.ts";
 import { backendPolicySchemas, ownPoliciesSchema } from "./backend-policies.ts";
-import { cipherSuitesSchema, frontendSchema, tlsVersionSchema } from "./frontend.ts";
+import {
+  cipherSuitesSchema,
+  frontendSchema,
+  logFieldsSchema,
+  tlsVersionSchema,
+} from "./frontend.ts";
 
 const PATH = { pattern: "^/", form: 'a path that begins with "/"' } as const;
 
@@ -91,8 +97,11 @@ export const processSchema: Schema = object(
       {
         format: choice("How access lines are written.", ["text", "json"], { default: "text" }),
         level: notYet("log levels"),
-        filter: notYet("a filter of access lines"),
-        fields: notYet("changed fields of access lines"),
+        filter: expression("Which requests have a line: a CEL expression that is true for them."),
+        fields: object(logFieldsSchema(), {
+          atLeastOneOf: ["remove", "add"],
+          description: "What access lines hold.",
+        }),
       },
       { description: "Logging." },
     ),
