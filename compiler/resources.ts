@@ -1,5 +1,6 @@
 import type { TlsVersion } from "../runtime/http/tls.ts";
 import type { ConfigValue } from "./1-parse/values.ts";
+import type { AccessLogConfig } from "./access-log.ts";
 import type { BackendPolicies } from "./backend-policies.ts";
 import type { Origin } from "./diagnostics.ts";
 import type { CipherSuite, FrontendConfig } from "./frontend.ts";
@@ -18,6 +19,8 @@ export interface GatewayResource {
   readonly name: string;
   readonly process: ProcessSettings;
   readonly frontend: FrontendConfig;
+  /** What is said of the access log: a later filter or field counts instead of an earlier one. */
+  readonly accessLogs: readonly AccessLogConfig[];
   /** How a cluster runs it; absent for a standalone file. */
   readonly deployment?: DeploymentNode;
   readonly listeners: readonly ListenerResource[];

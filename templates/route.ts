@@ -29,6 +29,8 @@ export interface RouteModuleContext {
   readonly listeners: readonly ListenerNode[];
   /** The most bytes of a body that is read as a whole. */
   readonly maxBufferSize: number;
+  /** The variables that expressions of the access log read. */
+  readonly logged: ReadonlySet<string>;
 }
 
 /** The module of one route: its settings, its rules, and the chain from the request to the backend. */
@@ -44,8 +46,9 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
       maxBufferSize,
       policies: route.policies,
     });
-    if (made.defines !== undefined) variables.declare(made.defines);
-    return made;
+    if (made.defines === undefined) return made;
+    variables.declare(made.defines);
+    return context.logged.has(made.defines) ? noted(made, made.defines, variables) : made;
   });
   const backend = policies.some((policy) => policy.answers === true)
     ? NO_BACKEND
@@ -87,6 +90,16 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
     body: join(body, "\n\n"),
     declared: [route.id],
   });
+}
+
+/** What a policy found out is kept for the access log. */
+function noted(made: PolicyCode, variable: string, variables: RouteVariables): PolicyCode {
+  const variablesOf = imported("gwc/runtime/telemetry/log-values", "logVariables");
+  const value = variables.argument(variable);
+  return {
+    ...made,
+    steps: [...made.steps, code`${variablesOf}(exchange).${name(variable)} = ${value};`],
+  };
 }
 
 /** A policy answers by itself. */

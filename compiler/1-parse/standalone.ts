@@ -1,3 +1,4 @@
+import type { LogFormat } from "../../runtime/telemetry/log-line.ts";
 import { type BackendPolicies, mergeBackendPolicies } from "../backend-policies.ts";
 import { below, type Diagnostics, type Origin } from "../diagnostics.ts";
 import type { CipherSuite } from "../frontend.ts";
@@ -14,6 +15,7 @@ import type {
   RouteResource,
   ValueMatchConfig,
 } from "../resources.ts";
+import { type LoggingValue, readAccessLogs } from "./access-log.ts";
 import { readBackendPolicies } from "./backend-policies.ts";
 import { parseDuration } from "./duration.ts";
 import {
@@ -53,6 +55,7 @@ export function readStandalone(
     name,
     process: readProcess(file.config),
     frontend: readFrontend(file.frontendPolicies, origin),
+    accessLogs: readAccessLogs(file.config?.logging, file.frontendPolicies, origin),
     listeners,
     origin,
   };
@@ -74,7 +77,7 @@ export interface ProcessConfig {
   readonly statsAddr?: string;
   readonly readinessAddr?: string;
   readonly adminAddr?: string;
-  readonly logging?: { readonly format?: "text" | "json" };
+  readonly logging?: LoggingValue & { readonly format?: LogFormat };
   readonly connectionMinTerminationDeadline?: string;
   readonly connectionTerminationDeadline?: string;
 }
@@ -123,7 +126,7 @@ interface ValueMatchValue {
 /** The settings of the process, complete. */
 export function readProcess(config: ProcessConfig | undefined): ProcessSettings {
   return {
-    accessLog: { format: config?.logging?.format ?? "text" },
+    logFormat: config?.logging?.format ?? "text",
     addresses: {
       stats: config?.statsAddr ?? "0.0.0.0:15020",
       readiness: config?.readinessAddr ?? "0.0.0.0:15021",

@@ -4,6 +4,7 @@ import { Diagnostics, type Outcome } from "../diagnostics.ts";
 import type { Host } from "../host.ts";
 import type { BindNode, CertificateFiles, ListenerNode, Program } from "../ir.ts";
 import type { GatewayResource, ListenerResource, Resource, RouteResource } from "../resources.ts";
+import { resolveAccessLog } from "./access-log.ts";
 import { compareHostnames } from "./hostnames.ts";
 import {
   type Cluster,
@@ -98,15 +99,26 @@ function resolveGateway(
     resolvePath: (file) => (path.isAbsolute(file) ? file : path.join(folder, file)),
   };
   checkListeners(gateway, context);
+  const binds = resolveBinds(gateway, routes, context);
+  const accessLog = resolveAccessLog(gateway.accessLogs, keyHeaders(binds), diagnostics);
   return {
     name,
     inputs: inputs.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
-    binds: resolveBinds(gateway, routes, context),
+    binds,
     process: gateway.process,
     connections: gateway.frontend.connections,
     maxBufferSize: gateway.frontend.maxBufferSize,
+    ...(accessLog === undefined ? {} : { accessLog }),
     ...(gateway.deployment === undefined ? {} : { deployment: gateway.deployment }),
   };
+}
+
+/** The headers that API keys stand in. */
+function keyHeaders(binds: readonly BindNode[]): readonly string[] {
+  const routes = binds.flatMap(({ listeners }) => listeners.flatMap((each) => each.routes));
+  return routes.flatMap(({ policies }) =>
+    policies.flatMap((use) => (use.kind === "apiKey" ? [use.settings.place.header] : [])),
+  );
 }
 
 function resolveBinds(

@@ -1,3 +1,4 @@
+import { accessLogModule } from "../../templates/access-log.ts";
 import { comment } from "../../templates/code.ts";
 import { mainModule } from "../../templates/main.ts";
 import type { PrintedModule } from "../../templates/print.ts";
@@ -26,6 +27,7 @@ export function emitModules(
     trace: tracer,
     routePath: (route) => `./${routePath(route)}`,
   });
+  const logged = loggedVariables(program);
   const routes = servedRoutes(program).map(({ route, listeners }) =>
     routeModule(route, {
       path: routePath(route.id),
@@ -33,9 +35,20 @@ export function emitModules(
       trace: tracer,
       listeners,
       maxBufferSize,
+      logged,
     }),
   );
-  return [main, ...routes];
+  const { accessLog } = program;
+  return accessLog === undefined
+    ? [main, ...routes]
+    : [main, ...routes, accessLogModule(accessLog, { inputs, trace: tracer })];
+}
+
+/** The variables that the access log reads. */
+function loggedVariables({ accessLog }: Program): ReadonlySet<string> {
+  const { filter, fields } = accessLog ?? {};
+  const values = (fields?.added ?? []).map(({ value }) => value);
+  return new Set([...(filter?.variables ?? []), ...values.flatMap(({ variables }) => variables)]);
 }
 
 function routePath(route: string): string {

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { EnvVariables } from "../cel/variables.ts";
+import type { LogFormat } from "../telemetry/log-line.ts";
 import type { DrainSettings, Gateway, ServiceAddresses } from "./definition.ts";
 import { StartupError } from "./startup-error.ts";
 
@@ -7,7 +8,7 @@ import { StartupError } from "./startup-error.ts";
 export interface ProcessSettings {
   readonly addresses: ServiceAddresses;
   readonly drain: DrainSettings;
-  readonly logFormat: "text" | "json";
+  readonly logFormat: LogFormat;
   readonly sessionKey: Buffer;
   readonly env: EnvVariables;
 }
@@ -57,7 +58,7 @@ function duration(environment: Environment, name: string): number | undefined {
 
 const milliseconds: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
 
-function logFormat(text: string | undefined): "text" | "json" | undefined {
+function logFormat(text: string | undefined): LogFormat | undefined {
   if (text === undefined || text === "") return undefined;
   const format = text.toLowerCase();
   if (format === "text" || format === "json") return format;

@@ -1,7 +1,7 @@
 import type { ConnectionSettings } from "../http/connection-settings.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { ServerBehaviour } from "../http/server.ts";
-import { type AccessLog, accessLog } from "../telemetry/access-log.ts";
+import { AccessLog } from "../telemetry/access-log.ts";
 import { LogWriter } from "../telemetry/log-writer.ts";
 import { Metrics } from "../telemetry/metrics.ts";
 import { ProcessLog } from "../telemetry/process-log.ts";
@@ -67,7 +67,7 @@ class Running implements RunningGateway {
       this.#log.warn(message),
     );
     this.#listeners = new Listeners(this.#context);
-    this.#accessLog = accessLog(settings.logFormat, this.#writer);
+    this.#accessLog = this.#openAccessLog();
     this.#log = new ProcessLog(settings.logFormat, this.#writer);
   }
 
@@ -91,8 +91,13 @@ class Running implements RunningGateway {
     await this.#serve(next, settings);
     this.#definition = next;
     this.#settings = settings;
-    this.#accessLog = accessLog(settings.logFormat, this.#writer);
+    this.#accessLog = this.#openAccessLog();
     this.#log = new ProcessLog(settings.logFormat, this.#writer);
+  }
+
+  #openAccessLog(): AccessLog {
+    const format = this.#settings.logFormat;
+    return new AccessLog({ ...this.#definition.accessLog, format }, this.#writer);
   }
 
   routes(): readonly RouteCount[] {

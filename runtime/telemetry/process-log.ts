@@ -1,13 +1,13 @@
-import { jsonValue, TimeText, textValue } from "./log-line.ts";
+import { jsonValue, type LogFormat, TimeText, textValue } from "./log-line.ts";
 import type { LogWriter } from "./log-writer.ts";
 
 /** What the process says about itself, in the access log's format and stream. */
 export class ProcessLog {
   readonly #writer: LogWriter;
-  readonly #format: "text" | "json";
+  readonly #format: LogFormat;
   readonly #time = new TimeText();
 
-  constructor(format: "text" | "json", writer: LogWriter) {
+  constructor(format: LogFormat, writer: LogWriter) {
     this.#format = format;
     this.#writer = writer;
   }

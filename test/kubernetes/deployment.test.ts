@@ -107,7 +107,7 @@ it("lays the Gateway's fields over the class's, then the class's overlays, then 
       "deployment: {metadata: {labels: {x: own}}, spec: {template: {spec: {containers: [{name: gateway, env: [{name: B, $patch: delete}]}]}}}}",
   );
   expect(program.process).toMatchObject({
-    accessLog: { format: "json" },
+    logFormat: "json",
     drain: { min: 2000, max: 30000 },
   });
   const deployment = read("deployment");
@@ -125,7 +125,7 @@ it("takes the raw configuration under the typed fields, and refuses what is no p
   const raw = "rawConfig: {config: {logging: {format: json}, statsAddr: '0.0.0.0:9000'}}";
   const { program } = build(raw, "logging: {format: text}");
   expect(program.process).toMatchObject({
-    accessLog: { format: "text" },
+    logFormat: "text",
     addresses: { stats: "0.0.0.0:9000" },
   });
   expect(() => build("", "rawConfig: {binds: []}")).toThrow(/rawConfig has no field "binds"/);

@@ -47,6 +47,18 @@ it.each([
     said: ['wrong-target: "frontend" can\'t target "own" of Gateway "default/gw"'],
   },
   {
+    what: "an access log with a field that is added twice and one that is not there",
+    document: policy(
+      target("Gateway", "gw"),
+      "frontend: {accessLog: {attributes: {remove: [http.metod], " +
+        "add: [{name: a, expression: '1'}, {name: a, expression: '2'}]}}}",
+    ),
+    said: [
+      'duplicate-log-field: the log field "a" is added twice',
+      'unknown-log-field: access lines have no field "http.metod"',
+    ],
+  },
+  {
     what: "a traffic section on a Service",
     document: policy(target("Service", "web"), cors),
     said: ['wrong-target: "traffic" can\'t target Service "default/web"'],

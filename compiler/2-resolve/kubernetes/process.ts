@@ -1,4 +1,6 @@
+import { readLogging } from "../../1-parse/access-log.ts";
 import { type ProcessConfig, readProcess } from "../../1-parse/standalone.ts";
+import type { AccessLogConfig } from "../../access-log.ts";
 import { below, type Diagnostics } from "../../diagnostics.ts";
 import type { DeploymentNode, OverlaidResource, Overlay, ProcessSettings } from "../../ir.ts";
 import type { ManifestOf } from "../../manifests.ts";
@@ -18,14 +20,22 @@ export function processSettings(parameters: readonly ParametersSpec[]): ProcessS
     USUAL_SHUTDOWN,
     ...parameters.map(({ rawConfig }) => rawConfig?.config ?? {}),
   );
-  const { accessLog, drain, ...settings } = readProcess(raw);
+  const { logFormat, drain, ...settings } = readProcess(raw);
   const logging = last(parameters, ({ logging: each }) => each?.format);
   const shutdown = last(parameters, (each) => each.shutdown);
   return {
     ...settings,
-    accessLog: { ...accessLog, format: logging ?? accessLog.format },
+    logFormat: logging ?? logFormat,
     drain: shutdown === undefined ? drain : { min: shutdown.min * 1000, max: shutdown.max * 1000 },
   };
+}
+
+/** What raw configurations say of the access log, the class's first. */
+export function rawAccessLogs(parameters: readonly ParametersSpec[]): readonly AccessLogConfig[] {
+  return parameters.map(({ rawConfig, origin }) => {
+    const at = below(origin, "spec", "rawConfig", "config", "logging");
+    return readLogging(rawConfig?.config?.logging ?? {}, at);
+  });
 }
 
 /** How a cluster runs a Gateway. */
