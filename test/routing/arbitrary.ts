@@ -22,20 +22,22 @@ const path = (each: fc.Arbitrary<string>) =>
       ([segments, hasSlash]) =>
         `/${segments.join("/")}${hasSlash && segments.length > 0 ? "/" : ""}`,
     );
-const regexes = fc.constantFrom(
-  ...[
-    "/a.*",
-    "/[ab]+/b",
-    "/a|/b",
-    "/(a|b)/c",
-    "/a/?",
-    ".*b",
-    "/.*",
-    "/(?:[^/]+/)*c",
-    "/a/b|/b/a|/c",
-  ],
-  ...["/s[0-9]/.*", ".*/s1[0-9]*", "/%61"],
-);
+/** Patterns, each with paths that it fits. */
+const patterns: Readonly<Record<string, readonly string[]>> = {
+  "/a.*": ["/a", "/ab/c"],
+  "/[ab]+/b": ["/ab/b", "/a/b"],
+  "/a|/b": ["/a", "/b"],
+  "/(a|b)/c": ["/a/c", "/b/c"],
+  "/a/?": ["/a", "/a/"],
+  ".*b": ["/b", "/a/ab"],
+  "/.*": ["/", "/A/c"],
+  "/(?:[^/]+/)*c": ["/c", "/a/b/c"],
+  "/a/b|/b/a|/c": ["/a/b", "/b/a", "/c"],
+  "/s[0-9]/.*": ["/s1/a"],
+  ".*/s1[0-9]*": ["/s1", "/a/s12"],
+  "/%61": ["/%61"],
+};
+const regexes = fc.constantFrom(...Object.keys(patterns));
 const values = fc.constantFrom("1", "2", "12", "a b", "x");
 const valuePatterns = fc.constantFrom("[0-9]+", "1|2", "1.*", ".*", "a.b", "x?");
 
@@ -74,7 +76,7 @@ const tablePath = (each: fc.Arbitrary<string>): fc.Arbitrary<TablePath | undefin
     { arbitrary: fc.constant(undefined), weight: 1 },
     { arbitrary: path(each).map((value) => ({ kind: "exact" as const, value })), weight: 4 },
     { arbitrary: path(each).map((value) => ({ kind: "prefix" as const, value })), weight: 5 },
-    { arbitrary: regexes.map((value) => ({ kind: "regex" as const, value })), weight: 1 },
+    { arbitrary: regexes.map((value) => ({ kind: "regex" as const, value })), weight: 2 },
   );
 
 const match = (each: fc.Arbitrary<string>): fc.Arbitrary<TableMatch> =>
@@ -239,11 +241,14 @@ function fitting(
 }
 
 function fittingPath(wanted: TablePath | undefined, random: string): string {
-  if (wanted === undefined || wanted.kind === "regex") return random;
-  if (wanted.kind === "exact") return wanted.value;
-  const prefix = wanted.value.replace(/\/$/, "");
-  if (random.length % 3 === 0) return prefix === "" ? "/" : prefix;
-  return `${prefix}${random}`;
+  if (wanted === undefined) return random;
+  const { kind, value } = wanted;
+  if (kind === "exact") return value;
+  if (kind === "regex") return patterns[value]?.[random.length % 2] ?? random;
+  const prefix = value.replace(/\/$/, "");
+  if (random.length % 4 === 0) return prefix === "" ? "/" : prefix;
+  const isBeside = random.length % 4 === 1 && prefix !== "";
+  return `${prefix}${isBeside ? random.slice(1) : random}`;
 }
 
 /** A value that fits a value or one of the patterns. */
