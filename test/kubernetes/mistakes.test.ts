@@ -123,6 +123,16 @@ it.each([
     ],
   },
   {
+    what: "a route that another one leaves nothing to",
+    document: route(
+      "younger",
+      "parentRefs: [{kind: ListenerSet, name: set}], rules: [{matches: [{path: {value: /web/}}], backendRefs: [{name: web, port: 80}]}]",
+    ).replace("metadata: {", 'metadata: {creationTimestamp: "2027-01-01T00:00:00Z", '),
+    said: [
+      'shadowed-route: "default/web" is never chosen on this listener: "default/younger" answers every request that it matches',
+    ],
+  },
+  {
     what: "a namespace that the listener does not let in",
     document: route(
       "r, namespace: other",
