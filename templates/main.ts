@@ -56,7 +56,7 @@ export function mainModule(program: Program, context: MainContext): PrintedModul
 }
 
 function gatewayValue(program: Program): Printable {
-  const { name: gatewayName, binds, connections, process } = program;
+  const { name: gatewayName, binds, connections, process, logLevels } = program;
   return {
     name: gatewayName,
     binds: binds.map((bind) => ({
@@ -71,6 +71,7 @@ function gatewayValue(program: Program): Printable {
       http2: { ...connections.http2 },
     },
     accessLog: accessLogValue(program),
+    logLevels: logLevels && { ...logLevels },
     addresses: { ...process.addresses },
     drain: { ...process.drain },
   };
