@@ -2,6 +2,7 @@ import type { DrainSettings, ServiceAddresses } from "../runtime/gateway/definit
 import type { ConnectionSettings, KeepAliveSettings } from "../runtime/http/connection-settings.ts";
 import type { AlpnProtocol, TlsVersion } from "../runtime/http/tls.ts";
 import type { UpstreamTlsSettings } from "../runtime/http/upstream-tls.ts";
+import type { LogLevels } from "../runtime/telemetry/log-level.ts";
 import type { LogFormat } from "../runtime/telemetry/log-line.ts";
 import type { Origin } from "./diagnostics.ts";
 
@@ -103,6 +104,8 @@ export interface Program {
   readonly maxBufferSize: number;
   /** What access lines hold; absent: the usual, of every request. */
   readonly accessLog?: AccessLogNode;
+  /** How much is logged; absent: as usual. */
+  readonly logLevels?: LogLevels;
   /** What runs it in a cluster; undefined for a gateway that a standalone file describes. */
   readonly deployment?: DeploymentNode;
 }

@@ -51,7 +51,7 @@ export function mainModule(program: Program, context: MainContext): PrintedModul
 }
 
 function gatewayValue(program: Program, names: MainNames): Printable {
-  const { name: gatewayName, binds, connections, process } = program;
+  const { name: gatewayName, binds, connections, process, logLevels } = program;
   return {
     name: gatewayName,
     binds: binds.map((bind) => ({
@@ -67,6 +67,7 @@ function gatewayValue(program: Program, names: MainNames): Printable {
       http2: { ...connections.http2 },
     },
     accessLog: accessLogValue(program),
+    logLevels: logLevels && { ...logLevels },
     addresses: { ...process.addresses },
     drain: { ...process.drain },
   };

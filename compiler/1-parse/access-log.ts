@@ -1,5 +1,6 @@
 import type { AccessLogConfig } from "../access-log.ts";
 import { below, type Origin } from "../diagnostics.ts";
+import type { LevelsConfig } from "../log-levels.ts";
 
 /** `filter`, and fields as the file has them: `add` by name. */
 export interface FileAccessLog {
@@ -21,6 +22,8 @@ export interface ClusterAccessLog {
 export interface LoggingValue {
   readonly filter?: string;
   readonly fields?: Pick<FileAccessLog, "remove" | "add">;
+  /** RUST_LOG; a list is joined. */
+  readonly level?: string | readonly string[];
 }
 
 /** The access log of a file: what `config` says, then what `frontendPolicies` does. `origin` is the file's. */
@@ -74,6 +77,18 @@ export function readClusterAccessLog(
       origin: below(at, "add", index, "expression"),
     })),
   };
+}
+
+/** The log levels of `config.logging`. */
+export function readLevels(
+  logging: LoggingValue | undefined,
+  origin: Origin,
+): readonly LevelsConfig[] {
+  const { level } = logging ?? {};
+  if (level === undefined) return [];
+  const at = below(origin, "level");
+  if (typeof level === "string") return [[{ text: level, origin: at }]];
+  return [level.map((text, index) => ({ text, origin: below(at, index) }))];
 }
 
 function names(list: readonly string[] | undefined, origin: Origin): AccessLogConfig["remove"] {

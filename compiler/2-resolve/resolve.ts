@@ -3,6 +3,7 @@ import type { Parsed } from "../1-parse/parse.ts";
 import { Diagnostics, type Outcome } from "../diagnostics.ts";
 import type { Host } from "../host.ts";
 import type { BindNode, CertificateFiles, ListenerNode, Program } from "../ir.ts";
+import { resolveLevels } from "../log-levels.ts";
 import type { GatewayResource, ListenerResource, Resource, RouteResource } from "../resources.ts";
 import { resolveAccessLog } from "./access-log.ts";
 import { compareHostnames } from "./hostnames.ts";
@@ -101,6 +102,7 @@ function resolveGateway(
   checkListeners(gateway, context);
   const binds = resolveBinds(gateway, routes, context);
   const accessLog = resolveAccessLog(gateway.accessLogs, keyHeaders(binds), diagnostics);
+  const logLevels = resolveLevels(gateway.logLevels, diagnostics);
   return {
     name,
     inputs: inputs.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
@@ -109,6 +111,7 @@ function resolveGateway(
     connections: gateway.frontend.connections,
     maxBufferSize: gateway.frontend.maxBufferSize,
     ...(accessLog === undefined ? {} : { accessLog }),
+    ...(logLevels === undefined ? {} : { logLevels }),
     ...(gateway.deployment === undefined ? {} : { deployment: gateway.deployment }),
   };
 }

@@ -36,6 +36,23 @@ export const logMessages = {
       "A line is written when all is over; by then bodies have passed through and are gone. Holding every body for the " +
       "log would cost its memory on each request, and bodies hold what must not be in logs.",
   }),
+  "log-level": message<{ word: string; levels: string }>({
+    severity: "error",
+    text: ({ word }) => `"${word}" is no log level`,
+    hint: ({ levels }) => `levels: ${levels}; of one part of the log: request=warn`,
+    explanation:
+      "Log levels are written as RUST_LOG has them: a level for everything, and levels of single parts, between commas " +
+      "(`info,request=off,connection=debug`). Spans and fields of spans do not exist here.",
+  }),
+  "log-module": message<{ module: string; suggestion: string | undefined; known: string }>({
+    severity: "error",
+    text: ({ module }) => `the log has no part "${module}"`,
+    hint: ({ suggestion, known }) => didYouMean(suggestion) ?? `parts: ${known}`,
+    explanation:
+      "`request` are the lines of requests, `gateway` is what the process says of itself, `connection` (at `debug`) why " +
+      "connections were broken off. Names of the reference's modules and libraries stand for the part that does their " +
+      "work; any other name would silently set nothing.",
+  }),
   "log-credential": message<{ what: string; field: string }>({
     severity: "warning",
     text: ({ what, field }) => `the log field "${field}" would show ${what}, which may be a secret`,

@@ -131,6 +131,20 @@ it("takes the raw configuration under the typed fields, and refuses what is no p
   expect(() => build("", "rawConfig: {binds: []}")).toThrow(/rawConfig has no field "binds"/);
 });
 
+it("takes log levels, the typed ones over those of the raw configuration", () => {
+  const raw = "rawConfig: {config: {logging: {level: [debug]}}}";
+  expect(build("", "").program.logLevels).toBeUndefined();
+  expect(build("", raw).program.logLevels?.connection).toBe("debug");
+  expect(build("logging: {level: 'warn,request=off'}", raw).program.logLevels).toEqual({
+    request: "off",
+    gateway: "warn",
+    connection: "warn",
+  });
+  expect(() => build("", "logging: {level: 'warn,reqest=off'}")).toThrow(
+    /log-module: the log has no part "reqest"/,
+  );
+});
+
 it("refuses a grace period that is shorter than the drain", () => {
   const short = "deployment: {spec: {template: {spec: {terminationGracePeriodSeconds: 5}}}}";
   expect(() => build("", `shutdown: {min: 0, max: 10}, ${short}`)).toThrow(

@@ -97,7 +97,14 @@ export const processSchema: Schema = object(
     logging: object(
       {
         format: choice("How access lines are written.", ["text", "json"], { default: "text" }),
-        level: notYet("log levels"),
+        level: {
+          type: ["string", "array"],
+          items: text("A directive: `warn`, or `request=warn`."),
+          minLength: 1,
+          description:
+            "What is logged, as RUST_LOG says it: `info`, or `info,request=warn,connection=debug`.",
+          default: "info",
+        },
         filter: expression("Which requests have a line: a CEL expression that is true for them."),
         fields: object(logFieldsSchema(), {
           atLeastOneOf: ["remove", "add"],

@@ -9,7 +9,7 @@ import { type ClusterListener, checkListenerSets, listenersOf } from "./listener
 import { parametersOf } from "./parameters.ts";
 import type { PolicyContext } from "./policies.ts";
 import { targetPolicies } from "./policy-targets.ts";
-import { checkGrace, deploymentOf, processSettings, rawAccessLogs } from "./process.ts";
+import { checkGrace, deploymentOf, logLevels, processSettings, rawAccessLogs } from "./process.ts";
 import type { ReferenceContext } from "./references.ts";
 import { sharedRoutes } from "./shared-routes.ts";
 
@@ -110,6 +110,7 @@ function gatewayResource(
     process,
     frontend: gatewayFrontend(manifest, context),
     accessLogs: [...rawAccessLogs(parameters), ...gatewayAccessLogs(manifest, context)],
+    logLevels: logLevels(parameters),
     deployment: deploymentOf(manifest, parameters, own, mounts),
     listeners: own,
     origin: below(manifest.origin, "spec"),
