@@ -2,7 +2,8 @@ import type { DrainSettings, ServiceAddresses } from "../runtime/gateway/definit
 import type { ConnectionSettings, KeepAliveSettings } from "../runtime/http/connection-settings.ts";
 import type { AlpnProtocol, TlsVersion } from "../runtime/http/tls.ts";
 import type { UpstreamTlsSettings } from "../runtime/http/upstream-tls.ts";
-import type { AccessLogSettings } from "../runtime/telemetry/access-log.ts";
+import type { LogLevels } from "../runtime/telemetry/log-level.ts";
+import type { LogFormat } from "../runtime/telemetry/log-line.ts";
 import type { Origin } from "./diagnostics.ts";
 
 /**
@@ -101,9 +102,53 @@ export interface Program {
   readonly connections: ConnectionSettings;
   /** The most bytes of a body that is read as a whole. */
   readonly maxBufferSize: number;
+  /** What access lines hold; absent: the usual, of every request. */
+  readonly accessLog?: AccessLogNode;
+  /** How much is logged; absent: as usual. */
+  readonly logLevels?: LogLevels;
   /** What runs it in a cluster; undefined for a gateway that a standalone file describes. */
   readonly deployment?: DeploymentNode;
 }
+
+/** Access lines that are not the usual ones. */
+export interface AccessLogNode {
+  /** Undefined: every request has a line. */
+  readonly filter: CompiledExpression | undefined;
+  /** Where the filter stands; that of the fields without one. */
+  readonly filterOrigin: Origin;
+  /** Undefined: the usual fields. */
+  readonly fields: LogFieldsNode | undefined;
+}
+
+/** The fields of access lines. */
+export interface LogFieldsNode {
+  /** Those of every request that stay, in their order. */
+  readonly usual: readonly LineField[];
+  /** Names that are left out of what policies and backends add. */
+  readonly without: readonly string[];
+  readonly added: readonly AddedField[];
+  readonly origin: Origin;
+}
+
+/** A field of access lines by its expression. */
+export interface AddedField {
+  readonly name: string;
+  readonly value: CompiledExpression;
+}
+
+/** A field that every access line may have. */
+export type LineField =
+  | "listener"
+  | "route"
+  | "endpoint"
+  | "src.addr"
+  | "http.method"
+  | "http.host"
+  | "http.path"
+  | "http.version"
+  | "http.status"
+  | "reason"
+  | "duration";
 
 /** How a cluster runs a gateway. */
 export interface DeploymentNode {
@@ -163,7 +208,8 @@ export interface ProgramInput {
 
 /** Settings of the whole process, as the runtime takes them. */
 export interface ProcessSettings {
-  readonly accessLog: AccessLogSettings;
+  /** How lines are written. */
+  readonly logFormat: LogFormat;
   readonly addresses: ServiceAddresses;
   /** Where `gwc run` serves its admin page: a loopback `host:port`. A bundle has none. */
   readonly adminAddress: string;

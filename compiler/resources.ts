@@ -1,9 +1,11 @@
 import type { TlsVersion } from "../runtime/http/tls.ts";
 import type { ConfigValue } from "./1-parse/values.ts";
+import type { AccessLogConfig } from "./access-log.ts";
 import type { BackendPolicies } from "./backend-policies.ts";
 import type { Origin } from "./diagnostics.ts";
 import type { CipherSuite, FrontendConfig } from "./frontend.ts";
 import type { DeploymentNode, PolicyKind, ProcessSettings } from "./ir.ts";
+import type { LevelsConfig } from "./log-levels.ts";
 import type { PolicyConfigs } from "./policies/policy.ts";
 
 /**
@@ -18,6 +20,10 @@ export interface GatewayResource {
   readonly name: string;
   readonly process: ProcessSettings;
   readonly frontend: FrontendConfig;
+  /** What is said of the access log: a later filter or field counts instead of an earlier one. */
+  readonly accessLogs: readonly AccessLogConfig[];
+  /** What is said of log levels; the last one counts. */
+  readonly logLevels: readonly LevelsConfig[];
   /** How a cluster runs it; absent for a standalone file. */
   readonly deployment?: DeploymentNode;
   readonly listeners: readonly ListenerResource[];

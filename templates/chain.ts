@@ -1,5 +1,5 @@
 import type { PolicyKind, PolicyUse } from "../compiler/ir.ts";
-import { code, type Hole, imported, literal } from "./code.ts";
+import { code, type Hole, imported, literal, name } from "./code.ts";
 import type { Expressions } from "./expression.ts";
 import { policyCode } from "./policies/index.ts";
 import type { PolicyCode } from "./policies/policy.ts";
@@ -27,6 +27,19 @@ export function policyCodes(
     if (made.defines !== undefined) scope.variables.declare(made.defines);
     return made;
   });
+}
+
+/** What a policy found out is kept for the routes, and for the access log. */
+export function established(
+  made: PolicyCode,
+  variable: string,
+  variables: RouteVariables,
+): PolicyCode {
+  const value = variables.argument(variable);
+  return {
+    ...made,
+    steps: [...made.steps, code`exchange.established.${name(variable)} = ${value};`],
+  };
 }
 
 /** Whether a function with these policies has to wait. */

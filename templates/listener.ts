@@ -1,8 +1,7 @@
 import type { ListenerNode, PreRoutingNode } from "../compiler/ir.ts";
-import { isAsyncChain, policiesText, policyCodes, policySteps } from "./chain.ts";
+import { established, isAsyncChain, policiesText, policyCodes, policySteps } from "./chain.ts";
 import { type Code, code, comment, type Hole, importedType, join, literal, name } from "./code.ts";
 import { constantsOf, Expressions } from "./expression.ts";
-import type { PolicyCode } from "./policies/policy.ts";
 import { type PrintedModule, printModule } from "./print.ts";
 import type { Trace } from "./trace.ts";
 import { RouteVariables } from "./variables.ts";
@@ -27,8 +26,9 @@ export function listenerModule(
   const expressions = new Expressions();
   const variables = new RouteVariables();
   const scope = { trace, expressions, maxBufferSize, variables, phase: "PreRouting" } as const;
-  const codes = policyCodes(policies, scope).map(established);
-  for (const { defines } of codes) if (defines !== undefined) variables.argument(defines);
+  const codes = policyCodes(policies, scope).map((made) =>
+    made.defines === undefined ? made : established(made, made.defines, variables),
+  );
   const isAsync = isAsyncChain(codes);
   const exchange = importedType("gwc/runtime/http/exchange", "Exchange");
   const handler = importedType("gwc/runtime/http/exchange", "Handler");
@@ -54,14 +54,6 @@ export function listenerModule(
     body: join(body, "\n\n"),
     declared: [id],
   });
-}
-
-/** Who the client is is the routes' to read. */
-function established(made: PolicyCode): PolicyCode {
-  const { defines, steps } = made;
-  if (defines === undefined) return made;
-  const variable = name(defines);
-  return { ...made, steps: [...steps, code`exchange.${variable} = ${variable};`] };
 }
 
 function resultType(isAsync: boolean, isFinal: boolean): Code {

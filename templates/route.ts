@@ -10,7 +10,14 @@ import type { BackendCode } from "./backends/backend.ts";
 import { dynamicBackend } from "./backends/dynamic.ts";
 import { hostBackend } from "./backends/host.ts";
 import { mcpBackend } from "./backends/mcp.ts";
-import { type ChainScope, isAsyncChain, policiesText, policyCodes, policySteps } from "./chain.ts";
+import {
+  type ChainScope,
+  established,
+  isAsyncChain,
+  policiesText,
+  policyCodes,
+  policySteps,
+} from "./chain.ts";
 import { code, comment, type Hole, importedType, join, name } from "./code.ts";
 import { constantsOf, Expressions } from "./expression.ts";
 import type { PolicyCode } from "./policies/policy.ts";
@@ -29,6 +36,8 @@ export interface RouteModuleContext {
   readonly listeners: readonly ListenerNode[];
   /** The most bytes of a body that is read as a whole. */
   readonly maxBufferSize: number;
+  /** The variables that expressions of the access log read. */
+  readonly logged: ReadonlySet<string>;
 }
 
 /** The module of one route: its settings, its rules, and the chain from the request to the backend. */
@@ -43,7 +52,11 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
     variables,
     maxBufferSize,
   };
-  const policies = policyCodes(route.policies, scope);
+  const policies = policyCodes(route.policies, scope).map((made) =>
+    made.defines !== undefined && context.logged.has(made.defines)
+      ? established(made, made.defines, variables)
+      : made,
+  );
   const backend = policies.some((policy) => policy.answers === true)
     ? NO_BACKEND
     : backendCode(route, policies, variables, context);

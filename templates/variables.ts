@@ -33,7 +33,9 @@ export class RouteVariables {
     if (variable === "response") return code`response`;
     if (variable === "env") return code`exchange.gateway.env`;
     if (!this.#declared.has(variable)) {
-      return this.#established.has(variable) ? code`exchange.${name(variable)}` : code`null`;
+      return this.#established.has(variable)
+        ? code`exchange.established.${name(variable)}`
+        : code`null`;
     }
     this.#read.add(variable);
     return code`${name(variable)}`;

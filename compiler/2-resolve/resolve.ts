@@ -3,7 +3,9 @@ import type { Parsed } from "../1-parse/parse.ts";
 import { Diagnostics, type Outcome } from "../diagnostics.ts";
 import type { Host } from "../host.ts";
 import type { BindNode, CertificateFiles, ListenerNode, Program } from "../ir.ts";
+import { resolveLevels } from "../log-levels.ts";
 import type { GatewayResource, ListenerResource, Resource, RouteResource } from "../resources.ts";
+import { resolveAccessLog } from "./access-log.ts";
 import { compareHostnames } from "./hostnames.ts";
 import {
   type Cluster,
@@ -100,15 +102,31 @@ function resolveGateway(
     resolvePath: (file) => (path.isAbsolute(file) ? file : path.join(folder, file)),
   };
   checkListeners(gateway, context);
+  const binds = resolveBinds(gateway, routes, context);
+  const accessLog = resolveAccessLog(gateway.accessLogs, keyHeaders(binds), diagnostics);
+  const logLevels = resolveLevels(gateway.logLevels, diagnostics);
   return {
     name,
     inputs: inputs.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
-    binds: resolveBinds(gateway, routes, context),
+    binds,
     process: gateway.process,
     connections: gateway.frontend.connections,
     maxBufferSize: gateway.frontend.maxBufferSize,
+    ...(accessLog === undefined ? {} : { accessLog }),
+    ...(logLevels === undefined ? {} : { logLevels }),
     ...(gateway.deployment === undefined ? {} : { deployment: gateway.deployment }),
   };
+}
+
+/** The headers that credentials stand in. */
+function keyHeaders(binds: readonly BindNode[]): readonly string[] {
+  const listeners = binds.flatMap((bind) => bind.listeners);
+  const places = listeners.flatMap(({ preRouting, routes }) => [preRouting ?? [], routes]).flat();
+  return places.flatMap(({ policies }) =>
+    policies.flatMap(({ settings }) =>
+      "place" in settings && "header" in settings.place ? [settings.place.header] : [],
+    ),
+  );
 }
 
 function resolveBinds(

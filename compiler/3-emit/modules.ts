@@ -1,3 +1,4 @@
+import { accessLogModule } from "../../templates/access-log.ts";
 import { comment } from "../../templates/code.ts";
 import { listenerModule } from "../../templates/listener.ts";
 import { mainModule } from "../../templates/main.ts";
@@ -35,6 +36,7 @@ export function emitModules(
     const path = listenerPath(preRouting.id);
     return [listenerModule(listener, preRouting, { path, inputs, trace: tracer, maxBufferSize })];
   });
+  const logged = loggedVariables(program);
   const routes = servedRoutes(program).map(({ route, listeners }) =>
     routeModule(route, {
       path: routePath(route.id),
@@ -42,13 +44,24 @@ export function emitModules(
       trace: tracer,
       listeners,
       maxBufferSize,
+      logged,
     }),
   );
-  return [main, ...routes, ...early];
+  const { accessLog } = program;
+  return accessLog === undefined
+    ? [main, ...routes, ...early]
+    : [main, ...routes, ...early, accessLogModule(accessLog, { inputs, trace: tracer })];
 }
 
 function listenerPath(policies: string): string {
   return `listeners/${kebabCase(policies)}.ts`;
+}
+
+/** The variables that the access log reads. */
+function loggedVariables({ accessLog }: Program): ReadonlySet<string> {
+  const { filter, fields } = accessLog ?? {};
+  const values = (fields?.added ?? []).map(({ value }) => value);
+  return new Set([...(filter?.variables ?? []), ...values.flatMap(({ variables }) => variables)]);
 }
 
 function routePath(route: string): string {

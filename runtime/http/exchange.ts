@@ -1,14 +1,9 @@
-import type {
-  ApiKeyVariable,
-  BasicAuthVariable,
-  JwtVariable,
-  PolicyVariable,
-  RequestVariables,
-} from "../cel/variables.ts";
+import type { RequestVariables } from "../cel/variables.ts";
 import type { GatewayContext } from "../gateway/context.ts";
 import type { AnswerSink } from "./answer-sink.ts";
 import type { BodySource } from "./body.ts";
 import type { TakenCredential } from "./credentials.ts";
+import type { EstablishedVariables } from "./established-variables.ts";
 import type { RequestLine, RequestLineChanges } from "./request-line.ts";
 
 /**
@@ -110,6 +105,8 @@ export interface Exchange extends RequestVariables {
   end(): void;
   /** Breaks the connection off: the only honest end of an answer that can't be completed. */
   abort(): void;
+  /** The header list of the answer as it was sent; empty before. */
+  readonly answerHeaders: readonly string[];
   /** True once `respond` or `respondHead` was called. */
   readonly isAnswered: boolean;
   /** True once the answer ended or the client left: nothing more can be sent. */
@@ -117,13 +114,8 @@ export interface Exchange extends RequestVariables {
   /** Called once when the client leaves before the answer ended; at once when it already has. Any number of listeners. */
   onAbort(listener: () => void): void;
 
-  /** Who the client is and what else policies found out before the route was chosen; null without. */
-  jwt: JwtVariable;
-  apiKey: ApiKeyVariable;
-  basicAuth: BasicAuthVariable;
-  /** What transformations found out. */
-  metadata: PolicyVariable;
-
+  /** What policies found out, for the route where they ran before it was chosen, and for the log. */
+  readonly established: EstablishedVariables;
   /** The credentials that policies took off the request, the last one first. */
   taken: TakenCredential | undefined;
 

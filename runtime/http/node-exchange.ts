@@ -1,14 +1,9 @@
 import { validateHeaderValue } from "node:http";
-import type {
-  ApiKeyVariable,
-  BasicAuthVariable,
-  JwtVariable,
-  PolicyVariable,
-} from "../cel/variables.ts";
 import type { GatewayContext } from "../gateway/context.ts";
 import type { AnswerSink } from "./answer-sink.ts";
 import { type BodySource, collect } from "./body.ts";
 import type { TakenCredential } from "./credentials.ts";
+import { EstablishedVariables } from "./established-variables.ts";
 import type { Exchange, ExchangeRecord } from "./exchange.ts";
 import { HeaderEdits } from "./header-edits.ts";
 import type { HeaderList } from "./header-list.ts";
@@ -25,11 +20,9 @@ export class NodeExchange extends RequestHead implements Exchange {
   readonly gateway: GatewayContext;
   refusalFormat: "text" | "json-rpc" = "text";
   bufferedBody: Uint8Array | undefined;
-  jwt: JwtVariable = null;
-  apiKey: ApiKeyVariable = null;
-  basicAuth: BasicAuthVariable = null;
-  metadata: PolicyVariable = null;
   taken: TakenCredential | undefined;
+  #established: EstablishedVariables | undefined;
+  answerHeaders: HeaderList = [];
   readonly record: ExchangeRecord = {
     route: undefined,
     listener: undefined,
@@ -70,6 +63,11 @@ export class NodeExchange extends RequestHead implements Exchange {
     this.gateway = gateway;
     this.#response = response;
     this.#length = facts.length;
+  }
+
+  get established(): EstablishedVariables {
+    this.#established ??= new EstablishedVariables();
+    return this.#established;
   }
 
   get body(): Uint8Array | BodySource | null {
@@ -155,6 +153,7 @@ export class NodeExchange extends RequestHead implements Exchange {
     const head = this.#edits === undefined ? [...headers] : this.#edits.apply(headers);
     for (let i = 0; i < head.length; i += 2) validateHeaderValue(head[i] ?? "", head[i + 1] ?? "");
     head.push("connection", "Upgrade", "upgrade", upgrade.protocol);
+    this.answerHeaders = head;
     this.#isAnswered = true;
     this.#isFlushed = true;
     return upgrade.accept(head);
@@ -267,6 +266,7 @@ export class NodeExchange extends RequestHead implements Exchange {
       this.#edits = undefined;
       throw error;
     }
+    this.answerHeaders = head;
     this.#isAnswered = true;
   }
 

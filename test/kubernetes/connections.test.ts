@@ -5,6 +5,7 @@ import { createServer as createSecure } from "node:https";
 import type { AddressInfo, Server } from "node:net";
 import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
+import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { writeFiles } from "../../compiler/3-emit/write.ts";
 import { memoryHost } from "../../compiler/host.ts";
@@ -231,6 +232,46 @@ test("credentials come from mounted Secrets, and follow them; times and versions
   writeFileSync(join(gateway.folder, "secrets/token/Authorization"), "second-token");
   const sent = async () => (await get(gateway, "token")).seen.authorization;
   await expect.poll(sent, { timeout: 20_000 }).toBe("Bearer second-token");
+});
+
+test("key sets and mirrors are reached as the policies on their Services say", async () => {
+  const certs = temporaryFolder();
+  makeCertificate(certs, "ca");
+  makeCertificate(certs, "server", { signer: "ca", names: "DNS:keys.test" });
+  const file = (name: string) => readFileSync(join(certs, name), "utf8");
+  const { publicKey, privateKey } = await generateKeyPair("ES256");
+  const keys = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: "a" }] });
+  const copies: (string | undefined)[] = [];
+  const secure = await listening(
+    createSecure({ cert: file("server.pem"), key: file("server.key") }, (request, response) => {
+      if (request.url === "/keys?a=b") response.end(keys);
+      else response.end(String(copies.push(request.url)));
+    }),
+  );
+  const plain = await listening(createServer(tell));
+  const gateway = await start(
+    (own) => [
+      `{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, ${metadata("gw")}, spec: {gatewayClassName: gwc, listeners: [{name: a, port: ${own}, protocol: HTTP}]}}`,
+      `{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, ${metadata("r")}, spec: {parentRefs: [{name: gw}], rules: [{filters: [{type: RequestMirror, requestMirror: {backendRef: {name: secure, port: 80}}}], backendRefs: [{name: plain, port: 80}]}]}}`,
+      service("secure", secure),
+      service("plain", plain),
+      tlsPolicy("secure", `hostname: keys.test, ${authority("ca")}`),
+      object("ConfigMap", "ca", "ca.crt"),
+      `{apiVersion: gwc.dev/v1alpha1, kind: GatewayPolicy, ${metadata("p")}, spec: {targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: r}], traffic: {jwtAuthentication: {providers: [{issuer: "https://a.test", jwks: {remote: {jwksPath: "keys?a=b", backendRef: {name: secure, port: 80}}}}]}}}}`,
+    ],
+    { "config-maps/ca/ca.crt": file("ca.pem") },
+  );
+  const token = await new SignJWT({ sub: "u" })
+    .setProtectedHeader({ alg: "ES256", kid: "a" })
+    .setIssuer("https://a.test")
+    .setExpirationTime("5m")
+    .sign(privateKey);
+  const answer = await fetch(`http://127.0.0.1:${gateway.port}/x`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  expect(answer.status, gateway.output()).toBe(200);
+  expect((await get(gateway, "x")).status).toBe(401);
+  await expect.poll(() => copies).toEqual(["/x"]);
 });
 
 test("several addresses of a Service share what the Service gets", async () => {

@@ -3,7 +3,8 @@ import type { BackendConfig } from "../../resources.ts";
 import { type BackendPart, type ClusterBackend, serviceName } from "./backends.ts";
 import { connectionOf, type Destination } from "./connections.ts";
 import { connectionFields, type Traffic } from "./effective.ts";
-import { noteField, type PolicyContext } from "./policies.ts";
+import { noteField } from "./effects.ts";
+import type { PolicyContext } from "./policies.ts";
 
 /** A backend with the part of a rule's traffic that it gets. */
 export interface WeightedBackend {

@@ -40,7 +40,7 @@ export interface SelectedPort {
 }
 
 /** The kinds that a route may send to. */
-const KINDS = ["Service", "GatewayBackend"] as const;
+export const BACKEND_KINDS = ["Service", "GatewayBackend"] as const;
 
 /** What a route's reference leads to. */
 export function backendOf(
@@ -49,7 +49,7 @@ export function backendOf(
   origin: Origin,
   context: ReferenceContext,
 ): ClusterBackend {
-  const manifest = follow({ to: reference, from, origin, kinds: KINDS }, context);
+  const manifest = follow({ to: reference, from, origin, kinds: BACKEND_KINDS }, context);
   const none = { config: unresolved(origin), parts: new Map<string, BackendPart>(), addresses: [] };
   if (manifest?.kind === "GatewayBackend") {
     const found = gatewayBackend(manifest, context) ?? none;
@@ -63,32 +63,13 @@ export function backendOf(
   return { ...none, config: { kind: "host", config, origin }, manifest, port, addresses };
 }
 
-/** The URL of the server that a policy's reference leads to: a Service or a static GatewayBackend. */
-export function serverUrl(
-  reference: BackendReference,
-  from: Manifest,
-  origin: Origin,
-  context: ReferenceContext,
-): string | undefined {
-  const manifest = follow({ to: reference, from, origin, kinds: KINDS }, context);
-  if (manifest?.spec === undefined) return undefined;
-  if (manifest.kind === "GatewayBackend") {
-    const { static: server } = manifest.spec;
-    if (server !== undefined) return `http://${server.host}:${server.port}`;
-    context.diagnostics.report("ambiguous-key-server", origin, { what: titleOf(manifest) });
-    return undefined;
-  }
-  const port = portOf(manifest, reference.port, origin, context);
-  const address = port === undefined ? undefined : addressOf(manifest, port, origin, context);
-  return address === undefined ? undefined : `http://${address}`;
-}
-
 /** Stands for what could not be resolved (reported): the program is not used then. */
 function unresolved(origin: Origin): BackendConfig {
   return { kind: "host", config: "unresolved.invalid:80", origin };
 }
 
-function portOf(
+/** The port that a reference means; what is missing is reported. */
+export function portOf(
   service: ManifestOf<"Service">,
   wanted: number | undefined,
   origin: Origin,
@@ -127,8 +108,8 @@ function serviceAddress(service: ManifestOf<"Service">, port: ServicePort): stri
   return hostAndPort(serviceName(service), number);
 }
 
-/** The one server of a Service's port; several are not balanced here (reported). */
-function addressOf(
+/** `HOST:PORT` of the one server of a Service's port; several are not balanced here (reported). */
+export function addressOf(
   service: ManifestOf<"Service">,
   port: ServicePort,
   origin: Origin,
@@ -166,7 +147,8 @@ function endpointsOf(
   return [...new Set(addresses)].toSorted();
 }
 
-function hostAndPort(host: string, port: number): string {
+/** An address as URLs have it. */
+export function hostAndPort(host: string, port: number): string {
   return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }
 

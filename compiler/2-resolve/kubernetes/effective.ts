@@ -81,6 +81,16 @@ export function connectionFields(
   return merge(values, isJoined);
 }
 
+/** How a backend is reached by who has no route: as the policies on it say, and its own. */
+export function backendOnly(
+  manifest: ManifestOf<"Service"> | ManifestOf<"GatewayBackend">,
+  port: ServicePort | undefined,
+  policyIndex: PolicyIndex,
+): readonly EffectiveField[] {
+  const values = valuesOn(manifest, port, policyIndex).filter(({ field }) => isConnection(field));
+  return merge(values, isJoined);
+}
+
 /** From the Gateway down to the rule. */
 function outerValues(
   { listener, route, rule, index }: Traffic,
@@ -137,10 +147,17 @@ function inlineValues(
 /** Policies on the backend, then the backend's own. */
 function backendValues({ backend }: Traffic, policyIndex: PolicyIndex): readonly FieldValue[] {
   const manifest = backend?.manifest;
-  if (manifest === undefined) return [];
+  return manifest === undefined ? [] : valuesOn(manifest, backend?.port, policyIndex);
+}
+
+function valuesOn(
+  manifest: ManifestOf<"Service"> | ManifestOf<"GatewayBackend">,
+  port: ServicePort | undefined,
+  policyIndex: PolicyIndex,
+): readonly FieldValue[] {
   const targeted = [
     ...(policyIndex.get(targetKey(manifest)) ?? []),
-    ...portValues(manifest, backend?.port, policyIndex),
+    ...portValues(manifest, port, policyIndex),
   ];
   if (manifest.kind !== "GatewayBackend") return targeted;
   return [...targeted, ...ownValues(manifest, "backendOwn", ["spec", "policies"])];

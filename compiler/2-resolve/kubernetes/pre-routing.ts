@@ -3,10 +3,11 @@ import { policies } from "../../policies/index.ts";
 import type { ClusterForm } from "../../policies/policy.ts";
 import type { PolicyConfig } from "../../resources.ts";
 import { listenerPolicy } from "./effective.ts";
+import { noteField } from "./effects.ts";
 import { PRE_ROUTING } from "./fields.ts";
 import type { ClusterListener } from "./listeners.ts";
 import type { EffectiveField } from "./merge.ts";
-import { noteField, type PolicyContext, readField } from "./policies.ts";
+import { type PolicyContext, readField } from "./policies.ts";
 
 /** The policies of a listener that run before its routes, in request order. */
 export function preRoutingPolicies(

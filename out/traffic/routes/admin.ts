@@ -37,6 +37,7 @@ const upstream = openUpstream({
 export async function admin(exchange: Exchange): Promise<void> {
   const basicAuth = await requireBasicAuth(exchange, passwords);
   if (basicAuth === undefined) return;
+  exchange.established.basicAuth = basicAuth;
   if (!isAuthorized(basicAuth, exchange)) return refuseUnauthorized(exchange);
   if (refuseCrossSite(exchange, csrf)) return;
   return forward(exchange, upstream);
