@@ -10,7 +10,7 @@ import type { PolicyConfigs } from "./policies/policy.ts";
  * Where the front ends meet: what the user declared, every name still a string. Aliases and spellings of one form or
  * the other are gone.
  */
-export type Resource = GatewayResource | RouteResource;
+export type Resource = GatewayResource | RouteResource | TcpRouteResource;
 
 /** A gateway and its listeners. */
 export interface GatewayResource {
@@ -35,7 +35,7 @@ export interface ListenerResource {
   readonly portOrigin: Origin;
   /** `*` for every name. */
   readonly hostname: string;
-  readonly protocol: "HTTP" | "HTTPS";
+  readonly protocol: "HTTP" | "HTTPS" | "TLS" | "TCP";
   readonly tls: ListenerTlsResource | undefined;
   readonly origin: Origin;
 }
@@ -65,6 +65,20 @@ export interface RouteResource {
   /** Empty: every hostname of the listener. */
   readonly hostnames: readonly string[];
   readonly matches: readonly MatchConfig[];
+  readonly policies: readonly PolicyConfig[];
+  readonly backends: readonly BackendConfig[];
+  readonly origin: Origin;
+}
+
+/** A route of connections whose bytes are passed on. */
+export interface TcpRouteResource {
+  readonly kind: "tcpRoute";
+  readonly name: string | undefined;
+  readonly ids?: readonly string[];
+  readonly listeners: readonly string[];
+  /** Server names; empty: every one of the listener. */
+  readonly hostnames: readonly string[];
+  /** Authorization at most: nothing else acts on a connection. */
   readonly policies: readonly PolicyConfig[];
   readonly backends: readonly BackendConfig[];
   readonly origin: Origin;

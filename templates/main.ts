@@ -1,4 +1,4 @@
-import type { BindNode, ListenerNode, Program, RouteEntry, TlsNode } from "../compiler/ir.ts";
+import type { BindNode, ListenerNode, Program, RouteEntry } from "../compiler/ir.ts";
 import {
   type Code,
   code,
@@ -9,13 +9,14 @@ import {
   join,
   literal,
   name,
-  type Printable,
 } from "./code.ts";
+import { defaultListener, gatewayValue } from "./definition.ts";
 import { constantsOf, Expressions } from "./expression.ts";
+import { conditional, hostConditions } from "./hostnames.ts";
 import { matchConditions } from "./match.ts";
 import { type PrintedModule, printModule } from "./print.ts";
-import { ifStatement } from "./statements.ts";
-import { originText, type Trace } from "./trace.ts";
+import { tcpBindFunction, tcpPortFunction } from "./tcp-bind.ts";
+import type { Trace } from "./trace.ts";
 
 /** What `main.ts` needs besides the program. */
 export interface MainContext {
@@ -36,8 +37,9 @@ export function mainModule(program: Program, context: MainContext): PrintedModul
   const body: Hole[] = [
     ...constantsOf(expressions),
     ...functions,
+    ...program.tcp.map((bind) => tcpBindFunction(bind, context)),
     code`
-      export const gateway: ${importedType("gwc/runtime/gateway/definition", "Gateway")} = ${literal(gatewayValue(program))};
+      export const gateway: ${importedType("gwc/runtime/gateway/definition", "Gateway")} = ${literal(gatewayValue(program, { http: handlerOf, tcp: tcpPortFunction }))};
     `,
     code`if (import.meta.main) await ${start}(gateway);`,
   ];
@@ -49,67 +51,10 @@ export function mainModule(program: Program, context: MainContext): PrintedModul
       "gateway",
       ...listeners.map(({ id }) => listenerFunction(id)),
       ...program.binds.map(portFunction),
+      ...program.tcp.map(tcpPortFunction),
       ...program.binds.map(({ port }) => `listenerOnPort${port}`),
     ],
   });
-}
-
-function gatewayValue({ name: gatewayName, binds, connections, process }: Program): Printable {
-  return {
-    name: gatewayName,
-    binds: binds.map((bind) => ({
-      port: bind.port,
-      config: originText(bind.origin),
-      tls: bind.tls && tlsValue(bind.tls, bind.listeners),
-      isForwardProxy: bind.listeners.some(hasDynamicBackend) || undefined,
-      handle: code`${name(handlerOf(bind))}`,
-    })),
-    connections: {
-      ...connections,
-      keepAlive: { ...connections.keepAlive },
-      http2: { ...connections.http2 },
-    },
-    accessLog: { ...process.accessLog },
-    addresses: { ...process.addresses },
-    drain: { ...process.drain },
-  };
-}
-
-/** Clients of a forward proxy may know that it is one, and send the whole URL. */
-function hasDynamicBackend({ routes }: ListenerNode): boolean {
-  return routes.some(({ backends }) => backends.some(({ kind }) => kind === "dynamic"));
-}
-
-function tlsValue(
-  { clientAuthorities, ...shared }: TlsNode,
-  listeners: readonly ListenerNode[],
-): Printable {
-  const file = imported("gwc/runtime/gateway/late", "file");
-  return {
-    certificates: [defaultListener(listeners), ...listeners]
-      .filter((listener, index, all) => all.indexOf(listener) === index)
-      .flatMap((listener) => (listener === undefined ? [] : certificate(listener))),
-    ...shared,
-    clientAuthorities:
-      clientAuthorities === undefined ? undefined : code`${file}(${literal(clientAuthorities)})`,
-  };
-}
-
-/** Whose certificate a client gets that names no server. */
-function defaultListener(listeners: readonly ListenerNode[]): ListenerNode | undefined {
-  return listeners.find(({ hostname }) => hostname === "*") ?? listeners[0];
-}
-
-function certificate({ hostname, tls }: ListenerNode): readonly Printable[] {
-  if (tls === undefined) return [];
-  const file = imported("gwc/runtime/gateway/late", tls.isSecret === true ? "secretFile" : "file");
-  return [
-    {
-      hostname,
-      certFile: code`${file}(${literal(tls.cert)})`,
-      keyFile: code`${file}(${literal(tls.key)})`,
-    },
-  ];
 }
 
 /** A bind with one listener for every name is that listener; otherwise the host name decides. */
@@ -239,16 +184,6 @@ function tableCode(
     }
   }
   return { statements, isComplete };
-}
-
-function hostConditions(hostname: string): readonly Code[] {
-  if (hostname === "*") return [];
-  if (hostname.startsWith("*.")) return [code`hostname.endsWith(${literal(hostname.slice(1))})`];
-  return [code`hostname === ${literal(hostname)}`];
-}
-
-function conditional(conditions: readonly Code[], statement: Code): Hole {
-  return conditions.length === 0 ? statement : ifStatement(conditions, statement);
 }
 
 function joinNames(fields: readonly string[]): Hole {

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { Ajv, type ValidateFunction } from "ajv";
-import type { Schema, ValueCheck } from "../schema.ts";
+import { isWritable, type Schema, type ValueCheck } from "../schema.ts";
 import { parseDuration } from "./duration.ts";
 
 /** Compiles a schema with gwc's own keywords and formats. Done once per schema: it is the expensive part. */
@@ -56,7 +56,7 @@ export function compileSchema(schema: Schema): ValidateFunction {
 /** What is not built yet is an unknown field to ajv, and told apart when it is reported: most of the schema is that. */
 function withoutLaterFields(schema: Schema): Schema {
   const { properties, additionalProperties, items } = schema;
-  const built = Object.entries(properties ?? {}).filter(([, each]) => each.notYet === undefined);
+  const built = Object.entries(properties ?? {}).filter(([, each]) => isWritable(each));
   return {
     ...schema,
     ...(properties === undefined

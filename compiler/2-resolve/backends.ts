@@ -20,7 +20,8 @@ export function resolveBackend(
   return { kind: "host", url: secureUrl(url, connection), connection, weight: weight ?? 1, origin };
 }
 
-interface DynamicConfig {
+/** `dynamic` of the file, as its schema has let it through. */
+export interface DynamicConfig {
   readonly port?: number;
   readonly allowPrivate?: readonly string[];
 }

@@ -2,7 +2,7 @@ import path from "node:path";
 import type { Parsed } from "../1-parse/parse.ts";
 import { Diagnostics, type Outcome } from "../diagnostics.ts";
 import type { Host } from "../host.ts";
-import type { BindNode, CertificateFiles, ListenerNode, Program } from "../ir.ts";
+import type { BindNode, ListenerNode, Program } from "../ir.ts";
 import type { GatewayResource, ListenerResource, Resource, RouteResource } from "../resources.ts";
 import { compareHostnames } from "./hostnames.ts";
 import {
@@ -11,11 +11,12 @@ import {
   resolveCluster,
   resourcesOf,
 } from "./kubernetes/gateways.ts";
-import { resolveTls } from "./listener-tls.ts";
+import { certificateOf, resolveTls } from "./listener-tls.ts";
 import { checkListeners } from "./listeners.ts";
 import { Names } from "./names.ts";
 import { type RouteContext, resolveRoute } from "./routes.ts";
 import { routingTable } from "./table.ts";
+import { resolveTcpBinds } from "./tcp-binds.ts";
 
 /** What is asked of a resolution. */
 export interface ResolveOptions {
@@ -98,6 +99,7 @@ function resolveGateway(
     host,
     diagnostics,
     names: new Names(),
+    listenerNames: new Names(),
     resolvePath: (file) => (path.isAbsolute(file) ? file : path.join(folder, file)),
   };
   checkListeners(gateway, context);
@@ -105,6 +107,11 @@ function resolveGateway(
     name,
     inputs: inputs.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     binds: resolveBinds(gateway, routes, context),
+    tcp: resolveTcpBinds(
+      gateway,
+      resources.filter((resource) => resource.kind === "tcpRoute"),
+      context,
+    ),
     process: gateway.process,
     connections: gateway.frontend.connections,
     maxBufferSize: gateway.frontend.maxBufferSize,
@@ -117,12 +124,14 @@ function resolveBinds(
   routes: readonly RouteResource[],
   context: RouteContext,
 ): readonly BindNode[] {
-  const listenerNames = new Names();
   const byListener = Map.groupBy(
     routes.flatMap((route) => route.listeners.map((key) => ({ key, route }))),
     ({ key }) => key,
   );
-  const byPort = Map.groupBy(gateway.listeners, (listener) => listener.port);
+  const byPort = Map.groupBy(
+    gateway.listeners.filter(({ protocol }) => protocol === "HTTP" || protocol === "HTTPS"),
+    (listener) => listener.port,
+  );
   return [...byPort.entries()].map(([port, listeners]) => ({
     port,
     origin: listeners[0]?.portOrigin ?? gateway.origin,
@@ -130,7 +139,7 @@ function resolveBinds(
     listeners: listeners
       .map((listener) => {
         const own = (byListener.get(listener.key) ?? []).map(({ route }) => route);
-        return resolveListener(listener, listenerNames, own, context);
+        return resolveListener(listener, own, context);
       })
       .sort((a, b) => compareHostnames(a.hostname, b.hostname)),
   }));
@@ -138,13 +147,12 @@ function resolveBinds(
 
 function resolveListener(
   listener: ListenerResource,
-  names: Names,
   routes: readonly RouteResource[],
   context: RouteContext,
 ): ListenerNode {
   const own = routes.flatMap((route) => resolveRoute(route, listener, context) ?? []);
   return {
-    id: names.take(listener.name),
+    id: context.listenerNames.take(listener.name),
     name: listener.name,
     hostname: listener.hostname,
     tls: certificateOf(listener),
@@ -152,10 +160,4 @@ function resolveListener(
     table: routingTable(own, context.diagnostics),
     origin: listener.origin,
   };
-}
-
-function certificateOf({ tls }: ListenerResource): CertificateFiles | undefined {
-  if (tls === undefined) return undefined;
-  const { cert, key, isSecret } = tls;
-  return { cert, key, ...(isSecret === undefined ? {} : { isSecret }) };
 }

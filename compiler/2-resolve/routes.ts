@@ -29,6 +29,8 @@ import type { TableRoute } from "./table.ts";
 /** What resolving routes shares. */
 export interface RouteContext extends ListenerContext {
   readonly names: Names;
+  /** Of listeners, which are another kind of function. */
+  readonly listenerNames: Names;
 }
 
 /** A route within one of its listeners; undefined when nothing of it could be resolved (reported). */
@@ -67,8 +69,9 @@ function routeName({ matches, hostnames }: RouteResource): string {
   return hostnames[0] ?? "root";
 }
 
-function resolveHostnames(
-  { hostnames, origin }: RouteResource,
+/** The hostnames that a route and its listener have in common; one that they have not is reported. */
+export function resolveHostnames(
+  { hostnames, origin }: Pick<RouteResource, "hostnames" | "origin">,
   listener: ListenerResource,
   { diagnostics }: RouteContext,
 ): readonly string[] {
@@ -144,7 +147,7 @@ function checkOpenProxy(
 ): void {
   const dynamic = backends.find(({ kind }) => kind === "dynamic");
   if (dynamic === undefined || policies.some(({ kind }) => kind === "authorization")) return;
-  diagnostics.report("open-proxy", keyOf(dynamic.origin), { route });
+  diagnostics.report("open-proxy", keyOf(dynamic.origin), { route, names: false });
 }
 
 /** Several backends are plain HTTP ones, and one of them has a share. */

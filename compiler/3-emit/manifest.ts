@@ -1,3 +1,4 @@
+import { allRoutes } from "../all-routes.ts";
 import type { Program } from "../ir.ts";
 import type { Bundle } from "./bundle.ts";
 
@@ -40,9 +41,7 @@ export function manifestOf(
 /** Which routes use each policy. */
 export function policyUsers(program: Program): Readonly<Record<string, readonly string[]>> {
   const users = new Map<string, string[]>();
-  for (const route of program.binds
-    .flatMap((bind) => bind.listeners)
-    .flatMap((listener) => listener.routes)) {
+  for (const route of allRoutes(program)) {
     for (const { kind } of route.policies)
       users.set(kind, [...(users.get(kind) ?? []), route.name]);
   }

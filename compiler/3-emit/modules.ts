@@ -2,6 +2,7 @@ import { comment } from "../../templates/code.ts";
 import { mainModule } from "../../templates/main.ts";
 import type { PrintedModule } from "../../templates/print.ts";
 import { routeModule } from "../../templates/route.ts";
+import { tcpRouteModule } from "../../templates/tcp-route.ts";
 import { type Trace, traceNone, tracePath } from "../../templates/trace.ts";
 import { kebabCase } from "../2-resolve/names.ts";
 import type { Program } from "../ir.ts";
@@ -38,7 +39,14 @@ export function emitModules(
         }),
       ),
     );
-  return [main, ...routes];
+  const tcpRoutes = program.tcp
+    .flatMap(({ listeners }) => listeners)
+    .flatMap((listener) =>
+      listener.routes.map((route) =>
+        tcpRouteModule(route, { path: routePath(route.id), inputs, trace: tracer }),
+      ),
+    );
+  return [main, ...routes, ...tcpRoutes];
 }
 
 function routePath(route: string): string {

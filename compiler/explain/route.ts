@@ -3,9 +3,10 @@ import type { Cluster } from "../2-resolve/kubernetes/gateways.ts";
 import { titleOf } from "../2-resolve/kubernetes/inventory.ts";
 import type { EffectiveField, FieldValue } from "../2-resolve/kubernetes/merge.ts";
 import { trafficOf } from "../2-resolve/kubernetes/traffic.ts";
+import { allRoutes, routesWithListeners } from "../all-routes.ts";
 import type { Checked } from "../compile.ts";
 import type { Origin } from "../diagnostics.ts";
-import type { RouteNode } from "../ir.ts";
+import type { RouteNode, TcpRouteNode } from "../ir.ts";
 import { locate, type SourceFile, valueAt } from "../source.ts";
 
 /** What holds for the traffic of a route's rule on one listener. */
@@ -49,7 +50,8 @@ export function explainRoute(
 ): readonly RouteExplanation[] {
   const { cluster, files } = checked;
   if (cluster === undefined) {
-    return routesOf(checked)
+    return checked.programs
+      .flatMap(routesWithListeners)
       .filter(({ route }) => route.name === name || route.id === name)
       .map(({ route, listener }) => explainNode(route, listener, files));
   }
@@ -64,7 +66,7 @@ export function explainRoute(
 /** The names that `explainRoute` takes. */
 export function routeNames(checked: Checked): readonly string[] {
   const { cluster } = checked;
-  if (cluster === undefined) return routesOf(checked).map(({ route }) => route.name);
+  if (cluster === undefined) return checked.programs.flatMap(allRoutes).map(({ name }) => name);
   return cluster.inventory.all("HTTPRoute").map(({ namespace, name }) => `${namespace}/${name}`);
 }
 
@@ -119,18 +121,9 @@ function explainField(
   };
 }
 
-/** The routes of the programs, with their listeners. */
-export function routesOf({
-  programs,
-}: Checked): readonly { readonly route: RouteNode; readonly listener: string }[] {
-  return programs
-    .flatMap(({ binds }) => binds.flatMap((bind) => bind.listeners))
-    .flatMap((listener) => listener.routes.map((route) => ({ route, listener: listener.name })));
-}
-
 /** A standalone file says each policy once, on the route. */
 function explainNode(
-  route: RouteNode,
+  route: RouteNode | TcpRouteNode,
   listener: string,
   files: readonly SourceFile[],
 ): RouteExplanation {

@@ -1,0 +1,107 @@
+import type {
+  BindNode,
+  CertificateFiles,
+  ListenerNode,
+  Program,
+  TcpBindNode,
+  TlsNode,
+} from "../compiler/ir.ts";
+import { type Code, code, imported, literal, name, type Printable } from "./code.ts";
+import { originText } from "./trace.ts";
+
+/** What the function of a port is called. */
+export interface PortFunctions {
+  readonly http: (bind: BindNode) => string;
+  readonly tcp: (bind: TcpBindNode) => string;
+}
+
+/** The gateway that `main.ts` exports: its ports and its settings. */
+export function gatewayValue(
+  { name: gatewayName, binds, tcp, connections, process }: Program,
+  functions: PortFunctions,
+): Printable {
+  return {
+    name: gatewayName,
+    binds: binds.map((bind) => ({
+      port: bind.port,
+      config: originText(bind.origin),
+      tls: bind.tls && tlsValue(bind.tls, bind.listeners),
+      isForwardProxy: bind.listeners.some(hasDynamicBackend) || undefined,
+      handle: code`${name(functions.http(bind))}`,
+    })),
+    tcp: tcp.length === 0 ? undefined : tcp.map((bind) => tcpPort(bind, functions.tcp(bind))),
+    connections: {
+      ...connections,
+      keepAlive: { ...connections.keepAlive },
+      http2: { ...connections.http2 },
+    },
+    accessLog: { ...process.accessLog },
+    addresses: { ...process.addresses },
+    drain: { ...process.drain },
+  };
+}
+
+/** Whose certificate a client gets that names no server. */
+export function defaultListener<Listener extends { readonly hostname: string }>(
+  listeners: readonly Listener[],
+): Listener | undefined {
+  return listeners.find(({ hostname }) => hostname === "*") ?? listeners[0];
+}
+
+/** Clients of a forward proxy may know that it is one, and send the whole URL. */
+function hasDynamicBackend({ routes }: ListenerNode): boolean {
+  return routes.some(({ backends }) => backends.some(({ kind }) => kind === "dynamic"));
+}
+
+const PORTS = "gwc/runtime/tcp/port";
+
+function tcpPort({ port, origin, mode, listeners }: TcpBindNode, handler: string): Code {
+  const common = { port, config: originText(origin) };
+  const handle = code`${name(handler)}`;
+  switch (mode.kind) {
+    case "plain":
+      return code`${imported(PORTS, "tcpPort")}(${literal({ ...common, handle })})`;
+    case "passthrough": {
+      const { handshakeTimeout } = mode;
+      const settings = literal({ ...common, handshakeTimeout, handle });
+      return code`${imported(PORTS, "tlsPassthroughPort")}(${settings})`;
+    }
+    case "terminate": {
+      const settings = literal({ ...common, tls: tlsValue(mode.tls, listeners), handle });
+      return code`${imported(PORTS, "tlsTerminationPort")}(${settings})`;
+    }
+  }
+}
+
+/** A listener with the certificate that it may have. */
+interface Certified {
+  readonly hostname: string;
+  readonly tls: CertificateFiles | undefined;
+}
+
+function tlsValue(
+  { clientAuthorities, ...shared }: TlsNode,
+  listeners: readonly Certified[],
+): Printable {
+  const file = imported("gwc/runtime/gateway/late", "file");
+  return {
+    certificates: [defaultListener(listeners), ...listeners]
+      .filter((listener, index, all) => all.indexOf(listener) === index)
+      .flatMap((listener) => (listener === undefined ? [] : certificate(listener))),
+    ...shared,
+    clientAuthorities:
+      clientAuthorities === undefined ? undefined : code`${file}(${literal(clientAuthorities)})`,
+  };
+}
+
+function certificate({ hostname, tls }: Certified): readonly Printable[] {
+  if (tls === undefined) return [];
+  const file = imported("gwc/runtime/gateway/late", tls.isSecret === true ? "secretFile" : "file");
+  return [
+    {
+      hostname,
+      certFile: code`${file}(${literal(tls.cert)})`,
+      keyFile: code`${file}(${literal(tls.key)})`,
+    },
+  ];
+}
