@@ -1,25 +1,19 @@
 import type {
-  BindNode,
   CertificateFiles,
   ListenerNode,
   Program,
   TcpBindNode,
   TlsNode,
 } from "../compiler/ir.ts";
+import { ACCESS_LOG_PATH } from "./access-log.ts";
+import { defaultListener, handlerOf } from "./bind.ts";
 import { type Code, code, imported, literal, name, type Printable } from "./code.ts";
+import type { MainNames } from "./main-names.ts";
 import { originText } from "./trace.ts";
 
-/** What the function of a port is called. */
-export interface PortFunctions {
-  readonly http: (bind: BindNode) => string;
-  readonly tcp: (bind: TcpBindNode) => string;
-}
-
 /** The gateway that `main.ts` exports: its ports and its settings. */
-export function gatewayValue(
-  { name: gatewayName, binds, tcp, connections, process }: Program,
-  functions: PortFunctions,
-): Printable {
+export function gatewayValue(program: Program, names: MainNames): Printable {
+  const { name: gatewayName, binds, tcp, connections, process, logLevels } = program;
   return {
     name: gatewayName,
     binds: binds.map((bind) => ({
@@ -27,25 +21,19 @@ export function gatewayValue(
       config: originText(bind.origin),
       tls: bind.tls && tlsValue(bind.tls, bind.listeners),
       isForwardProxy: bind.listeners.some(hasDynamicBackend) || undefined,
-      handle: code`${name(functions.http(bind))}`,
+      handle: code`${name(handlerOf(bind, names))}`,
     })),
-    tcp: tcp.length === 0 ? undefined : tcp.map((bind) => tcpPort(bind, functions.tcp(bind))),
+    tcp: tcp.length === 0 ? undefined : tcp.map((bind) => tcpPort(bind, names)),
     connections: {
       ...connections,
       keepAlive: { ...connections.keepAlive },
       http2: { ...connections.http2 },
     },
-    accessLog: { ...process.accessLog },
+    accessLog: accessLogValue(program),
+    logLevels: logLevels && { ...logLevels },
     addresses: { ...process.addresses },
     drain: { ...process.drain },
   };
-}
-
-/** Whose certificate a client gets that names no server. */
-export function defaultListener<Listener extends { readonly hostname: string }>(
-  listeners: readonly Listener[],
-): Listener | undefined {
-  return listeners.find(({ hostname }) => hostname === "*") ?? listeners[0];
 }
 
 /** Clients of a forward proxy may know that it is one, and send the whole URL. */
@@ -53,11 +41,20 @@ function hasDynamicBackend({ routes }: ListenerNode): boolean {
   return routes.some(({ backends }) => backends.some(({ kind }) => kind === "dynamic"));
 }
 
+function accessLogValue({ process, accessLog }: Program): Printable {
+  const from = (label: string): Printable => imported(ACCESS_LOG_PATH, label);
+  return {
+    format: process.logFormat,
+    filter: accessLog?.filter && from("isLogged"),
+    fields: accessLog?.fields && from("logFields"),
+  };
+}
+
 const PORTS = "gwc/runtime/tcp/port";
 
-function tcpPort({ port, origin, mode, listeners }: TcpBindNode, handler: string): Code {
+function tcpPort({ port, origin, mode, listeners }: TcpBindNode, { ports }: MainNames): Code {
   const common = { port, config: originText(origin) };
-  const handle = code`${name(handler)}`;
+  const handle = code`${name(ports.get(port)?.handler ?? "")}`;
   switch (mode.kind) {
     case "plain":
       return code`${imported(PORTS, "tcpPort")}(${literal({ ...common, handle })})`;

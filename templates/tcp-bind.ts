@@ -1,25 +1,22 @@
 import type { TcpBindNode, TcpListenerNode } from "../compiler/ir.ts";
 import { type Code, code, type Hole, imported, importedType, literal, name } from "./code.ts";
-import { conditional, hostConditions } from "./hostnames.ts";
+import type { MainNames } from "./main-names.ts";
+import { conditional, hostConditions } from "./route-chain.ts";
 import type { Trace } from "./trace.ts";
 
 /** What the function of a port whose bytes are passed on needs besides the port. */
 export interface TcpBindContext {
   readonly trace: Trace;
+  readonly names: MainNames;
   /** The path of a route's module, from `main.ts`. */
   readonly routePath: (route: string) => string;
 }
 
 const MODULE = "gwc/runtime/tcp/connection";
 
-/** What the function of such a port is called. */
-export function tcpPortFunction({ port }: TcpBindNode): string {
-  return `onPort${port}`;
-}
-
 /** Which route a connection goes to: the listener that answers for its server name, and then its route. */
 export function tcpBindFunction(bind: TcpBindNode, context: TcpBindContext): Code {
-  const { listeners, origin, mode } = bind;
+  const { port, listeners, origin, mode } = bind;
   const choices = listeners.flatMap((listener) => listenerChoice(listener, context));
   const isComplete = listeners.some(
     ({ hostname, table }) => hostname === "*" && table.some((each) => each.hostname === "*"),
@@ -27,7 +24,7 @@ export function tcpBindFunction(bind: TcpBindNode, context: TcpBindContext): Cod
   const isNamed = mode.kind !== "plain" && choices.length > 0 && !isOnlyDefault(listeners);
   return code`
     ${context.trace(origin)}
-    function ${name(tcpPortFunction(bind))}(connection: ${importedType(MODULE, "Connection")}): void {
+    function ${name(context.names.ports.get(port)?.handler ?? "")}(connection: ${importedType(MODULE, "Connection")}): void {
       ${isNamed ? code`const { serverName = "" } = connection;` : []}
       ${[...choices, ...(isComplete ? [] : [noSuchServer])]}
     }

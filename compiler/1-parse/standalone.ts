@@ -1,6 +1,5 @@
 import { below, type Diagnostics, type Origin } from "../diagnostics.ts";
 import type { CipherSuite } from "../frontend.ts";
-import type { ProcessSettings } from "../ir.ts";
 import type {
   GatewayResource,
   ListenerResource,
@@ -11,14 +10,15 @@ import type {
   TcpRouteResource,
   ValueMatchConfig,
 } from "../resources.ts";
+import { readAccessLogs, readLevels } from "./access-log.ts";
 import { readBackendPolicies } from "./backend-policies.ts";
-import { parseDuration } from "./duration.ts";
 import {
   type FrontendValue,
   readFrontend,
   readTlsVersion,
   type TlsVersionValue,
 } from "./frontend.ts";
+import { type ProcessConfig, readProcess } from "./process.ts";
 import { readBackend, readPolicies } from "./route-parts.ts";
 import { checkRouteField, readTcpRoute, type TcpRouteConfig } from "./tcp-routes.ts";
 import type { ConfigValue } from "./values.ts";
@@ -55,6 +55,8 @@ export function readStandalone(
     name,
     process: readProcess(file.config),
     frontend: readFrontend(file.frontendPolicies, origin),
+    accessLogs: readAccessLogs(file.config?.logging, file.frontendPolicies, origin),
+    logLevels: readLevels(file.config?.logging, below(origin, "config", "logging")),
     listeners,
     origin,
   };
@@ -69,16 +71,6 @@ interface FileConfig {
     readonly port: number;
     readonly listeners: readonly ListenerConfig[];
   }[];
-}
-
-/** `config` as the schema has let it through. */
-export interface ProcessConfig {
-  readonly statsAddr?: string;
-  readonly readinessAddr?: string;
-  readonly adminAddr?: string;
-  readonly logging?: { readonly format?: "text" | "json" };
-  readonly connectionMinTerminationDeadline?: string;
-  readonly connectionTerminationDeadline?: string;
 }
 
 interface ListenerConfig {
@@ -121,22 +113,6 @@ interface MatchValue {
 interface ValueMatchValue {
   readonly name: string;
   readonly value: { readonly exact?: string; readonly regex?: string };
-}
-
-/** The settings of the process, complete. */
-export function readProcess(config: ProcessConfig | undefined): ProcessSettings {
-  return {
-    accessLog: { format: config?.logging?.format ?? "text" },
-    addresses: {
-      stats: config?.statsAddr ?? "0.0.0.0:15020",
-      readiness: config?.readinessAddr ?? "0.0.0.0:15021",
-    },
-    adminAddress: config?.adminAddr ?? "127.0.0.1:15000",
-    drain: {
-      min: parseDuration(config?.connectionMinTerminationDeadline ?? "0s") ?? 0,
-      max: parseDuration(config?.connectionTerminationDeadline ?? "5s") ?? 5000,
-    },
-  };
 }
 
 function readListener(
@@ -182,8 +158,7 @@ function readRoute(
   return {
     kind: "route",
     name: route.name,
-    listeners: [listener],
-    hostnames: route.hostnames ?? [],
+    listeners: [{ listener, hostnames: route.hostnames ?? [] }],
     matches: matches ?? [readMatch({}, origin)],
     policies: readPolicies(route.policies ?? {}, below(origin, "policies"), diagnostics),
     backends: (route.backends ?? []).map((backend, index) =>

@@ -23,8 +23,7 @@ export function readTcpRoute(
   return {
     kind: "tcpRoute",
     name,
-    listeners: [listener],
-    hostnames,
+    listeners: [{ listener, hostnames }],
     policies: readPolicies(policies, below(origin, "policies"), diagnostics),
     backends: backends.map((backend, index) =>
       readBackend(backend, ofRoute, below(origin, "backends", index)),

@@ -9,10 +9,13 @@ import { type ConnectionContext, resolveConnection, secureUrl } from "./backend-
 
 /** A backend with complete addresses; undefined when a mistake was reported. */
 export function resolveBackend(
-  { kind, config, policies, weight, origin }: BackendConfig,
+  { kind, config, policies, targetPolicies, weight, origin }: BackendConfig,
   context: ConnectionContext,
 ): BackendNode | undefined {
-  if (kind === "mcp") return resolveMcp(config, policies, origin, context);
+  if (kind === "mcp") {
+    const policiesOf = (name: string) => targetPolicies?.get(name) ?? policies;
+    return resolveMcp(config, policiesOf, origin, context);
+  }
   if (kind === "dynamic") return resolveDynamic(config, policies, origin, context);
   const url = hostUrl(config as Text, origin, context.diagnostics);
   const connection = resolveConnection(policies ?? {}, context);
@@ -35,7 +38,7 @@ function resolveDynamic(
   const connection = resolveConnection(policies ?? {}, context);
   // The schema has checked the shape.
   const { port, allowPrivate = [] } = config as unknown as DynamicConfig;
-  if (policies?.auth?.kind === "key") {
+  if (policies?.auth !== undefined && policies.auth.kind !== "passthrough") {
     context.diagnostics.report("dynamic-credential", keyOf(policies.auth.origin), {});
   }
   return {
@@ -73,7 +76,7 @@ interface AddressConfig {
 
 function resolveMcp(
   config: ConfigValue,
-  policies: BackendPolicies | undefined,
+  policiesOf: (target: string) => BackendPolicies | undefined,
   origin: Origin,
   context: ConnectionContext,
 ): McpBackend | undefined {
@@ -89,7 +92,7 @@ function resolveMcp(
       diagnostics.report("duplicate-target", below(at, "name"), { name: target.name }, related);
     }
     seen.set(target.name, at);
-    return resolveTarget(target, policies, at, context) ?? [];
+    return resolveTarget(target, policiesOf(target.name), at, context) ?? [];
   });
   if (resolved.length < targets.length) return undefined;
   return {

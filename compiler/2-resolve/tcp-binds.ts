@@ -1,9 +1,15 @@
-import type { TcpBindNode, TcpListenerNode, TcpMode } from "../ir.ts";
+import type { TcpBindNode, TcpListenerNode, TcpMode, TcpRouteNode } from "../ir.ts";
 import type { GatewayResource, ListenerResource, TcpRouteResource } from "../resources.ts";
 import { compareHostnames } from "./hostnames.ts";
 import { certificateOf, resolveTls } from "./listener-tls.ts";
-import type { RouteContext } from "./routes.ts";
-import { type NamedTcpRoute, resolveTcpRoute } from "./tcp-routes.ts";
+import { type RouteContext, resolveHostnames } from "./routes.ts";
+import { resolveTcpRoute } from "./tcp-routes.ts";
+
+/** A route with the server names that lead to it. */
+interface NamedTcpRoute {
+  readonly route: TcpRouteNode;
+  readonly hostnames: readonly string[];
+}
 
 /** The ports whose bytes are passed on. */
 export function resolveTcpBinds(
@@ -14,13 +20,14 @@ export function resolveTcpBinds(
   const listeners = gateway.listeners.filter(
     ({ protocol }) => protocol === "TCP" || protocol === "TLS",
   );
+  const byListener = attachedRoutes(routes, listeners, context);
   const byPort = Map.groupBy(listeners, ({ port }) => port);
   return Array.from(byPort, ([port, own]) => ({
     port,
     origin: own[0]?.portOrigin ?? gateway.origin,
     mode: modeOf(own, gateway, context),
     listeners: own
-      .map((listener) => resolveListener(listener, routes, context))
+      .map((listener) => resolveListener(listener, byListener.get(listener.key) ?? [], context))
       .sort((a, b) => compareHostnames(a.hostname, b.hostname)),
   }));
 }
@@ -39,21 +46,37 @@ function modeOf(
   return { kind: "terminate", tls: { ...tls, alpn: [] } };
 }
 
+/** Each route is resolved once, and served by any number of listeners, by the listener's key. */
+function attachedRoutes(
+  routes: readonly TcpRouteResource[],
+  listeners: readonly ListenerResource[],
+  context: RouteContext,
+): ReadonlyMap<string, readonly NamedTcpRoute[]> {
+  const found = routes.flatMap((resource) => {
+    const attached = resource.listeners.flatMap(({ listener: key, hostnames }) =>
+      listeners.filter((each) => each.key === key).map((listener) => ({ listener, hostnames })),
+    );
+    const route = resolveTcpRoute(resource, attached, context);
+    return attached.flatMap(({ listener, hostnames }) => {
+      const names = resolveHostnames(hostnames, listener, resource, context);
+      return names.length === 0 ? [] : [{ key: listener.key, route, hostnames: names }];
+    });
+  });
+  return Map.groupBy(found, ({ key }) => key);
+}
+
 function resolveListener(
   listener: ListenerResource,
-  routes: readonly TcpRouteResource[],
+  routes: readonly NamedTcpRoute[],
   context: RouteContext,
 ): TcpListenerNode {
-  const own = routes
-    .filter(({ listeners }) => listeners.includes(listener.key))
-    .flatMap((route) => resolveTcpRoute(route, listener, context) ?? []);
   return {
     id: context.listenerNames.take(listener.name),
     name: listener.name,
     hostname: listener.hostname,
     tls: certificateOf(listener),
-    routes: own.map(({ route }) => route),
-    table: nameTable(own, context),
+    routes: routes.map(({ route }) => route),
+    table: nameTable(routes, context),
     origin: listener.origin,
   };
 }

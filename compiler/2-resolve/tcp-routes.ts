@@ -4,42 +4,43 @@ import { policyOf } from "../policies/index.ts";
 import type { BackendConfig, ListenerResource, TcpRouteResource } from "../resources.ts";
 import { resolveConnection } from "./backend-connection.ts";
 import type { DynamicConfig } from "./backends.ts";
-import { type RouteContext, resolveHostnames } from "./routes.ts";
+import type { RouteContext } from "./routes.ts";
 
-/** A route with the server names that lead to it. */
-export interface NamedTcpRoute {
-  readonly route: TcpRouteNode;
+/** A listener that a route is attached to, and the server names that it takes there. */
+export interface TcpAttachment {
+  readonly listener: ListenerResource;
   readonly hostnames: readonly string[];
 }
 
-/** A route of connections within its listener; undefined when no server name leads to it (reported). */
+/** Resolves a route of connections, once for all of its listeners. */
 export function resolveTcpRoute(
   resource: TcpRouteResource,
-  listener: ListenerResource,
+  attachments: readonly TcpAttachment[],
   context: RouteContext,
-): NamedTcpRoute | undefined {
+): TcpRouteNode {
   const { origin } = resource;
-  const { diagnostics } = context;
-  const name = resource.name ?? resource.hostnames[0] ?? listener.name;
-  if (listener.protocol === "TCP" && resource.hostnames.length > 0) {
-    diagnostics.report("name-without-tls", keyOf(below(origin, "hostnames")), {});
-    return undefined;
+  const [first] = attachments;
+  const name = resource.name ?? first?.hostnames[0] ?? first?.listener.name ?? "route";
+  if (attachments.some(({ listener, hostnames }) => isPlain(listener) && hostnames.length > 0)) {
+    context.diagnostics.report("name-without-tls", keyOf(below(origin, "hostnames")), {});
   }
-  const hostnames = resolveHostnames(resource, listener, context);
-  checkBackends(resource, listener, name, context);
-  const route: TcpRouteNode = {
+  checkBackends(resource, attachments, name, context);
+  return {
     id: context.names.take(...(resource.ids ?? [name])),
     name,
     policies: resolvePolicies(resource, context),
     backends: resource.backends.flatMap((each) => resolveTcpBackend(each, context) ?? []),
     origin,
   };
-  return hostnames.length === 0 ? undefined : { route, hostnames };
+}
+
+function isPlain({ protocol }: ListenerResource): boolean {
+  return protocol === "TCP";
 }
 
 function checkBackends(
-  { backends, hostnames, policies, origin }: TcpRouteResource,
-  listener: ListenerResource,
+  { backends, policies, origin }: TcpRouteResource,
+  attachments: readonly TcpAttachment[],
   route: string,
   { diagnostics }: RouteContext,
 ): void {
@@ -55,13 +56,15 @@ function checkBackends(
   if (dynamic === undefined) return;
   const at = keyOf(dynamic.origin);
   if (backends.length > 1) diagnostics.report("several-backends", at, { kind: "dynamic" });
-  if (listener.protocol === "TCP") {
+  if (attachments.some(({ listener }) => isPlain(listener))) {
     diagnostics.report("no-destination", at, {});
     return;
   }
   // Names that are listed are the only destinations.
-  const names = hostnames.length === 0 ? [listener.hostname] : hostnames;
-  if (names.includes("*") && policies.length === 0) {
+  const isOpen = attachments.some(({ listener, hostnames }) =>
+    (hostnames.length === 0 ? [listener.hostname] : hostnames).includes("*"),
+  );
+  if (isOpen && policies.length === 0) {
     diagnostics.report("open-proxy", at, { route, names: true });
   }
 }

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { dockerfile } from "../../templates/image/dockerfile.ts";
 import type { PrintedModule } from "../../templates/print.ts";
-import { clientPorts } from "../all-routes.ts";
 import type { Program } from "../ir.ts";
+import { clientPorts } from "../program-routes.ts";
 import type { SourceFile } from "../source.ts";
 import { type Bundle, bundleModules } from "./bundle.ts";
 import { checkModules, type EmitFinding } from "./check.ts";

@@ -1,5 +1,5 @@
-import { allRoutes } from "../all-routes.ts";
 import type { Program } from "../ir.ts";
+import { allRoutes } from "../program-routes.ts";
 import type { Bundle } from "./bundle.ts";
 
 /** `manifest.json`: what the bundle was made of, and what is in it and why. */
@@ -41,7 +41,7 @@ export function manifestOf(
 /** Which routes use each policy. */
 export function policyUsers(program: Program): Readonly<Record<string, readonly string[]>> {
   const users = new Map<string, string[]>();
-  for (const route of allRoutes(program)) {
+  for (const { route } of allRoutes(program)) {
     for (const { kind } of route.policies)
       users.set(kind, [...(users.get(kind) ?? []), route.name]);
   }

@@ -1,3 +1,4 @@
+import { accessLogModule } from "../../templates/access-log.ts";
 import { comment } from "../../templates/code.ts";
 import { mainModule } from "../../templates/main.ts";
 import type { PrintedModule } from "../../templates/print.ts";
@@ -6,6 +7,7 @@ import { tcpRouteModule } from "../../templates/tcp-route.ts";
 import { type Trace, traceNone, tracePath } from "../../templates/trace.ts";
 import { kebabCase } from "../2-resolve/names.ts";
 import type { Program } from "../ir.ts";
+import { servedRoutes, servedTcpRoutes } from "../program-routes.ts";
 import { lineAndColumn, locate, type SourceFile } from "../source.ts";
 import { inputNames } from "./input-names.ts";
 
@@ -26,27 +28,31 @@ export function emitModules(
     trace: tracer,
     routePath: (route) => `./${routePath(route)}`,
   });
-  const routes = program.binds
-    .flatMap((bind) => bind.listeners)
-    .flatMap((listener) =>
-      listener.routes.map((route) =>
-        routeModule(route, {
-          path: routePath(route.id),
-          inputs,
-          trace: tracer,
-          listener,
-          maxBufferSize,
-        }),
-      ),
-    );
-  const tcpRoutes = program.tcp
-    .flatMap(({ listeners }) => listeners)
-    .flatMap((listener) =>
-      listener.routes.map((route) =>
-        tcpRouteModule(route, { path: routePath(route.id), inputs, trace: tracer }),
-      ),
-    );
-  return [main, ...routes, ...tcpRoutes];
+  const logged = loggedVariables(program);
+  const routes = servedRoutes(program).map(({ route, listeners }) =>
+    routeModule(route, {
+      path: routePath(route.id),
+      inputs,
+      trace: tracer,
+      listeners,
+      maxBufferSize,
+      logged,
+    }),
+  );
+  const tcpRoutes = servedTcpRoutes(program).map(({ route }) =>
+    tcpRouteModule(route, { path: routePath(route.id), inputs, trace: tracer }),
+  );
+  const { accessLog } = program;
+  const log =
+    accessLog === undefined ? [] : [accessLogModule(accessLog, { inputs, trace: tracer })];
+  return [main, ...routes, ...tcpRoutes, ...log];
+}
+
+/** The variables that the access log reads. */
+function loggedVariables({ accessLog }: Program): ReadonlySet<string> {
+  const { filter, fields } = accessLog ?? {};
+  const values = (fields?.added ?? []).map(({ value }) => value);
+  return new Set([...(filter?.variables ?? []), ...values.flatMap(({ variables }) => variables)]);
 }
 
 function routePath(route: string): string {

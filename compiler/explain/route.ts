@@ -3,10 +3,10 @@ import type { Cluster } from "../2-resolve/kubernetes/gateways.ts";
 import { titleOf } from "../2-resolve/kubernetes/inventory.ts";
 import type { EffectiveField, FieldValue } from "../2-resolve/kubernetes/merge.ts";
 import { trafficOf } from "../2-resolve/kubernetes/traffic.ts";
-import { allRoutes, routesWithListeners } from "../all-routes.ts";
 import type { Checked } from "../compile.ts";
 import type { Origin } from "../diagnostics.ts";
 import type { RouteNode, TcpRouteNode } from "../ir.ts";
+import { allRoutes } from "../program-routes.ts";
 import { locate, type SourceFile, valueAt } from "../source.ts";
 
 /** What holds for the traffic of a route's rule on one listener. */
@@ -51,7 +51,10 @@ export function explainRoute(
   const { cluster, files } = checked;
   if (cluster === undefined) {
     return checked.programs
-      .flatMap(routesWithListeners)
+      .flatMap(allRoutes)
+      .flatMap(({ route, listeners }) =>
+        listeners.map(({ name: listener }) => ({ route, listener })),
+      )
       .filter(({ route }) => route.name === name || route.id === name)
       .map(({ route, listener }) => explainNode(route, listener, files));
   }
@@ -66,7 +69,8 @@ export function explainRoute(
 /** The names that `explainRoute` takes. */
 export function routeNames(checked: Checked): readonly string[] {
   const { cluster } = checked;
-  if (cluster === undefined) return checked.programs.flatMap(allRoutes).map(({ name }) => name);
+  if (cluster === undefined)
+    return checked.programs.flatMap(allRoutes).map(({ route }) => route.name);
   return cluster.inventory.all("HTTPRoute").map(({ namespace, name }) => `${namespace}/${name}`);
 }
 
@@ -83,10 +87,10 @@ function explainTraffic(
 ): RouteExplanation {
   const { listener, route, backend } = traffic;
   const { policyIndex } = cluster.context;
-  const parts = [...new Set(backend?.parts.values())].flatMap((part) =>
+  const parts = [...(backend?.parts ?? [])].flatMap(([target, part]) =>
     partPolicy(traffic, part, policyIndex).map((field) => ({
       ...field,
-      field: `${field.field} (target ${part})`,
+      field: `${field.field} (target ${target})`,
     })),
   );
   return {

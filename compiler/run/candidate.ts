@@ -1,8 +1,8 @@
 import type { PrintedModule } from "../../templates/print.ts";
 import { emitModules } from "../3-emit/modules.ts";
-import { allRoutes, clientPorts } from "../all-routes.ts";
 import type { Host } from "../host.ts";
 import type { Program } from "../ir.ts";
+import { allRoutes, clientPorts } from "../program-routes.ts";
 import { examine } from "../report/examine.ts";
 import type { Finding } from "../report/findings.ts";
 import type { SourceFile } from "../source.ts";
@@ -41,7 +41,7 @@ export function compileCandidate(
 function compile(program: Program, files: readonly SourceFile[]): Compiled {
   const modules = emitModules(program, "path", files);
   const paths = allRoutes(program).map(
-    ({ id }, index) => [id, modules[index + 1]?.path ?? ""] as const,
+    ({ route: { id } }, index) => [id, modules[index + 1]?.path ?? ""] as const,
   );
   return { program, files, modules, routeModules: new Map(paths) };
 }
@@ -69,7 +69,7 @@ export function differences(before: Compiled, after: Compiled): readonly string[
 /** The code of each route, by the route's name. */
 function routeCode({ program, modules }: Compiled): ReadonlyMap<string, string> {
   return new Map(
-    allRoutes(program).map(({ name }, index) => [
+    allRoutes(program).map(({ route: { name } }, index) => [
       name,
       withoutComments(modules[index + 1]?.text ?? ""),
     ]),

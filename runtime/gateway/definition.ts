@@ -2,6 +2,7 @@ import type { ConnectionSettings, KeepAliveSettings } from "../http/connection-s
 import type { Exchange, Handled } from "../http/exchange.ts";
 import type { TlsSettings } from "../http/tls.ts";
 import type { AccessLogSettings } from "../telemetry/access-log.ts";
+import type { LogLevels } from "../telemetry/log-level.ts";
 import type { LogWriter } from "../telemetry/log-writer.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { PreparedPort } from "./port-server.ts";
@@ -14,6 +15,8 @@ export interface Gateway {
   readonly tcp?: readonly TcpPort[];
   readonly connections: ConnectionSettings;
   readonly accessLog: AccessLogSettings;
+  /** How much is logged; absent: `info` of everything. */
+  readonly logLevels?: LogLevels;
   readonly addresses: ServiceAddresses;
   readonly drain: DrainSettings;
 }

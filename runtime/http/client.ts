@@ -3,6 +3,7 @@ import { type Dispatcher, Pool } from "undici";
 import { lateError } from "../gateway/startup-error.ts";
 import { type BodySource, collect } from "./body.ts";
 import type { Connect } from "./connector.ts";
+import type { Credential } from "./credential-file.ts";
 import { isHeader } from "./header-list.ts";
 import { type CallExtras, PooledRequest } from "./pooled-request.ts";
 import { sendUpgrade } from "./upgrade-request.ts";
@@ -63,9 +64,7 @@ class PooledUpstream implements Upstream {
   send(call: UpstreamCall, handler: UpstreamHandler): UpstreamRequest {
     const request = new PooledRequest(this.#pool, handler, this.#extras);
     const { body } = call;
-    if (this.#extras.authorization !== undefined) {
-      replaceHeader(call.headers, "authorization", this.#extras.authorization);
-    }
+    setCredential(call.headers, this.#extras.authorization);
     if (isSource(body) && body.length !== undefined && body.length <= oneWrite) {
       collect(body, oneWrite, (bytes) => sendCollected(call, bytes, request));
     } else {
@@ -76,7 +75,7 @@ class PooledUpstream implements Upstream {
 
   upgrade(call: UpstreamCall, protocol: string, handler: UpgradeHandler): UpstreamRequest {
     const { authorization, requestTimeout } = this.#extras;
-    if (authorization !== undefined) replaceHeader(call.headers, "authorization", authorization);
+    setCredential(call.headers, authorization);
     this.#upgradeConnect ??= this.#connectors.http1();
     return sendUpgrade(call, protocol, handler, { connect: this.#upgradeConnect, requestTimeout });
   }
@@ -84,6 +83,11 @@ class PooledUpstream implements Upstream {
   close(): void {
     this.#pool.close().catch(() => {});
   }
+}
+
+function setCredential(headers: string[], value: string | Credential | undefined): void {
+  if (value === undefined) return;
+  replaceHeader(headers, "authorization", typeof value === "string" ? value : value());
 }
 
 function replaceHeader(list: string[], name: string, value: string): void {

@@ -1,4 +1,5 @@
 import type { Dispatcher, Pool } from "undici";
+import type { Credential } from "./credential-file.ts";
 import { connectFailure } from "./destination-refused.ts";
 import type { UpstreamFailure, UpstreamHandler, UpstreamRequest } from "./upstream.ts";
 
@@ -6,7 +7,7 @@ import type { UpstreamFailure, UpstreamHandler, UpstreamRequest } from "./upstre
 export interface CallExtras {
   /** Milliseconds to the head of the answer. */
   readonly requestTimeout: number | undefined;
-  readonly authorization: string | undefined;
+  readonly authorization: string | Credential | undefined;
   /** The destination's name for TLS. */
   readonly serverName: string;
 }

@@ -35,6 +35,8 @@ export interface ServerBehaviour {
   readonly malformed: () => void;
   /** Something the operator should know: a certificate that can't be used. */
   readonly warn: (message: string) => void;
+  /** Why a connection was broken off, for a log that wants to know. */
+  readonly broken: ((message: string) => void) | undefined;
   /** How connections are held; those that are open keep what they were opened with. */
   readonly connections: ConnectionSettings;
 }
@@ -70,6 +72,7 @@ export class HttpServer implements PortServer {
       settings: () => http2Limits(this.#behaviour.connections),
       serve: (request, answer, hasBody) => this.#serve(request, answer, { hasBody }),
       malformed: () => this.#behaviour.malformed(),
+      broken: (error, socket) => this.#broken(error, socket),
     });
     const serve = (request: IncomingMessage, response: ServerResponse) =>
       this.#serve(request, response, {});
@@ -96,6 +99,7 @@ export class HttpServer implements PortServer {
       closeWith(socket, this.#behaviour.isForwardProxy ? "501 Not Implemented" : "400 Bad Request"),
     );
     this.#server.on("clientError", (error, socket) => {
+      this.#broken(error, socket);
       if (answerClientError(error, socket)) this.#behaviour.malformed();
     });
     this.#takeConnections(certificates === undefined ? "connection" : "secureConnection");
@@ -185,6 +189,14 @@ export class HttpServer implements PortServer {
     this.#upgraded.add(connection);
     connection.once("close", () => this.#upgraded.delete(connection));
     this.#serve(request, new UpgradeAnswer(request, connection, head), {});
+  }
+
+  /** Tells with codes only: messages of parsers may quote what was sent. */
+  #broken(error: NodeJS.ErrnoException, socket: Duplex): void {
+    const { broken } = this.#behaviour;
+    if (broken === undefined) return;
+    const peer = "remoteAddress" in socket ? `${socket.remoteAddress}` : "a client";
+    broken(`the connection of ${peer} is broken off: ${error.code ?? error.name}`);
   }
 
   #serve(request: WireRequest, answer: WireAnswer, framing: Framing): void {
