@@ -1,15 +1,17 @@
 import type { EventEmitter } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { SecureContext, TLSSocket } from "node:tls";
+import type { TLSSocket } from "node:tls";
 import type { GatewayContext } from "../gateway/context.ts";
+import { listenOn, type PortServer } from "../gateway/port-server.ts";
 import type { Certificates } from "./certificates.ts";
 import { answerClientError, closeWith } from "./client-error.ts";
 import type { ConnectionSettings } from "./connection-settings.ts";
 import type { Exchange, Handled } from "./exchange.ts";
 import { whenSpoken } from "./first-bytes.ts";
+import { handshakeOptions, isSameHandshake } from "./handshake.ts";
 import { Http2Connections, type Http2Limits } from "./http2-connections.ts";
 import { type Framing, type RequestPort, takeRequest } from "./request-entry.ts";
 import type { TlsSettings } from "./tls.ts";
@@ -40,7 +42,7 @@ export interface ServerBehaviour {
 }
 
 /** A server of one port, HTTP/1.1 and HTTP/2. */
-export class HttpServer {
+export class HttpServer implements PortServer {
   #behaviour: ServerBehaviour;
   readonly #port: RequestPort;
   readonly #server: Server | TlsServer;
@@ -77,7 +79,13 @@ export class HttpServer {
     this.#server =
       certificates === undefined
         ? createServer(limits, serve)
-        : createTlsServer({ ...limits, ...this.#tlsOptions(certificates.settings) }, serve);
+        : createTlsServer(
+            {
+              ...limits,
+              ...handshakeOptions(certificates.settings, () => this.#certificates),
+            },
+            serve,
+          );
     if (certificates !== undefined) this.useCertificates(certificates);
     this.behave(behaviour);
     // 0: node would drop further headers silently; the request check refuses them instead.
@@ -105,13 +113,7 @@ export class HttpServer {
 
   /** Whether the port can go on with these settings: what a handshake is made of is settled when it opens. */
   canUse(tls: TlsSettings | undefined): boolean {
-    const now = this.#certificates?.settings;
-    if (now === undefined || tls === undefined) return now === tls;
-    return (
-      now.handshakeTimeout === tls.handshakeTimeout &&
-      now.alpn.join() === tls.alpn.join() &&
-      (now.clientAuthorities === undefined) === (tls.clientAuthorities === undefined)
-    );
+    return isSameHandshake(this.#certificates?.settings, tls);
   }
 
   /** New connections get these certificates; the ones before are no longer watched. */
@@ -127,14 +129,7 @@ export class HttpServer {
 
   /** Opens the port (0: any free one) on `host`, or on every address. Resolves with the port. */
   listen(port: number, host: string | undefined): Promise<number> {
-    return new Promise((resolve, reject) => {
-      this.#server.once("error", reject);
-      this.#server.listen({ port, host, backlog: 511 }, () => {
-        this.#server.off("error", reject);
-        // A listening TCP server has an AddressInfo.
-        resolve((this.#server.address() as AddressInfo).port);
-      });
-    });
+    return listenOn(this.#server, port, host);
   }
 
   /**
@@ -156,20 +151,6 @@ export class HttpServer {
     this.#server.closeAllConnections();
     this.#http2.destroy();
     for (const socket of this.#upgraded) socket.destroy();
-  }
-
-  #tlsOptions(settings: TlsSettings) {
-    const isMutual = settings.clientAuthorities !== undefined;
-    return {
-      handshakeTimeout: settings.handshakeTimeout,
-      ALPNProtocols: [...settings.alpn],
-      requestCert: isMutual,
-      rejectUnauthorized: isMutual,
-      SNICallback: (
-        name: string,
-        done: (error: Error | null, context?: SecureContext) => void,
-      ): void => done(null, this.#certificates?.contextFor(name)),
-    };
   }
 
   /** Puts the choice between the versions of HTTP before node's own handling of a connection, which is HTTP/1.1's. */
