@@ -6,6 +6,7 @@ import { letsThrough } from "../telemetry/log-level.ts";
 import { LogWriter } from "../telemetry/log-writer.ts";
 import { Metrics } from "../telemetry/metrics.ts";
 import { ProcessLog } from "../telemetry/process-log.ts";
+import { onRemark } from "../telemetry/remarks.ts";
 import type { Gateway } from "./definition.ts";
 import { drain } from "./drain.ts";
 import { type ProcessSettings, processSettings } from "./environment.ts";
@@ -59,6 +60,7 @@ class Running implements RunningGateway {
   #accessLog: AccessLog | undefined;
   #log: ProcessLog;
   #closing: Promise<void> | undefined;
+  readonly #forgetRemarks = onRemark((message) => this.#log.warn(message));
   /** Replacements happen one after the other. */
   #turn: Promise<void> = Promise.resolve();
 
@@ -133,6 +135,7 @@ class Running implements RunningGateway {
     this.#log.info("draining");
     await drain(this.#context, this.#listeners, this.#settings.drain);
     this.#log.info("ended");
+    this.#forgetRemarks();
     await this.#writer.close();
   }
 

@@ -1,5 +1,6 @@
 import { readFileSync, unwatchFile, watchFile } from "node:fs";
 import { createSecureContext, type SecureContext, type SecureContextOptions } from "node:tls";
+import { readAuthorities } from "./authorities.ts";
 import type { CertificateSettings, TlsSettings } from "./tls.ts";
 
 /** How often the files are looked at, and how long a change may settle (two files are rarely written at once). */
@@ -118,7 +119,10 @@ interface NamedContext {
 }
 
 function authorities({ clientAuthorities }: TlsSettings): Buffer | undefined {
-  return clientAuthorities === undefined ? undefined : read(clientAuthorities);
+  if (clientAuthorities === undefined) return undefined;
+  // The message for a file that is not there.
+  read(clientAuthorities);
+  return readAuthorities(clientAuthorities);
 }
 
 function ca(authorities: Buffer | undefined): SecureContextOptions {
