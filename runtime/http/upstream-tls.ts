@@ -92,9 +92,7 @@ export class UpstreamTls {
       if (versions === this.#told) return;
       this.#told = versions;
       const why = error instanceof Error ? error.message : String(error);
-      remark(
-        `TLS with ${this.#files.join(", ")} can't be used: ${why}; what was read before stays`,
-      );
+      remark(`new files of TLS with a backend can't be used: ${why}; the old ones stay in use`);
     }
   }
 
