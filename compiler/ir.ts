@@ -73,6 +73,12 @@ export interface LateVariable {
 /** A text that is known at build time, or read at start. */
 export type Text = string | LateText;
 
+/** KEY of a mounted Secret or ConfigMap, as NAME/KEY. */
+export interface MountedFile {
+  readonly kind: "secret" | "configMap";
+  readonly file: string;
+}
+
 /** Runtime settings as the compiler holds them: any text in them may be late. */
 export type Late<Settings> = Settings extends string
   ? string extends Settings
@@ -160,6 +166,8 @@ export interface DeploymentNode {
   readonly resources: Json | undefined;
   /** Names of the Secrets that are mounted, sorted. */
   readonly secrets: readonly string[];
+  /** Names of the ConfigMaps that are mounted, sorted. */
+  readonly configMaps: readonly string[];
   /** Overlays by what they change, in the order in which they are laid on. */
   readonly overlays: Readonly<Record<OverlaidResource, readonly Overlay[]>>;
   readonly origin: Origin;
@@ -256,7 +264,10 @@ export interface CertificateFiles {
 
 /** The entries that one hostname opens, most specific hostname first. */
 export interface HostEntries {
+  /** As the routes have it: the listener may have but a part of it. */
   readonly hostname: string;
+  /** The names that the listener has of it, as a pattern. */
+  readonly shared: string;
   readonly entries: readonly RouteEntry[];
 }
 
@@ -282,7 +293,13 @@ export interface RouteMatch {
 export type PathMatch =
   | { readonly kind: "exact"; readonly value: string }
   | { readonly kind: "prefix"; readonly value: string }
-  | { readonly kind: "regex"; readonly value: string; readonly test: ExpressionCode };
+  | {
+      readonly kind: "regex";
+      readonly value: string;
+      readonly test: ExpressionCode;
+      /** True when the test is alternatives joined by `||`: beside other conditions it needs parentheses. */
+      readonly isChoice: boolean;
+    };
 
 /** A header (lower-case name) or query parameter, and what its value must be. */
 export interface ValueMatch {
@@ -336,7 +353,7 @@ export interface Rule {
 }
 
 /** Where a route's requests go. */
-export type BackendNode = HostBackend | McpBackend;
+export type BackendNode = HostBackend | DynamicBackend | McpBackend;
 
 /** A plain HTTP upstream. */
 export interface HostBackend {
@@ -345,6 +362,17 @@ export interface HostBackend {
   readonly connection: BackendConnection;
   /** Its share of the route's requests, in relation to the others'; 0: none. */
   readonly weight: number;
+  readonly origin: Origin;
+}
+
+/** The host that each request names (dynamic forward proxy). */
+export interface DynamicBackend {
+  readonly kind: "dynamic";
+  /** The port of a request that names none. */
+  readonly port: number;
+  /** Addresses and ranges that may be reached although they are not public. */
+  readonly allowPrivate: readonly string[];
+  readonly connection: BackendConnection;
   readonly origin: Origin;
 }
 
@@ -358,13 +386,17 @@ export interface BackendConnection {
   readonly version?: "http2" | "negotiated";
   readonly requestTimeout?: number;
   /** What every request says in Authorization. */
-  readonly authorization?: Text;
+  readonly authorization?: Text | MountedFile;
   /** The client's own Authorization goes on, although a policy has taken it. */
   readonly isPassthrough: boolean;
 }
 
 /** TLS to a backend; paths are as configured. */
-export type BackendTlsNode = Late<UpstreamTlsSettings>;
+export type BackendTlsNode = Omit<Late<UpstreamTlsSettings>, UpstreamTlsFile> & {
+  readonly [File in UpstreamTlsFile]?: Text | MountedFile;
+};
+
+type UpstreamTlsFile = "authorities" | "certFile" | "keyFile";
 
 /** One or more MCP servers behind one endpoint. */
 export interface McpBackend {

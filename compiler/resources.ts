@@ -66,14 +66,20 @@ export interface RouteResource {
   readonly name: string | undefined;
   /** What generated code may call it, the best name first; after `name` when absent. */
   readonly ids?: readonly string[];
-  /** Keys of the listeners it is attached to. */
-  readonly listeners: readonly string[];
-  /** Empty: every hostname of the listener. */
-  readonly hostnames: readonly string[];
+  /** Where it is served. */
+  readonly listeners: readonly RouteAttachment[];
   readonly matches: readonly MatchConfig[];
   readonly policies: readonly PolicyConfig[];
   readonly backends: readonly BackendConfig[];
   readonly origin: Origin;
+}
+
+/** A route on a listener. */
+export interface RouteAttachment {
+  /** The listener's key. */
+  readonly listener: string;
+  /** The hostnames it answers there. Empty: every one of the listener's. */
+  readonly hostnames: readonly string[];
 }
 
 /** One set of conditions of a route, as declared. */
@@ -105,10 +111,12 @@ export type PolicyConfig = {
 
 /** A backend as configured, validated by the file's schema. */
 export interface BackendConfig {
-  readonly kind: "host" | "mcp";
+  readonly kind: "host" | "dynamic" | "mcp";
   readonly config: ConfigValue;
   /** How it is reached, what its route says included; absent: nothing of it is configured. */
   readonly policies?: BackendPolicies;
+  /** How each target of an MCP backend is reached, complete; by its name. */
+  readonly targetPolicies?: ReadonlyMap<string, BackendPolicies>;
   /** Its share of the requests beside other backends; 1 when absent. */
   readonly weight?: number;
   readonly origin: Origin;

@@ -19,6 +19,11 @@ export class Expressions {
   readonly #taken = new Set<string>();
   readonly #declarations: Code[] = [];
 
+  /** `taken`: names that the module has for something else. */
+  constructor(taken: readonly string[] = []) {
+    for (const each of taken) this.#taken.add(each);
+  }
+
   /** The expression as a hole. */
   use({ text, imports, constants }: ExpressionCode): Code {
     return tokens(

@@ -7,6 +7,7 @@ import type {
   RouteNode,
 } from "../compiler/ir.ts";
 import type { BackendCode } from "./backends/backend.ts";
+import { dynamicBackend } from "./backends/dynamic.ts";
 import { hostBackend } from "./backends/host.ts";
 import { mcpBackend } from "./backends/mcp.ts";
 import { code, comment, type Hole, imported, importedType, join, literal, name } from "./code.ts";
@@ -24,7 +25,8 @@ export interface RouteModuleContext {
   /** The input files, for the header. */
   readonly inputs: string;
   readonly trace: Trace;
-  readonly listener: ListenerNode;
+  /** The listeners that serve it. */
+  readonly listeners: readonly ListenerNode[];
   /** The most bytes of a body that is read as a whole. */
   readonly maxBufferSize: number;
   /** The variables that expressions of the access log read. */
@@ -136,7 +138,7 @@ function backendCode(
   route: RouteNode,
   policies: readonly PolicyCode[],
   variables: RouteVariables,
-  { trace, listener, maxBufferSize }: RouteModuleContext,
+  { trace, listeners, maxBufferSize }: RouteModuleContext,
 ): BackendCode {
   const [backend] = route.backends;
   if (backend === undefined) throw new Error(`route ${route.id} has no backend`);
@@ -147,10 +149,20 @@ function backendCode(
         policies.findLast((policy) => policy.forward !== undefined)?.forward,
         trace,
       );
+    case "dynamic":
+      return dynamicBackend(
+        backend,
+        policies.findLast((policy) => policy.forward !== undefined)?.forward,
+        trace,
+      );
     case "mcp": {
-      const hostnames = listener.table
-        .filter(({ entries }) => entries.some((entry) => entry.route === route.id))
-        .map(({ hostname }) => (hostname === "*" ? listener.hostname : hostname));
+      const served = listeners.flatMap(({ table }) =>
+        table.flatMap(({ shared, entries }) => {
+          const matches = entries.flatMap((each) => (each.route === route.id ? each.match : []));
+          return matches.length === 0 ? [] : [{ hostname: shared, matches }];
+        }),
+      );
+      const hostnames = [...new Set(served.map(({ hostname }) => hostname))];
       return mcpBackend(backend, {
         route,
         trace,
@@ -160,9 +172,7 @@ function backendCode(
         allowOrigins: allowedOrigins(route.policies),
         hostnames: hostnames.includes("*") ? [] : hostnames,
         maxBufferSize,
-        reachesWellKnown: listener.table.some(({ entries }) =>
-          entries.some((entry) => entry.route === route.id && reachesWellKnown(entry.match)),
-        ),
+        reachesWellKnown: served.some(({ matches }) => matches.some(reachesWellKnown)),
       });
     }
   }

@@ -155,8 +155,7 @@ function readRoute(
   return {
     kind: "route",
     name: route.name,
-    listeners: [listener],
-    hostnames: route.hostnames ?? [],
+    listeners: [{ listener, hostnames: route.hostnames ?? [] }],
     matches: matches ?? [readMatch({}, origin)],
     policies: readPolicies(route.policies ?? {}, below(origin, "policies"), diagnostics),
     backends: (route.backends ?? []).map((backend, index) =>
@@ -213,7 +212,7 @@ function readBackend(
   origin: Origin,
 ): BackendConfig {
   const own = readBackendPolicies(backend.policies, below(origin, "policies"));
-  const kind = backend.mcp === undefined ? "host" : "mcp";
+  const kind = (["mcp", "dynamic"] as const).find((each) => Object.hasOwn(backend, each)) ?? "host";
   const weight = typeof backend.weight === "number" ? { weight: backend.weight } : {};
   return {
     kind,

@@ -6,6 +6,7 @@ import { routeModule } from "../../templates/route.ts";
 import { type Trace, traceNone, tracePath } from "../../templates/trace.ts";
 import { kebabCase } from "../2-resolve/names.ts";
 import type { Program } from "../ir.ts";
+import { servedRoutes } from "../program-routes.ts";
 import { lineAndColumn, locate, type SourceFile } from "../source.ts";
 import { inputNames } from "./input-names.ts";
 
@@ -26,24 +27,21 @@ export function emitModules(
     trace: tracer,
     routePath: (route) => `./${routePath(route)}`,
   });
-  const routes = program.binds
-    .flatMap((bind) => bind.listeners)
-    .flatMap((listener) =>
-      listener.routes.map((route) =>
-        routeModule(route, {
-          path: routePath(route.id),
-          inputs,
-          trace: tracer,
-          listener,
-          maxBufferSize,
-          logged: loggedVariables(program),
-        }),
-      ),
-    );
+  const logged = loggedVariables(program);
+  const routes = servedRoutes(program).map(({ route, listeners }) =>
+    routeModule(route, {
+      path: routePath(route.id),
+      inputs,
+      trace: tracer,
+      listeners,
+      maxBufferSize,
+      logged,
+    }),
+  );
   const { accessLog } = program;
   return accessLog === undefined
     ? [main, ...routes]
-    : [main, accessLogModule(accessLog, { inputs, trace: tracer }), ...routes];
+    : [main, ...routes, accessLogModule(accessLog, { inputs, trace: tracer })];
 }
 
 /** The variables that the access log reads. */

@@ -62,11 +62,29 @@ export const referenceMessages = {
       "Of two routes that match the same requests only the first is ever chosen (precedence: host name, exact path, " +
       "longest prefix, regex, method, headers, query, order in the file). A route that is never chosen enforces nothing.",
   }),
+  "shadowed-route": message<{ route: string; by: string }>({
+    severity: "warning",
+    text: ({ route, by }) =>
+      `"${route}" is never chosen on this listener: "${by}" answers every request that it matches`,
+    hint: () => "make its match more specific, or remove it",
+    explanation:
+      "Of two routes of a Gateway that match the same requests the more specific one is chosen, then the older one, then " +
+      "the first by namespace and name (Gateway API). They may belong to different people, and one route may attach to " +
+      "several listeners, so this is no mistake of the one or the other.",
+  }),
   "unreachable-match": message<{ by: string }>({
     severity: "warning",
     text: ({ by }) => `this match never decides: "${by}" answers every request that it matches`,
     explanation:
       "An earlier match covers this one completely. The route is still reached through its other matches.",
+  }),
+  "repeated-condition": message<{ what: string; name: string }>({
+    severity: "warning",
+    text: ({ what, name }) => `an earlier condition on the ${what} "${name}" counts, not this one`,
+    hint: () => "say it in one condition, or in a match of its own",
+    explanation:
+      "Gateway API: of several conditions of one match on the same header or query parameter only the first one counts. " +
+      "Header names are the same in any case of their letters.",
   }),
   "route-without-backend": message<{ route: string }>({
     severity: "error",
@@ -82,13 +100,19 @@ export const referenceMessages = {
       "Redirects and direct responses answer by themselves. What comes after them in the request order, and the backend, " +
       "is left out of the gateway.",
   }),
-  "several-backends": message<Record<never, never>>({
+  "several-backends": message<{ kind: string }>({
     severity: "error",
-    text: () => "an mcp backend can't share a route with other backends",
-    hint: () =>
-      "put several servers under one mcp backend: its targets are merged into one endpoint",
+    text: ({ kind }) => {
+      const article = kind === "mcp" ? "an" : "a";
+      return `${article} ${kind} backend can't share a route with other backends`;
+    },
+    hint: ({ kind }) =>
+      kind === "mcp"
+        ? "put several servers under one mcp backend: its targets are merged into one endpoint"
+        : undefined,
     explanation:
-      "Requests are shared between plain HTTP backends by weight. An MCP session lives on the servers where it began.",
+      "Requests are shared between plain HTTP backends by weight. An MCP session lives on the servers where it began, and " +
+      "a dynamic backend goes where the request says.",
   }),
   "no-weight": message<Record<never, never>>({
     severity: "error",

@@ -24,6 +24,8 @@ export interface Bind {
   readonly config: string;
   /** TLS for this port; one certificate per listener, chosen by SNI. Absent: plain HTTP. */
   readonly tls?: TlsSettings;
+  /** True where requests choose their destination: a client may send the target in absolute form. Absent: false. */
+  readonly isForwardProxy?: true;
   /** Routes and answers one request. */
   readonly handle: (exchange: Exchange) => Handled;
 }

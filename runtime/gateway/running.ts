@@ -155,6 +155,7 @@ class Running implements RunningGateway {
       ...binds,
       ...this.#services(settings, connections),
     ]);
+    this.#context.ports = new Set(this.#listeners.ports.map(({ port }) => port));
     for (const { endpoint, port } of opened) {
       if (binds.includes(endpoint)) this.#log.info(`listening on 0.0.0.0:${port}`);
       else this.#log.info(`${endpoint.config} on ${endpoint.host ?? "0.0.0.0"}:${port}`);
@@ -167,6 +168,7 @@ class Running implements RunningGateway {
       const nothing = () => {};
       return {
         handle,
+        isForwardProxy: false,
         ended: nothing,
         failed: reportFailure,
         malformed: nothing,

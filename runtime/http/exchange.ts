@@ -136,6 +136,7 @@ export type RefusalReason =
   | "APIKeyAuth"
   | "ExtAuth"
   | "Authorization"
+  | "ForbiddenDestination"
   | "Csrf"
   | "RateLimit"
   | "ExtProc"

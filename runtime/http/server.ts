@@ -20,6 +20,8 @@ import type { WireAnswer, WireRequest } from "./wire.ts";
 export interface ServerBehaviour {
   /** Routes and answers one request. */
   readonly handle: (exchange: Exchange) => Handled;
+  /** Whether clients may send targets in absolute form: `GET http://host/path`. */
+  readonly isForwardProxy: boolean;
   /**
    * Called once when an exchange has ended, after `duration` milliseconds. `status` is undefined when the client left
    * unanswered.
@@ -84,8 +86,10 @@ export class HttpServer {
       this.#serve(request, response, { expectsContinue: true }),
     );
     this.#server.on("upgrade", (request, socket, head) => this.#upgrade(request, socket, head));
-    // A forward proxy's method (RFC 9110 9.3.6): this is none.
-    this.#server.on("connect", (_request, socket) => closeWith(socket, "400 Bad Request"));
+    // Tunnels by CONNECT (RFC 9110 9.3.6) are for nobody: a forward proxy sees each request, or passes TLS by its SNI.
+    this.#server.on("connect", (_request, socket) =>
+      closeWith(socket, this.#behaviour.isForwardProxy ? "501 Not Implemented" : "400 Bad Request"),
+    );
     this.#server.on("clientError", (error, socket) => {
       this.#broken(error, socket);
       if (answerClientError(error, socket)) this.#behaviour.malformed();

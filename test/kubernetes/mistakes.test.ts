@@ -123,6 +123,16 @@ it.each([
     ],
   },
   {
+    what: "a route that another one leaves nothing to",
+    document: route(
+      "younger",
+      "parentRefs: [{kind: ListenerSet, name: set}], rules: [{matches: [{path: {value: /web/}}], backendRefs: [{name: web, port: 80}]}]",
+    ).replace("metadata: {", 'metadata: {creationTimestamp: "2027-01-01T00:00:00Z", '),
+    said: [
+      'shadowed-route: "default/web" is never chosen on this listener: "default/younger" answers every request that it matches',
+    ],
+  },
+  {
     what: "a namespace that the listener does not let in",
     document: route(
       "r, namespace: other",
@@ -290,6 +300,9 @@ it("a Gateway of another controller is left alone, and several of ours are sever
   expect(complaintsAbout(...foreign)).toEqual([
     'foreign-gateway: Gateway "default/theirs" is left to its controller, "example.com/them"',
   ]);
+  expect(complaints(checkManifests(foreign.join("\n---\n")))).toContain(
+    "1 no-gateway: there is no Gateway of gwc's in these manifests",
+  );
   const second = listener("{name: a, port: 9090, protocol: HTTP}");
   const text = [world, backend, second].join("\n---\n");
   expect(checkManifests(text).programs.map(({ name }) => name)).toEqual(["gw", "tls"]);

@@ -13,6 +13,7 @@ import {
 } from "../../schema.ts";
 import { spellingSchemas } from "../policy-spellings.ts";
 import { backendPolicySchemas, ownPoliciesSchema } from "./backend-policies.ts";
+import { dynamicSchema } from "./dynamic.ts";
 import {
   cipherSuitesSchema,
   frontendSchema,
@@ -273,7 +274,7 @@ function backendSchema(): Schema {
       service: notYet("mesh services"),
       backend: notYet("named backends"),
       internal: notYet("internal backends"),
-      dynamic: notYet("dynamic forward proxying"),
+      dynamic: dynamicSchema("request (Host)", "80, or 443 with backendTLS"),
       ai: notYet("LLM backends"),
       aws: notYet("AWS backends"),
       routeGroup: notYet("route groups"),

@@ -6,9 +6,10 @@ import type { AccessLogConfig } from "../../access-log.ts";
 import { below } from "../../diagnostics.ts";
 import type { CipherSuite, FrontendConfig } from "../../frontend.ts";
 import type { ManifestOf } from "../../manifests.ts";
+import { noteField } from "./effects.ts";
 import { isJoined } from "./fields.ts";
 import { type EffectiveField, merge } from "./merge.ts";
-import { noteField, type PolicyContext } from "./policies.ts";
+import type { PolicyContext } from "./policies.ts";
 import { targetKey } from "./policy-targets.ts";
 
 /** The protocols that a listener can speak. */

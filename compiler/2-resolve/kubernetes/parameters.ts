@@ -1,3 +1,4 @@
+import { keysIn } from "../../1-parse/config-values.ts";
 import type { ProcessConfig } from "../../1-parse/process.ts";
 import { processSchema } from "../../1-parse/schemas/standalone.ts";
 import { validator } from "../../1-parse/validate.ts";
@@ -64,8 +65,9 @@ function checked(
   if (spec === undefined) return undefined;
   const { rawConfig } = spec;
   if (rawConfig !== undefined) {
-    const validate = validator(object({ config: processSchema }), "rawConfig");
     const read = { value: rawConfig as ConfigValue, late: [], expanded: [] };
+    const schema = object({ config: processSchema });
+    const validate = validator(schema, keysIn([read.value]), "rawConfig");
     if (!validate(read, below(origin, "spec", "rawConfig"), diagnostics)) return undefined;
   }
   // The schema has checked the shape.

@@ -55,7 +55,7 @@ export function deploymentOf(
   gateway: ManifestOf<"Gateway">,
   parameters: readonly ParametersSpec[],
   listeners: readonly ListenerResource[],
-  ofPolicies: ReadonlySet<string>,
+  mounts: Readonly<Record<"secrets" | "configMaps", ReadonlySet<string>>>,
 ): DeploymentNode {
   const { gatewayClassName = "", infrastructure } = gateway.spec ?? {};
   const secrets = listeners.flatMap(({ tls }) =>
@@ -72,7 +72,8 @@ export function deploymentOf(
     pullPolicy: image.pullPolicy,
     env: parameters.flatMap(({ env }) => env ?? []),
     resources: last(parameters, ({ resources }) => resources),
-    secrets: [...new Set([...secrets, ...ofPolicies])].toSorted(),
+    secrets: [...new Set([...secrets, ...mounts.secrets])].toSorted(),
+    configMaps: [...mounts.configMaps].toSorted(),
     overlays: {
       deployment: overlays(parameters, "deployment"),
       service: overlays(parameters, "service"),
