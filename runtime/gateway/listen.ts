@@ -1,5 +1,6 @@
 import { Certificates } from "../http/certificates.ts";
-import { HttpServer, type ServerBehaviour } from "../http/server.ts";
+import { HttpServer } from "../http/server.ts";
+import type { ServerBehaviour } from "../http/server-behaviour.ts";
 import type { TlsSettings } from "../http/tls.ts";
 import type { GatewayContext } from "./context.ts";
 import type { Gateway, ServiceAddresses } from "./definition.ts";

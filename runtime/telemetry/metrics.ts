@@ -96,6 +96,8 @@ export interface RequestCounter extends RequestLabels {
 export class Metrics {
   /** Requests that the parser refused. */
   malformed = 0;
+  /** Connections that were closed at once, because the port had as many as it may have. */
+  refused = 0;
   readonly #listeners: Map<string, Map<string, RouteMetrics>> = new Map();
 
   /** Counts one ended request; `duration` is in milliseconds. */
