@@ -102,6 +102,8 @@ export interface MetricsPart {
 export class Metrics {
   /** Requests that the parser refused. */
   malformed = 0;
+  /** Connections that were closed at once, because the port had as many as it may have. */
+  refused = 0;
   readonly parts: Set<MetricsPart> = new Set();
   readonly #listeners: Map<string, Map<string, RouteMetrics>> = new Map();
 
