@@ -1,3 +1,4 @@
+import { whyIdle } from "../2-resolve/kubernetes/applicable.ts";
 import { effectivePolicy, partPolicy, type Traffic } from "../2-resolve/kubernetes/effective.ts";
 import type { Cluster } from "../2-resolve/kubernetes/gateways.ts";
 import { titleOf } from "../2-resolve/kubernetes/inventory.ts";
@@ -25,6 +26,8 @@ export interface ExplainedField {
   /** `traffic.cors`; of one target of a backend: `backend.mcp.authorization (target NAME)`. */
   readonly field: string;
   readonly values: readonly ExplainedValue[];
+  /** Why it does nothing for this traffic; absent when it acts. */
+  readonly idle?: string;
   readonly overridden: readonly ExplainedValue[];
 }
 
@@ -96,9 +99,10 @@ function explainTraffic(
     rule: ruleName(traffic),
     listener: `${listener.spec.name} of ${titleOf(listener.owner)}`,
     backend: backend?.manifest === undefined ? "none" : titleOf(backend.manifest),
-    fields: [...effectivePolicy(traffic, policyIndex), ...parts].map((field) =>
-      explainField(field, files),
-    ),
+    fields: [...effectivePolicy(traffic, policyIndex), ...parts].map((field) => {
+      const idle = whyIdle(field, traffic);
+      return { ...explainField(field, files), ...(idle === undefined ? {} : { idle }) };
+    }),
   };
 }
 
