@@ -5,8 +5,9 @@ import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { SecureContext, TLSSocket } from "node:tls";
 import type { GatewayContext } from "../gateway/context.ts";
+import { answerUnderWay, RequestTurns } from "./answer-order.ts";
 import type { Certificates } from "./certificates.ts";
-import { answerClientError, closeWith } from "./client-error.ts";
+import { ClientErrors, closeWith } from "./client-error.ts";
 import type { ConnectionSettings } from "./connection-settings.ts";
 import type { Exchange, Handled } from "./exchange.ts";
 import { whenSpoken } from "./first-bytes.ts";
@@ -41,6 +42,7 @@ export class HttpServer {
   readonly #port: RequestPort;
   readonly #server: Server | TlsServer;
   readonly #http2: Http2Connections;
+  readonly #turns = new RequestTurns();
   /** Plain connections that have said nothing yet. */
   readonly #silent: Set<Socket> = new Set();
   /** Connections that have left HTTP, or ask to. */
@@ -68,7 +70,7 @@ export class HttpServer {
       malformed: () => this.#behaviour.malformed(),
     });
     const serve = (request: IncomingMessage, response: ServerResponse) =>
-      this.#serve(request, response, {});
+      this.#turns.take(request.socket, response, () => this.#serve(request, response, {}));
     this.#server =
       certificates === undefined
         ? createServer(limits, serve)
@@ -78,13 +80,19 @@ export class HttpServer {
     // 0: node would drop further headers silently; the request check refuses them instead.
     this.#server.maxHeadersCount = 0;
     this.#server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) =>
-      this.#serve(request, response, { expectsContinue: true }),
+      this.#turns.take(request.socket, response, () =>
+        this.#serve(request, response, { expectsContinue: true }),
+      ),
     );
     this.#server.on("upgrade", (request, socket, head) => this.#upgrade(request, socket, head));
     // A forward proxy's method (RFC 9110 9.3.6): this is none.
-    this.#server.on("connect", (_request, socket) => closeWith(socket, "400 Bad Request"));
+    this.#server.on("connect", (_request, socket) => {
+      if (answerUnderWay(socket) === undefined) closeWith(socket, "400 Bad Request");
+      else socket.destroy();
+    });
+    const errors = new ClientErrors();
     this.#server.on("clientError", (error, socket) => {
-      if (answerClientError(error, socket)) this.#behaviour.malformed();
+      if (errors.answer(error, socket)) this.#behaviour.malformed();
     });
     this.#takeConnections(certificates === undefined ? "connection" : "secureConnection");
   }
@@ -214,8 +222,9 @@ const limits = {
   requestTimeout: 300_000,
   // The request check does it, so that the refusal is logged and counted like any other.
   requireHostHeader: false,
-  // Any other request goes on as if it had not asked.
-  shouldUpgradeCallback: wantsUpgrade,
+  // Any other request goes on as if it had not asked, and so does one that waits for its turn.
+  shouldUpgradeCallback: (request: IncomingMessage) =>
+    wantsUpgrade(request) && answerUnderWay(request.socket) === undefined,
   // A request without a body needs no stream events.
   optimizeEmptyRequests: true,
 };
