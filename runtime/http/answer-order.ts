@@ -11,6 +11,12 @@ const maxWaiting = 16;
  */
 export class RequestTurns {
   readonly #waiting: WeakMap<Socket, number> = new WeakMap();
+  readonly #isRefused: (socket: Socket) => boolean;
+
+  /** `isRefused`: the parser found a mistake on the connection. */
+  constructor(isRefused: (socket: Socket) => boolean) {
+    this.#isRefused = isRefused;
+  }
 
   /** Calls `serve` when the answers to the requests ahead are out; never when the connection ends with one of them. */
   take(socket: Socket, answer: ServerResponse, serve: () => void): void {
@@ -22,7 +28,8 @@ export class RequestTurns {
     this.#count(socket, 1);
     answer.once("socket", () => {
       this.#count(socket, -1);
-      serve();
+      // A mistake in its body came to light meanwhile: the refusal is its answer.
+      if (answer.req.complete || !this.#isRefused(socket)) serve();
     });
   }
 
@@ -41,9 +48,9 @@ export function answerUnderWay(socket: Duplex): ServerResponse | undefined {
   return answer ?? undefined;
 }
 
-/** Calls `then` when all answers to requests that were read are out; never when the connection breaks before. */
+/** Calls `then` when the answers to all whole requests are out; never when the connection breaks before. */
 export function afterAnswers(socket: Duplex, then: () => void): void {
   const answer = answerUnderWay(socket);
-  if (answer === undefined) then();
+  if (answer?.req.complete !== true) then();
   else answer.once("close", () => afterAnswers(socket, then));
 }

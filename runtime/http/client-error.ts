@@ -9,6 +9,11 @@ export class ClientErrors {
   /** Connections that end with the answers under way. */
   readonly #refused: WeakSet<Duplex> = new WeakSet();
 
+  /** Whether the parser found a mistake on a connection. */
+  isRefused(socket: Duplex): boolean {
+    return this.#refused.has(socket);
+  }
+
   /**
    * Answers and closes the connection. When the answer to the refused request is already on its way, or nothing can be
    * answered (a reset, a failed TLS handshake), the connection is just broken off. True when it was answered.

@@ -56,7 +56,11 @@ export function checkRequest(
         if (name.toLowerCase() === "content-length") length = Number(headers[i + 1]);
         break;
       case 17:
-        if (name.toLowerCase() === "transfer-encoding") isChunked = true;
+        if (name.toLowerCase() !== "transfer-encoding") break;
+        if (isChunked || version !== "1.1" || (headers[i + 1] ?? "").toLowerCase() !== "chunked") {
+          return { status: 400, detail: "transfer coding" };
+        }
+        isChunked = true;
         break;
     }
   }

@@ -42,7 +42,8 @@ export class HttpServer {
   readonly #port: RequestPort;
   readonly #server: Server | TlsServer;
   readonly #http2: Http2Connections;
-  readonly #turns = new RequestTurns();
+  readonly #errors = new ClientErrors();
+  readonly #turns = new RequestTurns((socket) => this.#errors.isRefused(socket));
   /** Plain connections that have said nothing yet. */
   readonly #silent: Set<Socket> = new Set();
   /** Connections that have left HTTP, or ask to. */
@@ -90,9 +91,8 @@ export class HttpServer {
       if (answerUnderWay(socket) === undefined) closeWith(socket, "400 Bad Request");
       else socket.destroy();
     });
-    const errors = new ClientErrors();
     this.#server.on("clientError", (error, socket) => {
-      if (errors.answer(error, socket)) this.#behaviour.malformed();
+      if (this.#errors.answer(error, socket)) this.#behaviour.malformed();
     });
     this.#takeConnections(certificates === undefined ? "connection" : "secureConnection");
   }

@@ -67,6 +67,16 @@ test("garbage behind a request is refused after that request's own answer", asyn
   expect(reached).toEqual(["GET /wait/1", "GET /2"]);
 });
 
+test("a mistake in the body of a request that waits is its answer, and it never goes upstream", async () => {
+  const { client, reached, go } = await startTarget();
+  const post = "POST /2 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n";
+  client.send(`${get("/wait/1")}${post}5x\r\n`);
+  await go();
+  await client.closes();
+  expect(answers(client)).toEqual(["200", "GET /wait/1", "400"]);
+  expect(reached).toEqual(["GET /wait/1"]);
+});
+
 test("nothing behind the last request of a connection is served", async () => {
   const { client, reached, go } = await startTarget();
   client.send(`${get("/wait/1", "Connection: close\r\n")}${get("/2")}`);
