@@ -18,7 +18,9 @@ export function parseAnswers(bytes: string, methods: readonly string[]): readonl
     // 100 (Continue) comes before the answer.
     if (status < 200) continue;
     const length = Number(/^content-length: (\d+)$/im.exec(head)?.[1] ?? 0);
-    const size = methods[answers.length] === "HEAD" && status < 400 ? 0 : length;
+    // A refused HEAD never reached the origin, whose methods these are.
+    const isHead = methods[answers.length] === "HEAD" || (status >= 400 && rest === "");
+    const size = isHead ? 0 : length;
     if (rest.length < size) return answers;
     answers.push({ status, body: rest.slice(0, size) });
     rest = rest.slice(size);
