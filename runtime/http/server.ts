@@ -7,8 +7,9 @@ import type { TLSSocket } from "node:tls";
 import type { GatewayContext } from "../gateway/context.ts";
 import { listenOn, type PortServer } from "../gateway/port-server.ts";
 import { AgedConnections } from "./aged-connections.ts";
+import { answerUnderWay, RequestTurns } from "./answer-order.ts";
 import type { Certificates } from "./certificates.ts";
-import { answerClientError, closeWith } from "./client-error.ts";
+import { ClientErrors, closeWith } from "./client-error.ts";
 import type { ConnectionSettings } from "./connection-settings.ts";
 import { whenSpoken } from "./first-bytes.ts";
 import { handshakeOptions, isSameHandshake } from "./handshake.ts";
@@ -25,6 +26,8 @@ export class HttpServer implements PortServer {
   readonly #port: RequestPort;
   readonly #server: Server | TlsServer;
   readonly #http2: Http2Connections;
+  readonly #errors = new ClientErrors();
+  readonly #turns = new RequestTurns((socket) => this.#errors.isRefused(socket));
   /** Plain connections that have said nothing yet. */
   readonly #silent: Set<Socket> = new Set();
   /** Connections that have left HTTP, or ask to. */
@@ -75,12 +78,14 @@ export class HttpServer implements PortServer {
     this.#server.on("drop", () => this.#behaviour.refused());
     this.#server.on("upgrade", (request, socket, head) => this.#upgrade(request, socket, head));
     // Tunnels by CONNECT (RFC 9110 9.3.6) are for nobody: a forward proxy sees each request, or passes TLS by its SNI.
-    this.#server.on("connect", (_request, socket) =>
-      closeWith(socket, this.#behaviour.isForwardProxy ? "501 Not Implemented" : "400 Bad Request"),
-    );
+    this.#server.on("connect", (_request, socket) => {
+      const status = this.#behaviour.isForwardProxy ? "501 Not Implemented" : "400 Bad Request";
+      if (answerUnderWay(socket) === undefined) closeWith(socket, status);
+      else socket.destroy();
+    });
     this.#server.on("clientError", (error, socket) => {
       this.#broken(error, socket);
-      if (answerClientError(error, socket)) this.#behaviour.malformed();
+      if (this.#errors.answer(error, socket)) this.#behaviour.malformed();
     });
     this.#takeConnections(certificates === undefined ? "connection" : "secureConnection");
   }
@@ -180,7 +185,7 @@ export class HttpServer implements PortServer {
 
   #serveHttp1(request: IncomingMessage, response: ServerResponse, framing: Framing): void {
     this.#aged.begin(request, response);
-    this.#serve(request, response, framing);
+    this.#turns.take(request.socket, response, () => this.#serve(request, response, framing));
   }
 
   /** Tells with codes only: messages of parsers may quote what was sent. */
@@ -203,8 +208,9 @@ const limits = {
   requestTimeout: 300_000,
   // The request check does it, so that the refusal is logged and counted like any other.
   requireHostHeader: false,
-  // Any other request goes on as if it had not asked.
-  shouldUpgradeCallback: wantsUpgrade,
+  // Any other request goes on as if it had not asked, and so does one that waits for its turn.
+  shouldUpgradeCallback: (request: IncomingMessage) =>
+    wantsUpgrade(request) && answerUnderWay(request.socket) === undefined,
   // A request without a body needs no stream events.
   optimizeEmptyRequests: true,
 };
