@@ -94,7 +94,9 @@ function runtimeModules({ inputs }: Metafile, bundled: OutputInputs): readonly B
   for (const [importer, { imports }] of Object.entries(inputs)) {
     if (bundled[importer] === undefined) continue;
     for (const { path: imported } of imports) {
-      importers.set(imported, [...(importers.get(imported) ?? []), moduleName(importer)]);
+      const known = importers.get(imported);
+      if (known === undefined) importers.set(imported, [moduleName(importer)]);
+      else known.push(moduleName(importer));
     }
   }
   return Object.entries(bundled)
