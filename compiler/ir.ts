@@ -2,7 +2,8 @@ import type { DrainSettings, ServiceAddresses } from "../runtime/gateway/definit
 import type { ConnectionSettings, KeepAliveSettings } from "../runtime/http/connection-settings.ts";
 import type { AlpnProtocol, TlsVersion } from "../runtime/http/tls.ts";
 import type { UpstreamTlsSettings } from "../runtime/http/upstream-tls.ts";
-import type { AccessLogSettings } from "../runtime/telemetry/access-log.ts";
+import type { LogLevels } from "../runtime/telemetry/log-level.ts";
+import type { LogFormat } from "../runtime/telemetry/log-line.ts";
 import type { Origin } from "./diagnostics.ts";
 
 /**
@@ -72,6 +73,12 @@ export interface LateVariable {
 /** A text that is known at build time, or read at start. */
 export type Text = string | LateText;
 
+/** KEY of a mounted Secret or ConfigMap, as NAME/KEY. */
+export interface MountedFile {
+  readonly kind: "secret" | "configMap";
+  readonly file: string;
+}
+
 /** Runtime settings as the compiler holds them: any text in them may be late. */
 export type Late<Settings> = Settings extends string
   ? string extends Settings
@@ -95,9 +102,53 @@ export interface Program {
   readonly connections: ConnectionSettings;
   /** The most bytes of a body that is read as a whole. */
   readonly maxBufferSize: number;
+  /** What access lines hold; absent: the usual, of every request. */
+  readonly accessLog?: AccessLogNode;
+  /** How much is logged; absent: as usual. */
+  readonly logLevels?: LogLevels;
   /** What runs it in a cluster; undefined for a gateway that a standalone file describes. */
   readonly deployment?: DeploymentNode;
 }
+
+/** Access lines that are not the usual ones. */
+export interface AccessLogNode {
+  /** Undefined: every request has a line. */
+  readonly filter: CompiledExpression | undefined;
+  /** Where the filter stands; that of the fields without one. */
+  readonly filterOrigin: Origin;
+  /** Undefined: the usual fields. */
+  readonly fields: LogFieldsNode | undefined;
+}
+
+/** The fields of access lines. */
+export interface LogFieldsNode {
+  /** Those of every request that stay, in their order. */
+  readonly usual: readonly LineField[];
+  /** Names that are left out of what policies and backends add. */
+  readonly without: readonly string[];
+  readonly added: readonly AddedField[];
+  readonly origin: Origin;
+}
+
+/** A field of access lines by its expression. */
+export interface AddedField {
+  readonly name: string;
+  readonly value: CompiledExpression;
+}
+
+/** A field that every access line may have. */
+export type LineField =
+  | "listener"
+  | "route"
+  | "endpoint"
+  | "src.addr"
+  | "http.method"
+  | "http.host"
+  | "http.path"
+  | "http.version"
+  | "http.status"
+  | "reason"
+  | "duration";
 
 /** How a cluster runs a gateway. */
 export interface DeploymentNode {
@@ -115,6 +166,8 @@ export interface DeploymentNode {
   readonly resources: Json | undefined;
   /** Names of the Secrets that are mounted, sorted. */
   readonly secrets: readonly string[];
+  /** Names of the ConfigMaps that are mounted, sorted. */
+  readonly configMaps: readonly string[];
   /** Overlays by what they change, in the order in which they are laid on. */
   readonly overlays: Readonly<Record<OverlaidResource, readonly Overlay[]>>;
   readonly origin: Origin;
@@ -155,7 +208,8 @@ export interface ProgramInput {
 
 /** Settings of the whole process, as the runtime takes them. */
 export interface ProcessSettings {
-  readonly accessLog: AccessLogSettings;
+  /** How lines are written. */
+  readonly logFormat: LogFormat;
   readonly addresses: ServiceAddresses;
   /** Where `gwc run` serves its admin page: a loopback `host:port`. A bundle has none. */
   readonly adminAddress: string;
@@ -299,7 +353,7 @@ export interface Rule {
 }
 
 /** Where a route's requests go. */
-export type BackendNode = HostBackend | McpBackend;
+export type BackendNode = HostBackend | DynamicBackend | McpBackend;
 
 /** A plain HTTP upstream. */
 export interface HostBackend {
@@ -308,6 +362,17 @@ export interface HostBackend {
   readonly connection: BackendConnection;
   /** Its share of the route's requests, in relation to the others'; 0: none. */
   readonly weight: number;
+  readonly origin: Origin;
+}
+
+/** The host that each request names (dynamic forward proxy). */
+export interface DynamicBackend {
+  readonly kind: "dynamic";
+  /** The port of a request that names none. */
+  readonly port: number;
+  /** Addresses and ranges that may be reached although they are not public. */
+  readonly allowPrivate: readonly string[];
+  readonly connection: BackendConnection;
   readonly origin: Origin;
 }
 
@@ -321,13 +386,17 @@ export interface BackendConnection {
   readonly version?: "http2" | "negotiated";
   readonly requestTimeout?: number;
   /** What every request says in Authorization. */
-  readonly authorization?: Text;
+  readonly authorization?: Text | MountedFile;
   /** The client's own Authorization goes on, although a policy has taken it. */
   readonly isPassthrough: boolean;
 }
 
 /** TLS to a backend; paths are as configured. */
-export type BackendTlsNode = Late<UpstreamTlsSettings>;
+export type BackendTlsNode = Omit<Late<UpstreamTlsSettings>, UpstreamTlsFile> & {
+  readonly [File in UpstreamTlsFile]?: Text | MountedFile;
+};
+
+type UpstreamTlsFile = "authorities" | "certFile" | "keyFile";
 
 /** One or more MCP servers behind one endpoint. */
 export interface McpBackend {

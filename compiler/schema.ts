@@ -70,6 +70,7 @@ export type FormatName =
   | "gatewayDuration"
   | "url"
   | "hostname"
+  | "cidr"
   | "address"
   | "loopback-address";
 

@@ -1,4 +1,5 @@
 import type { ListenerNode, Program, TlsNode } from "../compiler/ir.ts";
+import { ACCESS_LOG_PATH } from "./access-log.ts";
 import { bindFunctions, defaultListener, handlerOf } from "./bind.ts";
 import {
   code,
@@ -49,16 +50,15 @@ export function mainModule(program: Program, context: MainContext): PrintedModul
   });
 }
 
-function gatewayValue(
-  { name: gatewayName, binds, connections, process }: Program,
-  names: MainNames,
-): Printable {
+function gatewayValue(program: Program, names: MainNames): Printable {
+  const { name: gatewayName, binds, connections, process, logLevels } = program;
   return {
     name: gatewayName,
     binds: binds.map((bind) => ({
       port: bind.port,
       config: originText(bind.origin),
       tls: bind.tls && tlsValue(bind.tls, bind.listeners),
+      isForwardProxy: bind.listeners.some(hasDynamicBackend) || undefined,
       handle: code`${name(handlerOf(bind, names))}`,
     })),
     connections: {
@@ -66,9 +66,24 @@ function gatewayValue(
       keepAlive: { ...connections.keepAlive },
       http2: { ...connections.http2 },
     },
-    accessLog: { ...process.accessLog },
+    accessLog: accessLogValue(program),
+    logLevels: logLevels && { ...logLevels },
     addresses: { ...process.addresses },
     drain: { ...process.drain },
+  };
+}
+
+/** Clients of a forward proxy may know that it is one, and send the whole URL. */
+function hasDynamicBackend({ routes }: ListenerNode): boolean {
+  return routes.some(({ backends }) => backends.some(({ kind }) => kind === "dynamic"));
+}
+
+function accessLogValue({ process, accessLog }: Program): Printable {
+  const from = (label: string): Printable => imported(ACCESS_LOG_PATH, label);
+  return {
+    format: process.logFormat,
+    filter: accessLog?.filter && from("isLogged"),
+    fields: accessLog?.fields && from("logFields"),
   };
 }
 

@@ -7,6 +7,7 @@ import type {
   RouteNode,
 } from "../compiler/ir.ts";
 import type { BackendCode } from "./backends/backend.ts";
+import { dynamicBackend } from "./backends/dynamic.ts";
 import { hostBackend } from "./backends/host.ts";
 import { mcpBackend } from "./backends/mcp.ts";
 import { code, comment, type Hole, imported, importedType, join, literal, name } from "./code.ts";
@@ -24,9 +25,12 @@ export interface RouteModuleContext {
   /** The input files, for the header. */
   readonly inputs: string;
   readonly trace: Trace;
-  readonly listener: ListenerNode;
+  /** The listeners that serve it. */
+  readonly listeners: readonly ListenerNode[];
   /** The most bytes of a body that is read as a whole. */
   readonly maxBufferSize: number;
+  /** The variables that expressions of the access log read. */
+  readonly logged: ReadonlySet<string>;
 }
 
 /** The module of one route: its settings, its rules, and the chain from the request to the backend. */
@@ -42,8 +46,9 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
       maxBufferSize,
       policies: route.policies,
     });
-    if (made.defines !== undefined) variables.declare(made.defines);
-    return made;
+    if (made.defines === undefined) return made;
+    variables.declare(made.defines);
+    return context.logged.has(made.defines) ? noted(made, made.defines, variables) : made;
   });
   const backend = policies.some((policy) => policy.answers === true)
     ? NO_BACKEND
@@ -87,6 +92,16 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
   });
 }
 
+/** What a policy found out is kept for the access log. */
+function noted(made: PolicyCode, variable: string, variables: RouteVariables): PolicyCode {
+  const variablesOf = imported("gwc/runtime/telemetry/log-values", "logVariables");
+  const value = variables.argument(variable);
+  return {
+    ...made,
+    steps: [...made.steps, code`${variablesOf}(exchange).${name(variable)} = ${value};`],
+  };
+}
+
 /** A policy answers by itself. */
 const NO_BACKEND: BackendCode = {
   declarations: [],
@@ -123,7 +138,7 @@ function backendCode(
   route: RouteNode,
   policies: readonly PolicyCode[],
   variables: RouteVariables,
-  { trace, listener, maxBufferSize }: RouteModuleContext,
+  { trace, listeners, maxBufferSize }: RouteModuleContext,
 ): BackendCode {
   const [backend] = route.backends;
   if (backend === undefined) throw new Error(`route ${route.id} has no backend`);
@@ -134,10 +149,20 @@ function backendCode(
         policies.findLast((policy) => policy.forward !== undefined)?.forward,
         trace,
       );
+    case "dynamic":
+      return dynamicBackend(
+        backend,
+        policies.findLast((policy) => policy.forward !== undefined)?.forward,
+        trace,
+      );
     case "mcp": {
-      const hostnames = listener.table
-        .filter(({ entries }) => entries.some((entry) => entry.route === route.id))
-        .map(({ shared }) => shared);
+      const served = listeners.flatMap(({ table }) =>
+        table.flatMap(({ shared, entries }) => {
+          const matches = entries.flatMap((each) => (each.route === route.id ? each.match : []));
+          return matches.length === 0 ? [] : [{ hostname: shared, matches }];
+        }),
+      );
+      const hostnames = [...new Set(served.map(({ hostname }) => hostname))];
       return mcpBackend(backend, {
         route,
         trace,
@@ -147,9 +172,7 @@ function backendCode(
         allowOrigins: allowedOrigins(route.policies),
         hostnames: hostnames.includes("*") ? [] : hostnames,
         maxBufferSize,
-        reachesWellKnown: listener.table.some(({ entries }) =>
-          entries.some((entry) => entry.route === route.id && reachesWellKnown(entry.match)),
-        ),
+        reachesWellKnown: served.some(({ matches }) => matches.some(reachesWellKnown)),
       });
     }
   }

@@ -2,6 +2,7 @@ import type { KeepAliveSettings } from "../../runtime/http/connection-settings.t
 import type { AlpnProtocol, TlsVersion } from "../../runtime/http/tls.ts";
 import { below, type Origin } from "../diagnostics.ts";
 import { type CipherSuite, defaultFrontend, type FrontendConfig } from "../frontend.ts";
+import type { FileAccessLog } from "./access-log.ts";
 import { parseDuration } from "./duration.ts";
 
 /** `frontendPolicies` as the schema has let it through. */
@@ -9,6 +10,8 @@ export interface FrontendValue {
   readonly http?: HttpValue;
   readonly tls?: TlsValue;
   readonly tcp?: { readonly keepalives?: KeepAliveValue; readonly keepalive?: KeepAliveValue };
+  readonly accessLog?: FileAccessLog;
+  readonly logging?: FileAccessLog;
 }
 
 /** Keepalive as the schema has let it through. */

@@ -1,7 +1,6 @@
 import { type BackendPolicies, mergeBackendPolicies } from "../backend-policies.ts";
 import { below, type Diagnostics, type Origin } from "../diagnostics.ts";
 import type { CipherSuite } from "../frontend.ts";
-import type { ProcessSettings } from "../ir.ts";
 import { policyOf } from "../policies/index.ts";
 import type {
   BackendConfig,
@@ -14,8 +13,8 @@ import type {
   RouteResource,
   ValueMatchConfig,
 } from "../resources.ts";
+import { readAccessLogs, readLevels } from "./access-log.ts";
 import { readBackendPolicies } from "./backend-policies.ts";
-import { parseDuration } from "./duration.ts";
 import {
   type FrontendValue,
   readFrontend,
@@ -23,6 +22,7 @@ import {
   type TlsVersionValue,
 } from "./frontend.ts";
 import { spelledPolicies } from "./policy-spellings.ts";
+import { type ProcessConfig, readProcess } from "./process.ts";
 import type { ConfigValue } from "./values.ts";
 
 /** The resources of a validated standalone file; a policy that is given twice is reported. */
@@ -53,6 +53,8 @@ export function readStandalone(
     name,
     process: readProcess(file.config),
     frontend: readFrontend(file.frontendPolicies, origin),
+    accessLogs: readAccessLogs(file.config?.logging, file.frontendPolicies, origin),
+    logLevels: readLevels(file.config?.logging, below(origin, "config", "logging")),
     listeners,
     origin,
   };
@@ -67,16 +69,6 @@ interface FileConfig {
     readonly port: number;
     readonly listeners: readonly ListenerConfig[];
   }[];
-}
-
-/** `config` as the schema has let it through. */
-export interface ProcessConfig {
-  readonly statsAddr?: string;
-  readonly readinessAddr?: string;
-  readonly adminAddr?: string;
-  readonly logging?: { readonly format?: "text" | "json" };
-  readonly connectionMinTerminationDeadline?: string;
-  readonly connectionTerminationDeadline?: string;
 }
 
 interface ListenerConfig {
@@ -118,22 +110,6 @@ interface MatchValue {
 interface ValueMatchValue {
   readonly name: string;
   readonly value: { readonly exact?: string; readonly regex?: string };
-}
-
-/** The settings of the process, complete. */
-export function readProcess(config: ProcessConfig | undefined): ProcessSettings {
-  return {
-    accessLog: { format: config?.logging?.format ?? "text" },
-    addresses: {
-      stats: config?.statsAddr ?? "0.0.0.0:15020",
-      readiness: config?.readinessAddr ?? "0.0.0.0:15021",
-    },
-    adminAddress: config?.adminAddr ?? "127.0.0.1:15000",
-    drain: {
-      min: parseDuration(config?.connectionMinTerminationDeadline ?? "0s") ?? 0,
-      max: parseDuration(config?.connectionTerminationDeadline ?? "5s") ?? 5000,
-    },
-  };
 }
 
 function readListener(
@@ -179,8 +155,7 @@ function readRoute(
   return {
     kind: "route",
     name: route.name,
-    listeners: [listener],
-    hostnames: route.hostnames ?? [],
+    listeners: [{ listener, hostnames: route.hostnames ?? [] }],
     matches: matches ?? [readMatch({}, origin)],
     policies: readPolicies(route.policies ?? {}, below(origin, "policies"), diagnostics),
     backends: (route.backends ?? []).map((backend, index) =>
@@ -237,7 +212,7 @@ function readBackend(
   origin: Origin,
 ): BackendConfig {
   const own = readBackendPolicies(backend.policies, below(origin, "policies"));
-  const kind = backend.mcp === undefined ? "host" : "mcp";
+  const kind = (["mcp", "dynamic"] as const).find((each) => Object.hasOwn(backend, each)) ?? "host";
   const weight = typeof backend.weight === "number" ? { weight: backend.weight } : {};
   return {
     kind,

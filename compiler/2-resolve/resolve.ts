@@ -3,7 +3,9 @@ import type { Parsed } from "../1-parse/parse.ts";
 import { Diagnostics, type Outcome } from "../diagnostics.ts";
 import type { Host } from "../host.ts";
 import type { BindNode, CertificateFiles, ListenerNode, Program } from "../ir.ts";
+import { resolveLevels } from "../log-levels.ts";
 import type { GatewayResource, ListenerResource, Resource, RouteResource } from "../resources.ts";
+import { resolveAccessLog } from "./access-log.ts";
 import { compareHostnames } from "./hostnames.ts";
 import {
   type Cluster,
@@ -14,8 +16,8 @@ import {
 import { resolveTls } from "./listener-tls.ts";
 import { checkListeners } from "./listeners.ts";
 import { Names } from "./names.ts";
-import { type RouteContext, resolveRoute } from "./routes.ts";
-import { routingTable } from "./table.ts";
+import { type ResolvedRoute, type RouteContext, resolveHostnames, resolveRoute } from "./routes.ts";
+import { routingTable, type TableRoute } from "./table.ts";
 
 /** What is asked of a resolution. */
 export interface ResolveOptions {
@@ -53,7 +55,7 @@ export function resolve(parsed: Parsed, options: ResolveOptions, host: Host): Ou
 }
 
 function wantedGateways(
-  { gateways, inventory }: Cluster,
+  { gateways }: Cluster,
   { gateway: wanted, isSingle }: ResolveOptions,
   { files }: Parsed,
   diagnostics: Diagnostics,
@@ -67,10 +69,7 @@ function wantedGateways(
     const names = found.map(({ manifest: { namespace, name } }) => `${namespace}/${name}`);
     diagnostics.report("several-gateways", at, { names });
   }
-  // A Gateway with mistakes (reported) is no missing one.
-  if (found.length === 0 && (wanted !== undefined || inventory.all("Gateway").length === 0)) {
-    diagnostics.report("no-gateway", at, { found: wanted });
-  }
+  if (found.length === 0) diagnostics.report("no-gateway", at, { found: wanted });
   return found;
 }
 
@@ -101,15 +100,28 @@ function resolveGateway(
     resolvePath: (file) => (path.isAbsolute(file) ? file : path.join(folder, file)),
   };
   checkListeners(gateway, context);
+  const binds = resolveBinds(gateway, routes, context);
+  const accessLog = resolveAccessLog(gateway.accessLogs, keyHeaders(binds), diagnostics);
+  const logLevels = resolveLevels(gateway.logLevels, diagnostics);
   return {
     name,
     inputs: inputs.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
-    binds: resolveBinds(gateway, routes, context),
+    binds,
     process: gateway.process,
     connections: gateway.frontend.connections,
     maxBufferSize: gateway.frontend.maxBufferSize,
+    ...(accessLog === undefined ? {} : { accessLog }),
+    ...(logLevels === undefined ? {} : { logLevels }),
     ...(gateway.deployment === undefined ? {} : { deployment: gateway.deployment }),
   };
+}
+
+/** The headers that API keys stand in. */
+function keyHeaders(binds: readonly BindNode[]): readonly string[] {
+  const routes = binds.flatMap(({ listeners }) => listeners.flatMap((each) => each.routes));
+  return routes.flatMap(({ policies }) =>
+    policies.flatMap((use) => (use.kind === "apiKey" ? [use.settings.place.header] : [])),
+  );
 }
 
 function resolveBinds(
@@ -119,9 +131,15 @@ function resolveBinds(
 ): readonly BindNode[] {
   const listenerNames = new Names();
   const byListener = Map.groupBy(
-    routes.flatMap((route) => route.listeners.map((key) => ({ key, route }))),
-    ({ key }) => key,
+    routes.flatMap((route) => route.listeners.map((attachment) => ({ ...attachment, route }))),
+    ({ listener }) => listener,
   );
+  const resolved = new Map<RouteResource, ResolvedRoute>();
+  const resolveOnce = (route: RouteResource): ResolvedRoute => {
+    const known = resolved.get(route) ?? resolveRoute(route, context);
+    resolved.set(route, known);
+    return known;
+  };
   const byPort = Map.groupBy(gateway.listeners, (listener) => listener.port);
   return [...byPort.entries()].map(([port, listeners]) => ({
     port,
@@ -129,8 +147,11 @@ function resolveBinds(
     tls: resolveTls(listeners, gateway.frontend.tls, context.diagnostics),
     listeners: listeners
       .map((listener) => {
-        const own = (byListener.get(listener.key) ?? []).map(({ route }) => route);
-        return resolveListener(listener, listenerNames, own, context);
+        const own = (byListener.get(listener.key) ?? []).flatMap(({ route, hostnames }) => {
+          const names = resolveHostnames(hostnames, listener, route, context);
+          return names.length === 0 ? [] : [{ ...resolveOnce(route), hostnames: names }];
+        });
+        return resolveListener(listener, listenerNames.take(listener.name), own, context);
       })
       .sort((a, b) => compareHostnames(a.hostname, b.hostname)),
   }));
@@ -138,18 +159,17 @@ function resolveBinds(
 
 function resolveListener(
   listener: ListenerResource,
-  names: Names,
-  routes: readonly RouteResource[],
-  context: RouteContext,
+  id: string,
+  routes: readonly TableRoute[],
+  { diagnostics }: RouteContext,
 ): ListenerNode {
-  const own = routes.flatMap((route) => resolveRoute(route, listener, context) ?? []);
   return {
-    id: names.take(listener.name),
+    id,
     name: listener.name,
     hostname: listener.hostname,
     tls: certificateOf(listener),
-    routes: own.map(({ route }) => route),
-    table: routingTable(own, listener.hostname, context.diagnostics),
+    routes: routes.map(({ route }) => route),
+    table: routingTable(routes, listener.hostname, diagnostics),
     origin: listener.origin,
   };
 }

@@ -31,15 +31,13 @@ export interface RouteContext extends ListenerContext {
   readonly names: Names;
 }
 
-/** A route within one of its listeners; undefined when nothing of it could be resolved (reported). */
-export function resolveRoute(
-  resource: RouteResource,
-  listener: ListenerResource,
-  context: RouteContext,
-): TableRoute | undefined {
+/** A route with its matches, on whatever listeners. */
+export type ResolvedRoute = Omit<TableRoute, "hostnames">;
+
+/** Resolves a route, once for all of its listeners. */
+export function resolveRoute(resource: RouteResource, context: RouteContext): ResolvedRoute {
   const { origin } = resource;
   const name = resource.name ?? routeName(resource);
-  const hostnames = resolveHostnames(resource, listener, context);
   const matches = resource.matches.flatMap((match) => resolveMatch(match, context) ?? []);
   const { policies, answer } = reachedPolicies(resource, context);
   if (resource.backends.length === 0 && answer === undefined) {
@@ -47,6 +45,7 @@ export function resolveRoute(
   }
   const backends = resource.backends.flatMap((backend) => resolveBackend(backend, context) ?? []);
   checkShares(resource, context);
+  checkOpenProxy(resource, name, context);
   checkPassthrough(backends, context);
   const route: RouteNode = {
     id: context.names.take(...(resource.ids ?? [name])),
@@ -55,21 +54,16 @@ export function resolveRoute(
     backends: answer === undefined ? backends : [],
     origin,
   };
-  if (hostnames.length === 0 || matches.length === 0) return undefined;
-  return { route, hostnames, matches: [...matches, ...metadataMatches(route, matches)] };
-}
-
-/** A route without a name is called after its first path, or its first host name. */
-function routeName({ matches, hostnames }: RouteResource): string {
-  const path = matches[0]?.path.value.replace(/[^A-Za-z0-9]+/g, "-").replace(/^-|-$/g, "");
-  if (path !== undefined && path !== "") return path;
-  return hostnames[0] ?? "root";
+  // Without a good match (reported) it answers nothing.
+  if (matches.length === 0) return { route, matches };
+  return { route, matches: [...matches, ...metadataMatches(route, matches)] };
 }
 
 /** The route's own names, which say how specific it is, as far as the listener has any of them. */
-function resolveHostnames(
-  { hostnames, origin }: RouteResource,
+export function resolveHostnames(
+  hostnames: readonly string[],
   listener: ListenerResource,
+  { origin }: RouteResource,
   { diagnostics }: RouteContext,
 ): readonly string[] {
   if (hostnames.length === 0) return ["*"];
@@ -81,6 +75,13 @@ function resolveHostnames(
     }
     return isShared;
   });
+}
+
+/** A route without a name is called after its first path, or its first host name. */
+function routeName({ matches, listeners }: RouteResource): string {
+  const path = matches[0]?.path.value.replace(/[^A-Za-z0-9]+/g, "-").replace(/^-|-$/g, "");
+  if (path !== undefined && path !== "") return path;
+  return listeners[0]?.hostnames[0] ?? "root";
 }
 
 function resolveMatch(match: MatchConfig, context: RouteContext): RouteMatch | undefined {
@@ -160,12 +161,25 @@ function resolvePattern(
   return code;
 }
 
+/** Whoever reaches a dynamic backend may reach anything through it: a rule has to say who may. */
+function checkOpenProxy(
+  { policies, backends }: RouteResource,
+  route: string,
+  { diagnostics }: RouteContext,
+): void {
+  const dynamic = backends.find(({ kind }) => kind === "dynamic");
+  if (dynamic === undefined || policies.some(({ kind }) => kind === "authorization")) return;
+  diagnostics.report("open-proxy", keyOf(dynamic.origin), { route });
+}
+
 /** Several backends are plain HTTP ones, and one of them has a share. */
 function checkShares({ backends }: RouteResource, { diagnostics }: RouteContext): void {
   const [first] = backends;
   if (first === undefined) return;
-  const mcp = backends.length === 1 ? undefined : backends.find(({ kind }) => kind === "mcp");
-  if (mcp !== undefined) diagnostics.report("several-backends", keyOf(mcp.origin), {});
+  const only = backends.length === 1 ? undefined : backends.find(({ kind }) => kind !== "host");
+  if (only !== undefined) {
+    diagnostics.report("several-backends", keyOf(only.origin), { kind: only.kind });
+  }
   if (backends.every(({ weight }) => weight === 0)) {
     diagnostics.report("no-weight", keyOf(first.origin), {});
   }

@@ -1,4 +1,5 @@
 import type { Program } from "../ir.ts";
+import { servedRoutes } from "../program-routes.ts";
 import type { Bundle } from "./bundle.ts";
 
 /** `manifest.json`: what the bundle was made of, and what is in it and why. */
@@ -40,9 +41,7 @@ export function manifestOf(
 /** Which routes use each policy. */
 export function policyUsers(program: Program): Readonly<Record<string, readonly string[]>> {
   const users = new Map<string, string[]>();
-  for (const route of program.binds
-    .flatMap((bind) => bind.listeners)
-    .flatMap((listener) => listener.routes)) {
+  for (const { route } of servedRoutes(program)) {
     for (const { kind } of route.policies)
       users.set(kind, [...(users.get(kind) ?? []), route.name]);
   }

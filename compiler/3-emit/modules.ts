@@ -1,3 +1,4 @@
+import { accessLogModule } from "../../templates/access-log.ts";
 import { comment } from "../../templates/code.ts";
 import { mainModule } from "../../templates/main.ts";
 import type { PrintedModule } from "../../templates/print.ts";
@@ -5,6 +6,7 @@ import { routeModule } from "../../templates/route.ts";
 import { type Trace, traceNone, tracePath } from "../../templates/trace.ts";
 import { kebabCase } from "../2-resolve/names.ts";
 import type { Program } from "../ir.ts";
+import { servedRoutes } from "../program-routes.ts";
 import { lineAndColumn, locate, type SourceFile } from "../source.ts";
 import { inputNames } from "./input-names.ts";
 
@@ -25,20 +27,28 @@ export function emitModules(
     trace: tracer,
     routePath: (route) => `./${routePath(route)}`,
   });
-  const routes = program.binds
-    .flatMap((bind) => bind.listeners)
-    .flatMap((listener) =>
-      listener.routes.map((route) =>
-        routeModule(route, {
-          path: routePath(route.id),
-          inputs,
-          trace: tracer,
-          listener,
-          maxBufferSize,
-        }),
-      ),
-    );
-  return [main, ...routes];
+  const logged = loggedVariables(program);
+  const routes = servedRoutes(program).map(({ route, listeners }) =>
+    routeModule(route, {
+      path: routePath(route.id),
+      inputs,
+      trace: tracer,
+      listeners,
+      maxBufferSize,
+      logged,
+    }),
+  );
+  const { accessLog } = program;
+  return accessLog === undefined
+    ? [main, ...routes]
+    : [main, ...routes, accessLogModule(accessLog, { inputs, trace: tracer })];
+}
+
+/** The variables that the access log reads. */
+function loggedVariables({ accessLog }: Program): ReadonlySet<string> {
+  const { filter, fields } = accessLog ?? {};
+  const values = (fields?.added ?? []).map(({ value }) => value);
+  return new Set([...(filter?.variables ?? []), ...values.flatMap(({ variables }) => variables)]);
 }
 
 function routePath(route: string): string {

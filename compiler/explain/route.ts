@@ -81,10 +81,10 @@ function explainTraffic(
 ): RouteExplanation {
   const { listener, route, backend } = traffic;
   const { policyIndex } = cluster.context;
-  const parts = [...new Set(backend?.parts.values())].flatMap((part) =>
+  const parts = [...(backend?.parts ?? [])].flatMap(([target, part]) =>
     partPolicy(traffic, part, policyIndex).map((field) => ({
       ...field,
-      field: `${field.field} (target ${part})`,
+      field: `${field.field} (target ${target})`,
     })),
   );
   return {

@@ -29,6 +29,23 @@ export const connectionMessages = {
     explanation:
       "The token is put back before one of the backends is chosen. A backend that it is not meant for must not see it.",
   }),
+  "open-proxy": message<{ route: string }>({
+    severity: "error",
+    text: ({ route }) => `whoever reaches the route "${route}" may reach any host through it`,
+    hint: () =>
+      'add "authorization" to its policies, for example rules: [request.host == "api.example.com"]',
+    explanation:
+      "A dynamic backend connects to the host that the client names. Without an `authorization` rule on its route the " +
+      "gateway would be an open proxy. Addresses that are not public are refused in any case; `allowPrivate` opens some.",
+  }),
+  "dynamic-credential": message<Record<never, never>>({
+    severity: "error",
+    text: () => "the gateway's own credential would go to whatever host the client names",
+    hint: () => "give the hosts that are meant a route and a host backend of their own",
+    explanation:
+      "A dynamic backend connects to the host that the client names: a client could have the key sent to a server of its " +
+      "own. `passthrough` is possible, because the client's token is the client's to give.",
+  }),
   "unused-connection": message<{ name: string }>({
     severity: "error",
     text: ({ name }) => `the target "${name}" is a child process: nothing connects to it`,

@@ -100,13 +100,19 @@ export const referenceMessages = {
       "Redirects and direct responses answer by themselves. What comes after them in the request order, and the backend, " +
       "is left out of the gateway.",
   }),
-  "several-backends": message<Record<never, never>>({
+  "several-backends": message<{ kind: string }>({
     severity: "error",
-    text: () => "an mcp backend can't share a route with other backends",
-    hint: () =>
-      "put several servers under one mcp backend: its targets are merged into one endpoint",
+    text: ({ kind }) => {
+      const article = kind === "mcp" ? "an" : "a";
+      return `${article} ${kind} backend can't share a route with other backends`;
+    },
+    hint: ({ kind }) =>
+      kind === "mcp"
+        ? "put several servers under one mcp backend: its targets are merged into one endpoint"
+        : undefined,
     explanation:
-      "Requests are shared between plain HTTP backends by weight. An MCP session lives on the servers where it began.",
+      "Requests are shared between plain HTTP backends by weight. An MCP session lives on the servers where it began, and " +
+      "a dynamic backend goes where the request says.",
   }),
   "no-weight": message<Record<never, never>>({
     severity: "error",

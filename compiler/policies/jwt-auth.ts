@@ -1,6 +1,7 @@
 import type { ConfigValue } from "../1-parse/values.ts";
+import { resolveConnection } from "../2-resolve/backend-connection.ts";
 import { below, type Origin } from "../diagnostics.ts";
-import type { Text } from "../ir.ts";
+import type { BackendConnection, Text } from "../ir.ts";
 import { choice, list, notYet, object, type Schema, shortText } from "../schema.ts";
 import {
   type JwksConfig,
@@ -28,7 +29,13 @@ export interface JwtProviderNode {
   readonly audiences: readonly string[];
   readonly keys:
     | { readonly kind: "inline"; readonly keys: readonly PublicJwk[] }
-    | { readonly kind: "remote"; readonly url: Text; readonly cacheDuration: number };
+    | {
+        readonly kind: "remote";
+        readonly url: Text;
+        readonly cacheDuration: number;
+        /** How the server is reached; absent: as the URL says. */
+        readonly connection?: BackendConnection;
+      };
 }
 
 declare module "./policy.ts" {
@@ -116,8 +123,15 @@ export function resolveProviders(
         );
         return [];
       }
-      const { url, cacheDuration } = jwks;
-      return [{ issuer, audiences, keys: { kind: "remote", url, cacheDuration } }];
+      const { url, cacheDuration, policies } = jwks;
+      const connection = policies && resolveConnection(policies, context);
+      const keys = {
+        kind: "remote",
+        url,
+        cacheDuration,
+        ...(connection && { connection }),
+      } as const;
+      return [{ issuer, audiences, keys }];
     }
     const keys = publicKeys(jwks, context);
     return keys === undefined ? [] : [{ issuer, audiences, keys: { kind: "inline", keys } }];

@@ -1,4 +1,5 @@
 import type { ConfigValue } from "../1-parse/values.ts";
+import type { ServerConfig } from "../backend-policies.ts";
 import type { Diagnostics, Origin } from "../diagnostics.ts";
 import type { Host } from "../host.ts";
 import type { PolicyKind, PolicySettings } from "../ir.ts";
@@ -57,8 +58,8 @@ export interface ClusterForm<Config> {
 export interface ClusterContext {
   readonly origin: Origin;
   readonly diagnostics: Diagnostics;
-  /** The URL of the server that a backend reference leads to; undefined when there is none (reported). */
-  readonly serverUrl: (reference: ConfigValue, origin: Origin) => string | undefined;
+  /** The server that a backend reference leads to; undefined when there is none (reported). */
+  readonly server: (reference: ConfigValue, origin: Origin) => ServerConfig | undefined;
   /** The names of the mounted files of a Secret's keys, NAME/KEY; all of its keys, or those given. */
   readonly secretFiles: (
     name: string,

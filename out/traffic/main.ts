@@ -6,6 +6,7 @@ import { enter } from "gwc/runtime/http/enter";
 import type { Exchange, Handled } from "gwc/runtime/http/exchange";
 import { isUnder } from "gwc/runtime/http/path";
 import { notFound } from "gwc/runtime/http/refuse";
+import { isLogged, logFields } from "./access-log.ts";
 import { admin } from "./routes/admin.ts";
 import { catalogue } from "./routes/catalogue.ts";
 import { feedback } from "./routes/feedback.ts";
@@ -54,7 +55,7 @@ export const gateway: Gateway = {
       keepAliveTimeout: 20000,
     },
   },
-  accessLog: { format: "text" },
+  accessLog: { format: "text", filter: isLogged, fields: logFields },
   addresses: { stats: "0.0.0.0:15020", readiness: "0.0.0.0:15021" },
   drain: { min: 0, max: 5000 },
 };

@@ -42,7 +42,8 @@ export class Relay implements UpstreamHandler {
       exchange.abort();
       return;
     }
-    const { status, reason, message } = refusals[failure.kind];
+    const { status, reason, message } =
+      failure.isForbidden === true ? forbidden : refusals[failure.kind];
     refuse(exchange, status, reason, message);
   }
 }
@@ -53,6 +54,13 @@ const refusals = {
   timeout: { status: 504, reason: "Timeout", message: "upstream did not answer in time" },
   closed: { status: 502, reason: "UpstreamFailure", message: "upstream closed the connection" },
   protocol: { status: 502, reason: "UpstreamFailure", message: "upstream gave no valid answer" },
+} as const;
+
+/** What the client is told when it may not reach what it asked for. */
+export const forbidden = {
+  status: 403,
+  reason: "ForbiddenDestination",
+  message: "this destination is not allowed",
 } as const;
 
 /** The body's length when the upstream announced it. undici has checked that it is one number. */

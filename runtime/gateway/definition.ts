@@ -2,6 +2,7 @@ import type { ConnectionSettings } from "../http/connection-settings.ts";
 import type { Exchange, Handled } from "../http/exchange.ts";
 import type { TlsSettings } from "../http/tls.ts";
 import type { AccessLogSettings } from "../telemetry/access-log.ts";
+import type { LogLevels } from "../telemetry/log-level.ts";
 
 /** A compiled gateway: what generated `main.ts` exports and `startGateway` runs. */
 export interface Gateway {
@@ -9,6 +10,8 @@ export interface Gateway {
   readonly binds: readonly Bind[];
   readonly connections: ConnectionSettings;
   readonly accessLog: AccessLogSettings;
+  /** How much is logged; absent: `info` of everything. */
+  readonly logLevels?: LogLevels;
   readonly addresses: ServiceAddresses;
   readonly drain: DrainSettings;
 }
@@ -21,6 +24,8 @@ export interface Bind {
   readonly config: string;
   /** TLS for this port; one certificate per listener, chosen by SNI. Absent: plain HTTP. */
   readonly tls?: TlsSettings;
+  /** True where requests choose their destination: a client may send the target in absolute form. Absent: false. */
+  readonly isForwardProxy?: true;
   /** Routes and answers one request. */
   readonly handle: (exchange: Exchange) => Handled;
 }

@@ -140,14 +140,18 @@ function endpointKey(endpoint: Endpoint): string {
 /** The endpoints of a definition: its binds. */
 export function bindEndpoints(
   gateway: Gateway,
-  common: Omit<ServerBehaviour, "handle">,
+  common: Omit<ServerBehaviour, "handle" | "isForwardProxy">,
 ): Endpoint[] {
   return gateway.binds.map((bind) => ({
     host: undefined,
     port: bind.port,
     config: bind.config,
     tls: bind.tls,
-    behaviour: { handle: bind.handle, ...common },
+    behaviour: {
+      handle: bind.handle,
+      isForwardProxy: bind.isForwardProxy === true,
+      ...common,
+    },
   }));
 }
 

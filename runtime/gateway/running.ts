@@ -1,7 +1,8 @@
 import type { ConnectionSettings } from "../http/connection-settings.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { ServerBehaviour } from "../http/server.ts";
-import { type AccessLog, accessLog } from "../telemetry/access-log.ts";
+import { AccessLog } from "../telemetry/access-log.ts";
+import { letsThrough } from "../telemetry/log-level.ts";
 import { LogWriter } from "../telemetry/log-writer.ts";
 import { Metrics } from "../telemetry/metrics.ts";
 import { ProcessLog } from "../telemetry/process-log.ts";
@@ -54,7 +55,8 @@ class Running implements RunningGateway {
   readonly #listeners: Listeners;
   readonly #metrics = new Metrics();
   readonly #writer = new LogWriter(1);
-  #accessLog: AccessLog;
+  /** Undefined when the level of requests leaves no lines. */
+  #accessLog: AccessLog | undefined;
   #log: ProcessLog;
   #closing: Promise<void> | undefined;
   /** Replacements happen one after the other. */
@@ -67,8 +69,8 @@ class Running implements RunningGateway {
       this.#log.warn(message),
     );
     this.#listeners = new Listeners(this.#context);
-    this.#accessLog = accessLog(settings.logFormat, this.#writer);
-    this.#log = new ProcessLog(settings.logFormat, this.#writer);
+    this.#accessLog = this.#openAccessLog();
+    this.#log = new ProcessLog(settings.logFormat, settings.logLevels, this.#writer);
   }
 
   get ports(): readonly number[] {
@@ -76,6 +78,7 @@ class Running implements RunningGateway {
   }
 
   async open(): Promise<void> {
+    for (const remark of this.#settings.remarks) this.#log.warn(remark);
     await this.#serve(this.#definition, this.#settings);
   }
 
@@ -91,8 +94,14 @@ class Running implements RunningGateway {
     await this.#serve(next, settings);
     this.#definition = next;
     this.#settings = settings;
-    this.#accessLog = accessLog(settings.logFormat, this.#writer);
-    this.#log = new ProcessLog(settings.logFormat, this.#writer);
+    this.#accessLog = this.#openAccessLog();
+    this.#log = new ProcessLog(settings.logFormat, settings.logLevels, this.#writer);
+  }
+
+  #openAccessLog(): AccessLog | undefined {
+    const { logFormat: format, logLevels } = this.#settings;
+    if (!letsThrough(logLevels.request, "info")) return undefined;
+    return new AccessLog({ ...this.#definition.accessLog, format }, this.#writer);
   }
 
   routes(): readonly RouteCount[] {
@@ -137,11 +146,13 @@ class Running implements RunningGateway {
         this.#metrics.malformed += 1;
       },
       warn: (message) => this.#log.warn(message),
+      broken: this.#log.connections,
     });
     const opened = await this.#listeners.serve([
       ...binds,
       ...this.#services(settings, connections),
     ]);
+    this.#context.ports = new Set(this.#listeners.ports.map(({ port }) => port));
     for (const { endpoint, port } of opened) {
       if (binds.includes(endpoint)) this.#log.info(`listening on 0.0.0.0:${port}`);
       else this.#log.info(`${endpoint.config} on ${endpoint.host ?? "0.0.0.0"}:${port}`);
@@ -154,10 +165,12 @@ class Running implements RunningGateway {
       const nothing = () => {};
       return {
         handle,
+        isForwardProxy: false,
         ended: nothing,
         failed: reportFailure,
         malformed: nothing,
         warn: nothing,
+        broken: undefined,
         connections,
       };
     };
@@ -170,7 +183,7 @@ class Running implements RunningGateway {
 
   #ended(exchange: Exchange, status: number | undefined, duration: number): void {
     this.#metrics.request(exchange, status, duration);
-    this.#accessLog.request(exchange, status, duration);
+    this.#accessLog?.request(exchange, status, duration);
   }
 }
 

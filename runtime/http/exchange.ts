@@ -1,5 +1,6 @@
 import type { RequestVariables } from "../cel/variables.ts";
 import type { GatewayContext } from "../gateway/context.ts";
+import type { LogVariables } from "../telemetry/log-values.ts";
 import type { AnswerSink } from "./answer-sink.ts";
 import type { BodySource } from "./body.ts";
 
@@ -92,6 +93,8 @@ export interface Exchange extends RequestVariables {
   end(): void;
   /** Breaks the connection off: the only honest end of an answer that can't be completed. */
   abort(): void;
+  /** The header list of the answer as it was sent; empty before. */
+  readonly answerHeaders: readonly string[];
   /** True once `respond` or `respondHead` was called. */
   readonly isAnswered: boolean;
   /** True once the answer ended or the client left: nothing more can be sent. */
@@ -117,6 +120,8 @@ export interface ExchangeRecord {
   upstream: string | undefined;
   /** Who an API key or a password says the client is, for what belongs to one client (an MCP session); never logged. */
   caller: string | undefined;
+  /** What expressions of the log read; undefined until a policy notes something for them. */
+  logVariables: LogVariables | undefined;
   /** Further log fields by name, in the order they were set: `jwt.sub`, `mcp.method.name`, `gen_ai.tool.name`, ... */
   fields: Map<string, string> | undefined;
 }
@@ -131,6 +136,7 @@ export type RefusalReason =
   | "APIKeyAuth"
   | "ExtAuth"
   | "Authorization"
+  | "ForbiddenDestination"
   | "Csrf"
   | "RateLimit"
   | "ExtProc"

@@ -17,6 +17,8 @@ export interface Http2Port {
   readonly serve: (request: Http2Request, answer: Http2Answer, hasBody: boolean) => void;
   /** A connection was ended for what its client sent. */
   readonly malformed: () => void;
+  /** Why a connection was broken off. */
+  readonly broken: (error: NodeJS.ErrnoException, socket: Socket) => void;
 }
 
 /** HTTP/2 settings and what other versions share with it. */
@@ -49,6 +51,7 @@ export class Http2Connections {
     session.once("close", () => this.#sessions.delete(session));
     keepAlive(session, limits);
     session.on("error", (error: NodeJS.ErrnoException) => {
+      this.#port.broken(error, socket);
       if (error.code?.startsWith("ERR_HTTP2_") === true) this.#port.malformed();
     });
     session.setTimeout(limits.idleTimeout, () => session.close());

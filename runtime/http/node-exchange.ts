@@ -18,12 +18,14 @@ export class NodeExchange extends RequestHead implements Exchange {
   readonly gateway: GatewayContext;
   refusalFormat: "text" | "json-rpc" = "text";
   bufferedBody: Uint8Array | undefined;
+  answerHeaders: HeaderList = [];
   readonly record: ExchangeRecord = {
     route: undefined,
     listener: undefined,
     reason: undefined,
     upstream: undefined,
     caller: undefined,
+    logVariables: undefined,
     fields: undefined,
   };
 
@@ -141,6 +143,7 @@ export class NodeExchange extends RequestHead implements Exchange {
     const head = this.#edits === undefined ? [...headers] : this.#edits.apply(headers);
     for (let i = 0; i < head.length; i += 2) validateHeaderValue(head[i] ?? "", head[i + 1] ?? "");
     head.push("connection", "Upgrade", "upgrade", upgrade.protocol);
+    this.answerHeaders = head;
     this.#isAnswered = true;
     this.#isFlushed = true;
     return upgrade.accept(head);
@@ -253,6 +256,7 @@ export class NodeExchange extends RequestHead implements Exchange {
       this.#edits = undefined;
       throw error;
     }
+    this.answerHeaders = head;
     this.#isAnswered = true;
   }
 

@@ -21,7 +21,7 @@ export class RequestHead implements RequestVariables {
   constructor(request: WireRequest, facts: RequestFacts) {
     this.request = request;
     this.method = request.method ?? "";
-    this.target = request.url ?? "";
+    this.target = facts.target ?? request.url ?? "";
     this.forwardMethod = this.method;
     this.forwardTarget = this.target;
     this.host = facts.host;

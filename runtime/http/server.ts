@@ -20,6 +20,8 @@ import type { WireAnswer, WireRequest } from "./wire.ts";
 export interface ServerBehaviour {
   /** Routes and answers one request. */
   readonly handle: (exchange: Exchange) => Handled;
+  /** Whether clients may send targets in absolute form: `GET http://host/path`. */
+  readonly isForwardProxy: boolean;
   /**
    * Called once when an exchange has ended, after `duration` milliseconds. `status` is undefined when the client left
    * unanswered.
@@ -31,6 +33,8 @@ export interface ServerBehaviour {
   readonly malformed: () => void;
   /** Something the operator should know: a certificate that can't be used. */
   readonly warn: (message: string) => void;
+  /** Why a connection was broken off, for a log that wants to know. */
+  readonly broken: ((message: string) => void) | undefined;
   /** How connections are held; those that are open keep what they were opened with. */
   readonly connections: ConnectionSettings;
 }
@@ -66,6 +70,7 @@ export class HttpServer {
       settings: () => http2Limits(this.#behaviour.connections),
       serve: (request, answer, hasBody) => this.#serve(request, answer, { hasBody }),
       malformed: () => this.#behaviour.malformed(),
+      broken: (error, socket) => this.#broken(error, socket),
     });
     const serve = (request: IncomingMessage, response: ServerResponse) =>
       this.#serve(request, response, {});
@@ -81,9 +86,12 @@ export class HttpServer {
       this.#serve(request, response, { expectsContinue: true }),
     );
     this.#server.on("upgrade", (request, socket, head) => this.#upgrade(request, socket, head));
-    // A forward proxy's method (RFC 9110 9.3.6): this is none.
-    this.#server.on("connect", (_request, socket) => closeWith(socket, "400 Bad Request"));
+    // Tunnels by CONNECT (RFC 9110 9.3.6) are for nobody: a forward proxy sees each request, or passes TLS by its SNI.
+    this.#server.on("connect", (_request, socket) =>
+      closeWith(socket, this.#behaviour.isForwardProxy ? "501 Not Implemented" : "400 Bad Request"),
+    );
     this.#server.on("clientError", (error, socket) => {
+      this.#broken(error, socket);
       if (answerClientError(error, socket)) this.#behaviour.malformed();
     });
     this.#takeConnections(certificates === undefined ? "connection" : "secureConnection");
@@ -200,6 +208,14 @@ export class HttpServer {
     this.#upgraded.add(connection);
     connection.once("close", () => this.#upgraded.delete(connection));
     this.#serve(request, new UpgradeAnswer(request, connection, head), {});
+  }
+
+  /** Tells with codes only: messages of parsers may quote what was sent. */
+  #broken(error: NodeJS.ErrnoException, socket: Duplex): void {
+    const { broken } = this.#behaviour;
+    if (broken === undefined) return;
+    const peer = "remoteAddress" in socket ? `${socket.remoteAddress}` : "a client";
+    broken(`the connection of ${peer} is broken off: ${error.code ?? error.name}`);
   }
 
   #serve(request: WireRequest, answer: WireAnswer, framing: Framing): void {

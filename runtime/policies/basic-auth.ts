@@ -4,7 +4,8 @@ import { lateError } from "../gateway/startup-error.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
 import { PasswordFile } from "../passwords/password-file.ts";
-import { VerifiedLogins } from "../passwords/verified-logins.ts";
+import { passwordPool } from "../passwords/password-pool.ts";
+import { type Login, VerifiedLogins } from "../passwords/verified-logins.ts";
 
 /** Who may log in. */
 export interface BasicAuthSettings {
@@ -57,14 +58,13 @@ export async function requireBasicAuth(
 ): Promise<BasicUser | undefined> {
   const login = loginOf(exchange);
   if (login === undefined) return refuseLogin(exchange, auth);
-  const { username, password } = login;
-  const verdict = await auth.logins.check(auth.passwords(exchange.gateway), username, password);
+  const verdict = await verdictOn(login, exchange, auth);
   if (verdict === "busy") {
     const message = "authentication failure: too many logins wait for their check";
     refuse(exchange, 503, "BasicAuth", message, ["retry-after", "1"]);
     return undefined;
   }
-  return verdict ? consume(exchange, username) : refuseLogin(exchange, auth);
+  return verdict ? consume(exchange, login) : refuseLogin(exchange, auth);
 }
 
 /** Optional: as strict for a request with a login; null for one without. */
@@ -82,12 +82,19 @@ export async function observeBasicAuth(
 ): Promise<BasicUser | null> {
   const login = loginOf(exchange);
   if (login === undefined) return null;
-  const { username, password } = login;
-  const verdict = await auth.logins.check(auth.passwords(exchange.gateway), username, password);
-  return verdict === true ? consume(exchange, username) : null;
+  const verdict = await verdictOn(login, exchange, auth);
+  return verdict === true ? consume(exchange, login) : null;
 }
 
-function consume(exchange: Exchange, username: string): BasicUser {
+function verdictOn(
+  login: Login,
+  { gateway }: Exchange,
+  auth: BasicAuth,
+): boolean | "busy" | Promise<boolean> {
+  return auth.logins.check(auth.passwords(gateway), login, () => passwordPool(gateway));
+}
+
+function consume(exchange: Exchange, { username }: Login): BasicUser {
   exchange.removeRequestHeader("authorization");
   exchange.record.caller = `user ${username}`;
   return { username };
@@ -108,14 +115,13 @@ function hasLogin(exchange: Exchange): boolean {
 const maxLogin = 1024;
 
 /** User and password (RFC 7617 2): at the first colon; control characters are in neither. */
-function loginOf(
-  exchange: Exchange,
-): { readonly username: string; readonly password: string } | undefined {
+function loginOf(exchange: Exchange): Login | undefined {
   if (!hasLogin(exchange)) return undefined;
   const encoded = exchange.header("authorization")?.slice(6).trim() ?? "";
   if (encoded.length > maxLogin || !/^[A-Za-z0-9+/]+=*$/.test(encoded)) return undefined;
   const login = Buffer.from(encoded, "base64").toString("utf8");
   const colon = login.indexOf(":");
   if (colon === -1 || /[\u0000-\u001f\u007f\ufffd]/.test(login)) return undefined;
-  return { username: login.slice(0, colon), password: login.slice(colon + 1) };
+  const source = exchange.remoteAddress;
+  return { username: login.slice(0, colon), password: login.slice(colon + 1), source };
 }

@@ -1,4 +1,4 @@
-import type { BackendConnection, BackendTlsNode, Text } from "../../compiler/ir.ts";
+import type { BackendConnection, BackendTlsNode, MountedFile, Text } from "../../compiler/ir.ts";
 import { type Code, code, imported, literal, type Printable } from "../code.ts";
 
 /** The connections to an upstream. */
@@ -10,13 +10,27 @@ export function openUpstream(url: Text, connection: BackendConnection): Code {
 /** Where an upstream is and how it is reached, as the runtime takes it. */
 export function upstreamSettings(
   url: Text,
-  { tls, isPassthrough: _, keepAlive, ...rest }: BackendConnection,
+  connection: BackendConnection,
 ): Readonly<Record<string, Printable | undefined>> {
   return {
-    url: upstreamUrl(url, tls !== undefined),
+    url: upstreamUrl(url, connection.tls !== undefined),
+    ...connectionSettings(connection),
+  };
+}
+
+/** How an upstream is reached, wherever it is. */
+export function connectionSettings({
+  tls,
+  isPassthrough: _,
+  keepAlive,
+  authorization,
+  ...rest
+}: BackendConnection): Readonly<Record<string, Printable | undefined>> {
+  return {
     ...rest,
     keepAlive: keepAlive && { ...keepAlive },
     tls: tls && tlsSettings(tls),
+    authorization: authorization && credential(authorization),
   };
 }
 
@@ -59,7 +73,24 @@ function tlsSettings({
   };
 }
 
-function path(text: Text | undefined): Code | undefined {
-  const file = imported("gwc/runtime/gateway/late", "file");
-  return text === undefined ? undefined : code`${file}(${literal(text)})`;
+/** What stands in a file is followed: it changes when the mounted Secret does. */
+function credential(value: Text | MountedFile): Printable {
+  if (typeof value === "string" || value.kind === "late") return value;
+  const open = imported("gwc/runtime/http/credential-file", "credentialFile");
+  return code`${open}(${path(value)})`;
+}
+
+const LATE = "gwc/runtime/gateway/late";
+const OPEN = {
+  late: imported(LATE, "file"),
+  secret: imported(LATE, "secretFile"),
+  configMap: imported(LATE, "configMapFile"),
+};
+
+function path(file: Text | MountedFile): Code;
+function path(file: Text | MountedFile | undefined): Code | undefined;
+function path(file: Text | MountedFile | undefined): Code | undefined {
+  if (file === undefined) return undefined;
+  if (typeof file === "string" || file.kind === "late") return code`${OPEN.late}(${literal(file)})`;
+  return code`${OPEN[file.kind]}(${literal(file.file)})`;
 }

@@ -57,6 +57,7 @@ export function hostBackend(
 
 const NOTHING = { first: [], guard: [], isAsync: false } as const;
 
-function plainForward(upstream: Code): Code {
+/** Passes the request on, once. */
+export function plainForward(upstream: Code): Code {
   return code`${imported("gwc/runtime/backends/host", "forward")}(exchange, ${upstream})`;
 }

@@ -1,7 +1,11 @@
 import type { PolicySettings } from "../../compiler/ir.ts";
+import { openUpstream } from "../backends/connection.ts";
 import { code, imported, literal, type Printable } from "../code.ts";
 import { awaitedIdentitySteps } from "../identity.ts";
 import type { PolicyTemplate } from "./policy.ts";
+
+type Keys = PolicySettings["jwtAuth"]["providers"][number]["keys"];
+type RemoteKeys = Extract<Keys, { kind: "remote" }>;
 
 const MODULE = "gwc/runtime/policies/jwt-auth";
 
@@ -31,7 +35,11 @@ export function jwtSettings(providers: PolicySettings["jwtAuth"]["providers"]): 
       keys:
         keys.kind === "inline"
           ? code`${imported("gwc/runtime/jwt/key-source", "inlineKeys")}(${literal(keys.keys as readonly Printable[])})`
-          : code`${imported("gwc/runtime/jwt/remote-keys", "remoteKeys")}(${literal({ url: keys.url, cacheDuration: keys.cacheDuration })})`,
+          : code`${imported("gwc/runtime/jwt/remote-keys", "remoteKeys")}(${literal(remoteSettings(keys))})`,
     })),
   };
+}
+
+function remoteSettings({ url, cacheDuration, connection }: RemoteKeys): Printable {
+  return { url, cacheDuration, server: connection && openUpstream(url, connection) };
 }

@@ -12,6 +12,7 @@ import { compileFile } from "../support/build.ts";
 /** A compiled gateway that runs as a process of its own; it is gone when the test has finished. */
 export interface CompiledGateway {
   readonly port: number;
+  readonly pid: number;
   /** Where it runs: relative paths of its configuration start here. */
   readonly folder: string;
   /** All that it printed so far. */
@@ -67,7 +68,8 @@ function configuration({ file, listeners }: GatewayOptions, port: number): strin
   return JSON.stringify({ ...file, binds: [{ port, listeners }] });
 }
 
-async function startBundle(
+/** Runs a bundle that has been written to a folder. */
+export async function startBundle(
   folder: string,
   port: number,
   env: Readonly<Record<string, string>>,
@@ -97,6 +99,7 @@ async function startBundle(
   await seen(/listening on/);
   return {
     port,
+    pid: child.pid ?? 0,
     folder,
     output: () => output,
     seen,

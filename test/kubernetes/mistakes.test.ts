@@ -47,6 +47,18 @@ it.each([
     said: ['wrong-target: "frontend" can\'t target "own" of Gateway "default/gw"'],
   },
   {
+    what: "an access log with a field that is added twice and one that is not there",
+    document: policy(
+      target("Gateway", "gw"),
+      "frontend: {accessLog: {attributes: {remove: [http.metod], " +
+        "add: [{name: a, expression: '1'}, {name: a, expression: '2'}]}}}",
+    ),
+    said: [
+      'duplicate-log-field: the log field "a" is added twice',
+      'unknown-log-field: access lines have no field "http.metod"',
+    ],
+  },
+  {
     what: "a traffic section on a Service",
     document: policy(target("Service", "web"), cors),
     said: ['wrong-target: "traffic" can\'t target Service "default/web"'],
@@ -288,6 +300,9 @@ it("a Gateway of another controller is left alone, and several of ours are sever
   expect(complaintsAbout(...foreign)).toEqual([
     'foreign-gateway: Gateway "default/theirs" is left to its controller, "example.com/them"',
   ]);
+  expect(complaints(checkManifests(foreign.join("\n---\n")))).toContain(
+    "1 no-gateway: there is no Gateway of gwc's in these manifests",
+  );
   const second = listener("{name: a, port: 9090, protocol: HTTP}");
   const text = [world, backend, second].join("\n---\n");
   expect(checkManifests(text).programs.map(({ name }) => name)).toEqual(["gw", "tls"]);

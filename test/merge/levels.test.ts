@@ -113,7 +113,7 @@ function effective(text: string, isPart: boolean): readonly EffectiveField[] {
   const [traffic] = trafficOf(cluster, route);
   if (traffic === undefined) throw new Error("the route is not attached");
   return isPart
-    ? partPolicy(traffic, "one", cluster.context.policyIndex)
+    ? partPolicy(traffic, { name: "one" }, cluster.context.policyIndex)
     : effectivePolicy(traffic, cluster.context.policyIndex);
 }
 

@@ -1,5 +1,16 @@
 import { CIPHER_SUITES } from "../../frontend.ts";
-import { choice, duration, integer, list, notYet, object, type Schema } from "../../schema.ts";
+import {
+  choice,
+  duration,
+  expression,
+  integer,
+  list,
+  map,
+  notYet,
+  object,
+  type Schema,
+  text,
+} from "../../schema.ts";
 
 /** Spellings of TLS versions; YAML reads a bare 1.2 as a number. */
 const TLS_VERSIONS = ["TLS_V1_2", "TLS_V1_3", "1.2", "1.3", 1.2, 1.3];
@@ -116,14 +127,44 @@ export function frontendSchema(): Schema {
         { keepalives: keepAliveSchema(), keepalive: keepAliveSchema() },
         { exactlyOneOf: ["keepalives", "keepalive"], description: "TCP with clients." },
       ),
-      accessLog: notYet("frontendPolicies.accessLog"),
-      logging: notYet("frontendPolicies.logging"),
+      accessLog: accessLogSchema(),
+      logging: { ...accessLogSchema(), aliasOf: "accessLog" },
       tracing: notYet("tracing"),
       networkAuthorization: notYet("authorization of connections"),
       networkExtAuthz: notYet("external authorization of connections"),
       proxy: notYet("the PROXY protocol"),
       connect: notYet("the CONNECT method"),
     },
-    { description: "How the gateway meets its clients, on every bind." },
+    {
+      atMostOneOf: ["accessLog", "logging"],
+      description: "How the gateway meets its clients, on every bind.",
+    },
+  );
+}
+
+/** Fields of access lines that are left out or added. */
+export function logFieldsSchema(): Readonly<Record<"remove" | "add", Schema>> {
+  return {
+    remove: list(text("A field's name: `http.version`.", { maxLength: 64 }), {
+      minItems: 1,
+      maxItems: 32,
+      description: "Fields that are left out.",
+    }),
+    add: map(expression("A CEL expression: the field's value; one that fails is left out."), {
+      minProperties: 1,
+      description: "Fields beside the usual ones, or in their place.",
+    }),
+  };
+}
+
+function accessLogSchema(): Schema {
+  return object(
+    {
+      filter: expression("Which requests have a line: a CEL expression that is true for them."),
+      ...logFieldsSchema(),
+      otlp: notYet("access lines over OTLP"),
+      database: notYet("access lines in a database"),
+    },
+    { atLeastOneOf: ["filter", "remove", "add"], description: "The access log." },
   );
 }

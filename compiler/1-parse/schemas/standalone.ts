@@ -2,6 +2,7 @@ import { policies } from "../../policies/index.ts";
 import {
   choice,
   duration,
+  expression,
   integer,
   list,
   notYet,
@@ -12,7 +13,13 @@ import {
 } from "../../schema.ts";
 import { spellingSchemas } from "../policy-spellings.ts";
 import { backendPolicySchemas, ownPoliciesSchema } from "./backend-policies.ts";
-import { cipherSuitesSchema, frontendSchema, tlsVersionSchema } from "./frontend.ts";
+import { dynamicSchema } from "./dynamic.ts";
+import {
+  cipherSuitesSchema,
+  frontendSchema,
+  logFieldsSchema,
+  tlsVersionSchema,
+} from "./frontend.ts";
 
 const PATH = { pattern: "^/", form: 'a path that begins with "/"' } as const;
 
@@ -90,9 +97,19 @@ export const processSchema: Schema = object(
     logging: object(
       {
         format: choice("How access lines are written.", ["text", "json"], { default: "text" }),
-        level: notYet("log levels"),
-        filter: notYet("a filter of access lines"),
-        fields: notYet("changed fields of access lines"),
+        level: {
+          type: ["string", "array"],
+          items: text("A directive: `warn`, or `request=warn`."),
+          minLength: 1,
+          description:
+            "What is logged, as RUST_LOG says it: `info`, or `info,request=warn,connection=debug`.",
+          default: "info",
+        },
+        filter: expression("Which requests have a line: a CEL expression that is true for them."),
+        fields: object(logFieldsSchema(), {
+          atLeastOneOf: ["remove", "add"],
+          description: "What access lines hold.",
+        }),
       },
       { description: "Logging." },
     ),
@@ -257,7 +274,7 @@ function backendSchema(): Schema {
       service: notYet("mesh services"),
       backend: notYet("named backends"),
       internal: notYet("internal backends"),
-      dynamic: notYet("dynamic forward proxying"),
+      dynamic: dynamicSchema("request (Host)", "80, or 443 with backendTLS"),
       ai: notYet("LLM backends"),
       aws: notYet("AWS backends"),
       routeGroup: notYet("route groups"),

@@ -36,6 +36,11 @@ export function fieldValues(
   });
 }
 
+/** Whether a field says how a backend is reached, whatever is spoken to it. */
+export function isConnection(field: string): boolean {
+  return /^backend\.(tcp|tls|http|auth)(\.|$)/.test(field);
+}
+
 /** Whether the values of a field are joined rather than replaced: the policy that it belongs to says so. */
 export function isJoined(field: string): boolean {
   return JOINED.has(field.replace(".PreRouting.", "."));

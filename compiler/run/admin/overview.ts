@@ -109,6 +109,8 @@ function backend(node: BackendNode): Html {
   switch (node.kind) {
     case "host":
       return html`<div><code>${lateText(node.url)}</code></div>`;
+    case "dynamic":
+      return html`<div>the host of each request</div>`;
     case "mcp":
       return html`${node.targets.map(
         (target) =>

@@ -9,6 +9,7 @@ import type { Exchange } from "gwc/runtime/http/exchange";
 import { refuseUnauthorized } from "gwc/runtime/policies/authorization";
 import { openBasicAuth, passwordsInFile, requireBasicAuth } from "gwc/runtime/policies/basic-auth";
 import { type CsrfSettings, refuseCrossSite } from "gwc/runtime/policies/csrf";
+import { logVariables } from "gwc/runtime/telemetry/log-values";
 
 // gateway.yaml binds[0].listeners[0].routes[3].policies.basicAuth
 const passwords = openBasicAuth({
@@ -36,6 +37,7 @@ const upstream = openUpstream({
 export async function admin(exchange: Exchange): Promise<void> {
   const basicAuth = await requireBasicAuth(exchange, passwords);
   if (basicAuth === undefined) return;
+  logVariables(exchange).basicAuth = basicAuth;
   if (!isAuthorized(basicAuth, exchange)) return refuseUnauthorized(exchange);
   if (refuseCrossSite(exchange, csrf)) return;
   return forward(exchange, upstream);
