@@ -1,16 +1,18 @@
 import type { TlsVersion } from "../runtime/http/tls.ts";
 import type { ConfigValue } from "./1-parse/values.ts";
+import type { AccessLogConfig } from "./access-log.ts";
 import type { BackendPolicies } from "./backend-policies.ts";
 import type { Origin } from "./diagnostics.ts";
 import type { CipherSuite, FrontendConfig } from "./frontend.ts";
 import type { DeploymentNode, PolicyKind, ProcessSettings } from "./ir.ts";
+import type { LevelsConfig } from "./log-levels.ts";
 import type { PolicyConfigs } from "./policies/policy.ts";
 
 /**
  * Where the front ends meet: what the user declared, every name still a string. Aliases and spellings of one form or
  * the other are gone.
  */
-export type Resource = GatewayResource | RouteResource;
+export type Resource = GatewayResource | RouteResource | TcpRouteResource;
 
 /** A gateway and its listeners. */
 export interface GatewayResource {
@@ -18,6 +20,10 @@ export interface GatewayResource {
   readonly name: string;
   readonly process: ProcessSettings;
   readonly frontend: FrontendConfig;
+  /** What is said of the access log: a later filter or field counts instead of an earlier one. */
+  readonly accessLogs: readonly AccessLogConfig[];
+  /** What is said of log levels; the last one counts. */
+  readonly logLevels: readonly LevelsConfig[];
   /** How a cluster runs it; absent for a standalone file. */
   readonly deployment?: DeploymentNode;
   readonly listeners: readonly ListenerResource[];
@@ -35,8 +41,10 @@ export interface ListenerResource {
   readonly portOrigin: Origin;
   /** `*` for every name. */
   readonly hostname: string;
-  readonly protocol: "HTTP" | "HTTPS";
+  readonly protocol: "HTTP" | "HTTPS" | "TLS" | "TCP";
   readonly tls: ListenerTlsResource | undefined;
+  /** What happens before the route is chosen. */
+  readonly policies: readonly PolicyConfig[];
   readonly origin: Origin;
 }
 
@@ -63,6 +71,19 @@ export interface RouteResource {
   /** Where it is served. */
   readonly listeners: readonly RouteAttachment[];
   readonly matches: readonly MatchConfig[];
+  readonly policies: readonly PolicyConfig[];
+  readonly backends: readonly BackendConfig[];
+  readonly origin: Origin;
+}
+
+/** A route of connections whose bytes are passed on. */
+export interface TcpRouteResource {
+  readonly kind: "tcpRoute";
+  readonly name: string | undefined;
+  readonly ids?: readonly string[];
+  /** Hostnames are server names. */
+  readonly listeners: readonly RouteAttachment[];
+  /** Authorization at most: nothing else acts on a connection. */
   readonly policies: readonly PolicyConfig[];
   readonly backends: readonly BackendConfig[];
   readonly origin: Origin;
@@ -105,7 +126,7 @@ export type PolicyConfig = {
 
 /** A backend as configured, validated by the file's schema. */
 export interface BackendConfig {
-  readonly kind: "host" | "mcp";
+  readonly kind: "host" | "dynamic" | "mcp";
   readonly config: ConfigValue;
   /** How it is reached, what its route says included; absent: nothing of it is configured. */
   readonly policies?: BackendPolicies;

@@ -1,5 +1,6 @@
+import { isIP } from "node:net";
 import { Ajv, type ValidateFunction } from "ajv";
-import type { Schema, ValueCheck } from "../schema.ts";
+import { isWritable, type Schema, type ValueCheck } from "../schema.ts";
 import { parseDuration } from "./duration.ts";
 
 /**
@@ -41,6 +42,7 @@ export function compileSchema(schema: Schema, keys: ReadonlySet<string>): Valida
   ajv.addFormat("gatewayDuration", /^([0-9]{1,5}(h|m|s|ms)){1,4}$/);
   ajv.addFormat("url", isHttpUrl);
   ajv.addFormat("hostname", isHostname);
+  ajv.addFormat("cidr", isAddressRange);
   ajv.addFormat(
     "address",
     (text: string) =>
@@ -61,7 +63,7 @@ export function compileSchema(schema: Schema, keys: ReadonlySet<string>): Valida
 function usedPart(schema: Schema, keys: ReadonlySet<string>): Schema {
   const { properties, additionalProperties, items } = schema;
   const used = Object.entries(properties ?? {}).filter(
-    ([name, each]) => each.notYet === undefined && keys.has(name),
+    ([name, each]) => isWritable(each) && keys.has(name),
   );
   return {
     ...schema,
@@ -100,6 +102,14 @@ function isHttpUrl(text: string): boolean {
     url.username === "" &&
     url.password === ""
   );
+}
+
+/** An IP address, or a range of them (RFC 4632, RFC 4291 2.3). */
+function isAddressRange(text: string): boolean {
+  const [address = "", prefix, ...rest] = text.split("/");
+  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  if (bits < 0 || address.includes("%") || rest.length > 0) return false;
+  return prefix === undefined || (/^[0-9]{1,3}$/.test(prefix) && Number(prefix) <= bits);
 }
 
 /** A DNS name, exact or with a first label `*` (Gateway API `Hostname`). */

@@ -74,12 +74,9 @@ function reportUnreachable(
       diagnostics.report("unreachable-match", entry.match.origin, { by: other.name }, related);
     } else if (!reported.has(entry.route)) {
       reported.add(entry.route);
-      diagnostics.report(
-        "unreachable-route",
-        route.origin,
-        { route: route.name, by: other.name },
-        related,
-      );
+      // A file is one author's; in a cluster it is no error to come second.
+      const code = route.origin.resource === undefined ? "unreachable-route" : "shadowed-route";
+      diagnostics.report(code, route.origin, { route: route.name, by: other.name }, related);
     }
   }
 }

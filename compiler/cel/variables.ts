@@ -47,11 +47,13 @@ function codeOf(row: Row, phase: CelPhase, present: readonly string[]): Code | u
   const reached = isSure ? row.code.replace(/^mcp\?/, "mcp") : row.code;
   const code = present.reduce((at, path) => at.replace(`${path}?.`, `${path}.`), reached);
   const isAbsent = row.type.kind === "object" && !present.includes(row.path);
+  // in the log there may be none: the client left before
+  const isUnsure = phase === "log" && row.path === "response.code";
   return {
     text: code,
     level: LEVEL.primary,
     ts: row.ts ?? (row.type.kind === "dyn" && !row.isJsonRoot ? "unknown" : "other"),
-    mayFail: isSure ? code.includes("?.") || isAbsent : (row.mayFail ?? false),
+    mayFail: isSure ? code.includes("?.") || isAbsent : isUnsure || (row.mayFail ?? false),
     isSimple: !code.includes("("),
     ...(row.isJson ? { isJson: true } : {}),
     ...(row.isJsonRoot ? { isJsonRoot: true } : {}),

@@ -1,4 +1,4 @@
-import { isIP } from "node:net";
+import { isIP, type LookupFunction } from "node:net";
 import { type Dispatcher, Pool } from "undici";
 import { lateError } from "../gateway/startup-error.ts";
 import { type BodySource, collect } from "./body.ts";
@@ -19,11 +19,11 @@ import { UpstreamBody } from "./upstream-body.ts";
 import { type Connectors, connectorsTo } from "./upstream-connector.ts";
 
 /**
- * Opens a pool of connections to one destination. Nothing is connected before the first call. Throws StartupError on a
- * malformed URL.
+ * Opens a pool of connections to one destination. Nothing is connected before the first call. `lookup`: another way from
+ * its name to addresses. Throws StartupError on a malformed URL.
  */
-export function openUpstream(settings: UpstreamSettings): Upstream {
-  return new PooledUpstream(settings);
+export function openUpstream(settings: UpstreamSettings, lookup?: LookupFunction): Upstream {
+  return new PooledUpstream(settings, lookup);
 }
 
 class PooledUpstream implements Upstream {
@@ -37,7 +37,7 @@ class PooledUpstream implements Upstream {
   readonly #connectors: Connectors;
   #upgradeConnect: Connect | undefined;
 
-  constructor(settings: UpstreamSettings) {
+  constructor(settings: UpstreamSettings, lookup: LookupFunction | undefined) {
     const url = parse(settings.url);
     const port = url.port === "" ? (url.protocol === "https:" ? "443" : "80") : url.port;
     const { requestTimeout, authorization, version } = settings;
@@ -47,7 +47,7 @@ class PooledUpstream implements Upstream {
     this.authority = url.host;
     this.isAddress = isIP(url.hostname.replace(/^\[|\]$/g, "")) !== 0;
     this.path = `${url.pathname}${url.search}`;
-    this.#connectors = connectorsTo(url, settings);
+    this.#connectors = connectorsTo(url, settings, lookup);
     this.#pool = new Pool(url.origin, {
       connect: this.#connectors.undici,
       // A model may think for minutes and an event stream may be silent for hours. Who waits decides how long: the

@@ -1,5 +1,6 @@
 import type { Dispatcher, Pool } from "undici";
 import type { Credential } from "./credential-file.ts";
+import { connectFailure } from "./destination-refused.ts";
 import type { UpstreamFailure, UpstreamHandler, UpstreamRequest } from "./upstream.ts";
 
 /** What is the same for every request to a destination. */
@@ -23,6 +24,7 @@ export class PooledRequest implements Dispatcher.DispatchHandler, UpstreamReques
   #controller: Dispatcher.DispatchController | undefined;
   #options: Options | undefined;
   #canRepeat = false;
+  #interimAnswers = 0;
   /** Nothing more goes to the handler. */
   isOver = false;
 
@@ -31,7 +33,7 @@ export class PooledRequest implements Dispatcher.DispatchHandler, UpstreamReques
     this.#handler = handler;
     this.#extras = extras;
     if (extras.requestTimeout !== undefined) {
-      this.#timer = setTimeout(() => this.#giveUp(), extras.requestTimeout);
+      this.#timer = setTimeout(() => this.#giveUp(tooLate), extras.requestTimeout);
     }
   }
 
@@ -59,7 +61,16 @@ export class PooledRequest implements Dispatcher.DispatchHandler, UpstreamReques
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
     this.#canRepeat = false;
-    if (status < 200 || this.isOver) return;
+    if (this.isOver) return;
+    if (status < 200) {
+      this.#interimAnswers += 1;
+      if (this.#interimAnswers > maxInterimAnswers) this.#giveUp(interimFlood);
+      return;
+    }
+    if (status > lastStatus) {
+      this.#giveUp(noStatus);
+      return;
+    }
     clearTimeout(this.#timer);
     this.#handler.onHead(status, decode(controller.rawHeaders));
   }
@@ -88,12 +99,33 @@ export class PooledRequest implements Dispatcher.DispatchHandler, UpstreamReques
     this.#handler.onError(failure);
   }
 
-  #giveUp(): void {
+  #giveUp(failure: UpstreamFailure): void {
     if (this.isOver) return;
     this.abort();
-    this.#handler.onError({ kind: "timeout", detail: "no answer within the request timeout" });
+    this.#handler.onError(failure);
   }
 }
+
+/** No answer came in the time that the configuration gives. */
+export const tooLate: UpstreamFailure = {
+  kind: "timeout",
+  detail: "no answer within the request timeout",
+};
+
+/** Interim (1xx) answers before one that counts; more are a flood. */
+export const maxInterimAnswers = 100;
+
+/** More interim answers than anybody needs. */
+export const interimFlood: UpstreamFailure = {
+  kind: "protocol",
+  detail: "interim answers without end",
+};
+
+/** RFC 9110 15: what is above is no status, and HTTP/2 could not send it on. */
+export const lastStatus = 599;
+
+/** The status of the answer is none. */
+export const noStatus: UpstreamFailure = { kind: "protocol", detail: "a status above 599" };
 
 /** RFC 9110 9.2.1, as far as such requests have no body. */
 function isSafe(method: string): boolean {
@@ -120,7 +152,7 @@ function decodeHttp2(raw: Readonly<Record<string, unknown>>): string[] {
 
 function classify(error: NodeJS.ErrnoException, wasSent: boolean): UpstreamFailure {
   const detail = error.message;
-  if (!wasSent) return { kind: "connect", detail };
+  if (!wasSent) return connectFailure(error);
   switch (error.code) {
     case "UND_ERR_HEADERS_TIMEOUT":
     case "UND_ERR_BODY_TIMEOUT":

@@ -1,6 +1,14 @@
 import { type ClientRequest, type IncomingMessage, request } from "node:http";
 import type { Socket } from "node:net";
 import type { Connect } from "./connector.ts";
+import { connectFailure } from "./destination-refused.ts";
+import {
+  interimFlood,
+  lastStatus,
+  maxInterimAnswers,
+  noStatus,
+  tooLate,
+} from "./pooled-request.ts";
 import type {
   UpgradeHandler,
   UpstreamCall,
@@ -62,9 +70,14 @@ class UpgradeRequest implements UpstreamRequest {
     });
     if (requestTimeout !== undefined) {
       this.#timer = setTimeout(() => {
-        this.#over({ kind: "timeout", detail: "no answer within the request timeout" });
+        this.#over(tooLate);
       }, requestTimeout);
     }
+    let interimAnswers = 0;
+    this.#request.on("information", () => {
+      interimAnswers += 1;
+      if (interimAnswers > maxInterimAnswers) this.#over(interimFlood);
+    });
     this.#request.on("response", (response) => this.#answered(response));
     this.#request.on("upgrade", (response, socket, head) =>
       this.#switched(response, socket as Socket, head),
@@ -86,8 +99,13 @@ class UpgradeRequest implements UpstreamRequest {
 
   #answered(response: IncomingMessage): void {
     if (this.#isOver) return;
+    const { statusCode = 502 } = response;
+    if (statusCode > lastStatus) {
+      this.#over(noStatus);
+      return;
+    }
     clearTimeout(this.#timer);
-    this.#handler.onHead(response.statusCode ?? 502, response.rawHeaders);
+    this.#handler.onHead(statusCode, response.rawHeaders);
     this.#pass(response);
   }
 
@@ -123,8 +141,9 @@ class UpgradeRequest implements UpstreamRequest {
   }
 
   #fail(error: Error): void {
-    const kind = this.#isConnected ? "closed" : "connect";
-    this.#over({ kind, detail: error.message });
+    this.#over(
+      this.#isConnected ? { kind: "closed", detail: error.message } : connectFailure(error),
+    );
   }
 
   #over(failure: UpstreamFailure): void {

@@ -77,9 +77,11 @@ export interface UpstreamTunnel {
   end(): void;
 }
 
-/** Why an upstream call failed: what the client is told follows from it (503, 504, 502). */
+/** Why an upstream call failed: what the client is told follows from it (503, 504, 502; 403 when it may not be made). */
 export interface UpstreamFailure {
   readonly kind: "connect" | "timeout" | "protocol" | "closed";
+  /** The destination is not one that the client may choose. */
+  readonly isForbidden?: true;
   /** For the log only, never for a client. */
   readonly detail: string;
 }

@@ -1,10 +1,10 @@
-import { type PasswordCheck, passwordCheck } from "./password-hash.ts";
+import { type PasswordHash, passwordHash } from "./password-hash.ts";
 
-/** Users and their password checks. */
+/** Users and the hashes of their passwords. */
 export class PasswordFile {
-  readonly #checks = new Map<string, PasswordCheck>();
+  readonly #hashes = new Map<string, PasswordHash>();
   /** Stands for users that do not exist: their answer takes as long. */
-  readonly #decoy: PasswordCheck;
+  readonly #decoy: PasswordHash;
 
   /** The text of an htpasswd file. Throws an Error that names the line, never what stands on it. */
   constructor(text: string) {
@@ -12,23 +12,21 @@ export class PasswordFile {
       const trimmed = line.trim();
       if (trimmed === "" || trimmed.startsWith("#")) return;
       const colon = trimmed.indexOf(":");
-      const check = passwordCheck(trimmed.slice(colon + 1));
+      const found = passwordHash(trimmed.slice(colon + 1));
       if (colon < 1) throw new Error(`line ${index + 1} is not USER:HASH`);
-      if (check === undefined) {
+      if (found === undefined) {
         throw new Error(`the hash of line ${index + 1} is not bcrypt, apr1, SHA or crypt`);
       }
-      this.#checks.set(trimmed.slice(0, colon), check);
+      this.#hashes.set(trimmed.slice(0, colon), found);
     });
-    const [first] = this.#checks.values();
+    const [first] = this.#hashes.values();
     if (first === undefined) throw new Error("it names no user");
     this.#decoy = first;
   }
 
-  /** Whether the password is the user's. */
-  verify(user: string, password: string): boolean | Promise<boolean> {
-    const check = this.#checks.get(user);
-    if (check !== undefined) return check(password);
-    const verdict = this.#decoy(password);
-    return verdict instanceof Promise ? verdict.then(() => false) : false;
+  /** What the password is compared with; for a user that does not exist it is never right. */
+  hashOf(user: string): { readonly hash: PasswordHash; readonly isUser: boolean } {
+    const hash = this.#hashes.get(user);
+    return { hash: hash ?? this.#decoy, isUser: hash !== undefined };
   }
 }

@@ -1,59 +1,63 @@
 import { hash, randomBytes } from "node:crypto";
 import type { PasswordFile } from "./password-file.ts";
+import { isShaPassword } from "./password-hash.ts";
+import type { PasswordPool } from "./password-pool.ts";
 
 /** Logins that are remembered. */
 const capacity = 10_000;
-/** Logins that may wait for their check; more are turned away. */
-const maxWaiting = 64;
 
-/** The next check waits as long as the last one took: the other half of the time is everybody else's. Milliseconds. */
-function rest(time: number): Promise<void> {
-  return time < 1 ? Promise.resolve() : new Promise((resolve) => setTimeout(resolve, time));
+/** A login and where it comes from. */
+export interface Login {
+  readonly username: string;
+  readonly password: string;
+  /** The client's address. */
+  readonly source: string;
 }
 
 /**
  * Checks logins, each new one once: a login that was right is remembered by a keyed digest until the passwords change.
- * Wrong ones are not, and are checked one after the other, so that guessing costs the guesser and nobody else.
+ * Wrong ones are not.
  */
 export class VerifiedLogins {
   readonly #secret = randomBytes(32).toString("hex");
   readonly #verified = new Set<string>();
+  /** Logins whose check has begun, by digest: the same one again waits for it. */
+  readonly #checking = new Map<string, Promise<boolean>>();
   #passwords: PasswordFile | undefined;
-  #waiting = 0;
-  #last: Promise<unknown> = Promise.resolve();
 
-  /** Whether the login is right; "busy" when too many wait. */
+  /** Whether the login is right; "busy" when too many wait for their check. */
   check(
     passwords: PasswordFile,
-    user: string,
-    password: string,
+    login: Login,
+    pool: () => PasswordPool,
   ): boolean | "busy" | Promise<boolean> {
     if (passwords !== this.#passwords) {
       this.#passwords = passwords;
       this.#verified.clear();
+      this.#checking.clear();
     }
-    const login = hash("sha256", `${this.#secret}${user}:${password}`, "base64");
-    if (this.#verified.has(login)) return true;
-    if (this.#waiting >= maxWaiting) return "busy";
-    this.#waiting += 1;
-    let started = 0;
-    const verdict = this.#last.then(() => {
-      started = performance.now();
-      return passwords.verify(user, password);
-    });
-    this.#last = verdict
-      .catch(() => {})
-      .then(() => rest(performance.now() - started))
+    const { username, password, source } = login;
+    const digest = hash("sha256", `${this.#secret}${username}:${password}`, "base64");
+    if (this.#verified.has(digest)) return true;
+    const checking = this.#checking.get(digest);
+    if (checking !== undefined) return checking;
+    const { hash: expected, isUser } = passwords.hashOf(username);
+    if (!expected.isCostly) return isShaPassword(password, expected) && isUser;
+    const verdict = pool().check({ password, expected: expected.text }, source);
+    if (verdict === "busy") return verdict;
+    const mine = verdict
+      .then((isRight) => {
+        if (isRight && isUser && passwords === this.#passwords) this.#remember(digest);
+        return isRight && isUser;
+      })
       .finally(() => {
-        this.#waiting -= 1;
+        if (this.#checking.get(digest) === mine) this.#checking.delete(digest);
       });
-    return verdict.then((isRight) => {
-      if (isRight && passwords === this.#passwords) this.#remember(login);
-      return isRight;
-    });
+    this.#checking.set(digest, mine);
+    return mine;
   }
 
-  #remember(login: string): void {
+  #remember(digest: string): void {
     if (this.#verified.size >= capacity) {
       // The oldest one.
       for (const first of this.#verified) {
@@ -61,6 +65,6 @@ export class VerifiedLogins {
         break;
       }
     }
-    this.#verified.add(login);
+    this.#verified.add(digest);
   }
 }

@@ -10,10 +10,23 @@ export function openUpstream(url: Text, connection: BackendConnection): Code {
 /** Where an upstream is and how it is reached, as the runtime takes it. */
 export function upstreamSettings(
   url: Text,
-  { tls, isPassthrough: _, keepAlive, authorization, ...rest }: BackendConnection,
+  connection: BackendConnection,
 ): Readonly<Record<string, Printable | undefined>> {
   return {
-    url: upstreamUrl(url, tls !== undefined),
+    url: upstreamUrl(url, connection.tls !== undefined),
+    ...connectionSettings(connection),
+  };
+}
+
+/** How an upstream is reached, wherever it is. */
+export function connectionSettings({
+  tls,
+  isPassthrough: _,
+  keepAlive,
+  authorization,
+  ...rest
+}: BackendConnection): Readonly<Record<string, Printable | undefined>> {
+  return {
     ...rest,
     keepAlive: keepAlive && { ...keepAlive },
     tls: tls && tlsSettings(tls),
@@ -21,18 +34,10 @@ export function upstreamSettings(
   };
 }
 
-/** Statements around the policies that keep the client's Authorization for a backend that is meant to see it. */
-export function passthrough(connections: readonly BackendConnection[]): {
-  readonly first: readonly Code[];
-  readonly last: readonly Code[];
-} {
-  if (!connections.some(({ isPassthrough }) => isPassthrough)) return { first: [], last: [] };
-  return {
-    first: [code`const authorization = exchange.header("authorization");`],
-    last: [
-      code`if (authorization !== undefined) exchange.setRequestHeader("authorization", authorization);`,
-    ],
-  };
+/** The statement that puts the client's credentials back for a backend that is meant to see them. */
+export function passthrough(connections: readonly BackendConnection[]): readonly Code[] {
+  if (!connections.some(({ isPassthrough }) => isPassthrough)) return [];
+  return [code`${imported("gwc/runtime/http/credentials", "restoreCredentials")}(exchange);`];
 }
 
 /** The address of an upstream; what starts with a variable is looked at when the gateway starts. */
@@ -42,7 +47,8 @@ function upstreamUrl(url: Text, isSecure: boolean): Text | Code {
   return code`${read}(${literal(url)})`;
 }
 
-function tlsSettings({
+/** TLS to an upstream, as the runtime takes it. */
+export function tlsSettings({
   authorities,
   certFile,
   keyFile,

@@ -12,6 +12,7 @@ import { compileFile } from "../support/build.ts";
 /** A compiled gateway that runs as a process of its own; it is gone when the test has finished. */
 export interface CompiledGateway {
   readonly port: number;
+  readonly pid: number;
   /** Where it runs: relative paths of its configuration start here. */
   readonly folder: string;
   /** All that it printed so far. */
@@ -98,6 +99,7 @@ export async function startBundle(
   await seen(/listening on/);
   return {
     port,
+    pid: child.pid ?? 0,
     folder,
     output: () => output,
     seen,

@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { request } from "node:https";
 import { connect as connectTcp } from "node:net";
@@ -24,30 +23,6 @@ async function secure(listeners: (upstream: string) => readonly object[], file: 
 const one = (own: object) => (upstream: string) => [
   { protocol: "HTTPS", tls: { ...tls, ...own }, routes: [{ backends: [{ host: upstream }] }] },
 ];
-
-test("sslscan sees exactly the versions and suites that are configured", async () => {
-  const suites = ["TLS13_AES_128_GCM_SHA256", "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384"];
-  const both = await secure(one({ cipherSuites: suites }));
-  expect(scan(both.port)).toEqual({
-    versions: ["TLSv1.2", "TLSv1.3"],
-    suites: ["TLS_AES_128_GCM_SHA256", "ECDHE-RSA-AES256-GCM-SHA384"],
-  });
-  const newest = await secure(one({ minTLSVersion: "TLS_V1_3" }));
-  expect(scan(newest.port)).toEqual({
-    versions: ["TLSv1.3"],
-    suites: ["TLS_AES_256_GCM_SHA384", "TLS_AES_128_GCM_SHA256", "TLS_CHACHA20_POLY1305_SHA256"],
-  });
-  const file = { frontendPolicies: { tls: { maxVersion: 1.2 } } };
-  const older = await secure(one({}), file);
-  expect(scan(older.port)).toEqual({
-    versions: ["TLSv1.2"],
-    suites: [
-      "ECDHE-RSA-AES256-GCM-SHA384",
-      "ECDHE-RSA-AES128-GCM-SHA256",
-      "ECDHE-RSA-CHACHA20-POLY1305",
-    ],
-  });
-}, 120_000);
 
 test("versions and suites that leave no handshake are refused at build", () => {
   const of = (own: object, file: object = {}) => refusals({ listeners: one(own)("a:1"), file });
@@ -126,16 +101,6 @@ test("a request for a host of another listener than its connection's is answered
   expect(await status("", "other.test")).toBe(200);
   expect(await status("", "a.example.com")).toBe(421);
 });
-
-/** What Debian's sslscan finds enabled. */
-function scan(port: number): { versions: string[]; suites: string[] } {
-  const text = execFileSync("sslscan", ["--no-colour", `127.0.0.1:${port}`], { encoding: "utf8" });
-  const found = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, name = ""]) => name);
-  return {
-    versions: found(/^((?:SSL|TLS)v[\d.]+)\s+enabled/gm),
-    suites: found(/^(?:Preferred|Accepted)\s+\S+\s+\d+ bits\s+(\S+)/gm),
-  };
-}
 
 /** The protocol that a handshake agrees on. */
 function handshake(port: number, options: ConnectionOptions): Promise<string | false | null> {

@@ -448,10 +448,3 @@ test("PINGs find a client that is gone, and idle connections are closed", async 
   await new Promise((resolve) => idle.on("close", resolve));
   expect(performance.now() - started).toBeGreaterThan(1500);
 });
-
-test("h2load runs clean", async () => {
-  const { port } = await startEcho();
-  const load = ["-n", "3000", "-c", "8", "-m", "20", `http://127.0.0.1:${port}/`];
-  const { stdout: text } = await run("h2load", load);
-  expect(text).toMatch(/3000 succeeded, 0 failed, 0 errored, 0 timeout/);
-});

@@ -14,7 +14,7 @@ export interface ClusterFields {
 }
 
 /** Fields of the frontend, which is no policy of a route. */
-const FRONTEND = ["frontend.tcp", "frontend.tls", "frontend.http"];
+const FRONTEND = ["frontend.tcp", "frontend.tls", "frontend.http", "frontend.accessLog"];
 
 /** Fields of the backend section that say how a backend is reached: no policies of a route either. */
 const CONNECTION = ["tcp", "tls", "http", "auth.key", "auth.secretRef", "auth.passthrough"];

@@ -2,14 +2,15 @@ import { below, keyOf } from "../../diagnostics.ts";
 import type { Manifest, ManifestOf } from "../../manifests.ts";
 import type { GatewayResource, Resource, RouteResource } from "../../resources.ts";
 import { type AnyRoute, type Attachment, attach, parentKey, ROUTE_KINDS } from "./attach.ts";
-import { gatewayFrontend } from "./frontend.ts";
+import { gatewayAccessLogs, gatewayFrontend } from "./frontend.ts";
 import { routeResources } from "./http-routes.ts";
 import { byAge, Inventory, titleOf } from "./inventory.ts";
 import { type ClusterListener, checkListenerSets, listenersOf } from "./listeners.ts";
 import { parametersOf } from "./parameters.ts";
 import type { PolicyContext } from "./policies.ts";
 import { targetPolicies } from "./policy-targets.ts";
-import { checkGrace, deploymentOf, processSettings } from "./process.ts";
+import { preRoutingPolicies } from "./pre-routing.ts";
+import { checkGrace, deploymentOf, logLevels, processSettings, rawAccessLogs } from "./process.ts";
 import type { ReferenceContext } from "./references.ts";
 import { sharedRoutes } from "./shared-routes.ts";
 
@@ -95,7 +96,10 @@ function gatewayResource(
   const own = [...listeners.values()]
     .flat()
     .filter(({ gateway }) => gateway === manifest)
-    .map(({ resource }) => resource);
+    .map((listener) => ({
+      ...listener.resource,
+      policies: preRoutingPolicies(listener, context),
+    }));
   const parameters = parametersOf(manifest, context);
   const id = `${manifest.namespace}/${manifest.name}`;
   const mounts = {
@@ -109,6 +113,8 @@ function gatewayResource(
     name: manifest.name,
     process,
     frontend: gatewayFrontend(manifest, context),
+    accessLogs: [...rawAccessLogs(parameters), ...gatewayAccessLogs(manifest, context)],
+    logLevels: logLevels(parameters),
     deployment: deploymentOf(manifest, parameters, own, mounts),
     listeners: own,
     origin: below(manifest.origin, "spec"),

@@ -1,6 +1,6 @@
 import { keysIn } from "../../1-parse/config-values.ts";
+import type { ProcessConfig } from "../../1-parse/process.ts";
 import { processSchema } from "../../1-parse/schemas/standalone.ts";
-import type { ProcessConfig } from "../../1-parse/standalone.ts";
 import { validator } from "../../1-parse/validate.ts";
 import type { ConfigValue } from "../../1-parse/values.ts";
 import { below, type Origin } from "../../diagnostics.ts";
@@ -71,11 +71,5 @@ function checked(
     if (!validate(read, below(origin, "spec", "rawConfig"), diagnostics)) return undefined;
   }
   // The schema has checked the shape.
-  const parameters = { ...(spec as unknown as ParametersSpec), origin };
-  const level = parameters.logging?.level;
-  if (level !== undefined && level !== "info") {
-    const at = below(origin, "spec", "logging", "level");
-    diagnostics.report("not-built-yet", at, { what: "log levels", field: '"level"' });
-  }
-  return parameters;
+  return { ...(spec as unknown as ParametersSpec), origin };
 }

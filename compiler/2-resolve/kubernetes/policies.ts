@@ -1,9 +1,10 @@
 import type { ConfigValue } from "../../1-parse/values.ts";
 import { keyOf, type Origin } from "../../diagnostics.ts";
 import type { BackendReference, Manifest } from "../../manifests.ts";
-import { policies, policyOf } from "../../policies/index.ts";
+import { policies } from "../../policies/index.ts";
 import type { ClusterContext, ClusterForm } from "../../policies/policy.ts";
 import type { PolicyConfig } from "../../resources.ts";
+import { answersAll } from "../policies.ts";
 import { whyIdle } from "./applicable.ts";
 import { effectivePolicy, partPolicy, type Traffic } from "./effective.ts";
 import { noteField } from "./effects.ts";
@@ -56,7 +57,8 @@ export function routePolicies(traffic: Traffic, context: PolicyContext): RoutePo
     // A policy's own cluster form reads and joins what it has read itself.
     const form = cluster as ClusterForm<unknown>;
     const field = fields.get(form.field);
-    const config = withParts(form, read(form, field, gateway, context), parts, gateway, context);
+    const own = readField(form, field, gateway, context);
+    const config = withParts(form, own, parts, gateway, context);
     const value = (field ?? parts.get(form.field)?.[0]?.field)?.values.at(-1);
     const origin = value?.partOrigins?.[form.part ?? ""] ?? value?.origin;
     // A mistake was reported: that it also has no effect goes without saying.
@@ -86,7 +88,7 @@ function reached(found: readonly ReadPolicy[]): {
   readonly acting: readonly ReadPolicy[];
   readonly isAnswered: boolean;
 } {
-  const end = found.findIndex(({ config }) => policyOf(config.kind).answers === true);
+  const end = found.findIndex(({ config }) => answersAll(config));
   const answer = found[end];
   if (answer === undefined) return { acting: found, isAnswered: false };
   const isAnswered = answer.source.kind === "GatewayPolicy";
@@ -141,14 +143,14 @@ function withParts(
     return config;
   }
   const configs = own.flatMap(({ target, field }): readonly [string, unknown][] => {
-    const value = read(form, field, gateway, context);
+    const value = readField(form, field, gateway, context);
     return value === undefined ? [] : [[target, value]];
   });
   return form.perTarget(config, new Map(configs));
 }
 
 /** The configuration that a field's values make; undefined when there is none, or a mistake (reported). */
-function read(
+export function readField(
   form: ClusterForm<unknown>,
   field: EffectiveField | undefined,
   gateway: Manifest,

@@ -38,5 +38,7 @@ function originKey({ file, document, path }: Origin): string {
 
 /** What a rule does, as text. */
 function contentKey({ matches, policies, backends }: RouteResource): string {
-  return JSON.stringify([matches, policies, backends]);
+  return JSON.stringify([matches, policies, backends], (_, value: unknown) =>
+    value instanceof Map ? [...value] : value,
+  );
 }

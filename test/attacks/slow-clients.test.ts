@@ -1,0 +1,74 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "vitest";
+import { type CompiledGateway, startCompiled, temporaryFolder } from "../connections/compiled.ts";
+import { eventually, startUpstream } from "../http/harness.ts";
+import { runTool, testWith } from "./support/tools.ts";
+
+/** Connections of one attack. */
+const attackers = 200;
+
+async function startTarget(): Promise<CompiledGateway> {
+  const large = Buffer.alloc(1024 * 1024, "x");
+  const upstream = await startUpstream((request, response) => {
+    request.on("error", () => {});
+    request.resume();
+    if (request.url === "/large") response.end(large);
+    else request.on("end", () => response.end("ok"));
+  });
+  return startCompiled({ listeners: [{ routes: [{ backends: [{ host: upstream }] }] }] });
+}
+
+/** Attacks for a few seconds; honest clients come and go meanwhile. Their statuses. */
+async function attack(
+  { port }: CompiledGateway,
+  path: string,
+  parameters: readonly string[],
+): Promise<readonly number[]> {
+  const report = join(temporaryFolder(), "slow");
+  const many = ["-c", String(attackers), "-r", String(attackers), "-i", "1", "-l", "4"];
+  const url = `http://127.0.0.1:${port}${path}`;
+  let isOver = false;
+  const tool = runTool("slowhttptest", [...parameters, ...many, "-g", "-o", report, "-u", url]);
+  const ended = tool.finally(() => {
+    isOver = true;
+  });
+  const statuses: number[] = [];
+  while (!isOver) {
+    const connection: RequestInit = { headers: { connection: "close" } };
+    statuses.push((await fetch(`http://127.0.0.1:${port}/`, connection)).status);
+  }
+  await ended;
+  const rows = readFileSync(`${report}.csv`, "utf8").trim().split("\n").slice(1);
+  const held = rows.map((row) => Number(row.split(",")[3]));
+  // What it held shows that it was an attack; its own probe saw the service all the time.
+  expect(Math.max(...held)).toBeGreaterThan(attackers / 2);
+  expect(rows.filter((row) => Number(row.split(",")[4]) === 0)).toEqual([]);
+  return statuses;
+}
+
+for (const [name, path, parameters] of [
+  ["heads", "/", ["-H"]],
+  ["bodies", "/", ["-B", "-s", "8192"]],
+  ["reads of large answers", "/large", ["-X", "-w", "16", "-y", "32", "-n", "1", "-z", "16"]],
+] as const) {
+  testWith(
+    "slowhttptest",
+    `honest clients are served while slow ${name} hold 200 connections`,
+    async () => {
+      const gateway = await startTarget();
+      const before = sockets(gateway);
+      const memory = gateway.memory();
+      const statuses = await attack(gateway, path, parameters);
+      expect(statuses.length).toBeGreaterThan(0);
+      expect(new Set(statuses)).toEqual(new Set([200]));
+      expect(gateway.memory() - memory).toBeLessThan(200);
+      // Nothing of the attack stays, neither on this side nor upstream.
+      await eventually(() => sockets(gateway) <= before + 10 || null, "the end of the connections");
+    },
+  );
+}
+
+function sockets({ pid }: CompiledGateway): number {
+  return readdirSync(`/proc/${pid}/fd`).length;
+}

@@ -1,0 +1,43 @@
+import { execFile } from "node:child_process";
+import { accessSync, constants } from "node:fs";
+import { delimiter, join } from "node:path";
+import { promisify } from "node:util";
+import { test } from "vitest";
+
+/** The Debian package of each tool; CI installs them. */
+const packages = {
+  h2load: "nghttp2-client",
+  openssl: "openssl",
+  slowhttptest: "slowhttptest",
+  sslscan: "sslscan",
+  testssl: "testssl.sh",
+  wrk: "wrk",
+} as const;
+
+/** A program of another project that tests talk to the gateway with. */
+export type Tool = keyof typeof packages;
+
+/** A test that runs a tool. Where the tool is missing it is left out, and its name says why. */
+export function testWith(tool: Tool, name: string, body: () => Promise<void>): void {
+  const limit = 120_000;
+  if (isInstalled(tool)) test(name, { timeout: limit }, body);
+  else test.skip(`${name} (left out: Debian's ${packages[tool]} is not installed)`, body);
+}
+
+/** What a tool prints. Never the synchronous form: the upstreams live in this process. */
+export async function runTool(tool: Tool, parameters: readonly string[]): Promise<string> {
+  const options = { maxBuffer: 64 * 1024 * 1024, encoding: "utf8" } as const;
+  const { stdout, stderr } = await promisify(execFile)(tool, parameters, options);
+  return `${stdout}${stderr}`;
+}
+
+function isInstalled(tool: Tool): boolean {
+  return (process.env.PATH ?? "").split(delimiter).some((folder) => {
+    try {
+      accessSync(join(folder, tool), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
