@@ -201,7 +201,9 @@ function reportType({ diagnostics, at, schema, found, field }: Violation): void 
 }
 
 function reportEnum({ diagnostics, at, schema, found, field, variable }: Violation): void {
-  const word = String(found);
+  // That it is of another type has been told.
+  if (typeof found === "object" && schema?.type !== undefined) return;
+  const word = typeof found === "object" ? typeName(found) : String(found);
   const allowed = (schema?.enum ?? []).map(String);
   const laterValues = schema?.notYetValues ?? {};
   const later = Object.hasOwn(laterValues, word) ? laterValues[word] : undefined;
