@@ -105,7 +105,11 @@ beforeAll(async () => {
         policies: {
           transformations: {
             request: {
-              metadata: { tier: 'request.headers["x-tier"]', list: "[1, 2]", bad: 'request.headers["missing"]' },
+              metadata: {
+                tier: 'request.headers["x-tier"]',
+                list: "[1, 2]",
+                bad: 'request.headers["missing"]',
+              },
               set: { "x-tier-copy": "metadata.tier", "x-size": "size(metadata.list)" },
             },
             response: {
