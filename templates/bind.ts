@@ -41,7 +41,9 @@ export function bindFunctions(bind: BindNode, context: BindContext): readonly Co
 }
 
 /** Whose certificate a client gets that names no server. */
-export function defaultListener(listeners: readonly ListenerNode[]): ListenerNode | undefined {
+export function defaultListener<Listener extends { readonly hostname: string }>(
+  listeners: readonly Listener[],
+): Listener | undefined {
   return listeners.find(({ hostname }) => hostname === "*") ?? listeners[0];
 }
 

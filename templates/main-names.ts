@@ -25,7 +25,7 @@ export interface PortNames {
 }
 
 /** Names for a program: those of the configuration come first, what is derived from them gives way. */
-export function mainNames({ binds }: Program): MainNames {
+export function mainNames({ binds, tcp }: Program): MainNames {
   const taken = new Set(["gateway"]);
   const take = (wanted: string): string => {
     let found = wanted;
@@ -36,7 +36,7 @@ export function mainNames({ binds }: Program): MainNames {
   const ids = binds.flatMap((bind) => bind.listeners.map(({ id }) => id));
   const handlers = ids.map((id) => take(id === "gateway" ? "gatewayListener" : id));
   const ports = new Map(
-    binds.map(({ port }) => [
+    [...binds, ...tcp].map(({ port }) => [
       port,
       {
         handler: take(`onPort${port}`),

@@ -22,6 +22,8 @@ export interface RouteContext extends ListenerContext {
   readonly names: Names;
   /** By key. */
   readonly listeners: ReadonlyMap<string, ListenerResource>;
+  /** Of listeners, which are another kind of function. */
+  readonly listenerNames: Names;
 }
 
 /** A route with its matches, on whatever listeners. */
@@ -56,7 +58,7 @@ export function resolveRoute(resource: RouteResource, context: RouteContext): Re
 export function resolveHostnames(
   hostnames: readonly string[],
   listener: ListenerResource,
-  { origin }: RouteResource,
+  { origin }: Pick<RouteResource, "origin">,
   { diagnostics }: RouteContext,
 ): readonly string[] {
   if (hostnames.length === 0) return ["*"];
@@ -160,7 +162,7 @@ function checkOpenProxy(resource: RouteResource, route: string, context: RouteCo
   if (dynamic === undefined || hasRules(resource)) return;
   // Rules may stand before routing, on every listener that has the route.
   if (listenersOf(resource, context).every(hasRules)) return;
-  context.diagnostics.report("open-proxy", keyOf(dynamic.origin), { route });
+  context.diagnostics.report("open-proxy", keyOf(dynamic.origin), { route, names: false });
 }
 
 function hasRules({ policies }: Pick<RouteResource, "policies">): boolean {

@@ -1,5 +1,5 @@
 import type { PolicyUse, Program } from "../ir.ts";
-import { servedRoutes } from "../program-routes.ts";
+import { allRoutes } from "../program-routes.ts";
 import type { Bundle } from "./bundle.ts";
 
 /** `manifest.json`: what the bundle was made of, and what is in it and why. */
@@ -46,7 +46,7 @@ export function policyUsers(program: Program): Readonly<Record<string, readonly 
   for (const { name, preRouting } of program.binds.flatMap((bind) => bind.listeners)) {
     for (const use of preRouting?.policies ?? []) add(use, `listener ${name}`);
   }
-  for (const { route } of servedRoutes(program)) {
+  for (const { route } of allRoutes(program)) {
     for (const use of route.policies) add(use, route.name);
   }
   return Object.fromEntries(users);

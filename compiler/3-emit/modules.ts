@@ -4,10 +4,11 @@ import { listenerModule } from "../../templates/listener.ts";
 import { mainModule } from "../../templates/main.ts";
 import type { PrintedModule } from "../../templates/print.ts";
 import { routeModule } from "../../templates/route.ts";
+import { tcpRouteModule } from "../../templates/tcp-route.ts";
 import { type Trace, traceNone, tracePath } from "../../templates/trace.ts";
 import { kebabCase } from "../2-resolve/names.ts";
 import type { Program } from "../ir.ts";
-import { servedRoutes } from "../program-routes.ts";
+import { servedRoutes, servedTcpRoutes } from "../program-routes.ts";
 import { lineAndColumn, locate, type SourceFile } from "../source.ts";
 import { inputNames } from "./input-names.ts";
 
@@ -47,10 +48,13 @@ export function emitModules(
       logged,
     }),
   );
+  const tcpRoutes = servedTcpRoutes(program).map(({ route }) =>
+    tcpRouteModule(route, { path: routePath(route.id), inputs, trace: tracer }),
+  );
   const { accessLog } = program;
-  return accessLog === undefined
-    ? [main, ...routes, ...early]
-    : [main, ...routes, ...early, accessLogModule(accessLog, { inputs, trace: tracer })];
+  const log =
+    accessLog === undefined ? [] : [accessLogModule(accessLog, { inputs, trace: tracer })];
+  return [main, ...routes, ...tcpRoutes, ...early, ...log];
 }
 
 function listenerPath(policies: string): string {

@@ -1,5 +1,5 @@
 import type { Program } from "../ir.ts";
-import { servedRoutes } from "../program-routes.ts";
+import { allRoutes } from "../program-routes.ts";
 import { examine } from "../report/examine.ts";
 import { type ReportFormat, report } from "../report/report.ts";
 import { choose } from "./arguments.ts";
@@ -27,7 +27,7 @@ export async function checkFiles(
 
 /** `gateway.yaml: good, 2 routes, 3 policies` */
 function verdict(files: readonly string[], programs: readonly Program[]): string {
-  const routes = programs.flatMap(servedRoutes);
+  const routes = programs.flatMap(allRoutes);
   const listeners = programs.flatMap(({ binds }) => binds.flatMap((bind) => bind.listeners));
   const places = [
     ...routes.map(({ route }) => route),

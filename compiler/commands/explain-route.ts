@@ -97,10 +97,11 @@ function explanationText({ route, rule, listener, backend, fields }: RouteExplan
   return [head, ...said].join("\n\n");
 }
 
-function fieldText({ field, values, overridden }: ExplainedField): string {
+function fieldText({ field, values, overridden, idle }: ExplainedField): string {
   const held = values.map((each) => `${sourceText(each)}\n${indented(each.value)}`);
   const lost = overridden.map((each) => `overrides ${sourceText(each)}`);
-  return [field, ...[...held, ...lost].map((part) => part.replace(/^/gm, "  "))].join("\n");
+  const head = idle === undefined ? field : `${field}  (does not act here: ${idle})`;
+  return [head, ...[...held, ...lost].map((part) => part.replace(/^/gm, "  "))].join("\n");
 }
 
 function sourceText({ source, level, at }: ExplainedValue): string {

@@ -147,6 +147,14 @@ export const kubernetesMessages = {
       "A route attaches to a listener when the listener allows its namespace and kind and their host names overlap " +
       "(Gateway API). A route that attaches nowhere is never reached, and nothing that stands on it is enforced.",
   }),
+  "wrong-route-kind": message<{ found: string; protocol: string; taken: readonly string[] }>({
+    severity: "warning",
+    text: ({ found, protocol }) => `a listener of ${protocol} takes no ${found}`,
+    hint: ({ taken }) => (taken.length === 0 ? undefined : `it can take ${taken.join(", ")}`),
+    explanation:
+      "`allowedRoutes.kinds` narrows the kinds that a listener's protocol carries. It adds none: routes of another kind " +
+      "do not attach (Gateway API: InvalidRouteKinds).",
+  }),
   "wrong-target": message<{ section: string; target: string; allowed: string }>({
     severity: "error",
     text: ({ section, target }) => `"${section}" can't target ${target}`,

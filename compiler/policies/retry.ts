@@ -54,6 +54,7 @@ export const retry: Policy<"retry"> = {
     },
     { description: "Sends a failed request again." },
   ),
+  needs: "host",
   merge: "replace",
   read: readRetry,
   cluster: {
@@ -62,11 +63,6 @@ export const retry: Policy<"retry"> = {
     read: (value, { origin }) => readRetry(value, origin),
   },
   resolve: (config, context) => {
-    if (context.route.isMcp) {
-      const at = { ...context.origin, part: "key" } as const;
-      context.diagnostics.report("needs-host-backend", at, { policy: "retry" });
-      return undefined;
-    }
     const { precondition, condition } = config;
     const compile = (each: ExpressionConfig | undefined, phase: "request" | "response") =>
       each && resolveExpression(each, { phase, slot: "filter" }, context.diagnostics);

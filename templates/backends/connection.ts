@@ -47,7 +47,8 @@ function upstreamUrl(url: Text, isSecure: boolean): Text | Code {
   return code`${read}(${literal(url)})`;
 }
 
-function tlsSettings({
+/** TLS to an upstream, as the runtime takes it. */
+export function tlsSettings({
   authorities,
   certFile,
   keyFile,

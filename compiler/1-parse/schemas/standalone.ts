@@ -20,6 +20,7 @@ import {
   logFieldsSchema,
   tlsVersionSchema,
 } from "./frontend.ts";
+import { tcpRouteSchema } from "./tcp-route.ts";
 
 const PATH = { pattern: "^/", form: 'a path that begins with "/"' } as const;
 
@@ -203,10 +204,11 @@ function listenerSchema(): Schema {
           format: "hostname",
         },
       ),
-      protocol: choice("What it speaks.", ["HTTP", "HTTPS"], {
-        default: "HTTP",
-        notYetValues: { TLS: "TLS passthrough", TCP: "TCP proxying", HBONE: "HBONE tunnels" },
-      }),
+      protocol: choice(
+        "What it speaks. TCP and TLS pass connections on; TLS without a certificate stays between client and backend.",
+        ["HTTP", "HTTPS", "TLS", "TCP"],
+        { default: "HTTP", notYetValues: { HBONE: "HBONE tunnels" } },
+      ),
       tls: object(
         {
           cert: text(
@@ -225,10 +227,15 @@ function listenerSchema(): Schema {
           keyExchangeGroups: notYet("a choice of key exchange groups"),
           spiffe: notYet("SPIFFE certificates"),
         },
-        { required: ["cert", "key"], description: "TLS of an HTTPS listener." },
+        {
+          required: ["cert", "key"],
+          description: "TLS that ends here: of an HTTPS or TLS listener.",
+        },
       ),
       routes: list(routeSchema(), { description: "What it answers." }),
-      tcpRoutes: notYet("TCP routes"),
+      tcpRoutes: list(tcpRouteSchema(routePoliciesSchema()), {
+        description: "Where connections of a TCP or TLS listener go.",
+      }),
       policies: listenerPoliciesSchema(),
     },
     {},

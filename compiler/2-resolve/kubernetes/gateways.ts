@@ -47,7 +47,7 @@ export function resolveCluster(
   const context: PolicyContext = {
     ...references,
     policyIndex: targetPolicies(references),
-    effective: new Set(),
+    effective: new Map(),
     secrets: new Map(),
     configMaps: new Map(),
     conflicts: new Set(),
