@@ -462,6 +462,8 @@ export interface BackendConnection {
   readonly requestTimeout?: number;
   /** What every request says in Authorization. */
   readonly authorization?: Text | MountedFile;
+  /** It is asked by the name that the client used; absent: unless it has a name of its own. */
+  readonly keepsHost?: boolean;
   /** The client's own Authorization goes on, although a policy has taken it. */
   readonly isPassthrough: boolean;
 }
