@@ -376,6 +376,12 @@ describe("what can't run before routing is refused", () => {
     ]);
   });
 
+  it("policies of requests, on a listener that passes connections on", () => {
+    const tcpRoutes = [{ backends: [{ host: "127.0.0.1:1" }] }];
+    const policies = { csrf: {} };
+    expect(findings({ protocol: "TCP", tcpRoutes, policies })).toEqual(["misplaced-field"]);
+  });
+
   it("policies that come later say so", () => {
     expect(findings({ policies: { extAuthz: { host: "a:1" } } })).toEqual(["not-built-yet"]);
   });
