@@ -1,3 +1,4 @@
+import { whyIdle } from "../2-resolve/kubernetes/applicable.ts";
 import { effectivePolicy, partPolicy, type Traffic } from "../2-resolve/kubernetes/effective.ts";
 import type { Cluster } from "../2-resolve/kubernetes/gateways.ts";
 import { titleOf } from "../2-resolve/kubernetes/inventory.ts";
@@ -5,7 +6,8 @@ import type { EffectiveField, FieldValue } from "../2-resolve/kubernetes/merge.t
 import { trafficOf } from "../2-resolve/kubernetes/traffic.ts";
 import type { Checked } from "../compile.ts";
 import type { Origin } from "../diagnostics.ts";
-import type { RouteNode } from "../ir.ts";
+import type { ListenerNode, PolicyUse, RouteNode, TcpListenerNode, TcpRouteNode } from "../ir.ts";
+import { allRoutes } from "../program-routes.ts";
 import { locate, type SourceFile, valueAt } from "../source.ts";
 
 /** What holds for the traffic of a route's rule on one listener. */
@@ -24,6 +26,8 @@ export interface ExplainedField {
   /** `traffic.cors`; of one target of a backend: `backend.mcp.authorization (target NAME)`. */
   readonly field: string;
   readonly values: readonly ExplainedValue[];
+  /** Why it does nothing for this traffic; absent when it acts. */
+  readonly idle?: string;
   readonly overridden: readonly ExplainedValue[];
 }
 
@@ -49,7 +53,9 @@ export function explainRoute(
 ): readonly RouteExplanation[] {
   const { cluster, files } = checked;
   if (cluster === undefined) {
-    return routesOf(checked)
+    return checked.programs
+      .flatMap(allRoutes)
+      .flatMap(({ route, listeners }) => listeners.map((listener) => ({ route, listener })))
       .filter(({ route }) => route.name === name || route.id === name)
       .map(({ route, listener }) => explainNode(route, listener, files));
   }
@@ -64,7 +70,8 @@ export function explainRoute(
 /** The names that `explainRoute` takes. */
 export function routeNames(checked: Checked): readonly string[] {
   const { cluster } = checked;
-  if (cluster === undefined) return routesOf(checked).map(({ route }) => route.name);
+  if (cluster === undefined)
+    return checked.programs.flatMap(allRoutes).map(({ route }) => route.name);
   return cluster.inventory.all("HTTPRoute").map(({ namespace, name }) => `${namespace}/${name}`);
 }
 
@@ -92,9 +99,10 @@ function explainTraffic(
     rule: ruleName(traffic),
     listener: `${listener.spec.name} of ${titleOf(listener.owner)}`,
     backend: backend?.manifest === undefined ? "none" : titleOf(backend.manifest),
-    fields: [...effectivePolicy(traffic, policyIndex), ...parts].map((field) =>
-      explainField(field, files),
-    ),
+    fields: [...effectivePolicy(traffic, policyIndex), ...parts].map((field) => {
+      const idle = whyIdle(field, traffic);
+      return { ...explainField(field, files), ...(idle === undefined ? {} : { idle }) };
+    }),
   };
 }
 
@@ -119,37 +127,34 @@ function explainField(
   };
 }
 
-/** The routes of the programs, with their listeners. */
-export function routesOf({
-  programs,
-}: Checked): readonly { readonly route: RouteNode; readonly listener: string }[] {
-  return programs
-    .flatMap(({ binds }) => binds.flatMap((bind) => bind.listeners))
-    .flatMap((listener) => listener.routes.map((route) => ({ route, listener: listener.name })));
-}
-
-/** A standalone file says each policy once, on the route. */
+/** A standalone file says each policy once: on the listener, for before routing, or on the route. */
 function explainNode(
-  route: RouteNode,
-  listener: string,
+  route: RouteNode | TcpRouteNode,
+  listener: ListenerNode | TcpListenerNode,
   files: readonly SourceFile[],
 ): RouteExplanation {
-  return {
-    route: route.name,
-    rule: "0",
-    listener,
-    backend: route.backends.map(({ kind }) => kind).join(", "),
-    fields: route.policies.map(({ kind, origin }) => ({
-      field: kind,
+  const said = (level: string, prefix: string, uses: readonly PolicyUse[]) =>
+    uses.map(({ kind, origin }) => ({
+      field: `${prefix}${kind}`,
       values: [
         {
           value: valueAt(origin, files),
           source: origin.file,
-          level: "route",
+          level,
           at: placeText(origin, files),
         },
       ],
       overridden: [],
-    })),
+    }));
+  const early = "preRouting" in listener ? listener.preRouting : undefined;
+  return {
+    route: route.name,
+    rule: "0",
+    listener: listener.name,
+    backend: route.backends.map(({ kind }) => kind).join(", "),
+    fields: [
+      ...said("listener", "PreRouting.", early?.policies ?? []),
+      ...said("route", "", route.policies),
+    ],
   };
 }

@@ -21,9 +21,9 @@ export const referenceMessages = {
   }),
   "protocol-conflict": message<{ port: number }>({
     severity: "error",
-    text: ({ port }) => `port ${port} has listeners with and without TLS`,
+    text: ({ port }) => `the listeners of port ${port} speak different protocols`,
     explanation:
-      "A port speaks TLS or it doesn't: the first byte of a connection decides nothing else.",
+      "A port speaks HTTP, HTTPS, TCP, or TLS that is ended here or passed on: one of them for all of its connections.",
   }),
   "tls-missing": message<{ listener: string }>({
     severity: "error",
@@ -31,10 +31,11 @@ export const referenceMessages = {
     hint: () => "add tls: {cert: PATH, key: PATH}",
     explanation: "`protocol: HTTPS` needs `tls` with a certificate and its key.",
   }),
-  "tls-unused": message<{ listener: string }>({
+  "tls-unused": message<{ listener: string; protocol: string }>({
     severity: "error",
-    text: ({ listener }) => `the listener "${listener}" has a certificate but speaks plain HTTP`,
-    hint: () => "set protocol: HTTPS",
+    text: ({ listener, protocol }) =>
+      `the listener "${listener}" has a certificate but speaks plain ${protocol}`,
+    hint: ({ protocol }) => `set protocol: ${protocol === "TCP" ? "TLS" : "HTTPS"}`,
     explanation:
       "A certificate on a listener that never uses it would look like protection and be none.",
   }),
@@ -193,6 +194,14 @@ export const referenceMessages = {
       "published with the bundle.",
   }),
 
+  "credential-expression": message<{ variable: string }>({
+    severity: "error",
+    text: ({ variable }) => `"${variable}" is not known where a credential is looked for`,
+    hint: () => 'read "request" or "source"',
+    explanation:
+      "Who the client is follows from its credential, so an expression that finds the credential reads the request and " +
+      "the connection only.",
+  }),
   "absent-identity": message<{ variable: string; policies: string }>({
     severity: "warning",
     text: ({ variable, policies }) =>

@@ -7,7 +7,7 @@ import { LogWriter } from "../telemetry/log-writer.ts";
 import { Metrics } from "../telemetry/metrics.ts";
 import { ProcessLog } from "../telemetry/process-log.ts";
 import { onRemark } from "../telemetry/remarks.ts";
-import type { Gateway } from "./definition.ts";
+import type { Gateway, TcpCommon } from "./definition.ts";
 import { drain } from "./drain.ts";
 import { type ProcessSettings, processSettings } from "./environment.ts";
 import { bindEndpoints, type Endpoint, Listeners, serviceEndpoint } from "./listen.ts";
@@ -78,7 +78,8 @@ class Running implements RunningGateway {
   }
 
   get ports(): readonly number[] {
-    return this.#listeners.ports.slice(0, this.#definition.binds.length).map(({ port }) => port);
+    const { binds, tcp = [] } = this.#definition;
+    return this.#listeners.ports.slice(0, binds.length + tcp.length).map(({ port }) => port);
   }
 
   async open(): Promise<void> {
@@ -154,6 +155,7 @@ class Running implements RunningGateway {
       warn: (message) => this.#log.warn(message),
       broken: this.#log.connections,
     });
+    binds.push(...this.#tcpEndpoints(definition, settings));
     const opened = await this.#listeners.serve([
       ...binds,
       ...this.#services(settings, connections),
@@ -163,6 +165,26 @@ class Running implements RunningGateway {
       if (binds.includes(endpoint)) this.#log.info(`listening on 0.0.0.0:${port}`);
       else this.#log.info(`${endpoint.config} on ${endpoint.host ?? "0.0.0.0"}:${port}`);
     }
+  }
+
+  #tcpEndpoints(
+    { tcp = [], connections }: Gateway,
+    { logFormat }: ProcessSettings,
+  ): readonly Endpoint[] {
+    const common: TcpCommon = {
+      keepAlive: connections.keepAlive,
+      logFormat,
+      writer: this.#writer,
+      metrics: this.#metrics,
+      failed: (error) => reportBug("a TCP connection", error),
+      warn: (message) => this.#log.warn(message),
+    };
+    return tcp.map(({ port, config, prepare }) => ({
+      host: undefined,
+      port,
+      config,
+      prepare: () => prepare(common),
+    }));
   }
 
   #services(settings: ProcessSettings, connections: ConnectionSettings): Endpoint[] {
@@ -203,8 +225,12 @@ class Running implements RunningGateway {
   }
 }
 
-/** A bug shows itself on stderr only, with the stack; never to a client. */
 function reportFailure(exchange: Exchange, error: unknown): void {
+  reportBug(`${exchange.method} on route ${exchange.record.route ?? "-"}`, error);
+}
+
+/** A bug shows itself on stderr only, with the stack; never to a client. */
+function reportBug(where: string, error: unknown): void {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  process.stderr.write(`${exchange.method} on route ${exchange.record.route ?? "-"}: ${text}\n`);
+  process.stderr.write(`${where}: ${text}\n`);
 }

@@ -1,15 +1,18 @@
 import type { EventEmitter } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { SecureContext, TLSSocket } from "node:tls";
+import type { TLSSocket } from "node:tls";
 import type { GatewayContext } from "../gateway/context.ts";
+import { listenOn, type PortServer } from "../gateway/port-server.ts";
 import { AgedConnections } from "./aged-connections.ts";
+import { answerUnderWay, RequestTurns } from "./answer-order.ts";
 import type { Certificates } from "./certificates.ts";
-import { answerClientError, closeWith } from "./client-error.ts";
+import { ClientErrors, closeWith } from "./client-error.ts";
 import type { ConnectionSettings } from "./connection-settings.ts";
 import { whenSpoken } from "./first-bytes.ts";
+import { handshakeOptions, isSameHandshake } from "./handshake.ts";
 import { Http2Connections, type Http2Limits } from "./http2-connections.ts";
 import { type Framing, type RequestPort, takeRequest } from "./request-entry.ts";
 import type { ServerBehaviour } from "./server-behaviour.ts";
@@ -18,11 +21,13 @@ import { UpgradeAnswer, wantsUpgrade } from "./upgrade-answer.ts";
 import type { WireAnswer, WireRequest } from "./wire.ts";
 
 /** A server of one port, HTTP/1.1 and HTTP/2. */
-export class HttpServer {
+export class HttpServer implements PortServer {
   #behaviour: ServerBehaviour;
   readonly #port: RequestPort;
   readonly #server: Server | TlsServer;
   readonly #http2: Http2Connections;
+  readonly #errors = new ClientErrors();
+  readonly #turns = new RequestTurns((socket) => this.#errors.isRefused(socket));
   /** Plain connections that have said nothing yet. */
   readonly #silent: Set<Socket> = new Set();
   /** Connections that have left HTTP, or ask to. */
@@ -56,7 +61,13 @@ export class HttpServer {
     this.#server =
       certificates === undefined
         ? createServer(limits, serve)
-        : createTlsServer({ ...limits, ...this.#tlsOptions(certificates.settings) }, serve);
+        : createTlsServer(
+            {
+              ...limits,
+              ...handshakeOptions(certificates.settings, () => this.#certificates),
+            },
+            serve,
+          );
     if (certificates !== undefined) this.useCertificates(certificates);
     this.behave(behaviour);
     // 0: node would drop further headers silently; the request check refuses them instead.
@@ -67,12 +78,14 @@ export class HttpServer {
     this.#server.on("drop", () => this.#behaviour.refused());
     this.#server.on("upgrade", (request, socket, head) => this.#upgrade(request, socket, head));
     // Tunnels by CONNECT (RFC 9110 9.3.6) are for nobody: a forward proxy sees each request, or passes TLS by its SNI.
-    this.#server.on("connect", (_request, socket) =>
-      closeWith(socket, this.#behaviour.isForwardProxy ? "501 Not Implemented" : "400 Bad Request"),
-    );
+    this.#server.on("connect", (_request, socket) => {
+      const status = this.#behaviour.isForwardProxy ? "501 Not Implemented" : "400 Bad Request";
+      if (answerUnderWay(socket) === undefined) closeWith(socket, status);
+      else socket.destroy();
+    });
     this.#server.on("clientError", (error, socket) => {
       this.#broken(error, socket);
-      if (answerClientError(error, socket)) this.#behaviour.malformed();
+      if (this.#errors.answer(error, socket)) this.#behaviour.malformed();
     });
     this.#takeConnections(certificates === undefined ? "connection" : "secureConnection");
   }
@@ -86,13 +99,7 @@ export class HttpServer {
 
   /** Whether the port can go on with these settings: what a handshake is made of is settled when it opens. */
   canUse(tls: TlsSettings | undefined): boolean {
-    const now = this.#certificates?.settings;
-    if (now === undefined || tls === undefined) return now === tls;
-    return (
-      now.handshakeTimeout === tls.handshakeTimeout &&
-      now.alpn.join() === tls.alpn.join() &&
-      (now.clientAuthorities === undefined) === (tls.clientAuthorities === undefined)
-    );
+    return isSameHandshake(this.#certificates?.settings, tls);
   }
 
   /** New connections get these certificates; the ones before are no longer watched. */
@@ -108,14 +115,7 @@ export class HttpServer {
 
   /** Opens the port (0: any free one) on `host`, or on every address. Resolves with the port. */
   listen(port: number, host: string | undefined): Promise<number> {
-    return new Promise((resolve, reject) => {
-      this.#server.once("error", reject);
-      this.#server.listen({ port, host, backlog: 511 }, () => {
-        this.#server.off("error", reject);
-        // A listening TCP server has an AddressInfo.
-        resolve((this.#server.address() as AddressInfo).port);
-      });
-    });
+    return listenOn(this.#server, port, host);
   }
 
   /**
@@ -137,20 +137,6 @@ export class HttpServer {
     this.#server.closeAllConnections();
     this.#http2.destroy();
     for (const socket of this.#upgraded) socket.destroy();
-  }
-
-  #tlsOptions(settings: TlsSettings) {
-    const isMutual = settings.clientAuthorities !== undefined;
-    return {
-      handshakeTimeout: settings.handshakeTimeout,
-      ALPNProtocols: [...settings.alpn],
-      requestCert: isMutual,
-      rejectUnauthorized: isMutual,
-      SNICallback: (
-        name: string,
-        done: (error: Error | null, context?: SecureContext) => void,
-      ): void => done(null, this.#certificates?.contextFor(name)),
-    };
   }
 
   /** Puts the choice between the versions of HTTP before node's own handling of a connection, which is HTTP/1.1's. */
@@ -199,7 +185,7 @@ export class HttpServer {
 
   #serveHttp1(request: IncomingMessage, response: ServerResponse, framing: Framing): void {
     this.#aged.begin(request, response);
-    this.#serve(request, response, framing);
+    this.#turns.take(request.socket, response, () => this.#serve(request, response, framing));
   }
 
   /** Tells with codes only: messages of parsers may quote what was sent. */
@@ -222,8 +208,9 @@ const limits = {
   requestTimeout: 300_000,
   // The request check does it, so that the refusal is logged and counted like any other.
   requireHostHeader: false,
-  // Any other request goes on as if it had not asked.
-  shouldUpgradeCallback: wantsUpgrade,
+  // Any other request goes on as if it had not asked, and so does one that waits for its turn.
+  shouldUpgradeCallback: (request: IncomingMessage) =>
+    wantsUpgrade(request) && answerUnderWay(request.socket) === undefined,
   // A request without a body needs no stream events.
   optimizeEmptyRequests: true,
 };

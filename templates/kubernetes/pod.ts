@@ -89,7 +89,7 @@ function unpackContainer({ pullPolicy }: DeploymentNode): Json {
 }
 
 function gatewayContainer(
-  { binds, process }: Program,
+  { binds, tcp, process }: Program,
   deployment: DeploymentNode,
   image: string | undefined,
 ): Json {
@@ -108,7 +108,7 @@ function gatewayContainer(
     ...(image === undefined ? { command: ["node", "/bundle/gateway.mjs"] } : {}),
     env: strategicMerge(usual, deployment.env, "env") ?? usual,
     ports: [
-      ...binds.map(({ port }) => ({ name: `listener-${port}`, containerPort: port })),
+      ...[...binds, ...tcp].map(({ port }) => ({ name: `listener-${port}`, containerPort: port })),
       { name: "metrics", containerPort: portOf(addresses.stats) },
     ],
     readinessProbe: { ...probe, periodSeconds: 10 },
