@@ -58,6 +58,6 @@ const RESERVED = new Set(
     "csrf apiKeys apiKey basicAuth passwords timeout retry mirror upstreams perSecond perMinute perHour perInterval requestChanges responseChanges metadata " +
     "findToken findApiKey findLogin requestHeaders responseHeaders location target answer isAuthorized mayUse enter notFound startGateway " +
     "isUnder holds queryValue misdirected compilePattern matchesWhole matchesPart file secretFile routeTable onHost " +
-    "exactPath pathPrefix pathPattern toRoute lookUp hostTable valueForHost"
+    "exactPath pathPrefix pathPattern toRoute lookUp hostTable valueForHost isLogged logFields logVariables"
   ).split(" "),
 );
