@@ -1,6 +1,6 @@
 import type { KeepAliveSettings } from "../runtime/http/connection-settings.ts";
 import type { Origin } from "./diagnostics.ts";
-import type { BackendConnection, Text } from "./ir.ts";
+import type { BackendConnection, MountedFile, Text } from "./ir.ts";
 
 /** How a backend is reached, as configured: each part from the most specific place that has it. */
 export interface BackendPolicies {
@@ -10,21 +10,32 @@ export interface BackendPolicies {
   readonly tcp?: BackendTcpConfig;
 }
 
+/** A server that the gateway itself talks to, for a policy. */
+export interface ServerConfig {
+  /** Scheme, host and port. */
+  readonly url: string;
+  /** How it is reached; undefined: nothing of it is configured. */
+  readonly policies: BackendPolicies | undefined;
+}
+
 /** `backendTLS`. Paths are as configured. */
 export interface BackendTlsConfig {
-  readonly cert: string | undefined;
-  readonly key: string | undefined;
-  readonly root: string | undefined;
+  readonly cert: string | MountedFile | undefined;
+  readonly key: string | MountedFile | undefined;
+  readonly root: string | MountedFile | undefined;
   readonly hostname: Text | undefined;
   readonly verification: "full" | "chain" | "none";
   readonly alpn: readonly ("h2" | "http/1.1")[] | undefined;
   readonly subjectAltNames: readonly string[] | undefined;
   readonly origin: Origin;
+  /** Where the protocols stand. */
+  readonly alpnOrigin: Origin;
 }
 
 /** `backendAuth`. */
 export type BackendAuthConfig = { readonly origin: Origin } & (
   | { readonly kind: "key"; readonly key: Text }
+  | { readonly kind: "file"; readonly file: MountedFile }
   | { readonly kind: "passthrough" }
 );
 

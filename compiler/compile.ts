@@ -2,7 +2,7 @@ import { parse } from "./1-parse/parse.ts";
 import type { Cluster } from "./2-resolve/kubernetes/gateways.ts";
 import { resolve } from "./2-resolve/resolve.ts";
 import type { Diagnostic } from "./diagnostics.ts";
-import type { Host } from "./host.ts";
+import type { FileText, Host } from "./host.ts";
 import type { Program } from "./ir.ts";
 import { messageOf } from "./messages.ts";
 import type { SourceFile } from "./source.ts";
@@ -35,12 +35,14 @@ export interface CheckOptions {
 
 /** Parses and resolves; `gwc check`, `build` and `run` all ask this one function, so they have one verdict. */
 export function check(paths: readonly string[], host: Host, options: CheckOptions): Checked {
-  const dependencies = new Set<string>();
+  const read = new Map<string, FileText>();
+  // One state of each file for the whole run, and many routes may name the same one.
   const recording: Host = {
     ...host,
     readText: (file) => {
-      dependencies.add(file);
-      return host.readText(file);
+      const text = read.get(file) ?? host.readText(file);
+      read.set(file, text);
+      return text;
     },
   };
   const parsed = parse(paths, recording);
@@ -57,7 +59,7 @@ export function check(paths: readonly string[], host: Host, options: CheckOption
     cluster: resolved.value?.cluster,
     diagnostics,
     files: parsed.files,
-    dependencies: [...dependencies],
+    dependencies: [...read.keys()],
   };
 }
 

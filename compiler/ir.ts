@@ -2,7 +2,8 @@ import type { DrainSettings, ServiceAddresses } from "../runtime/gateway/definit
 import type { ConnectionSettings, KeepAliveSettings } from "../runtime/http/connection-settings.ts";
 import type { AlpnProtocol, TlsVersion } from "../runtime/http/tls.ts";
 import type { UpstreamTlsSettings } from "../runtime/http/upstream-tls.ts";
-import type { AccessLogSettings } from "../runtime/telemetry/access-log.ts";
+import type { LogLevels } from "../runtime/telemetry/log-level.ts";
+import type { LogFormat } from "../runtime/telemetry/log-line.ts";
 import type { Origin } from "./diagnostics.ts";
 
 /**
@@ -72,6 +73,12 @@ export interface LateVariable {
 /** A text that is known at build time, or read at start. */
 export type Text = string | LateText;
 
+/** KEY of a mounted Secret or ConfigMap, as NAME/KEY. */
+export interface MountedFile {
+  readonly kind: "secret" | "configMap";
+  readonly file: string;
+}
+
 /** Runtime settings as the compiler holds them: any text in them may be late. */
 export type Late<Settings> = Settings extends string
   ? string extends Settings
@@ -90,14 +97,60 @@ export interface Program {
   /** The input files by name in generated text, sorted. */
   readonly inputs: readonly ProgramInput[];
   readonly binds: readonly BindNode[];
+  /** Ports whose bytes are passed on. */
+  readonly tcp: readonly TcpBindNode[];
   readonly process: ProcessSettings;
   /** How the connections of clients are held. */
   readonly connections: ConnectionSettings;
   /** The most bytes of a body that is read as a whole. */
   readonly maxBufferSize: number;
+  /** What access lines hold; absent: the usual, of every request. */
+  readonly accessLog?: AccessLogNode;
+  /** How much is logged; absent: as usual. */
+  readonly logLevels?: LogLevels;
   /** What runs it in a cluster; undefined for a gateway that a standalone file describes. */
   readonly deployment?: DeploymentNode;
 }
+
+/** Access lines that are not the usual ones. */
+export interface AccessLogNode {
+  /** Undefined: every request has a line. */
+  readonly filter: CompiledExpression | undefined;
+  /** Where the filter stands; that of the fields without one. */
+  readonly filterOrigin: Origin;
+  /** Undefined: the usual fields. */
+  readonly fields: LogFieldsNode | undefined;
+}
+
+/** The fields of access lines. */
+export interface LogFieldsNode {
+  /** Those of every request that stay, in their order. */
+  readonly usual: readonly LineField[];
+  /** Names that are left out of what policies and backends add. */
+  readonly without: readonly string[];
+  readonly added: readonly AddedField[];
+  readonly origin: Origin;
+}
+
+/** A field of access lines by its expression. */
+export interface AddedField {
+  readonly name: string;
+  readonly value: CompiledExpression;
+}
+
+/** A field that every access line may have. */
+export type LineField =
+  | "listener"
+  | "route"
+  | "endpoint"
+  | "src.addr"
+  | "http.method"
+  | "http.host"
+  | "http.path"
+  | "http.version"
+  | "http.status"
+  | "reason"
+  | "duration";
 
 /** How a cluster runs a gateway. */
 export interface DeploymentNode {
@@ -115,6 +168,8 @@ export interface DeploymentNode {
   readonly resources: Json | undefined;
   /** Names of the Secrets that are mounted, sorted. */
   readonly secrets: readonly string[];
+  /** Names of the ConfigMaps that are mounted, sorted. */
+  readonly configMaps: readonly string[];
   /** Overlays by what they change, in the order in which they are laid on. */
   readonly overlays: Readonly<Record<OverlaidResource, readonly Overlay[]>>;
   readonly origin: Origin;
@@ -155,7 +210,8 @@ export interface ProgramInput {
 
 /** Settings of the whole process, as the runtime takes them. */
 export interface ProcessSettings {
-  readonly accessLog: AccessLogSettings;
+  /** How lines are written. */
+  readonly logFormat: LogFormat;
   readonly addresses: ServiceAddresses;
   /** Where `gwc run` serves its admin page: a loopback `host:port`. A bundle has none. */
   readonly adminAddress: string;
@@ -181,10 +237,83 @@ export interface ListenerNode {
   /** `api.example.com`, `*.example.com`, or `*`. */
   readonly hostname: string;
   readonly tls: CertificateFiles | undefined;
+  /** What happens to its requests before their route is chosen; undefined: nothing. */
+  readonly preRouting: PreRoutingNode | undefined;
   readonly routes: readonly RouteNode[];
   /** The routing decision: entries in order of precedence, grouped by the hostname they need. */
   readonly table: readonly HostEntries[];
   readonly origin: Origin;
+}
+
+/** The policies of a listener that run before the route is chosen, and may change which one it is. */
+export interface PreRoutingNode {
+  /** Unique in the program, an identifier: the function that runs them and, in kebab-case, its file. */
+  readonly id: string;
+  /** In request order. */
+  readonly policies: readonly PolicyUse[];
+  /** The last of them answers every request: there is no table behind them. */
+  readonly isFinal: boolean;
+  readonly origin: Origin;
+}
+
+/** One port whose bytes are passed on. */
+export interface TcpBindNode {
+  readonly port: number;
+  readonly origin: Origin;
+  readonly mode: TcpMode;
+  /** As those of HTTP; one alone without TLS, which names nobody. */
+  readonly listeners: readonly TcpListenerNode[];
+}
+
+/** What becomes of TLS on a port whose bytes are passed on; `handshakeTimeout` is in milliseconds. */
+export type TcpMode =
+  | { readonly kind: "plain" }
+  | { readonly kind: "passthrough"; readonly handshakeTimeout: number }
+  | { readonly kind: "terminate"; readonly tls: TlsNode };
+
+/** A listener of such a port. */
+export interface TcpListenerNode {
+  readonly id: string;
+  readonly name: string;
+  /** What server names it answers for; `*`: every one, and none. */
+  readonly hostname: string;
+  readonly tls: CertificateFiles | undefined;
+  readonly routes: readonly TcpRouteNode[];
+  /** Which route a server name leads to, in order of precedence. */
+  readonly table: readonly { readonly hostname: string; readonly route: string }[];
+  readonly origin: Origin;
+}
+
+/** A route of connections. */
+export interface TcpRouteNode {
+  readonly id: string;
+  readonly name: string;
+  /** Authorization, if there is one. */
+  readonly policies: readonly PolicyUse[];
+  readonly backends: readonly TcpBackendNode[];
+  readonly origin: Origin;
+}
+
+/** Where connections go. */
+export type TcpBackendNode = { readonly connection: TcpConnection; readonly origin: Origin } & (
+  | {
+      readonly kind: "host";
+      /** `host:port` */
+      readonly address: Text;
+      readonly weight: number;
+    }
+  | {
+      readonly kind: "dynamic";
+      readonly port: number;
+      readonly allowPrivate: readonly string[];
+    }
+);
+
+/** How they are passed on; times in milliseconds. */
+export interface TcpConnection
+  extends Pick<BackendConnection, "connectTimeout" | "keepAlive" | "tls"> {
+  /** What is offered in ALPN; undefined: nothing. */
+  readonly alpn?: readonly string[];
 }
 
 /** TLS of a port, as the runtime takes it, without the certificates of its listeners. */
@@ -210,7 +339,10 @@ export interface CertificateFiles {
 
 /** The entries that one hostname opens, most specific hostname first. */
 export interface HostEntries {
+  /** As the routes have it: the listener may have but a part of it. */
   readonly hostname: string;
+  /** The names that the listener has of it, as a pattern. */
+  readonly shared: string;
   readonly entries: readonly RouteEntry[];
 }
 
@@ -236,7 +368,13 @@ export interface RouteMatch {
 export type PathMatch =
   | { readonly kind: "exact"; readonly value: string }
   | { readonly kind: "prefix"; readonly value: string }
-  | { readonly kind: "regex"; readonly value: string; readonly test: ExpressionCode };
+  | {
+      readonly kind: "regex";
+      readonly value: string;
+      readonly test: ExpressionCode;
+      /** True when the test is alternatives joined by `||`: beside other conditions it needs parentheses. */
+      readonly isChoice: boolean;
+    };
 
 /** A header (lower-case name) or query parameter, and what its value must be. */
 export interface ValueMatch {
@@ -290,7 +428,7 @@ export interface Rule {
 }
 
 /** Where a route's requests go. */
-export type BackendNode = HostBackend | McpBackend;
+export type BackendNode = HostBackend | DynamicBackend | McpBackend;
 
 /** A plain HTTP upstream. */
 export interface HostBackend {
@@ -299,6 +437,17 @@ export interface HostBackend {
   readonly connection: BackendConnection;
   /** Its share of the route's requests, in relation to the others'; 0: none. */
   readonly weight: number;
+  readonly origin: Origin;
+}
+
+/** The host that each request names (dynamic forward proxy). */
+export interface DynamicBackend {
+  readonly kind: "dynamic";
+  /** The port of a request that names none. */
+  readonly port: number;
+  /** Addresses and ranges that may be reached although they are not public. */
+  readonly allowPrivate: readonly string[];
+  readonly connection: BackendConnection;
   readonly origin: Origin;
 }
 
@@ -312,13 +461,17 @@ export interface BackendConnection {
   readonly version?: "http2" | "negotiated";
   readonly requestTimeout?: number;
   /** What every request says in Authorization. */
-  readonly authorization?: Text;
+  readonly authorization?: Text | MountedFile;
   /** The client's own Authorization goes on, although a policy has taken it. */
   readonly isPassthrough: boolean;
 }
 
 /** TLS to a backend; paths are as configured. */
-export type BackendTlsNode = Late<UpstreamTlsSettings>;
+export type BackendTlsNode = Omit<Late<UpstreamTlsSettings>, UpstreamTlsFile> & {
+  readonly [File in UpstreamTlsFile]?: Text | MountedFile;
+};
+
+type UpstreamTlsFile = "authorities" | "certFile" | "keyFile";
 
 /** One or more MCP servers behind one endpoint. */
 export interface McpBackend {

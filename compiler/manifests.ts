@@ -36,7 +36,7 @@ export interface ManifestSpecs {
   readonly TCPRoute: RouteSpec;
   readonly TLSRoute: RouteSpec;
   readonly ReferenceGrant: GrantSpec;
-  readonly BackendTLSPolicy: { readonly targetRefs: readonly LocalReference[] };
+  readonly BackendTLSPolicy: BackendTlsSpec;
   readonly Service: ServiceSpec;
   readonly EndpointSlice: EndpointSliceSpec;
   readonly Namespace: object;
@@ -264,6 +264,12 @@ export interface PolicySpec {
   readonly frontend?: PolicyFields;
   readonly traffic?: PolicyFields;
   readonly backend?: PolicyFields;
+}
+
+/** What of a BackendTLSPolicy matters. */
+export interface BackendTlsSpec {
+  readonly targetRefs: readonly PolicyTargetReference[];
+  readonly validation: ConfigValue;
 }
 
 /** What a policy targets, by name. */

@@ -1,6 +1,7 @@
 import { celMessages } from "./messages/cel.ts";
 import { connectionMessages } from "./messages/connections.ts";
 import { kubernetesMessages } from "./messages/kubernetes.ts";
+import { logMessages } from "./messages/log.ts";
 import type { Message } from "./messages/message.ts";
 import { referenceMessages } from "./messages/references.ts";
 import { shapeMessages } from "./messages/shape.ts";
@@ -12,6 +13,7 @@ export const messages = {
   ...shapeMessages,
   ...referenceMessages,
   ...connectionMessages,
+  ...logMessages,
   ...celMessages,
   ...kubernetesMessages,
 };

@@ -1,16 +1,18 @@
 import type { TlsVersion } from "../runtime/http/tls.ts";
 import type { ConfigValue } from "./1-parse/values.ts";
+import type { AccessLogConfig } from "./access-log.ts";
 import type { BackendPolicies } from "./backend-policies.ts";
 import type { Origin } from "./diagnostics.ts";
 import type { CipherSuite, FrontendConfig } from "./frontend.ts";
 import type { DeploymentNode, PolicyKind, ProcessSettings } from "./ir.ts";
+import type { LevelsConfig } from "./log-levels.ts";
 import type { PolicyConfigs } from "./policies/policy.ts";
 
 /**
  * Where the front ends meet: what the user declared, every name still a string. Aliases and spellings of one form or
  * the other are gone.
  */
-export type Resource = GatewayResource | RouteResource;
+export type Resource = GatewayResource | RouteResource | TcpRouteResource;
 
 /** A gateway and its listeners. */
 export interface GatewayResource {
@@ -18,6 +20,10 @@ export interface GatewayResource {
   readonly name: string;
   readonly process: ProcessSettings;
   readonly frontend: FrontendConfig;
+  /** What is said of the access log: a later filter or field counts instead of an earlier one. */
+  readonly accessLogs: readonly AccessLogConfig[];
+  /** What is said of log levels; the last one counts. */
+  readonly logLevels: readonly LevelsConfig[];
   /** How a cluster runs it; absent for a standalone file. */
   readonly deployment?: DeploymentNode;
   readonly listeners: readonly ListenerResource[];
@@ -35,8 +41,10 @@ export interface ListenerResource {
   readonly portOrigin: Origin;
   /** `*` for every name. */
   readonly hostname: string;
-  readonly protocol: "HTTP" | "HTTPS";
+  readonly protocol: "HTTP" | "HTTPS" | "TLS" | "TCP";
   readonly tls: ListenerTlsResource | undefined;
+  /** What happens before the route is chosen. */
+  readonly policies: readonly PolicyConfig[];
   readonly origin: Origin;
 }
 
@@ -60,14 +68,33 @@ export interface RouteResource {
   readonly name: string | undefined;
   /** What generated code may call it, the best name first; after `name` when absent. */
   readonly ids?: readonly string[];
-  /** Keys of the listeners it is attached to. */
-  readonly listeners: readonly string[];
-  /** Empty: every hostname of the listener. */
-  readonly hostnames: readonly string[];
+  /** Where it is served. */
+  readonly listeners: readonly RouteAttachment[];
   readonly matches: readonly MatchConfig[];
   readonly policies: readonly PolicyConfig[];
   readonly backends: readonly BackendConfig[];
   readonly origin: Origin;
+}
+
+/** A route of connections whose bytes are passed on. */
+export interface TcpRouteResource {
+  readonly kind: "tcpRoute";
+  readonly name: string | undefined;
+  readonly ids?: readonly string[];
+  /** Hostnames are server names. */
+  readonly listeners: readonly RouteAttachment[];
+  /** Authorization at most: nothing else acts on a connection. */
+  readonly policies: readonly PolicyConfig[];
+  readonly backends: readonly BackendConfig[];
+  readonly origin: Origin;
+}
+
+/** A route on a listener. */
+export interface RouteAttachment {
+  /** The listener's key. */
+  readonly listener: string;
+  /** The hostnames it answers there. Empty: every one of the listener's. */
+  readonly hostnames: readonly string[];
 }
 
 /** One set of conditions of a route, as declared. */
@@ -99,10 +126,12 @@ export type PolicyConfig = {
 
 /** A backend as configured, validated by the file's schema. */
 export interface BackendConfig {
-  readonly kind: "host" | "mcp";
+  readonly kind: "host" | "dynamic" | "mcp";
   readonly config: ConfigValue;
   /** How it is reached, what its route says included; absent: nothing of it is configured. */
   readonly policies?: BackendPolicies;
+  /** How each target of an MCP backend is reached, complete; by its name. */
+  readonly targetPolicies?: ReadonlyMap<string, BackendPolicies>;
   /** Its share of the requests beside other backends; 1 when absent. */
   readonly weight?: number;
   readonly origin: Origin;

@@ -122,6 +122,11 @@ export function verbatim(text: string): Code {
   return { [made]: true, kind: "code", parts: [text] };
 }
 
+/** The same with holes between its pieces; its lines are indented as they are in it. */
+export function woven(parts: readonly (string | Hole)[]): Code {
+  return { [made]: true, kind: "code", parts };
+}
+
 /** Pieces with text of ours between them: `join(names, ", ")`. */
 export function join(holes: readonly Hole[], separator: string): Code {
   const parts: (string | Hole)[] = [];

@@ -5,9 +5,9 @@ import {
   type Hole,
   imported,
   importedType,
-  join,
   name,
   verbatim,
+  woven,
 } from "./code.ts";
 
 /**
@@ -18,6 +18,11 @@ export class Expressions {
   readonly #names = new Map<string, string>();
   readonly #taken = new Set<string>();
   readonly #declarations: Code[] = [];
+
+  /** `taken`: names that the module has for something else. */
+  constructor(taken: readonly string[] = []) {
+    for (const each of taken) this.#taken.add(each);
+  }
 
   /** The expression as a hole. */
   use({ text, imports, constants }: ExpressionCode): Code {
@@ -65,12 +70,32 @@ function tokens(
       isType === true ? importedType(module, symbol) : imported(module, symbol),
     ]),
   );
-  const pieces = text.split(TOKENS).map((token): Hole => {
-    const constant = constants.get(token);
-    return constant === undefined ? (symbols.get(token) ?? verbatim(token)) : name(constant);
-  });
-  return join(pieces, "");
+  return woven(
+    indented(text)
+      .split(TOKENS)
+      .map((token) => {
+        const constant = constants.get(token);
+        return constant === undefined ? (symbols.get(token) ?? token) : name(constant);
+      }),
+  );
 }
+
+/** Continuation lines, two blanks deeper for each bracket that is open. */
+function indented(text: string): string {
+  let depth = 0;
+  return text
+    .split("\n")
+    .map((line, index) => {
+      const brackets = line.replace(STRINGS, "").replace(/[^()[\]{}]/g, "");
+      const leading = /^[)\]}]*/.exec(line)?.[0].length ?? 0;
+      const indentation = "  ".repeat(Math.max(0, depth - leading));
+      depth += brackets.replace(/[)\]}]/g, "").length - brackets.replace(/[([{]/g, "").length;
+      return index === 0 ? line : `${indentation}${line}`;
+    })
+    .join("\n");
+}
+
+const STRINGS = /"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`/g;
 
 /** Strings and property names stay whole, so that an imported name inside them is no name. */
 const TOKENS = /("(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`|\??\.\s*[A-Za-z_$][\w$]*|[A-Za-z_$][\w$]*)/;

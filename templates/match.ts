@@ -4,8 +4,13 @@ import type { Expressions } from "./expression.ts";
 
 /** The conditions of a match, all of which must hold; none when it always does. `path` is a local name. */
 export function matchConditions(match: RouteMatch, expressions: Expressions): readonly Code[] {
+  const others = otherConditions(match, expressions);
+  return [...pathCondition(match, others.length === 0, expressions), ...others];
+}
+
+/** The conditions of a match besides its path. */
+export function otherConditions(match: RouteMatch, expressions: Expressions): readonly Code[] {
   return [
-    ...pathCondition(match, expressions),
     ...(match.method === undefined ? [] : [code`exchange.method === ${literal(match.method)}`]),
     ...match.headers.map((header) =>
       valueCondition(header, code`exchange.header(${literal(header.name)})`, "header", expressions),
@@ -22,7 +27,11 @@ export function matchConditions(match: RouteMatch, expressions: Expressions): re
   ];
 }
 
-function pathCondition({ path }: RouteMatch, expressions: Expressions): readonly Code[] {
+function pathCondition(
+  { path }: RouteMatch,
+  isAlone: boolean,
+  expressions: Expressions,
+): readonly Code[] {
   switch (path.kind) {
     case "exact":
       return [code`path === ${literal(path.value)}`];
@@ -31,7 +40,11 @@ function pathCondition({ path }: RouteMatch, expressions: Expressions): readonly
         ? []
         : [code`${imported("gwc/runtime/http/path", "isUnder")}(path, ${literal(path.value)})`];
     case "regex":
-      return [expressions.use(path.test)];
+      return [
+        path.isChoice && !isAlone
+          ? code`(${expressions.use(path.test)})`
+          : expressions.use(path.test),
+      ];
   }
 }
 

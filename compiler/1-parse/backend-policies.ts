@@ -62,6 +62,7 @@ function readTls(value: TlsValue, origin: Origin): BackendTlsConfig {
     alpn: value.alpn,
     subjectAltNames: value.subjectAltNames,
     origin,
+    alpnOrigin: below(origin, "alpn"),
   };
 }
 

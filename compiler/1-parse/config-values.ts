@@ -18,6 +18,20 @@ export function valueAt(value: ConfigValue, path: ConfigPath): unknown {
   return path.reduce<unknown>(childOf, value);
 }
 
+/** Every key of every mapping in the values. */
+export function keysIn(values: readonly ConfigValue[]): ReadonlySet<string> {
+  const keys = new Set<string>();
+  const waiting: unknown[] = [...values];
+  for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
+    if (typeof value !== "object" || value === null) continue;
+    if (!Array.isArray(value)) for (const key of Object.keys(value)) keys.add(key);
+    for (const child of Object.values(value)) {
+      if (typeof child === "object" && child !== null) waiting.push(child);
+    }
+  }
+  return keys;
+}
+
 function childOf(value: unknown, step: string | number): unknown {
   return typeof value === "object" && value !== null && Object.hasOwn(value, step)
     ? Reflect.get(value, step)

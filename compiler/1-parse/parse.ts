@@ -6,14 +6,14 @@ import type { Host } from "../host.ts";
 import type { ProgramInput } from "../ir.ts";
 import type { Manifest } from "../manifests.ts";
 import type { Resource } from "../resources.ts";
-import type { Schema } from "../schema.ts";
 import type { SourceDocument, SourceFile } from "../source.ts";
+import { keysIn } from "./config-values.ts";
 import { readDocuments } from "./documents.ts";
 import { gatewayName } from "./gateway-name.ts";
 import { type ReadDocument, readManifests, withoutSecrets } from "./kubernetes/manifests.ts";
 import { standaloneSchema } from "./schemas/standalone.ts";
 import { readStandalone } from "./standalone.ts";
-import { type Validator, validator } from "./validate.ts";
+import { validator } from "./validate.ts";
 import { canonicalJson, canonicalText, plainValue, readValue, withLateTexts } from "./values.ts";
 
 /** What the input says, before anything is looked up. */
@@ -106,23 +106,15 @@ function readResources(
   host: Host,
   diagnostics: Diagnostics,
 ): readonly Resource[] | undefined {
-  const schema = standaloneSchema();
-  const validate = validator(schema);
   for (const { name, path: file } of files.slice(1)) {
     const at = { file: name, document: 0, path: [], part: "file" } as const;
     diagnostics.report("several-files", at, { file });
   }
-  const resources = files.flatMap((file) => readFile(file, schema, validate, host, diagnostics));
+  const resources = files.flatMap((file) => readFile(file, host, diagnostics));
   return diagnostics.list.some(({ code }) => code !== "literal-secret") ? undefined : resources;
 }
 
-function readFile(
-  file: SourceFile,
-  schema: Schema,
-  validate: Validator,
-  host: Host,
-  diagnostics: Diagnostics,
-): readonly Resource[] {
+function readFile(file: SourceFile, host: Host, diagnostics: Diagnostics): readonly Resource[] {
   const [document, second] = file.documents;
   const origin = { file: file.name, document: 0, path: [] };
   if (document === undefined || document.yaml.contents === null) {
@@ -138,8 +130,10 @@ function readFile(
     );
     return [];
   }
+  const schema = standaloneSchema();
   const read = readValue(document, origin, schema, host, diagnostics);
   const before = diagnostics.list.length;
+  const validate = validator(schema, keysIn([read.value]));
   if (!validate(read, origin, diagnostics) || diagnostics.list.length > before) return [];
   return readStandalone(withLateTexts(read), gatewayName([file.path]), origin, diagnostics);
 }

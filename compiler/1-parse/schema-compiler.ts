@@ -1,9 +1,13 @@
+import { isIP } from "node:net";
 import { Ajv, type ValidateFunction } from "ajv";
-import type { Schema, ValueCheck } from "../schema.ts";
+import { isWritable, type Schema, type ValueCheck } from "../schema.ts";
 import { parseDuration } from "./duration.ts";
 
-/** Compiles a schema with gwc's own keywords and formats. Done once per schema: it is the expensive part. */
-export function compileSchema(schema: Schema): ValidateFunction {
+/**
+ * Compiles a schema with gwc's own keywords and formats, for values whose mappings have no other keys than `keys`. Done
+ * once per schema and input: it is the expensive part, and an input uses few of the fields there are.
+ */
+export function compileSchema(schema: Schema, keys: ReadonlySet<string>): ValidateFunction {
   const ajv = new Ajv({
     allErrors: true,
     strict: false,
@@ -38,6 +42,7 @@ export function compileSchema(schema: Schema): ValidateFunction {
   ajv.addFormat("gatewayDuration", /^([0-9]{1,5}(h|m|s|ms)){1,4}$/);
   ajv.addFormat("url", isHttpUrl);
   ajv.addFormat("hostname", isHostname);
+  ajv.addFormat("cidr", isAddressRange);
   ajv.addFormat(
     "address",
     (text: string) =>
@@ -48,26 +53,29 @@ export function compileSchema(schema: Schema): ValidateFunction {
     (text: string) =>
       hasVariable(text) || /^(localhost|127(\.[0-9]{1,3}){3}|\[::1\]):[0-9]{1,5}$/.test(text),
   );
-  return ajv.compile(withoutLaterFields(schema));
+  return ajv.compile(usedPart(schema, keys));
 }
 
-/** What is not built yet is an unknown field to ajv, and told apart when it is reported: most of the schema is that. */
-function withoutLaterFields(schema: Schema): Schema {
+/**
+ * The part of a schema that says something about such values. What is not built yet is an unknown field to ajv, and
+ * told apart when it is reported.
+ */
+function usedPart(schema: Schema, keys: ReadonlySet<string>): Schema {
   const { properties, additionalProperties, items } = schema;
-  const built = Object.entries(properties ?? {}).filter(([, each]) => each.notYet === undefined);
+  const used = Object.entries(properties ?? {}).filter(
+    ([name, each]) => isWritable(each) && keys.has(name),
+  );
   return {
     ...schema,
     ...(properties === undefined
       ? {}
       : {
-          properties: Object.fromEntries(
-            built.map(([name, each]) => [name, withoutLaterFields(each)]),
-          ),
+          properties: Object.fromEntries(used.map(([name, each]) => [name, usedPart(each, keys)])),
         }),
     ...(typeof additionalProperties === "object"
-      ? { additionalProperties: withoutLaterFields(additionalProperties) }
+      ? { additionalProperties: usedPart(additionalProperties, keys) }
       : {}),
-    ...(items === undefined ? {} : { items: withoutLaterFields(items) }),
+    ...(items === undefined ? {} : { items: usedPart(items, keys) }),
   };
 }
 
@@ -94,6 +102,14 @@ function isHttpUrl(text: string): boolean {
     url.username === "" &&
     url.password === ""
   );
+}
+
+/** An IP address, or a range of them (RFC 4632, RFC 4291 2.3). */
+function isAddressRange(text: string): boolean {
+  const [address = "", prefix, ...rest] = text.split("/");
+  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  if (bits < 0 || address.includes("%") || rest.length > 0) return false;
+  return prefix === undefined || (/^[0-9]{1,3}$/.test(prefix) && Number(prefix) <= bits);
 }
 
 /** A DNS name, exact or with a first label `*` (Gateway API `Hostname`). */

@@ -1,28 +1,26 @@
-import { type BackendPolicies, mergeBackendPolicies } from "../backend-policies.ts";
 import { below, type Diagnostics, type Origin } from "../diagnostics.ts";
 import type { CipherSuite } from "../frontend.ts";
-import type { ProcessSettings } from "../ir.ts";
-import { policyOf } from "../policies/index.ts";
 import type {
-  BackendConfig,
   GatewayResource,
   ListenerResource,
   ListenerTlsResource,
   MatchConfig,
-  PolicyConfig,
   Resource,
   RouteResource,
+  TcpRouteResource,
   ValueMatchConfig,
 } from "../resources.ts";
+import { readAccessLogs, readLevels } from "./access-log.ts";
 import { readBackendPolicies } from "./backend-policies.ts";
-import { parseDuration } from "./duration.ts";
 import {
   type FrontendValue,
   readFrontend,
   readTlsVersion,
   type TlsVersionValue,
 } from "./frontend.ts";
-import { spelledPolicies } from "./policy-spellings.ts";
+import { type ProcessConfig, readProcess } from "./process.ts";
+import { readBackend, readPolicies } from "./route-parts.ts";
+import { checkRouteField, readTcpRoute, type TcpRouteConfig } from "./tcp-routes.ts";
 import type { ConfigValue } from "./values.ts";
 
 /** The resources of a validated standalone file; a policy that is given twice is reported. */
@@ -35,17 +33,23 @@ export function readStandalone(
   // The schema has checked the shape.
   const file = value as unknown as FileConfig;
   const listeners: ListenerResource[] = [];
-  const routes: RouteResource[] = [];
+  const routes: (RouteResource | TcpRouteResource)[] = [];
   file.binds.forEach((bind, bindIndex) => {
     bind.listeners.forEach((listener, listenerIndex) => {
       const at = below(origin, "binds", bindIndex, "listeners", listenerIndex);
       const key = `${bindIndex}/${listenerIndex}`;
-      listeners.push(
-        readListener(listener, key, bind.port, below(origin, "binds", bindIndex, "port"), at),
-      );
+      const portOrigin = below(origin, "binds", bindIndex, "port");
+      listeners.push({
+        ...readListener(listener, key, bind.port, portOrigin, at),
+        policies: readPolicies(listener.policies ?? {}, below(at, "policies"), diagnostics),
+      });
       listener.routes?.forEach((route, index) => {
         routes.push(readRoute(route, key, below(at, "routes", index), diagnostics));
       });
+      listener.tcpRoutes?.forEach((route, index) => {
+        routes.push(readTcpRoute(route, key, below(at, "tcpRoutes", index), diagnostics));
+      });
+      checkRouteField(listener, at, diagnostics);
     });
   });
   const gateway: GatewayResource = {
@@ -53,6 +57,8 @@ export function readStandalone(
     name,
     process: readProcess(file.config),
     frontend: readFrontend(file.frontendPolicies, origin),
+    accessLogs: readAccessLogs(file.config?.logging, file.frontendPolicies, origin),
+    logLevels: readLevels(file.config?.logging, below(origin, "config", "logging")),
     listeners,
     origin,
   };
@@ -69,22 +75,14 @@ interface FileConfig {
   }[];
 }
 
-/** `config` as the schema has let it through. */
-export interface ProcessConfig {
-  readonly statsAddr?: string;
-  readonly readinessAddr?: string;
-  readonly adminAddr?: string;
-  readonly logging?: { readonly format?: "text" | "json" };
-  readonly connectionMinTerminationDeadline?: string;
-  readonly connectionTerminationDeadline?: string;
-}
-
 interface ListenerConfig {
   readonly name?: string;
   readonly hostname?: string;
-  readonly protocol?: "HTTP" | "HTTPS";
+  readonly protocol?: ListenerResource["protocol"];
   readonly tls?: ListenerTlsConfig;
+  readonly policies?: Readonly<Record<string, ConfigValue>>;
   readonly routes?: readonly RouteConfig[];
+  readonly tcpRoutes?: readonly TcpRouteConfig[];
 }
 
 interface ListenerTlsConfig {
@@ -120,29 +118,13 @@ interface ValueMatchValue {
   readonly value: { readonly exact?: string; readonly regex?: string };
 }
 
-/** The settings of the process, complete. */
-export function readProcess(config: ProcessConfig | undefined): ProcessSettings {
-  return {
-    accessLog: { format: config?.logging?.format ?? "text" },
-    addresses: {
-      stats: config?.statsAddr ?? "0.0.0.0:15020",
-      readiness: config?.readinessAddr ?? "0.0.0.0:15021",
-    },
-    adminAddress: config?.adminAddr ?? "127.0.0.1:15000",
-    drain: {
-      min: parseDuration(config?.connectionMinTerminationDeadline ?? "0s") ?? 0,
-      max: parseDuration(config?.connectionTerminationDeadline ?? "5s") ?? 5000,
-    },
-  };
-}
-
 function readListener(
   listener: ListenerConfig,
   key: string,
   port: number,
   portOrigin: Origin,
   origin: Origin,
-): ListenerResource {
+): Omit<ListenerResource, "policies"> {
   const hostname = listener.hostname ?? "*";
   return {
     key,
@@ -179,8 +161,7 @@ function readRoute(
   return {
     kind: "route",
     name: route.name,
-    listeners: [listener],
-    hostnames: route.hostnames ?? [],
+    listeners: [{ listener, hostnames: route.hostnames ?? [] }],
     matches: matches ?? [readMatch({}, origin)],
     policies: readPolicies(route.policies ?? {}, below(origin, "policies"), diagnostics),
     backends: (route.backends ?? []).map((backend, index) =>
@@ -217,33 +198,4 @@ function readMatch(match: MatchValue, origin: Origin): MatchConfig {
 function readValueMatch({ name, value }: ValueMatchValue, origin: Origin): ValueMatchConfig {
   const kind = value.regex === undefined ? "exact" : "regex";
   return { name, kind, value: value[kind] ?? "", origin: below(origin, "value", kind) };
-}
-
-/** The policies of a route in request order, each in its canonical form. */
-function readPolicies(
-  given: Readonly<Record<string, ConfigValue>>,
-  origin: Origin,
-  diagnostics: Diagnostics,
-): PolicyConfig[] {
-  return spelledPolicies(given, origin, diagnostics).map(({ kind, value, origin: at }) => {
-    // The policy of a kind reads the configuration of that kind.
-    return { kind, config: policyOf(kind).read(value, at), origin: at } as PolicyConfig;
-  });
-}
-
-function readBackend(
-  backend: Readonly<Record<string, ConfigValue>>,
-  ofRoute: BackendPolicies | undefined,
-  origin: Origin,
-): BackendConfig {
-  const own = readBackendPolicies(backend.policies, below(origin, "policies"));
-  const kind = backend.mcp === undefined ? "host" : "mcp";
-  const weight = typeof backend.weight === "number" ? { weight: backend.weight } : {};
-  return {
-    kind,
-    config: backend[kind] ?? null,
-    policies: mergeBackendPolicies(ofRoute, own),
-    ...weight,
-    origin: below(origin, kind),
-  };
 }

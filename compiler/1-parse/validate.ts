@@ -9,21 +9,21 @@ import {
   type Place,
 } from "../diagnostics.ts";
 import { nearest } from "../nearest.ts";
-import { type Schema, schemaAt } from "../schema.ts";
-import { pointerPath, valueAt } from "./config-values.ts";
+import { isWritable, type Schema, schemaAt } from "../schema.ts";
+import { keysIn, pointerPath, valueAt } from "./config-values.ts";
 import { compileSchema } from "./schema-compiler.ts";
 import { boundName, formatName, typeName, typeNames } from "./schema-words.ts";
 import type { ConfigValue, ReadValue } from "./values.ts";
 
-/** Checks values against one schema. Made once per schema: compiling it is the expensive part. */
+/** Checks values against one schema. Made once per schema and input: compiling it is the expensive part. */
 export type Validator = (read: ReadValue, origin: Origin, diagnostics: Diagnostics) => boolean;
 
 /**
- * Compiles a schema; the validator reports every mistake at its smallest node and says whether there was none. `whole`
- * is what messages call the value itself.
+ * Compiles a schema for values whose keys are all among `keys` (`keysIn`); the validator reports every mistake at its
+ * smallest node and says whether there was none. `whole` is what messages call the value itself.
  */
-export function validator(schema: Schema, whole?: string): Validator {
-  const validate = compileSchema(schema);
+export function validator(schema: Schema, keys: ReadonlySet<string>, whole?: string): Validator {
+  const validate = compileSchema(schema, keys);
   return (read, origin, diagnostics) => {
     if (validate(read.value)) return true;
     const errors = validate.errors ?? [];
@@ -127,6 +127,11 @@ function reportUnknown({ error, subject, diagnostics, path, schema }: Violation)
     reportLater(later, later.notYet, valueAt(read.value, [...path, key]), place, diagnostics);
     return;
   }
+  if (later?.misplaced !== undefined) {
+    const params = { field: `"${key}"`, actsOn: later.misplaced };
+    diagnostics.report("misplaced-field", keyOf(place), params);
+    return;
+  }
   const known = knownKeys(schema);
   diagnostics.report("unknown-field", keyOf(place), {
     owner: ownerName(path, whole),
@@ -148,7 +153,8 @@ function reportLater(
   diagnostics.report("not-built-yet", keyOf(place), { what, field: `"${key}"` });
   // The value is a part of the one that is validated.
   const part: ReadValue = { value: value as ConfigValue, late: [], expanded: [] };
-  if (shape.type !== undefined) validator(shape, key)(part, place, diagnostics);
+  if (shape.type !== undefined)
+    validator(shape, keysIn([part.value]), key)(part, place, diagnostics);
 }
 
 function reportMissing({ error, subject, diagnostics, path, at }: Violation): void {
@@ -242,6 +248,6 @@ function ownerName(path: ConfigPath, whole: string): string {
 
 function knownKeys(schema: Schema | undefined): string[] {
   return Object.entries(schema?.properties ?? {})
-    .filter(([, property]) => property.notYet === undefined && property.aliasOf === undefined)
+    .filter(([, property]) => isWritable(property) && property.aliasOf === undefined)
     .map(([key]) => key);
 }

@@ -48,15 +48,16 @@ export function readValue(
   const expansion: Expansion = { origin, schema, host, diagnostics, late, expanded };
   const context: Context = {
     aliases: document.aliases,
+    path: [],
     expand: (text, isPlain, path) => expand(text, isPlain, path, expansion),
   };
-  return { value: toValue(document.yaml.contents as Node | null, [], context), late, expanded };
+  return { value: toValue(document.yaml.contents as Node | null, context), late, expanded };
 }
 
 /** A document as data with every text as it stands: Kubernetes manifests have no variables. */
 export function plainValue(document: SourceDocument): ConfigValue {
-  const plain: Context = { aliases: document.aliases, expand: (text) => text };
-  return toValue(document.yaml.contents as Node | null, [], plain);
+  const plain: Context = { aliases: document.aliases, path: [], expand: (text) => text };
+  return toValue(document.yaml.contents as Node | null, plain);
 }
 
 /** The content of a document as canonical JSON: the same for every quoting, layout, comment and order of keys. */
@@ -66,11 +67,14 @@ export function canonicalText(document: SourceDocument): string {
 
 /** A value as JSON with its keys sorted. */
 export function canonicalJson(content: ConfigValue): string {
-  return JSON.stringify(content, (_, value) =>
-    typeof value === "object" && value !== null && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : value,
-  );
+  if (typeof content !== "object" || content === null) return JSON.stringify(content);
+  if (isList(content)) return `[${content.map(canonicalJson).join(",")}]`;
+  const entries = Object.entries(content).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${entries.map(([key, value]) => `${JSON.stringify(key)}:${canonicalJson(value)}`).join(",")}}`;
+}
+
+function isList(value: object): value is readonly ConfigValue[] {
+  return Array.isArray(value);
 }
 
 /** Puts the late texts in their places, once the value has been validated. */
@@ -86,6 +90,8 @@ export function withLateTexts({ value, late }: ReadValue): ConfigValue {
 
 interface Context {
   readonly aliases: ReadonlyMap<Alias, Node>;
+  /** Where the walk is. */
+  readonly path: (string | number)[];
   /** What a text with a dollar sign stands for. */
   readonly expand: (text: string, isPlain: boolean, path: ConfigPath) => ConfigValue;
 }
@@ -99,29 +105,37 @@ interface Expansion {
   readonly expanded: ExpandedText[];
 }
 
-function toValue(node: Node | null, path: ConfigPath, context: Context): ConfigValue {
+function toValue(node: Node | null, context: Context): ConfigValue {
   if (node === null) return null;
-  if (isAlias(node)) return toValue(context.aliases.get(node) ?? null, path, context);
-  if (isSeq(node))
-    return node.items.map((item, index) => toValue(item as Node, [...path, index], context));
+  if (isAlias(node)) return toValue(context.aliases.get(node) ?? null, context);
+  if (isSeq(node)) return node.items.map((item, index) => childValue(item, index, context));
   if (isMap(node)) {
     const record: Record<string, ConfigValue> = Object.create(null);
     for (const pair of node.items) {
       const key = isScalar(pair.key) ? String(pair.key.value) : "";
-      record[key] = toValue(pair.value as Node | null, [...path, key], context);
+      record[key] = childValue(pair.value, key, context);
     }
     return record;
   }
   if (!isScalar(node)) return null;
   const { value } = node;
   if (typeof value === "string") {
-    return value.includes("$") ? context.expand(value, node.type === "PLAIN", path) : value;
+    return value.includes("$")
+      ? context.expand(value, node.type === "PLAIN", [...context.path])
+      : value;
   }
   return typeof value === "number" || typeof value === "boolean"
     ? value
     : value == null
       ? null
       : String(value);
+}
+
+function childValue(node: unknown, step: string | number, context: Context): ConfigValue {
+  context.path.push(step);
+  const value = toValue(node as Node | null, context);
+  context.path.pop();
+  return value;
 }
 
 const VARIABLE = /\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;

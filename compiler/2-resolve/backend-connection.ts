@@ -3,7 +3,7 @@ import {
   type BackendTlsConfig,
   PLAIN_CONNECTION,
 } from "../backend-policies.ts";
-import { below, type Diagnostics, type Origin } from "../diagnostics.ts";
+import { below, type Diagnostics } from "../diagnostics.ts";
 import type { Host } from "../host.ts";
 import type { BackendConnection, BackendTlsNode, Text } from "../ir.ts";
 
@@ -20,7 +20,10 @@ export function resolveConnection(
   context: ConnectionContext,
 ): BackendConnection {
   if (auth?.kind === "key" && typeof auth.key === "string") {
-    context.diagnostics.report("literal-secret", below(auth.origin, "key"), { field: '"key"' });
+    const isManifest = auth.origin.resource !== undefined;
+    const hint = isManifest ? "put it into a Secret, and name that in secretRef" : undefined;
+    const params = { field: '"key"', ...(hint && { hint }) };
+    context.diagnostics.report("literal-secret", below(auth.origin, "key"), params);
   }
   return {
     connectTimeout: tcp?.connectTimeout ?? PLAIN_CONNECTION.connectTimeout,
@@ -29,6 +32,7 @@ export function resolveConnection(
     ...version(tls, http, context.diagnostics),
     ...(http?.requestTimeout !== undefined && { requestTimeout: http.requestTimeout }),
     ...(auth?.kind === "key" && { authorization: bearer(auth.key) }),
+    ...(auth?.kind === "file" && { authorization: auth.file }),
     isPassthrough: auth?.kind === "passthrough",
   };
 }
@@ -47,8 +51,10 @@ function resolveTls(
   { host, diagnostics, resolvePath }: ConnectionContext,
 ): BackendTlsNode {
   for (const [part, file] of Object.entries({ cert, key, root })) {
-    const found = file === undefined ? undefined : host.readText(resolvePath(file));
-    if (file === undefined || found?.kind !== "problem") continue;
+    // What is mounted is only there where the gateway runs.
+    if (typeof file !== "string") continue;
+    const found = host.readText(resolvePath(file));
+    if (found.kind !== "problem") continue;
     const { problem } = found;
     diagnostics.report("file-not-here", below(origin, part), { file, problem });
   }
@@ -77,21 +83,12 @@ function version(
   const wanted = http?.version;
   if (alpn !== undefined && wanted !== undefined) {
     const protocol = wanted === "HTTP2" ? "h2" : "http/1.1";
-    if (!alpn.includes(protocol)) reportAlpn(tls?.origin, wanted, protocol, diagnostics);
+    if (tls !== undefined && !alpn.includes(protocol))
+      diagnostics.report("alpn-version", tls.alpnOrigin, { version: wanted, protocol });
   }
   if (wanted === "HTTP2") return { version: "http2" };
   if (wanted === "HTTP1" || alpn?.includes("h2") !== true) return {};
   return { version: alpn.includes("http/1.1") ? "negotiated" : "http2" };
-}
-
-function reportAlpn(
-  origin: Origin | undefined,
-  version: string,
-  protocol: string,
-  diagnostics: Diagnostics,
-): void {
-  if (origin === undefined) return;
-  diagnostics.report("alpn-version", below(origin, "alpn"), { version, protocol });
 }
 
 /** RFC 6750 2.1. */

@@ -3,20 +3,51 @@ import type { ConfigValue } from "../1-parse/values.ts";
 import { type BackendPolicies, mergeBackendPolicies } from "../backend-policies.ts";
 import { below, type Diagnostics, keyOf, type Origin } from "../diagnostics.ts";
 import { checkUrl, hostUrl, withScheme } from "../host-url.ts";
-import type { BackendNode, McpBackend, McpTarget, Text } from "../ir.ts";
+import type { BackendNode, DynamicBackend, McpBackend, McpTarget, Text } from "../ir.ts";
 import type { BackendConfig } from "../resources.ts";
 import { type ConnectionContext, resolveConnection, secureUrl } from "./backend-connection.ts";
 
 /** A backend with complete addresses; undefined when a mistake was reported. */
 export function resolveBackend(
-  { kind, config, policies, weight, origin }: BackendConfig,
+  { kind, config, policies, targetPolicies, weight, origin }: BackendConfig,
   context: ConnectionContext,
 ): BackendNode | undefined {
-  if (kind === "mcp") return resolveMcp(config, policies, origin, context);
+  if (kind === "mcp") {
+    const policiesOf = (name: string) => targetPolicies?.get(name) ?? policies;
+    return resolveMcp(config, policiesOf, origin, context);
+  }
+  if (kind === "dynamic") return resolveDynamic(config, policies, origin, context);
   const url = hostUrl(config as Text, origin, context.diagnostics);
   const connection = resolveConnection(policies ?? {}, context);
   if (url === undefined) return undefined;
   return { kind: "host", url: secureUrl(url, connection), connection, weight: weight ?? 1, origin };
+}
+
+/** `dynamic` of the file, as its schema has let it through. */
+export interface DynamicConfig {
+  readonly port?: number;
+  readonly allowPrivate?: readonly string[];
+}
+
+function resolveDynamic(
+  config: ConfigValue,
+  policies: BackendPolicies | undefined,
+  origin: Origin,
+  context: ConnectionContext,
+): DynamicBackend {
+  const connection = resolveConnection(policies ?? {}, context);
+  // The schema has checked the shape.
+  const { port, allowPrivate = [] } = config as unknown as DynamicConfig;
+  if (policies?.auth !== undefined && policies.auth.kind !== "passthrough") {
+    context.diagnostics.report("dynamic-credential", keyOf(policies.auth.origin), {});
+  }
+  return {
+    kind: "dynamic",
+    port: port ?? (connection.tls === undefined ? 80 : 443),
+    allowPrivate: allowPrivate.toSorted(),
+    connection,
+    origin,
+  };
 }
 
 interface McpConfig {
@@ -45,7 +76,7 @@ interface AddressConfig {
 
 function resolveMcp(
   config: ConfigValue,
-  policies: BackendPolicies | undefined,
+  policiesOf: (target: string) => BackendPolicies | undefined,
   origin: Origin,
   context: ConnectionContext,
 ): McpBackend | undefined {
@@ -61,7 +92,7 @@ function resolveMcp(
       diagnostics.report("duplicate-target", below(at, "name"), { name: target.name }, related);
     }
     seen.set(target.name, at);
-    return resolveTarget(target, policies, at, context) ?? [];
+    return resolveTarget(target, policiesOf(target.name), at, context) ?? [];
   });
   if (resolved.length < targets.length) return undefined;
   return {

@@ -54,8 +54,10 @@ const RESERVED = new Set(
     "arguments await async break case catch class const continue debugger default delete do else enum eval export " +
     "extends false finally for function gateway if implements import in instanceof interface let new null package " +
     "private protected public return static super switch this throw true try typeof undefined var void while with " +
-    "yield exchange jwt mcp request env file path hostname backend upstream pages cors jwtAuth mcpAuthentication oauth " +
+    "yield destinations exchange jwt mcp request env file path hostname backend upstream pages cors jwtAuth mcpAuthentication oauth " +
     "csrf apiKeys apiKey basicAuth passwords timeout retry mirror upstreams perSecond perMinute perHour perInterval requestChanges responseChanges metadata " +
-    "requestHeaders responseHeaders location target answer isAuthorized mayUse enter notFound startGateway"
+    "findToken findApiKey findLogin requestHeaders responseHeaders location target answer isAuthorized mayUse enter notFound startGateway " +
+    "isUnder holds queryValue misdirected compilePattern matchesWhole matchesPart file secretFile routeTable onHost " +
+    "exactPath pathPrefix pathPattern toRoute lookUp hostTable valueForHost"
   ).split(" "),
 );

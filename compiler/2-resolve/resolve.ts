@@ -2,8 +2,10 @@ import path from "node:path";
 import type { Parsed } from "../1-parse/parse.ts";
 import { Diagnostics, type Outcome } from "../diagnostics.ts";
 import type { Host } from "../host.ts";
-import type { BindNode, CertificateFiles, ListenerNode, Program } from "../ir.ts";
+import type { BindNode, ListenerNode, Program } from "../ir.ts";
+import { resolveLevels } from "../log-levels.ts";
 import type { GatewayResource, ListenerResource, Resource, RouteResource } from "../resources.ts";
+import { resolveAccessLog } from "./access-log.ts";
 import { compareHostnames } from "./hostnames.ts";
 import {
   type Cluster,
@@ -11,11 +13,13 @@ import {
   resolveCluster,
   resourcesOf,
 } from "./kubernetes/gateways.ts";
-import { resolveTls } from "./listener-tls.ts";
+import { certificateOf, resolveTls } from "./listener-tls.ts";
 import { checkListeners } from "./listeners.ts";
 import { Names } from "./names.ts";
-import { type RouteContext, resolveRoute } from "./routes.ts";
-import { routingTable } from "./table.ts";
+import { reachedRoutes, resolvePreRouting } from "./pre-routing.ts";
+import { type ResolvedRoute, type RouteContext, resolveHostnames, resolveRoute } from "./routes.ts";
+import { routingTable, type TableRoute } from "./table.ts";
+import { resolveTcpBinds } from "./tcp-binds.ts";
 
 /** What is asked of a resolution. */
 export interface ResolveOptions {
@@ -53,7 +57,7 @@ export function resolve(parsed: Parsed, options: ResolveOptions, host: Host): Ou
 }
 
 function wantedGateways(
-  { gateways, inventory }: Cluster,
+  { gateways }: Cluster,
   { gateway: wanted, isSingle }: ResolveOptions,
   { files }: Parsed,
   diagnostics: Diagnostics,
@@ -67,10 +71,7 @@ function wantedGateways(
     const names = found.map(({ manifest: { namespace, name } }) => `${namespace}/${name}`);
     diagnostics.report("several-gateways", at, { names });
   }
-  // A Gateway with mistakes (reported) is no missing one.
-  if (found.length === 0 && (wanted !== undefined || inventory.all("Gateway").length === 0)) {
-    diagnostics.report("no-gateway", at, { found: wanted });
-  }
+  if (found.length === 0) diagnostics.report("no-gateway", at, { found: wanted });
   return found;
 }
 
@@ -98,18 +99,41 @@ function resolveGateway(
     host,
     diagnostics,
     names: new Names(),
+    listeners: new Map(gateway.listeners.map((listener) => [listener.key, listener])),
+    listenerNames: new Names(),
     resolvePath: (file) => (path.isAbsolute(file) ? file : path.join(folder, file)),
   };
   checkListeners(gateway, context);
+  const binds = resolveBinds(gateway, routes, context);
+  const accessLog = resolveAccessLog(gateway.accessLogs, keyHeaders(binds), diagnostics);
+  const logLevels = resolveLevels(gateway.logLevels, diagnostics);
   return {
     name,
     inputs: inputs.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
-    binds: resolveBinds(gateway, routes, context),
+    binds,
+    tcp: resolveTcpBinds(
+      gateway,
+      resources.filter((resource) => resource.kind === "tcpRoute"),
+      context,
+    ),
     process: gateway.process,
     connections: gateway.frontend.connections,
     maxBufferSize: gateway.frontend.maxBufferSize,
+    ...(accessLog === undefined ? {} : { accessLog }),
+    ...(logLevels === undefined ? {} : { logLevels }),
     ...(gateway.deployment === undefined ? {} : { deployment: gateway.deployment }),
   };
+}
+
+/** The headers that credentials stand in. */
+function keyHeaders(binds: readonly BindNode[]): readonly string[] {
+  const listeners = binds.flatMap((bind) => bind.listeners);
+  const places = listeners.flatMap(({ preRouting, routes }) => [preRouting ?? [], routes]).flat();
+  return places.flatMap(({ policies }) =>
+    policies.flatMap(({ settings }) =>
+      "place" in settings && "header" in settings.place ? [settings.place.header] : [],
+    ),
+  );
 }
 
 function resolveBinds(
@@ -117,20 +141,33 @@ function resolveBinds(
   routes: readonly RouteResource[],
   context: RouteContext,
 ): readonly BindNode[] {
-  const listenerNames = new Names();
   const byListener = Map.groupBy(
-    routes.flatMap((route) => route.listeners.map((key) => ({ key, route }))),
-    ({ key }) => key,
+    routes.flatMap((route) => route.listeners.map((attachment) => ({ ...attachment, route }))),
+    ({ listener }) => listener,
   );
-  const byPort = Map.groupBy(gateway.listeners, (listener) => listener.port);
+  const resolved = new Map<RouteResource, ResolvedRoute>();
+  const resolveOnce = (route: RouteResource): ResolvedRoute => {
+    const known = resolved.get(route) ?? resolveRoute(route, context);
+    resolved.set(route, known);
+    return known;
+  };
+  const byPort = Map.groupBy(
+    gateway.listeners.filter(({ protocol }) => protocol === "HTTP" || protocol === "HTTPS"),
+    (listener) => listener.port,
+  );
   return [...byPort.entries()].map(([port, listeners]) => ({
     port,
     origin: listeners[0]?.portOrigin ?? gateway.origin,
     tls: resolveTls(listeners, gateway.frontend.tls, context.diagnostics),
     listeners: listeners
       .map((listener) => {
-        const own = (byListener.get(listener.key) ?? []).map(({ route }) => route);
-        return resolveListener(listener, listenerNames, own, context);
+        const attached = byListener.get(listener.key) ?? [];
+        const preRouting = resolvePreRouting(listener, attached, context);
+        const own = reachedRoutes(listener, attached, context).flatMap(({ route, hostnames }) => {
+          const names = resolveHostnames(hostnames, listener, route, context);
+          return names.length === 0 ? [] : [{ ...resolveOnce(route), hostnames: names }];
+        });
+        return { ...resolveListener(listener, own, context), preRouting };
       })
       .sort((a, b) => compareHostnames(a.hostname, b.hostname)),
   }));
@@ -138,24 +175,16 @@ function resolveBinds(
 
 function resolveListener(
   listener: ListenerResource,
-  names: Names,
-  routes: readonly RouteResource[],
-  context: RouteContext,
-): ListenerNode {
-  const own = routes.flatMap((route) => resolveRoute(route, listener, context) ?? []);
+  routes: readonly TableRoute[],
+  { diagnostics, listenerNames }: RouteContext,
+): Omit<ListenerNode, "preRouting"> {
   return {
-    id: names.take(listener.name),
+    id: listenerNames.take(listener.name),
     name: listener.name,
     hostname: listener.hostname,
     tls: certificateOf(listener),
-    routes: own.map(({ route }) => route),
-    table: routingTable(own, context.diagnostics),
+    routes: routes.map(({ route }) => route),
+    table: routingTable(routes, listener.hostname, diagnostics),
     origin: listener.origin,
   };
-}
-
-function certificateOf({ tls }: ListenerResource): CertificateFiles | undefined {
-  if (tls === undefined) return undefined;
-  const { cert, key, isSecret } = tls;
-  return { cert, key, ...(isSecret === undefined ? {} : { isSecret }) };
 }

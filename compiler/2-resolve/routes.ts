@@ -1,17 +1,7 @@
-import { compilePattern } from "../cel/pattern.ts";
+import { LEVEL } from "../cel/code.ts";
+import { compilePattern, type PatternCode } from "../cel/pattern.ts";
 import { below, keyOf, type Origin } from "../diagnostics.ts";
-import type {
-  BackendNode,
-  ExpressionCode,
-  PolicyKind,
-  PolicySettings,
-  PolicyUse,
-  RouteMatch,
-  RouteNode,
-  ValueMatch,
-} from "../ir.ts";
-import { policyOf } from "../policies/index.ts";
-import type { PolicyConfigs, ResolveContext } from "../policies/policy.ts";
+import type { BackendNode, RouteMatch, RouteNode, ValueMatch } from "../ir.ts";
 import type {
   ListenerResource,
   MatchConfig,
@@ -24,72 +14,84 @@ import { intersectHostnames } from "./hostnames.ts";
 import type { ListenerContext } from "./listeners.ts";
 import { metadataMatches } from "./metadata-matches.ts";
 import type { Names } from "./names.ts";
+import { type PolicyPlace, reachedPolicies, resolvePolicies } from "./policies.ts";
 import type { TableRoute } from "./table.ts";
 
 /** What resolving routes shares. */
 export interface RouteContext extends ListenerContext {
   readonly names: Names;
+  /** By key. */
+  readonly listeners: ReadonlyMap<string, ListenerResource>;
+  /** Of listeners, which are another kind of function. */
+  readonly listenerNames: Names;
 }
 
-/** A route within one of its listeners; undefined when nothing of it could be resolved (reported). */
-export function resolveRoute(
-  resource: RouteResource,
-  listener: ListenerResource,
-  context: RouteContext,
-): TableRoute | undefined {
+/** A route with its matches, on whatever listeners. */
+export type ResolvedRoute = Omit<TableRoute, "hostnames">;
+
+/** Resolves a route, once for all of its listeners. */
+export function resolveRoute(resource: RouteResource, context: RouteContext): ResolvedRoute {
   const { origin } = resource;
   const name = resource.name ?? routeName(resource);
-  const hostnames = resolveHostnames(resource, listener, context);
   const matches = resource.matches.flatMap((match) => resolveMatch(match, context) ?? []);
-  const { policies, answer } = reachedPolicies(resource, context);
+  const { policies, answer } = reachedPolicies(resource.policies, resource.backends, context);
   if (resource.backends.length === 0 && answer === undefined) {
     context.diagnostics.report("route-without-backend", origin, { route: name });
   }
   const backends = resource.backends.flatMap((backend) => resolveBackend(backend, context) ?? []);
   checkShares(resource, context);
+  checkOpenProxy(resource, name, context);
   checkPassthrough(backends, context);
   const route: RouteNode = {
     id: context.names.take(...(resource.ids ?? [name])),
     name,
-    policies: resolvePolicies(resource, policies, context),
+    policies: resolvePolicies(policies, routePlace(resource, policies, context), context),
     backends: answer === undefined ? backends : [],
     origin,
   };
-  if (hostnames.length === 0 || matches.length === 0) return undefined;
-  return { route, hostnames, matches: [...matches, ...metadataMatches(route, matches)] };
+  // Without a good match (reported) it answers nothing.
+  if (matches.length === 0) return { route, matches };
+  return { route, matches: [...matches, ...metadataMatches(route, matches)] };
 }
 
-/** A route without a name is called after its first path, or its first host name. */
-function routeName({ matches, hostnames }: RouteResource): string {
-  const path = matches[0]?.path.value.replace(/[^A-Za-z0-9]+/g, "-").replace(/^-|-$/g, "");
-  if (path !== undefined && path !== "") return path;
-  return hostnames[0] ?? "root";
-}
-
-function resolveHostnames(
-  { hostnames, origin }: RouteResource,
+/** The route's own names, which say how specific it is, as far as the listener has any of them. */
+export function resolveHostnames(
+  hostnames: readonly string[],
   listener: ListenerResource,
+  { origin }: Pick<RouteResource, "origin">,
   { diagnostics }: RouteContext,
 ): readonly string[] {
   if (hostnames.length === 0) return ["*"];
-  return hostnames.flatMap((hostname, index) => {
-    const both = intersectHostnames(hostname, listener.hostname);
-    if (both !== undefined) return [both];
-    const at = below(origin, "hostnames", index);
-    diagnostics.report("hostname-mismatch", at, { hostname, listener: listener.hostname });
-    return [];
+  return hostnames.filter((hostname, index) => {
+    const isShared = intersectHostnames(hostname, listener.hostname) !== undefined;
+    if (!isShared) {
+      const at = below(origin, "hostnames", index);
+      diagnostics.report("hostname-mismatch", at, { hostname, listener: listener.hostname });
+    }
+    return isShared;
   });
 }
 
+/** A route without a name is called after its first path, or its first host name. */
+function routeName({ matches, listeners }: RouteResource): string {
+  const path = matches[0]?.path.value.replace(/[^A-Za-z0-9]+/g, "-").replace(/^-|-$/g, "");
+  if (path !== undefined && path !== "") return path;
+  return listeners[0]?.hostnames[0] ?? "root";
+}
+
 function resolveMatch(match: MatchConfig, context: RouteContext): RouteMatch | undefined {
-  const headers = match.headers.map((each) => resolveValue(each, "header", context));
-  const query = match.query.map((each) => resolveValue(each, "query", context));
+  const headers = onceEach(match.headers, "header", context).map((each) =>
+    resolveValue(each, "header", context),
+  );
+  const query = onceEach(match.query, "query parameter", context).map((each) =>
+    resolveValue(each, "query", context),
+  );
   const { kind, value } = match.path;
   let path: RouteMatch["path"];
   if (kind === "regex") {
     const test = resolvePattern(value, "path", below(match.origin, "path", "regex"), context);
     if (test === undefined) return undefined;
-    path = { kind, value, test };
+    path = { kind, value, test, isChoice: test.level < LEVEL.and };
   } else {
     path = { kind, value: kind === "prefix" ? trimmedPrefix(value) : value };
   }
@@ -112,6 +114,25 @@ function trimmedPrefix(prefix: string): string {
   return prefix.replace(/\/+$/, "") || "/";
 }
 
+/** Gateway API HTTPRouteMatch: of several conditions on one name the first one counts. */
+function onceEach(
+  values: readonly ValueMatchConfig[],
+  what: "header" | "query parameter",
+  { diagnostics }: RouteContext,
+): readonly ValueMatchConfig[] {
+  const seen = new Map<string, ValueMatchConfig>();
+  for (const each of values) {
+    const { name, origin } = each;
+    const first = seen.get(name);
+    if (first === undefined) seen.set(name, each);
+    else {
+      const related = [{ at: first.origin, label: "the one that counts" }];
+      diagnostics.report("repeated-condition", origin, { what, name }, related);
+    }
+  }
+  return [...seen.values()];
+}
+
 function resolveValue(
   { name, kind, value, origin }: ValueMatchConfig,
   subject: string,
@@ -127,7 +148,7 @@ function resolvePattern(
   subject: string,
   origin: Origin,
   { diagnostics }: RouteContext,
-): ExpressionCode | undefined {
+): PatternCode | undefined {
   const { code, problems } = compilePattern(pattern, { subject, match: "full" });
   for (const { within, ...problem } of problems) {
     diagnostics.add({ ...problem, at: { ...origin, within } });
@@ -135,12 +156,54 @@ function resolvePattern(
   return code;
 }
 
+/** Whoever reaches a dynamic backend may reach anything through it: a rule has to say who may. */
+function checkOpenProxy(resource: RouteResource, route: string, context: RouteContext): void {
+  const dynamic = resource.backends.find(({ kind }) => kind === "dynamic");
+  if (dynamic === undefined || hasRules(resource)) return;
+  // Rules may stand before routing, on every listener that has the route.
+  if (listenersOf(resource, context).every(hasRules)) return;
+  context.diagnostics.report("open-proxy", keyOf(dynamic.origin), { route, names: false });
+}
+
+function hasRules({ policies }: Pick<RouteResource, "policies">): boolean {
+  return policies.some(({ kind }) => kind === "authorization");
+}
+
+function listenersOf(
+  { listeners }: RouteResource,
+  context: RouteContext,
+): readonly ListenerResource[] {
+  return listeners.flatMap(({ listener }) => context.listeners.get(listener) ?? []);
+}
+
+/** What policies may know of the route that carries them. */
+function routePlace(
+  resource: RouteResource,
+  policies: readonly PolicyConfig[],
+  context: RouteContext,
+): PolicyPlace {
+  const paths = resource.matches.map(({ path }) => path);
+  const early = listenersOf(resource, context).flatMap((listener) => listener.policies);
+  return {
+    phase: "PostRouting",
+    route: {
+      isMcp: resource.backends.some((backend) => backend.kind === "mcp"),
+      policies: [...new Set([...early, ...policies].map(({ kind }) => kind))],
+      prefixes: paths.every(({ kind }) => kind === "prefix")
+        ? [...new Set(paths.map(({ value }) => trimmedPrefix(value)))]
+        : undefined,
+    },
+  };
+}
+
 /** Several backends are plain HTTP ones, and one of them has a share. */
 function checkShares({ backends }: RouteResource, { diagnostics }: RouteContext): void {
   const [first] = backends;
   if (first === undefined) return;
-  const mcp = backends.length === 1 ? undefined : backends.find(({ kind }) => kind === "mcp");
-  if (mcp !== undefined) diagnostics.report("several-backends", keyOf(mcp.origin), {});
+  const only = backends.length === 1 ? undefined : backends.find(({ kind }) => kind !== "host");
+  if (only !== undefined) {
+    diagnostics.report("several-backends", keyOf(only.origin), { kind: only.kind });
+  }
   if (backends.every(({ weight }) => weight === 0)) {
     diagnostics.report("no-weight", keyOf(first.origin), {});
   }
@@ -154,49 +217,4 @@ function checkPassthrough(backends: readonly BackendNode[], { diagnostics }: Rou
     ({ connection }) => connection.isPassthrough !== first?.connection.isPassthrough,
   );
   if (other !== undefined) diagnostics.report("mixed-passthrough", other.origin, {});
-}
-
-/** The policies up to the one that answers every request, and that one; what stands behind it is reported. */
-function reachedPolicies(
-  { policies, backends }: RouteResource,
-  { diagnostics }: RouteContext,
-): { readonly policies: readonly PolicyConfig[]; readonly answer: PolicyConfig | undefined } {
-  const end = policies.findIndex(({ kind }) => policyOf(kind).answers === true);
-  const answer = policies[end];
-  if (answer === undefined) return { policies, answer };
-  for (const { kind, origin } of policies.slice(end + 1)) {
-    diagnostics.report("never-reached", keyOf(origin), { what: `"${kind}"`, by: answer.kind });
-  }
-  for (const { origin } of backends) {
-    diagnostics.report("never-reached", keyOf(origin), { what: "this backend", by: answer.kind });
-  }
-  return { policies: policies.slice(0, end + 1), answer };
-}
-
-function resolvePolicies(
-  resource: RouteResource,
-  policies: readonly PolicyConfig[],
-  context: RouteContext,
-): readonly PolicyUse[] {
-  const paths = resource.matches.map(({ path }) => path);
-  const route = {
-    isMcp: resource.backends.some((backend) => backend.kind === "mcp"),
-    policies: policies.map((policy) => policy.kind),
-    prefixes: paths.every(({ kind }) => kind === "prefix")
-      ? [...new Set(paths.map(({ value }) => trimmedPrefix(value)))]
-      : undefined,
-  };
-  return policies.flatMap(({ kind, config, origin }) => {
-    const settings = resolvePolicy(kind, config, { ...context, origin, route });
-    return settings === undefined ? [] : [{ kind, settings, origin } as PolicyUse];
-  });
-}
-
-function resolvePolicy<Kind extends PolicyKind>(
-  kind: Kind,
-  config: PolicyConfigs[PolicyKind],
-  context: ResolveContext,
-): PolicySettings[Kind] | undefined {
-  // The configuration was read by the policy of the same kind.
-  return policyOf(kind).resolve(config as PolicyConfigs[Kind], context);
 }

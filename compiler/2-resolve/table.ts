@@ -1,6 +1,6 @@
 import type { Diagnostics } from "../diagnostics.ts";
 import type { HostEntries, RouteEntry, RouteMatch, RouteNode, ValueMatch } from "../ir.ts";
-import { compareHostnames } from "./hostnames.ts";
+import { compareHostnames, intersectHostnames } from "./hostnames.ts";
 
 /** A route with the hostnames it answers within its listener, and its matches. */
 export interface TableRoute {
@@ -10,12 +10,13 @@ export interface TableRoute {
 }
 
 /**
- * The routing decision of a listener: entries grouped by hostname, in Gateway API precedence (hostname, exact path,
+ * The routing decision of a listener with a host name: entries grouped by hostname, in Gateway API precedence (hostname, exact path,
  * longest prefix, regex, method, number of headers, number of query parameters, order). Routes that are never chosen
  * are reported.
  */
 export function routingTable(
   routes: readonly TableRoute[],
+  listener: string,
   diagnostics: Diagnostics,
 ): readonly HostEntries[] {
   const groups = new Map<string, RouteEntry[]>();
@@ -28,6 +29,7 @@ export function routingTable(
   }
   const table = [...groups.keys()].sort(compareHostnames).map((hostname) => ({
     hostname,
+    shared: intersectHostnames(hostname, listener) ?? hostname,
     entries: (groups.get(hostname) ?? []).toSorted(compareEntries),
   }));
   reportUnreachable(table, routes, diagnostics);
@@ -72,12 +74,9 @@ function reportUnreachable(
       diagnostics.report("unreachable-match", entry.match.origin, { by: other.name }, related);
     } else if (!reported.has(entry.route)) {
       reported.add(entry.route);
-      diagnostics.report(
-        "unreachable-route",
-        route.origin,
-        { route: route.name, by: other.name },
-        related,
-      );
+      // A file is one author's; in a cluster it is no error to come second.
+      const code = route.origin.resource === undefined ? "unreachable-route" : "shadowed-route";
+      diagnostics.report(code, route.origin, { route: route.name, by: other.name }, related);
     }
   }
 }

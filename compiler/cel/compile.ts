@@ -29,12 +29,17 @@ export interface CompileResult {
   readonly problems: readonly CelProblem[];
 }
 
+/** What an expression is compiled for. */
+export interface CompileOptions {
+  readonly phase: CelPhase;
+  readonly slot: CelSlot;
+  /** Fields that the code before the expression has found to be there: `mcp.tool`. */
+  readonly present?: readonly string[];
+}
+
 /** Compiles an expression for a phase of the gateway. */
-export function compileExpression(
-  text: string,
-  options: { readonly phase: CelPhase; readonly slot: CelSlot },
-): CompileResult {
-  return compileIn(text, phaseEnvironment(options.phase), options.slot);
+export function compileExpression(text: string, options: CompileOptions): CompileResult {
+  return compileIn(text, phaseEnvironment(options.phase, options.present), options.slot);
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Program } from "../ir.ts";
+import { allRoutes } from "../program-routes.ts";
 import { examine } from "../report/examine.ts";
 import { type ReportFormat, report } from "../report/report.ts";
 import { choose } from "./arguments.ts";
@@ -26,9 +27,13 @@ export async function checkFiles(
 
 /** `gateway.yaml: good, 2 routes, 3 policies` */
 function verdict(files: readonly string[], programs: readonly Program[]): string {
+  const routes = programs.flatMap(allRoutes);
   const listeners = programs.flatMap(({ binds }) => binds.flatMap((bind) => bind.listeners));
-  const routes = listeners.flatMap((listener) => listener.routes);
-  const policies = routes.reduce((count, route) => count + route.policies.length, 0);
+  const places = [
+    ...routes.map(({ route }) => route),
+    ...listeners.flatMap(({ preRouting }) => preRouting ?? []),
+  ];
+  const policies = places.reduce((count, place) => count + place.policies.length, 0);
   return `${files.join(", ")}: good, ${amount(routes.length, "route")}, ${amount(policies, "policy", "policies")}\n`;
 }
 

@@ -5,7 +5,8 @@ import type { EffectiveField, FieldValue } from "../2-resolve/kubernetes/merge.t
 import { trafficOf } from "../2-resolve/kubernetes/traffic.ts";
 import type { Checked } from "../compile.ts";
 import type { Origin } from "../diagnostics.ts";
-import type { RouteNode } from "../ir.ts";
+import type { ListenerNode, PolicyUse, RouteNode, TcpListenerNode, TcpRouteNode } from "../ir.ts";
+import { allRoutes } from "../program-routes.ts";
 import { locate, type SourceFile, valueAt } from "../source.ts";
 
 /** What holds for the traffic of a route's rule on one listener. */
@@ -49,7 +50,9 @@ export function explainRoute(
 ): readonly RouteExplanation[] {
   const { cluster, files } = checked;
   if (cluster === undefined) {
-    return routesOf(checked)
+    return checked.programs
+      .flatMap(allRoutes)
+      .flatMap(({ route, listeners }) => listeners.map((listener) => ({ route, listener })))
       .filter(({ route }) => route.name === name || route.id === name)
       .map(({ route, listener }) => explainNode(route, listener, files));
   }
@@ -64,7 +67,8 @@ export function explainRoute(
 /** The names that `explainRoute` takes. */
 export function routeNames(checked: Checked): readonly string[] {
   const { cluster } = checked;
-  if (cluster === undefined) return routesOf(checked).map(({ route }) => route.name);
+  if (cluster === undefined)
+    return checked.programs.flatMap(allRoutes).map(({ route }) => route.name);
   return cluster.inventory.all("HTTPRoute").map(({ namespace, name }) => `${namespace}/${name}`);
 }
 
@@ -81,10 +85,10 @@ function explainTraffic(
 ): RouteExplanation {
   const { listener, route, backend } = traffic;
   const { policyIndex } = cluster.context;
-  const parts = [...new Set(backend?.parts.values())].flatMap((part) =>
+  const parts = [...(backend?.parts ?? [])].flatMap(([target, part]) =>
     partPolicy(traffic, part, policyIndex).map((field) => ({
       ...field,
-      field: `${field.field} (target ${part})`,
+      field: `${field.field} (target ${target})`,
     })),
   );
   return {
@@ -119,37 +123,34 @@ function explainField(
   };
 }
 
-/** The routes of the programs, with their listeners. */
-export function routesOf({
-  programs,
-}: Checked): readonly { readonly route: RouteNode; readonly listener: string }[] {
-  return programs
-    .flatMap(({ binds }) => binds.flatMap((bind) => bind.listeners))
-    .flatMap((listener) => listener.routes.map((route) => ({ route, listener: listener.name })));
-}
-
-/** A standalone file says each policy once, on the route. */
+/** A standalone file says each policy once: on the listener, for before routing, or on the route. */
 function explainNode(
-  route: RouteNode,
-  listener: string,
+  route: RouteNode | TcpRouteNode,
+  listener: ListenerNode | TcpListenerNode,
   files: readonly SourceFile[],
 ): RouteExplanation {
-  return {
-    route: route.name,
-    rule: "0",
-    listener,
-    backend: route.backends.map(({ kind }) => kind).join(", "),
-    fields: route.policies.map(({ kind, origin }) => ({
-      field: kind,
+  const said = (level: string, prefix: string, uses: readonly PolicyUse[]) =>
+    uses.map(({ kind, origin }) => ({
+      field: `${prefix}${kind}`,
       values: [
         {
           value: valueAt(origin, files),
           source: origin.file,
-          level: "route",
+          level,
           at: placeText(origin, files),
         },
       ],
       overridden: [],
-    })),
+    }));
+  const early = "preRouting" in listener ? listener.preRouting : undefined;
+  return {
+    route: route.name,
+    rule: "0",
+    listener: listener.name,
+    backend: route.backends.map(({ kind }) => kind).join(", "),
+    fields: [
+      ...said("listener", "PreRouting.", early?.policies ?? []),
+      ...said("route", "", route.policies),
+    ],
   };
 }

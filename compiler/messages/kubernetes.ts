@@ -41,10 +41,11 @@ export const kubernetesMessages = {
     severity: "error",
     text: ({ found }) =>
       found === undefined
-        ? "there is no Gateway in these manifests"
+        ? "there is no Gateway of gwc's in these manifests"
         : `there is no Gateway "${found}" in these manifests`,
     explanation:
-      "A bundle is one Gateway with its listeners and what attaches to them. Routes and policies alone make none.",
+      "A bundle is one Gateway with its listeners and what attaches to them. Routes and policies alone make none, and " +
+      "Gateways of other controllers' classes are left to them.",
   }),
   "several-gateways": message<{ names: readonly string[] }>({
     severity: "error",
@@ -55,6 +56,7 @@ export const kubernetesMessages = {
   "foreign-gateway": message<{ gateway: string; controller: string }>({
     severity: "note",
     text: ({ gateway, controller }) => `${gateway} is left to its controller, "${controller}"`,
+    hint: () => 'a GatewayClass with the controllerName "gwc.dev/gateway" makes it one of gwc\'s',
     explanation:
       "A GatewayClass says who implements its Gateways. gwc compiles those of its own classes (controllerName " +
       "`gwc.dev/gateway` or `agentgateway.dev/agentgateway`) and those whose class is not in the input.",
@@ -153,6 +155,14 @@ export const kubernetesMessages = {
       "`frontend` acts on a Gateway's connections, `traffic` on requests of Gateways, listeners and routes, `backend` on " +
       "connections to backends. On any other target the section would do nothing.",
   }),
+  "not-before-routing": message<{ field: string }>({
+    severity: "error",
+    text: ({ field }) => `"${field}" can't run before the route is chosen`,
+    hint: () => "leave out phase: PreRouting; it may stand on the Gateway all the same",
+    explanation:
+      "The policy is about the call of a backend, and which backend that is follows from the route. On a Gateway or a " +
+      "listener it holds for all of their routes, after one was chosen.",
+  }),
   "wrong-phase": message<{ target: string }>({
     severity: "error",
     text: ({ target }) => `phase: PreRouting can't target ${target}`,
@@ -199,8 +209,9 @@ export const kubernetesMessages = {
   "secret-elsewhere": message<{ what: string }>({
     severity: "error",
     text: ({ what }) => `${what} is in another namespace than the Gateway, so it can't be mounted`,
-    hint: () => "copy it into the Gateway's namespace",
+    hint: () => "keep it, and what refers to it by name alone, in the Gateway's namespace",
     explanation:
-      "Secrets reach the gateway as mounted files, and a pod mounts only Secrets of its own namespace.",
+      "Secrets and CA certificates reach the gateway as mounted files, and a pod mounts only Secrets and ConfigMaps of its " +
+      "own namespace.",
   }),
 };

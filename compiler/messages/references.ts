@@ -21,9 +21,9 @@ export const referenceMessages = {
   }),
   "protocol-conflict": message<{ port: number }>({
     severity: "error",
-    text: ({ port }) => `port ${port} has listeners with and without TLS`,
+    text: ({ port }) => `the listeners of port ${port} speak different protocols`,
     explanation:
-      "A port speaks TLS or it doesn't: the first byte of a connection decides nothing else.",
+      "A port speaks HTTP, HTTPS, TCP, or TLS that is ended here or passed on: one of them for all of its connections.",
   }),
   "tls-missing": message<{ listener: string }>({
     severity: "error",
@@ -31,10 +31,11 @@ export const referenceMessages = {
     hint: () => "add tls: {cert: PATH, key: PATH}",
     explanation: "`protocol: HTTPS` needs `tls` with a certificate and its key.",
   }),
-  "tls-unused": message<{ listener: string }>({
+  "tls-unused": message<{ listener: string; protocol: string }>({
     severity: "error",
-    text: ({ listener }) => `the listener "${listener}" has a certificate but speaks plain HTTP`,
-    hint: () => "set protocol: HTTPS",
+    text: ({ listener, protocol }) =>
+      `the listener "${listener}" has a certificate but speaks plain ${protocol}`,
+    hint: ({ protocol }) => `set protocol: ${protocol === "TCP" ? "TLS" : "HTTPS"}`,
     explanation:
       "A certificate on a listener that never uses it would look like protection and be none.",
   }),
@@ -62,11 +63,29 @@ export const referenceMessages = {
       "Of two routes that match the same requests only the first is ever chosen (precedence: host name, exact path, " +
       "longest prefix, regex, method, headers, query, order in the file). A route that is never chosen enforces nothing.",
   }),
+  "shadowed-route": message<{ route: string; by: string }>({
+    severity: "warning",
+    text: ({ route, by }) =>
+      `"${route}" is never chosen on this listener: "${by}" answers every request that it matches`,
+    hint: () => "make its match more specific, or remove it",
+    explanation:
+      "Of two routes of a Gateway that match the same requests the more specific one is chosen, then the older one, then " +
+      "the first by namespace and name (Gateway API). They may belong to different people, and one route may attach to " +
+      "several listeners, so this is no mistake of the one or the other.",
+  }),
   "unreachable-match": message<{ by: string }>({
     severity: "warning",
     text: ({ by }) => `this match never decides: "${by}" answers every request that it matches`,
     explanation:
       "An earlier match covers this one completely. The route is still reached through its other matches.",
+  }),
+  "repeated-condition": message<{ what: string; name: string }>({
+    severity: "warning",
+    text: ({ what, name }) => `an earlier condition on the ${what} "${name}" counts, not this one`,
+    hint: () => "say it in one condition, or in a match of its own",
+    explanation:
+      "Gateway API: of several conditions of one match on the same header or query parameter only the first one counts. " +
+      "Header names are the same in any case of their letters.",
   }),
   "route-without-backend": message<{ route: string }>({
     severity: "error",
@@ -82,13 +101,19 @@ export const referenceMessages = {
       "Redirects and direct responses answer by themselves. What comes after them in the request order, and the backend, " +
       "is left out of the gateway.",
   }),
-  "several-backends": message<Record<never, never>>({
+  "several-backends": message<{ kind: string }>({
     severity: "error",
-    text: () => "an mcp backend can't share a route with other backends",
-    hint: () =>
-      "put several servers under one mcp backend: its targets are merged into one endpoint",
+    text: ({ kind }) => {
+      const article = kind === "mcp" ? "an" : "a";
+      return `${article} ${kind} backend can't share a route with other backends`;
+    },
+    hint: ({ kind }) =>
+      kind === "mcp"
+        ? "put several servers under one mcp backend: its targets are merged into one endpoint"
+        : undefined,
     explanation:
-      "Requests are shared between plain HTTP backends by weight. An MCP session lives on the servers where it began.",
+      "Requests are shared between plain HTTP backends by weight. An MCP session lives on the servers where it began, and " +
+      "a dynamic backend goes where the request says.",
   }),
   "no-weight": message<Record<never, never>>({
     severity: "error",
@@ -169,6 +194,14 @@ export const referenceMessages = {
       "published with the bundle.",
   }),
 
+  "credential-expression": message<{ variable: string }>({
+    severity: "error",
+    text: ({ variable }) => `"${variable}" is not known where a credential is looked for`,
+    hint: () => 'read "request" or "source"',
+    explanation:
+      "Who the client is follows from its credential, so an expression that finds the credential reads the request and " +
+      "the connection only.",
+  }),
   "absent-identity": message<{ variable: string; policies: string }>({
     severity: "warning",
     text: ({ variable, policies }) =>

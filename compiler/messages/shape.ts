@@ -104,10 +104,10 @@ export const shapeMessages = {
       "A hash hides a password only as long as nobody tries words against it. A file is read where the gateway runs, and " +
       "again when it changes, and neither the generated code nor the bundle holds it.",
   }),
-  "literal-secret": message<{ field: string }>({
+  "literal-secret": message<{ field: string; hint?: string }>({
     severity: "error",
     text: ({ field }) => `${field} looks like a secret and is written out`,
-    hint: () => "write ${NAME} and set the variable where the gateway runs",
+    hint: ({ hint }) => hint ?? "write ${NAME} and set the variable where the gateway runs",
     explanation:
       "Secrets never enter generated code or the bundle: both are reviewed, diffed and shipped. A reference is kept and " +
       "read when the gateway starts.",

@@ -1,5 +1,6 @@
 import { parseDuration } from "../1-parse/duration.ts";
 import type { ConfigValue } from "../1-parse/values.ts";
+import type { BackendPolicies } from "../backend-policies.ts";
 import { below, type Origin } from "../diagnostics.ts";
 import type { Text } from "../ir.ts";
 import { duration, type Schema, text } from "../schema.ts";
@@ -12,6 +13,8 @@ export type JwksConfig =
       readonly kind: "url";
       readonly url: Text;
       readonly cacheDuration: number;
+      /** How its server is reached; absent: as the URL says. */
+      readonly policies?: BackendPolicies;
       readonly origin: Origin;
     }
   | { readonly kind: "inline"; readonly text: string; readonly origin: Origin };
@@ -70,7 +73,7 @@ export function readJwks(value: ConfigValue, origin: Origin): JwksConfig {
 export function readClusterJwks(
   value: ConfigValue,
   origin: Origin,
-  { serverUrl }: ClusterContext,
+  { server }: ClusterContext,
 ): JwksConfig | undefined {
   const { inline, remote } = value as {
     readonly inline?: string;
@@ -78,26 +81,27 @@ export function readClusterJwks(
   };
   if (inline !== undefined)
     return { kind: "inline", text: inline, origin: below(origin, "inline") };
-  return readRemoteJwks(remote ?? null, below(origin, "remote"), { serverUrl });
+  return readRemoteJwks(remote ?? null, below(origin, "remote"), { server });
 }
 
 /** The validated `RemoteJWKS`; undefined when its server is not known (reported). */
 export function readRemoteJwks(
   value: ConfigValue,
   origin: Origin,
-  { serverUrl }: Pick<ClusterContext, "serverUrl">,
+  { server }: Pick<ClusterContext, "server">,
 ): JwksConfig | undefined {
   const { jwksPath, cacheDuration, backendRef } = value as {
     readonly jwksPath: string;
     readonly cacheDuration?: string;
     readonly backendRef: ConfigValue;
   };
-  const server = serverUrl(backendRef, below(origin, "backendRef"));
-  if (server === undefined) return undefined;
+  const found = server(backendRef, below(origin, "backendRef"));
+  if (found === undefined) return undefined;
   return {
     kind: "url",
-    url: `${server}/${jwksPath.replace(/^\/+/, "")}`,
+    url: `${found.url}/${jwksPath.replace(/^\/+/, "")}`,
     cacheDuration: parseDuration(cacheDuration ?? "") ?? CACHE_DURATION,
+    ...(found.policies && { policies: found.policies }),
     origin,
   };
 }

@@ -1,4 +1,5 @@
 import type { ConfigValue } from "../1-parse/values.ts";
+import type { ServerConfig } from "../backend-policies.ts";
 import type { Diagnostics, Origin } from "../diagnostics.ts";
 import type { Host } from "../host.ts";
 import type { PolicyKind, PolicySettings } from "../ir.ts";
@@ -20,8 +21,8 @@ export interface Policy<Kind extends PolicyKind & keyof PolicyConfigs> {
   readonly scope: readonly ("route" | "listener" | "backend")[];
   /** The shape of its value in the file. */
   readonly schema: Schema;
-  /** True when it answers every request that reaches it: the route needs no backend, and what follows never acts. */
-  readonly answers?: boolean;
+  /** Whether it answers every request that reaches it: the route needs no backend, and what follows never acts. */
+  answers?(config: PolicyConfigs[Kind]): boolean;
   /** How the values of several levels become one: the most specific wins whole, or their rules are joined. */
   readonly merge: "replace" | "join";
   /** The validated value in its canonical form: spellings and aliases end here. */
@@ -57,8 +58,8 @@ export interface ClusterForm<Config> {
 export interface ClusterContext {
   readonly origin: Origin;
   readonly diagnostics: Diagnostics;
-  /** The URL of the server that a backend reference leads to; undefined when there is none (reported). */
-  readonly serverUrl: (reference: ConfigValue, origin: Origin) => string | undefined;
+  /** The server that a backend reference leads to; undefined when there is none (reported). */
+  readonly server: (reference: ConfigValue, origin: Origin) => ServerConfig | undefined;
   /** The names of the mounted files of a Secret's keys, NAME/KEY; all of its keys, or those given. */
   readonly secretFiles: (
     name: string,
@@ -76,9 +77,12 @@ export interface ResolveContext {
   readonly diagnostics: Diagnostics;
   /** The path, from the working directory, of a file that the configuration names. */
   readonly resolvePath: (name: string) => string;
-  /** The route that carries the policy. */
+  /** PreRouting: on a listener, before the route is chosen; PostRouting: on a route. */
+  readonly phase: "PreRouting" | "PostRouting";
+  /** The route that carries the policy; of a listener's policy what holds for one of its routes. */
   readonly route: {
     readonly isMcp: boolean;
+    /** With those that ran before the route was chosen. */
     readonly policies: readonly PolicyKind[];
     /** The prefixes of its matches; undefined when a match has another kind of path. */
     readonly prefixes: readonly string[] | undefined;

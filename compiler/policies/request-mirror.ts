@@ -1,5 +1,6 @@
 import type { ConfigValue } from "../1-parse/values.ts";
-import { PLAIN_CONNECTION } from "../backend-policies.ts";
+import { resolveConnection } from "../2-resolve/backend-connection.ts";
+import type { BackendPolicies } from "../backend-policies.ts";
 import { below, type Origin } from "../diagnostics.ts";
 import { hostUrl } from "../host-url.ts";
 import type { Text } from "../ir.ts";
@@ -8,7 +9,12 @@ import type { Policy } from "./policy.ts";
 
 declare module "./policy.ts" {
   interface PolicyConfigs {
-    requestMirror: { readonly host: Text; readonly share: number; readonly origin: Origin };
+    requestMirror: {
+      readonly host: Text;
+      readonly policies?: BackendPolicies | undefined;
+      readonly share: number;
+      readonly origin: Origin;
+    };
   }
 }
 
@@ -63,20 +69,21 @@ export const requestMirror: Policy<"requestMirror"> = {
   cluster: {
     field: "filter.requestMirror",
     filter: "requestMirror",
-    read: (value, { origin, serverUrl }) => {
+    read: (value, { origin, server }) => {
       const { backendRef, percent, fraction } = value as {
         readonly backendRef: ConfigValue;
         readonly percent?: number;
         readonly fraction?: { readonly numerator: number; readonly denominator?: number };
       };
       const at = below(origin, "backendRef");
-      const host = serverUrl(backendRef, at);
-      if (host === undefined) return undefined;
+      const found = server(backendRef, at);
+      if (found === undefined) return undefined;
       const part = fraction && fraction.numerator / (fraction.denominator ?? 100);
-      return { host, share: Math.min(1, part ?? (percent ?? 100) / 100), origin: at };
+      const share = Math.min(1, part ?? (percent ?? 100) / 100);
+      return { host: found.url, policies: found.policies, share, origin: at };
     },
   },
-  resolve: ({ host, share, origin }, context) => {
+  resolve: ({ host, policies, share, origin }, context) => {
     if (context.route.isMcp) {
       const at = { ...context.origin, part: "key" } as const;
       context.diagnostics.report("needs-host-backend", at, { policy: "requestMirror" });
@@ -84,6 +91,6 @@ export const requestMirror: Policy<"requestMirror"> = {
     }
     const url = hostUrl(host, origin, context.diagnostics);
     if (url === undefined) return undefined;
-    return { url, connection: PLAIN_CONNECTION, share };
+    return { url, connection: resolveConnection(policies ?? {}, context), share };
   },
 };

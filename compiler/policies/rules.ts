@@ -93,9 +93,24 @@ export function resolveRules(
     reportAbsentIdentity(rule, expression, context);
     const about =
       phase === "mcp" ? MCP_ITEMS.filter((item) => expression.needs.includes(`mcp.${item}`)) : [];
-    return [{ action: rule.action, expression, about, origin: rule.origin }];
+    return [{ ...rule, expression: aboutItems(rule, expression, about), about }];
   });
   return compiled.length === rules.length ? compiled : undefined;
+}
+
+/**
+ * The expression for where its items are known to be there, as a deny or require rule is written down. TypeScript does
+ * not carry that knowledge into functions, so an expression that makes some stays as it is.
+ */
+function aboutItems(
+  { action, expression: text }: RuleConfig,
+  expression: CompiledExpression,
+  about: readonly (typeof MCP_ITEMS)[number][],
+): CompiledExpression {
+  if (action === "allow" || about.length === 0) return expression;
+  const present = about.map((item) => `mcp.${item}`);
+  const narrow = compileExpression(text, { phase: "mcp", slot: action, present }).expression;
+  return narrow === undefined || narrow.code.text.includes("=>") ? expression : narrow;
 }
 
 /** The policies that establish an identity, by the variable that holds it. */

@@ -1,7 +1,8 @@
 import type { PrintedModule } from "../../templates/print.ts";
 import { emitModules } from "../3-emit/modules.ts";
 import type { Host } from "../host.ts";
-import type { Program, RouteNode } from "../ir.ts";
+import type { Program } from "../ir.ts";
+import { allRoutes, clientPorts } from "../program-routes.ts";
 import { examine } from "../report/examine.ts";
 import type { Finding } from "../report/findings.ts";
 import type { SourceFile } from "../source.ts";
@@ -39,14 +40,10 @@ export function compileCandidate(
 
 function compile(program: Program, files: readonly SourceFile[]): Compiled {
   const modules = emitModules(program, "path", files);
-  const paths = routesOf(program).map(
-    ({ id }, index) => [id, modules[index + 1]?.path ?? ""] as const,
+  const paths = allRoutes(program).map(
+    ({ route: { id } }, index) => [id, modules[index + 1]?.path ?? ""] as const,
   );
   return { program, files, modules, routeModules: new Map(paths) };
-}
-
-function routesOf({ binds }: Program): readonly RouteNode[] {
-  return binds.flatMap((bind) => bind.listeners.flatMap((listener) => listener.routes));
 }
 
 /** What differs between two compiled configurations, for the log; empty when they do the same. */
@@ -72,19 +69,21 @@ export function differences(before: Compiled, after: Compiled): readonly string[
 /** The code of each route, by the route's name. */
 function routeCode({ program, modules }: Compiled): ReadonlyMap<string, string> {
   return new Map(
-    routesOf(program).map(({ name }, index) => [
+    allRoutes(program).map(({ route: { name } }, index) => [
       name,
       withoutComments(modules[index + 1]?.text ?? ""),
     ]),
   );
 }
 
-function mainCode({ modules }: Compiled): string {
-  return withoutComments(modules[0]?.text ?? "");
+/** What is no route's: the table, and what happens before it. */
+function mainCode({ program, modules }: Compiled): string {
+  const own = [...modules.slice(0, 1), ...modules.slice(1 + allRoutes(program).length)];
+  return own.map(({ text }) => withoutComments(text)).join("");
 }
 
 function ports({ program }: Compiled): readonly number[] {
-  return program.binds.map(({ port }) => port);
+  return clientPorts(program);
 }
 
 /** Comments name places in the configuration, which shift without changing what is served. */

@@ -6,6 +6,7 @@ import { enter } from "gwc/runtime/http/enter";
 import type { Exchange, Handled } from "gwc/runtime/http/exchange";
 import { isUnder } from "gwc/runtime/http/path";
 import { notFound } from "gwc/runtime/http/refuse";
+import { isLogged, logFields } from "./access-log.ts";
 import { admin } from "./routes/admin.ts";
 import { catalogue } from "./routes/catalogue.ts";
 import { feedback } from "./routes/feedback.ts";
@@ -47,14 +48,16 @@ export const gateway: Gateway = {
     keepAlive: { time: 180000, interval: 180000, retries: 9 },
     maxHeaders: 100,
     idleTimeout: 600000,
+    maxConnections: 10000,
     http2: {
       windowSize: 262144,
       connectionWindowSize: 1048576,
       frameSize: 16384,
+      maxHeaderSize: 65536,
       keepAliveTimeout: 20000,
     },
   },
-  accessLog: { format: "text" },
+  accessLog: { format: "text", filter: isLogged, fields: logFields },
   addresses: { stats: "0.0.0.0:15020", readiness: "0.0.0.0:15021" },
   drain: { min: 0, max: 5000 },
 };

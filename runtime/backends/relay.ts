@@ -19,7 +19,11 @@ export class Relay implements UpstreamHandler {
   }
 
   onHead(status: number, headers: readonly string[]): void {
-    this.#exchange.respondHead(status, endToEnd(headers, ""), contentLength(headers));
+    const { forwardMethod, asSent } = this.#exchange;
+    // The length that an answer to HEAD announces is not that of an answer to what the client asked.
+    const isBodiless = forwardMethod === "HEAD" && asSent.method !== "HEAD";
+    const length = isBodiless ? 0 : contentLength(headers);
+    this.#exchange.respondHead(status, endToEnd(headers, ""), length);
   }
 
   onData(chunk: Buffer): boolean {
@@ -42,7 +46,8 @@ export class Relay implements UpstreamHandler {
       exchange.abort();
       return;
     }
-    const { status, reason, message } = refusals[failure.kind];
+    const { status, reason, message } =
+      failure.isForbidden === true ? forbidden : refusals[failure.kind];
     refuse(exchange, status, reason, message);
   }
 }
@@ -53,6 +58,13 @@ const refusals = {
   timeout: { status: 504, reason: "Timeout", message: "upstream did not answer in time" },
   closed: { status: 502, reason: "UpstreamFailure", message: "upstream closed the connection" },
   protocol: { status: 502, reason: "UpstreamFailure", message: "upstream gave no valid answer" },
+} as const;
+
+/** What the client is told when it may not reach what it asked for. */
+export const forbidden = {
+  status: 403,
+  reason: "ForbiddenDestination",
+  message: "this destination is not allowed",
 } as const;
 
 /** The body's length when the upstream announced it. undici has checked that it is one number. */

@@ -94,6 +94,11 @@ export interface ResponseVariables {
   readonly endTime?: number | undefined;
 }
 
+/** `response` in the log: nothing was sent when the client left. */
+export interface LogResponseVariables extends Omit<ResponseVariables, "status"> {
+  readonly status: number | undefined;
+}
+
 /** `backend`: where the request goes, or null when no backend was chosen. */
 export type BackendVariable = {
   readonly name: string;

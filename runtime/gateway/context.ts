@@ -11,6 +11,8 @@ export interface GatewayContext {
   readonly sessions: Map<string, LiveSession>;
   /** Documents that requests need from other servers (key sets, metadata), by what they are and their URL. */
   readonly documents: Map<string, RemoteDocument>;
+  /** The ports that the process listens on. */
+  readonly ports: ReadonlySet<number>;
   /** Where the gateway runs: `env` in CEL. */
   readonly env: EnvVariables;
   /** Tells the operator, in the process log. Never with a token, a body or a secret. */

@@ -1,5 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { EnvVariables } from "../cel/variables.ts";
+import { type LogLevels, readLevels } from "../telemetry/log-level.ts";
+import type { LogFormat } from "../telemetry/log-line.ts";
 import type { DrainSettings, Gateway, ServiceAddresses } from "./definition.ts";
 import { StartupError } from "./startup-error.ts";
 
@@ -7,7 +9,10 @@ import { StartupError } from "./startup-error.ts";
 export interface ProcessSettings {
   readonly addresses: ServiceAddresses;
   readonly drain: DrainSettings;
-  readonly logFormat: "text" | "json";
+  readonly logFormat: LogFormat;
+  readonly logLevels: LogLevels;
+  /** What of the environment has no effect: told once. */
+  readonly remarks: readonly string[];
   readonly sessionKey: Buffer;
   readonly env: EnvVariables;
 }
@@ -22,6 +27,7 @@ export function processSettings(gateway: Gateway, environment: Environment): Pro
   const grace = duration(environment, "TERMINATION_GRACE_PERIOD_SECONDS");
   const longest = duration(environment, "CONNECTION_TERMINATION_DEADLINE");
   const min = duration(environment, "CONNECTION_MIN_TERMINATION_DEADLINE") ?? gateway.drain.min;
+  const levels = logLevels(environment.RUST_LOG, gateway.logLevels ?? usualLevels);
   const max =
     longest ?? (grace === undefined ? gateway.drain.max : Math.max(0, grace - killMargin));
   return {
@@ -31,6 +37,7 @@ export function processSettings(gateway: Gateway, environment: Environment): Pro
     },
     drain: { min, max: Math.max(min, max) },
     logFormat: logFormat(environment.LOG_FORMAT) ?? gateway.accessLog.format,
+    ...levels,
     sessionKey: sessionKey(environment.SESSION_KEY),
     env: {
       podName: environment.POD_NAME ?? "",
@@ -57,7 +64,25 @@ function duration(environment: Environment, name: string): number | undefined {
 
 const milliseconds: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
 
-function logFormat(text: string | undefined): "text" | "json" | undefined {
+const usualLevels: LogLevels = { request: "info", gateway: "info", connection: "info" };
+
+/** RUST_LOG replaces what the definition says; parts that this program has not are told of, as other programs share it. */
+function logLevels(
+  text: string | undefined,
+  configured: LogLevels,
+): Pick<ProcessSettings, "logLevels" | "remarks"> {
+  if (text === undefined || text === "") return { logLevels: configured, remarks: [] };
+  const remarks: string[] = [];
+  const levels = readLevels(text, usualLevels, (name) =>
+    remarks.push(`RUST_LOG: the log has no part "${name}"`),
+  );
+  if (levels !== undefined) return { logLevels: levels, remarks };
+  throw new StartupError(
+    `RUST_LOG must be levels like "info" or "info,request=warn", not "${text}"`,
+  );
+}
+
+function logFormat(text: string | undefined): LogFormat | undefined {
   if (text === undefined || text === "") return undefined;
   const format = text.toLowerCase();
   if (format === "text" || format === "json") return format;

@@ -26,6 +26,11 @@ export function secretFile(path: string): string {
   return resolve(process.env.GWC_SECRETS_DIR ?? "/etc/gwc/secrets", path);
 }
 
+/** The absolute path of a key of a mounted ConfigMap, NAME/KEY: below GWC_CONFIG_MAPS_DIR, else /etc/gwc/config-maps. */
+export function configMapFile(path: string): string {
+  return resolve(process.env.GWC_CONFIG_MAPS_DIR ?? "/etc/gwc/config-maps", path);
+}
+
 /** The same of an upstream that is reached over TLS, whatever the environment says about it. */
 export function httpsUrl(text: string): string {
   return httpUrl(text).replace(/^http:/, "https:");

@@ -8,6 +8,7 @@ export class LiveContext implements GatewayContext {
   readonly env: EnvVariables;
   readonly sessions: Map<string, LiveSession> = new Map();
   readonly documents: Map<string, RemoteDocument> = new Map();
+  ports: ReadonlySet<number> = new Set();
   readonly warn: (message: string) => void;
   isDraining = false;
   isOverdue = false;

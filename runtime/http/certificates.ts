@@ -1,5 +1,7 @@
 import { readFileSync, unwatchFile, watchFile } from "node:fs";
 import { createSecureContext, type SecureContext, type SecureContextOptions } from "node:tls";
+import { readAuthorities } from "./authorities.ts";
+import { type HostTable, hostTable, valueForHost } from "./host-table.ts";
 import type { CertificateSettings, TlsSettings } from "./tls.ts";
 
 /** How often the files are looked at, and how long a change may settle (two files are rarely written at once). */
@@ -13,6 +15,7 @@ const settleTime = 250;
 export class Certificates {
   readonly #settings: TlsSettings;
   #contexts: readonly NamedContext[];
+  #byName: HostTable<NamedContext>;
   /** The authorities of client certificates, PEM. */
   #authorities: Buffer | undefined;
   #settling: NodeJS.Timeout | undefined;
@@ -28,6 +31,7 @@ export class Certificates {
     this.#settings = settings;
     this.#authorities = authorities(settings);
     this.#contexts = this.#load(this.#authorities);
+    this.#byName = byName(this.#contexts);
   }
 
   get settings(): TlsSettings {
@@ -52,17 +56,7 @@ export class Certificates {
    * more labels), else `*`, else the first.
    */
   contextFor(serverName: string): SecureContext | undefined {
-    const name = serverName.toLowerCase();
-    let best = this.#contexts[0];
-    let length = -1;
-    for (const context of this.#contexts) {
-      if (context.hostname === name) return context.context;
-      if (context.suffix === undefined || !name.endsWith(context.suffix)) continue;
-      if (context.suffix.length <= length) continue;
-      best = context;
-      length = context.suffix.length;
-    }
-    return best?.context;
+    return (valueForHost(this.#byName, serverName.toLowerCase()) ?? this.#contexts[0])?.context;
   }
 
   /** Watches the files: `changed` after new ones were read, `report` when they can't be used. */
@@ -94,6 +88,7 @@ export class Certificates {
     try {
       const found = authorities(this.#settings);
       this.#contexts = this.#load(found);
+      this.#byName = byName(this.#contexts);
       this.#authorities = found;
     } catch (error) {
       this.#report(`${error instanceof Error ? error.message : error}; the old one stays in use`);
@@ -111,14 +106,19 @@ interface CertificateFiles {
 
 interface NamedContext {
   readonly hostname: string;
-  /** `.example.com` of `*.example.com`; empty of `*`; undefined of an exact name. */
-  readonly suffix: string | undefined;
   readonly context: SecureContext;
   readonly files: CertificateFiles;
 }
 
+function byName(contexts: readonly NamedContext[]): HostTable<NamedContext> {
+  return hostTable(contexts.map((each) => [each.hostname, each]));
+}
+
 function authorities({ clientAuthorities }: TlsSettings): Buffer | undefined {
-  return clientAuthorities === undefined ? undefined : read(clientAuthorities);
+  if (clientAuthorities === undefined) return undefined;
+  // The message for a file that is not there.
+  read(clientAuthorities);
+  return readAuthorities(clientAuthorities);
 }
 
 function ca(authorities: Buffer | undefined): SecureContextOptions {
@@ -129,9 +129,7 @@ function load(settings: CertificateSettings, authorities: Buffer | undefined): N
   const hostname = settings.hostname.toLowerCase();
   const files = { cert: read(settings.certFile), key: read(settings.keyFile) };
   try {
-    const suffix = hostname.startsWith("*") ? hostname.slice(1) : undefined;
-    const context = createSecureContext({ ...files, ...ca(authorities) });
-    return { hostname, suffix, files, context };
+    return { hostname, files, context: createSecureContext({ ...files, ...ca(authorities) }) };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new Error(

@@ -1,8 +1,9 @@
-import { isIP } from "node:net";
+import { isIP, type LookupFunction } from "node:net";
 import { type Dispatcher, Pool } from "undici";
 import { lateError } from "../gateway/startup-error.ts";
 import { type BodySource, collect } from "./body.ts";
 import type { Connect } from "./connector.ts";
+import type { Credential } from "./credential-file.ts";
 import { isHeader } from "./header-list.ts";
 import { type CallExtras, PooledRequest } from "./pooled-request.ts";
 import { sendUpgrade } from "./upgrade-request.ts";
@@ -18,11 +19,11 @@ import { UpstreamBody } from "./upstream-body.ts";
 import { type Connectors, connectorsTo } from "./upstream-connector.ts";
 
 /**
- * Opens a pool of connections to one destination. Nothing is connected before the first call. Throws StartupError on a
- * malformed URL.
+ * Opens a pool of connections to one destination. Nothing is connected before the first call. `lookup`: another way from
+ * its name to addresses. Throws StartupError on a malformed URL.
  */
-export function openUpstream(settings: UpstreamSettings): Upstream {
-  return new PooledUpstream(settings);
+export function openUpstream(settings: UpstreamSettings, lookup?: LookupFunction): Upstream {
+  return new PooledUpstream(settings, lookup);
 }
 
 class PooledUpstream implements Upstream {
@@ -36,7 +37,7 @@ class PooledUpstream implements Upstream {
   readonly #connectors: Connectors;
   #upgradeConnect: Connect | undefined;
 
-  constructor(settings: UpstreamSettings) {
+  constructor(settings: UpstreamSettings, lookup: LookupFunction | undefined) {
     const url = parse(settings.url);
     const port = url.port === "" ? (url.protocol === "https:" ? "443" : "80") : url.port;
     const { requestTimeout, authorization, version } = settings;
@@ -46,7 +47,7 @@ class PooledUpstream implements Upstream {
     this.authority = url.host;
     this.isAddress = isIP(url.hostname.replace(/^\[|\]$/g, "")) !== 0;
     this.path = `${url.pathname}${url.search}`;
-    this.#connectors = connectorsTo(url, settings);
+    this.#connectors = connectorsTo(url, settings, lookup);
     this.#pool = new Pool(url.origin, {
       connect: this.#connectors.undici,
       // A model may think for minutes and an event stream may be silent for hours. Who waits decides how long: the
@@ -63,9 +64,7 @@ class PooledUpstream implements Upstream {
   send(call: UpstreamCall, handler: UpstreamHandler): UpstreamRequest {
     const request = new PooledRequest(this.#pool, handler, this.#extras);
     const { body } = call;
-    if (this.#extras.authorization !== undefined) {
-      replaceHeader(call.headers, "authorization", this.#extras.authorization);
-    }
+    setCredential(call.headers, this.#extras.authorization);
     if (isSource(body) && body.length !== undefined && body.length <= oneWrite) {
       collect(body, oneWrite, (bytes) => sendCollected(call, bytes, request));
     } else {
@@ -76,7 +75,7 @@ class PooledUpstream implements Upstream {
 
   upgrade(call: UpstreamCall, protocol: string, handler: UpgradeHandler): UpstreamRequest {
     const { authorization, requestTimeout } = this.#extras;
-    if (authorization !== undefined) replaceHeader(call.headers, "authorization", authorization);
+    setCredential(call.headers, authorization);
     this.#upgradeConnect ??= this.#connectors.http1();
     return sendUpgrade(call, protocol, handler, { connect: this.#upgradeConnect, requestTimeout });
   }
@@ -84,6 +83,11 @@ class PooledUpstream implements Upstream {
   close(): void {
     this.#pool.close().catch(() => {});
   }
+}
+
+function setCredential(headers: string[], value: string | Credential | undefined): void {
+  if (value === undefined) return;
+  replaceHeader(headers, "authorization", typeof value === "string" ? value : value());
 }
 
 function replaceHeader(list: string[], name: string, value: string): void {

@@ -17,12 +17,15 @@ export interface Http2Port {
   readonly serve: (request: Http2Request, answer: Http2Answer, hasBody: boolean) => void;
   /** A connection was ended for what its client sent. */
   readonly malformed: () => void;
+  /** Why a connection was broken off. */
+  readonly broken: (error: NodeJS.ErrnoException, socket: Socket) => void;
 }
 
 /** HTTP/2 settings and what other versions share with it. */
 export interface Http2Limits extends Http2Settings {
   readonly maxHeaders: number;
-  readonly maxHeaderBytes: number;
+  /** Milliseconds; absent: no limit. */
+  readonly maxDuration?: number | undefined;
   /** Milliseconds without a stream after which a connection is closed. */
   readonly idleTimeout: number;
   /** Milliseconds that the body of a request may take. */
@@ -49,9 +52,11 @@ export class Http2Connections {
     session.once("close", () => this.#sessions.delete(session));
     keepAlive(session, limits);
     session.on("error", (error: NodeJS.ErrnoException) => {
+      this.#port.broken(error, socket);
       if (error.code?.startsWith("ERR_HTTP2_") === true) this.#port.malformed();
     });
     session.setTimeout(limits.idleTimeout, () => session.close());
+    endWithAge(session, limits);
     session.setLocalWindowSize(limits.connectionWindowSize);
     session.on("stream", (stream, _headers, flags, rawHeaders) =>
       this.#serve(stream, flags, listOf(rawHeaders), socket, limits),
@@ -101,7 +106,7 @@ function sessionOptions(limits: Http2Limits) {
       initialWindowSize: limits.windowSize,
       maxFrameSize: limits.frameSize,
       maxConcurrentStreams,
-      maxHeaderListSize: limits.maxHeaderBytes,
+      maxHeaderListSize: limits.maxHeaderSize,
     },
     // A few more than are served: the request check then answers 431. Beyond, the stream is reset.
     maxHeaderListPairs: limits.maxHeaders + 32,
@@ -113,6 +118,13 @@ function sessionOptions(limits: Http2Limits) {
     streamResetBurst: 200,
     streamResetRate: 33,
   };
+}
+
+/** GOAWAY once the connection is old; its streams end by themselves. */
+function endWithAge(session: ServerHttp2Session, { maxDuration }: Http2Limits): void {
+  if (maxDuration === undefined) return;
+  const timer = setTimeout(() => session.close(), maxDuration);
+  session.once("close", () => clearTimeout(timer));
 }
 
 /** PINGs a connection; one that does not answer in time is closed. */

@@ -2,6 +2,8 @@ import { validateHeaderValue } from "node:http";
 import type { GatewayContext } from "../gateway/context.ts";
 import type { AnswerSink } from "./answer-sink.ts";
 import { type BodySource, collect } from "./body.ts";
+import type { TakenCredential } from "./credentials.ts";
+import { EstablishedVariables } from "./established-variables.ts";
 import type { Exchange, ExchangeRecord } from "./exchange.ts";
 import { HeaderEdits } from "./header-edits.ts";
 import type { HeaderList } from "./header-list.ts";
@@ -18,6 +20,9 @@ export class NodeExchange extends RequestHead implements Exchange {
   readonly gateway: GatewayContext;
   refusalFormat: "text" | "json-rpc" = "text";
   bufferedBody: Uint8Array | undefined;
+  taken: TakenCredential | undefined;
+  #established: EstablishedVariables | undefined;
+  answerHeaders: HeaderList = [];
   readonly record: ExchangeRecord = {
     route: undefined,
     listener: undefined,
@@ -60,6 +65,11 @@ export class NodeExchange extends RequestHead implements Exchange {
     this.#length = facts.length;
   }
 
+  get established(): EstablishedVariables {
+    this.#established ??= new EstablishedVariables();
+    return this.#established;
+  }
+
   get body(): Uint8Array | BodySource | null {
     if (this.#replacement !== undefined) return this.#replacement;
     if (!this.hasBody) return null;
@@ -75,6 +85,8 @@ export class NodeExchange extends RequestHead implements Exchange {
   }
 
   readBody(limit: number): Promise<Buffer | "too-large" | "aborted"> {
+    const replacement = this.#replacement;
+    if (replacement instanceof Uint8Array) return Promise.resolve(Buffer.from(replacement));
     if (!this.hasBody) return Promise.resolve(Buffer.alloc(0));
     this.#bytes ??= new Promise((resolve) => {
       collect(this.#bodySource(), limit, (result) => {
@@ -141,6 +153,7 @@ export class NodeExchange extends RequestHead implements Exchange {
     const head = this.#edits === undefined ? [...headers] : this.#edits.apply(headers);
     for (let i = 0; i < head.length; i += 2) validateHeaderValue(head[i] ?? "", head[i + 1] ?? "");
     head.push("connection", "Upgrade", "upgrade", upgrade.protocol);
+    this.answerHeaders = head;
     this.#isAnswered = true;
     this.#isFlushed = true;
     return upgrade.accept(head);
@@ -253,6 +266,7 @@ export class NodeExchange extends RequestHead implements Exchange {
       this.#edits = undefined;
       throw error;
     }
+    this.answerHeaders = head;
     this.#isAnswered = true;
   }
 

@@ -1,11 +1,13 @@
 import type { Dispatcher, Pool } from "undici";
+import type { Credential } from "./credential-file.ts";
+import { connectFailure } from "./destination-refused.ts";
 import type { UpstreamFailure, UpstreamHandler, UpstreamRequest } from "./upstream.ts";
 
 /** What is the same for every request to a destination. */
 export interface CallExtras {
   /** Milliseconds to the head of the answer. */
   readonly requestTimeout: number | undefined;
-  readonly authorization: string | undefined;
+  readonly authorization: string | Credential | undefined;
   /** The destination's name for TLS. */
   readonly serverName: string;
 }
@@ -150,7 +152,7 @@ function decodeHttp2(raw: Readonly<Record<string, unknown>>): string[] {
 
 function classify(error: NodeJS.ErrnoException, wasSent: boolean): UpstreamFailure {
   const detail = error.message;
-  if (!wasSent) return { kind: "connect", detail };
+  if (!wasSent) return connectFailure(error);
   switch (error.code) {
     case "UND_ERR_HEADERS_TIMEOUT":
     case "UND_ERR_BODY_TIMEOUT":

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../cel/variables.ts";
 import type { GatewayContext } from "../gateway/context.ts";
 import { fetchJson } from "./fetch-json.ts";
+import type { Upstream } from "./upstream.ts";
 
 /** Milliseconds between two fetches that requests ask for; shorter while there is nothing to work with. */
 const window = 10_000;
@@ -14,6 +15,8 @@ export interface DocumentSettings {
   readonly what: string;
   /** Tried in order; the first document that is accepted counts. */
   readonly urls: readonly string[];
+  /** The server of the URLs, when it is reached in a way of its own. */
+  readonly server?: Upstream;
   /** Throws on a document that must not be used. */
   readonly accept: (document: JsonObject) => void;
 }
@@ -76,11 +79,11 @@ export class RemoteDocument {
   }
 
   async #fetch(): Promise<JsonObject | undefined> {
-    const { what, urls, accept } = this.#settings;
+    const { what, urls, server, accept } = this.#settings;
     const problems: string[] = [];
     for (const url of urls) {
       try {
-        const document = await fetchJson(url);
+        const document = await fetchJson(url, server);
         accept(document);
         this.#keep(document);
         return this.#document;

@@ -5,6 +5,8 @@ export interface RequestFacts {
   /** The announced bytes of the body; undefined when it is chunked or when there is none. */
   readonly length: number | undefined;
   readonly hasBody: boolean;
+  /** The target in origin form, when it was sent in absolute form. */
+  readonly target?: string;
   /** Names in Connection beyond `keep-alive` and `close`: they end here, before any policy adds headers. */
   readonly namesConnectionHeaders: boolean;
 }
@@ -67,7 +69,7 @@ export function checkRequest(
   if (host === undefined) {
     if (version !== "1.0") return { status: 400, detail: "no Host header" };
     host = "";
-  } else if (!hostPattern.test(host)) {
+  } else if (!isHost(host)) {
     return { status: 400, detail: "bad Host header" };
   }
   return {
@@ -98,6 +100,11 @@ function checkTarget(method: string, target: string): string | undefined {
     return "dot segment in path";
   }
   return undefined;
+}
+
+/** Whether a text may stand in Host (lower case). */
+export function isHost(text: string): boolean {
+  return hostPattern.test(text);
 }
 
 function isPlainConnection(value: string): boolean {

@@ -1,8 +1,9 @@
 import type { GatewayContext } from "../gateway/context.ts";
+import { absoluteFacts, readAbsoluteForm } from "./absolute-form.ts";
 import { NodeExchange } from "./node-exchange.ts";
 import { refuse } from "./refuse.ts";
-import { checkRequest, type RequestFacts } from "./request-check.ts";
-import type { ServerBehaviour } from "./server.ts";
+import { checkRequest, type RequestFacts, type RequestFault } from "./request-check.ts";
+import type { ServerBehaviour } from "./server-behaviour.ts";
 import type { WireAnswer, WireRequest } from "./wire.ts";
 
 /** What an engine knows of a request beyond its head. */
@@ -30,13 +31,7 @@ export function takeRequest(
 ): void {
   const started = performance.now();
   const behaviour = port.behaviour();
-  const facts = checkRequest(
-    request.method ?? "",
-    request.url ?? "",
-    request.httpVersion,
-    request.rawHeaders,
-    behaviour.connections.maxHeaders,
-  );
+  const facts = factsOf(request, behaviour);
   const isServed = "host" in facts;
   const exchange = new NodeExchange(
     request,
@@ -68,6 +63,18 @@ export function takeRequest(
   } catch (error) {
     fail(behaviour, exchange, error);
   }
+}
+
+function factsOf(
+  { method = "", url = "", httpVersion, rawHeaders }: WireRequest,
+  { isForwardProxy, connections: { maxHeaders } }: ServerBehaviour,
+): RequestFacts | RequestFault {
+  // HTTP/2 has the host in a field of its own (RFC 9113 8.3.1).
+  const isPossible = isForwardProxy && httpVersion !== "2";
+  const absolute = isPossible ? readAbsoluteForm(url) : undefined;
+  const target = absolute?.target ?? url;
+  const facts = checkRequest(method, target, httpVersion, rawHeaders, maxHeaders);
+  return absolute === undefined ? facts : absoluteFacts(facts, absolute);
 }
 
 /** Stands for the facts of a request that has none. */

@@ -1,6 +1,7 @@
 import { type ClientRequest, type IncomingMessage, request } from "node:http";
 import type { Socket } from "node:net";
 import type { Connect } from "./connector.ts";
+import { connectFailure } from "./destination-refused.ts";
 import {
   interimFlood,
   lastStatus,
@@ -140,8 +141,9 @@ class UpgradeRequest implements UpstreamRequest {
   }
 
   #fail(error: Error): void {
-    const kind = this.#isConnected ? "closed" : "connect";
-    this.#over({ kind, detail: error.message });
+    this.#over(
+      this.#isConnected ? { kind: "closed", detail: error.message } : connectFailure(error),
+    );
   }
 
   #over(failure: UpstreamFailure): void {

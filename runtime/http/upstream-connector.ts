@@ -1,3 +1,4 @@
+import type { LookupFunction } from "node:net";
 import type { buildConnector } from "undici";
 import { lateError } from "../gateway/startup-error.ts";
 import { type Connect, connector, socketHost } from "./connector.ts";
@@ -13,7 +14,11 @@ export interface Connectors {
 }
 
 /** Makes the ways to one destination. Throws StartupError when a file of its TLS can't be used. */
-export function connectorsTo(url: URL, settings: UpstreamSettings): Connectors {
+export function connectorsTo(
+  url: URL,
+  settings: UpstreamSettings,
+  lookup?: LookupFunction,
+): Connectors {
   const isTls = url.protocol === "https:";
   const tls = isTls ? openTls(settings) : undefined;
   const open = (version: UpstreamSettings["version"]) =>
@@ -25,6 +30,7 @@ export function connectorsTo(url: URL, settings: UpstreamSettings): Connectors {
       hasPriorKnowledge: version === "http2",
       timeout: settings.connectTimeout,
       keepAlive: settings.keepAlive ?? systemKeepAlive,
+      ...(lookup && { lookup }),
     });
   const connect = open(settings.version);
   return {
@@ -44,7 +50,7 @@ function alpnOf(version: UpstreamSettings["version"]): readonly string[] {
 }
 
 /** Linux's own, but for the first probe: a peer that is gone is noticed before a proxy on the way forgets. */
-const systemKeepAlive = { time: 60_000, interval: 75_000, retries: 9 };
+export const systemKeepAlive = { time: 60_000, interval: 75_000, retries: 9 };
 
 function openTls({ url, tls = { verification: "full" } }: UpstreamSettings): UpstreamTls {
   try {

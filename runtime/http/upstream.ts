@@ -1,5 +1,6 @@
 import type { BodySource } from "./body.ts";
 import type { KeepAliveSettings } from "./connection-settings.ts";
+import type { Credential } from "./credential-file.ts";
 import type { UpstreamTlsSettings } from "./upstream-tls.ts";
 
 /** A destination that requests are sent to over pooled connections. The engine behind it is undici. */
@@ -36,8 +37,8 @@ export interface UpstreamSettings {
   readonly version?: "http2" | "negotiated";
   /** Milliseconds from sending a request to the head of its answer; absent: no limit. */
   readonly requestTimeout?: number;
-  /** What every request says in Authorization, in the place of the client's. */
-  readonly authorization?: string;
+  /** What every request says in Authorization, in the place of the client's; it may change with a file. */
+  readonly authorization?: string | Credential;
 }
 
 /** One request to an upstream. */
@@ -76,9 +77,11 @@ export interface UpstreamTunnel {
   end(): void;
 }
 
-/** Why an upstream call failed: what the client is told follows from it (503, 504, 502). */
+/** Why an upstream call failed: what the client is told follows from it (503, 504, 502; 403 when it may not be made). */
 export interface UpstreamFailure {
   readonly kind: "connect" | "timeout" | "protocol" | "closed";
+  /** The destination is not one that the client may choose. */
+  readonly isForbidden?: true;
   /** For the log only, never for a client. */
   readonly detail: string;
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../cel/variables.ts";
 import { type DocumentSettings, remoteDocument } from "../http/remote-document.ts";
+import type { Upstream } from "../http/upstream.ts";
 import { type KeySet, readKeySet } from "./key-set.ts";
 import type { KeySource } from "./key-source.ts";
 
@@ -8,6 +9,8 @@ export interface RemoteKeysSettings {
   readonly url: string;
   /** Milliseconds after which the keys are fetched again, in the background. */
   readonly cacheDuration: number;
+  /** The server of the URL, when it is reached in a way of its own. */
+  readonly server?: Upstream;
 }
 
 /**
@@ -15,11 +18,12 @@ export interface RemoteKeysSettings {
  * at most every 10 seconds for a key that is not among them. Old keys stay in use while the server can't be reached.
  * What was fetched belongs to the process and outlives a reload.
  */
-export function remoteKeys({ url, cacheDuration }: RemoteKeysSettings): KeySource {
+export function remoteKeys({ url, cacheDuration, server }: RemoteKeysSettings): KeySource {
   const settings: DocumentSettings = {
     name: `key set ${url}`,
     what: "key set",
     urls: [url],
+    ...(server && { server }),
     accept: readKeySet,
   };
   let read: { readonly from: JsonObject; readonly set: KeySet } | undefined;

@@ -185,7 +185,7 @@ class Attempt implements UpstreamHandler {
   onError(failure: UpstreamFailure): void {
     if (this.#isOver) return;
     this.#finish();
-    if (this.#attempts.hasAnother) this.#attempts.again();
+    if (failure.isForbidden !== true && this.#attempts.hasAnother) this.#attempts.again();
     else this.#attempts.fail(failure);
   }
 

@@ -1,73 +1,73 @@
 import type { Exchange } from "../http/exchange.ts";
-import { jsonValue, TimeText, textValue } from "./log-line.ts";
+import { pathIn } from "../http/path.ts";
+import type { LogFormat } from "./log-line.ts";
 import type { LogWriter } from "./log-writer.ts";
+import { type RequestLine, requestLine } from "./request-line.ts";
 
 /** How access lines are written. */
 export interface AccessLogSettings {
-  readonly format: "text" | "json";
+  readonly format: LogFormat;
+  /** Which requests have a line; absent: all. */
+  readonly filter?: LogFilter;
+  /** What a line holds; absent: the usual fields. */
+  readonly fields?: LogFields;
 }
 
-/** Writes one line for each request. Bodies, tokens and query strings are never in it. */
-export interface AccessLog {
+/** Whether a request has a line. */
+export type LogFilter = (exchange: Exchange, status: number | undefined) => boolean;
+
+/** Writes the fields of a request's line. */
+export type LogFields = (
+  line: RequestLine,
+  exchange: Exchange,
+  status: number | undefined,
+  duration: number,
+) => void;
+
+/** Writes one line for each request. Bodies, tokens and query strings are never in it unless an expression reads them. */
+export class AccessLog {
+  readonly #writer: LogWriter;
+  readonly #line: RequestLine;
+  readonly #filter: LogFilter | undefined;
+  readonly #fields: LogFields;
+
+  constructor({ format, filter, fields = usualFields }: AccessLogSettings, writer: LogWriter) {
+    this.#writer = writer;
+    this.#line = requestLine(format);
+    this.#filter = filter;
+    this.#fields = fields;
+  }
+
   /** `status` is undefined when the client left unanswered; `duration` is in milliseconds. */
-  request(exchange: Exchange, status: number | undefined, duration: number): void;
-}
-
-/** The access log of a format. */
-export function accessLog(format: "text" | "json", writer: LogWriter): AccessLog {
-  return format === "json" ? new JsonAccessLog(writer) : new TextAccessLog(writer);
-}
-
-/** `TIME<TAB>info<TAB>request name=value ...` */
-class TextAccessLog implements AccessLog {
-  readonly #writer: LogWriter;
-  readonly #time = new TimeText();
-
-  constructor(writer: LogWriter) {
-    this.#writer = writer;
-  }
-
   request(exchange: Exchange, status: number | undefined, duration: number): void {
-    const { record } = exchange;
-    let line = `${this.#time.format(Date.now())}\tinfo\trequest`;
-    if (record.listener !== undefined) line += ` listener=${textValue(record.listener)}`;
-    if (record.route !== undefined) line += ` route=${textValue(record.route)}`;
-    if (record.upstream !== undefined) line += ` endpoint=${textValue(record.upstream)}`;
-    line += ` src.addr=${exchange.remoteAddress}:${exchange.remotePort}`;
-    line += ` http.method=${textValue(exchange.method)} http.host=${textValue(exchange.host)}`;
-    line += ` http.path=${textValue(exchange.path)} http.version=${exchange.version}`;
-    if (status !== undefined) line += ` http.status=${status}`;
-    if (record.fields !== undefined) {
-      for (const [name, value] of record.fields) line += ` ${name}=${textValue(value)}`;
-    }
-    if (record.reason !== undefined) line += ` reason=${record.reason}`;
-    this.#writer.add(`${line} duration=${Math.round(duration)}ms\n`);
+    if (this.#filter?.(exchange, status) === false) return;
+    const line = this.#line;
+    line.begin();
+    this.#fields(line, exchange, status, duration);
+    this.#writer.add(line.end());
   }
 }
 
-/** One object a line, the same names. */
-class JsonAccessLog implements AccessLog {
-  readonly #writer: LogWriter;
-  readonly #time = new TimeText();
-
-  constructor(writer: LogWriter) {
-    this.#writer = writer;
+/** What a line holds unless the configuration says otherwise; a generated function of it has the same order. */
+function usualFields(
+  line: RequestLine,
+  exchange: Exchange,
+  status: number | undefined,
+  duration: number,
+): void {
+  const { record, asSent } = exchange;
+  line.text("listener", record.listener);
+  line.text("route", record.route);
+  line.text("endpoint", record.upstream);
+  line.plain("src.addr", `${exchange.remoteAddress}:${exchange.remotePort}`);
+  line.text("http.method", asSent.method);
+  line.text("http.host", asSent.host);
+  line.text("http.path", pathIn(asSent.target));
+  line.plain("http.version", exchange.version);
+  line.number("http.status", status);
+  if (record.fields !== undefined) {
+    for (const [name, value] of record.fields) line.text(name, value);
   }
-
-  request(exchange: Exchange, status: number | undefined, duration: number): void {
-    const { record } = exchange;
-    let line = `{"level":"info","time":"${this.#time.format(Date.now())}","scope":"request"`;
-    if (record.listener !== undefined) line += `,"listener":${jsonValue(record.listener)}`;
-    if (record.route !== undefined) line += `,"route":${jsonValue(record.route)}`;
-    if (record.upstream !== undefined) line += `,"endpoint":${jsonValue(record.upstream)}`;
-    line += `,"src.addr":"${exchange.remoteAddress}:${exchange.remotePort}"`;
-    line += `,"http.method":${jsonValue(exchange.method)},"http.host":${jsonValue(exchange.host)}`;
-    line += `,"http.path":${jsonValue(exchange.path)},"http.version":"${exchange.version}"`;
-    if (status !== undefined) line += `,"http.status":${status}`;
-    if (record.fields !== undefined) {
-      for (const [name, value] of record.fields) line += `,${jsonValue(name)}:${jsonValue(value)}`;
-    }
-    if (record.reason !== undefined) line += `,"reason":"${record.reason}"`;
-    this.#writer.add(`${line},"duration":"${Math.round(duration)}ms"}\n`);
-  }
+  line.text("reason", record.reason);
+  line.plain("duration", `${Math.round(duration)}ms`);
 }

@@ -1,3 +1,6 @@
+/** How lines are written: `name=value` fields after a time, or one JSON object a line. */
+export type LogFormat = "text" | "json";
+
 /** A value as it stands after `name=` in a text line: quoted when it could be read as something else. */
 export function textValue(value: string): string {
   return plain.test(value) ? value : quoted(value);
@@ -8,7 +11,12 @@ const plain = /^[\w./:@%+,;~*()[\]{}?!$&'<>|^-]+$/;
 
 /** JSON's quoting, and escapes for what a terminal or a line reader could take as more than text. */
 function quoted(value: string): string {
-  return JSON.stringify(value).replace(invisible, escaped);
+  return visible(JSON.stringify(value));
+}
+
+/** JSON text in which nothing is invisible: such characters stand in its strings only, where an escape may too. */
+export function visible(json: string): string {
+  return json.replace(invisible, escaped);
 }
 
 /** DEL and the C1 controls, the line and paragraph separators, and the marks that reorder text. */
@@ -20,7 +28,7 @@ function escaped(character: string): string {
 
 /** A JSON string. */
 export function jsonValue(value: string): string {
-  return quoted(value);
+  return plain.test(value) ? `"${value}"` : quoted(value);
 }
 
 /** Makes RFC 3339 times with milliseconds; a second's text is made once. */

@@ -1,31 +1,40 @@
-import { jsonValue, TimeText, textValue } from "./log-line.ts";
+import { type LogLevel, type LogLevels, letsThrough } from "./log-level.ts";
+import { jsonValue, type LogFormat, TimeText, textValue } from "./log-line.ts";
 import type { LogWriter } from "./log-writer.ts";
 
 /** What the process says about itself, in the access log's format and stream. */
 export class ProcessLog {
   readonly #writer: LogWriter;
-  readonly #format: "text" | "json";
+  readonly #format: LogFormat;
+  readonly #levels: LogLevels;
   readonly #time = new TimeText();
 
-  constructor(format: "text" | "json", writer: LogWriter) {
+  constructor(format: LogFormat, levels: LogLevels, writer: LogWriter) {
     this.#format = format;
+    this.#levels = levels;
     this.#writer = writer;
   }
 
   info(message: string): void {
-    this.#say("info", message);
+    if (letsThrough(this.#levels.gateway, "info")) this.#say("info", "gateway", message);
   }
 
   warn(message: string): void {
-    this.#say("warn", message);
+    if (letsThrough(this.#levels.gateway, "warn")) this.#say("warn", "gateway", message);
   }
 
-  #say(level: string, message: string): void {
+  /** Takes why connections were broken off; undefined when nobody wants to know. */
+  get connections(): ((message: string) => void) | undefined {
+    if (!letsThrough(this.#levels.connection, "debug")) return undefined;
+    return (message) => this.#say("debug", "connection", message);
+  }
+
+  #say(level: LogLevel, part: keyof LogLevels, message: string): void {
     const time = this.#time.format(Date.now());
     this.#writer.add(
       this.#format === "json"
-        ? `{"level":"${level}","time":"${time}","scope":"gateway","message":${jsonValue(message)}}\n`
-        : `${time}\t${level}\tgateway ${oneLine(message)}\n`,
+        ? `{"level":"${level}","time":"${time}","scope":"${part}","message":${jsonValue(message)}}\n`
+        : `${time}\t${level}\t${part} ${oneLine(message)}\n`,
     );
     this.#writer.flush();
   }

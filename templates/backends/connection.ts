@@ -1,4 +1,4 @@
-import type { BackendConnection, BackendTlsNode, Text } from "../../compiler/ir.ts";
+import type { BackendConnection, BackendTlsNode, MountedFile, Text } from "../../compiler/ir.ts";
 import { type Code, code, imported, literal, type Printable } from "../code.ts";
 
 /** The connections to an upstream. */
@@ -10,28 +10,34 @@ export function openUpstream(url: Text, connection: BackendConnection): Code {
 /** Where an upstream is and how it is reached, as the runtime takes it. */
 export function upstreamSettings(
   url: Text,
-  { tls, isPassthrough: _, keepAlive, ...rest }: BackendConnection,
+  connection: BackendConnection,
 ): Readonly<Record<string, Printable | undefined>> {
   return {
-    url: upstreamUrl(url, tls !== undefined),
-    ...rest,
-    keepAlive: keepAlive && { ...keepAlive },
-    tls: tls && tlsSettings(tls),
+    url: upstreamUrl(url, connection.tls !== undefined),
+    ...connectionSettings(connection),
   };
 }
 
-/** Statements around the policies that keep the client's Authorization for a backend that is meant to see it. */
-export function passthrough(connections: readonly BackendConnection[]): {
-  readonly first: readonly Code[];
-  readonly last: readonly Code[];
-} {
-  if (!connections.some(({ isPassthrough }) => isPassthrough)) return { first: [], last: [] };
+/** How an upstream is reached, wherever it is. */
+export function connectionSettings({
+  tls,
+  isPassthrough: _,
+  keepAlive,
+  authorization,
+  ...rest
+}: BackendConnection): Readonly<Record<string, Printable | undefined>> {
   return {
-    first: [code`const authorization = exchange.header("authorization");`],
-    last: [
-      code`if (authorization !== undefined) exchange.setRequestHeader("authorization", authorization);`,
-    ],
+    ...rest,
+    keepAlive: keepAlive && { ...keepAlive },
+    tls: tls && tlsSettings(tls),
+    authorization: authorization && credential(authorization),
   };
+}
+
+/** The statement that puts the client's credentials back for a backend that is meant to see them. */
+export function passthrough(connections: readonly BackendConnection[]): readonly Code[] {
+  if (!connections.some(({ isPassthrough }) => isPassthrough)) return [];
+  return [code`${imported("gwc/runtime/http/credentials", "restoreCredentials")}(exchange);`];
 }
 
 /** The address of an upstream; what starts with a variable is looked at when the gateway starts. */
@@ -41,7 +47,8 @@ function upstreamUrl(url: Text, isSecure: boolean): Text | Code {
   return code`${read}(${literal(url)})`;
 }
 
-function tlsSettings({
+/** TLS to an upstream, as the runtime takes it. */
+export function tlsSettings({
   authorities,
   certFile,
   keyFile,
@@ -59,7 +66,24 @@ function tlsSettings({
   };
 }
 
-function path(text: Text | undefined): Code | undefined {
-  const file = imported("gwc/runtime/gateway/late", "file");
-  return text === undefined ? undefined : code`${file}(${literal(text)})`;
+/** What stands in a file is followed: it changes when the mounted Secret does. */
+function credential(value: Text | MountedFile): Printable {
+  if (typeof value === "string" || value.kind === "late") return value;
+  const open = imported("gwc/runtime/http/credential-file", "credentialFile");
+  return code`${open}(${path(value)})`;
+}
+
+const LATE = "gwc/runtime/gateway/late";
+const OPEN = {
+  late: imported(LATE, "file"),
+  secret: imported(LATE, "secretFile"),
+  configMap: imported(LATE, "configMapFile"),
+};
+
+function path(file: Text | MountedFile): Code;
+function path(file: Text | MountedFile | undefined): Code | undefined;
+function path(file: Text | MountedFile | undefined): Code | undefined {
+  if (file === undefined) return undefined;
+  if (typeof file === "string" || file.kind === "late") return code`${OPEN.late}(${literal(file)})`;
+  return code`${OPEN[file.kind]}(${literal(file.file)})`;
 }

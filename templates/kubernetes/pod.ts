@@ -49,10 +49,7 @@ export function podTemplate(
             },
           ]
         : []),
-      ...deployment.secrets.map((secretName) => ({
-        name: volumeName(secretName),
-        secret: { secretName, defaultMode: 0o440 },
-      })),
+      ...mountsOf(deployment).map(({ volume }) => volume),
     ],
   };
   return {
@@ -92,7 +89,7 @@ function unpackContainer({ pullPolicy }: DeploymentNode): Json {
 }
 
 function gatewayContainer(
-  { binds, process }: Program,
+  { binds, tcp, process }: Program,
   deployment: DeploymentNode,
   image: string | undefined,
 ): Json {
@@ -103,7 +100,7 @@ function gatewayContainer(
     { name: "CONNECTION_MIN_TERMINATION_DEADLINE", value: `${drain.min / 1000}s` },
     { name: "TERMINATION_GRACE_PERIOD_SECONDS", value: String(grace) },
   ];
-  const { pullPolicy, resources, secrets } = deployment;
+  const { pullPolicy, resources } = deployment;
   return {
     name: "gateway",
     image: image ?? NODE_IMAGE,
@@ -111,7 +108,7 @@ function gatewayContainer(
     ...(image === undefined ? { command: ["node", "/bundle/gateway.mjs"] } : {}),
     env: strategicMerge(usual, deployment.env, "env") ?? usual,
     ports: [
-      ...binds.map(({ port }) => ({ name: `listener-${port}`, containerPort: port })),
+      ...[...binds, ...tcp].map(({ port }) => ({ name: `listener-${port}`, containerPort: port })),
       { name: "metrics", containerPort: portOf(addresses.stats) },
     ],
     readinessProbe: { ...probe, periodSeconds: 10 },
@@ -121,18 +118,47 @@ function gatewayContainer(
     volumeMounts: [
       { name: "tmp", mountPath: "/tmp" },
       ...(image === undefined ? [{ name: "bundle", mountPath: "/bundle", readOnly: true }] : []),
-      ...secrets.map((name) => ({
-        name: volumeName(name),
-        mountPath: `/etc/gwc/secrets/${name}`,
-        readOnly: true,
-      })),
+      ...mountsOf(deployment).map(({ mount }) => mount),
     ],
   };
 }
 
-/** A volume's name is a DNS label. */
-function volumeName(secret: string): string {
-  return `secret-${secret.replaceAll(".", "-")}`.slice(0, 63).replace(/-+$/, "");
+/** A mounted object, as a volume and where it stands in the container. */
+interface Mount {
+  readonly volume: Json;
+  readonly mount: Json;
+}
+
+/** Secrets and ConfigMaps as files. */
+function mountsOf({ secrets, configMaps }: DeploymentNode): readonly Mount[] {
+  const ofSecrets = volumeNames("secret", secrets).map(
+    ([secretName, name]): Mount => ({
+      volume: { name, secret: { secretName, defaultMode: 0o440 } },
+      mount: { name, mountPath: `/etc/gwc/secrets/${secretName}`, readOnly: true },
+    }),
+  );
+  const ofConfigMaps = volumeNames("config-map", configMaps).map(
+    ([map, name]): Mount => ({
+      volume: { name, configMap: { name: map } },
+      mount: { name, mountPath: `/etc/gwc/config-maps/${map}`, readOnly: true },
+    }),
+  );
+  return [...ofSecrets, ...ofConfigMaps];
+}
+
+/** Each object's name and that of its volume: a DNS label, so two names can come out the same and need a number. */
+function volumeNames(
+  kind: string,
+  names: readonly string[],
+): readonly (readonly [string, string])[] {
+  const taken = new Set<string>();
+  return names.map((name) => {
+    const label = `${kind}-${name.replaceAll(".", "-")}`.slice(0, 60).replace(/-+$/, "");
+    let volume = label;
+    for (let count = 2; taken.has(volume); count++) volume = `${label}-${count}`;
+    taken.add(volume);
+    return [name, volume];
+  });
 }
 
 function portOf(address: string): number {

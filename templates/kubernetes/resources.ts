@@ -89,8 +89,8 @@ function metadata(deployment: DeploymentNode): { readonly [key: string]: Json } 
   };
 }
 
-function service({ binds }: Program, deployment: DeploymentNode): Json {
-  const ports = binds.map(({ port }) => ({
+function service({ binds, tcp }: Program, deployment: DeploymentNode): Json {
+  const ports = [...binds, ...tcp].map(({ port }) => ({
     name: `listener-${port}`,
     port,
     targetPort: port,

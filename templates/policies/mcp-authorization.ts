@@ -17,10 +17,14 @@ export const mcpAuthorizationTemplate: PolicyTemplate<"mcpAuthorization"> = (
   const own = ofTargets.map(({ id, rules: each }) =>
     ruleFunction(`mayUseOn${id.charAt(0).toUpperCase()}${id.slice(1)}`, each, expressions),
   );
-  const all = ruleFunction(own.length === 0 ? "mayUse" : "mayUseElsewhere", rules, expressions);
-  const others = [...new Set([...own, all].flatMap((each) => each.others))].sort();
-  const declarations = [...own, all].map(({ text }) => text);
-  const choice = own.length === 0 ? [] : [targetChoice(ofTargets, own, all, others)];
+  const label = own.length === 0 ? "mayUse" : "mayUseElsewhere";
+  const isOpenElsewhere = own.length > 0 && rules.length === 0;
+  const all = isOpenElsewhere ? undefined : ruleFunction(label, rules, expressions);
+  const functions = all === undefined ? own : [...own, all];
+  const others = [...new Set(functions.flatMap((each) => each.others))].sort();
+  const declarations = functions.map(({ text }) => text);
+  const elsewhere = all?.call ?? code`true`;
+  const choice = own.length === 0 ? [] : [targetChoice(ofTargets, own, elsewhere, others)];
   const passed = others.map((variable) => variables.argument(variable));
   return {
     declarations: [
@@ -79,13 +83,13 @@ function ruleFunction(
 function targetChoice(
   targets: PolicySettings["mcpAuthorization"]["ofTargets"],
   own: readonly RuleFunction[],
-  all: RuleFunction,
+  elsewhere: Code,
   others: readonly string[],
 ): Code {
   const cases = targets.map(
     ({ target }, index) => code`
       case ${literal(target)}:
-        return ${own[index]?.call ?? all.call};
+        return ${own[index]?.call ?? elsewhere};
     `,
   );
   const input = code`input: ${importedType(MODULE, "McpRuleInput")}`;
@@ -94,7 +98,7 @@ function targetChoice(
       switch (${imported(MODULE, "targetOf")}(input.mcp)) {
         ${cases}
         default:
-          return ${all.call};
+          return ${elsewhere};
       }
     }
   `;

@@ -63,7 +63,7 @@ function asProcess(text: string): number {
   const folder = mkdtempSync(path.join(tmpdir(), "gwc-many-"));
   try {
     writeFileSync(path.join(folder, "many.yaml"), text);
-    const cli = path.resolve(import.meta.dirname, "../../compiler/cli.ts");
+    const cli = path.resolve(import.meta.dirname, "../../compiler/gwc.mjs");
     const start = performance.now();
     execFileSync(process.execPath, [cli, "check", folder], { stdio: "ignore" });
     return (performance.now() - start) / 1000;

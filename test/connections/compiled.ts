@@ -68,7 +68,8 @@ function configuration({ file, listeners }: GatewayOptions, port: number): strin
   return JSON.stringify({ ...file, binds: [{ port, listeners }] });
 }
 
-async function startBundle(
+/** Runs a bundle that has been written to a folder. */
+export async function startBundle(
   folder: string,
   port: number,
   env: Readonly<Record<string, string>>,

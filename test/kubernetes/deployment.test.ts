@@ -107,7 +107,7 @@ it("lays the Gateway's fields over the class's, then the class's overlays, then 
       "deployment: {metadata: {labels: {x: own}}, spec: {template: {spec: {containers: [{name: gateway, env: [{name: B, $patch: delete}]}]}}}}",
   );
   expect(program.process).toMatchObject({
-    accessLog: { format: "json" },
+    logFormat: "json",
     drain: { min: 2000, max: 30000 },
   });
   const deployment = read("deployment");
@@ -125,10 +125,24 @@ it("takes the raw configuration under the typed fields, and refuses what is no p
   const raw = "rawConfig: {config: {logging: {format: json}, statsAddr: '0.0.0.0:9000'}}";
   const { program } = build(raw, "logging: {format: text}");
   expect(program.process).toMatchObject({
-    accessLog: { format: "text" },
+    logFormat: "text",
     addresses: { stats: "0.0.0.0:9000" },
   });
   expect(() => build("", "rawConfig: {binds: []}")).toThrow(/rawConfig has no field "binds"/);
+});
+
+it("takes log levels, the typed ones over those of the raw configuration", () => {
+  const raw = "rawConfig: {config: {logging: {level: [debug]}}}";
+  expect(build("", "").program.logLevels).toBeUndefined();
+  expect(build("", raw).program.logLevels?.connection).toBe("debug");
+  expect(build("logging: {level: 'warn,request=off'}", raw).program.logLevels).toEqual({
+    request: "off",
+    gateway: "warn",
+    connection: "warn",
+  });
+  expect(() => build("", "logging: {level: 'warn,reqest=off'}")).toThrow(
+    /log-module: the log has no part "reqest"/,
+  );
 });
 
 it("refuses a grace period that is shorter than the drain", () => {

@@ -47,6 +47,18 @@ it.each([
     said: ['wrong-target: "frontend" can\'t target "own" of Gateway "default/gw"'],
   },
   {
+    what: "an access log with a field that is added twice and one that is not there",
+    document: policy(
+      target("Gateway", "gw"),
+      "frontend: {accessLog: {attributes: {remove: [http.metod], " +
+        "add: [{name: a, expression: '1'}, {name: a, expression: '2'}]}}}",
+    ),
+    said: [
+      'duplicate-log-field: the log field "a" is added twice',
+      'unknown-log-field: access lines have no field "http.metod"',
+    ],
+  },
+  {
     what: "a traffic section on a Service",
     document: policy(target("Service", "web"), cors),
     said: ['wrong-target: "traffic" can\'t target Service "default/web"'],
@@ -54,10 +66,15 @@ it.each([
   {
     what: "a PreRouting policy on a route",
     document: policy(target("HTTPRoute", "web"), "traffic: {phase: PreRouting, cors: {}}"),
-    said: [
-      'not-built-yet: "PreRouting" is not built yet: this gwc knows policies that run before the route is chosen, but cannot enforce it',
-      'wrong-phase: phase: PreRouting can\'t target HTTPRoute "default/web"',
-    ],
+    said: ['wrong-phase: phase: PreRouting can\'t target HTTPRoute "default/web"'],
+  },
+  {
+    what: "a PreRouting policy about the call of a backend, once for all listeners",
+    document: policy(
+      target("Gateway", "gw"),
+      "traffic: {phase: PreRouting, timeouts: {request: 1s}}",
+    ),
+    said: ['not-before-routing: "timeouts" can\'t run before the route is chosen'],
   },
   {
     what: "a policy on a kind that takes none",
@@ -108,6 +125,16 @@ it.each([
     ),
     said: [
       'not-attached: HTTPRoute "default/r" does not attach to Gateway "default/gw": their host names do not overlap',
+    ],
+  },
+  {
+    what: "a route that another one leaves nothing to",
+    document: route(
+      "younger",
+      "parentRefs: [{kind: ListenerSet, name: set}], rules: [{matches: [{path: {value: /web/}}], backendRefs: [{name: web, port: 80}]}]",
+    ).replace("metadata: {", 'metadata: {creationTimestamp: "2027-01-01T00:00:00Z", '),
+    said: [
+      'shadowed-route: "default/web" is never chosen on this listener: "default/younger" answers every request that it matches',
     ],
   },
   {
@@ -278,6 +305,9 @@ it("a Gateway of another controller is left alone, and several of ours are sever
   expect(complaintsAbout(...foreign)).toEqual([
     'foreign-gateway: Gateway "default/theirs" is left to its controller, "example.com/them"',
   ]);
+  expect(complaints(checkManifests(foreign.join("\n---\n")))).toContain(
+    "1 no-gateway: there is no Gateway of gwc's in these manifests",
+  );
   const second = listener("{name: a, port: 9090, protocol: HTTP}");
   const text = [world, backend, second].join("\n---\n");
   expect(checkManifests(text).programs.map(({ name }) => name)).toEqual(["gw", "tls"]);

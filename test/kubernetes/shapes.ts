@@ -1,10 +1,9 @@
+import { keysIn } from "../../compiler/1-parse/config-values.ts";
 import { kinds } from "../../compiler/1-parse/kubernetes/kinds.ts";
-import { type Validator, validator } from "../../compiler/1-parse/validate.ts";
+import { validator } from "../../compiler/1-parse/validate.ts";
 import type { ConfigValue } from "../../compiler/1-parse/values.ts";
 import { Diagnostics } from "../../compiler/diagnostics.ts";
 import { messageOf } from "../../compiler/messages.ts";
-
-const validators = new Map<string, Validator>();
 
 /** Whether a document has the shape of its kind, built or not, and what is said against it. */
 export function isGood(
@@ -13,12 +12,11 @@ export function isGood(
 ): { readonly isGood: boolean; readonly said: readonly string[] } {
   const row = kinds.find((each) => each.kind === kind);
   if (row === undefined) throw new Error(`no kind ${kind}`);
-  const validate = validators.get(kind) ?? validator(row.schema());
-  validators.set(kind, validate);
   const diagnostics = new Diagnostics();
   const value = { apiVersion: `${row.groups[0]}/${row.versions[0]}`, ...(document as object) };
   // Plain data of a test.
   const read = { value: value as unknown as ConfigValue, late: [], expanded: [] };
+  const validate = validator(row.schema(), keysIn([read.value]));
   validate(read, { file: "a.yaml", document: 0, path: [] }, diagnostics);
   const wrong = diagnostics.list.filter(({ code }) => code !== "not-built-yet");
   return {

@@ -72,7 +72,7 @@ export const backendFields: readonly FieldCase[] = [
   { path: "backend.tls", values: [{ sni: "a" }, { insecureSkipVerify: "All" }] },
   { path: "backend.http.version", values: ["HTTP1", "HTTP2"] },
   { path: "backend.http.requestTimeout", values: ["1s", "2s"] },
-  { path: "backend.auth", values: [{ key: "a" }, { passthrough: {} }] },
+  { path: "backend.auth", values: [{ secretRef: { name: "a" } }, { passthrough: {} }] },
   {
     path: "backend.mcp.authorization",
     values: [rule("mcp.tool.name == 'a'"), rule("mcp.tool.name == 'b'")],

@@ -22,13 +22,29 @@ const names = [
   "gateway",
   "startGateway",
   "default",
+  "web",
+  "webRoutes",
+  "holds",
+  "query-value",
+  "misdirected",
+  "pattern",
+  "matchesWhole",
+  "names",
 ];
+
+/** A match that takes much of the generated code's own vocabulary. */
+const match = (name: string) => `
+              - path: { regex: "/${name}/[a-z]+/x|/b" }
+                method: GET
+                headers: [{ name: x-a, value: { regex: "[0-9]+" } }]
+                query: [{ name: a, value: { exact: b } }]`;
 
 test("a route may have the name of anything in the generated code", async () => {
   const route = (name: string) => `
           - name: ${name}
             hostnames: [${name.toLowerCase()}.example.com]
-            matches: [{ path: { exact: /${name} } }]
+            matches:
+              - path: { exact: /${name} }${match(name)}
             policies:
               cors: { allowOrigins: ["https://app.example"] }
               mcpAuthentication: { issuer: "https://issuer.example" }
@@ -38,7 +54,12 @@ test("a route may have the name of anything in the generated code", async () => 
   const text = `binds:
   - port: 3000
     listeners:
-      - routes:${names.map(route).join("")}
+      - name: web
+        hostname: "*.example.com"
+        routes:${names.map(route).join("")}
+      - { name: web-routes, hostname: web.example.com }
+      - { name: on-port-3000, hostname: port.example.com }
+      - { name: listener-on-port-3000, hostname: listener.example.com }
 `;
   const host = memoryHost({ "gateway.yaml": text });
   const { findings } = await compileFile("gateway.yaml", {

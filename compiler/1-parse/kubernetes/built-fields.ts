@@ -14,7 +14,10 @@ export interface ClusterFields {
 }
 
 /** Fields of the frontend, which is no policy of a route. */
-const FRONTEND = ["frontend.tcp", "frontend.tls", "frontend.http"];
+const FRONTEND = ["frontend.tcp", "frontend.tls", "frontend.http", "frontend.accessLog"];
+
+/** Fields of the backend section that say how a backend is reached: no policies of a route either. */
+const CONNECTION = ["tcp", "tls", "http", "auth.key", "auth.secretRef", "auth.passthrough"];
 
 /** What is built, as the policies say. */
 export function builtFields(): ClusterFields {
@@ -28,8 +31,8 @@ export function builtFields(): ClusterFields {
     .filter((field) => field.startsWith("backend."))
     .map((field) => field.slice("backend.".length));
   return {
-    policy: new Set([...fields, ...FRONTEND]),
-    backend: new Set(backend),
+    policy: new Set([...fields, ...FRONTEND, ...CONNECTION.map((name) => `backend.${name}`)]),
+    backend: new Set([...backend, ...CONNECTION]),
     rule: { filters: new Set(inRules), fields: new Set(ofRules) },
   };
 }

@@ -92,7 +92,7 @@ const PLAIN: readonly (keyof Schema)[] = [
     "minItems",
     "maxItems",
   ] as const),
-  ...(["maxProperties", "minProperties", "pattern", "default"] as const),
+  ...(["maxProperties", "minProperties", "pattern"] as const),
 ];
 
 /** A structural schema: types everywhere, and no shape inside a condition. For editors unknown fields are mistakes. */
@@ -113,7 +113,10 @@ function structural(schema: Schema, isClosed: boolean): JsonSchema {
       ? {}
       : {
           properties: Object.fromEntries(
-            own.map(([name, each]) => [name, structural(each, isClosed)]),
+            own.map(([name, each]) => [
+              name,
+              { ...structural(each, isClosed), ...defaultOf(name, schema) },
+            ]),
           ),
         }),
     ...(isMap ? { additionalProperties: structural(additionalProperties, isClosed) } : {}),
@@ -126,6 +129,19 @@ function structural(schema: Schema, isClosed: boolean): JsonSchema {
       : {}),
     ...rules(schema),
   };
+}
+
+/**
+ * The default of a field. Where the fields that are there are counted it is left out: an API server would write it into
+ * every object, and then count it.
+ */
+function defaultOf(name: string, schema: Schema): JsonSchema {
+  const { exactlyOneOf = [], atLeastOneOf = [], atMostOneOf = [], minProperties } = schema;
+  const isCounted = [...exactlyOneOf, ...atLeastOneOf, ...atMostOneOf].includes(name);
+  const own = schema.properties?.[name];
+  if (own === undefined || !("default" in own) || isCounted || minProperties !== undefined)
+    return {};
+  return { default: own.default };
 }
 
 function description({ description: text, notYet }: Schema): JsonSchema {
@@ -158,9 +174,18 @@ function rules(schema: Schema): JsonSchema {
     ...countRule("exactly one of", schema.exactlyOneOf, "== 1", schema),
     ...countRule("at least one of", schema.atLeastOneOf, ">= 1", schema),
     ...countRule("at most one of", schema.atMostOneOf, "<= 1", schema),
+    ...durationRule(schema),
     ...(schema.checks ?? []).map(({ cel, message }) => ({ rule: cel, message })),
   ];
   return found.length === 0 ? {} : { "x-kubernetes-validations": found };
+}
+
+function durationRule({
+  minimumDuration,
+}: Schema): readonly { readonly rule: string; readonly message: string }[] {
+  if (minimumDuration === undefined) return [];
+  const rule = `duration(self) >= duration('${minimumDuration}')`;
+  return [{ rule, message: `must be at least ${minimumDuration}` }];
 }
 
 function countRule(
@@ -170,7 +195,7 @@ function countRule(
   { properties = {} }: Schema,
 ): readonly { readonly rule: string; readonly message: string }[] {
   const own = (fields ?? []).filter((name) => properties[name]?.aliasOf === undefined);
-  if (own.length < 2) return [];
+  if (own.length === 0) return [];
   const there = own.map((name) => `has(self.${name})`).join(", ");
   return [
     {

@@ -2,6 +2,7 @@ import type { Diagnostics, Origin } from "../../diagnostics.ts";
 import type { KeyedData, Manifest, ManifestKind } from "../../manifests.ts";
 import { nearest } from "../../nearest.ts";
 import type { Schema } from "../../schema.ts";
+import { keysIn } from "../config-values.ts";
 import { type Validator, validator } from "../validate.ts";
 import type { ConfigValue } from "../values.ts";
 import { GATEWAY_GROUP, type KindRow, kinds, OUR_GROUPS, splitApiVersion } from "./kinds.ts";
@@ -38,12 +39,13 @@ export function readManifests(
   documents: readonly ReadDocument[],
   diagnostics: Diagnostics,
 ): readonly Manifest[] {
+  const keys = keysIn(documents.map(({ value }) => value));
   const validators = new Map<ManifestKind, Prepared>();
   const found = documents.flatMap(({ value, origin }) =>
     isKubernetes(value) ? itemsOf(value, origin) : [],
   );
   const manifests = found.flatMap(
-    ({ value, origin }) => readManifest(value, origin, validators, diagnostics) ?? [],
+    ({ value, origin }) => readManifest(value, origin, { validators, keys }, diagnostics) ?? [],
   );
   reportDuplicates(manifests, diagnostics);
   return manifests;
@@ -77,10 +79,16 @@ interface Prepared {
   readonly hasAliases: boolean;
 }
 
+/** The validators of the kinds seen so far, and every key in the input. */
+interface Preparation {
+  readonly validators: Map<ManifestKind, Prepared>;
+  readonly keys: ReadonlySet<string>;
+}
+
 function readManifest(
   value: KubernetesObject,
   place: Origin,
-  validators: Map<ManifestKind, Prepared>,
+  { validators, keys }: Preparation,
   diagnostics: Diagnostics,
 ): Manifest | undefined {
   const recognised = recognise(value, place, diagnostics);
@@ -91,7 +99,7 @@ function readManifest(
   const origin = { ...place, resource: { name: title, depth: place.path.length } };
   // What another version of its kind means is not known, only that it is there.
   if (!isKnown) return broken(row.kind, { namespace, name, labels, created, origin });
-  const prepared = validators.get(row.kind) ?? prepare(row);
+  const prepared = validators.get(row.kind) ?? prepare(row, keys);
   validators.set(row.kind, prepared);
   const before = diagnostics.list.length;
   prepared.validate({ value, late: [], expanded: [] }, origin, diagnostics);
@@ -107,9 +115,9 @@ function broken(kind: ManifestKind, known: Omit<Manifest, "kind" | "spec">): Man
   return { ...known, kind, spec: undefined } as Manifest;
 }
 
-function prepare(row: KindRow): Prepared {
+function prepare(row: KindRow, keys: ReadonlySet<string>): Prepared {
   const schema = row.schema();
-  return { schema, validate: validator(schema), hasAliases: hasAliases(schema) };
+  return { schema, validate: validator(schema, keys), hasAliases: hasAliases(schema) };
 }
 
 /** The row of a kind, and whether the version is known (else reported); undefined when the resource is skipped. */

@@ -1,5 +1,16 @@
 import { CIPHER_SUITES } from "../../frontend.ts";
-import { choice, duration, integer, list, notYet, object, type Schema } from "../../schema.ts";
+import {
+  choice,
+  duration,
+  expression,
+  integer,
+  list,
+  map,
+  notYet,
+  object,
+  type Schema,
+  text,
+} from "../../schema.ts";
 
 /** Spellings of TLS versions; YAML reads a bare 1.2 as a number. */
 const TLS_VERSIONS = ["TLS_V1_2", "TLS_V1_3", "1.2", "1.3", 1.2, 1.3];
@@ -85,8 +96,16 @@ export function frontendSchema(): Schema {
             { minimumDuration: "100ms", default: "20s" },
           ),
           http1HeaderCase: notYet("a choice of the case of header names"),
-          http2MaxHeaderSize: notYet("a limit of HTTP/2 header lists"),
-          maxConnectionDuration: notYet("a longest life of connections"),
+          http2MaxHeaderSize: integer(
+            "Bytes of an HTTP/2 header list, with 32 for each field; a longer one resets its stream.",
+            1024,
+            1_048_576,
+            { default: 65_536 },
+          ),
+          maxConnectionDuration: duration(
+            "How long a connection lasts before it ends with the answer under way; tunnels stay.",
+            { minimumDuration: "1s" },
+          ),
         },
         { minProperties: 1, description: "HTTP with clients." },
       ),
@@ -113,17 +132,60 @@ export function frontendSchema(): Schema {
         },
       ),
       tcp: object(
-        { keepalives: keepAliveSchema(), keepalive: keepAliveSchema() },
-        { exactlyOneOf: ["keepalives", "keepalive"], description: "TCP with clients." },
+        {
+          keepalives: keepAliveSchema(),
+          keepalive: keepAliveSchema(),
+          maxConnections: integer(
+            "Connections that each port has at once; one more is closed as soon as it is there.",
+            1,
+            1_000_000,
+            { default: 10_000 },
+          ),
+        },
+        {
+          minProperties: 1,
+          atMostOneOf: ["keepalives", "keepalive"],
+          description: "TCP with clients.",
+        },
       ),
-      accessLog: notYet("frontendPolicies.accessLog"),
-      logging: notYet("frontendPolicies.logging"),
+      accessLog: accessLogSchema(),
+      logging: { ...accessLogSchema(), aliasOf: "accessLog" },
       tracing: notYet("tracing"),
       networkAuthorization: notYet("authorization of connections"),
       networkExtAuthz: notYet("external authorization of connections"),
       proxy: notYet("the PROXY protocol"),
       connect: notYet("the CONNECT method"),
     },
-    { description: "How the gateway meets its clients, on every bind." },
+    {
+      atMostOneOf: ["accessLog", "logging"],
+      description: "How the gateway meets its clients, on every bind.",
+    },
+  );
+}
+
+/** Fields of access lines that are left out or added. */
+export function logFieldsSchema(): Readonly<Record<"remove" | "add", Schema>> {
+  return {
+    remove: list(text("A field's name: `http.version`.", { maxLength: 64 }), {
+      minItems: 1,
+      maxItems: 32,
+      description: "Fields that are left out.",
+    }),
+    add: map(expression("A CEL expression: the field's value; one that fails is left out."), {
+      minProperties: 1,
+      description: "Fields beside the usual ones, or in their place.",
+    }),
+  };
+}
+
+function accessLogSchema(): Schema {
+  return object(
+    {
+      filter: expression("Which requests have a line: a CEL expression that is true for them."),
+      ...logFieldsSchema(),
+      otlp: notYet("access lines over OTLP"),
+      database: notYet("access lines in a database"),
+    },
+    { atLeastOneOf: ["filter", "remove", "add"], description: "The access log." },
   );
 }

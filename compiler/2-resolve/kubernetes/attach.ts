@@ -14,7 +14,7 @@ export type AnyRoute = ManifestOf<RouteKind>;
 export interface Attachment {
   readonly route: AnyRoute;
   readonly listener: ClusterListener;
-  /** The host names that both have; `*` for every one. */
+  /** Those of the route's host names that the listener has any of; `*` for every one. */
   readonly hostnames: readonly string[];
 }
 
@@ -159,5 +159,5 @@ function letsIn({ spec, owner }: ClusterListener, route: AnyRoute, inventory: In
 function sharedNames({ spec }: AnyRoute, { resource }: ClusterListener): readonly string[] {
   const names = spec?.hostnames ?? [];
   if (names.length === 0) return ["*"];
-  return names.flatMap((name) => intersectHostnames(name, resource.hostname) ?? []);
+  return names.filter((name) => intersectHostnames(name, resource.hostname) !== undefined);
 }

@@ -17,14 +17,30 @@ export interface ClusterBackend {
   readonly config: BackendConfig;
   /** Undefined when it could not be found (reported). */
   readonly manifest: ManifestOf<"Service"> | ManifestOf<"GatewayBackend"> | undefined;
-  /** The names of its MCP targets, and under which name policies know each. */
-  readonly parts: ReadonlyMap<string, string>;
+  /** Its MCP targets by name. */
+  readonly parts: ReadonlyMap<string, BackendPart>;
   /** The port of a Service: its name and number, as policies name it. */
   readonly port: ServicePort | undefined;
+  /** `HOST:PORT` of each of its servers, when they are known one by one. */
+  readonly addresses: readonly string[];
+}
+
+/** A target of an MCP backend. */
+export interface BackendPart {
+  /** The name under which policies know it. */
+  readonly name: string;
+  /** The Service that a selector found. */
+  readonly service?: SelectedPort;
+}
+
+/** A port of a Service. */
+export interface SelectedPort {
+  readonly service: ManifestOf<"Service">;
+  readonly port: ServicePort;
 }
 
 /** The kinds that a route may send to. */
-const KINDS = ["Service", "GatewayBackend"] as const;
+export const BACKEND_KINDS = ["Service", "GatewayBackend"] as const;
 
 /** What a route's reference leads to. */
 export function backendOf(
@@ -33,37 +49,18 @@ export function backendOf(
   origin: Origin,
   context: ReferenceContext,
 ): ClusterBackend {
-  const manifest = follow({ to: reference, from, origin, kinds: KINDS }, context);
-  const none = { config: unresolved(origin), parts: new Map<string, string>() };
+  const manifest = follow({ to: reference, from, origin, kinds: BACKEND_KINDS }, context);
+  const none = { config: unresolved(origin), parts: new Map<string, BackendPart>(), addresses: [] };
   if (manifest?.kind === "GatewayBackend") {
     const found = gatewayBackend(manifest, context) ?? none;
-    return { ...found, manifest, port: undefined };
+    return { ...none, ...found, manifest, port: undefined };
   }
   if (manifest === undefined) return { ...none, manifest, port: undefined };
   const port = portOf(manifest, reference.port, origin, context);
-  const address = port === undefined ? undefined : addressOf(manifest, port, origin, context);
-  if (address === undefined) return { ...none, manifest, port };
-  return { config: { kind: "host", config: address, origin }, parts: none.parts, manifest, port };
-}
-
-/** The URL of the server that a policy's reference leads to: a Service or a static GatewayBackend. */
-export function serverUrl(
-  reference: BackendReference,
-  from: Manifest,
-  origin: Origin,
-  context: ReferenceContext,
-): string | undefined {
-  const manifest = follow({ to: reference, from, origin, kinds: KINDS }, context);
-  if (manifest?.spec === undefined) return undefined;
-  if (manifest.kind === "GatewayBackend") {
-    const { static: server } = manifest.spec;
-    if (server !== undefined) return `http://${server.host}:${server.port}`;
-    context.diagnostics.report("ambiguous-key-server", origin, { what: titleOf(manifest) });
-    return undefined;
-  }
-  const port = portOf(manifest, reference.port, origin, context);
-  const address = port === undefined ? undefined : addressOf(manifest, port, origin, context);
-  return address === undefined ? undefined : `http://${address}`;
+  if (port === undefined) return { ...none, manifest, port };
+  const addresses = endpointsOf(manifest, port, context);
+  const config = addresses[0] ?? serviceAddress(manifest, port);
+  return { ...none, config: { kind: "host", config, origin }, manifest, port, addresses };
 }
 
 /** Stands for what could not be resolved (reported): the program is not used then. */
@@ -71,7 +68,8 @@ function unresolved(origin: Origin): BackendConfig {
   return { kind: "host", config: "unresolved.invalid:80", origin };
 }
 
-function portOf(
+/** The port that a reference means; what is missing is reported. */
+export function portOf(
   service: ManifestOf<"Service">,
   wanted: number | undefined,
   origin: Origin,
@@ -96,50 +94,48 @@ function portOf(
   return found;
 }
 
-/**
- * Where a Service's port is reached: the one address that the input's EndpointSlices give, else the Service's DNS name.
- * Cluster DNS follows pods as they come and go, so slices are only used by who puts them into the input on purpose.
- */
-function addressOf(
+/** The name under which a cluster knows a Service. */
+export function serviceName({ spec, namespace, name }: ManifestOf<"Service">): string {
+  return spec?.type === "ExternalName"
+    ? (spec.externalName ?? "")
+    : `${name}.${namespace}.svc.cluster.local`;
+}
+
+/** Where a Service's port is reached by name: cluster DNS follows pods as they come and go. */
+function serviceAddress(service: ManifestOf<"Service">, port: ServicePort): string {
+  const isHeadless = service.spec?.clusterIP === "None";
+  const number = isHeadless && typeof port.targetPort === "number" ? port.targetPort : port.port;
+  return hostAndPort(serviceName(service), number);
+}
+
+/** `HOST:PORT` of the one server of a Service's port; several are not balanced here (reported). */
+export function addressOf(
   service: ManifestOf<"Service">,
   port: ServicePort,
   origin: Origin,
   context: ReferenceContext,
-): string | undefined {
-  const { spec, namespace, name } = service;
-  if (port.appProtocol === "kubernetes.io/h2c" || port.appProtocol === "grpc") {
-    const field = `appProtocol ${port.appProtocol}`;
-    context.diagnostics.report("not-built-yet", origin, { what: "HTTP/2 to backends", field });
+): string {
+  const [only, second, ...others] = endpointsOf(service, port, context);
+  if (second !== undefined) {
+    const what = "balancing over several endpoints";
+    const field = `an EndpointSlice of ${titleOf(service)} with ${others.length + 2} addresses`;
+    context.diagnostics.report("not-built-yet", origin, { what, field });
   }
-  const listed = endpointsOf(service, port, context);
-  if (listed !== undefined) {
-    const [only, second] = listed;
-    if (second !== undefined) {
-      const what = "balancing over several endpoints";
-      const field = `an EndpointSlice of ${titleOf(service)} with ${listed.length} addresses`;
-      context.diagnostics.report("not-built-yet", origin, { what, field });
-    }
-    if (only !== undefined) return only;
-  }
-  if (spec?.type === "ExternalName") return hostAndPort(spec.externalName ?? "", port.port);
-  const isHeadless = spec?.clusterIP === "None";
-  const number = isHeadless && typeof port.targetPort === "number" ? port.targetPort : port.port;
-  return hostAndPort(`${name}.${namespace}.svc.cluster.local`, number);
+  return only ?? serviceAddress(service, port);
 }
 
-/** The ready addresses of a Service's port; undefined when the input has no slice of it. */
+/** Who writes the slices of Services with a selector: they follow pods, and are out of date when they are compiled. */
+const POD_SLICES = "endpointslice-controller.k8s.io";
+
+/** The ready addresses of a Service's port, of EndpointSlices that someone wrote; empty without any. */
 function endpointsOf(
   service: ManifestOf<"Service">,
   port: ServicePort,
   { inventory }: ReferenceContext,
-): readonly string[] | undefined {
+): readonly string[] {
   const slices = inventory
-    .all("EndpointSlice")
-    .filter(
-      ({ namespace, labels }) =>
-        namespace === service.namespace && labels["kubernetes.io/service-name"] === service.name,
-    );
-  if (slices.length === 0) return undefined;
+    .slicesOf(service)
+    .filter(({ labels }) => labels["endpointslice.kubernetes.io/managed-by"] !== POD_SLICES);
   const addresses = slices.flatMap(({ spec }) => {
     const number = (spec?.ports ?? []).find(
       (each) => (each.name ?? "") === (port.name ?? "") && typeof each.port === "number",
@@ -151,7 +147,8 @@ function endpointsOf(
   return [...new Set(addresses)].toSorted();
 }
 
-function hostAndPort(host: string, port: number): string {
+/** An address as URLs have it. */
+export function hostAndPort(host: string, port: number): string {
   return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
@@ -182,8 +179,8 @@ function gatewayBackend(
   return { config: { kind: "mcp", config, origin: at }, parts };
 }
 
-/** A target as the standalone file has it, and the name under which policies know it. */
-type TargetConfig = { readonly name: string; readonly part: string } & {
+/** A target as the standalone file has it, and as policies know it. */
+type TargetConfig = { readonly name: string; readonly part: BackendPart } & {
   readonly [Kind in "mcp" | "sse"]?: { readonly [key: string]: ConfigValue };
 };
 
@@ -199,7 +196,9 @@ function targetConfigs(
     const { host, port, path, protocol } = server;
     const address = { host, port, ...(path === undefined ? {} : { path: withSlash(path) }) };
     return [
-      protocol === "SSE" ? { name, part: name, sse: address } : { name, part: name, mcp: address },
+      protocol === "SSE"
+        ? { name, part: { name }, sse: address }
+        : { name, part: { name }, mcp: address },
     ];
   }
   const found = context.inventory
@@ -213,9 +212,8 @@ function targetConfigs(
   const names = selectedNames(name, found);
   return found.flatMap(({ service, port }, index): readonly TargetConfig[] => {
     const address = addressOf(service, port, origin, context);
-    if (address === undefined) return [];
     const isSse = port.appProtocol?.endsWith("/mcp-sse") === true;
-    const config = { name: names[index] ?? name, part: name };
+    const config = { name: names[index] ?? name, part: { name, service: { service, port } } };
     return isSse
       ? [{ ...config, sse: { host: `http://${address}/sse` } }]
       : [{ ...config, mcp: { host: `http://${address}/mcp` } }];
@@ -231,11 +229,6 @@ function selectedNames(name: string, found: readonly SelectedPort[]): readonly s
     const isUnique = services.filter((each) => each === own).length === 1;
     return isUnique ? own : `${name}-${service.namespace}-${service.name}-${port.port}`;
   });
-}
-
-interface SelectedPort {
-  readonly service: ManifestOf<"Service">;
-  readonly port: ServicePort;
 }
 
 /** The ports of a Service that speak MCP: those that say so, else the only one. */

@@ -1,9 +1,9 @@
 import type { ConfigValue } from "../../1-parse/values.ts";
 import { below } from "../../diagnostics.ts";
-import type { HttpRouteRule, Manifest, ManifestOf } from "../../manifests.ts";
+import type { HttpRouteRule, Manifest, ManifestOf, ServicePort } from "../../manifests.ts";
 import { policies } from "../../policies/index.ts";
-import type { ClusterBackend } from "./backends.ts";
-import { fieldValues, isJoined } from "./fields.ts";
+import type { BackendPart, ClusterBackend } from "./backends.ts";
+import { fieldValues, isConnection, isJoined, PRE_ROUTING } from "./fields.ts";
 import type { ClusterListener } from "./listeners.ts";
 import { type EffectiveField, type FieldValue, type Level, merge } from "./merge.ts";
 import { type PolicyIndex, targetKey } from "./policy-targets.ts";
@@ -31,7 +31,7 @@ export function effectivePolicy(
 /** What holds for one target of an MCP backend, where it differs from the others. */
 export function partPolicy(
   traffic: Traffic,
-  part: string,
+  part: BackendPart,
   policyIndex: PolicyIndex,
 ): readonly EffectiveField[] {
   const own = partValues(traffic, part, policyIndex);
@@ -45,20 +45,63 @@ export function partPolicy(
   return merge(values, isJoined);
 }
 
+/** What holds for the requests of a listener before their route is chosen. */
+export function listenerPolicy(
+  listener: ClusterListener,
+  policyIndex: PolicyIndex,
+): readonly EffectiveField[] {
+  const values = listenerValues(listener, policyIndex);
+  return merge(
+    values.filter(({ field }) => field.startsWith(PRE_ROUTING)),
+    isJoined,
+  );
+}
+
+/** From the Gateway down to the listener. */
+function listenerValues(
+  { gateway, owner, spec }: ClusterListener,
+  policyIndex: PolicyIndex,
+): readonly FieldValue[] {
+  const at = (manifest: Manifest, section?: string): readonly FieldValue[] =>
+    policyIndex.get(targetKey(manifest, section)) ?? [];
+  return [...at(gateway), ...(owner === gateway ? [] : at(owner)), ...at(owner, spec.name)];
+}
+
+/** How the traffic's backend is reached, or one target of it. */
+export function connectionFields(
+  traffic: Traffic,
+  part: BackendPart | undefined,
+  policyIndex: PolicyIndex,
+): readonly EffectiveField[] {
+  const values = [
+    ...outerValues(traffic, policyIndex),
+    ...backendValues(traffic, policyIndex),
+    ...(part === undefined ? [] : partValues(traffic, part, policyIndex)),
+  ].filter(({ field }) => isConnection(field));
+  return merge(values, isJoined);
+}
+
+/** How a backend is reached by who has no route: as the policies on it say, and its own. */
+export function backendOnly(
+  manifest: ManifestOf<"Service"> | ManifestOf<"GatewayBackend">,
+  port: ServicePort | undefined,
+  policyIndex: PolicyIndex,
+): readonly EffectiveField[] {
+  const values = valuesOn(manifest, port, policyIndex).filter(({ field }) => isConnection(field));
+  return merge(values, isJoined);
+}
+
 /** From the Gateway down to the rule. */
 function outerValues(
   { listener, route, rule, index }: Traffic,
   policyIndex: PolicyIndex,
 ): readonly FieldValue[] {
-  const at = (manifest: Manifest, section?: string): readonly FieldValue[] =>
-    policyIndex.get(targetKey(manifest, section)) ?? [];
-  const { gateway, owner, spec } = listener;
+  const at = (section?: string): readonly FieldValue[] =>
+    policyIndex.get(targetKey(route, section)) ?? [];
   const values = [
-    ...at(gateway),
-    ...(owner === gateway ? [] : at(owner)),
-    ...at(owner, spec.name),
-    ...at(route),
-    ...(rule.name === undefined ? [] : at(route, rule.name)),
+    ...listenerValues(listener, policyIndex),
+    ...at(),
+    ...(rule.name === undefined ? [] : at(rule.name)),
   ];
   return [
     // A frontend acts on connections, before there is a route.
@@ -104,30 +147,53 @@ function inlineValues(
 /** Policies on the backend, then the backend's own. */
 function backendValues({ backend }: Traffic, policyIndex: PolicyIndex): readonly FieldValue[] {
   const manifest = backend?.manifest;
-  if (manifest === undefined) return [];
+  return manifest === undefined ? [] : valuesOn(manifest, backend?.port, policyIndex);
+}
+
+function valuesOn(
+  manifest: ManifestOf<"Service"> | ManifestOf<"GatewayBackend">,
+  port: ServicePort | undefined,
+  policyIndex: PolicyIndex,
+): readonly FieldValue[] {
   const targeted = [
     ...(policyIndex.get(targetKey(manifest)) ?? []),
-    ...portNames(backend).flatMap((name) => policyIndex.get(targetKey(manifest, name)) ?? []),
+    ...portValues(manifest, port, policyIndex),
   ];
   if (manifest.kind !== "GatewayBackend") return targeted;
   return [...targeted, ...ownValues(manifest, "backendOwn", ["spec", "policies"])];
 }
 
-function portNames(backend: ClusterBackend | undefined): readonly string[] {
-  const port = backend?.port;
+/** Policies on a port of a Service, by its name or number. */
+function portValues(
+  service: Manifest,
+  port: ServicePort | undefined,
+  policyIndex: PolicyIndex,
+): readonly FieldValue[] {
   if (port === undefined) return [];
-  return port.name == null ? [String(port.port)] : [port.name, String(port.port)];
+  const names = port.name == null ? [String(port.port)] : [port.name, String(port.port)];
+  return names.flatMap((name) => policyIndex.get(targetKey(service, name)) ?? []);
 }
 
-/** Policies on one target, then the target's own. */
+/** Policies on one target and on the Service behind it, then the target's own. */
 function partValues(
   { backend }: Traffic,
-  part: string,
+  { name: part, service: selected }: BackendPart,
   policyIndex: PolicyIndex,
 ): readonly FieldValue[] {
   const manifest = backend?.manifest;
   if (manifest?.kind !== "GatewayBackend") return [];
-  const targeted = policyIndex.get(targetKey(manifest, part)) ?? [];
+  const ofService =
+    selected === undefined
+      ? []
+      : [
+          ...(policyIndex.get(targetKey(selected.service)) ?? []),
+          ...portValues(selected.service, selected.port, policyIndex),
+        ];
+  const targeted = [
+    ...(policyIndex.get(targetKey(manifest, part)) ?? []),
+    // The Service is more specific than the backend that selects it among others.
+    ...ofService.map((value): FieldValue => ({ ...value, level: "backendPart" })),
+  ];
   const index = manifest.spec?.mcp?.targets.findIndex(({ name }) => name === part) ?? -1;
   if (index < 0) return targeted;
   const path = ["spec", "mcp", "targets", index, "static", "policies"];

@@ -1,12 +1,15 @@
 import type { AlpnProtocol } from "../../../runtime/http/tls.ts";
+import { type ClusterAccessLog, readClusterAccessLog } from "../../1-parse/access-log.ts";
 import { type FrontendValue, readFrontend } from "../../1-parse/frontend.ts";
 import type { ConfigValue } from "../../1-parse/values.ts";
+import type { AccessLogConfig } from "../../access-log.ts";
 import { below } from "../../diagnostics.ts";
 import type { CipherSuite, FrontendConfig } from "../../frontend.ts";
 import type { ManifestOf } from "../../manifests.ts";
+import { noteField } from "./effects.ts";
 import { isJoined } from "./fields.ts";
 import { type EffectiveField, merge } from "./merge.ts";
-import { noteField, type PolicyContext } from "./policies.ts";
+import type { PolicyContext } from "./policies.ts";
 import { targetKey } from "./policy-targets.ts";
 
 /** The protocols that a listener can speak. */
@@ -17,11 +20,7 @@ export function gatewayFrontend(
   gateway: ManifestOf<"Gateway">,
   context: PolicyContext,
 ): FrontendConfig {
-  const values = (context.policyIndex.get(targetKey(gateway)) ?? []).filter(({ field }) =>
-    field.startsWith("frontend."),
-  );
-  const fields = new Map(merge(values, isJoined).map((field) => [field.field, field]));
-  for (const field of fields.values()) noteField(field, context);
+  const fields = frontendFields(gateway, context);
   const { http, tcp } = {
     http: valueOfField(fields.get("frontend.http")),
     tcp: valueOfField(fields.get("frontend.tcp")),
@@ -48,6 +47,29 @@ export function gatewayFrontend(
       suitesOrigin: below(origin, "cipherSuites"),
     },
   };
+}
+
+/** What the policies of a Gateway say of the access log. */
+export function gatewayAccessLogs(
+  gateway: ManifestOf<"Gateway">,
+  context: PolicyContext,
+): readonly AccessLogConfig[] {
+  const values = frontendFields(gateway, context).get("frontend.accessLog")?.values ?? [];
+  // The schema has checked the shape.
+  return values.map(({ value, origin }) => readClusterAccessLog(value as ClusterAccessLog, origin));
+}
+
+/** The frontend fields that hold for a Gateway. */
+function frontendFields(
+  gateway: ManifestOf<"Gateway">,
+  context: PolicyContext,
+): ReadonlyMap<string, EffectiveField> {
+  const values = (context.policyIndex.get(targetKey(gateway)) ?? []).filter(({ field }) =>
+    field.startsWith("frontend."),
+  );
+  const fields = new Map(merge(values, isJoined).map((field) => [field.field, field]));
+  for (const field of fields.values()) noteField(field, context);
+  return fields;
 }
 
 /** The cluster's names of the TLS fields, in the words of the file. */

@@ -1,17 +1,18 @@
-import { GATEWAY_GROUP } from "../../1-parse/kubernetes/kinds.ts";
 import { below, keyOf } from "../../diagnostics.ts";
 import type { Manifest, ManifestOf } from "../../manifests.ts";
 import type { GatewayResource, Resource, RouteResource } from "../../resources.ts";
 import { type AnyRoute, type Attachment, attach, parentKey, ROUTE_KINDS } from "./attach.ts";
-import { gatewayFrontend } from "./frontend.ts";
+import { gatewayAccessLogs, gatewayFrontend } from "./frontend.ts";
 import { routeResources } from "./http-routes.ts";
 import { byAge, Inventory, titleOf } from "./inventory.ts";
 import { type ClusterListener, checkListenerSets, listenersOf } from "./listeners.ts";
 import { parametersOf } from "./parameters.ts";
 import type { PolicyContext } from "./policies.ts";
 import { targetPolicies } from "./policy-targets.ts";
-import { checkGrace, deploymentOf, processSettings } from "./process.ts";
+import { preRoutingPolicies } from "./pre-routing.ts";
+import { checkGrace, deploymentOf, logLevels, processSettings, rawAccessLogs } from "./process.ts";
 import type { ReferenceContext } from "./references.ts";
+import { sharedRoutes } from "./shared-routes.ts";
 
 /** A Gateway of manifests as the standalone file would have it. */
 export interface ClusterGateway {
@@ -48,6 +49,7 @@ export function resolveCluster(
     policyIndex: targetPolicies(references),
     effective: new Set(),
     secrets: new Map(),
+    configMaps: new Map(),
     conflicts: new Set(),
   };
   const routes = ROUTE_KINDS.flatMap((kind): readonly AnyRoute[] => inventory.all(kind));
@@ -74,11 +76,16 @@ function routesOf(
   attachments: readonly Attachment[],
   context: PolicyContext,
 ): readonly RouteResource[] {
-  return attachments.flatMap((attachment) =>
-    attachment.route.kind === "HTTPRoute"
-      ? routeResources(attachment, attachment.route, context)
-      : [],
-  );
+  const rules = attachments.flatMap((attachment) => {
+    const { route, listener } = attachment;
+    if (route.kind !== "HTTPRoute") return [];
+    const { name } = listener.resource;
+    return routeResources(attachment, route, context).map((resource) => ({
+      resource,
+      listener: name,
+    }));
+  });
+  return sharedRoutes(rules);
 }
 
 function gatewayResource(
@@ -89,9 +96,16 @@ function gatewayResource(
   const own = [...listeners.values()]
     .flat()
     .filter(({ gateway }) => gateway === manifest)
-    .map(({ resource }) => resource);
+    .map((listener) => ({
+      ...listener.resource,
+      policies: preRoutingPolicies(listener, context),
+    }));
   const parameters = parametersOf(manifest, context);
-  const secrets = context.secrets.get(`${manifest.namespace}/${manifest.name}`) ?? new Set();
+  const id = `${manifest.namespace}/${manifest.name}`;
+  const mounts = {
+    secrets: context.secrets.get(id) ?? new Set<string>(),
+    configMaps: context.configMaps.get(id) ?? new Set<string>(),
+  };
   const process = processSettings(parameters);
   checkGrace(parameters, process, context.diagnostics);
   return {
@@ -99,7 +113,9 @@ function gatewayResource(
     name: manifest.name,
     process,
     frontend: gatewayFrontend(manifest, context),
-    deployment: deploymentOf(manifest, parameters, own, secrets),
+    accessLogs: [...rawAccessLogs(parameters), ...gatewayAccessLogs(manifest, context)],
+    logLevels: logLevels(parameters),
+    deployment: deploymentOf(manifest, parameters, own, mounts),
     listeners: own,
     origin: below(manifest.origin, "spec"),
   };
@@ -148,10 +164,10 @@ function reportWithoutEffect(
 ): void {
   if (gateways.some(({ spec }) => spec === undefined)) return;
   const targeted = new Set([...policyIndex.values()].flat().map(({ source }) => titleOf(source)));
-  for (const policy of inventory.all("GatewayPolicy")) {
+  for (const policy of [...inventory.all("GatewayPolicy"), ...inventory.all("BackendTLSPolicy")]) {
     const title = titleOf(policy);
     if (policy.spec === undefined || effective.has(title)) continue;
-    const isEmpty = !["frontend", "traffic", "backend"].some((name) =>
+    const isEmpty = !["frontend", "traffic", "backend", "validation"].some((name) =>
       Object.hasOwn(policy.spec ?? {}, name),
     );
     // One whose targets could not be found has been reported.
@@ -159,13 +175,5 @@ function reportWithoutEffect(
     diagnostics.report("policy-without-effect", keyOf(below(policy.origin, "spec")), {
       policy: title,
     });
-  }
-  for (const { targetRefs, policy } of inventory
-    .all("BackendTLSPolicy")
-    .map((each) => ({ policy: each, targetRefs: each.spec?.targetRefs ?? [] }))) {
-    if (targetRefs.length === 0) continue;
-    const field = `${GATEWAY_GROUP} BackendTLSPolicy`;
-    const what = "TLS to backends";
-    diagnostics.report("not-built-yet", below(policy.origin, "kind"), { what, field });
   }
 }

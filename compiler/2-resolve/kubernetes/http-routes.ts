@@ -1,14 +1,16 @@
 import { below, type Origin } from "../../diagnostics.ts";
 import type { HttpRouteMatch, HttpRouteRule, HttpValueMatch, ManifestOf } from "../../manifests.ts";
-import { policyOf } from "../../policies/index.ts";
 import type {
+  BackendConfig,
   MatchConfig,
   PolicyConfig,
   RouteResource,
   ValueMatchConfig,
 } from "../../resources.ts";
+import { answersAll } from "../policies.ts";
 import type { Attachment } from "./attach.ts";
-import { backendOf, type ClusterBackend } from "./backends.ts";
+import { backendConfigs, type WeightedBackend } from "./backend-configs.ts";
+import { backendOf } from "./backends.ts";
 import type { Traffic } from "./effective.ts";
 import { type PolicyContext, routePolicies } from "./policies.ts";
 
@@ -22,7 +24,7 @@ export function routeResources(
   return rules.map((rule, index) => {
     const origin = below(route.origin, "spec", "rules", index);
     const backends = ruleBackends(route, rule, origin, context);
-    const traffic: Traffic = { listener, route, rule, index, backend: backends[0] };
+    const traffic: Traffic = { listener, route, rule, index, backend: backends[0]?.backend };
     checkFilters(rule, origin, context);
     const policies = routePolicies(traffic, context);
     const own = rules.length === 1 ? "" : `-${rule.name ?? index}`;
@@ -30,12 +32,13 @@ export function routeResources(
       kind: "route",
       name: `${route.namespace}/${route.name}${own === "" ? "" : `/${own.slice(1)}`}`,
       ids: [`${route.name}${own}`, `${route.namespace}-${route.name}${own}`],
-      listeners: [listener.resource.key],
-      hostnames: hostnames.includes("*") ? [] : hostnames,
+      listeners: [
+        { listener: listener.resource.key, hostnames: hostnames.includes("*") ? [] : hostnames },
+      ],
       matches: (rule.matches ?? [{}]).map((match, position) =>
         readMatch(match, below(origin, "matches", position)),
       ),
-      ...withoutUnreached(policies, backends),
+      ...withoutUnreached(policies, () => backendConfigs(traffic, backends, context)),
       origin,
     };
   });
@@ -47,14 +50,14 @@ export function routeResources(
  */
 function withoutUnreached(
   policies: readonly PolicyConfig[],
-  backends: readonly ClusterBackend[],
+  backends: () => readonly BackendConfig[],
 ): Pick<RouteResource, "policies" | "backends"> {
   const end = policies.findIndex(
-    ({ kind, origin }) =>
-      policyOf(kind).answers === true && origin.resource?.name.startsWith("GatewayPolicy "),
+    (policy) =>
+      answersAll(policy) && policy.origin.resource?.name.startsWith("GatewayPolicy ") === true,
   );
   if (end >= 0) return { policies: policies.slice(0, end + 1), backends: [] };
-  return { policies, backends: backends.map(({ config }) => config) };
+  return { policies, backends: backends() };
 }
 
 /** A filter that stands twice: only one of them would act. */
@@ -85,12 +88,12 @@ export function ruleBackends(
   { backendRefs = [] }: HttpRouteRule,
   origin: Origin,
   context: PolicyContext,
-): readonly ClusterBackend[] {
+): readonly WeightedBackend[] {
   const place = below(origin, "backendRefs");
-  return backendRefs.map((reference, index) => {
-    const backend = backendOf(reference, route, below(place, index), context);
-    return { ...backend, config: { ...backend.config, weight: reference.weight ?? 1 } };
-  });
+  return backendRefs.map((reference, index) => ({
+    backend: backendOf(reference, route, below(place, index), context),
+    weight: reference.weight ?? 1,
+  }));
 }
 
 function readMatch(match: HttpRouteMatch, origin: Origin): MatchConfig {

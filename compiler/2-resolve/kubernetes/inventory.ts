@@ -3,6 +3,7 @@ import type { Manifest, ManifestKind, ManifestOf } from "../../manifests.ts";
 /** The resources of an input by kind and name. */
 export class Inventory {
   readonly #byKind = new Map<ManifestKind, Map<string, Manifest>>();
+  #slices: ReadonlyMap<string, readonly ManifestOf<"EndpointSlice">[]> | undefined;
 
   constructor(manifests: readonly Manifest[]) {
     for (const manifest of manifests.toSorted(byName)) {
@@ -28,6 +29,15 @@ export class Inventory {
     const found = this.#byKind.get(kind)?.get(`${namespace}/${name}`);
     // As above.
     return found as unknown as ManifestOf<Kind> | undefined;
+  }
+
+  /** The EndpointSlices of a Service, by name. */
+  slicesOf({ namespace, name }: ManifestOf<"Service">): readonly ManifestOf<"EndpointSlice">[] {
+    this.#slices ??= Map.groupBy(
+      this.all("EndpointSlice"),
+      (slice) => `${slice.namespace}/${slice.labels["kubernetes.io/service-name"]}`,
+    );
+    return this.#slices.get(`${namespace}/${name}`) ?? [];
   }
 
   /** The labels of a namespace: those of its document, and the name that every namespace carries. */

@@ -40,6 +40,7 @@ export function listenersOf(
         hostname: spec.hostname ?? "*",
         protocol: spec.protocol === "HTTPS" ? "HTTPS" : "HTTP",
         tls: certificateOf(spec, owner, gateway, origin, context),
+        policies: [],
         origin,
       };
       return { resource, spec, gateway, owner };

@@ -1,5 +1,6 @@
+import { keysIn } from "../../1-parse/config-values.ts";
+import type { ProcessConfig } from "../../1-parse/process.ts";
 import { processSchema } from "../../1-parse/schemas/standalone.ts";
-import type { ProcessConfig } from "../../1-parse/standalone.ts";
 import { validator } from "../../1-parse/validate.ts";
 import type { ConfigValue } from "../../1-parse/values.ts";
 import { below, type Origin } from "../../diagnostics.ts";
@@ -64,16 +65,11 @@ function checked(
   if (spec === undefined) return undefined;
   const { rawConfig } = spec;
   if (rawConfig !== undefined) {
-    const validate = validator(object({ config: processSchema }), "rawConfig");
     const read = { value: rawConfig as ConfigValue, late: [], expanded: [] };
+    const schema = object({ config: processSchema });
+    const validate = validator(schema, keysIn([read.value]), "rawConfig");
     if (!validate(read, below(origin, "spec", "rawConfig"), diagnostics)) return undefined;
   }
   // The schema has checked the shape.
-  const parameters = { ...(spec as unknown as ParametersSpec), origin };
-  const level = parameters.logging?.level;
-  if (level !== undefined && level !== "info") {
-    const at = below(origin, "spec", "logging", "level");
-    diagnostics.report("not-built-yet", at, { what: "log levels", field: '"level"' });
-  }
-  return parameters;
+  return { ...(spec as unknown as ParametersSpec), origin };
 }

@@ -4,14 +4,14 @@ import type { BackendReference, Manifest } from "../../manifests.ts";
 import { policies } from "../../policies/index.ts";
 import type { ClusterContext, ClusterForm } from "../../policies/policy.ts";
 import type { PolicyConfig } from "../../resources.ts";
-import { serverUrl } from "./backends.ts";
 import { effectivePolicy, partPolicy, type Traffic } from "./effective.ts";
-import { titleOf } from "./inventory.ts";
+import { noteField } from "./effects.ts";
 import type { EffectiveField, FieldValue } from "./merge.ts";
 import type { PolicyIndex } from "./policy-targets.ts";
 import type { ReferenceContext } from "./references.ts";
 import { secretFiles } from "./secrets.ts";
 import { selects } from "./selectors.ts";
+import { serverOf } from "./servers.ts";
 
 /** What reading policies needs, and what it finds out about them. */
 export interface PolicyContext extends ReferenceContext {
@@ -20,6 +20,8 @@ export interface PolicyContext extends ReferenceContext {
   readonly effective: Set<string>;
   /** The Secrets that each Gateway's pods mount, by the Gateway's `NAMESPACE/NAME`. */
   readonly secrets: Map<string, Set<string>>;
+  /** The ConfigMaps that they mount. */
+  readonly configMaps: Map<string, Set<string>>;
   /** Conflicts that have been reported: one message for each pair of values. */
   readonly conflicts: Set<string>;
 }
@@ -42,7 +44,7 @@ export function routePolicies(traffic: Traffic, context: PolicyContext): readonl
     const form = cluster as ClusterForm<unknown>;
     const config = withParts(
       form,
-      read(form, fields.get(form.field), gateway, context),
+      readField(form, fields.get(form.field), gateway, context),
       parts,
       gateway,
       context,
@@ -98,14 +100,14 @@ function withParts(
     return config;
   }
   const configs = own.flatMap(({ target, field }): readonly [string, unknown][] => {
-    const value = read(form, field, gateway, context);
+    const value = readField(form, field, gateway, context);
     return value === undefined ? [] : [[target, value]];
   });
   return form.perTarget(config, new Map(configs));
 }
 
 /** The configuration that a field's values make; undefined when there is none, or a mistake (reported). */
-function read(
+export function readField(
   form: ClusterForm<unknown>,
   field: EffectiveField | undefined,
   gateway: Manifest,
@@ -127,9 +129,11 @@ function clusterContext(
   return {
     origin,
     diagnostics: context.diagnostics,
-    serverUrl: (reference: ConfigValue, at: Origin) =>
+    server: (value: ConfigValue, at: Origin) => {
       // The schema has checked the shape.
-      serverUrl(reference as unknown as BackendReference, source, at, context),
+      const reference = value as unknown as BackendReference;
+      return serverOf({ reference, from: source, gateway, origin: at }, context);
+    },
     secretFiles: (name, keys, at) =>
       secretFiles({ name, keys, from: source, gateway, origin: at }, context),
     secretsWith: (matchLabels) =>
@@ -140,35 +144,3 @@ function clusterContext(
         .map(({ name }) => name),
   };
 }
-
-/** Remembers who has an effect, and reports who lost to a policy of the same level. */
-export function noteField({ values, conflicts }: EffectiveField, context: PolicyContext): void {
-  for (const { source } of values) context.effective.add(titleOf(source));
-  for (const { lost, won } of conflicts) {
-    const key = JSON.stringify([lost.origin, won.origin]);
-    // Who lost has been told, and need not hear that it has no effect.
-    context.effective.add(titleOf(lost.source));
-    if (context.conflicts.has(key)) continue;
-    context.conflicts.add(key);
-    const params = {
-      field: lost.field.replace(/^[^.]*\./, ""),
-      by: titleOf(won.source),
-      target: LEVEL_WORDS[lost.level] ?? lost.level,
-    };
-    const related = [{ at: keyOf(won.origin), label: "this one wins" }];
-    context.diagnostics.report("policy-conflict", keyOf(lost.origin), params, related);
-  }
-}
-
-const LEVEL_WORDS: Readonly<Record<string, string>> = {
-  gateway: "the Gateway",
-  listenerSet: "the ListenerSet",
-  listener: "the listener",
-  route: "the route",
-  rule: "the rule",
-  inline: "the rule",
-  backend: "the backend",
-  backendPart: "the part of the backend",
-  backendOwn: "the backend",
-  partOwn: "the part of the backend",
-};

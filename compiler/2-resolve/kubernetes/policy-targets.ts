@@ -29,6 +29,9 @@ const KINDS = [
   ...(["Service", "GatewayBackend"] as const),
 ];
 
+/** The kinds that a BackendTLSPolicy may target. */
+const BACKEND_KINDS = ["Service", "GatewayBackend"] as const;
+
 /** The name under which a target's policies are found. */
 export function targetKey({ kind, namespace, name }: Manifest, section?: string): string {
   return `${kind} ${namespace}/${name}${section === undefined ? "" : `#${section}`}`;
@@ -51,7 +54,39 @@ export function targetPolicies(context: ReferenceContext): PolicyIndex {
       index.set(key, [...(index.get(key) ?? []), ...values]);
     }
   }
+  for (const policy of context.inventory.all("BackendTLSPolicy").toSorted(byAge)) {
+    for (const { key, value } of tlsValues(policy, context))
+      index.set(key, [...(index.get(key) ?? []), value]);
+  }
   return index;
+}
+
+/** What a BackendTLSPolicy says of its targets: `backend.tls`, as a whole. */
+function tlsValues(
+  policy: ManifestOf<"BackendTLSPolicy">,
+  context: ReferenceContext,
+): readonly { readonly key: string; readonly value: FieldValue }[] {
+  const { spec } = policy;
+  if (spec === undefined) return [];
+  const targets = spec.targetRefs.flatMap((reference, index): readonly Target[] => {
+    const origin = below(policy.origin, "spec", "targetRefs", index);
+    const { group, kind, name, sectionName: section } = reference;
+    const to = { group, kind, name };
+    const manifest = follow({ to, from: policy, origin, kinds: BACKEND_KINDS }, context);
+    return manifest === undefined ? [] : [{ manifest, section, origin }];
+  });
+  return targets
+    .filter((target) => hasSection(target, context))
+    .map(({ manifest, section }) => ({
+      key: targetKey(manifest, section),
+      value: {
+        field: "backend.tls",
+        value: spec.validation,
+        level: levelOf(manifest.kind, section),
+        source: policy,
+        origin: below(policy.origin, "spec", "validation"),
+      },
+    }));
 }
 
 /** The targets that exist, by name or by labels. */

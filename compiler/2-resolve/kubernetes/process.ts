@@ -1,6 +1,9 @@
-import { type ProcessConfig, readProcess } from "../../1-parse/standalone.ts";
+import { readLevels, readLogging } from "../../1-parse/access-log.ts";
+import { type ProcessConfig, readProcess } from "../../1-parse/process.ts";
+import type { AccessLogConfig } from "../../access-log.ts";
 import { below, type Diagnostics } from "../../diagnostics.ts";
 import type { DeploymentNode, OverlaidResource, Overlay, ProcessSettings } from "../../ir.ts";
+import type { LevelsConfig } from "../../log-levels.ts";
 import type { ManifestOf } from "../../manifests.ts";
 import type { ListenerResource } from "../../resources.ts";
 import type { ParametersSpec } from "./parameters.ts";
@@ -18,14 +21,33 @@ export function processSettings(parameters: readonly ParametersSpec[]): ProcessS
     USUAL_SHUTDOWN,
     ...parameters.map(({ rawConfig }) => rawConfig?.config ?? {}),
   );
-  const { accessLog, drain, ...settings } = readProcess(raw);
+  const { logFormat, drain, ...settings } = readProcess(raw);
   const logging = last(parameters, ({ logging: each }) => each?.format);
   const shutdown = last(parameters, (each) => each.shutdown);
   return {
     ...settings,
-    accessLog: { ...accessLog, format: logging ?? accessLog.format },
+    logFormat: logging ?? logFormat,
     drain: shutdown === undefined ? drain : { min: shutdown.min * 1000, max: shutdown.max * 1000 },
   };
+}
+
+/** What is said of log levels: the raw configurations, under what the parameters' own fields say. */
+export function logLevels(parameters: readonly ParametersSpec[]): readonly LevelsConfig[] {
+  const raw = parameters.flatMap(({ rawConfig, origin }) =>
+    readLevels(rawConfig?.config?.logging, below(origin, "spec", "rawConfig", "config", "logging")),
+  );
+  const typed = parameters.flatMap(({ logging, origin }) =>
+    readLevels(logging, below(origin, "spec", "logging")),
+  );
+  return [...raw, ...typed];
+}
+
+/** What raw configurations say of the access log, the class's first. */
+export function rawAccessLogs(parameters: readonly ParametersSpec[]): readonly AccessLogConfig[] {
+  return parameters.map(({ rawConfig, origin }) => {
+    const at = below(origin, "spec", "rawConfig", "config", "logging");
+    return readLogging(rawConfig?.config?.logging ?? {}, at);
+  });
 }
 
 /** How a cluster runs a Gateway. */
@@ -33,7 +55,7 @@ export function deploymentOf(
   gateway: ManifestOf<"Gateway">,
   parameters: readonly ParametersSpec[],
   listeners: readonly ListenerResource[],
-  ofPolicies: ReadonlySet<string>,
+  mounts: Readonly<Record<"secrets" | "configMaps", ReadonlySet<string>>>,
 ): DeploymentNode {
   const { gatewayClassName = "", infrastructure } = gateway.spec ?? {};
   const secrets = listeners.flatMap(({ tls }) =>
@@ -50,7 +72,8 @@ export function deploymentOf(
     pullPolicy: image.pullPolicy,
     env: parameters.flatMap(({ env }) => env ?? []),
     resources: last(parameters, ({ resources }) => resources),
-    secrets: [...new Set([...secrets, ...ofPolicies])].toSorted(),
+    secrets: [...new Set([...secrets, ...mounts.secrets])].toSorted(),
+    configMaps: [...mounts.configMaps].toSorted(),
     overlays: {
       deployment: overlays(parameters, "deployment"),
       service: overlays(parameters, "service"),

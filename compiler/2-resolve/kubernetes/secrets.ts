@@ -1,14 +1,13 @@
 import type { Origin } from "../../diagnostics.ts";
-import type { Manifest } from "../../manifests.ts";
+import type { MountedFile } from "../../ir.ts";
+import type { KeyedData, Manifest } from "../../manifests.ts";
 import { titleOf } from "./inventory.ts";
 import type { PolicyContext } from "./policies.ts";
 import { follow } from "./references.ts";
 
-/** What a policy reads of a Secret. */
-export interface SecretUse {
+/** What a policy reads of an object that is mounted. */
+interface MountUse {
   readonly name: string;
-  /** The keys that are read; undefined for all. */
-  readonly keys: readonly string[] | undefined;
   /** The resource that refers to it. */
   readonly from: Manifest;
   /** Whose pods mount it. */
@@ -16,30 +15,93 @@ export interface SecretUse {
   readonly origin: Origin;
 }
 
+/** What a policy reads of a Secret. */
+export interface SecretUse extends MountUse {
+  /** The keys that are read; undefined for all. */
+  readonly keys: readonly string[] | undefined;
+}
+
 /** The mounted files, NAME/KEY, of a Secret; the Gateway's pods will mount it. What is missing is reported. */
 export function secretFiles(
   { name, keys, from, gateway, origin }: SecretUse,
   context: PolicyContext,
 ): readonly string[] {
-  const { diagnostics, secrets } = context;
   const secret = follow({ to: { name }, from, origin, kinds: ["Secret"] }, context);
   if (secret?.spec === undefined) return (keys ?? []).map((key) => `${name}/${key}`);
-  const what = titleOf(secret);
-  if (secret.namespace !== gateway.namespace) {
-    diagnostics.report("secret-elsewhere", origin, { what });
-    return [];
-  }
-  const { isComplete, keys: found } = secret.spec;
+  if (!isMountable(secret, gateway, origin, context)) return [];
+  const { keys: found } = secret.spec;
   if (keys === undefined && found.length === 0) {
-    const message = `every entry of ${what} is read, so its keys have to be here (values are not needed)`;
-    diagnostics.report("broken-rule", origin, { message });
+    const message = `every entry of ${titleOf(secret)} is read, so its keys have to be here (values are not needed)`;
+    context.diagnostics.report("broken-rule", origin, { message });
   }
-  for (const key of keys ?? []) {
-    if (isComplete && !found.includes(key))
-      diagnostics.report("missing-key", origin, { what, key });
-  }
-  const id = `${gateway.namespace}/${gateway.name}`;
-  const mounted = secrets.get(id) ?? new Set();
-  secrets.set(id, mounted.add(name));
+  checkKeys(secret, secret.spec, keys ?? [], origin, context);
+  mount(context.secrets, gateway, name);
   return (keys ?? found).map((key) => `${name}/${key}`);
+}
+
+/** Whether a Secret is known to have a key; the source of a reference says which namespace is meant. */
+export function hasKey(
+  name: string,
+  key: string,
+  { namespace }: Manifest,
+  { inventory }: PolicyContext,
+): boolean {
+  return inventory.find("Secret", namespace, name)?.spec?.keys.includes(key) === true;
+}
+
+/** What a policy reads of a ConfigMap: its CA certificates. */
+export interface ConfigMapUse extends MountUse {
+  readonly group?: string;
+  readonly kind?: string;
+}
+
+/** The mounted CA certificates of a ConfigMap (Gateway API: the key `ca.crt`). What is missing is reported. */
+export function configMapFile(
+  { group, kind, name, from, gateway, origin }: ConfigMapUse,
+  context: PolicyContext,
+): MountedFile {
+  const to = {
+    name,
+    ...(group === undefined ? {} : { group }),
+    ...(kind === undefined ? {} : { kind }),
+  };
+  const found = follow({ to, from, origin, kinds: ["ConfigMap"] }, context);
+  const file = { kind: "configMap", file: `${name}/ca.crt` } as const;
+  if (found?.spec === undefined || !isMountable(found, gateway, origin, context)) return file;
+  checkKeys(found, found.spec, ["ca.crt"], origin, context);
+  mount(context.configMaps, gateway, name);
+  return file;
+}
+
+function isMountable(
+  object: Manifest,
+  { namespace }: Manifest,
+  origin: Origin,
+  { diagnostics }: PolicyContext,
+): boolean {
+  if (object.namespace === namespace) return true;
+  diagnostics.report("secret-elsewhere", origin, { what: titleOf(object) });
+  return false;
+}
+
+function checkKeys(
+  object: Manifest,
+  { isComplete, keys: found }: KeyedData,
+  keys: readonly string[],
+  origin: Origin,
+  { diagnostics }: PolicyContext,
+): void {
+  for (const key of keys) {
+    if (isComplete && !found.includes(key))
+      diagnostics.report("missing-key", origin, { what: titleOf(object), key });
+  }
+}
+
+function mount(
+  mounts: Map<string, Set<string>>,
+  { namespace, name: gateway }: Manifest,
+  name: string,
+): void {
+  const id = `${namespace}/${gateway}`;
+  mounts.set(id, (mounts.get(id) ?? new Set()).add(name));
 }

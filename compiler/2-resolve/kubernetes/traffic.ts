@@ -16,8 +16,8 @@ export function trafficOf(
     .flatMap(({ listener }) =>
       rulesOf(route).map((rule, index): Traffic => {
         const origin = below(route.origin, "spec", "rules", index);
-        const [backend] = ruleBackends(route, rule, origin, quiet);
-        return { listener, route, rule, index, backend };
+        const [first] = ruleBackends(route, rule, origin, quiet);
+        return { listener, route, rule, index, backend: first?.backend };
       }),
     );
 }

@@ -13,6 +13,7 @@ import { type CsrfSettings, refuseCrossSite } from "gwc/runtime/policies/csrf";
 // gateway.yaml binds[0].listeners[0].routes[3].policies.basicAuth
 const passwords = openBasicAuth({
   realm: "Shop administration",
+  place: { header: "authorization", prefix: "Basic " },
   passwords: passwordsInFile(file("admins.htpasswd")),
 });
 
@@ -36,6 +37,7 @@ const upstream = openUpstream({
 export async function admin(exchange: Exchange): Promise<void> {
   const basicAuth = await requireBasicAuth(exchange, passwords);
   if (basicAuth === undefined) return;
+  exchange.established.basicAuth = basicAuth;
   if (!isAuthorized(basicAuth, exchange)) return refuseUnauthorized(exchange);
   if (refuseCrossSite(exchange, csrf)) return;
   return forward(exchange, upstream);

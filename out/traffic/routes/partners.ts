@@ -37,6 +37,7 @@ const upstream = openUpstream({
 export function partners(exchange: Exchange): void {
   const apiKey = requireApiKey(exchange, apiKeys);
   if (apiKey === undefined) return;
+  exchange.established.apiKey = apiKey;
   if (!isAuthorized(apiKey, exchange)) return refuseUnauthorized(exchange);
   return forward(exchange, upstream);
 }

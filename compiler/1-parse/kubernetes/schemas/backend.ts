@@ -21,6 +21,8 @@ const WORDS: Readonly<Record<string, string>> = {
   http: "HTTP settings of backends",
   auth: "authentication to backends",
   ai: "LLM policies",
+  "auth.aws": "AWS credentials",
+  "auth.gcp": "Google Cloud credentials",
 };
 
 /** `BackendFull` and its smaller forms: the fields named, of which at least one is there. */
@@ -53,7 +55,9 @@ function builtParts(name: string, schema: Schema, built: BuiltFields): Schema {
     return later(schema, WORDS[name] ?? name);
   const properties = parts.map(([part, each]): [string, Schema] => [
     part,
-    built.has(`${name}.${part}`) ? each : later(each, `${name}.${part}`),
+    built.has(`${name}.${part}`)
+      ? each
+      : later(each, WORDS[`${name}.${part}`] ?? `${name}.${part}`),
   ]);
   return { ...schema, properties: Object.fromEntries(properties) };
 }

@@ -4,20 +4,25 @@ import { localObject, span, tinyText } from "./words.ts";
 /** `Keepalive` of a TCP connection. */
 export const keepalive: Schema = object({
   retries: integer("Probes before the connection is given up.", 1, 64, { default: 9 }),
-  time: span("Idle time before the first probe.", { default: "180s" }),
-  interval: span("Time between probes.", { default: "180s" }),
+  time: span("Idle time before the first probe.", { minimumDuration: "1s", default: "180s" }),
+  interval: span("Time between probes.", { minimumDuration: "1s", default: "180s" }),
 });
 
 /** `BackendTCP`. */
 export const tcpFields: Readonly<Record<string, Schema>> = {
   keepalive,
-  connectTimeout: span("How long a connection may take to open."),
+  // No default in the schema: written into a policy it would override what a less specific one says.
+  connectTimeout: span("How long a connection, with its TLS handshake, may take; 10s by default.", {
+    minimumDuration: "100ms",
+  }),
 };
 
 /** `BackendHTTP`. */
 export const httpFields: Readonly<Record<string, Schema>> = {
   version: choice("What is spoken to the backend.", ["HTTP1", "HTTP2"]),
-  requestTimeout: span("How long one attempt may take."),
+  requestTimeout: span("How long the head of an answer may take; 504 then.", {
+    minimumDuration: "1ms",
+  }),
 };
 
 /** `BackendTLS`. */

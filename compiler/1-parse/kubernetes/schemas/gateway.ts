@@ -155,7 +155,7 @@ export const backendTlsPolicySchema: Schema = resource(
         },
         { required: ["hostname"], exactlyOneOf: ["caCertificateRefs", "wellKnownCACertificates"] },
       ),
-      options: map({ type: "string" }, { maxProperties: 16 }),
+      options: map({ type: "string" }, { maxProperties: 16, notYet: "TLS options" }),
     },
     { required: ["targetRefs", "validation"] },
   ),

@@ -1,0 +1,83 @@
+import type { BackendPolicies } from "../../backend-policies.ts";
+import type { BackendConfig } from "../../resources.ts";
+import { type BackendPart, type ClusterBackend, serviceName } from "./backends.ts";
+import { connectionOf, type Destination } from "./connections.ts";
+import { connectionFields, type Traffic } from "./effective.ts";
+import { noteField } from "./effects.ts";
+import type { PolicyContext } from "./policies.ts";
+
+/** A backend with the part of a rule's traffic that it gets. */
+export interface WeightedBackend {
+  readonly backend: ClusterBackend;
+  readonly weight: number;
+}
+
+/** The backends of a rule as the standalone file would have them: how each is reached, and what share it has. */
+export function backendConfigs(
+  traffic: Traffic,
+  backends: readonly WeightedBackend[],
+  context: PolicyContext,
+): readonly BackendConfig[] {
+  // Every server of a backend with several gets the same part of the backend's share, in whole numbers.
+  const unit = backends.reduce((all, { backend }) => multiple(all, serverCount(backend)), 1);
+  return backends.flatMap(({ backend, weight }): readonly BackendConfig[] => {
+    const config = connected({ ...traffic, backend }, backend, context);
+    const share = (weight * unit) / serverCount(backend);
+    const { addresses } = backend;
+    return addresses.length < 2
+      ? [{ ...config, weight: share }]
+      : addresses.map((address) => ({ ...config, config: address, weight: share }));
+  });
+}
+
+function connected(
+  traffic: Traffic,
+  backend: ClusterBackend,
+  context: PolicyContext,
+): BackendConfig {
+  const { config, manifest, port, addresses } = backend;
+  const hasName = manifest?.kind === "Service" && addresses.length > 0;
+  const policies = readConnection(
+    traffic,
+    undefined,
+    { port, serverName: hasName ? serviceName(manifest) : undefined, origin: config.origin },
+    context,
+  );
+  const targetPolicies = new Map(
+    [...backend.parts].flatMap(([name, part]) => {
+      const destination = { port: part.service?.port, serverName: undefined };
+      const at = { ...destination, origin: config.origin };
+      const own = readConnection(traffic, part, at, context);
+      return own === undefined ? [] : [[name, own] as const];
+    }),
+  );
+  return {
+    ...config,
+    ...(policies && { policies }),
+    ...(targetPolicies.size > 0 && { targetPolicies }),
+  };
+}
+
+function readConnection(
+  traffic: Traffic,
+  part: BackendPart | undefined,
+  destination: Destination,
+  context: PolicyContext,
+): BackendPolicies | undefined {
+  const fields = connectionFields(traffic, part, context.policyIndex);
+  for (const field of fields) noteField(field, context);
+  return connectionOf(fields, destination, traffic.listener.gateway, context);
+}
+
+function serverCount({ addresses }: ClusterBackend): number {
+  return Math.max(1, addresses.length);
+}
+
+/** The least common multiple. */
+function multiple(a: number, b: number): number {
+  return (a * b) / divisor(a, b);
+}
+
+function divisor(a: number, b: number): number {
+  return b === 0 ? a : divisor(b, a % b);
+}

@@ -1,0 +1,36 @@
+import { keyOf } from "../../diagnostics.ts";
+import { titleOf } from "./inventory.ts";
+import type { EffectiveField } from "./merge.ts";
+import type { PolicyContext } from "./policies.ts";
+
+/** Remembers who has an effect, and reports who lost to a policy of the same level. */
+export function noteField({ values, conflicts }: EffectiveField, context: PolicyContext): void {
+  for (const { source } of values) context.effective.add(titleOf(source));
+  for (const { lost, won } of conflicts) {
+    const key = JSON.stringify([lost.origin, won.origin]);
+    // Who lost has been told, and need not hear that it has no effect.
+    context.effective.add(titleOf(lost.source));
+    if (context.conflicts.has(key)) continue;
+    context.conflicts.add(key);
+    const params = {
+      field: lost.field.replace(/^[^.]*\./, ""),
+      by: titleOf(won.source),
+      target: LEVEL_WORDS[lost.level] ?? lost.level,
+    };
+    const related = [{ at: keyOf(won.origin), label: "this one wins" }];
+    context.diagnostics.report("policy-conflict", keyOf(lost.origin), params, related);
+  }
+}
+
+const LEVEL_WORDS: Readonly<Record<string, string>> = {
+  gateway: "the Gateway",
+  listenerSet: "the ListenerSet",
+  listener: "the listener",
+  route: "the route",
+  rule: "the rule",
+  inline: "the rule",
+  backend: "the backend",
+  backendPart: "the part of the backend",
+  backendOwn: "the backend",
+  partOwn: "the part of the backend",
+};

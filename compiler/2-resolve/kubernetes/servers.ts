@@ -1,0 +1,74 @@
+import type { ServerConfig } from "../../backend-policies.ts";
+import type { Origin } from "../../diagnostics.ts";
+import type { BackendReference, Manifest, ManifestOf, ServicePort } from "../../manifests.ts";
+import { addressOf, BACKEND_KINDS, hostAndPort, portOf, serviceName } from "./backends.ts";
+import { connectionOf } from "./connections.ts";
+import { backendOnly } from "./effective.ts";
+import { noteField } from "./effects.ts";
+import { titleOf } from "./inventory.ts";
+import type { PolicyContext } from "./policies.ts";
+import { follow } from "./references.ts";
+
+/** A reference of a policy to a server that the gateway itself talks to. */
+export interface ServerUse {
+  readonly reference: BackendReference;
+  /** The resource that refers to it. */
+  readonly from: Manifest;
+  /** Whose pods talk to it. */
+  readonly gateway: Manifest;
+  readonly origin: Origin;
+}
+
+/**
+ * A Service or a static GatewayBackend, and how it is reached: as the policies on it say, and its own. Those of Gateways
+ * and routes are about their traffic. Undefined when there is none (reported).
+ */
+export function serverOf(
+  { reference, from, gateway, origin }: ServerUse,
+  context: PolicyContext,
+): ServerConfig | undefined {
+  const manifest = follow({ to: reference, from, origin, kinds: BACKEND_KINDS }, context);
+  if (manifest?.spec === undefined) return undefined;
+  const found =
+    manifest.kind === "GatewayBackend"
+      ? staticServer(manifest, origin, context)
+      : serviceServer(manifest, reference.port, origin, context);
+  if (found === undefined) return undefined;
+  const { address, port } = found;
+  const fields = backendOnly(manifest, port, context.policyIndex);
+  for (const field of fields) noteField(field, context);
+  const serverName =
+    manifest.kind === "Service" && !address.startsWith(serviceName(manifest))
+      ? serviceName(manifest)
+      : undefined;
+  const policies = connectionOf(fields, { port, serverName, origin }, gateway, context);
+  return { url: `${policies?.tls === undefined ? "http" : "https"}://${address}`, policies };
+}
+
+interface Server {
+  readonly address: string;
+  readonly port: ServicePort | undefined;
+}
+
+function staticServer(
+  manifest: ManifestOf<"GatewayBackend">,
+  origin: Origin,
+  { diagnostics }: PolicyContext,
+): Server | undefined {
+  const server = manifest.spec?.static;
+  if (server !== undefined)
+    return { address: hostAndPort(server.host, server.port), port: undefined };
+  diagnostics.report("ambiguous-key-server", origin, { what: titleOf(manifest) });
+  return undefined;
+}
+
+function serviceServer(
+  service: ManifestOf<"Service">,
+  wanted: number | undefined,
+  origin: Origin,
+  context: PolicyContext,
+): Server | undefined {
+  const port = portOf(service, wanted, origin, context);
+  if (port === undefined) return undefined;
+  return { address: addressOf(service, port, origin, context), port };
+}

@@ -1,0 +1,44 @@
+import type { Origin } from "../../diagnostics.ts";
+import type { RouteResource } from "../../resources.ts";
+
+/** A rule of a route as it is on one listener. */
+export interface ListenedRule {
+  readonly resource: RouteResource;
+  /** The listener's name. */
+  readonly listener: string;
+}
+
+/**
+ * A rule that is the same on several listeners, once: most routes stand on HTTP and HTTPS alike. Where policies of the
+ * listeners make them differ, each is called after its listener.
+ */
+export function sharedRoutes(rules: readonly ListenedRule[]): readonly RouteResource[] {
+  const byRule = Map.groupBy(rules, ({ resource }) => originKey(resource.origin));
+  return [...byRule.values()].flatMap((same) => {
+    const [only] = same;
+    if (same.length === 1 && only !== undefined) return [only.resource];
+    const variants = [...Map.groupBy(same, ({ resource }) => contentKey(resource)).values()];
+    return variants.flatMap((variant) => merged(variant, variants.length === 1));
+  });
+}
+
+/** The rule on all of the listeners, which have it alike. */
+function merged(variant: readonly ListenedRule[], isOnly: boolean): readonly RouteResource[] {
+  const [first] = variant;
+  if (first === undefined) return [];
+  const { resource, listener } = first;
+  const listeners = variant.flatMap((each) => each.resource.listeners);
+  const ids = resource.ids?.map((id) => (isOnly ? id : `${id}-${listener}`));
+  return [{ ...resource, listeners, ...(ids === undefined ? {} : { ids }) }];
+}
+
+function originKey({ file, document, path }: Origin): string {
+  return `${file} ${document} ${path.join("/")}`;
+}
+
+/** What a rule does, as text. */
+function contentKey({ matches, policies, backends }: RouteResource): string {
+  return JSON.stringify([matches, policies, backends], (_, value: unknown) =>
+    value instanceof Map ? [...value] : value,
+  );
+}

@@ -1,0 +1,64 @@
+import { didYouMean, message } from "./message.ts";
+
+/** Logs that can't be as configured. */
+export const logMessages = {
+  "unknown-log-field": message<{
+    name: string;
+    suggestion: string | undefined;
+    known: string;
+  }>({
+    severity: "error",
+    text: ({ name }) => `access lines have no field "${name}"`,
+    hint: ({ suggestion, known }) => didYouMean(suggestion) ?? `fields of every line: ${known}`,
+    explanation:
+      "`remove` leaves fields out of access lines. A misspelled name would leave nothing out, and what should not be " +
+      "logged would be.",
+  }),
+  "log-field-name": message<{ name: string }>({
+    severity: "error",
+    text: ({ name }) => `"${name}" can't be the name of a log field`,
+    hint: () => 'use letters, digits, "_", "-", ".", "/", ":" and "@", such as "user.team"',
+    explanation:
+      "In text lines a field is NAME=VALUE between blanks: a name with blanks, quotes or `=` could be read as something " +
+      "else.",
+  }),
+  "duplicate-log-field": message<{ name: string }>({
+    severity: "error",
+    text: ({ name }) => `the log field "${name}" is added twice`,
+    hint: () => "remove one of them",
+    explanation: "A line has one field of a name, so one of the two expressions would never count.",
+  }),
+  "log-body": message<{ name: string }>({
+    severity: "error",
+    text: ({ name }) => `"${name}" can't be read for the access log`,
+    hint: () => "log a header, a claim or a field of the MCP or LLM call instead",
+    explanation:
+      "A line is written when all is over; by then bodies have passed through and are gone. Holding every body for the " +
+      "log would cost its memory on each request, and bodies hold what must not be in logs.",
+  }),
+  "log-level": message<{ word: string; levels: string }>({
+    severity: "error",
+    text: ({ word }) => `"${word}" is no log level`,
+    hint: ({ levels }) => `levels: ${levels}; of one part of the log: request=warn`,
+    explanation:
+      "Log levels are written as RUST_LOG has them: a level for everything, and levels of single parts, between commas " +
+      "(`info,request=off,connection=debug`). Spans and fields of spans do not exist here.",
+  }),
+  "log-module": message<{ module: string; suggestion: string | undefined; known: string }>({
+    severity: "error",
+    text: ({ module }) => `the log has no part "${module}"`,
+    hint: ({ suggestion, known }) => didYouMean(suggestion) ?? `parts: ${known}`,
+    explanation:
+      "`request` are the lines of requests, `gateway` is what the process says of itself, `connection` (at `debug`) why " +
+      "connections were broken off. Names of the reference's modules and libraries stand for the part that does their " +
+      "work; any other name would silently set nothing.",
+  }),
+  "log-credential": message<{ what: string; field: string }>({
+    severity: "warning",
+    text: ({ what, field }) => `the log field "${field}" would show ${what}, which may be a secret`,
+    hint: () => "log what a policy found out instead: jwt.sub, basicAuth.username, request.path",
+    explanation:
+      "Whoever reads the log could use what stands in it: tokens, keys, cookies and query strings are left out of access " +
+      "lines for that reason. A header or a query string that an expression adds is written as it is.",
+  }),
+};

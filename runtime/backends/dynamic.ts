@@ -1,0 +1,111 @@
+import { createHmac } from "node:crypto";
+import type { GatewayContext } from "../gateway/context.ts";
+import { openUpstream } from "../http/client.ts";
+import type { Exchange } from "../http/exchange.ts";
+import { refuse } from "../http/refuse.ts";
+import type { Upstream, UpstreamSettings } from "../http/upstream.ts";
+import { AddressRules } from "./address-rules.ts";
+import { type AddressCheck, addressRefusal, checkedLookup } from "./checked-address.ts";
+import { type Destination, isAddress, type NoDestination, readDestination } from "./destination.ts";
+import { forbidden } from "./relay.ts";
+
+/** A backend whose host each request chooses: how every one of them is reached. */
+export interface DestinationSettings extends Omit<UpstreamSettings, "url"> {
+  readonly scheme: "http" | "https";
+  /** The port of a request that names none. */
+  readonly port: number;
+  /** Addresses and ranges that may be reached although they are not public. */
+  readonly allowPrivate: readonly string[];
+}
+
+/** Destinations whose connections are kept; the one that was asked for longest ago makes room. */
+const maxDestinations = 1000;
+
+/** The destinations of one backend, each with its pool of connections. */
+export class Destinations {
+  readonly settings: DestinationSettings;
+  readonly #rules: AddressRules;
+  readonly #upstreams: Map<string, Upstream> = new Map();
+  #mark: string | undefined;
+
+  constructor(settings: DestinationSettings) {
+    this.settings = settings;
+    this.#rules = new AddressRules(settings.allowPrivate);
+  }
+
+  /** The pool of a destination, or why it may not be reached. */
+  upstream({ host, port }: Destination, gateway: GatewayContext): Upstream | NoDestination {
+    const key = `${host}:${port}`;
+    const known = this.#upstreams.get(key);
+    const upstream = known ?? this.#open({ host, port }, { rules: this.#rules, gateway });
+    if ("fault" in upstream) return upstream;
+    // The last one in the map is the one that was used last.
+    if (known !== undefined) this.#upstreams.delete(key);
+    this.#upstreams.set(key, upstream);
+    if (this.#upstreams.size > maxDestinations) this.#closeOldest();
+    return upstream;
+  }
+
+  /** The gateway's name in Via: the same for all processes with one session key, and nobody else's. */
+  mark({ sessionKey }: GatewayContext): string {
+    const digest = () => createHmac("sha256", sessionKey).update("via").digest("hex");
+    this.#mark ??= `gwc-${digest().slice(0, 16)}`;
+    return this.#mark;
+  }
+
+  #open(destination: Destination, check: AddressCheck): Upstream | NoDestination {
+    const { scheme, port: _, allowPrivate: _ranges, ...settings } = this.settings;
+    const { host, port } = destination;
+    if (isAddress(destination)) {
+      const why = addressRefusal(host, port, check);
+      if (why !== undefined) return { fault: "forbidden", why };
+    }
+    const url = `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
+    // A name may look like an internationalised one (`xn--`) and be none.
+    if (!URL.canParse(url)) return { fault: "malformed", why: "this is no host name" };
+    return openUpstream({ url, ...settings }, checkedLookup(port, check));
+  }
+
+  #closeOldest(): void {
+    const [oldest] = this.#upstreams;
+    if (oldest === undefined) return;
+    this.#upstreams.delete(oldest[0]);
+    oldest[1].close();
+  }
+}
+
+/**
+ * The upstream that the request names: by what a policy made of its Host, else by its Host. Undefined: there is none that
+ * it may reach, and it was answered (400, or 403 with the reason in the log).
+ */
+export function chooseDestination(
+  exchange: Exchange,
+  destinations: Destinations,
+): Upstream | undefined {
+  const authority = exchange.forwardHost ?? exchange.host;
+  const chosen = readDestination(authority.toLowerCase(), destinations.settings.port);
+  const upstream = "fault" in chosen ? chosen : destinations.upstream(chosen, exchange.gateway);
+  if ("fault" in upstream) {
+    refuseDestination(exchange, upstream);
+    return undefined;
+  }
+  const mark = destinations.mark(exchange.gateway);
+  const via = exchange.header("via");
+  if (via?.includes(mark) === true) {
+    refuseDestination(exchange, { fault: "forbidden", why: "the request has been here before" });
+    return undefined;
+  }
+  // What was read is what the destination reads.
+  exchange.forwardHost = authority;
+  // RFC 9110 7.6.3: a proxy says that a request went through it, and so recognises one that comes back.
+  const hop = `${exchange.version.slice("HTTP/".length)} ${mark}`;
+  exchange.setRequestHeader("via", via === undefined ? hop : `${via}, ${hop}`);
+  return upstream;
+}
+
+function refuseDestination(exchange: Exchange, { fault, why }: NoDestination): void {
+  exchange.record.fields ??= new Map();
+  exchange.record.fields.set("error", why);
+  if (fault === "malformed") refuse(exchange, 400, "BadRequest", "no valid destination");
+  else refuse(exchange, forbidden.status, forbidden.reason, forbidden.message);
+}

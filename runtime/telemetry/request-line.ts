@@ -1,0 +1,84 @@
+import { jsonValue, type LogFormat, TimeText, textValue, visible } from "./log-line.ts";
+
+/** A line of the access log under construction; a field whose value is undefined is left out. Names need no quotes. */
+export interface RequestLine {
+  /** Any text. */
+  text(name: string, value: string | undefined): void;
+  /** Text of ours, which needs no quotes: an address, a version. */
+  plain(name: string, value: string): void;
+  number(name: string, value: number | undefined): void;
+  /** JSON text: an object or a list, a number, true, false or null. */
+  json(name: string, value: string): void;
+  /** Starts a new line. */
+  begin(): void;
+  /** The line, ended by a line feed. */
+  end(): string;
+}
+
+/** The lines of a format; one is made at a time. */
+export function requestLine(format: LogFormat): RequestLine {
+  return format === "json" ? new JsonLine() : new TextLine();
+}
+
+/** `TIME<TAB>info<TAB>request name=value ...` */
+class TextLine implements RequestLine {
+  readonly #time = new TimeText();
+  #line = "";
+
+  begin(): void {
+    this.#line = `${this.#time.format(Date.now())}\tinfo\trequest`;
+  }
+
+  text(name: string, value: string | undefined): void {
+    if (value !== undefined) this.#line += ` ${name}=${textValue(value)}`;
+  }
+
+  plain(name: string, value: string): void {
+    this.#line += ` ${name}=${value}`;
+  }
+
+  number(name: string, value: number | undefined): void {
+    if (value !== undefined) this.#line += ` ${name}=${value}`;
+  }
+
+  json(name: string, value: string): void {
+    this.#line += ` ${name}=${isWord.test(value) ? value : textValue(value)}`;
+  }
+
+  end(): string {
+    return `${this.#line}\n`;
+  }
+}
+
+/** A number, true, false, null. */
+const isWord = /^[\w.+-]+$/;
+
+/** One object a line, the same names. */
+class JsonLine implements RequestLine {
+  readonly #time = new TimeText();
+  #line = "";
+
+  begin(): void {
+    this.#line = `{"level":"info","time":"${this.#time.format(Date.now())}","scope":"request"`;
+  }
+
+  text(name: string, value: string | undefined): void {
+    if (value !== undefined) this.#line += `,"${name}":${jsonValue(value)}`;
+  }
+
+  plain(name: string, value: string): void {
+    this.#line += `,"${name}":"${value}"`;
+  }
+
+  number(name: string, value: number | undefined): void {
+    if (value !== undefined) this.#line += `,"${name}":${value}`;
+  }
+
+  json(name: string, value: string): void {
+    this.#line += `,"${name}":${visible(value)}`;
+  }
+
+  end(): string {
+    return `${this.#line}}\n`;
+  }
+}

@@ -1,0 +1,26 @@
+// Loaded before a gateway: names under `.test` are what GWC_TEST_NAMES says, each lookup the next of its addresses.
+// What stands in for a DNS server can't be a real one: the system's resolver asks only the servers of the machine.
+import dns from "node:dns";
+import { syncBuiltinESMExports } from "node:module";
+
+const names = JSON.parse(process.env.GWC_TEST_NAMES ?? "{}");
+const asked = new Map();
+const real = dns.lookup;
+
+dns.lookup = (name, options, done) => {
+  const answers = names[name] ?? (name.endsWith(".test") ? names["*"] : undefined);
+  if (answers === undefined) {
+    real(name, options, done);
+    return;
+  }
+  const turn = asked.get(name) ?? 0;
+  asked.set(name, turn + 1);
+  const found = answers[Math.min(turn, answers.length - 1)];
+  const list = [found]
+    .flat()
+    .map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
+  setImmediate(() =>
+    options.all ? done(null, list) : done(null, list[0].address, list[0].family),
+  );
+};
+syncBuiltinESMExports();

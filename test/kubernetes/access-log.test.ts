@@ -1,0 +1,61 @@
+import { expect, it } from "vitest";
+import { checkManifests, complaints } from "./manifests.ts";
+
+const gateway = (parameters: string): string => `
+{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: logged}, spec: {
+  gatewayClassName: gwc,
+  infrastructure: {parametersRef: {group: gwc.dev, kind: GatewayParameters, name: own}},
+  listeners: [{name: web, port: 8081, protocol: HTTP}]}}
+---
+{apiVersion: gwc.dev/v1alpha1, kind: GatewayParameters, metadata: {name: own}, spec: {${parameters}}}
+`;
+
+const policy = (name: string, age: string, accessLog: string): string => `
+{apiVersion: gwc.dev/v1alpha1, kind: GatewayPolicy,
+  metadata: {name: ${name}, creationTimestamp: "${age}"}, spec: {
+  targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: logged}],
+  frontend: {accessLog: {${accessLog}}}}}
+`;
+
+function accessLogOf(...documents: readonly string[]) {
+  const checked = checkManifests(documents.join("\n---\n"));
+  const { program } = checked;
+  if (program === undefined) throw new Error(complaints(checked).join("\n"));
+  const { filter, fields } = program.accessLog ?? {};
+  return {
+    filter: filter?.source,
+    usual: fields?.usual,
+    without: fields?.without,
+    added: fields?.added.map(({ name, value }) => `${name}: ${value.source}`),
+  };
+}
+
+it("a GatewayPolicy says which requests have a line, and what it holds", () => {
+  const own = policy(
+    "p",
+    "2026-01-01T00:00:00Z",
+    "filter: 'response.code > 399', attributes: {remove: [jwt.sub, http.version], add: [{name: team, expression: jwt.team}]}",
+  );
+  expect(accessLogOf(gateway(""), own)).toEqual({
+    filter: "response.code > 399",
+    usual: expect.not.arrayContaining(["http.version"]),
+    without: ["jwt.sub"],
+    added: ["team: jwt.team"],
+  });
+});
+
+it("its filter and fields come over those of the raw configuration", () => {
+  const raw =
+    "rawConfig: {config: {logging: {filter: 'true', fields: {remove: [route], add: {a: '1', b: '1'}}}}}";
+  const own = policy(
+    "p",
+    "2026-01-01T00:00:00Z",
+    "attributes: {remove: [b], add: [{name: a, expression: '2'}]}",
+  );
+  expect(accessLogOf(gateway(raw))).toMatchObject({ filter: "true", added: ["a: 1", "b: 1"] });
+  expect(accessLogOf(gateway(raw), own)).toMatchObject({
+    filter: "true",
+    usual: expect.not.arrayContaining(["route"]),
+    added: ["a: 2"],
+  });
+});

@@ -1,0 +1,94 @@
+import { execFileSync } from "node:child_process";
+import path from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { customResourceDefinitions } from "../../compiler/1-parse/kubernetes/crd.ts";
+import { kinds } from "../../compiler/1-parse/kubernetes/kinds.ts";
+import { withoutAliases } from "../../compiler/1-parse/kubernetes/spellings.ts";
+import type { ConfigValue } from "../../compiler/1-parse/values.ts";
+import { boundDocument, boundTables } from "./bounds/tables.ts";
+import { isGood } from "./shapes.ts";
+
+/** What Kubernetes says against the definitions, and against each object. */
+interface Verdict {
+  readonly definitions: readonly (readonly string[])[];
+  readonly objects: readonly (readonly string[])[];
+}
+
+/** Asks the API server's own code (apiserver/main.go): shapes, and rules with their cost. */
+function judge(
+  definitions: readonly object[],
+  objects: readonly { readonly kind: string; readonly object: unknown }[],
+): Verdict {
+  const folder = path.join(import.meta.dirname, "apiserver");
+  const input = JSON.stringify({ definitions, objects });
+  const text = execFileSync("go", ["run", "."], {
+    cwd: folder,
+    input,
+    env: { ...process.env, GOFLAGS: "-p=1" },
+    maxBuffer: 100_000_000,
+    encoding: "utf8",
+  });
+  // What the program writes.
+  return JSON.parse(text) as Verdict;
+}
+
+const cases = boundTables.flatMap((table) =>
+  table.bounds.flatMap(([field, good, bad]) =>
+    [good, bad].map((value, index) => ({
+      kind: table.kind,
+      field: `${field} (${index === 0 ? "good" : "bad"})`,
+      object: boundDocument(table, field, value),
+    })),
+  ),
+);
+
+/** The definitions have one spelling of each field. */
+function canonical(kind: string, object: unknown): unknown {
+  // Plain data of a test.
+  return withoutAliases(object as ConfigValue, kinds.find((row) => row.kind === kind)?.schema());
+}
+
+/** The first build takes minutes, and needs the Go module proxy. */
+const isAsked = process.env.GWC_LONG_TESTS === "1" && hasGo();
+
+function hasGo(): boolean {
+  try {
+    execFileSync("go", ["version"]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe.runIf(isAsked)("the API server's own validation (GWC_LONG_TESTS=1, needs Go)", () => {
+  let verdict: Verdict;
+  const definitions = customResourceDefinitions();
+
+  beforeAll(() => {
+    const objects = cases.map(({ kind, object }) => ({ kind, object: canonical(kind, object) }));
+    verdict = judge(definitions, objects);
+  }, 900_000);
+
+  it("takes the definitions: structural, every rule compiles and is cheap enough", () => {
+    expect(verdict.definitions).toEqual(definitions.map(() => []));
+  });
+
+  it("agrees with gwc about the last good and the first bad value of every field", () => {
+    const differences = cases.flatMap(({ kind, field, object }, index) => {
+      const own = isGood(kind, object);
+      const theirs = verdict.objects[index] ?? [];
+      if (own.isGood === (theirs.length === 0)) return [];
+      return [`${kind} ${field}: gwc ${own.said.join("; ") || "takes it"}, Kubernetes ${theirs}`];
+    });
+    expect(differences).toEqual([]);
+  });
+
+  it("refuses a definition whose rule does not compile", () => {
+    const [first] = JSON.parse(JSON.stringify(definitions)) as {
+      spec: { versions: [{ schema: { openAPIV3Schema: { properties: { spec: object } } } }] };
+    }[];
+    const schema = first?.spec.versions[0].schema.openAPIV3Schema.properties.spec;
+    Object.assign(schema ?? {}, { "x-kubernetes-validations": [{ rule: "self.nothing" }] });
+    expect(judge([first ?? {}], []).definitions[0]?.join()).toContain("undefined field");
+  });
+});
