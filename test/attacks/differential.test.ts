@@ -83,7 +83,7 @@ test("requests reach the origin as they were sent, and their answers come back i
       expectMatched(seen, answers);
       expect(origin.faults).toEqual([]);
     }),
-    { seed: 5, numRuns: RUNS, endOnFailure: true, path: process.env.P ?? "" },
+    { seed: 5, numRuns: RUNS },
   );
 }, 600_000);
 
@@ -96,8 +96,7 @@ test("a small change is read as an independent parser reads it, or refused", asy
       const whole = read.requests.length + (read.fault === undefined ? 0 : 1);
       const { seen, answers } = await run(gateway.port, origin, script, whole);
       const isRefused = seen.length < read.requests.length || read.fault !== undefined;
-      const sent = JSON.stringify(script.pieces);
-      expect(seen.map(meaning), sent).toEqual(read.requests.slice(0, seen.length).map(meaning));
+      expect(seen.map(meaning)).toEqual(read.requests.slice(0, seen.length).map(meaning));
       expectMatched(seen, answers);
       const rest = answers.slice(seen.length);
       expect(rest.every(({ status }) => status >= 400 && status < 500)).toBe(true);
@@ -107,7 +106,7 @@ test("a small change is read as an independent parser reads it, or refused", asy
       expect(origin.faults).toEqual([]);
       if (isRefused) refused += 1;
     }),
-    { seed: 5, numRuns: RUNS, endOnFailure: true, path: process.env.P ?? "" },
+    { seed: 5, numRuns: RUNS },
   );
   // Both kinds must have been tried.
   expect(refused).toBeGreaterThan(RUNS / 10);
