@@ -1,4 +1,5 @@
-import type { RequestVariables } from "../cel/variables.ts";
+import type { ClientCertificate, RequestVariables } from "../cel/variables.ts";
+import { clientCertificate } from "./client-certificate.ts";
 import { type HeaderList, headerMap, headerValue, withoutHeader } from "./header-list.ts";
 import { endToEnd } from "./hop-by-hop.ts";
 import type { RequestFacts } from "./request-check.ts";
@@ -91,6 +92,10 @@ export class RequestHead implements RequestVariables {
 
   get remotePort(): number {
     return this.request.socket.remotePort ?? 0;
+  }
+
+  get clientCertificate(): ClientCertificate | undefined {
+    return clientCertificate(this.request.socket);
   }
 
   get requestHeaders(): HeaderList {
