@@ -120,6 +120,11 @@ export class RequestHead implements RequestVariables {
     this.#requestHeaders = [...this.#requestHeaders, name, value];
   }
 
+  replaceRequestHeaders(headers: HeaderList): void {
+    const host = this.header("host");
+    this.#requestHeaders = host === undefined ? headers : ["host", host, ...headers];
+  }
+
   removeRequestHeader(name: string): void {
     this.#requestHeaders = withoutHeader(this.#requestHeaders, name);
   }
