@@ -198,6 +198,18 @@ export const kubernetesMessages = {
     text: ({ what }) => `no ${what} has these labels`,
     explanation: "A selector that selects nothing has no effect.",
   }),
+  "target-without-port": message<{ service: string; ports: number }>({
+    severity: "error",
+    text: ({ service, ports }) =>
+      ports === 0
+        ? `${service} is selected as an MCP server, but has no port`
+        : `${service} is selected as an MCP server, but none of its ${ports} ports says that it speaks MCP`,
+    hint: ({ ports }) =>
+      ports === 0 ? undefined : "set appProtocol: gwc.dev/mcp (or gwc.dev/mcp-sse) on the port",
+    explanation:
+      "A selected Service is reached at its only port, or at those whose `appProtocol` ends in `/mcp` (streamable HTTP) or " +
+      "`/mcp-sse`. Leaving it out would hide its tools without a word.",
+  }),
   "targets-without-match": message<{ target: string }>({
     severity: "error",
     text: ({ target }) => `no Service matches the selector of the target "${target}"`,

@@ -148,9 +148,11 @@ export const referenceMessages = {
       "a dynamic backend goes where the request says.",
   }),
   "no-weight": message<Record<never, never>>({
-    severity: "error",
-    text: () => "no backend of this route has a weight above zero",
-    explanation: "Every request of the route would fail: no backend takes a share of them.",
+    severity: "warning",
+    text: () => "no backend of this route has a weight above zero: every request is answered 500",
+    hint: () => "give one of them a weight",
+    explanation:
+      "Weights are shares of the requests. Without any there is nobody to pass them on to (Gateway API).",
   }),
   "needs-host-backend": message<{ policy: string }>({
     severity: "error",

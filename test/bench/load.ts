@@ -1,11 +1,11 @@
-import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
+import { json } from "node:stream/consumers";
 
 // A load generator: `node load.ts PORT SECONDS CONNECTIONS`, with a JSON list of requests on stdin. Each connection sends
 // the next one of them, in turns, when its answer is complete; an answer below 400 is a good one. Prints {"answers": n, "failures": n, "latencies": {...}} of its run.
 
 const [port = "", seconds = "", connections = ""] = process.argv.slice(2);
-const texts: readonly string[] = JSON.parse(readFileSync(0, "utf8"));
+const texts = (await json(process.stdin)) as readonly string[];
 const requests = texts.map((text) => Buffer.from(text, "latin1"));
 let asked = 0;
 const latencies: number[] = [];

@@ -165,15 +165,15 @@ function reportWithoutEffect(
   gateways: readonly ManifestOf<"Gateway">[],
 ): void {
   if (gateways.some(({ spec }) => spec === undefined)) return;
-  const targeted = new Set([...policyIndex.values()].flat().map(({ source }) => titleOf(source)));
+  const targeted = new Set([...policyIndex.values()].flat().map(({ source }) => source));
   for (const policy of [...inventory.all("GatewayPolicy"), ...inventory.all("BackendTLSPolicy")]) {
     const title = titleOf(policy);
-    if (policy.spec === undefined || effective.has(title)) continue;
+    if (policy.spec === undefined || effective.has(policy)) continue;
     const isEmpty = !["frontend", "traffic", "backend", "validation"].some((name) =>
       Object.hasOwn(policy.spec ?? {}, name),
     );
     // One whose targets could not be found has been reported.
-    if (!targeted.has(title) && !isEmpty) continue;
+    if (!targeted.has(policy) && !isEmpty) continue;
     diagnostics.report("policy-without-effect", keyOf(below(policy.origin, "spec")), {
       policy: title,
     });
