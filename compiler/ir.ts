@@ -73,9 +73,9 @@ export interface LateVariable {
 /** A text that is known at build time, or read at start. */
 export type Text = string | LateText;
 
-/** KEY of a mounted Secret or ConfigMap, as NAME/KEY. */
+/** KEY of a mounted Secret or ConfigMap, as NAME/KEY; or the path of another file. */
 export interface MountedFile {
-  readonly kind: "secret" | "configMap";
+  readonly kind: "secret" | "configMap" | "path";
   readonly file: string;
 }
 
