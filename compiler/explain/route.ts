@@ -6,6 +6,7 @@ import { trafficOf } from "../2-resolve/kubernetes/traffic.ts";
 import type { Checked } from "../compile.ts";
 import type { Origin } from "../diagnostics.ts";
 import type { RouteNode, TcpRouteNode } from "../ir.ts";
+import type { Manifest } from "../manifests.ts";
 import { allRoutes } from "../program-routes.ts";
 import { locate, type SourceFile, valueAt } from "../source.ts";
 
@@ -40,7 +41,7 @@ export interface ExplainedValue {
 }
 
 /**
- * What holds for a route: NAMESPACE/NAME of an HTTPRoute (`default` when it has no namespace), or the name of a
+ * What holds for a route: NAMESPACE/NAME of a route (`default` when it has no namespace), or the name of a
  * standalone file's route; of all its rules, or the one of that name or index. Empty when there is no such route.
  */
 export function explainRoute(
@@ -59,9 +60,10 @@ export function explainRoute(
       .map(({ route, listener }) => explainNode(route, listener, files));
   }
   const [namespace, short] = name.includes("/") ? name.split("/") : ["default", name];
-  const route = cluster.inventory.find("HTTPRoute", namespace ?? "", short ?? "");
-  if (route === undefined) return [];
-  return trafficOf(cluster, route)
+  return EXPLAINED.flatMap(
+    (kind) => cluster.inventory.find(kind, namespace ?? "", short ?? "") ?? [],
+  )
+    .flatMap((route) => trafficOf(cluster, route))
     .filter((each) => rule === undefined || rule === ruleName(each) || rule === String(each.index))
     .map((each) => explainTraffic(each, cluster, files));
 }
@@ -71,8 +73,13 @@ export function routeNames(checked: Checked): readonly string[] {
   const { cluster } = checked;
   if (cluster === undefined)
     return checked.programs.flatMap(allRoutes).map(({ route }) => route.name);
-  return cluster.inventory.all("HTTPRoute").map(({ namespace, name }) => `${namespace}/${name}`);
+  return EXPLAINED.flatMap((kind): readonly Manifest[] => cluster.inventory.all(kind)).map(
+    ({ namespace, name }) => `${namespace}/${name}`,
+  );
 }
+
+/** The kinds of routes that are built. */
+const EXPLAINED = ["HTTPRoute", "TLSRoute", "TCPRoute"] as const;
 
 /** Where a thing stands, as FILE:LINE:COLUMN. */
 export function placeText(origin: Origin, files: readonly SourceFile[]): string {

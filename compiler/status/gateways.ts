@@ -1,6 +1,6 @@
+import { routeKinds } from "../2-resolve/kubernetes/attach.ts";
 import type { Cluster } from "../2-resolve/kubernetes/gateways.ts";
-import type { ClusterListener } from "../2-resolve/kubernetes/listeners.ts";
-import type { Manifest, ManifestOf } from "../manifests.ts";
+import type { ListenerSpec, Manifest, ManifestOf } from "../manifests.ts";
 import { type Condition, fails, holds, type Problem, within } from "./conditions.ts";
 
 /** The status of a Gateway or ListenerSet: its own conditions, and those of its listeners. */
@@ -27,11 +27,11 @@ export function gatewayStatus(
       : fails("Programmed", "Invalid", errors);
   return {
     conditions: [accepted, programmed],
-    listeners: (manifest.spec?.listeners ?? []).map(({ name, protocol, port }, index) => ({
-      name,
-      ...(manifest.kind === "ListenerSet" ? { port } : {}),
-      supportedKinds: supportedKinds(protocol),
-      attachedRoutes: attachedRoutes(manifest, name, cluster),
+    listeners: (manifest.spec?.listeners ?? []).map((listener, index) => ({
+      name: listener.name,
+      ...(manifest.kind === "ListenerSet" ? { port: listener.port } : {}),
+      supportedKinds: supportedKinds(listener),
+      attachedRoutes: attachedRoutes(manifest, listener.name, cluster),
       conditions: listenerConditions(within(errors, "spec", "listeners", index)),
     })),
   };
@@ -83,9 +83,10 @@ const CONFLICTS: Readonly<Record<string, string>> = {
   "protocol-conflict": "ProtocolConflict",
 };
 
-function supportedKinds(protocol: ClusterListener["spec"]["protocol"]): readonly object[] {
+function supportedKinds(listener: ListenerSpec): readonly object[] {
   const group = "gateway.networking.k8s.io";
-  return protocol === "HTTP" || protocol === "HTTPS" ? [{ group, kind: "HTTPRoute" }] : [];
+  const built = routeKinds(listener).filter((kind) => kind !== "GRPCRoute");
+  return listener.protocol === "UDP" ? [] : built.map((kind) => ({ group, kind }));
 }
 
 function attachedRoutes(owner: Manifest, name: string, { attachments }: Cluster): number {

@@ -1,6 +1,12 @@
 import { kindOf } from "../../1-parse/kubernetes/kinds.ts";
 import { below, type Origin } from "../../diagnostics.ts";
-import type { Manifest, ManifestOf, ParentReference, RouteKind } from "../../manifests.ts";
+import type {
+  ListenerSpec,
+  Manifest,
+  ManifestOf,
+  ParentReference,
+  RouteKind,
+} from "../../manifests.ts";
 import type { MessageParams } from "../../messages.ts";
 import { intersectHostnames } from "../hostnames.ts";
 import { type Inventory, titleOf } from "./inventory.ts";
@@ -48,6 +54,25 @@ export function attach(
     seen.add(resource.key);
     return true;
   });
+}
+
+/** Whether a route is of connections, whose bytes are passed on. */
+export function isStream({ kind }: Manifest): boolean {
+  return kind === "TCPRoute" || kind === "TLSRoute";
+}
+
+/** The kinds of routes that a listener takes. */
+export function routeKinds({ protocol, tls }: ListenerSpec): readonly RouteKind[] {
+  switch (protocol) {
+    case "HTTP":
+    case "HTTPS":
+      return ["HTTPRoute", "GRPCRoute"];
+    case "TLS":
+      // Once TLS has ended, what was in it is a connection like any other.
+      return tls?.mode === "Passthrough" ? ["TLSRoute"] : ["TLSRoute", "TCPRoute"];
+    default:
+      return ["TCPRoute"];
+  }
 }
 
 /** The key of a parent in the map of listeners. */
@@ -137,15 +162,9 @@ function followParent(
 }
 
 function takesKind({ spec }: ClusterListener, { kind }: AnyRoute): boolean {
-  const usual: readonly string[] =
-    spec.protocol === "TLS"
-      ? ["TLSRoute"]
-      : spec.protocol === "TCP"
-        ? ["TCPRoute"]
-        : ["HTTPRoute", "GRPCRoute"];
   const named = spec.allowedRoutes?.kinds ?? [];
   return (
-    usual.includes(kind) &&
+    routeKinds(spec).includes(kind) &&
     (named.length === 0 ||
       named.some((each) => kindOf(each.group ?? groupOf("HTTPRoute"), each.kind) === kind))
   );

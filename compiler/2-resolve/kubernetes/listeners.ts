@@ -1,4 +1,4 @@
-import { below, type Origin } from "../../diagnostics.ts";
+import { below, keyOf, type Origin } from "../../diagnostics.ts";
 import type { CertificateFiles } from "../../ir.ts";
 import type { ListenerSpec, ManifestOf, NamespaceRule } from "../../manifests.ts";
 import type { ListenerResource } from "../../resources.ts";
@@ -38,7 +38,8 @@ export function listenersOf(
         port: spec.port,
         portOrigin,
         hostname: spec.hostname ?? "*",
-        protocol: spec.protocol === "HTTPS" ? "HTTPS" : "HTTP",
+        // Nothing else has been let through.
+        protocol: spec.protocol === "UDP" ? "TCP" : spec.protocol,
         tls: certificateOf(spec, owner, gateway, origin, context),
         origin,
       };
@@ -111,13 +112,32 @@ function isLetIn(
 
 /** The mounted files of a listener's certificate. */
 function certificateOf(
-  { tls, protocol }: ListenerSpec,
+  { name, tls, protocol }: ListenerSpec,
   owner: ClusterListener["owner"],
   gateway: ManifestOf<"Gateway">,
   origin: Origin,
   context: ReferenceContext,
 ): CertificateFiles | undefined {
-  if (protocol !== "HTTPS" || tls === undefined) return undefined;
+  if (protocol === "HTTP" || protocol === "TCP") {
+    const at = keyOf(below(origin, "tls"));
+    if (tls !== undefined)
+      context.diagnostics.report("tls-unused", at, { listener: name, protocol });
+    return undefined;
+  }
+  if (tls?.mode === "Passthrough") {
+    const at = below(origin, "tls", "mode");
+    if (protocol === "TLS") return undefined;
+    context.diagnostics.report("https-passthrough", at, {});
+    // As far as the listener goes it has a certificate.
+    return { cert: "", key: "", isSecret: true };
+  }
+  if (tls?.certificateRefs?.[0] === undefined && protocol === "TLS") {
+    context.diagnostics.report("tls-missing", below(origin, "protocol"), {
+      listener: name,
+      protocol,
+    });
+  }
+  if (tls === undefined) return undefined;
   const place = below(origin, "tls", "certificateRefs");
   const [reference, second] = tls.certificateRefs ?? [];
   if (second !== undefined) {

@@ -1,14 +1,11 @@
 import { below, Diagnostics } from "../../diagnostics.ts";
-import type { ManifestOf } from "../../manifests.ts";
+import type { AnyRoute } from "./attach.ts";
 import type { Traffic } from "./effective.ts";
 import type { Cluster } from "./gateways.ts";
 import { ruleBackends, rulesOf } from "./http-routes.ts";
 
 /** The traffic of a route: each of its rules on each of its listeners. */
-export function trafficOf(
-  { attachments, context }: Cluster,
-  route: ManifestOf<"HTTPRoute">,
-): readonly Traffic[] {
+export function trafficOf({ attachments, context }: Cluster, route: AnyRoute): readonly Traffic[] {
   // What is wrong with the backends has been reported already.
   const quiet = { ...context, diagnostics: new Diagnostics() };
   return attachments
