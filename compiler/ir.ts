@@ -237,9 +237,22 @@ export interface ListenerNode {
   /** `api.example.com`, `*.example.com`, or `*`. */
   readonly hostname: string;
   readonly tls: CertificateFiles | undefined;
+  /** What happens to its requests before their route is chosen; undefined: nothing. */
+  readonly preRouting: PreRoutingNode | undefined;
   readonly routes: readonly RouteNode[];
   /** The routing decision: entries in order of precedence, grouped by the hostname they need. */
   readonly table: readonly HostEntries[];
+  readonly origin: Origin;
+}
+
+/** The policies of a listener that run before the route is chosen, and may change which one it is. */
+export interface PreRoutingNode {
+  /** Unique in the program, an identifier: the function that runs them and, in kebab-case, its file. */
+  readonly id: string;
+  /** In request order. */
+  readonly policies: readonly PolicyUse[];
+  /** The last of them answers every request: there is no table behind them. */
+  readonly isFinal: boolean;
   readonly origin: Origin;
 }
 

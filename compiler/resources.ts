@@ -43,6 +43,8 @@ export interface ListenerResource {
   readonly hostname: string;
   readonly protocol: "HTTP" | "HTTPS" | "TLS" | "TCP";
   readonly tls: ListenerTlsResource | undefined;
+  /** What happens before the route is chosen. */
+  readonly policies: readonly PolicyConfig[];
   readonly origin: Origin;
 }
 

@@ -87,9 +87,9 @@ const USUAL: Readonly<Record<LineField, Code>> = {
   route: code`line.text("route", record.route);`,
   endpoint: code`line.text("endpoint", record.upstream);`,
   "src.addr": code`line.plain("src.addr", \`\${request.remoteAddress}:\${request.remotePort}\`);`,
-  "http.method": code`line.text("http.method", request.method);`,
-  "http.host": code`line.text("http.host", request.host);`,
-  "http.path": code`line.text("http.path", request.path);`,
+  "http.method": code`line.text("http.method", request.asSent.method);`,
+  "http.host": code`line.text("http.host", request.asSent.host);`,
+  "http.path": code`line.text("http.path", ${imported("gwc/runtime/http/path", "pathIn")}(request.asSent.target));`,
   "http.version": code`line.plain("http.version", request.version);`,
   "http.status": code`line.number("http.status", status);`,
   reason: code`line.text("reason", record.reason);`,
@@ -165,7 +165,7 @@ function locals(variables: readonly string[]): readonly Code[] {
           code`const { ${join(
             noted.map((each) => name(each)),
             ", ",
-          )} } = ${imported(VALUES, "logVariables")}(request);`,
+          )} } = request.established;`,
         ]),
   ];
 }

@@ -13,6 +13,8 @@ export interface MainNames {
 export interface ListenerNames {
   readonly handler: string;
   readonly table: string;
+  /** What chooses the route behind the listener's policies. */
+  readonly router: string;
 }
 
 /** Of one port. */
@@ -46,7 +48,8 @@ export function mainNames({ binds, tcp }: Program): MainNames {
   const listeners = new Map(
     ids.map((id, index) => {
       const handler = handlers[index] ?? id;
-      return [id, { handler, table: take(`${handler}Routes`) }];
+      const router = `route${handler.charAt(0).toUpperCase()}${handler.slice(1)}`;
+      return [id, { handler, table: take(`${handler}Routes`), router: take(router) }];
     }),
   );
   return { listeners, ports, declared: [...taken] };

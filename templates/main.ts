@@ -14,15 +14,19 @@ export interface MainContext {
   readonly trace: Trace;
   /** The path of a route's module, from `main.ts`: `./routes/tools.ts`. */
   readonly routePath: (route: string) => string;
+  /** The same of a module of a listener's policies: `./listeners/shop-policies.ts`. */
+  readonly listenerPath: (policies: string) => string;
 }
 
 /** `main.ts`: which request goes to which route, and the gateway that the runtime starts. */
 export function mainModule(program: Program, context: MainContext): PrintedModule {
   const names = mainNames(program);
-  const routes = [...program.binds, ...program.tcp].flatMap(({ listeners }) =>
-    listeners.flatMap((each): readonly { readonly id: string }[] => each.routes),
-  );
-  const expressions = new Expressions([...names.declared, ...routes.map(({ id }) => id)]);
+  const listeners = program.binds.flatMap((bind) => bind.listeners);
+  const modules: readonly { readonly id: string }[] = [
+    ...listeners.flatMap(({ preRouting, routes }) => [...routes, preRouting ?? []].flat()),
+    ...program.tcp.flatMap((bind) => bind.listeners.flatMap(({ routes }) => routes)),
+  ];
+  const expressions = new Expressions([...names.declared, ...modules.map(({ id }) => id)]);
   const functions = program.binds.flatMap((bind) =>
     bindFunctions(bind, { ...context, names, expressions }),
   );

@@ -38,9 +38,11 @@ export function readStandalone(
     bind.listeners.forEach((listener, listenerIndex) => {
       const at = below(origin, "binds", bindIndex, "listeners", listenerIndex);
       const key = `${bindIndex}/${listenerIndex}`;
-      listeners.push(
-        readListener(listener, key, bind.port, below(origin, "binds", bindIndex, "port"), at),
-      );
+      const portOrigin = below(origin, "binds", bindIndex, "port");
+      listeners.push({
+        ...readListener(listener, key, bind.port, portOrigin, at),
+        policies: readPolicies(listener.policies ?? {}, below(at, "policies"), diagnostics),
+      });
       listener.routes?.forEach((route, index) => {
         routes.push(readRoute(route, key, below(at, "routes", index), diagnostics));
       });
@@ -78,6 +80,7 @@ interface ListenerConfig {
   readonly hostname?: string;
   readonly protocol?: ListenerResource["protocol"];
   readonly tls?: ListenerTlsConfig;
+  readonly policies?: Readonly<Record<string, ConfigValue>>;
   readonly routes?: readonly RouteConfig[];
   readonly tcpRoutes?: readonly TcpRouteConfig[];
 }
@@ -121,7 +124,7 @@ function readListener(
   port: number,
   portOrigin: Origin,
   origin: Origin,
-): ListenerResource {
+): Omit<ListenerResource, "policies"> {
   const hostname = listener.hostname ?? "*";
   return {
     key,

@@ -56,7 +56,7 @@ const RESERVED = new Set(
     "private protected public return static super switch this throw true try typeof undefined var void while with " +
     "yield destinations exchange jwt mcp request env file path hostname backend upstream pages cors jwtAuth mcpAuthentication oauth " +
     "csrf apiKeys apiKey basicAuth passwords timeout retry mirror upstreams perSecond perMinute perHour perInterval requestChanges responseChanges metadata " +
-    "requestHeaders responseHeaders location target answer isAuthorized mayUse enter notFound startGateway " +
+    "findToken findApiKey findLogin requestHeaders responseHeaders location target answer isAuthorized mayUse enter notFound startGateway " +
     "isUnder holds queryValue misdirected compilePattern matchesWhole matchesPart file secretFile routeTable onHost " +
     "exactPath pathPrefix pathPattern toRoute lookUp hostTable valueForHost"
   ).split(" "),

@@ -16,6 +16,7 @@ import {
 import { certificateOf, resolveTls } from "./listener-tls.ts";
 import { checkListeners } from "./listeners.ts";
 import { Names } from "./names.ts";
+import { reachedRoutes, resolvePreRouting } from "./pre-routing.ts";
 import { type ResolvedRoute, type RouteContext, resolveHostnames, resolveRoute } from "./routes.ts";
 import { routingTable, type TableRoute } from "./table.ts";
 import { resolveTcpBinds } from "./tcp-binds.ts";
@@ -98,6 +99,7 @@ function resolveGateway(
     host,
     diagnostics,
     names: new Names(),
+    listeners: new Map(gateway.listeners.map((listener) => [listener.key, listener])),
     listenerNames: new Names(),
     resolvePath: (file) => (path.isAbsolute(file) ? file : path.join(folder, file)),
   };
@@ -123,11 +125,14 @@ function resolveGateway(
   };
 }
 
-/** The headers that API keys stand in. */
+/** The headers that credentials stand in. */
 function keyHeaders(binds: readonly BindNode[]): readonly string[] {
-  const routes = binds.flatMap(({ listeners }) => listeners.flatMap((each) => each.routes));
-  return routes.flatMap(({ policies }) =>
-    policies.flatMap((use) => (use.kind === "apiKey" ? [use.settings.place.header] : [])),
+  const listeners = binds.flatMap((bind) => bind.listeners);
+  const places = listeners.flatMap(({ preRouting, routes }) => [preRouting ?? [], routes]).flat();
+  return places.flatMap(({ policies }) =>
+    policies.flatMap(({ settings }) =>
+      "place" in settings && "header" in settings.place ? [settings.place.header] : [],
+    ),
   );
 }
 
@@ -156,11 +161,13 @@ function resolveBinds(
     tls: resolveTls(listeners, gateway.frontend.tls, context.diagnostics),
     listeners: listeners
       .map((listener) => {
-        const own = (byListener.get(listener.key) ?? []).flatMap(({ route, hostnames }) => {
+        const attached = byListener.get(listener.key) ?? [];
+        const preRouting = resolvePreRouting(listener, attached, context);
+        const own = reachedRoutes(listener, attached, context).flatMap(({ route, hostnames }) => {
           const names = resolveHostnames(hostnames, listener, route, context);
           return names.length === 0 ? [] : [{ ...resolveOnce(route), hostnames: names }];
         });
-        return resolveListener(listener, own, context);
+        return { ...resolveListener(listener, own, context), preRouting };
       })
       .sort((a, b) => compareHostnames(a.hostname, b.hostname)),
   }));
@@ -170,7 +177,7 @@ function resolveListener(
   listener: ListenerResource,
   routes: readonly TableRoute[],
   { diagnostics, listenerNames }: RouteContext,
-): ListenerNode {
+): Omit<ListenerNode, "preRouting"> {
   return {
     id: listenerNames.take(listener.name),
     name: listener.name,

@@ -134,7 +134,8 @@ function resolvePolicies(
     // Nothing else gets here: the front ends report what acts on requests.
     if (policy.kind !== "authorization") return [];
     const { config, origin } = policy;
-    const settings = policyOf("authorization").resolve(config, { ...context, origin, route });
+    const place = { phase: "PostRouting", route } as const;
+    const settings = policyOf("authorization").resolve(config, { ...context, ...place, origin });
     if (settings === undefined) return [];
     for (const { expression, origin: at } of settings.rules) {
       const unknown = expression.reads.find((path) => !KNOWN.includes(path.slice(0, 2).join(".")));

@@ -1,5 +1,6 @@
 import { accessLogModule } from "../../templates/access-log.ts";
 import { comment } from "../../templates/code.ts";
+import { listenerModule } from "../../templates/listener.ts";
 import { mainModule } from "../../templates/main.ts";
 import type { PrintedModule } from "../../templates/print.ts";
 import { routeModule } from "../../templates/route.ts";
@@ -14,7 +15,7 @@ import { inputNames } from "./input-names.ts";
 /** How much generated text says about where it comes from. */
 export type TraceLevel = "path" | "line" | "none";
 
-/** The program as TypeScript: `main.ts` and a module for each route. */
+/** The program as TypeScript: `main.ts`, a module for each route, then those of listeners that have policies. */
 export function emitModules(
   program: Program,
   trace: TraceLevel,
@@ -27,6 +28,14 @@ export function emitModules(
     inputs,
     trace: tracer,
     routePath: (route) => `./${routePath(route)}`,
+    listenerPath: (policies) => `./${listenerPath(policies)}`,
+  });
+  const listeners = program.binds.flatMap((bind) => bind.listeners);
+  const early = listeners.flatMap((listener) => {
+    const { preRouting } = listener;
+    if (preRouting === undefined) return [];
+    const path = listenerPath(preRouting.id);
+    return [listenerModule(listener, preRouting, { path, inputs, trace: tracer, maxBufferSize })];
   });
   const logged = loggedVariables(program);
   const routes = servedRoutes(program).map(({ route, listeners }) =>
@@ -45,7 +54,11 @@ export function emitModules(
   const { accessLog } = program;
   const log =
     accessLog === undefined ? [] : [accessLogModule(accessLog, { inputs, trace: tracer })];
-  return [main, ...routes, ...tcpRoutes, ...log];
+  return [main, ...routes, ...tcpRoutes, ...early, ...log];
+}
+
+function listenerPath(policies: string): string {
+  return `listeners/${kebabCase(policies)}.ts`;
 }
 
 /** The variables that the access log reads. */

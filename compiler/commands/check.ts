@@ -28,7 +28,12 @@ export async function checkFiles(
 /** `gateway.yaml: good, 2 routes, 3 policies` */
 function verdict(files: readonly string[], programs: readonly Program[]): string {
   const routes = programs.flatMap(allRoutes);
-  const policies = routes.reduce((count, { route }) => count + route.policies.length, 0);
+  const listeners = programs.flatMap(({ binds }) => binds.flatMap((bind) => bind.listeners));
+  const places = [
+    ...routes.map(({ route }) => route),
+    ...listeners.flatMap(({ preRouting }) => preRouting ?? []),
+  ];
+  const policies = places.reduce((count, place) => count + place.policies.length, 0);
   return `${files.join(", ")}: good, ${amount(routes.length, "route")}, ${amount(policies, "policy", "policies")}\n`;
 }
 

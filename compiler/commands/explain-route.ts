@@ -9,6 +9,7 @@ import {
   type RouteExplanation,
   routeNames,
 } from "../explain/route.ts";
+import type { ListenerNode } from "../ir.ts";
 import { nearest } from "../nearest.ts";
 import { examine } from "../report/examine.ts";
 import type { Arguments, CommandResult, Surroundings } from "./command.ts";
@@ -39,7 +40,16 @@ export function explainRequestCommand(
     return usage(`${options.file ?? "."} has mistakes`, "`gwc check` names them");
   const reached = reachedRoute(checked, method, new URL(target));
   if (reached.kind === "none") return { exitCode: 1, stderr: `${reached.reason}\n` };
-  return result(explanationsOf(reached.route.origin.path, reached, checked), options.format);
+  const found = result(explanationsOf(reached.route.origin.path, reached, checked), options.format);
+  return { ...found, ...rerouteNote(reached.listener) };
+}
+
+/** A request that is changed before its route is chosen may reach another one; only the gateway knows. */
+function rerouteNote({ name, preRouting }: ListenerNode): Pick<CommandResult, "stderr"> {
+  if (!preRouting?.policies.some(({ kind }) => kind === "transformations")) return {};
+  return {
+    stderr: `note: the listener ${name} transforms requests before routing, which may choose another route\n`,
+  };
 }
 
 /** `gwc explain out/x/routes/y.ts:30`: where generated code comes from. */
@@ -87,10 +97,11 @@ function explanationText({ route, rule, listener, backend, fields }: RouteExplan
   return [head, ...said].join("\n\n");
 }
 
-function fieldText({ field, values, overridden }: ExplainedField): string {
+function fieldText({ field, values, overridden, idle }: ExplainedField): string {
   const held = values.map((each) => `${sourceText(each)}\n${indented(each.value)}`);
   const lost = overridden.map((each) => `overrides ${sourceText(each)}`);
-  return [field, ...[...held, ...lost].map((part) => part.replace(/^/gm, "  "))].join("\n");
+  const head = idle === undefined ? field : `${field}  (does not act here: ${idle})`;
+  return [head, ...[...held, ...lost].map((part) => part.replace(/^/gm, "  "))].join("\n");
 }
 
 function sourceText({ source, level, at }: ExplainedValue): string {

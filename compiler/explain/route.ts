@@ -1,3 +1,4 @@
+import { whyIdle } from "../2-resolve/kubernetes/applicable.ts";
 import { effectivePolicy, partPolicy, type Traffic } from "../2-resolve/kubernetes/effective.ts";
 import type { Cluster } from "../2-resolve/kubernetes/gateways.ts";
 import { titleOf } from "../2-resolve/kubernetes/inventory.ts";
@@ -5,7 +6,7 @@ import type { EffectiveField, FieldValue } from "../2-resolve/kubernetes/merge.t
 import { trafficOf } from "../2-resolve/kubernetes/traffic.ts";
 import type { Checked } from "../compile.ts";
 import type { Origin } from "../diagnostics.ts";
-import type { RouteNode, TcpRouteNode } from "../ir.ts";
+import type { ListenerNode, PolicyUse, RouteNode, TcpListenerNode, TcpRouteNode } from "../ir.ts";
 import type { Manifest } from "../manifests.ts";
 import { allRoutes } from "../program-routes.ts";
 import { locate, type SourceFile, valueAt } from "../source.ts";
@@ -26,6 +27,8 @@ export interface ExplainedField {
   /** `traffic.cors`; of one target of a backend: `backend.mcp.authorization (target NAME)`. */
   readonly field: string;
   readonly values: readonly ExplainedValue[];
+  /** Why it does nothing for this traffic; absent when it acts. */
+  readonly idle?: string;
   readonly overridden: readonly ExplainedValue[];
 }
 
@@ -53,9 +56,7 @@ export function explainRoute(
   if (cluster === undefined) {
     return checked.programs
       .flatMap(allRoutes)
-      .flatMap(({ route, listeners }) =>
-        listeners.map(({ name: listener }) => ({ route, listener })),
-      )
+      .flatMap(({ route, listeners }) => listeners.map((listener) => ({ route, listener })))
       .filter(({ route }) => route.name === name || route.id === name)
       .map(({ route, listener }) => explainNode(route, listener, files));
   }
@@ -105,9 +106,10 @@ function explainTraffic(
     rule: ruleName(traffic),
     listener: `${listener.spec.name} of ${titleOf(listener.owner)}`,
     backend: backend?.manifest === undefined ? "none" : titleOf(backend.manifest),
-    fields: [...effectivePolicy(traffic, policyIndex), ...parts].map((field) =>
-      explainField(field, files),
-    ),
+    fields: [...effectivePolicy(traffic, policyIndex), ...parts].map((field) => {
+      const idle = whyIdle(field, traffic);
+      return { ...explainField(field, files), ...(idle === undefined ? {} : { idle }) };
+    }),
   };
 }
 
@@ -132,28 +134,34 @@ function explainField(
   };
 }
 
-/** A standalone file says each policy once, on the route. */
+/** A standalone file says each policy once: on the listener, for before routing, or on the route. */
 function explainNode(
   route: RouteNode | TcpRouteNode,
-  listener: string,
+  listener: ListenerNode | TcpListenerNode,
   files: readonly SourceFile[],
 ): RouteExplanation {
-  return {
-    route: route.name,
-    rule: "0",
-    listener,
-    backend: route.backends.map(({ kind }) => kind).join(", "),
-    fields: route.policies.map(({ kind, origin }) => ({
-      field: kind,
+  const said = (level: string, prefix: string, uses: readonly PolicyUse[]) =>
+    uses.map(({ kind, origin }) => ({
+      field: `${prefix}${kind}`,
       values: [
         {
           value: valueAt(origin, files),
           source: origin.file,
-          level: "route",
+          level,
           at: placeText(origin, files),
         },
       ],
       overridden: [],
-    })),
+    }));
+  const early = "preRouting" in listener ? listener.preRouting : undefined;
+  return {
+    route: route.name,
+    rule: "0",
+    listener: listener.name,
+    backend: route.backends.map(({ kind }) => kind).join(", "),
+    fields: [
+      ...said("listener", "PreRouting.", early?.policies ?? []),
+      ...said("route", "", route.policies),
+    ],
   };
 }

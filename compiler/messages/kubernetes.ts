@@ -147,6 +147,14 @@ export const kubernetesMessages = {
       "A route attaches to a listener when the listener allows its namespace and kind and their host names overlap " +
       "(Gateway API). A route that attaches nowhere is never reached, and nothing that stands on it is enforced.",
   }),
+  "wrong-route-kind": message<{ found: string; protocol: string; taken: readonly string[] }>({
+    severity: "warning",
+    text: ({ found, protocol }) => `a listener of ${protocol} takes no ${found}`,
+    hint: ({ taken }) => (taken.length === 0 ? undefined : `it can take ${taken.join(", ")}`),
+    explanation:
+      "`allowedRoutes.kinds` narrows the kinds that a listener's protocol carries. It adds none: routes of another kind " +
+      "do not attach (Gateway API: InvalidRouteKinds).",
+  }),
   "wrong-target": message<{ section: string; target: string; allowed: string }>({
     severity: "error",
     text: ({ section, target }) => `"${section}" can't target ${target}`,
@@ -154,6 +162,14 @@ export const kubernetesMessages = {
     explanation:
       "`frontend` acts on a Gateway's connections, `traffic` on requests of Gateways, listeners and routes, `backend` on " +
       "connections to backends. On any other target the section would do nothing.",
+  }),
+  "not-before-routing": message<{ field: string }>({
+    severity: "error",
+    text: ({ field }) => `"${field}" can't run before the route is chosen`,
+    hint: () => "leave out phase: PreRouting; it may stand on the Gateway all the same",
+    explanation:
+      "The policy is about the call of a backend, and which backend that is follows from the route. On a Gateway or a " +
+      "listener it holds for all of their routes, after one was chosen.",
   }),
   "wrong-phase": message<{ target: string }>({
     severity: "error",

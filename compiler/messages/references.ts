@@ -199,6 +199,14 @@ export const referenceMessages = {
       "published with the bundle.",
   }),
 
+  "credential-expression": message<{ variable: string }>({
+    severity: "error",
+    text: ({ variable }) => `"${variable}" is not known where a credential is looked for`,
+    hint: () => 'read "request" or "source"',
+    explanation:
+      "Who the client is follows from its credential, so an expression that finds the credential reads the request and " +
+      "the connection only.",
+  }),
   "absent-identity": message<{ variable: string; policies: string }>({
     severity: "warning",
     text: ({ variable, policies }) =>

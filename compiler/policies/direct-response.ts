@@ -30,8 +30,8 @@ declare module "../ir.ts" {
 export const directResponse: Policy<"directResponse"> = {
   kind: "directResponse",
   summary: "answers with a fixed status, headers and body; the route needs no backend",
-  scope: ["route"],
-  answers: true,
+  scope: ["listener", "route"],
+  answers: () => true,
   schema: object(
     {
       status: integer("The status.", 200, 599),

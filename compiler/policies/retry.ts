@@ -44,15 +44,11 @@ export const retry: Policy<"retry"> = {
     },
     { description: "Sends a failed request again." },
   ),
+  needs: "host",
   merge: "replace",
   read: readRetry,
   cluster: { field: "traffic.retry", ruleField: "retry", read: readRetry },
-  resolve: (config, context) => {
-    if (!context.route.isMcp) return config;
-    const at = { ...context.origin, part: "key" } as const;
-    context.diagnostics.report("needs-host-backend", at, { policy: "retry" });
-    return undefined;
-  },
+  resolve: (config) => config,
 };
 
 function readRetry(value: ConfigValue): PolicyConfigs["retry"] {

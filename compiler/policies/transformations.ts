@@ -24,7 +24,7 @@ export interface TransformNode {
   readonly add: readonly HeaderExpression[];
   readonly set: readonly HeaderExpression[];
   readonly remove: readonly string[];
-  /** `method`, `path`, `authority`, `status`. */
+  /** `method`, `path`, `authority`, `scheme`, `status`. */
   readonly pseudo: readonly HeaderExpression[];
   readonly body: CompiledExpression | undefined;
   readonly origin: Origin;
@@ -90,7 +90,7 @@ export const transformations: Policy<"transformations"> = {
   kind: "transformations",
   summary:
     "sets, adds and removes headers and replaces bodies of requests and answers, by CEL expressions",
-  scope: ["route"],
+  scope: ["listener", "route"],
   schema: object(
     {
       request: transformSchema("`:method`, `:path`, `:authority`", "Changes to the request."),
@@ -178,7 +178,7 @@ function readClusterTransform(given: ClusterTransform, origin: Origin): Transfor
 }
 
 const PSEUDO: Readonly<Record<"request" | "response", readonly string[]>> = {
-  request: [":method", ":path", ":authority"],
+  request: [":method", ":path", ":authority", ":scheme"],
   response: [":status"],
 };
 
@@ -209,7 +209,8 @@ function resolveTransform(
     body: body && compile(body),
     origin: below(origin, phase),
   };
-  if (route.isMcp && (body !== undefined || pseudo.length > 0)) {
+  const isEarlyRequest = context.phase === "PreRouting" && phase === "request";
+  if (route.isMcp && !isEarlyRequest && (body !== undefined || pseudo.length > 0)) {
     const at = body?.origin ?? pseudo[0]?.origin ?? origin;
     diagnostics.report("needs-host-backend", { ...at, part: "key" }, { policy: "transformations" });
     return undefined;

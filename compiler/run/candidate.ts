@@ -76,8 +76,10 @@ function routeCode({ program, modules }: Compiled): ReadonlyMap<string, string> 
   );
 }
 
-function mainCode({ modules }: Compiled): string {
-  return withoutComments(modules[0]?.text ?? "");
+/** What is no route's: the table, and what happens before it. */
+function mainCode({ program, modules }: Compiled): string {
+  const own = [...modules.slice(0, 1), ...modules.slice(1 + allRoutes(program).length)];
+  return own.map(({ text }) => withoutComments(text)).join("");
 }
 
 function ports({ program }: Compiled): readonly number[] {

@@ -1,5 +1,6 @@
-import { routeKinds } from "../2-resolve/kubernetes/attach.ts";
+import { GATEWAY_GROUP } from "../1-parse/kubernetes/kinds.ts";
 import type { Cluster } from "../2-resolve/kubernetes/gateways.ts";
+import { kindsTaken } from "../2-resolve/kubernetes/listeners.ts";
 import type { ListenerSpec, Manifest, ManifestOf } from "../manifests.ts";
 import { type Condition, fails, holds, type Problem, within } from "./conditions.ts";
 
@@ -32,7 +33,7 @@ export function gatewayStatus(
       ...(manifest.kind === "ListenerSet" ? { port: listener.port } : {}),
       supportedKinds: supportedKinds(listener),
       attachedRoutes: attachedRoutes(manifest, listener.name, cluster),
-      conditions: listenerConditions(within(errors, "spec", "listeners", index)),
+      conditions: listenerConditions(within(problems, "spec", "listeners", index)),
     })),
   };
 }
@@ -49,7 +50,9 @@ export function classStatus(problems: readonly Problem[]): object {
   };
 }
 
-function listenerConditions(errors: readonly Problem[]): readonly Condition[] {
+function listenerConditions(problems: readonly Problem[]): readonly Condition[] {
+  const errors = problems.filter(({ isError }) => isError);
+  const kinds = problems.filter(({ code }) => code === "wrong-route-kind");
   const conflicts = errors.filter(({ code }) => CONFLICTS[code] !== undefined);
   const references = errors.filter(({ path }) => path.includes("certificateRefs"));
   const others = errors.filter((each) => !conflicts.includes(each) && !references.includes(each));
@@ -69,9 +72,11 @@ function listenerConditions(errors: readonly Problem[]): readonly Condition[] {
           ),
           status: "True",
         },
-    references.length === 0
-      ? holds("ResolvedRefs", "ResolvedRefs")
-      : fails("ResolvedRefs", denied ? "RefNotPermitted" : "InvalidCertificateRef", references),
+    references.length > 0
+      ? fails("ResolvedRefs", denied ? "RefNotPermitted" : "InvalidCertificateRef", references)
+      : kinds.length > 0
+        ? fails("ResolvedRefs", "InvalidRouteKinds", kinds)
+        : holds("ResolvedRefs", "ResolvedRefs"),
     errors.length === 0
       ? holds("Programmed", "Programmed")
       : fails("Programmed", "Invalid", errors),
@@ -83,10 +88,11 @@ const CONFLICTS: Readonly<Record<string, string>> = {
   "protocol-conflict": "ProtocolConflict",
 };
 
+/** Of the kinds that it takes those whose data path is built. */
 function supportedKinds(listener: ListenerSpec): readonly object[] {
-  const group = "gateway.networking.k8s.io";
-  const built = routeKinds(listener).filter((kind) => kind !== "GRPCRoute");
-  return listener.protocol === "UDP" ? [] : built.map((kind) => ({ group, kind }));
+  return kindsTaken(listener)
+    .filter((kind) => kind !== "GRPCRoute")
+    .map((kind) => ({ group: GATEWAY_GROUP, kind }));
 }
 
 function attachedRoutes(owner: Manifest, name: string, { attachments }: Cluster): number {

@@ -19,7 +19,11 @@ export class Relay implements UpstreamHandler {
   }
 
   onHead(status: number, headers: readonly string[]): void {
-    this.#exchange.respondHead(status, endToEnd(headers, ""), contentLength(headers));
+    const { forwardMethod, asSent } = this.#exchange;
+    // The length that an answer to HEAD announces is not that of an answer to what the client asked.
+    const isBodiless = forwardMethod === "HEAD" && asSent.method !== "HEAD";
+    const length = isBodiless ? 0 : contentLength(headers);
+    this.#exchange.respondHead(status, endToEnd(headers, ""), length);
   }
 
   onData(chunk: Buffer): boolean {

@@ -1,11 +1,12 @@
 import type { ConnectionSettings } from "../http/connection-settings.ts";
 import type { Exchange } from "../http/exchange.ts";
-import type { ServerBehaviour } from "../http/server.ts";
+import type { ServerBehaviour } from "../http/server-behaviour.ts";
 import { AccessLog } from "../telemetry/access-log.ts";
 import { letsThrough } from "../telemetry/log-level.ts";
 import { LogWriter } from "../telemetry/log-writer.ts";
 import { Metrics } from "../telemetry/metrics.ts";
 import { ProcessLog } from "../telemetry/process-log.ts";
+import { onRemark } from "../telemetry/remarks.ts";
 import type { Gateway, TcpCommon } from "./definition.ts";
 import { drain } from "./drain.ts";
 import { type ProcessSettings, processSettings } from "./environment.ts";
@@ -59,6 +60,9 @@ class Running implements RunningGateway {
   #accessLog: AccessLog | undefined;
   #log: ProcessLog;
   #closing: Promise<void> | undefined;
+  /** When refused connections are told of again. */
+  #nextRefusal = 0;
+  readonly #forgetRemarks = onRemark((message) => this.#log.warn(message));
   /** Replacements happen one after the other. */
   #turn: Promise<void> = Promise.resolve();
 
@@ -134,6 +138,7 @@ class Running implements RunningGateway {
     this.#log.info("draining");
     await drain(this.#context, this.#listeners, this.#settings.drain);
     this.#log.info("ended");
+    this.#forgetRemarks();
     await this.#writer.close();
   }
 
@@ -146,6 +151,7 @@ class Running implements RunningGateway {
       malformed: () => {
         this.#metrics.malformed += 1;
       },
+      refused: () => this.#refused(connections),
       warn: (message) => this.#log.warn(message),
       broken: this.#log.connections,
     });
@@ -166,7 +172,8 @@ class Running implements RunningGateway {
     { logFormat }: ProcessSettings,
   ): readonly Endpoint[] {
     const common: TcpCommon = {
-      keepAlive: connections.keepAlive,
+      connections,
+      refused: () => this.#refused(connections),
       logFormat,
       writer: this.#writer,
       metrics: this.#metrics,
@@ -191,6 +198,7 @@ class Running implements RunningGateway {
         ended: nothing,
         failed: reportFailure,
         malformed: nothing,
+        refused: nothing,
         warn: nothing,
         broken: undefined,
         connections,
@@ -201,6 +209,15 @@ class Running implements RunningGateway {
       serviceEndpoint(stats, "stats", page(figures)),
       serviceEndpoint(readiness, "readiness", page(readinessPage(this.#context))),
     ];
+  }
+
+  /** Told of once a minute: a flood must not fill the log too. */
+  #refused({ maxConnections }: ConnectionSettings): void {
+    this.#metrics.refused += 1;
+    const now = performance.now();
+    if (now < this.#nextRefusal) return;
+    this.#nextRefusal = now + 60_000;
+    this.#log.warn(`a port has ${maxConnections} connections: more are refused`);
   }
 
   #ended(exchange: Exchange, status: number | undefined, duration: number): void {

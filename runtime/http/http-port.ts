@@ -1,7 +1,8 @@
 import type { GatewayContext } from "../gateway/context.ts";
 import type { PortServer, PreparedPort } from "../gateway/port-server.ts";
 import { Certificates } from "./certificates.ts";
-import { HttpServer, type ServerBehaviour } from "./server.ts";
+import { HttpServer } from "./server.ts";
+import type { ServerBehaviour } from "./server-behaviour.ts";
 import type { TlsSettings } from "./tls.ts";
 
 /** A port that speaks HTTP; with TLS its certificates are read. Throws an Error that says what can't be read. */

@@ -6,40 +6,19 @@ import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
 import type { GatewayContext } from "../gateway/context.ts";
 import { listenOn, type PortServer } from "../gateway/port-server.ts";
+import { AgedConnections } from "./aged-connections.ts";
+import { answerUnderWay, RequestTurns } from "./answer-order.ts";
 import type { Certificates } from "./certificates.ts";
-import { answerClientError, closeWith } from "./client-error.ts";
+import { ClientErrors, closeWith } from "./client-error.ts";
 import type { ConnectionSettings } from "./connection-settings.ts";
-import type { Exchange, Handled } from "./exchange.ts";
 import { whenSpoken } from "./first-bytes.ts";
 import { handshakeOptions, isSameHandshake } from "./handshake.ts";
 import { Http2Connections, type Http2Limits } from "./http2-connections.ts";
 import { type Framing, type RequestPort, takeRequest } from "./request-entry.ts";
+import type { ServerBehaviour } from "./server-behaviour.ts";
 import type { TlsSettings } from "./tls.ts";
 import { UpgradeAnswer, wantsUpgrade } from "./upgrade-answer.ts";
 import type { WireAnswer, WireRequest } from "./wire.ts";
-
-/** What a server does with requests. */
-export interface ServerBehaviour {
-  /** Routes and answers one request. */
-  readonly handle: (exchange: Exchange) => Handled;
-  /** Whether clients may send targets in absolute form: `GET http://host/path`. */
-  readonly isForwardProxy: boolean;
-  /**
-   * Called once when an exchange has ended, after `duration` milliseconds. `status` is undefined when the client left
-   * unanswered.
-   */
-  readonly ended: (exchange: Exchange, status: number | undefined, duration: number) => void;
-  /** A handler threw: a bug, or a failure nobody foresaw. */
-  readonly failed: (exchange: Exchange, error: unknown) => void;
-  /** A client sent what the parser refused: there is no exchange to tell of. */
-  readonly malformed: () => void;
-  /** Something the operator should know: a certificate that can't be used. */
-  readonly warn: (message: string) => void;
-  /** Why a connection was broken off, for a log that wants to know. */
-  readonly broken: ((message: string) => void) | undefined;
-  /** How connections are held; those that are open keep what they were opened with. */
-  readonly connections: ConnectionSettings;
-}
 
 /** A server of one port, HTTP/1.1 and HTTP/2. */
 export class HttpServer implements PortServer {
@@ -47,10 +26,13 @@ export class HttpServer implements PortServer {
   readonly #port: RequestPort;
   readonly #server: Server | TlsServer;
   readonly #http2: Http2Connections;
+  readonly #errors = new ClientErrors();
+  readonly #turns = new RequestTurns((socket) => this.#errors.isRefused(socket));
   /** Plain connections that have said nothing yet. */
   readonly #silent: Set<Socket> = new Set();
   /** Connections that have left HTTP, or ask to. */
   readonly #upgraded: Set<Socket> = new Set();
+  readonly #aged = new AgedConnections();
   #certificates: Certificates | undefined;
   #isClosing = false;
 
@@ -75,7 +57,7 @@ export class HttpServer implements PortServer {
       broken: (error, socket) => this.#broken(error, socket),
     });
     const serve = (request: IncomingMessage, response: ServerResponse) =>
-      this.#serve(request, response, {});
+      this.#serveHttp1(request, response, {});
     this.#server =
       certificates === undefined
         ? createServer(limits, serve)
@@ -91,16 +73,19 @@ export class HttpServer implements PortServer {
     // 0: node would drop further headers silently; the request check refuses them instead.
     this.#server.maxHeadersCount = 0;
     this.#server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) =>
-      this.#serve(request, response, { expectsContinue: true }),
+      this.#serveHttp1(request, response, { expectsContinue: true }),
     );
+    this.#server.on("drop", () => this.#behaviour.refused());
     this.#server.on("upgrade", (request, socket, head) => this.#upgrade(request, socket, head));
     // Tunnels by CONNECT (RFC 9110 9.3.6) are for nobody: a forward proxy sees each request, or passes TLS by its SNI.
-    this.#server.on("connect", (_request, socket) =>
-      closeWith(socket, this.#behaviour.isForwardProxy ? "501 Not Implemented" : "400 Bad Request"),
-    );
+    this.#server.on("connect", (_request, socket) => {
+      const status = this.#behaviour.isForwardProxy ? "501 Not Implemented" : "400 Bad Request";
+      if (answerUnderWay(socket) === undefined) closeWith(socket, status);
+      else socket.destroy();
+    });
     this.#server.on("clientError", (error, socket) => {
       this.#broken(error, socket);
-      if (answerClientError(error, socket)) this.#behaviour.malformed();
+      if (this.#errors.answer(error, socket)) this.#behaviour.malformed();
     });
     this.#takeConnections(certificates === undefined ? "connection" : "secureConnection");
   }
@@ -109,6 +94,7 @@ export class HttpServer implements PortServer {
   behave(behaviour: ServerBehaviour): void {
     this.#behaviour = behaviour;
     this.#server.keepAliveTimeout = behaviour.connections.idleTimeout;
+    this.#server.maxConnections = behaviour.connections.maxConnections;
   }
 
   /** Whether the port can go on with these settings: what a handshake is made of is settled when it opens. */
@@ -158,6 +144,11 @@ export class HttpServer implements PortServer {
     const server: EventEmitter = this.#server;
     const [http1] = server.listeners(event).slice(-1);
     server.removeAllListeners(event);
+    const takeHttp1 = (socket: Socket) => {
+      const { maxDuration } = this.#behaviour.connections;
+      if (maxDuration !== undefined) this.#aged.follow(socket, maxDuration);
+      http1?.call(server, socket);
+    };
     server.on(event, (socket: Socket | TLSSocket) => {
       // Node keeps a peer's address once it was asked for: a client that has left still has one in the log.
       void socket.remoteAddress;
@@ -165,7 +156,7 @@ export class HttpServer implements PortServer {
       socket.setKeepAlive(true, time, interval, retries);
       if ("alpnProtocol" in socket) {
         if (socket.alpnProtocol === "h2") this.#http2.accept(socket);
-        else http1?.call(server, socket);
+        else takeHttp1(socket);
         return;
       }
       this.#silent.add(socket);
@@ -173,7 +164,7 @@ export class HttpServer implements PortServer {
       whenSpoken(socket, limits.headersTimeout, (version) => {
         this.#silent.delete(socket);
         if (version === "http2") this.#http2.accept(socket);
-        else http1?.call(server, socket);
+        else takeHttp1(socket);
       });
     });
   }
@@ -186,9 +177,15 @@ export class HttpServer implements PortServer {
       closeWith(connection, "400 Bad Request");
       return;
     }
+    this.#aged.release(connection);
     this.#upgraded.add(connection);
     connection.once("close", () => this.#upgraded.delete(connection));
     this.#serve(request, new UpgradeAnswer(request, connection, head), {});
+  }
+
+  #serveHttp1(request: IncomingMessage, response: ServerResponse, framing: Framing): void {
+    this.#aged.begin(request, response);
+    this.#turns.take(request.socket, response, () => this.#serve(request, response, framing));
   }
 
   /** Tells with codes only: messages of parsers may quote what was sent. */
@@ -211,18 +208,20 @@ const limits = {
   requestTimeout: 300_000,
   // The request check does it, so that the refusal is logged and counted like any other.
   requireHostHeader: false,
-  // Any other request goes on as if it had not asked.
-  shouldUpgradeCallback: wantsUpgrade,
+  // Any other request goes on as if it had not asked, and so does one that waits for its turn.
+  shouldUpgradeCallback: (request: IncomingMessage) =>
+    wantsUpgrade(request) && answerUnderWay(request.socket) === undefined,
   // A request without a body needs no stream events.
   optimizeEmptyRequests: true,
 };
 
-function http2Limits({ http2, maxHeaders, idleTimeout }: ConnectionSettings): Http2Limits {
+function http2Limits(connections: ConnectionSettings): Http2Limits {
+  const { http2, maxHeaders, idleTimeout, maxDuration } = connections;
   return {
     ...http2,
     maxHeaders,
     idleTimeout,
-    maxHeaderBytes: limits.maxHeaderSize,
+    maxDuration,
     bodyTimeout: limits.requestTimeout,
   };
 }

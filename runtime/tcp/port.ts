@@ -43,12 +43,14 @@ function portOf({ port, config, handle }: TcpPortSettings, readMode: () => PortM
   return {
     port,
     config,
-    prepare: ({ keepAlive, logFormat, writer, metrics, failed, warn }) => {
+    prepare: ({ connections, logFormat, writer, metrics, refused, failed, warn }) => {
       const log = new ConnectionLog(logFormat, writer);
       const counts = ConnectionMetrics.of(metrics);
       return prepared(readMode(), {
         handle,
-        keepAlive,
+        keepAlive: connections.keepAlive,
+        maxConnections: connections.maxConnections,
+        refused,
         ended: (connection, duration) => {
           counts.connection(connection.record, duration);
           log.connection(connection, duration);

@@ -20,6 +20,12 @@ export function exposition(metrics: Metrics, gateway: string, droppedLogLines: n
   text += head("gwc_malformed_requests_total", "counter", "Requests that are no HTTP.");
   text += `gwc_malformed_requests_total ${metrics.malformed}\n`;
   text += head(
+    "gwc_connections_refused_total",
+    "counter",
+    "Connections that were closed at once, because their port had too many.",
+  );
+  text += `gwc_connections_refused_total ${metrics.refused}\n`;
+  text += head(
     "gwc_log_lines_dropped_total",
     "counter",
     "Log lines dropped because nobody read them.",

@@ -102,6 +102,8 @@ export interface MetricsPart {
 export class Metrics {
   /** Requests that the parser refused. */
   malformed = 0;
+  /** Connections that were closed at once, because the port had as many as it may have. */
+  refused = 0;
   readonly parts: Set<MetricsPart> = new Set();
   readonly #listeners: Map<string, Map<string, RouteMetrics>> = new Map();
 
@@ -109,7 +111,7 @@ export class Metrics {
   request(exchange: Exchange, status: number | undefined, duration: number): void {
     const { record } = exchange;
     this.#route(record.listener ?? "unknown", record.route ?? "unknown").count(
-      exchange.method,
+      exchange.asSent.method,
       status,
       record.reason,
       duration,

@@ -17,6 +17,7 @@ import { parameter } from "../variables.ts";
 import type { PolicyTemplate, RouteScope } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/transformations";
+const CHANGES = "gwc/runtime/http/message-changes";
 
 /** `transformations`: what becomes of a message as a function of what it is, and the statement that does it. */
 export const transformationsTemplate: PolicyTemplate<"transformations"> = (
@@ -28,7 +29,8 @@ export const transformationsTemplate: PolicyTemplate<"transformations"> = (
   if (request !== undefined) {
     const changes = changesFunction("requestChanges", "RequestChanges", request, scope);
     declarations.push(changes.declaration);
-    steps.push(code`${imported(MODULE, "transformRequest")}(exchange, ${changes.call});`);
+    const transform = scope.phase === "PreRouting" ? "transformBeforeRouting" : "transformRequest";
+    steps.push(code`${imported(MODULE, transform)}(exchange, ${changes.call});`);
   }
   if (response !== undefined) {
     const changes = changesFunction("responseChanges", "ResponseChanges", response, scope);
@@ -85,7 +87,7 @@ function changesFunction(
   return {
     declaration: code`
       ${trace(origin)}
-      function ${name(label)}(${join(variables.map(parameter), ", ")}): ${importedType(MODULE, type)} {
+      function ${name(label)}(${join(variables.map(parameter), ", ")}): ${importedType(CHANGES, type)} {
         return {
           ${members}
         };

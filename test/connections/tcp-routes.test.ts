@@ -255,6 +255,26 @@ test("TLS to the backend is the gateway's, with its certificate", async () => {
   await client.closes();
 });
 
+test("a port has a bounded number of connections", async () => {
+  const server = await startTcpServer((socket) => socket.write("in"));
+  const gateway = await startCompiled({
+    file: { frontendPolicies: { tcp: { maxConnections: 2 } } },
+    listeners: [listener({ backends: [to(server.port)] })],
+  });
+  const [first, second] = [new TcpClient(gateway.port), new TcpClient(gateway.port)];
+  await Promise.all([first.receives("in"), second.receives("in")]);
+  const third = new TcpClient(gateway.port);
+  await third.ends();
+  expect(third.received).toBe("");
+  await gateway.seen(/a port has 2 connections: more are refused/);
+  first.socket.destroy();
+  await eventually(
+    () => server.sockets[0]?.destroyed || server.sockets[1]?.destroyed || null,
+    "room",
+  );
+  await new TcpClient(gateway.port).receives("in");
+});
+
 test("a draining gateway ends silent connections, and the others at its deadline", async () => {
   const echo = await startTcpServer((socket) => socket.pipe(socket));
   const start = (deadline: string) =>

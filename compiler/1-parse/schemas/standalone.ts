@@ -53,11 +53,9 @@ export function standaloneSchema(): Schema {
 
 /** The schema of a route's `policies`. */
 export function routePoliciesSchema(): Schema {
-  const built = policies.filter((policy) => policy.scope.includes("route"));
   return object(
     {
-      ...Object.fromEntries(built.map((policy) => [policy.kind, policy.schema])),
-      ...spellingSchemas(),
+      ...builtPolicies("route"),
       ...backendPolicySchemas(),
       ...LATER_POLICIES,
     },
@@ -66,6 +64,30 @@ export function routePoliciesSchema(): Schema {
         "What happens to a request before it reaches the backend, in the gateway's fixed order.",
     },
   );
+}
+
+/** The schema of a listener's `policies`. */
+function listenerPoliciesSchema(): Schema {
+  return object(
+    {
+      ...builtPolicies("listener"),
+      ...Object.fromEntries(
+        Object.entries(LATER_POLICIES).filter(([key]) => LATER_ON_LISTENERS.includes(key)),
+      ),
+    },
+    {
+      description:
+        "What happens to every request before its route is chosen; it may change which one that is.",
+    },
+  );
+}
+
+function builtPolicies(scope: "route" | "listener"): Readonly<Record<string, Schema>> {
+  const built = policies.filter((policy) => policy.scope.includes(scope));
+  return {
+    ...Object.fromEntries(built.map((policy) => [policy.kind, policy.schema])),
+    ...spellingSchemas(built.map(({ kind }) => kind)),
+  };
 }
 
 const LATER_POLICIES: Readonly<Record<string, Schema>> = Object.fromEntries(
@@ -82,6 +104,15 @@ const LATER_POLICIES: Readonly<Record<string, Schema>> = Object.fromEntries(
     ai: "LLM policies",
   }).map(([key, what]) => [key, notYet(what)]),
 );
+
+/** Those of them that may stand on a listener. */
+const LATER_ON_LISTENERS: readonly string[] = [
+  "oidc",
+  "extAuthz",
+  "extAuth",
+  "extProc",
+  "remoteRateLimit",
+];
 
 /** The shape of `config`. */
 export const processSchema: Schema = object(
@@ -205,7 +236,7 @@ function listenerSchema(): Schema {
       tcpRoutes: list(tcpRouteSchema(routePoliciesSchema()), {
         description: "Where connections of a TCP or TLS listener go.",
       }),
-      policies: notYet("policies on a listener"),
+      policies: listenerPoliciesSchema(),
     },
     {},
   );

@@ -1,16 +1,10 @@
 import { kindOf } from "../../1-parse/kubernetes/kinds.ts";
 import { below, type Origin } from "../../diagnostics.ts";
-import type {
-  ListenerSpec,
-  Manifest,
-  ManifestOf,
-  ParentReference,
-  RouteKind,
-} from "../../manifests.ts";
+import type { Manifest, ManifestOf, ParentReference, RouteKind } from "../../manifests.ts";
 import type { MessageParams } from "../../messages.ts";
 import { intersectHostnames } from "../hostnames.ts";
 import { type Inventory, titleOf } from "./inventory.ts";
-import { allowsNamespace, type ClusterListener } from "./listeners.ts";
+import { allowsNamespace, type ClusterListener, kindsTaken } from "./listeners.ts";
 import { follow, groupOf, type ReferenceContext } from "./references.ts";
 
 /** A route of any kind. */
@@ -61,20 +55,6 @@ export function isStream({ kind }: Manifest): boolean {
   return kind === "TCPRoute" || kind === "TLSRoute";
 }
 
-/** The kinds of routes that a listener takes. */
-export function routeKinds({ protocol, tls }: ListenerSpec): readonly RouteKind[] {
-  switch (protocol) {
-    case "HTTP":
-    case "HTTPS":
-      return ["HTTPRoute", "GRPCRoute"];
-    case "TLS":
-      // Once TLS has ended, what was in it is a connection like any other.
-      return tls?.mode === "Passthrough" ? ["TLSRoute"] : ["TLSRoute", "TCPRoute"];
-    default:
-      return ["TCPRoute"];
-  }
-}
-
 /** The key of a parent in the map of listeners. */
 export function parentKey({ kind, namespace, name }: Manifest): string {
   return `${kind} ${namespace}/${name}`;
@@ -110,7 +90,7 @@ function attachTo(
     {
       reason: `its listeners do not take the kind ${route.kind}`,
       cause: "NotAllowedByListeners",
-      test: (each) => takesKind(each, route),
+      test: ({ spec }) => kindsTaken(spec).includes(route.kind),
     },
     {
       reason: `its listeners do not let in the namespace "${route.namespace}"`,
@@ -159,15 +139,6 @@ function followParent(
     follow({ to: reference, from: route, origin, kinds: ["Gateway", "ListenerSet"] }, context);
   // The map holds a kind's resources under the kind.
   return found as ManifestOf<"Gateway"> | ManifestOf<"ListenerSet"> | undefined;
-}
-
-function takesKind({ spec }: ClusterListener, { kind }: AnyRoute): boolean {
-  const named = spec.allowedRoutes?.kinds ?? [];
-  return (
-    routeKinds(spec).includes(kind) &&
-    (named.length === 0 ||
-      named.some((each) => kindOf(each.group ?? groupOf("HTTPRoute"), each.kind) === kind))
-  );
 }
 
 function letsIn({ spec, owner }: ClusterListener, route: AnyRoute, inventory: Inventory): boolean {

@@ -68,7 +68,7 @@ function frontendFields(
     field.startsWith("frontend."),
   );
   const fields = new Map(merge(values, isJoined).map((field) => [field.field, field]));
-  for (const field of fields.values()) noteField(field, context);
+  for (const field of fields.values()) noteField(field, gateway, context);
   return fields;
 }
 

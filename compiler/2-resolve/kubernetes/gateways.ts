@@ -21,6 +21,7 @@ import { type ClusterListener, checkListenerSets, listenersOf } from "./listener
 import { parametersOf } from "./parameters.ts";
 import type { PolicyContext } from "./policies.ts";
 import { targetPolicies } from "./policy-targets.ts";
+import { preRoutingPolicies } from "./pre-routing.ts";
 import { checkGrace, deploymentOf, logLevels, processSettings, rawAccessLogs } from "./process.ts";
 import type { ReferenceContext } from "./references.ts";
 import { sharedRoutes } from "./shared-routes.ts";
@@ -59,7 +60,7 @@ export function resolveCluster(
   const context: PolicyContext = {
     ...references,
     policyIndex: targetPolicies(references),
-    effective: new Set(),
+    effective: new Map(),
     secrets: new Map(),
     configMaps: new Map(),
     conflicts: new Set(),
@@ -113,7 +114,10 @@ function gatewayResource(
   const own = [...listeners.values()]
     .flat()
     .filter(({ gateway }) => gateway === manifest)
-    .map(({ resource }) => resource);
+    .map((listener) => ({
+      ...listener.resource,
+      policies: preRoutingPolicies(listener, context),
+    }));
   const parameters = parametersOf(manifest, context);
   const id = `${manifest.namespace}/${manifest.name}`;
   const mounts = {

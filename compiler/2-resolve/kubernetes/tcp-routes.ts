@@ -22,7 +22,7 @@ export function tcpRouteResources(
       kind: "tcpRoute",
       ...ruleNames(route, rules, index),
       listeners: [attachmentOf(listener, hostnames)],
-      policies: routePolicies(traffic, context),
+      policies: routePolicies(traffic, context).policies,
       backends: backendConfigs(traffic, backends, context),
       origin,
     };

@@ -9,11 +9,11 @@ import type { Exchange } from "gwc/runtime/http/exchange";
 import { refuseUnauthorized } from "gwc/runtime/policies/authorization";
 import { openBasicAuth, passwordsInFile, requireBasicAuth } from "gwc/runtime/policies/basic-auth";
 import { type CsrfSettings, refuseCrossSite } from "gwc/runtime/policies/csrf";
-import { logVariables } from "gwc/runtime/telemetry/log-values";
 
 // gateway.yaml binds[0].listeners[0].routes[3].policies.basicAuth
 const passwords = openBasicAuth({
   realm: "Shop administration",
+  place: { header: "authorization", prefix: "Basic " },
   passwords: passwordsInFile(file("admins.htpasswd")),
 });
 
@@ -37,7 +37,7 @@ const upstream = openUpstream({
 export async function admin(exchange: Exchange): Promise<void> {
   const basicAuth = await requireBasicAuth(exchange, passwords);
   if (basicAuth === undefined) return;
-  logVariables(exchange).basicAuth = basicAuth;
+  exchange.established.basicAuth = basicAuth;
   if (!isAuthorized(basicAuth, exchange)) return refuseUnauthorized(exchange);
   if (refuseCrossSite(exchange, csrf)) return;
   return forward(exchange, upstream);

@@ -11,13 +11,9 @@ import { env, httpUrl } from "gwc/runtime/gateway/late";
 import { bufferBody } from "gwc/runtime/http/buffer-body";
 import { openUpstream } from "gwc/runtime/http/client";
 import type { Exchange } from "gwc/runtime/http/exchange";
+import type { RequestChanges, ResponseChanges } from "gwc/runtime/http/message-changes";
 import { refuseUnauthorized } from "gwc/runtime/policies/authorization";
-import {
-  type RequestChanges,
-  type ResponseChanges,
-  transformRequest,
-  transformWholeResponse,
-} from "gwc/runtime/policies/transformations";
+import { transformRequest, transformWholeResponse } from "gwc/runtime/policies/transformations";
 
 // gateway.yaml binds[0].listeners[0].routes[8].policies.authorization
 function isAuthorized(request: RequestVariables): boolean {

@@ -8,7 +8,6 @@ import { openUpstream } from "gwc/runtime/http/client";
 import type { Exchange } from "gwc/runtime/http/exchange";
 import { givenKey, hashedKey, openApiKeys, requireApiKey } from "gwc/runtime/policies/api-key";
 import { refuseUnauthorized } from "gwc/runtime/policies/authorization";
-import { logVariables } from "gwc/runtime/telemetry/log-values";
 
 // gateway.yaml binds[0].listeners[0].routes[4].policies.apiKey
 const apiKeys = openApiKeys({
@@ -38,7 +37,7 @@ const upstream = openUpstream({
 export function partners(exchange: Exchange): void {
   const apiKey = requireApiKey(exchange, apiKeys);
   if (apiKey === undefined) return;
-  logVariables(exchange).apiKey = apiKey;
+  exchange.established.apiKey = apiKey;
   if (!isAuthorized(apiKey, exchange)) return refuseUnauthorized(exchange);
   return forward(exchange, upstream);
 }
