@@ -79,6 +79,12 @@ export interface MountedFile {
   readonly file: string;
 }
 
+/** A file whose path is as configured. */
+export interface ConfiguredFile {
+  readonly kind: "path";
+  readonly file: string;
+}
+
 /** Runtime settings as the compiler holds them: any text in them may be late. */
 export type Late<Settings> = Settings extends string
   ? string extends Settings
@@ -124,6 +130,8 @@ export interface AccessLogNode {
 
 /** The fields of access lines. */
 export interface LogFieldsNode {
+  /** Those that are left out, as named: of lines of connections too. */
+  readonly removed: readonly string[];
   /** Those of every request that stay, in their order. */
   readonly usual: readonly LineField[];
   /** Names that are left out of what policies and backends add. */
@@ -461,7 +469,7 @@ export interface BackendConnection {
   readonly version?: "http2" | "negotiated";
   readonly requestTimeout?: number;
   /** What every request says in Authorization. */
-  readonly authorization?: Text | MountedFile;
+  readonly authorization?: Text | MountedFile | ConfiguredFile;
   /** The client's own Authorization goes on, although a policy has taken it. */
   readonly isPassthrough: boolean;
 }

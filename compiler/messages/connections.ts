@@ -87,6 +87,13 @@ export const connectionMessages = {
       "On a listener that passes TLS on, the backend answers the client's handshake. A second TLS around it is something " +
       "that hardly any server expects.",
   }),
+  "log-of-requests": message<Record<never, never>>({
+    severity: "warning",
+    text: () => "lines of TCP and TLS connections are not filtered, and have no added fields",
+    explanation:
+      "Filters and fields of the access log are expressions over a request and its answer. A connection whose bytes are passed " +
+      "on has neither: each has its line, with the usual fields of connections less those that `remove` names.",
+  }),
   "no-destination": message<Record<never, never>>({
     severity: "error",
     text: () => "a TCP connection names no host that a dynamic backend could connect to",

@@ -46,7 +46,8 @@ export interface TcpPort {
 /** What the process gives to each of them. */
 export interface TcpCommon {
   readonly connections: ConnectionSettings;
-  readonly logFormat: "text" | "json";
+  /** Undefined: connections have no lines. */
+  readonly logFormat: "text" | "json" | undefined;
   readonly writer: LogWriter;
   readonly metrics: Metrics;
   /** A port had all the connections that it may have. */

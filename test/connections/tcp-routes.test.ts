@@ -255,6 +255,33 @@ test("TLS to the backend is the gateway's, with its certificate", async () => {
   await client.closes();
 });
 
+test("lines lose the fields that are removed, and go with the level of requests", async () => {
+  const server = await startTcpServer((socket) => socket.end("in"));
+  const start = (file: object) =>
+    startCompiled({ file, listeners: [listener({ backends: [to(server.port)] })] });
+  const visit = async (port: number) => {
+    const client = new TcpClient(port);
+    await client.receives("in");
+    client.socket.end();
+    await client.closes();
+  };
+  const brief = await start({
+    config: { logging: { format: "json", fields: { remove: ["src.addr", "bytes.sent"] } } },
+  });
+  await visit(brief.port);
+  const [line] = await brief.seen(/\{.*"protocol":"tcp".*\}/);
+  expect(JSON.parse(line)).toMatchObject({
+    scope: "request",
+    listener: "raw",
+    "bytes.received": 0,
+  });
+  expect(line).not.toMatch(/src\.addr|bytes\.sent/);
+  const quiet = await start({ config: { logging: { level: "info,request=error" } } });
+  await visit(quiet.port);
+  expect(await quiet.end()).toBe(0);
+  expect(quiet.output()).not.toContain("protocol=tcp");
+});
+
 test("a port has a bounded number of connections", async () => {
   const server = await startTcpServer((socket) => socket.write("in"));
   const gateway = await startCompiled({

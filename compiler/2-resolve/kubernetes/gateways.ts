@@ -116,7 +116,8 @@ function gatewayResource(
     .filter(({ gateway }) => gateway === manifest)
     .map((listener) => ({
       ...listener.resource,
-      policies: preRoutingPolicies(listener, context),
+      // What stands on a Gateway before routing is about its requests.
+      policies: isOfRequests(listener) ? preRoutingPolicies(listener, context) : [],
     }));
   const parameters = parametersOf(manifest, context);
   const id = `${manifest.namespace}/${manifest.name}`;
@@ -137,6 +138,10 @@ function gatewayResource(
     listeners: own,
     origin: below(manifest.origin, "spec"),
   };
+}
+
+function isOfRequests({ resource: { protocol } }: ClusterListener): boolean {
+  return protocol === "HTTP" || protocol === "HTTPS";
 }
 
 /** The listeners that routes find under a Gateway or ListenerSet. */
