@@ -304,7 +304,9 @@ describe("backendAuth", () => {
     writeFileSync(join(folder, "key"), "second\n");
     await pause(1100);
     await expect.poll(() => shown("/"), { timeout: 10_000 }).toBe("Bearer second");
-    expect(readFileSync(join(gateway.folder, "gateway.mjs"), "utf8")).not.toContain("of-a-file-1\n");
+    expect(readFileSync(join(gateway.folder, "gateway.mjs"), "utf8")).not.toContain(
+      "of-a-file-1\n",
+    );
     await expect(
       startCompiled({ listeners: routes({ "/": { host: upstream, policies: of("gone") } }) }),
     ).rejects.toThrow(/error: \S*gone can't be used: no such file/);
