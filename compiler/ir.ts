@@ -124,6 +124,8 @@ export interface AccessLogNode {
 
 /** The fields of access lines. */
 export interface LogFieldsNode {
+  /** Those that are left out, as named: of lines of connections too. */
+  readonly removed: readonly string[];
   /** Those of every request that stay, in their order. */
   readonly usual: readonly LineField[];
   /** Names that are left out of what policies and backends add. */

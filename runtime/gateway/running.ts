@@ -171,11 +171,12 @@ class Running implements RunningGateway {
 
   #tcpEndpoints(
     { tcp = [], connections }: Gateway,
-    { logFormat }: ProcessSettings,
+    { logFormat, logLevels }: ProcessSettings,
   ): readonly Endpoint[] {
     const common: TcpCommon = {
-      keepAlive: connections.keepAlive,
-      logFormat,
+      connections,
+      refused: () => this.#refused(connections),
+      logFormat: letsThrough(logLevels.request, "info") ? logFormat : undefined,
       writer: this.#writer,
       metrics: this.#metrics,
       failed: (error) => reportBug("a TCP connection", error),
