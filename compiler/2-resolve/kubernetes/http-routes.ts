@@ -77,6 +77,11 @@ function checkFilters(
       diagnostics.report("broken-rule", at, { message });
     }
     seen.add(type);
+    const isEither = type === "RequestRedirect" || type === "URLRewrite";
+    if (isEither && seen.has("RequestRedirect") && seen.has("URLRewrite")) {
+      const message = "a rule rewrites its requests or redirects them, not both";
+      diagnostics.report("broken-rule", at, { message });
+    }
   });
 }
 
