@@ -32,10 +32,12 @@ export function defaultFrontend(origin: Origin): FrontendConfig {
       keepAlive: { time: 180_000, interval: 180_000, retries: 9 },
       maxHeaders: 100,
       idleTimeout: 600_000,
+      maxConnections: 10_000,
       http2: {
         windowSize: 262_144,
         connectionWindowSize: 1_048_576,
         frameSize: 16_384,
+        maxHeaderSize: 65_536,
         keepAliveTimeout: 20_000,
       },
     },

@@ -97,6 +97,8 @@ export interface Program {
   /** The input files by name in generated text, sorted. */
   readonly inputs: readonly ProgramInput[];
   readonly binds: readonly BindNode[];
+  /** Ports whose bytes are passed on. */
+  readonly tcp: readonly TcpBindNode[];
   readonly process: ProcessSettings;
   /** How the connections of clients are held. */
   readonly connections: ConnectionSettings;
@@ -235,10 +237,83 @@ export interface ListenerNode {
   /** `api.example.com`, `*.example.com`, or `*`. */
   readonly hostname: string;
   readonly tls: CertificateFiles | undefined;
+  /** What happens to its requests before their route is chosen; undefined: nothing. */
+  readonly preRouting: PreRoutingNode | undefined;
   readonly routes: readonly RouteNode[];
   /** The routing decision: entries in order of precedence, grouped by the hostname they need. */
   readonly table: readonly HostEntries[];
   readonly origin: Origin;
+}
+
+/** The policies of a listener that run before the route is chosen, and may change which one it is. */
+export interface PreRoutingNode {
+  /** Unique in the program, an identifier: the function that runs them and, in kebab-case, its file. */
+  readonly id: string;
+  /** In request order. */
+  readonly policies: readonly PolicyUse[];
+  /** The last of them answers every request: there is no table behind them. */
+  readonly isFinal: boolean;
+  readonly origin: Origin;
+}
+
+/** One port whose bytes are passed on. */
+export interface TcpBindNode {
+  readonly port: number;
+  readonly origin: Origin;
+  readonly mode: TcpMode;
+  /** As those of HTTP; one alone without TLS, which names nobody. */
+  readonly listeners: readonly TcpListenerNode[];
+}
+
+/** What becomes of TLS on a port whose bytes are passed on; `handshakeTimeout` is in milliseconds. */
+export type TcpMode =
+  | { readonly kind: "plain" }
+  | { readonly kind: "passthrough"; readonly handshakeTimeout: number }
+  | { readonly kind: "terminate"; readonly tls: TlsNode };
+
+/** A listener of such a port. */
+export interface TcpListenerNode {
+  readonly id: string;
+  readonly name: string;
+  /** What server names it answers for; `*`: every one, and none. */
+  readonly hostname: string;
+  readonly tls: CertificateFiles | undefined;
+  readonly routes: readonly TcpRouteNode[];
+  /** Which route a server name leads to, in order of precedence. */
+  readonly table: readonly { readonly hostname: string; readonly route: string }[];
+  readonly origin: Origin;
+}
+
+/** A route of connections. */
+export interface TcpRouteNode {
+  readonly id: string;
+  readonly name: string;
+  /** Authorization, if there is one. */
+  readonly policies: readonly PolicyUse[];
+  readonly backends: readonly TcpBackendNode[];
+  readonly origin: Origin;
+}
+
+/** Where connections go. */
+export type TcpBackendNode = { readonly connection: TcpConnection; readonly origin: Origin } & (
+  | {
+      readonly kind: "host";
+      /** `host:port` */
+      readonly address: Text;
+      readonly weight: number;
+    }
+  | {
+      readonly kind: "dynamic";
+      readonly port: number;
+      readonly allowPrivate: readonly string[];
+    }
+);
+
+/** How they are passed on; times in milliseconds. */
+export interface TcpConnection
+  extends Pick<BackendConnection, "connectTimeout" | "keepAlive" | "tls"> {
+  /** What is offered in ALPN; undefined: nothing. */
+  readonly alpn?: readonly string[];
 }
 
 /** TLS of a port, as the runtime takes it, without the certificates of its listeners. */

@@ -12,7 +12,7 @@ import type { PolicyConfigs } from "./policies/policy.ts";
  * Where the front ends meet: what the user declared, every name still a string. Aliases and spellings of one form or
  * the other are gone.
  */
-export type Resource = GatewayResource | RouteResource;
+export type Resource = GatewayResource | RouteResource | TcpRouteResource;
 
 /** A gateway and its listeners. */
 export interface GatewayResource {
@@ -41,8 +41,10 @@ export interface ListenerResource {
   readonly portOrigin: Origin;
   /** `*` for every name. */
   readonly hostname: string;
-  readonly protocol: "HTTP" | "HTTPS";
+  readonly protocol: "HTTP" | "HTTPS" | "TLS" | "TCP";
   readonly tls: ListenerTlsResource | undefined;
+  /** What happens before the route is chosen. */
+  readonly policies: readonly PolicyConfig[];
   readonly origin: Origin;
 }
 
@@ -69,6 +71,19 @@ export interface RouteResource {
   /** Where it is served. */
   readonly listeners: readonly RouteAttachment[];
   readonly matches: readonly MatchConfig[];
+  readonly policies: readonly PolicyConfig[];
+  readonly backends: readonly BackendConfig[];
+  readonly origin: Origin;
+}
+
+/** A route of connections whose bytes are passed on. */
+export interface TcpRouteResource {
+  readonly kind: "tcpRoute";
+  readonly name: string | undefined;
+  readonly ids?: readonly string[];
+  /** Hostnames are server names. */
+  readonly listeners: readonly RouteAttachment[];
+  /** Authorization at most: nothing else acts on a connection. */
   readonly policies: readonly PolicyConfig[];
   readonly backends: readonly BackendConfig[];
   readonly origin: Origin;

@@ -40,6 +40,8 @@ export interface Schema {
   readonly aliasOf?: string;
   /** Known from the specification, but not built yet: using it is an error that says so. The value is what it is. */
   readonly notYet?: string;
+  /** Means nothing in this place: using it is an error that says so. The value is what the field acts on instead. */
+  readonly misplaced?: string;
   /** Values that are known from the specification, but not built yet, and what they are. */
   readonly notYetValues?: Readonly<Record<string, string>>;
   /** `${NAME}` in it is read when the gateway starts, not at build. */
@@ -146,6 +148,11 @@ export function duration(
   rest: Omit<Schema, "type" | "description"> = {},
 ): Schema {
   return { type: "string", format: "duration", description, ...rest };
+}
+
+/** Whether a field can be used where it stands. */
+export function isWritable({ notYet: later, misplaced }: Schema): boolean {
+  return later === undefined && misplaced === undefined;
 }
 
 /** A part of the specification that gwc does not build yet. */

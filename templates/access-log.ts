@@ -62,7 +62,7 @@ export function accessLogModule(
       comment("The access log: which requests have a line, and what it holds."),
     ],
     body: join([...constantsOf(expressions), ...declarations], "\n\n"),
-    declared: ["isLogged", "logFields", "leftOut"],
+    declared: DECLARED,
   });
 }
 
@@ -76,6 +76,13 @@ function returned(test: ExpressionCode, expressions: Expressions): Code {
   `;
 }
 
+/** Names of the module's own, which imports of expressions must not have. */
+const DECLARED: readonly string[] = [
+  ...["isLogged", "logFields", "leftOut", "line", "request", "status", "duration", "record"],
+  ...["response", "mcp", "backend", "env", "jwt", "apiKey", "basicAuth", "extauthz", "extproc"],
+  ...["metadata", "llm"],
+];
+
 const VALUES = "gwc/runtime/telemetry/log-values";
 const EXCHANGE = importedType("gwc/runtime/http/exchange", "Exchange");
 const LINE = importedType("gwc/runtime/telemetry/request-line", "RequestLine");
@@ -87,9 +94,9 @@ const USUAL: Readonly<Record<LineField, Code>> = {
   route: code`line.text("route", record.route);`,
   endpoint: code`line.text("endpoint", record.upstream);`,
   "src.addr": code`line.plain("src.addr", \`\${request.remoteAddress}:\${request.remotePort}\`);`,
-  "http.method": code`line.text("http.method", request.method);`,
-  "http.host": code`line.text("http.host", request.host);`,
-  "http.path": code`line.text("http.path", request.path);`,
+  "http.method": code`line.text("http.method", request.asSent.method);`,
+  "http.host": code`line.text("http.host", request.asSent.host);`,
+  "http.path": code`line.text("http.path", ${imported("gwc/runtime/http/path", "pathIn")}(request.asSent.target));`,
   "http.version": code`line.plain("http.version", request.version);`,
   "http.status": code`line.number("http.status", status);`,
   reason: code`line.text("reason", record.reason);`,
@@ -165,7 +172,7 @@ function locals(variables: readonly string[]): readonly Code[] {
           code`const { ${join(
             noted.map((each) => name(each)),
             ", ",
-          )} } = ${imported(VALUES, "logVariables")}(request);`,
+          )} } = request.established;`,
         ]),
   ];
 }

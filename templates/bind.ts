@@ -13,6 +13,8 @@ export interface BindContext {
   readonly expressions: Expressions;
   /** The path of a route's module, from `main.ts`: `./routes/tools.ts`. */
   readonly routePath: (route: string) => string;
+  /** The same of a module of a listener's policies: `./listeners/shop-policies.ts`. */
+  readonly listenerPath: (policies: string) => string;
 }
 
 /** The most conditions that stand in one function: a chain up to here costs less than what a lookup needs first. */
@@ -32,14 +34,16 @@ export function handlerOf(bind: BindNode, { listeners, ports }: MainNames): stri
 /** The functions of a port: one for each listener, and the choice between them. */
 export function bindFunctions(bind: BindNode, context: BindContext): readonly Code[] {
   const { names } = context;
-  const listeners = bind.listeners.flatMap((listener) => listenerCode(listener, context));
+  const listeners = bind.listeners.flatMap((listener) => listenerEntry(listener, context));
   if (handlerOf(bind, names) !== names.ports.get(bind.port)?.handler) return listeners;
   const choice = bind.tls === undefined ? plainChoice(bind, context) : secureChoice(bind, context);
   return [...listeners, ...choice];
 }
 
 /** Whose certificate a client gets that names no server. */
-export function defaultListener(listeners: readonly ListenerNode[]): ListenerNode | undefined {
+export function defaultListener<Listener extends { readonly hostname: string }>(
+  listeners: readonly Listener[],
+): Listener | undefined {
   return listeners.find(({ hostname }) => hostname === "*") ?? listeners[0];
 }
 
@@ -137,24 +141,46 @@ function listenerChain(bind: BindNode, context: BindContext): ListenerChoice {
   };
 }
 
-/** A listener: a chain of conditions, or a lookup when there are many. */
-function listenerCode(listener: ListenerNode, context: BindContext): readonly Code[] {
+/** A listener's requests go through its policies first, where it has any. */
+function listenerEntry(listener: ListenerNode, context: BindContext): readonly Code[] {
   const names = context.names.listeners.get(listener.id);
   if (names === undefined) throw new Error(`listener ${listener.id} has no name`);
+  const { preRouting } = listener;
+  if (preRouting === undefined) return listenerCode(listener, names.handler, names.table, context);
+  const { id, isFinal } = preRouting;
+  const run = imported(context.listenerPath(id), id);
+  return [
+    ...(isFinal ? [] : listenerCode(listener, names.router, names.table, context)),
+    code`
+      ${context.trace(preRouting.origin)}
+      function ${name(names.handler)}(exchange: ${exchangeType}): ${handledType} {
+        return ${run}(exchange${isFinal ? [] : code`, ${name(names.router)}`});
+      }
+    `,
+  ];
+}
+
+/** The choice of a listener's route: a chain of conditions, or a lookup when there are many. */
+function listenerCode(
+  listener: ListenerNode,
+  label: string,
+  tableName: string,
+  context: BindContext,
+): readonly Code[] {
   const routes = new Map(listener.routes.map((route) => [route.id, route.name]));
   const route = (entry: RouteEntry) => ({
     label: routes.get(entry.route) ?? entry.route,
     handler: code`${imported(context.routePath(entry.route), entry.route)}`,
   });
   const enter = imported("gwc/runtime/http/enter", "enter");
-  const head = code`function ${name(names.handler)}(exchange: ${exchangeType}): ${handledType} {`;
+  const head = code`function ${name(label)}(exchange: ${exchangeType}): ${handledType} {`;
   const isLong = listener.table.flatMap(({ entries }) => entries).length > LONGEST_CHAIN;
   if (isLong) {
-    const table = name(names.table);
+    const table = name(tableName);
     return [
       code`
         ${context.trace(listener.origin)}
-        ${routeTable(listener.table, names.table, { route, expressions: context.expressions })}
+        ${routeTable(listener.table, tableName, { route, expressions: context.expressions })}
       `,
       code`
         ${head}

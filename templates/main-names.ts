@@ -13,6 +13,8 @@ export interface MainNames {
 export interface ListenerNames {
   readonly handler: string;
   readonly table: string;
+  /** What chooses the route behind the listener's policies. */
+  readonly router: string;
 }
 
 /** Of one port. */
@@ -23,7 +25,7 @@ export interface PortNames {
 }
 
 /** Names for a program: those of the configuration come first, what is derived from them gives way. */
-export function mainNames({ binds }: Program): MainNames {
+export function mainNames({ binds, tcp }: Program): MainNames {
   const taken = new Set(["gateway"]);
   const take = (wanted: string): string => {
     let found = wanted;
@@ -34,7 +36,7 @@ export function mainNames({ binds }: Program): MainNames {
   const ids = binds.flatMap((bind) => bind.listeners.map(({ id }) => id));
   const handlers = ids.map((id) => take(id === "gateway" ? "gatewayListener" : id));
   const ports = new Map(
-    binds.map(({ port }) => [
+    [...binds, ...tcp].map(({ port }) => [
       port,
       {
         handler: take(`onPort${port}`),
@@ -46,7 +48,8 @@ export function mainNames({ binds }: Program): MainNames {
   const listeners = new Map(
     ids.map((id, index) => {
       const handler = handlers[index] ?? id;
-      return [id, { handler, table: take(`${handler}Routes`) }];
+      const router = `route${handler.charAt(0).toUpperCase()}${handler.slice(1)}`;
+      return [id, { handler, table: take(`${handler}Routes`), router: take(router) }];
     }),
   );
   return { listeners, ports, declared: [...taken] };

@@ -1,21 +1,12 @@
-import type { ListenerNode, Program, TlsNode } from "../compiler/ir.ts";
-import { ACCESS_LOG_PATH } from "./access-log.ts";
-import { bindFunctions, defaultListener, handlerOf } from "./bind.ts";
-import {
-  code,
-  comment,
-  type Hole,
-  imported,
-  importedType,
-  join,
-  literal,
-  name,
-  type Printable,
-} from "./code.ts";
+import type { Program } from "../compiler/ir.ts";
+import { bindFunctions } from "./bind.ts";
+import { code, comment, type Hole, imported, importedType, join, literal } from "./code.ts";
+import { gatewayValue } from "./definition.ts";
 import { constantsOf, Expressions } from "./expression.ts";
-import { type MainNames, mainNames } from "./main-names.ts";
+import { mainNames } from "./main-names.ts";
 import { type PrintedModule, printModule } from "./print.ts";
-import { originText, type Trace } from "./trace.ts";
+import { tcpBindFunction } from "./tcp-bind.ts";
+import type { Trace } from "./trace.ts";
 
 /** What `main.ts` needs besides the program. */
 export interface MainContext {
@@ -23,13 +14,19 @@ export interface MainContext {
   readonly trace: Trace;
   /** The path of a route's module, from `main.ts`: `./routes/tools.ts`. */
   readonly routePath: (route: string) => string;
+  /** The same of a module of a listener's policies: `./listeners/shop-policies.ts`. */
+  readonly listenerPath: (policies: string) => string;
 }
 
 /** `main.ts`: which request goes to which route, and the gateway that the runtime starts. */
 export function mainModule(program: Program, context: MainContext): PrintedModule {
   const names = mainNames(program);
-  const routes = program.binds.flatMap(({ listeners }) => listeners.flatMap((each) => each.routes));
-  const expressions = new Expressions([...names.declared, ...routes.map(({ id }) => id)]);
+  const listeners = program.binds.flatMap((bind) => bind.listeners);
+  const modules: readonly { readonly id: string }[] = [
+    ...listeners.flatMap(({ preRouting, routes }) => [...routes, preRouting ?? []].flat()),
+    ...program.tcp.flatMap((bind) => bind.listeners.flatMap(({ routes }) => routes)),
+  ];
+  const expressions = new Expressions([...names.declared, ...modules.map(({ id }) => id)]);
   const functions = program.binds.flatMap((bind) =>
     bindFunctions(bind, { ...context, names, expressions }),
   );
@@ -37,6 +34,7 @@ export function mainModule(program: Program, context: MainContext): PrintedModul
   const body: Hole[] = [
     ...constantsOf(expressions),
     ...functions,
+    ...program.tcp.map((bind) => tcpBindFunction(bind, { ...context, names })),
     code`
       export const gateway: ${importedType("gwc/runtime/gateway/definition", "Gateway")} = ${literal(gatewayValue(program, names))};
     `,
@@ -48,68 +46,4 @@ export function mainModule(program: Program, context: MainContext): PrintedModul
     body: join(body, "\n\n"),
     declared: names.declared,
   });
-}
-
-function gatewayValue(program: Program, names: MainNames): Printable {
-  const { name: gatewayName, binds, connections, process, logLevels } = program;
-  return {
-    name: gatewayName,
-    binds: binds.map((bind) => ({
-      port: bind.port,
-      config: originText(bind.origin),
-      tls: bind.tls && tlsValue(bind.tls, bind.listeners),
-      isForwardProxy: bind.listeners.some(hasDynamicBackend) || undefined,
-      handle: code`${name(handlerOf(bind, names))}`,
-    })),
-    connections: {
-      ...connections,
-      keepAlive: { ...connections.keepAlive },
-      http2: { ...connections.http2 },
-    },
-    accessLog: accessLogValue(program),
-    logLevels: logLevels && { ...logLevels },
-    addresses: { ...process.addresses },
-    drain: { ...process.drain },
-  };
-}
-
-/** Clients of a forward proxy may know that it is one, and send the whole URL. */
-function hasDynamicBackend({ routes }: ListenerNode): boolean {
-  return routes.some(({ backends }) => backends.some(({ kind }) => kind === "dynamic"));
-}
-
-function accessLogValue({ process, accessLog }: Program): Printable {
-  const from = (label: string): Printable => imported(ACCESS_LOG_PATH, label);
-  return {
-    format: process.logFormat,
-    filter: accessLog?.filter && from("isLogged"),
-    fields: accessLog?.fields && from("logFields"),
-  };
-}
-
-function tlsValue(
-  { clientAuthorities, ...shared }: TlsNode,
-  listeners: readonly ListenerNode[],
-): Printable {
-  const file = imported("gwc/runtime/gateway/late", "file");
-  return {
-    certificates: [defaultListener(listeners), ...listeners]
-      .filter((listener, index, all) => all.indexOf(listener) === index)
-      .flatMap((listener) => (listener === undefined ? [] : certificate(listener))),
-    ...shared,
-    clientAuthorities:
-      clientAuthorities === undefined ? undefined : code`${file}(${literal(clientAuthorities)})`,
-  };
-}
-
-function certificate({ hostname, tls }: ListenerNode): readonly Printable[] {
-  if (tls === undefined) return [];
-  const file = imported("gwc/runtime/gateway/late", tls.isSecret === true ? "secretFile" : "file");
-  return [
-    {
-      hostname,
-      certFile: code`${file}(${literal(tls.cert)})`,
-      keyFile: code`${file}(${literal(tls.key)})`,
-    },
-  ];
 }

@@ -1,5 +1,5 @@
 import type { HostEntries, RouteEntry } from "../compiler/ir.ts";
-import { type Code, code, type Hole, literal } from "./code.ts";
+import { type Code, code, type Hole, literal, name } from "./code.ts";
 import type { Expressions } from "./expression.ts";
 import { matchConditions } from "./match.ts";
 import { ifStatement } from "./statements.ts";
@@ -60,11 +60,12 @@ function hostLines(
   return { lines, isClosed: false };
 }
 
-/** What makes a host name fit a pattern; nothing for `*`. `hostname` is a local name. */
-export function hostConditions(hostname: string): readonly Code[] {
+/** What makes a host name fit a pattern; nothing for `*`. `local` is the name that holds it. */
+export function hostConditions(hostname: string, local = "hostname"): readonly Code[] {
   if (hostname === "*") return [];
-  if (hostname.startsWith("*.")) return [code`hostname.endsWith(${literal(hostname.slice(1))})`];
-  return [code`hostname === ${literal(hostname)}`];
+  const subject = name(local);
+  if (hostname.startsWith("*.")) return [code`${subject}.endsWith(${literal(hostname.slice(1))})`];
+  return [code`${subject} === ${literal(hostname)}`];
 }
 
 /** `if (a && b) statement`, or the statement when there is no condition. */

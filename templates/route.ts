@@ -10,9 +10,16 @@ import type { BackendCode } from "./backends/backend.ts";
 import { dynamicBackend } from "./backends/dynamic.ts";
 import { hostBackend } from "./backends/host.ts";
 import { mcpBackend } from "./backends/mcp.ts";
-import { code, comment, type Hole, imported, importedType, join, literal, name } from "./code.ts";
+import {
+  type ChainScope,
+  established,
+  isAsyncChain,
+  policiesText,
+  policyCodes,
+  policySteps,
+} from "./chain.ts";
+import { code, comment, type Hole, importedType, join, name } from "./code.ts";
 import { constantsOf, Expressions } from "./expression.ts";
-import { policyCode } from "./policies/index.ts";
 import type { PolicyCode } from "./policies/policy.ts";
 import { type PrintedModule, printModule } from "./print.ts";
 import type { Trace } from "./trace.ts";
@@ -35,33 +42,31 @@ export interface RouteModuleContext {
 
 /** The module of one route: its settings, its rules, and the chain from the request to the backend. */
 export function routeModule(route: RouteNode, context: RouteModuleContext): PrintedModule {
-  const { trace, maxBufferSize } = context;
+  const { trace, maxBufferSize, listeners } = context;
   const expressions = new Expressions();
-  const variables = new RouteVariables();
-  const policies = route.policies.map((use) => {
-    const made = policyCode(use, {
-      trace,
-      expressions,
-      variables,
-      maxBufferSize,
-      policies: route.policies,
-    });
-    if (made.defines === undefined) return made;
-    variables.declare(made.defines);
-    return context.logged.has(made.defines) ? noted(made, made.defines, variables) : made;
-  });
+  const variables = new RouteVariables(listeners.flatMap(establishedBy));
+  const scope: ChainScope = {
+    phase: "PostRouting",
+    trace,
+    expressions,
+    variables,
+    maxBufferSize,
+  };
+  const policies = policyCodes(route.policies, scope).map((made) =>
+    made.defines !== undefined && context.logged.has(made.defines)
+      ? established(made, made.defines, variables)
+      : made,
+  );
   const backend = policies.some((policy) => policy.answers === true)
     ? NO_BACKEND
     : backendCode(route, policies, variables, context);
-  const isAsync =
-    backend.isAsync ||
-    policies.some((policy) => policy.isAsync === true || policy.readsRequestBody === true);
+  const isAsync = backend.isAsync || isAsyncChain(policies);
   const exchange = importedType("gwc/runtime/http/exchange", "Exchange");
   const declarations = [
     ...policies.flatMap((policy) => policy.declarations),
     ...backend.declarations,
   ];
-  const steps = policySteps(route, policies, variables, maxBufferSize);
+  const steps = policySteps(route.policies, policies, scope);
   const chain: readonly Hole[] = [
     ...policies.flatMap((policy) => policy.first ?? []),
     ...backend.first,
@@ -92,16 +97,6 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
   });
 }
 
-/** What a policy found out is kept for the access log. */
-function noted(made: PolicyCode, variable: string, variables: RouteVariables): PolicyCode {
-  const variablesOf = imported("gwc/runtime/telemetry/log-values", "logVariables");
-  const value = variables.argument(variable);
-  return {
-    ...made,
-    steps: [...made.steps, code`${variablesOf}(exchange).${name(variable)} = ${value};`],
-  };
-}
-
 /** A policy answers by itself. */
 const NO_BACKEND: BackendCode = {
   declarations: [],
@@ -110,29 +105,6 @@ const NO_BACKEND: BackendCode = {
   step: [],
   isAsync: false,
 };
-
-/** The statements of each policy; the request is held for its body before the first one that reads it. */
-function policySteps(
-  { policies }: RouteNode,
-  codes: readonly PolicyCode[],
-  variables: RouteVariables,
-  maxBufferSize: number,
-): readonly { readonly kind: PolicyKind; readonly statements: readonly Hole[] }[] {
-  const firstReader = codes.find(({ readsRequestBody }) => readsRequestBody === true);
-  return codes.map((made, index) => {
-    const isRead = made.defines === undefined || variables.isRead(made.defines);
-    const own = isRead ? made.steps : (made.unread ?? made.steps);
-    const statements = made === firstReader ? [bufferStep(maxBufferSize), ...own] : own;
-    // The codes were made of the policies, one by one.
-    return { kind: (policies[index] as PolicyUse).kind, statements };
-  });
-}
-
-/** Holds the request until its body is there. */
-function bufferStep(limit: number): Hole {
-  const buffer = imported("gwc/runtime/http/buffer-body", "bufferBody");
-  return code`if (!(await ${buffer}(exchange, ${literal(limit)}))) return;`;
-}
 
 function backendCode(
   route: RouteNode,
@@ -162,6 +134,7 @@ function backendCode(
           return matches.length === 0 ? [] : [{ hostname: shared, matches }];
         }),
       );
+      const early = listeners.flatMap(({ preRouting }) => preRouting?.policies ?? []);
       const hostnames = [...new Set(served.map(({ hostname }) => hostname))];
       return mcpBackend(backend, {
         route,
@@ -169,7 +142,7 @@ function backendCode(
         rule: policies.find((policy) => policy.mcpRule !== undefined)?.mcpRule,
         jwt: variables.argument("jwt"),
         isAuthenticated: variables.hasIdentity,
-        allowOrigins: allowedOrigins(route.policies),
+        allowOrigins: [...early, ...route.policies].flatMap(allowedOrigins),
         hostnames: hostnames.includes("*") ? [] : hostnames,
         maxBufferSize,
         reachesWellKnown: served.some(({ matches }) => matches.some(reachesWellKnown)),
@@ -182,25 +155,37 @@ function reachesWellKnown({ path }: RouteMatch): boolean {
   return path.kind === "regex" || path.value === "/" || path.value.startsWith("/.well-known/");
 }
 
-function allowedOrigins(policies: readonly PolicyUse[]): readonly string[] {
-  const cors = policies.find((use) => use.kind === "cors");
-  if (cors === undefined) return [];
-  const { isAnyOrigin, origins, originPatterns }: PolicySettings["cors"] = cors.settings;
+function allowedOrigins(use: PolicyUse): readonly string[] {
+  if (use.kind !== "cors") return [];
+  const { isAnyOrigin, origins, originPatterns }: PolicySettings["cors"] = use.settings;
   return isAnyOrigin
     ? ["*"]
     : [...origins, ...originPatterns.map(({ start, end }) => `${start}*${end}`)];
 }
 
-/** `cors, jwtAuth (strict), then mcp` */
-function chainText({ policies, backends }: RouteNode): string {
-  const steps = policies.map((use) => `${use.kind}${modeText(use)}`);
-  const last = backends[0]?.kind;
-  if (last === undefined) return steps.join(", ");
-  return steps.length === 0 ? last : `${steps.join(", ")}, then ${last}`;
+/** What a listener's policies establish, as expressions call it. */
+function establishedBy({ preRouting }: ListenerNode): readonly string[] {
+  return (preRouting?.policies ?? []).flatMap((use) => {
+    if (use.kind === "transformations") return setsMetadata(use.settings) ? ["metadata"] : [];
+    return IDENTITIES[use.kind] ?? [];
+  });
 }
 
-const MODED: readonly PolicyKind[] = ["jwtAuth", "mcpAuthentication", "basicAuth", "apiKey"];
+function setsMetadata({ cases }: PolicySettings["transformations"]): boolean {
+  return cases.some(({ value: { request, response } }) =>
+    [request, response].some((side) => side !== undefined && side.metadata.length > 0),
+  );
+}
 
-function modeText({ kind, settings }: PolicyUse): string {
-  return MODED.includes(kind) && "mode" in settings ? ` (${settings.mode})` : "";
+const IDENTITIES: Readonly<Partial<Record<PolicyKind, string>>> = {
+  jwtAuth: "jwt",
+  basicAuth: "basicAuth",
+  apiKey: "apiKey",
+};
+
+/** `cors, jwtAuth (strict), then mcp` */
+function chainText({ policies, backends }: RouteNode): string {
+  const last = backends[0]?.kind;
+  if (last === undefined) return policiesText(policies);
+  return policies.length === 0 ? last : `${policiesText(policies)}, then ${last}`;
 }

@@ -11,10 +11,21 @@ export function parameter(variable: string): Code {
 export class RouteVariables {
   readonly #declared = new Set<string>();
   readonly #read = new Set<string>();
+  readonly #established: Set<string>;
+
+  /** `established`: what the exchange holds of it, because policies of the listener found it out. */
+  constructor(established: readonly string[] = []) {
+    this.#established = new Set(established);
+  }
 
   /** From here on the function holds it under its name. */
   declare(variable: string): void {
     this.#declared.add(variable);
+  }
+
+  /** From here on the exchange holds it. */
+  establish(variable: string): void {
+    this.#established.add(variable);
   }
 
   has(variable: string): boolean {
@@ -26,7 +37,11 @@ export class RouteVariables {
     if (variable === "request") return code`exchange`;
     if (variable === "response") return code`response`;
     if (variable === "env") return code`exchange.gateway.env`;
-    if (!this.#declared.has(variable)) return code`null`;
+    if (!this.#declared.has(variable)) {
+      return this.#established.has(variable)
+        ? code`exchange.established.${name(variable)}`
+        : code`null`;
+    }
     this.#read.add(variable);
     return code`${name(variable)}`;
   }
@@ -37,7 +52,9 @@ export class RouteVariables {
 
   /** True when a policy established who the client is. */
   get hasIdentity(): boolean {
-    return this.#declared.size > 0;
+    return ["jwt", "apiKey", "basicAuth"].some(
+      (identity) => this.#declared.has(identity) || this.#established.has(identity),
+    );
   }
 }
 

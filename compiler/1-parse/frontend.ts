@@ -9,7 +9,7 @@ import { parseDuration } from "./duration.ts";
 export interface FrontendValue {
   readonly http?: HttpValue;
   readonly tls?: TlsValue;
-  readonly tcp?: { readonly keepalives?: KeepAliveValue; readonly keepalive?: KeepAliveValue };
+  readonly tcp?: TcpValue;
   readonly accessLog?: FileAccessLog;
   readonly logging?: FileAccessLog;
 }
@@ -24,7 +24,15 @@ export interface KeepAliveValue {
 /** A TLS version in one of its spellings. */
 export type TlsVersionValue = string | number;
 
+interface TcpValue {
+  readonly keepalives?: KeepAliveValue;
+  readonly keepalive?: KeepAliveValue;
+  readonly maxConnections?: number;
+}
+
 interface HttpValue {
+  readonly maxConnectionDuration?: string;
+  readonly http2MaxHeaderSize?: number;
   readonly maxBufferSize?: number;
   readonly http1MaxHeaders?: number;
   readonly http1IdleTimeout?: string;
@@ -49,10 +57,9 @@ export function readFrontend(value: FrontendValue | undefined, origin: Origin): 
   if (value === undefined) return rest;
   const { http = {}, tls = {}, tcp } = value;
   const at = below(origin, "frontendPolicies", "tls");
-  const keepAlive = tcp?.keepalives ?? tcp?.keepalive;
   return {
     maxBufferSize: http.maxBufferSize ?? rest.maxBufferSize,
-    connections: readConnections(http, keepAlive, rest.connections),
+    connections: readConnections(http, tcp ?? {}, rest.connections),
     tls: {
       handshakeTimeout: time(tls.handshakeTimeout, rest.tls.handshakeTimeout),
       alpn: tls.alpn ?? rest.tls.alpn,
@@ -85,18 +92,22 @@ export function readTlsVersion(value: TlsVersionValue | undefined): TlsVersion |
 
 function readConnections(
   http: HttpValue,
-  keepAlive: KeepAliveValue | undefined,
+  tcp: TcpValue,
   rest: FrontendConfig["connections"],
 ): FrontendConfig["connections"] {
   const interval = http.http2KeepaliveInterval;
+  const duration = http.maxConnectionDuration;
   return {
-    keepAlive: readKeepAlive(keepAlive ?? {}, rest.keepAlive),
+    keepAlive: readKeepAlive(tcp.keepalives ?? tcp.keepalive ?? {}, rest.keepAlive),
     maxHeaders: http.http1MaxHeaders ?? rest.maxHeaders,
     idleTimeout: time(http.http1IdleTimeout, rest.idleTimeout),
+    maxConnections: tcp.maxConnections ?? rest.maxConnections,
+    ...(duration === undefined ? {} : { maxDuration: time(duration, 0) }),
     http2: {
       windowSize: http.http2WindowSize ?? rest.http2.windowSize,
       connectionWindowSize: http.http2ConnectionWindowSize ?? rest.http2.connectionWindowSize,
       frameSize: http.http2FrameSize ?? rest.http2.frameSize,
+      maxHeaderSize: http.http2MaxHeaderSize ?? rest.http2.maxHeaderSize,
       ...(interval === undefined ? {} : { keepAliveInterval: time(interval, 0) }),
       keepAliveTimeout: time(http.http2KeepaliveTimeout, rest.http2.keepAliveTimeout),
     },

@@ -26,10 +26,11 @@ const LATER: Readonly<Record<string, Readonly<Record<string, Schema>>>> = {
   rateLimit: { global: notYet("global rate limits") },
 };
 
-/** The keys of a file's `policies` besides the policies' own names, with their schemas. */
-export function spellingSchemas(): Readonly<Record<string, Schema>> {
+/** The keys of a file's `policies` besides the policies' own names, with their schemas; of the policies `kinds`. */
+export function spellingSchemas(kinds: readonly PolicyKind[]): Readonly<Record<string, Schema>> {
   const schemas: Record<string, Schema> = {};
-  for (const [key, spellings] of Map.groupBy(SPELLINGS, ({ path }) => path[0])) {
+  const wanted = SPELLINGS.filter(({ kind }) => kinds.includes(kind));
+  for (const [key, spellings] of Map.groupBy(wanted, ({ path }) => path[0])) {
     const [first] = spellings;
     if (first === undefined) continue;
     schemas[key] = first.path.length === 1 ? policyOf(first.kind).schema : grouped(key, spellings);

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { Ajv, type ValidateFunction } from "ajv";
-import type { Schema, ValueCheck } from "../schema.ts";
+import { isWritable, type Schema, type ValueCheck } from "../schema.ts";
 import { parseDuration } from "./duration.ts";
 
 /**
@@ -63,7 +63,7 @@ export function compileSchema(schema: Schema, keys: ReadonlySet<string>): Valida
 function usedPart(schema: Schema, keys: ReadonlySet<string>): Schema {
   const { properties, additionalProperties, items } = schema;
   const used = Object.entries(properties ?? {}).filter(
-    ([name, each]) => each.notYet === undefined && keys.has(name),
+    ([name, each]) => isWritable(each) && keys.has(name),
   );
   return {
     ...schema,

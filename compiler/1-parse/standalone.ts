@@ -1,16 +1,13 @@
-import { type BackendPolicies, mergeBackendPolicies } from "../backend-policies.ts";
 import { below, type Diagnostics, type Origin } from "../diagnostics.ts";
 import type { CipherSuite } from "../frontend.ts";
-import { policyOf } from "../policies/index.ts";
 import type {
-  BackendConfig,
   GatewayResource,
   ListenerResource,
   ListenerTlsResource,
   MatchConfig,
-  PolicyConfig,
   Resource,
   RouteResource,
+  TcpRouteResource,
   ValueMatchConfig,
 } from "../resources.ts";
 import { readAccessLogs, readLevels } from "./access-log.ts";
@@ -21,8 +18,9 @@ import {
   readTlsVersion,
   type TlsVersionValue,
 } from "./frontend.ts";
-import { spelledPolicies } from "./policy-spellings.ts";
 import { type ProcessConfig, readProcess } from "./process.ts";
+import { readBackend, readPolicies } from "./route-parts.ts";
+import { checkRouteField, readTcpRoute, type TcpRouteConfig } from "./tcp-routes.ts";
 import type { ConfigValue } from "./values.ts";
 
 /** The resources of a validated standalone file; a policy that is given twice is reported. */
@@ -35,17 +33,23 @@ export function readStandalone(
   // The schema has checked the shape.
   const file = value as unknown as FileConfig;
   const listeners: ListenerResource[] = [];
-  const routes: RouteResource[] = [];
+  const routes: (RouteResource | TcpRouteResource)[] = [];
   file.binds.forEach((bind, bindIndex) => {
     bind.listeners.forEach((listener, listenerIndex) => {
       const at = below(origin, "binds", bindIndex, "listeners", listenerIndex);
       const key = `${bindIndex}/${listenerIndex}`;
-      listeners.push(
-        readListener(listener, key, bind.port, below(origin, "binds", bindIndex, "port"), at),
-      );
+      const portOrigin = below(origin, "binds", bindIndex, "port");
+      listeners.push({
+        ...readListener(listener, key, bind.port, portOrigin, at),
+        policies: readPolicies(listener.policies ?? {}, below(at, "policies"), diagnostics),
+      });
       listener.routes?.forEach((route, index) => {
         routes.push(readRoute(route, key, below(at, "routes", index), diagnostics));
       });
+      listener.tcpRoutes?.forEach((route, index) => {
+        routes.push(readTcpRoute(route, key, below(at, "tcpRoutes", index), diagnostics));
+      });
+      checkRouteField(listener, at, diagnostics);
     });
   });
   const gateway: GatewayResource = {
@@ -74,9 +78,11 @@ interface FileConfig {
 interface ListenerConfig {
   readonly name?: string;
   readonly hostname?: string;
-  readonly protocol?: "HTTP" | "HTTPS";
+  readonly protocol?: ListenerResource["protocol"];
   readonly tls?: ListenerTlsConfig;
+  readonly policies?: Readonly<Record<string, ConfigValue>>;
   readonly routes?: readonly RouteConfig[];
+  readonly tcpRoutes?: readonly TcpRouteConfig[];
 }
 
 interface ListenerTlsConfig {
@@ -118,7 +124,7 @@ function readListener(
   port: number,
   portOrigin: Origin,
   origin: Origin,
-): ListenerResource {
+): Omit<ListenerResource, "policies"> {
   const hostname = listener.hostname ?? "*";
   return {
     key,
@@ -192,33 +198,4 @@ function readMatch(match: MatchValue, origin: Origin): MatchConfig {
 function readValueMatch({ name, value }: ValueMatchValue, origin: Origin): ValueMatchConfig {
   const kind = value.regex === undefined ? "exact" : "regex";
   return { name, kind, value: value[kind] ?? "", origin: below(origin, "value", kind) };
-}
-
-/** The policies of a route in request order, each in its canonical form. */
-function readPolicies(
-  given: Readonly<Record<string, ConfigValue>>,
-  origin: Origin,
-  diagnostics: Diagnostics,
-): PolicyConfig[] {
-  return spelledPolicies(given, origin, diagnostics).map(({ kind, value, origin: at }) => {
-    // The policy of a kind reads the configuration of that kind.
-    return { kind, config: policyOf(kind).read(value, at), origin: at } as PolicyConfig;
-  });
-}
-
-function readBackend(
-  backend: Readonly<Record<string, ConfigValue>>,
-  ofRoute: BackendPolicies | undefined,
-  origin: Origin,
-): BackendConfig {
-  const own = readBackendPolicies(backend.policies, below(origin, "policies"));
-  const kind = (["mcp", "dynamic"] as const).find((each) => Object.hasOwn(backend, each)) ?? "host";
-  const weight = typeof backend.weight === "number" ? { weight: backend.weight } : {};
-  return {
-    kind,
-    config: backend[kind] ?? null,
-    policies: mergeBackendPolicies(ofRoute, own),
-    ...weight,
-    origin: below(origin, kind),
-  };
 }

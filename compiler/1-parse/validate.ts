@@ -9,7 +9,7 @@ import {
   type Place,
 } from "../diagnostics.ts";
 import { nearest } from "../nearest.ts";
-import { type Schema, schemaAt } from "../schema.ts";
+import { isWritable, type Schema, schemaAt } from "../schema.ts";
 import { keysIn, pointerPath, valueAt } from "./config-values.ts";
 import { compileSchema } from "./schema-compiler.ts";
 import { boundName, formatName, typeName, typeNames } from "./schema-words.ts";
@@ -125,6 +125,11 @@ function reportUnknown({ error, subject, diagnostics, path, schema }: Violation)
   const later = schemaAt(root, [...path, key]);
   if (later?.notYet !== undefined) {
     reportLater(later, later.notYet, valueAt(read.value, [...path, key]), place, diagnostics);
+    return;
+  }
+  if (later?.misplaced !== undefined) {
+    const params = { field: `"${key}"`, actsOn: later.misplaced };
+    diagnostics.report("misplaced-field", keyOf(place), params);
     return;
   }
   const known = knownKeys(schema);
@@ -243,6 +248,6 @@ function ownerName(path: ConfigPath, whole: string): string {
 
 function knownKeys(schema: Schema | undefined): string[] {
   return Object.entries(schema?.properties ?? {})
-    .filter(([, property]) => property.notYet === undefined && property.aliasOf === undefined)
+    .filter(([, property]) => isWritable(property) && property.aliasOf === undefined)
     .map(([key]) => key);
 }

@@ -23,7 +23,8 @@ export function resolveBackend(
   return { kind: "host", url: secureUrl(url, connection), connection, weight: weight ?? 1, origin };
 }
 
-interface DynamicConfig {
+/** `dynamic` of the file, as its schema has let it through. */
+export interface DynamicConfig {
   readonly port?: number;
   readonly allowPrivate?: readonly string[];
 }
@@ -37,7 +38,7 @@ function resolveDynamic(
   const connection = resolveConnection(policies ?? {}, context);
   // The schema has checked the shape.
   const { port, allowPrivate = [] } = config as unknown as DynamicConfig;
-  if (policies?.auth?.kind === "key") {
+  if (policies?.auth !== undefined && policies.auth.kind !== "passthrough") {
     context.diagnostics.report("dynamic-credential", keyOf(policies.auth.origin), {});
   }
   return {

@@ -1,7 +1,7 @@
 import type { TlsVersion } from "../../runtime/http/tls.ts";
 import { below, type Diagnostics, type Origin } from "../diagnostics.ts";
 import { type CipherSuite, type FrontendTlsConfig, isSuiteOf, opensslName } from "../frontend.ts";
-import type { TlsNode } from "../ir.ts";
+import type { CertificateFiles, TlsNode } from "../ir.ts";
 import type { ListenerResource } from "../resources.ts";
 
 /**
@@ -31,6 +31,13 @@ export function resolveTls(
     alpn: frontend.alpn,
     clientAuthorities: root,
   };
+}
+
+/** The certificate of a listener whose TLS ends here. */
+export function certificateOf({ tls }: ListenerResource): CertificateFiles | undefined {
+  if (tls === undefined) return undefined;
+  const { cert, key, isSecret } = tls;
+  return { cert, key, ...(isSecret === undefined ? {} : { isSecret }) };
 }
 
 /** What one listener wants of its port. */

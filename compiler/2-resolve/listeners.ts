@@ -1,4 +1,4 @@
-import { below, type Diagnostics, type Origin } from "../diagnostics.ts";
+import { below, type Diagnostics, keyOf, type Origin } from "../diagnostics.ts";
 import type { Host } from "../host.ts";
 import type { GatewayResource, ListenerResource } from "../resources.ts";
 
@@ -41,9 +41,14 @@ function checkPort(
   const related = [{ at: first.portOrigin, label: "first used here" }];
   if (!isSame(first.portOrigin, portOrigin)) {
     diagnostics.report("port-taken", portOrigin, { port, by: "another bind" }, related);
-  } else if (first.protocol !== listener.protocol) {
+  } else if (protocolOf(first) !== protocolOf(listener)) {
     diagnostics.report("protocol-conflict", below(listener.origin, "protocol"), { port });
   }
+}
+
+/** What is spoken on a port: TLS that ends here is another thing than TLS that is passed on. */
+function protocolOf({ protocol, tls }: ListenerResource): string {
+  return protocol === "TLS" && tls === undefined ? "passthrough" : protocol;
 }
 
 function checkHostname(
@@ -75,8 +80,12 @@ function checkTls(
   if (protocol === "HTTPS" && tls === undefined) {
     diagnostics.report("tls-missing", below(origin, "protocol"), { listener: name });
   }
-  if (protocol === "HTTP" && tls !== undefined) {
-    diagnostics.report("tls-unused", { ...below(origin, "tls"), part: "key" }, { listener: name });
+  if ((protocol === "HTTP" || protocol === "TCP") && tls !== undefined) {
+    const at = keyOf(below(origin, "tls"));
+    diagnostics.report("tls-unused", at, { listener: name, protocol });
+  }
+  if (protocol === "TCP" && listener.hostname !== "*") {
+    diagnostics.report("name-without-tls", below(origin, "hostname"), {});
   }
   // A Secret is there when the gateway starts, and only then.
   if (tls?.isSecret === true) return;

@@ -2,7 +2,7 @@ import path from "node:path";
 import type { Parsed } from "../1-parse/parse.ts";
 import { Diagnostics, type Outcome } from "../diagnostics.ts";
 import type { Host } from "../host.ts";
-import type { BindNode, CertificateFiles, ListenerNode, Program } from "../ir.ts";
+import type { BindNode, ListenerNode, Program } from "../ir.ts";
 import { resolveLevels } from "../log-levels.ts";
 import type { GatewayResource, ListenerResource, Resource, RouteResource } from "../resources.ts";
 import { resolveAccessLog } from "./access-log.ts";
@@ -13,11 +13,13 @@ import {
   resolveCluster,
   resourcesOf,
 } from "./kubernetes/gateways.ts";
-import { resolveTls } from "./listener-tls.ts";
+import { certificateOf, resolveTls } from "./listener-tls.ts";
 import { checkListeners } from "./listeners.ts";
 import { Names } from "./names.ts";
+import { reachedRoutes, resolvePreRouting } from "./pre-routing.ts";
 import { type ResolvedRoute, type RouteContext, resolveHostnames, resolveRoute } from "./routes.ts";
 import { routingTable, type TableRoute } from "./table.ts";
+import { resolveTcpBinds } from "./tcp-binds.ts";
 
 /** What is asked of a resolution. */
 export interface ResolveOptions {
@@ -97,6 +99,8 @@ function resolveGateway(
     host,
     diagnostics,
     names: new Names(),
+    listeners: new Map(gateway.listeners.map((listener) => [listener.key, listener])),
+    listenerNames: new Names(),
     resolvePath: (file) => (path.isAbsolute(file) ? file : path.join(folder, file)),
   };
   checkListeners(gateway, context);
@@ -107,6 +111,11 @@ function resolveGateway(
     name,
     inputs: inputs.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     binds,
+    tcp: resolveTcpBinds(
+      gateway,
+      resources.filter((resource) => resource.kind === "tcpRoute"),
+      context,
+    ),
     process: gateway.process,
     connections: gateway.frontend.connections,
     maxBufferSize: gateway.frontend.maxBufferSize,
@@ -116,11 +125,14 @@ function resolveGateway(
   };
 }
 
-/** The headers that API keys stand in. */
+/** The headers that credentials stand in. */
 function keyHeaders(binds: readonly BindNode[]): readonly string[] {
-  const routes = binds.flatMap(({ listeners }) => listeners.flatMap((each) => each.routes));
-  return routes.flatMap(({ policies }) =>
-    policies.flatMap((use) => (use.kind === "apiKey" ? [use.settings.place.header] : [])),
+  const listeners = binds.flatMap((bind) => bind.listeners);
+  const places = listeners.flatMap(({ preRouting, routes }) => [preRouting ?? [], routes]).flat();
+  return places.flatMap(({ policies }) =>
+    policies.flatMap(({ settings }) =>
+      "place" in settings && "header" in settings.place ? [settings.place.header] : [],
+    ),
   );
 }
 
@@ -129,7 +141,6 @@ function resolveBinds(
   routes: readonly RouteResource[],
   context: RouteContext,
 ): readonly BindNode[] {
-  const listenerNames = new Names();
   const byListener = Map.groupBy(
     routes.flatMap((route) => route.listeners.map((attachment) => ({ ...attachment, route }))),
     ({ listener }) => listener,
@@ -140,18 +151,23 @@ function resolveBinds(
     resolved.set(route, known);
     return known;
   };
-  const byPort = Map.groupBy(gateway.listeners, (listener) => listener.port);
+  const byPort = Map.groupBy(
+    gateway.listeners.filter(({ protocol }) => protocol === "HTTP" || protocol === "HTTPS"),
+    (listener) => listener.port,
+  );
   return [...byPort.entries()].map(([port, listeners]) => ({
     port,
     origin: listeners[0]?.portOrigin ?? gateway.origin,
     tls: resolveTls(listeners, gateway.frontend.tls, context.diagnostics),
     listeners: listeners
       .map((listener) => {
-        const own = (byListener.get(listener.key) ?? []).flatMap(({ route, hostnames }) => {
+        const attached = byListener.get(listener.key) ?? [];
+        const preRouting = resolvePreRouting(listener, attached, context);
+        const own = reachedRoutes(listener, attached, context).flatMap(({ route, hostnames }) => {
           const names = resolveHostnames(hostnames, listener, route, context);
           return names.length === 0 ? [] : [{ ...resolveOnce(route), hostnames: names }];
         });
-        return resolveListener(listener, listenerNames.take(listener.name), own, context);
+        return { ...resolveListener(listener, own, context), preRouting };
       })
       .sort((a, b) => compareHostnames(a.hostname, b.hostname)),
   }));
@@ -159,12 +175,11 @@ function resolveBinds(
 
 function resolveListener(
   listener: ListenerResource,
-  id: string,
   routes: readonly TableRoute[],
-  { diagnostics }: RouteContext,
-): ListenerNode {
+  { diagnostics, listenerNames }: RouteContext,
+): Omit<ListenerNode, "preRouting"> {
   return {
-    id,
+    id: listenerNames.take(listener.name),
     name: listener.name,
     hostname: listener.hostname,
     tls: certificateOf(listener),
@@ -172,10 +187,4 @@ function resolveListener(
     table: routingTable(routes, listener.hostname, diagnostics),
     origin: listener.origin,
   };
-}
-
-function certificateOf({ tls }: ListenerResource): CertificateFiles | undefined {
-  if (tls === undefined) return undefined;
-  const { cert, key, isSecret } = tls;
-  return { cert, key, ...(isSecret === undefined ? {} : { isSecret }) };
 }

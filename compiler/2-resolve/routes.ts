@@ -1,17 +1,7 @@
 import { LEVEL } from "../cel/code.ts";
 import { compilePattern, type PatternCode } from "../cel/pattern.ts";
 import { below, keyOf, type Origin } from "../diagnostics.ts";
-import type {
-  BackendNode,
-  PolicyKind,
-  PolicySettings,
-  PolicyUse,
-  RouteMatch,
-  RouteNode,
-  ValueMatch,
-} from "../ir.ts";
-import { policyOf } from "../policies/index.ts";
-import type { PolicyConfigs, ResolveContext } from "../policies/policy.ts";
+import type { BackendNode, RouteMatch, RouteNode, ValueMatch } from "../ir.ts";
 import type {
   ListenerResource,
   MatchConfig,
@@ -24,11 +14,16 @@ import { intersectHostnames } from "./hostnames.ts";
 import type { ListenerContext } from "./listeners.ts";
 import { metadataMatches } from "./metadata-matches.ts";
 import type { Names } from "./names.ts";
+import { type PolicyPlace, reachedPolicies, resolvePolicies } from "./policies.ts";
 import type { TableRoute } from "./table.ts";
 
 /** What resolving routes shares. */
 export interface RouteContext extends ListenerContext {
   readonly names: Names;
+  /** By key. */
+  readonly listeners: ReadonlyMap<string, ListenerResource>;
+  /** Of listeners, which are another kind of function. */
+  readonly listenerNames: Names;
 }
 
 /** A route with its matches, on whatever listeners. */
@@ -39,7 +34,7 @@ export function resolveRoute(resource: RouteResource, context: RouteContext): Re
   const { origin } = resource;
   const name = resource.name ?? routeName(resource);
   const matches = resource.matches.flatMap((match) => resolveMatch(match, context) ?? []);
-  const { policies, answer } = reachedPolicies(resource, context);
+  const { policies, answer } = reachedPolicies(resource.policies, resource.backends, context);
   if (resource.backends.length === 0 && answer === undefined) {
     context.diagnostics.report("route-without-backend", origin, { route: name });
   }
@@ -51,8 +46,8 @@ export function resolveRoute(resource: RouteResource, context: RouteContext): Re
     id: context.names.take(...(resource.ids ?? [name])),
     name,
     policies: resolvePolicies(
-      resource,
       isServed(resource) ? policies : withoutCalls(policies),
+      routePlace(resource, policies, context),
       context,
     ),
     backends: answer === undefined ? backends : [],
@@ -67,7 +62,7 @@ export function resolveRoute(resource: RouteResource, context: RouteContext): Re
 export function resolveHostnames(
   hostnames: readonly string[],
   listener: ListenerResource,
-  { origin }: RouteResource,
+  { origin }: Pick<RouteResource, "origin">,
   { diagnostics }: RouteContext,
 ): readonly string[] {
   if (hostnames.length === 0) return ["*"];
@@ -166,14 +161,43 @@ function resolvePattern(
 }
 
 /** Whoever reaches a dynamic backend may reach anything through it: a rule has to say who may. */
-function checkOpenProxy(
-  { policies, backends }: RouteResource,
-  route: string,
-  { diagnostics }: RouteContext,
-): void {
-  const dynamic = backends.find(({ kind }) => kind === "dynamic");
-  if (dynamic === undefined || policies.some(({ kind }) => kind === "authorization")) return;
-  diagnostics.report("open-proxy", keyOf(dynamic.origin), { route });
+function checkOpenProxy(resource: RouteResource, route: string, context: RouteContext): void {
+  const dynamic = resource.backends.find(({ kind }) => kind === "dynamic");
+  if (dynamic === undefined || hasRules(resource)) return;
+  // Rules may stand before routing, on every listener that has the route.
+  if (listenersOf(resource, context).every(hasRules)) return;
+  context.diagnostics.report("open-proxy", keyOf(dynamic.origin), { route, names: false });
+}
+
+function hasRules({ policies }: Pick<RouteResource, "policies">): boolean {
+  return policies.some(({ kind }) => kind === "authorization");
+}
+
+function listenersOf(
+  { listeners }: RouteResource,
+  context: RouteContext,
+): readonly ListenerResource[] {
+  return listeners.flatMap(({ listener }) => context.listeners.get(listener) ?? []);
+}
+
+/** What policies may know of the route that carries them. */
+function routePlace(
+  resource: RouteResource,
+  policies: readonly PolicyConfig[],
+  context: RouteContext,
+): PolicyPlace {
+  const paths = resource.matches.map(({ path }) => path);
+  const early = listenersOf(resource, context).flatMap((listener) => listener.policies);
+  return {
+    phase: "PostRouting",
+    route: {
+      isMcp: resource.backends.some((backend) => backend.kind === "mcp"),
+      policies: [...new Set([...early, ...policies].map(({ kind }) => kind))],
+      prefixes: paths.every(({ kind }) => kind === "prefix")
+        ? [...new Set(paths.map(({ value }) => trimmedPrefix(value)))]
+        : undefined,
+    },
+  };
 }
 
 /** Several backends are plain HTTP ones, and one of them has a share. */
@@ -208,49 +232,4 @@ function checkPassthrough(backends: readonly BackendNode[], { diagnostics }: Rou
     ({ connection }) => connection.isPassthrough !== first?.connection.isPassthrough,
   );
   if (other !== undefined) diagnostics.report("mixed-passthrough", other.origin, {});
-}
-
-/** The policies up to the one that answers every request, and that one; what stands behind it is reported. */
-function reachedPolicies(
-  { policies, backends }: RouteResource,
-  { diagnostics }: RouteContext,
-): { readonly policies: readonly PolicyConfig[]; readonly answer: PolicyConfig | undefined } {
-  const end = policies.findIndex(({ kind }) => policyOf(kind).answers === true);
-  const answer = policies[end];
-  if (answer === undefined) return { policies, answer };
-  for (const { kind, origin } of policies.slice(end + 1)) {
-    diagnostics.report("never-reached", keyOf(origin), { what: `"${kind}"`, by: answer.kind });
-  }
-  for (const { origin } of backends) {
-    diagnostics.report("never-reached", keyOf(origin), { what: "this backend", by: answer.kind });
-  }
-  return { policies: policies.slice(0, end + 1), answer };
-}
-
-function resolvePolicies(
-  resource: RouteResource,
-  policies: readonly PolicyConfig[],
-  context: RouteContext,
-): readonly PolicyUse[] {
-  const paths = resource.matches.map(({ path }) => path);
-  const route = {
-    isMcp: resource.backends.some((backend) => backend.kind === "mcp"),
-    policies: policies.map((policy) => policy.kind),
-    prefixes: paths.every(({ kind }) => kind === "prefix")
-      ? [...new Set(paths.map(({ value }) => trimmedPrefix(value)))]
-      : undefined,
-  };
-  return policies.flatMap(({ kind, config, origin }) => {
-    const settings = resolvePolicy(kind, config, { ...context, origin, route });
-    return settings === undefined ? [] : [{ kind, settings, origin } as PolicyUse];
-  });
-}
-
-function resolvePolicy<Kind extends PolicyKind>(
-  kind: Kind,
-  config: PolicyConfigs[PolicyKind],
-  context: ResolveContext,
-): PolicySettings[Kind] | undefined {
-  // The configuration was read by the policy of the same kind.
-  return policyOf(kind).resolve(config as PolicyConfigs[Kind], context);
 }

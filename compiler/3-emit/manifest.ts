@@ -1,5 +1,5 @@
-import type { Program } from "../ir.ts";
-import { servedRoutes } from "../program-routes.ts";
+import type { PolicyUse, Program } from "../ir.ts";
+import { allRoutes } from "../program-routes.ts";
 import type { Bundle } from "./bundle.ts";
 
 /** `manifest.json`: what the bundle was made of, and what is in it and why. */
@@ -9,7 +9,7 @@ export interface Manifest {
   readonly inputs: readonly { readonly name: string; readonly sha256: string }[];
   /** Files that the build wrote, sorted; the next build removes those it no longer writes. */
   readonly files: readonly string[];
-  /** Policies in request order, and the routes that need each. */
+  /** Policies, and the routes and listeners that need each. */
   readonly policies: Readonly<Record<string, readonly string[]>>;
   /** Runtime modules in the bundle, and which modules import each. */
   readonly runtime: Readonly<Record<string, readonly string[]>>;
@@ -38,12 +38,16 @@ export function manifestOf(
   };
 }
 
-/** Which routes use each policy. */
+/** Which routes, and listeners before routing, use each policy. */
 export function policyUsers(program: Program): Readonly<Record<string, readonly string[]>> {
   const users = new Map<string, string[]>();
-  for (const { route } of servedRoutes(program)) {
-    for (const { kind } of route.policies)
-      users.set(kind, [...(users.get(kind) ?? []), route.name]);
+  const add = ({ kind }: PolicyUse, user: string) =>
+    users.set(kind, [...(users.get(kind) ?? []), user]);
+  for (const { name, preRouting } of program.binds.flatMap((bind) => bind.listeners)) {
+    for (const use of preRouting?.policies ?? []) add(use, `listener ${name}`);
+  }
+  for (const { route } of allRoutes(program)) {
+    for (const use of route.policies) add(use, route.name);
   }
   return Object.fromEntries(users);
 }

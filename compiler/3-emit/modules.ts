@@ -1,19 +1,21 @@
 import { accessLogModule } from "../../templates/access-log.ts";
 import { comment } from "../../templates/code.ts";
+import { listenerModule } from "../../templates/listener.ts";
 import { mainModule } from "../../templates/main.ts";
 import type { PrintedModule } from "../../templates/print.ts";
 import { routeModule } from "../../templates/route.ts";
+import { tcpRouteModule } from "../../templates/tcp-route.ts";
 import { type Trace, traceNone, tracePath } from "../../templates/trace.ts";
 import { kebabCase } from "../2-resolve/names.ts";
 import type { Program } from "../ir.ts";
-import { servedRoutes } from "../program-routes.ts";
+import { servedRoutes, servedTcpRoutes } from "../program-routes.ts";
 import { lineAndColumn, locate, type SourceFile } from "../source.ts";
 import { inputNames } from "./input-names.ts";
 
 /** How much generated text says about where it comes from. */
 export type TraceLevel = "path" | "line" | "none";
 
-/** The program as TypeScript: `main.ts` and a module for each route. */
+/** The program as TypeScript: `main.ts`, a module for each route, then those of listeners that have policies. */
 export function emitModules(
   program: Program,
   trace: TraceLevel,
@@ -26,6 +28,14 @@ export function emitModules(
     inputs,
     trace: tracer,
     routePath: (route) => `./${routePath(route)}`,
+    listenerPath: (policies) => `./${listenerPath(policies)}`,
+  });
+  const listeners = program.binds.flatMap((bind) => bind.listeners);
+  const early = listeners.flatMap((listener) => {
+    const { preRouting } = listener;
+    if (preRouting === undefined) return [];
+    const path = listenerPath(preRouting.id);
+    return [listenerModule(listener, preRouting, { path, inputs, trace: tracer, maxBufferSize })];
   });
   const logged = loggedVariables(program);
   const routes = servedRoutes(program).map(({ route, listeners }) =>
@@ -38,10 +48,17 @@ export function emitModules(
       logged,
     }),
   );
+  const tcpRoutes = servedTcpRoutes(program).map(({ route }) =>
+    tcpRouteModule(route, { path: routePath(route.id), inputs, trace: tracer }),
+  );
   const { accessLog } = program;
-  return accessLog === undefined
-    ? [main, ...routes]
-    : [main, ...routes, accessLogModule(accessLog, { inputs, trace: tracer })];
+  const log =
+    accessLog === undefined ? [] : [accessLogModule(accessLog, { inputs, trace: tracer })];
+  return [main, ...routes, ...tcpRoutes, ...early, ...log];
+}
+
+function listenerPath(policies: string): string {
+  return `listeners/${kebabCase(policies)}.ts`;
 }
 
 /** The variables that the access log reads. */

@@ -1,11 +1,11 @@
 import type { Emitted } from "../3-emit/emit.ts";
 import type { Program } from "../ir.ts";
-import { servedRoutes } from "../program-routes.ts";
+import { allRoutes } from "../program-routes.ts";
 
 /** What a build holds, as an aligned table: routes, policies, modules, the bundle's size. */
 export function buildTable(folder: string, program: Program, emitted: Emitted): string {
   const { modules, bundle, manifest } = emitted;
-  const routes = servedRoutes(program).map(({ route }) => route.name);
+  const routes = allRoutes(program).map(({ route }) => route.name);
   const policies = Object.keys(manifest.policies);
   const rows: readonly (readonly [string, number | string, string])[] = [
     ["routes", routes.length, shortList(routes)],

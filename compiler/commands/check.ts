@@ -1,5 +1,5 @@
 import type { Program } from "../ir.ts";
-import { servedRoutes } from "../program-routes.ts";
+import { allRoutes } from "../program-routes.ts";
 import { examine } from "../report/examine.ts";
 import { type ReportFormat, report } from "../report/report.ts";
 import { choose } from "./arguments.ts";
@@ -27,8 +27,13 @@ export async function checkFiles(
 
 /** `gateway.yaml: good, 2 routes, 3 policies` */
 function verdict(files: readonly string[], programs: readonly Program[]): string {
-  const routes = programs.flatMap(servedRoutes);
-  const policies = routes.reduce((count, { route }) => count + route.policies.length, 0);
+  const routes = programs.flatMap(allRoutes);
+  const listeners = programs.flatMap(({ binds }) => binds.flatMap((bind) => bind.listeners));
+  const places = [
+    ...routes.map(({ route }) => route),
+    ...listeners.flatMap(({ preRouting }) => preRouting ?? []),
+  ];
+  const policies = places.reduce((count, place) => count + place.policies.length, 0);
   return `${files.join(", ")}: good, ${amount(routes.length, "route")}, ${amount(policies, "policy", "policies")}\n`;
 }
 

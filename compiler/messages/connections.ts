@@ -29,14 +29,16 @@ export const connectionMessages = {
     explanation:
       "The token is put back before one of the backends is chosen. A backend that it is not meant for must not see it.",
   }),
-  "open-proxy": message<{ route: string }>({
+  "open-proxy": message<{ route: string; names: boolean }>({
     severity: "error",
     text: ({ route }) => `whoever reaches the route "${route}" may reach any host through it`,
-    hint: () =>
-      'add "authorization" to its policies, for example rules: [request.host == "api.example.com"]',
+    hint: ({ names }) =>
+      names
+        ? "list its hostnames, or add authorization to its policies"
+        : 'add "authorization" to its policies, for example rules: [request.host == "api.example.com"]',
     explanation:
       "A dynamic backend connects to the host that the client names. Without an `authorization` rule on its route the " +
-      "gateway would be an open proxy. Addresses that are not public are refused in any case; `allowPrivate` opens some.",
+      "gateway would be an open proxy. For TLS connections `hostnames` say the same: no other destination is reached. Addresses that are not public are refused in any case; `allowPrivate` opens some.",
   }),
   "dynamic-credential": message<Record<never, never>>({
     severity: "error",
@@ -45,6 +47,44 @@ export const connectionMessages = {
     explanation:
       "A dynamic backend connects to the host that the client names: a client could have the key sent to a server of its " +
       "own. `passthrough` is possible, because the client's token is the client's to give.",
+  }),
+  "misplaced-field": message<{ field: string; actsOn: string }>({
+    severity: "error",
+    text: ({ field, actsOn }) => `${field} acts on ${actsOn}, and here are only connections`,
+    hint: () => "use a listener with protocol: HTTP or HTTPS, or remove it",
+    explanation:
+      "The bytes of TCP and TLS routes are passed on as they come: there is no request whose headers, path or answer a " +
+      "policy could act on. What can be decided is who may connect (`authorization` over `source`) and how the backend is " +
+      "reached (`tcp`, `backendTLS`).",
+  }),
+  "wrong-routes": message<{ field: string; protocol: string; instead: string }>({
+    severity: "error",
+    text: ({ field, protocol }) => `a listener with protocol: ${protocol} has no "${field}"`,
+    hint: ({ instead }) => `write them under "${instead}"`,
+    explanation:
+      "Listeners of HTTP and HTTPS answer requests, by `routes`. Listeners of TCP and TLS pass connections on, by `tcpRoutes`.",
+  }),
+  "name-without-tls": message<Record<never, never>>({
+    severity: "error",
+    text: () => "a TCP connection names no host, so this would never be compared with anything",
+    hint: () => "set protocol: TLS, or remove the host name",
+    explanation:
+      "Only TLS says whom a client wants to reach (SNI, RFC 6066). Without TLS every connection of a port goes one way.",
+  }),
+  "no-destination": message<Record<never, never>>({
+    severity: "error",
+    text: () => "a TCP connection names no host that a dynamic backend could connect to",
+    hint: () => "set protocol: TLS: the server name is the destination then",
+    explanation:
+      "A dynamic backend takes its destination from the client: from Host of a request, from the server name (SNI) of a TLS " +
+      "connection. A TCP connection has neither.",
+  }),
+  "needs-source": message<{ variable: string }>({
+    severity: "error",
+    text: ({ variable }) => `"${variable}" is not known of a connection: only "source" is`,
+    explanation:
+      "A rule about a connection is decided before anything of what it carries is read. It can ask where the connection " +
+      "comes from: `source.address`, `source.port`. Which server it wants is what `hostnames` decide.",
   }),
   "unused-connection": message<{ name: string }>({
     severity: "error",

@@ -21,9 +21,9 @@ export const referenceMessages = {
   }),
   "protocol-conflict": message<{ port: number }>({
     severity: "error",
-    text: ({ port }) => `port ${port} has listeners with and without TLS`,
+    text: ({ port }) => `the listeners of port ${port} speak different protocols`,
     explanation:
-      "A port speaks TLS or it doesn't: the first byte of a connection decides nothing else.",
+      "A port speaks HTTP, HTTPS, TCP, or TLS that is ended here or passed on: one of them for all of its connections.",
   }),
   "tls-missing": message<{ listener: string }>({
     severity: "error",
@@ -31,10 +31,11 @@ export const referenceMessages = {
     hint: () => "add tls: {cert: PATH, key: PATH}",
     explanation: "`protocol: HTTPS` needs `tls` with a certificate and its key.",
   }),
-  "tls-unused": message<{ listener: string }>({
+  "tls-unused": message<{ listener: string; protocol: string }>({
     severity: "error",
-    text: ({ listener }) => `the listener "${listener}" has a certificate but speaks plain HTTP`,
-    hint: () => "set protocol: HTTPS",
+    text: ({ listener, protocol }) =>
+      `the listener "${listener}" has a certificate but speaks plain ${protocol}`,
+    hint: ({ protocol }) => `set protocol: ${protocol === "TCP" ? "TLS" : "HTTPS"}`,
     explanation:
       "A certificate on a listener that never uses it would look like protection and be none.",
   }),
@@ -99,6 +100,38 @@ export const referenceMessages = {
     explanation:
       "Redirects and direct responses answer by themselves. What comes after them in the request order, and the backend, " +
       "is left out of the gateway.",
+  }),
+  "head-only": message<Record<never, never>>({
+    severity: "error",
+    text: () => "whether to try again is decided before the body of an answer is there",
+    hint: () => "read response.code or response.headers",
+    explanation:
+      "An answer is passed on as it arrives. Once a byte of it has reached the client there is no other attempt, so its " +
+      "body can't be waited for.",
+  }),
+  "early-fallback": message<Record<never, never>>({
+    severity: "error",
+    text: () => "what follows this entry never acts: it has no condition",
+    hint: () => "give it a condition, or move it to the end",
+    explanation:
+      "Of conditional entries the first one acts whose condition is true. One without a condition always does, so it is " +
+      "the last.",
+  }),
+  "pseudo-header": message<{
+    name: string;
+    side: "request" | "response";
+    known: readonly string[];
+    isRemoved: boolean;
+  }>({
+    severity: "error",
+    text: ({ name, side, known, isRemoved }) =>
+      isRemoved && known.includes(name)
+        ? `"${name}" can't be removed: every ${side} has one`
+        : `a ${side} has no "${name}"`,
+    hint: ({ known }) => `pseudo headers here are ${known.join(", ")}`,
+    explanation:
+      "Names with a colon are the parts of a request's first line, and the status of an answer (RFC 9113 8.3). Each message " +
+      "has exactly one of each of its own.",
   }),
   "several-backends": message<{ kind: string }>({
     severity: "error",
@@ -195,6 +228,14 @@ export const referenceMessages = {
       "published with the bundle.",
   }),
 
+  "credential-expression": message<{ variable: string }>({
+    severity: "error",
+    text: ({ variable }) => `"${variable}" is not known where a credential is looked for`,
+    hint: () => 'read "request" or "source"',
+    explanation:
+      "Who the client is follows from its credential, so an expression that finds the credential reads the request and " +
+      "the connection only.",
+  }),
   "absent-identity": message<{ variable: string; policies: string }>({
     severity: "warning",
     text: ({ variable, policies }) =>

@@ -2,7 +2,14 @@ import type { ConfigValue } from "../1-parse/values.ts";
 import { below, type Origin } from "../diagnostics.ts";
 import type { Text } from "../ir.ts";
 import { list, notYet, object, type Schema, text } from "../schema.ts";
-import { type CredentialPlace, credentialPlaceSchema, readCredentialPlace } from "./credentials.ts";
+import {
+  type CredentialPlaceConfig,
+  type CredentialPlaceNode,
+  credentialPlaceSchema,
+  readCredentialPlace,
+  resolveCredentialPlace,
+  usualPlace,
+} from "./credentials.ts";
 import { type ClusterMode, clusterMode, type JwtMode, modeSchema } from "./jwt-auth.ts";
 import type { Policy } from "./policy.ts";
 
@@ -13,21 +20,21 @@ export type ApiKeySource = { readonly metadata: Readonly<Record<string, ConfigVa
   | { readonly kind: "file"; readonly file: string; readonly isSecret?: boolean }
 );
 
-interface ApiKeyConfig {
+interface ApiKeyConfig<Place> {
   readonly mode: JwtMode;
-  readonly place: CredentialPlace;
+  readonly place: Place;
   readonly keys: readonly ApiKeySource[];
 }
 
 declare module "./policy.ts" {
   interface PolicyConfigs {
-    apiKey: ApiKeyConfig;
+    apiKey: ApiKeyConfig<CredentialPlaceConfig>;
   }
 }
 
 declare module "../ir.ts" {
   interface PolicySettings {
-    apiKey: ApiKeyConfig;
+    apiKey: ApiKeyConfig<CredentialPlaceNode>;
   }
 }
 
@@ -61,12 +68,12 @@ const keySchema: Schema = object(
 export const apiKey: Policy<"apiKey"> = {
   kind: "apiKey",
   summary: "checks an API key against SHA-256 digests; its metadata is `apiKey` in rules",
-  scope: ["route"],
+  scope: ["listener", "route"],
   schema: object(
     {
       mode: modeSchema,
       keys: list(keySchema, { minItems: 1, maxItems: 4096, description: "The keys." }),
-      location: credentialPlaceSchema,
+      location: credentialPlaceSchema("Bearer"),
     },
     { required: ["keys"], description: "Requires, or accepts, an API key." },
   ),
@@ -79,7 +86,7 @@ export const apiKey: Policy<"apiKey"> = {
     };
     return {
       mode: given.mode ?? "strict",
-      place: readCredentialPlace(given.location),
+      place: readCredentialPlace(given.location, "Bearer", below(origin, "location")),
       keys: given.keys.map((each, index) => readKey(each, below(origin, "keys", index))),
     };
   },
@@ -100,17 +107,19 @@ export const apiKey: Policy<"apiKey"> = {
       const files = names.flatMap((name) => secretFiles(name, undefined, at));
       return {
         mode: clusterMode(given.mode),
-        place: readCredentialPlace(undefined),
+        place: usualPlace("Bearer"),
         keys: files.map((file) => ({ kind: "file", file, isSecret: true, metadata: {} })),
       };
     },
   },
-  resolve: (config, { diagnostics }) => {
+  resolve: (config, context) => {
+    const { diagnostics } = context;
     const literal = config.keys.flatMap((source) =>
       source.kind === "key" && typeof source.key === "string" ? [source.origin] : [],
     );
     for (const origin of literal) diagnostics.report("literal-secret", origin, { field: '"key"' });
-    return literal.length === 0 ? config : undefined;
+    const place = resolveCredentialPlace(config.place, context);
+    return literal.length === 0 && place !== undefined ? { ...config, place } : undefined;
   },
 };
 

@@ -24,7 +24,7 @@ declare module "../ir.ts" {
 export const authorization: Policy<"authorization"> = {
   kind: "authorization",
   summary: "CEL rules over request and identity; a request that they do not allow is answered 403",
-  scope: ["route"],
+  scope: ["listener", "route"],
   schema: object(
     { rules: rulesSchema },
     { required: ["rules"], description: "Who may send a request." },

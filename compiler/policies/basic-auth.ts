@@ -1,6 +1,15 @@
+import type { ConfigValue } from "../1-parse/values.ts";
 import { below, type Origin } from "../diagnostics.ts";
 import type { Text } from "../ir.ts";
-import { notYet, object, shortText, text } from "../schema.ts";
+import { object, shortText, text } from "../schema.ts";
+import {
+  type CredentialPlaceConfig,
+  type CredentialPlaceNode,
+  credentialPlaceSchema,
+  readCredentialPlace,
+  resolveCredentialPlace,
+  usualPlace,
+} from "./credentials.ts";
 import { type ClusterMode, clusterMode, type JwtMode, modeSchema } from "./jwt-auth.ts";
 import type { Policy } from "./policy.ts";
 
@@ -14,6 +23,7 @@ declare module "./policy.ts" {
     basicAuth: {
       readonly mode: JwtMode;
       readonly realm: string;
+      readonly place: CredentialPlaceConfig;
       readonly passwords: PasswordSource;
     };
   }
@@ -24,6 +34,7 @@ declare module "../ir.ts" {
     basicAuth: {
       readonly mode: JwtMode;
       readonly realm: string;
+      readonly place: CredentialPlaceNode;
       readonly passwords: PasswordSource;
     };
   }
@@ -34,7 +45,7 @@ export const basicAuth: Policy<"basicAuth"> = {
   kind: "basicAuth",
   summary:
     "checks user name and password against an htpasswd file (bcrypt, apr1, SHA, crypt); the user is `basicAuth` in rules",
-  scope: ["route"],
+  scope: ["listener", "route"],
   schema: object(
     {
       mode: modeSchema,
@@ -59,7 +70,7 @@ export const basicAuth: Policy<"basicAuth"> = {
         description:
           "Users and hashes as `htpasswd` writes them: `{file: PATH}`, or the lines themselves, best as `${NAME}`.",
       },
-      authorizationLocation: notYet("another place of the login"),
+      authorizationLocation: credentialPlaceSchema("Basic"),
     },
     { required: ["htpasswd"], description: "Requires, or accepts, a user name and password." },
   ),
@@ -68,11 +79,17 @@ export const basicAuth: Policy<"basicAuth"> = {
     const given = value as {
       readonly mode?: JwtMode;
       readonly realm?: string;
+      readonly authorizationLocation?: ConfigValue;
       readonly htpasswd: Text | { readonly file?: string; readonly inline?: Text };
     };
     return {
       mode: given.mode ?? "strict",
       realm: given.realm ?? "Restricted",
+      place: readCredentialPlace(
+        given.authorizationLocation,
+        "Basic",
+        below(origin, "authorizationLocation"),
+      ),
       passwords: readSource(given.htpasswd, below(origin, "htpasswd")),
     };
   },
@@ -92,6 +109,7 @@ export const basicAuth: Policy<"basicAuth"> = {
       return {
         mode: clusterMode(given.mode),
         realm: given.realm ?? "Restricted",
+        place: usualPlace("Basic"),
         passwords:
           given.users === undefined
             ? { kind: "file", file, isSecret: true }
@@ -99,12 +117,13 @@ export const basicAuth: Policy<"basicAuth"> = {
       };
     },
   },
-  resolve: (config, { diagnostics }) => {
+  resolve: (config, context) => {
     const { passwords } = config;
     if (passwords.kind === "text" && typeof passwords.text === "string") {
-      diagnostics.report("literal-password-hash", passwords.origin, {});
+      context.diagnostics.report("literal-password-hash", passwords.origin, {});
     }
-    return config;
+    const place = resolveCredentialPlace(config.place, context);
+    return place && { ...config, place };
   },
 };
 

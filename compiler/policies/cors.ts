@@ -50,7 +50,7 @@ export const cors: Policy<"cors"> = {
   kind: "cors",
   summary:
     "answers preflights before any authentication and marks every answer for the allowed origins",
-  scope: ["route"],
+  scope: ["listener", "route"],
   schema: object(
     {
       allowOrigins: list(

@@ -1,43 +1,99 @@
-import { notYet, object, type Schema, shortText } from "../schema.ts";
+import { below, type Origin } from "../diagnostics.ts";
+import type { CompiledExpression } from "../ir.ts";
+import { expression, object, type Schema, shortText } from "../schema.ts";
+import { type ExpressionConfig, resolveExpression } from "./expressions.ts";
 import { headerNameSchema } from "./header-fields.ts";
+import type { ResolveContext } from "./policy.ts";
 
-/** Where a credential stands in a request. */
-export interface CredentialPlace {
-  /** Lower case. */
-  readonly header: string;
-  /** What stands before it, with its space; empty for none. */
-  readonly prefix: string;
+/** Where a credential stands in a request, as configured. */
+export type CredentialPlaceConfig =
+  /** Lower-case name; what stands before the credential, with its space, or nothing. */
+  | { readonly header: string; readonly prefix: string }
+  | { readonly queryParameter: string }
+  | { readonly cookie: string }
+  | { readonly expression: ExpressionConfig };
+
+/** The same with its expression compiled. */
+export type CredentialPlaceNode =
+  | Exclude<CredentialPlaceConfig, { readonly expression: ExpressionConfig }>
+  | { readonly expression: CompiledExpression };
+
+/** The shape of `location` and `authorizationLocation`. */
+export function credentialPlaceSchema(usual: string): Schema {
+  const named = (what: string, name: Schema): Schema =>
+    object(
+      { name },
+      { required: ["name"], description: `${what}; it does not reach the backend.` },
+    );
+  return object(
+    {
+      header: object(
+        {
+          name: headerNameSchema,
+          prefix: shortText("What stands before the credential: `Bearer `. Nothing by default."),
+        },
+        { required: ["name"], description: "In a header, which does not reach the backend." },
+      ),
+      queryParameter: named("In a query parameter", shortText("The parameter's name.")),
+      cookie: named(
+        "In a cookie",
+        shortText("The cookie's name.", {
+          pattern: "^[A-Za-z0-9!#$%&'*+\\-.^_`|~]+$",
+          form: "a cookie name",
+        }),
+      ),
+      expression: expression(
+        "A CEL expression over the request. What it reads stays in the request: take it out with transformations.",
+      ),
+    },
+    {
+      exactlyOneOf: ["header", "queryParameter", "cookie", "expression"],
+      description: `Where the credential stands; in \`Authorization: ${usual}\` by default.`,
+    },
+  );
 }
 
-/** The shape of `location`. */
-export const credentialPlaceSchema: Schema = object(
-  {
-    header: object(
-      {
-        name: headerNameSchema,
-        prefix: shortText("What stands before the credential: `Bearer `. Nothing by default."),
-      },
-      { required: ["name"] },
-    ),
-    queryParameter: notYet("credentials in query parameters"),
-    cookie: notYet("credentials in cookies"),
-    expression: notYet("credentials found by expressions"),
-  },
-  {
-    exactlyOneOf: ["header", "queryParameter", "cookie", "expression"],
-    description: "Where the credential stands; in `Authorization: Bearer` by default.",
-  },
-);
+/** Where a credential stands unless the configuration says. */
+export function usualPlace(scheme: "Bearer" | "Basic"): CredentialPlaceConfig {
+  return { header: "authorization", prefix: `${scheme} ` };
+}
 
-/** A validated `location`. */
-export function readCredentialPlace(value: unknown): CredentialPlace {
+/** A validated place. */
+export function readCredentialPlace(
+  value: unknown,
+  scheme: "Bearer" | "Basic",
+  origin: Origin,
+): CredentialPlaceConfig {
   const given = value as
-    | { readonly header: { readonly name: string; readonly prefix?: string } }
+    | {
+        readonly header?: { readonly name: string; readonly prefix?: string };
+        readonly queryParameter?: { readonly name: string };
+        readonly cookie?: { readonly name: string };
+        readonly expression?: string;
+      }
     | undefined;
-  if (given === undefined) return { header: "authorization", prefix: "Bearer " };
-  const { name, prefix = "" } = given.header;
-  return {
-    header: name.toLowerCase(),
-    prefix: prefix === "" ? "" : `${prefix.trimEnd()} `,
-  };
+  if (given?.header !== undefined) {
+    const { name, prefix = "" } = given.header;
+    return { header: name.toLowerCase(), prefix: prefix === "" ? "" : `${prefix.trimEnd()} ` };
+  }
+  if (given?.queryParameter !== undefined) return { queryParameter: given.queryParameter.name };
+  if (given?.cookie !== undefined) return { cookie: given.cookie.name };
+  if (given?.expression !== undefined) {
+    return { expression: { text: given.expression, origin: below(origin, "expression") } };
+  }
+  return usualPlace(scheme);
+}
+
+/** The place with its expression compiled; undefined when that is wrong (reported). */
+export function resolveCredentialPlace(
+  place: CredentialPlaceConfig,
+  { diagnostics }: ResolveContext,
+): CredentialPlaceNode | undefined {
+  if (!("expression" in place)) return place;
+  const options = { phase: "request", slot: "value" } as const;
+  const expression = resolveExpression(place.expression, options, diagnostics);
+  const other = expression?.variables.find((variable) => variable !== "request");
+  if (expression === undefined || other === undefined) return expression && { expression };
+  diagnostics.report("credential-expression", place.expression.origin, { variable: other });
+  return undefined;
 }

@@ -20,7 +20,7 @@ export const csrf: Policy<"csrf"> = {
   kind: "csrf",
   summary:
     "refuses with 403 what a browser sends for a page of another site (Sec-Fetch-Site, else Origin against Host)",
-  scope: ["route"],
+  scope: ["listener", "route"],
   schema: object(
     {
       additionalOrigins: list(

@@ -2,7 +2,15 @@ import type { ConfigValue } from "../1-parse/values.ts";
 import { resolveConnection } from "../2-resolve/backend-connection.ts";
 import { below, type Origin } from "../diagnostics.ts";
 import type { BackendConnection, Text } from "../ir.ts";
-import { choice, list, notYet, object, type Schema, shortText } from "../schema.ts";
+import { choice, list, object, type Schema, shortText } from "../schema.ts";
+import {
+  type CredentialPlaceConfig,
+  type CredentialPlaceNode,
+  credentialPlaceSchema,
+  readCredentialPlace,
+  resolveCredentialPlace,
+  usualPlace,
+} from "./credentials.ts";
 import {
   type JwksConfig,
   jwksSchema,
@@ -21,12 +29,15 @@ export interface JwtProviderConfig {
   readonly issuer: Text;
   readonly audiences: readonly string[];
   readonly jwks: JwksConfig;
+  /** Claims that a token must have. */
+  readonly requiredClaims: readonly string[];
 }
 
 /** An issuer, its keys known or their address. */
 export interface JwtProviderNode {
   readonly issuer: Text;
   readonly audiences: readonly string[];
+  readonly requiredClaims: readonly string[];
   readonly keys:
     | { readonly kind: "inline"; readonly keys: readonly PublicJwk[] }
     | {
@@ -40,13 +51,21 @@ export interface JwtProviderNode {
 
 declare module "./policy.ts" {
   interface PolicyConfigs {
-    jwtAuth: { readonly mode: JwtMode; readonly providers: readonly JwtProviderConfig[] };
+    jwtAuth: {
+      readonly mode: JwtMode;
+      readonly place: CredentialPlaceConfig;
+      readonly providers: readonly JwtProviderConfig[];
+    };
   }
 }
 
 declare module "../ir.ts" {
   interface PolicySettings {
-    jwtAuth: { readonly mode: JwtMode; readonly providers: readonly JwtProviderNode[] };
+    jwtAuth: {
+      readonly mode: JwtMode;
+      readonly place: CredentialPlaceNode;
+      readonly providers: readonly JwtProviderNode[];
+    };
   }
 }
 
@@ -64,11 +83,29 @@ export const audiencesSchema: Schema = list(shortText("An audience."), {
   description: "The token must be for one of these (`aud`); any audience when unset.",
 });
 
+/** The shape of `jwtValidationOptions`. */
+export const validationSchema: Schema = object(
+  {
+    requiredClaims: list(choice("A claim.", ["exp", "nbf", "aud", "iss", "sub"]), {
+      uniqueItems: true,
+      description:
+        "Claims that a token must have; `exp` by default. Those that are there are checked in any case.",
+    }),
+  },
+  { description: "What a token must say of itself." },
+);
+
+/** A validated `jwtValidationOptions`. */
+export function readRequiredClaims(value: ConfigValue | undefined): readonly string[] {
+  const given = value as { readonly requiredClaims?: readonly string[] } | undefined;
+  return given?.requiredClaims ?? ["exp"];
+}
+
 const providerProperties: Readonly<Record<string, Schema>> = {
   issuer: shortText("The token's issuer (`iss`), exactly.", { late: true }),
   audiences: audiencesSchema,
   jwks: jwksSchema,
-  jwtValidationOptions: notYet("a choice of required claims"),
+  jwtValidationOptions: validationSchema,
 };
 
 /** Verified identity from a bearer token (RFC 7519, RFC 8725). */
@@ -76,7 +113,7 @@ export const jwtAuth: Policy<"jwtAuth"> = {
   kind: "jwtAuth",
   summary:
     "verifies bearer tokens (issuer, audience, expiry, signature); their claims are `jwt` in rules",
-  scope: ["route"],
+  scope: ["listener", "route"],
   schema: object(
     {
       mode: modeSchema,
@@ -86,7 +123,7 @@ export const jwtAuth: Policy<"jwtAuth"> = {
         maxItems: 64,
         description: "Several issuers; the token's own issuer picks one.",
       }),
-      location: notYet("another place of the token"),
+      location: credentialPlaceSchema("Bearer"),
     },
     {
       exactlyOneOf: ["issuer", "providers"],
@@ -95,16 +132,26 @@ export const jwtAuth: Policy<"jwtAuth"> = {
   ),
   merge: "replace",
   read: (value, origin) => {
-    const given = value as { readonly mode?: JwtMode; readonly providers?: readonly ConfigValue[] };
+    const given = value as {
+      readonly mode?: JwtMode;
+      readonly location?: ConfigValue;
+      readonly providers?: readonly ConfigValue[];
+    };
     const providers = given.providers?.map((each, index) =>
       readProvider(each, below(origin, "providers", index)),
     );
-    return { mode: given.mode ?? "strict", providers: providers ?? [readProvider(value, origin)] };
+    return {
+      mode: given.mode ?? "strict",
+      place: readCredentialPlace(given.location, "Bearer", below(origin, "location")),
+      providers: providers ?? [readProvider(value, origin)],
+    };
   },
   cluster: { field: "traffic.jwtAuthentication", read: readCluster },
-  resolve: ({ mode, providers }, context) => {
+  resolve: ({ mode, place, providers }, context) => {
     const resolved = resolveProviders(providers, context);
-    return resolved === undefined ? undefined : { mode, providers: resolved };
+    const where = resolveCredentialPlace(place, context);
+    if (resolved === undefined || where === undefined) return undefined;
+    return { mode, place: where, providers: resolved };
   },
 };
 
@@ -113,7 +160,9 @@ export function resolveProviders(
   providers: readonly JwtProviderConfig[],
   context: ResolveContext,
 ): readonly JwtProviderNode[] | undefined {
-  const resolved = providers.flatMap(({ issuer, audiences, jwks }): JwtProviderNode[] => {
+  const resolved = providers.flatMap((provider): JwtProviderNode[] => {
+    const { issuer, audiences, requiredClaims, jwks } = provider;
+    const said = { issuer, audiences, requiredClaims };
     if (jwks.kind === "url") {
       if (jwks.url === "") {
         context.diagnostics.report(
@@ -131,10 +180,10 @@ export function resolveProviders(
         cacheDuration,
         ...(connection && { connection }),
       } as const;
-      return [{ issuer, audiences, keys }];
+      return [{ ...said, keys }];
     }
     const keys = publicKeys(jwks, context);
-    return keys === undefined ? [] : [{ issuer, audiences, keys: { kind: "inline", keys } }];
+    return keys === undefined ? [] : [{ ...said, keys: { kind: "inline", keys } }];
   });
   return resolved.length === providers.length ? resolved : undefined;
 }
@@ -144,10 +193,12 @@ function readProvider(value: ConfigValue, origin: Origin): JwtProviderConfig {
     readonly issuer: Text;
     readonly audiences?: readonly string[];
     readonly jwks?: ConfigValue;
+    readonly jwtValidationOptions?: ConfigValue;
   };
   return {
     issuer: given.issuer,
     audiences: given.audiences ?? [],
+    requiredClaims: readRequiredClaims(given.jwtValidationOptions),
     jwks:
       given.jwks === undefined
         ? { kind: "url", url: "", cacheDuration: 0, origin }
@@ -171,10 +222,12 @@ function readCluster(
   const providers = given.providers.flatMap(({ issuer, audiences, jwks }, index) => {
     const at = below(context.origin, "providers", index, "jwks");
     const keys = readClusterJwks(jwks, at, context);
-    return keys === undefined ? [] : [{ issuer, audiences: audiences ?? [], jwks: keys }];
+    return keys === undefined
+      ? []
+      : [{ issuer, audiences: audiences ?? [], requiredClaims: ["exp"], jwks: keys }];
   });
   if (providers.length < given.providers.length) return undefined;
-  return { mode: clusterMode(given.mode), providers };
+  return { mode: clusterMode(given.mode), place: usualPlace("Bearer"), providers };
 }
 
 /** A mode as resources spell it. */

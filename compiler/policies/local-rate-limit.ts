@@ -51,7 +51,7 @@ export const localRateLimit: Policy<"localRateLimit"> = {
   kind: "localRateLimit",
   summary:
     "token buckets, for all requests of the route or one for each caller (`key`); 429 beyond",
-  scope: ["route"],
+  scope: ["listener", "route"],
   schema: list(
     object(
       {

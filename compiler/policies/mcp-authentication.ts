@@ -2,6 +2,14 @@ import type { ConfigValue } from "../1-parse/values.ts";
 import { below } from "../diagnostics.ts";
 import type { Text } from "../ir.ts";
 import { notYet, object, shortText } from "../schema.ts";
+import {
+  type CredentialPlaceConfig,
+  type CredentialPlaceNode,
+  credentialPlaceSchema,
+  readCredentialPlace,
+  resolveCredentialPlace,
+  usualPlace,
+} from "./credentials.ts";
 import { issuerJwks, type JwksConfig, jwksSchema, readJwks, readRemoteJwks } from "./jwks.ts";
 import {
   audiencesSchema,
@@ -10,7 +18,9 @@ import {
   type JwtMode,
   type JwtProviderNode,
   modeSchema,
+  readRequiredClaims,
   resolveProviders,
+  validationSchema,
 } from "./jwt-auth.ts";
 import type { ClusterContext, Policy, PolicyConfigs } from "./policy.ts";
 
@@ -21,8 +31,10 @@ declare module "./policy.ts" {
   interface PolicyConfigs {
     mcpAuthentication: {
       readonly mode: JwtMode;
+      readonly place: CredentialPlaceConfig;
       readonly issuer: Text;
       readonly audiences: readonly string[];
+      readonly requiredClaims: readonly string[];
       readonly jwks: JwksConfig;
       readonly provider: IdentityProvider | undefined;
       readonly resourceMetadata: Readonly<Record<string, ConfigValue>>;
@@ -34,6 +46,7 @@ declare module "../ir.ts" {
   interface PolicySettings {
     mcpAuthentication: {
       readonly mode: JwtMode;
+      readonly place: CredentialPlaceNode;
       readonly providers: readonly JwtProviderNode[];
       readonly issuer: Text;
       readonly audience: string | undefined;
@@ -77,13 +90,14 @@ export const mcpAuthentication: Policy<"mcpAuthentication"> = {
         description:
           "Members of the protected-resource metadata; camelCase keys are written in snake_case.",
       },
-      authorizationLocation: notYet("another place of the token"),
-      jwtValidationOptions: notYet("a choice of required claims"),
+      authorizationLocation: credentialPlaceSchema("Bearer"),
+      jwtValidationOptions: validationSchema,
       clientId: notYet("client ids for clients that cannot register"),
       clientSecret: notYet("client secrets"),
     },
     { required: ["issuer"], description: "OAuth for an MCP endpoint." },
   ),
+  needs: "mcp",
   merge: "replace",
   read: (value, origin) => {
     const given = value as {
@@ -93,7 +107,10 @@ export const mcpAuthentication: Policy<"mcpAuthentication"> = {
       readonly jwks?: ConfigValue;
       readonly provider?: Readonly<Record<string, unknown>>;
       readonly resourceMetadata?: Readonly<Record<string, ConfigValue>>;
+      readonly authorizationLocation?: ConfigValue;
+      readonly jwtValidationOptions?: ConfigValue;
     };
+    const place = below(origin, "authorizationLocation");
     const provider =
       given.provider === undefined
         ? undefined
@@ -102,8 +119,10 @@ export const mcpAuthentication: Policy<"mcpAuthentication"> = {
           : "auth0";
     return {
       mode: given.mode ?? "strict",
+      place: readCredentialPlace(given.authorizationLocation, "Bearer", place),
       issuer: given.issuer,
       audiences: given.audiences ?? [],
+      requiredClaims: readRequiredClaims(given.jwtValidationOptions),
       jwks:
         given.jwks === undefined
           ? issuerJwks(given.issuer, DEFAULT_JWKS[provider ?? "auth0"], below(origin, "issuer"))
@@ -115,21 +134,18 @@ export const mcpAuthentication: Policy<"mcpAuthentication"> = {
   cluster: { field: "backend.mcp.authentication", read: readCluster },
   resolve: (config, context) => {
     const at = { ...context.origin, part: "key" } as const;
-    if (!context.route.isMcp) {
-      context.diagnostics.report("needs-mcp-backend", at, { policy: "mcpAuthentication" });
-      return undefined;
-    }
     if (context.route.policies.includes("jwtAuth")) {
       context.diagnostics.report("two-token-checks", at, {});
       return undefined;
     }
     const { mode, issuer, audiences, provider } = config;
-    const providers = resolveProviders([{ issuer, audiences, jwks: config.jwks }], context);
-    if (providers === undefined) return undefined;
+    const providers = resolveProviders([config], context);
+    const place = resolveCredentialPlace(config.place, context);
+    if (providers === undefined || place === undefined) return undefined;
     const resourceMetadata = Object.fromEntries(
       Object.entries(config.resourceMetadata).map(([key, value]) => [snakeCase(key), value]),
     );
-    return { mode, providers, issuer, audience: audiences[0], provider, resourceMetadata };
+    return { mode, place, providers, issuer, audience: audiences[0], provider, resourceMetadata };
   },
 };
 
@@ -173,8 +189,10 @@ function readCluster(
   if (jwks === undefined || given.issuer === undefined) return undefined;
   return {
     mode: clusterMode(given.mode),
+    place: usualPlace("Bearer"),
     issuer: given.issuer,
     audiences: given.audiences ?? [],
+    requiredClaims: ["exp"],
     jwks,
     provider: CLUSTER_PROVIDERS[given.provider ?? ""],
     resourceMetadata: given.resourceMetadata ?? {},

@@ -21,8 +21,10 @@ export interface Policy<Kind extends PolicyKind & keyof PolicyConfigs> {
   readonly scope: readonly ("route" | "listener" | "backend")[];
   /** The shape of its value in the file. */
   readonly schema: Schema;
-  /** True when it answers every request that reaches it: the route needs no backend, and what follows never acts. */
-  readonly answers?: boolean;
+  /** Whether it answers every request that reaches it: the route needs no backend, and what follows never acts. */
+  answers?(config: PolicyConfigs[Kind]): boolean;
+  /** The backend without which it can't act: on another one it is a mistake. */
+  readonly needs?: "host" | "mcp";
   /** How the values of several levels become one: the most specific wins whole, or their rules are joined. */
   readonly merge: "replace" | "join";
   /** The validated value in its canonical form: spellings and aliases end here. */
@@ -77,9 +79,12 @@ export interface ResolveContext {
   readonly diagnostics: Diagnostics;
   /** The path, from the working directory, of a file that the configuration names. */
   readonly resolvePath: (name: string) => string;
-  /** The route that carries the policy. */
+  /** PreRouting: on a listener, before the route is chosen; PostRouting: on a route. */
+  readonly phase: "PreRouting" | "PostRouting";
+  /** The route that carries the policy; of a listener's policy what holds for one of its routes. */
   readonly route: {
     readonly isMcp: boolean;
+    /** With those that ran before the route was chosen. */
     readonly policies: readonly PolicyKind[];
     /** The prefixes of its matches; undefined when a match has another kind of path. */
     readonly prefixes: readonly string[] | undefined;

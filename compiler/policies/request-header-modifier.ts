@@ -24,7 +24,7 @@ declare module "../ir.ts" {
 export const requestHeaderModifier: Policy<"requestHeaderModifier"> = {
   kind: "requestHeaderModifier",
   summary: "sets, adds and removes headers of the request before it goes to the backend",
-  scope: ["route"],
+  scope: ["listener", "route"],
   schema: headerChangesSchema("Changes to the request's headers."),
   merge: "replace",
   read: readHeaderChanges,

@@ -37,7 +37,7 @@ export const requestRedirect: Policy<"requestRedirect"> = {
   kind: "requestRedirect",
   summary: "answers with a redirect: another scheme, host, port or path; the query stays",
   scope: ["route"],
-  answers: true,
+  answers: () => true,
   schema: object(
     {
       scheme: choice("The scheme of the new URL.", ["http", "https"]),

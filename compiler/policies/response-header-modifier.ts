@@ -24,7 +24,7 @@ declare module "../ir.ts" {
 export const responseHeaderModifier: Policy<"responseHeaderModifier"> = {
   kind: "responseHeaderModifier",
   summary: "sets, adds and removes headers of the answer, also of one that a later policy makes",
-  scope: ["route"],
+  scope: ["listener", "route"],
   schema: headerChangesSchema("Changes to the answer's headers."),
   merge: "replace",
   read: readHeaderChanges,

@@ -2,7 +2,7 @@ import type { PrintedModule } from "../../templates/print.ts";
 import { emitModules } from "../3-emit/modules.ts";
 import type { Host } from "../host.ts";
 import type { Program } from "../ir.ts";
-import { servedRoutes } from "../program-routes.ts";
+import { allRoutes, clientPorts } from "../program-routes.ts";
 import { examine } from "../report/examine.ts";
 import type { Finding } from "../report/findings.ts";
 import type { SourceFile } from "../source.ts";
@@ -40,7 +40,7 @@ export function compileCandidate(
 
 function compile(program: Program, files: readonly SourceFile[]): Compiled {
   const modules = emitModules(program, "path", files);
-  const paths = servedRoutes(program).map(
+  const paths = allRoutes(program).map(
     ({ route: { id } }, index) => [id, modules[index + 1]?.path ?? ""] as const,
   );
   return { program, files, modules, routeModules: new Map(paths) };
@@ -69,19 +69,21 @@ export function differences(before: Compiled, after: Compiled): readonly string[
 /** The code of each route, by the route's name. */
 function routeCode({ program, modules }: Compiled): ReadonlyMap<string, string> {
   return new Map(
-    servedRoutes(program).map(({ route: { name } }, index) => [
+    allRoutes(program).map(({ route: { name } }, index) => [
       name,
       withoutComments(modules[index + 1]?.text ?? ""),
     ]),
   );
 }
 
-function mainCode({ modules }: Compiled): string {
-  return withoutComments(modules[0]?.text ?? "");
+/** What is no route's: the table, and what happens before it. */
+function mainCode({ program, modules }: Compiled): string {
+  const own = [...modules.slice(0, 1), ...modules.slice(1 + allRoutes(program).length)];
+  return own.map(({ text }) => withoutComments(text)).join("");
 }
 
 function ports({ program }: Compiled): readonly number[] {
-  return program.binds.map(({ port }) => port);
+  return clientPorts(program);
 }
 
 /** Comments name places in the configuration, which shift without changing what is served. */

@@ -31,10 +31,12 @@ export const gateway: Gateway = {
     keepAlive: { time: 180000, interval: 180000, retries: 9 },
     maxHeaders: 100,
     idleTimeout: 600000,
+    maxConnections: 10000,
     http2: {
       windowSize: 262144,
       connectionWindowSize: 1048576,
       frameSize: 16384,
+      maxHeaderSize: 65536,
       keepAliveTimeout: 20000,
     },
   },

@@ -6,7 +6,8 @@ import { toDuration } from "gwc/runtime/cel/convert";
 import { subtract } from "gwc/runtime/cel/numbers";
 import { fromMillis } from "gwc/runtime/cel/time";
 import type { Exchange } from "gwc/runtime/http/exchange";
-import { logOthers, logValue, logVariables, SentAnswer } from "gwc/runtime/telemetry/log-values";
+import { pathIn } from "gwc/runtime/http/path";
+import { logOthers, logValue, SentAnswer } from "gwc/runtime/telemetry/log-values";
 import type { RequestLine } from "gwc/runtime/telemetry/request-line";
 
 const period = toDuration("1s");
@@ -32,14 +33,14 @@ export function logFields(
   duration: number,
 ): void {
   const { record } = request;
-  const { apiKey, basicAuth } = logVariables(request);
+  const { apiKey, basicAuth } = request.established;
   line.text("listener", record.listener);
   line.text("route", record.route);
   line.text("endpoint", record.upstream);
   line.plain("src.addr", `${request.remoteAddress}:${request.remotePort}`);
-  line.text("http.method", request.method);
-  line.text("http.host", request.host);
-  line.text("http.path", request.path);
+  line.text("http.method", request.asSent.method);
+  line.text("http.host", request.asSent.host);
+  line.text("http.path", pathIn(request.asSent.target));
   line.number("http.status", status);
   logOthers(line, record);
   // basicAuth.username

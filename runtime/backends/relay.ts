@@ -7,6 +7,7 @@ import type { UpstreamFailure, UpstreamHandler, UpstreamRequest } from "../http/
 export class Relay implements UpstreamHandler {
   readonly #exchange: Exchange;
   #request: UpstreamRequest | undefined;
+  #unwanted = 0;
 
   constructor(exchange: Exchange) {
     this.#exchange = exchange;
@@ -19,10 +20,15 @@ export class Relay implements UpstreamHandler {
   }
 
   onHead(status: number, headers: readonly string[]): void {
-    this.#exchange.respondHead(status, endToEnd(headers, ""), contentLength(headers));
+    const { forwardMethod, asSent } = this.#exchange;
+    // The length that an answer to HEAD announces is not that of an answer to what the client asked.
+    const isBodiless = forwardMethod === "HEAD" && asSent.method !== "HEAD";
+    const length = isBodiless ? 0 : contentLength(headers);
+    this.#exchange.respondHead(status, endToEnd(headers, ""), length);
   }
 
   onData(chunk: Buffer): boolean {
+    if (this.#exchange.isOver) return this.#drop(chunk);
     if (this.#exchange.write(chunk)) return true;
     this.#exchange.onDrain(() => this.#request?.resume());
     return false;
@@ -46,7 +52,17 @@ export class Relay implements UpstreamHandler {
       failure.isForbidden === true ? forbidden : refusals[failure.kind];
     refuse(exchange, status, reason, message);
   }
+
+  /** The client has another answer already. */
+  #drop(chunk: Buffer): true {
+    this.#unwanted += chunk.length;
+    if (this.#unwanted > maxUnwanted) this.#request?.abort();
+    return true;
+  }
 }
+
+/** Bytes of an answer that nobody wants which are read all the same: its connection can then be kept. */
+const maxUnwanted = 65_536;
 
 /** What the client is told when there is no answer. */
 const refusals = {

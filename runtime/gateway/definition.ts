@@ -1,13 +1,18 @@
-import type { ConnectionSettings } from "../http/connection-settings.ts";
+import type { ConnectionSettings, KeepAliveSettings } from "../http/connection-settings.ts";
 import type { Exchange, Handled } from "../http/exchange.ts";
 import type { TlsSettings } from "../http/tls.ts";
 import type { AccessLogSettings } from "../telemetry/access-log.ts";
 import type { LogLevels } from "../telemetry/log-level.ts";
+import type { LogWriter } from "../telemetry/log-writer.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { PreparedPort } from "./port-server.ts";
 
 /** A compiled gateway: what generated `main.ts` exports and `startGateway` runs. */
 export interface Gateway {
   readonly name: string;
   readonly binds: readonly Bind[];
+  /** Ports whose bytes are passed on; absent: there are none. */
+  readonly tcp?: readonly TcpPort[];
   readonly connections: ConnectionSettings;
   readonly accessLog: AccessLogSettings;
   /** How much is logged; absent: `info` of everything. */
@@ -28,6 +33,25 @@ export interface Bind {
   readonly isForwardProxy?: true;
   /** Routes and answers one request. */
   readonly handle: (exchange: Exchange) => Handled;
+}
+
+/** A port whose bytes are passed on. Made by runtime/tcp/port.ts, which no other gateway carries. */
+export interface TcpPort {
+  readonly port: number;
+  /** Where the configuration says so. */
+  readonly config: string;
+  readonly prepare: (common: TcpCommon) => PreparedPort;
+}
+
+/** What the process gives to each of them. */
+export interface TcpCommon {
+  readonly keepAlive: KeepAliveSettings;
+  readonly logFormat: "text" | "json";
+  readonly writer: LogWriter;
+  readonly metrics: Metrics;
+  /** A handler threw: a bug. */
+  readonly failed: (error: unknown) => void;
+  readonly warn: (message: string) => void;
 }
 
 /** Where the process answers about itself: `host:port`. */

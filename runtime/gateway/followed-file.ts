@@ -1,19 +1,27 @@
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import type { GatewayContext } from "./context.ts";
+import { fileVersion } from "./file-version.ts";
 import { lateError } from "./startup-error.ts";
 
-/** How often the file is looked at, at most; milliseconds. */
+/** How often the file is looked at, at most, and how long a change may settle; milliseconds. */
 const lookInterval = 1000;
+const settleTime = 200;
 
 /**
  * A value that is made of a file's text when the gateway starts, and again when the file has changed. It is looked at
- * when the value is asked for, so nothing has to be closed. A change that can't be read keeps the old value.
+ * when the value is asked for, so nothing has to be closed. A change is taken when it is the same at two looks: it may
+ * still be being written. One that can't be read keeps the old value.
  */
 export class FollowedFile<Value> {
   readonly #path: string;
   readonly #make: (text: string) => Value;
   #value: Value;
-  #identity: string;
+  /** The version that the value was made of. */
+  #version: string;
+  /** The version that was there at the last look. */
+  #seen: string;
+  /** The version that could not be used. */
+  #bad = "";
   #nextLook = 0;
 
   /** `make` throws an Error that says what is wrong, without the text. Throws StartupError. */
@@ -21,7 +29,8 @@ export class FollowedFile<Value> {
     this.#path = path;
     this.#make = make;
     try {
-      this.#identity = identityOf(path);
+      this.#version = fileVersion(path);
+      this.#seen = this.#version;
       this.#value = make(readFileSync(path, "utf8"));
     } catch (error) {
       throw lateError(`${path} can't be used: ${reason(error)}`);
@@ -32,30 +41,31 @@ export class FollowedFile<Value> {
     const now = Date.now();
     if (now >= this.#nextLook) {
       this.#nextLook = now + lookInterval;
-      this.#look(gateway);
+      this.#look(gateway, now);
     }
     return this.#value;
   }
 
-  #look(gateway: GatewayContext): void {
+  #look(gateway: GatewayContext, now: number): void {
+    let version = "absent";
     try {
-      const identity = identityOf(this.#path);
-      if (identity === this.#identity) return;
-      this.#identity = identity;
+      version = fileVersion(this.#path);
+      if (version === this.#version || version === this.#bad) return;
+      if (version !== this.#seen) {
+        this.#seen = version;
+        this.#nextLook = now + settleTime;
+        return;
+      }
       this.#value = this.#make(readFileSync(this.#path, "utf8"));
+      this.#version = version;
+      this.#bad = "";
     } catch (error) {
-      if (this.#identity === "") return;
-      // Told once: the next change that can be read ends it.
-      this.#identity = "";
+      // Told once, until there is another one.
+      if (this.#bad === version) return;
+      this.#bad = version;
       gateway.warn(`${this.#path} can't be used: ${reason(error)}; what was read before stays`);
     }
   }
-}
-
-/** Changes with the content, and when another file takes the place (a symlink of a mounted Secret). */
-function identityOf(path: string): string {
-  const { ino, size, mtimeMs } = statSync(path);
-  return `${ino} ${size} ${mtimeMs}`;
 }
 
 function reason(error: unknown): string {

@@ -1,8 +1,8 @@
-import { Certificates } from "../http/certificates.ts";
-import { HttpServer, type ServerBehaviour } from "../http/server.ts";
-import type { TlsSettings } from "../http/tls.ts";
+import { prepareHttp } from "../http/http-port.ts";
+import type { ServerBehaviour } from "../http/server-behaviour.ts";
 import type { GatewayContext } from "./context.ts";
 import type { Gateway, ServiceAddresses } from "./definition.ts";
+import type { PortServer, PreparedPort } from "./port-server.ts";
 import { StartupError } from "./startup-error.ts";
 
 /** A place to listen, with what answers there. */
@@ -13,9 +13,8 @@ export interface Endpoint {
   readonly port: number;
   /** Where the configuration or the environment says so. */
   readonly config: string;
-  /** Undefined: plain HTTP. */
-  readonly tls: TlsSettings | undefined;
-  readonly behaviour: ServerBehaviour;
+  /** Reads what the port needs; throws an Error that says what can't be read. */
+  readonly prepare: () => PreparedPort;
 }
 
 /** A port that is open. */
@@ -23,7 +22,7 @@ export interface OpenPort {
   readonly endpoint: Endpoint;
   /** The real port. */
   readonly port: number;
-  readonly server: HttpServer;
+  readonly server: PortServer;
 }
 
 /** The ports of a process. A change keeps the sockets that stay, with all their connections. */
@@ -44,25 +43,23 @@ export class Listeners {
    * Throws StartupError, with everything as it was, when a port can't be opened. Returns what was opened.
    */
   async serve(endpoints: readonly Endpoint[]): Promise<readonly OpenPort[]> {
-    const wanted = endpoints.map((endpoint) => ({
-      endpoint,
-      certificates: certificates(endpoint),
-    }));
+    const wanted = endpoints.map((endpoint) => ({ endpoint, prepared: prepare(endpoint) }));
     const next = new Map<string, OpenPort>();
     const opened: OpenPort[] = [];
     const kept: (() => void)[] = [];
     try {
-      for (const { endpoint, certificates } of wanted) {
+      for (const { endpoint, prepared } of wanted) {
         const key = endpointKey(endpoint);
         const before = this.#open.get(key);
-        if (before?.server.canUse(endpoint.tls) === true) {
+        const change = before && prepared.takeOver(before.server);
+        if (before !== undefined && change !== undefined) {
           next.set(key, { ...before, endpoint });
-          kept.push(() => adopt(before.server, endpoint, certificates));
+          kept.push(change);
           continue;
         }
         // The same port with TLS instead of plain HTTP, the reverse, or another handshake: the socket can't be shared.
         void before?.server.close();
-        const port = await open(endpoint, certificates, this.#context);
+        const port = await open(endpoint, prepared, this.#context);
         opened.push(port);
         next.set(key, port);
       }
@@ -88,26 +85,20 @@ export class Listeners {
   }
 }
 
-function certificates(endpoint: Endpoint): Certificates | undefined {
-  if (endpoint.tls === undefined) return undefined;
+function prepare(endpoint: Endpoint): PreparedPort {
   try {
-    return new Certificates(endpoint.tls);
+    return endpoint.prepare();
   } catch (error) {
     throw new StartupError(`${endpoint.config}: ${error instanceof Error ? error.message : error}`);
   }
 }
 
-function adopt(server: HttpServer, endpoint: Endpoint, certificates?: Certificates): void {
-  server.behave(endpoint.behaviour);
-  if (certificates !== undefined) server.useCertificates(certificates);
-}
-
 async function open(
   endpoint: Endpoint,
-  certificates: Certificates | undefined,
+  prepared: PreparedPort,
   context: GatewayContext,
 ): Promise<OpenPort> {
-  const server = new HttpServer(endpoint.behaviour, context, certificates);
+  const server = prepared.make(context);
   try {
     return { endpoint, server, port: await server.listen(endpoint.port, endpoint.host) };
   } catch (error) {
@@ -142,16 +133,11 @@ export function bindEndpoints(
   gateway: Gateway,
   common: Omit<ServerBehaviour, "handle" | "isForwardProxy">,
 ): Endpoint[] {
-  return gateway.binds.map((bind) => ({
+  return gateway.binds.map(({ port, config, tls, handle, isForwardProxy = false }) => ({
     host: undefined,
-    port: bind.port,
-    config: bind.config,
-    tls: bind.tls,
-    behaviour: {
-      handle: bind.handle,
-      isForwardProxy: bind.isForwardProxy === true,
-      ...common,
-    },
+    port,
+    config,
+    prepare: () => prepareHttp({ handle, isForwardProxy, ...common }, tls),
   }));
 }
 
@@ -172,7 +158,6 @@ export function serviceEndpoint(
     host: isEverywhere ? undefined : host,
     port,
     config: `${config} address`,
-    tls: undefined,
-    behaviour,
+    prepare: () => prepareHttp(behaviour, undefined),
   };
 }

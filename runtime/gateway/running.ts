@@ -1,12 +1,13 @@
 import type { ConnectionSettings } from "../http/connection-settings.ts";
 import type { Exchange } from "../http/exchange.ts";
-import type { ServerBehaviour } from "../http/server.ts";
+import type { ServerBehaviour } from "../http/server-behaviour.ts";
 import { AccessLog } from "../telemetry/access-log.ts";
 import { letsThrough } from "../telemetry/log-level.ts";
 import { LogWriter } from "../telemetry/log-writer.ts";
 import { Metrics } from "../telemetry/metrics.ts";
 import { ProcessLog } from "../telemetry/process-log.ts";
-import type { Gateway } from "./definition.ts";
+import { onRemark } from "../telemetry/remarks.ts";
+import type { Gateway, TcpCommon } from "./definition.ts";
 import { drain } from "./drain.ts";
 import { type ProcessSettings, processSettings } from "./environment.ts";
 import { bindEndpoints, type Endpoint, Listeners, serviceEndpoint } from "./listen.ts";
@@ -59,6 +60,9 @@ class Running implements RunningGateway {
   #accessLog: AccessLog | undefined;
   #log: ProcessLog;
   #closing: Promise<void> | undefined;
+  /** When refused connections are told of again. */
+  #nextRefusal = 0;
+  readonly #forgetRemarks = onRemark((message) => this.#log.warn(message));
   /** Replacements happen one after the other. */
   #turn: Promise<void> = Promise.resolve();
 
@@ -74,7 +78,8 @@ class Running implements RunningGateway {
   }
 
   get ports(): readonly number[] {
-    return this.#listeners.ports.slice(0, this.#definition.binds.length).map(({ port }) => port);
+    const { binds, tcp = [] } = this.#definition;
+    return this.#listeners.ports.slice(0, binds.length + tcp.length).map(({ port }) => port);
   }
 
   async open(): Promise<void> {
@@ -133,6 +138,7 @@ class Running implements RunningGateway {
     this.#log.info("draining");
     await drain(this.#context, this.#listeners, this.#settings.drain);
     this.#log.info("ended");
+    this.#forgetRemarks();
     await this.#writer.close();
   }
 
@@ -145,9 +151,11 @@ class Running implements RunningGateway {
       malformed: () => {
         this.#metrics.malformed += 1;
       },
+      refused: () => this.#refused(connections),
       warn: (message) => this.#log.warn(message),
       broken: this.#log.connections,
     });
+    binds.push(...this.#tcpEndpoints(definition, settings));
     const opened = await this.#listeners.serve([
       ...binds,
       ...this.#services(settings, connections),
@@ -157,6 +165,26 @@ class Running implements RunningGateway {
       if (binds.includes(endpoint)) this.#log.info(`listening on 0.0.0.0:${port}`);
       else this.#log.info(`${endpoint.config} on ${endpoint.host ?? "0.0.0.0"}:${port}`);
     }
+  }
+
+  #tcpEndpoints(
+    { tcp = [], connections }: Gateway,
+    { logFormat }: ProcessSettings,
+  ): readonly Endpoint[] {
+    const common: TcpCommon = {
+      keepAlive: connections.keepAlive,
+      logFormat,
+      writer: this.#writer,
+      metrics: this.#metrics,
+      failed: (error) => reportBug("a TCP connection", error),
+      warn: (message) => this.#log.warn(message),
+    };
+    return tcp.map(({ port, config, prepare }) => ({
+      host: undefined,
+      port,
+      config,
+      prepare: () => prepare(common),
+    }));
   }
 
   #services(settings: ProcessSettings, connections: ConnectionSettings): Endpoint[] {
@@ -169,6 +197,7 @@ class Running implements RunningGateway {
         ended: nothing,
         failed: reportFailure,
         malformed: nothing,
+        refused: nothing,
         warn: nothing,
         broken: undefined,
         connections,
@@ -181,14 +210,27 @@ class Running implements RunningGateway {
     ];
   }
 
+  /** Told of once a minute: a flood must not fill the log too. */
+  #refused({ maxConnections }: ConnectionSettings): void {
+    this.#metrics.refused += 1;
+    const now = performance.now();
+    if (now < this.#nextRefusal) return;
+    this.#nextRefusal = now + 60_000;
+    this.#log.warn(`a port has ${maxConnections} connections: more are refused`);
+  }
+
   #ended(exchange: Exchange, status: number | undefined, duration: number): void {
     this.#metrics.request(exchange, status, duration);
     this.#accessLog?.request(exchange, status, duration);
   }
 }
 
-/** A bug shows itself on stderr only, with the stack; never to a client. */
 function reportFailure(exchange: Exchange, error: unknown): void {
+  reportBug(`${exchange.method} on route ${exchange.record.route ?? "-"}`, error);
+}
+
+/** A bug shows itself on stderr only, with the stack; never to a client. */
+function reportBug(where: string, error: unknown): void {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  process.stderr.write(`${exchange.method} on route ${exchange.record.route ?? "-"}: ${text}\n`);
+  process.stderr.write(`${where}: ${text}\n`);
 }

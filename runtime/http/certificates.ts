@@ -1,5 +1,6 @@
 import { readFileSync, unwatchFile, watchFile } from "node:fs";
 import { createSecureContext, type SecureContext, type SecureContextOptions } from "node:tls";
+import { readAuthorities } from "./authorities.ts";
 import { type HostTable, hostTable, valueForHost } from "./host-table.ts";
 import type { CertificateSettings, TlsSettings } from "./tls.ts";
 
@@ -114,7 +115,10 @@ function byName(contexts: readonly NamedContext[]): HostTable<NamedContext> {
 }
 
 function authorities({ clientAuthorities }: TlsSettings): Buffer | undefined {
-  return clientAuthorities === undefined ? undefined : read(clientAuthorities);
+  if (clientAuthorities === undefined) return undefined;
+  // The message for a file that is not there.
+  read(clientAuthorities);
+  return readAuthorities(clientAuthorities);
 }
 
 function ca(authorities: Buffer | undefined): SecureContextOptions {

@@ -1,27 +1,44 @@
-import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import { afterAnswers, answerUnderWay } from "./answer-order.ts";
 
 /** Milliseconds that a refused client gets to read its answer while the rest of what it sends is dropped. */
 const lingerTime = 500;
 
-/**
- * Answers what node's parser refused and closes the connection. When an answer is already on its way, or nothing can
- * be answered (a reset, a failed TLS handshake), the connection is just broken off. True when it was answered.
- */
-export function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): boolean {
-  const code = error.code ?? "";
-  if (!code.startsWith("HPE_") && code !== "ERR_HTTP_REQUEST_TIMEOUT") {
-    socket.destroy();
-    return false;
+/** Answers what node's parser refuses. */
+export class ClientErrors {
+  /** Connections that end with the answers under way. */
+  readonly #refused: WeakSet<Duplex> = new WeakSet();
+
+  /** Whether the parser found a mistake on a connection. */
+  isRefused(socket: Duplex): boolean {
+    return this.#refused.has(socket);
   }
-  // Each further piece of the same malformed request fails again.
-  if (socket.writableEnded) return false;
-  if (!socket.writable || isAnswering(socket)) {
-    socket.destroy();
-    return false;
+
+  /**
+   * Answers and closes the connection. When the answer to the refused request is already on its way, or nothing can be
+   * answered (a reset, a failed TLS handshake), the connection is just broken off. True when it was answered.
+   */
+  answer(error: NodeJS.ErrnoException, socket: Duplex): boolean {
+    const code = error.code ?? "";
+    if (!code.startsWith("HPE_") && code !== "ERR_HTTP_REQUEST_TIMEOUT") {
+      socket.destroy();
+      return false;
+    }
+    // Each further piece of the same malformed request fails again.
+    if (socket.writableEnded || this.#refused.has(socket)) return false;
+    const underWay = answerUnderWay(socket);
+    // What is wrong stands behind that request: the refusal must not be taken for its answer.
+    const isBehind = underWay?.req.complete === true;
+    if (!socket.writable || (underWay?.headersSent === true && !isBehind)) {
+      socket.destroy();
+      return false;
+    }
+    this.#refused.add(socket);
+    const status = clientErrorStatus[code] ?? "400 Bad Request";
+    if (isBehind) afterAnswers(socket, () => closeWith(socket, status));
+    else closeWith(socket, status);
+    return true;
   }
-  closeWith(socket, clientErrorStatus[code] ?? "400 Bad Request");
-  return true;
 }
 
 /** Answers a connection that no exchange can be made of. */
@@ -35,9 +52,3 @@ const clientErrorStatus: Readonly<Record<string, string>> = {
   HPE_CHUNK_EXTENSIONS_OVERFLOW: "413 Content Too Large",
   ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
 };
-
-function isAnswering(socket: Duplex): boolean {
-  // Node keeps the answer under way here; its own handler of this event decides by it too.
-  const { _httpMessage: answer } = socket as Duplex & { _httpMessage?: ServerResponse | null };
-  return answer?.headersSent === true;
-}

@@ -5,6 +5,10 @@ export interface ConnectionSettings {
   readonly maxHeaders: number;
   /** How long a connection without a request under way stays open. */
   readonly idleTimeout: number;
+  /** Connections that a port has at once; one more is closed as soon as it is there. */
+  readonly maxConnections: number;
+  /** How long a connection lasts before it ends with the answer under way; absent: as long as it is used. */
+  readonly maxDuration?: number;
   readonly http2: Http2Settings;
 }
 
@@ -26,6 +30,8 @@ export interface Http2Settings {
   readonly connectionWindowSize: number;
   /** The longest frame that is taken. */
   readonly frameSize: number;
+  /** The header list of one request (RFC 9113 6.5.2, SETTINGS_MAX_HEADER_LIST_SIZE); a longer one resets its stream. */
+  readonly maxHeaderSize: number;
   /** Between two PINGs of the gateway; absent: it sends none. */
   readonly keepAliveInterval?: number;
   /** How long a client may take to answer a PING before its connection is closed. */

@@ -14,6 +14,8 @@ export interface ConnectorSettings {
   readonly alpn: readonly string[];
   /** True when plain TCP carries HTTP/2 (RFC 9113 3.3, prior knowledge). */
   readonly hasPriorKnowledge: boolean;
+  /** True: the end of what the server sends leaves the other direction open. */
+  readonly allowHalfOpen?: boolean;
   /** Milliseconds until the connection, with its handshake, is there. */
   readonly timeout: number;
   readonly keepAlive: KeepAliveSettings;
@@ -62,31 +64,34 @@ export function connector(settings: ConnectorSettings): Connect {
   };
 }
 
-function openTcp({ host, port, lookup, hasPriorKnowledge }: ConnectorSettings): Socket {
-  const socket = connectTcp({ host, port, noDelay: true, ...own(lookup) });
+function openTcp({ hasPriorKnowledge, ...settings }: ConnectorSettings): Socket {
+  const socket = connectTcp({ ...placeOf(settings), noDelay: true });
   // undici asks the socket which HTTP it carries.
   if (hasPriorKnowledge) Reflect.set(socket, "alpnProtocol", "h2");
   return socket;
 }
 
 function openTls(
-  { host, port, alpn, lookup }: ConnectorSettings,
+  { alpn, ...settings }: ConnectorSettings,
   { session, ...options }: ConnectionOptions,
 ): Socket {
   const socket = connectTls({
-    host,
-    port,
-    ...own(lookup),
+    ...placeOf(settings),
     ...options,
-    ALPNProtocols: [...alpn],
+    ...(alpn.length === 0 ? {} : { ALPNProtocols: [...alpn] }),
     ...(session === undefined ? {} : { session }),
   });
   socket.setNoDelay(true);
   return socket;
 }
 
-function own(lookup: LookupFunction | undefined): { lookup?: LookupFunction } {
-  return lookup === undefined ? {} : { lookup };
+function placeOf({
+  host,
+  port,
+  lookup,
+  allowHalfOpen = false,
+}: Pick<ConnectorSettings, "host" | "port" | "lookup" | "allowHalfOpen">) {
+  return { host, port, allowHalfOpen, ...(lookup && { lookup }) };
 }
 
 function isOtherProtocol(socket: Socket, alpn: readonly string[]): boolean {

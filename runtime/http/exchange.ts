@@ -1,8 +1,10 @@
 import type { RequestVariables } from "../cel/variables.ts";
 import type { GatewayContext } from "../gateway/context.ts";
-import type { LogVariables } from "../telemetry/log-values.ts";
 import type { AnswerSink } from "./answer-sink.ts";
 import type { BodySource } from "./body.ts";
+import type { TakenCredential } from "./credentials.ts";
+import type { EstablishedVariables } from "./established-variables.ts";
+import type { RequestLine, RequestLineChanges } from "./request-line.ts";
 
 /**
  * One request and its answer, as generated code, policies and backends see it.
@@ -17,8 +19,10 @@ export interface Exchange extends RequestVariables {
   /** What the requests of one gateway process share. */
   readonly gateway: GatewayContext;
 
-  /** The request target in origin form, exactly as sent: `/a%20b?c=d`. */
+  /** The request target in origin form, exactly as sent: `/a%20b?c=d`; `reroute` may have changed it. */
   readonly target: string;
+  /** `http` or `https`. */
+  readonly scheme: "http" | "https";
   /** The query string without its `?`; empty when there is none. */
   readonly query: string;
   /** The host part of `host`, lower case, without the port: what hostnames are matched against. */
@@ -37,8 +41,18 @@ export interface Exchange extends RequestVariables {
   setRequestHeader(name: string, value: string): void;
   /** Adds a request header; those of the same name stay. */
   addRequestHeader(name: string, value: string): void;
+  /** These headers stand in the place of all but Host. */
+  replaceRequestHeaders(headers: readonly string[]): void;
   /** Removes every request header of that name (lower case). */
   removeRequestHeader(name: string): void;
+
+  /**
+   * Before a route is chosen: from here on the request is this one, for routes, policies and upstreams. What is not
+   * given stays.
+   */
+  reroute(changes: RequestLineChanges): void;
+  /** What the client sent, whatever became of it. */
+  readonly asSent: RequestLine;
 
   /** What goes upstream instead of the client's own; `method`, `target` and `host` go on saying what the client sent. */
   forwardMethod: string;
@@ -102,6 +116,11 @@ export interface Exchange extends RequestVariables {
   /** Called once when the client leaves before the answer ended; at once when it already has. Any number of listeners. */
   onAbort(listener: () => void): void;
 
+  /** What policies found out, for the route where they ran before it was chosen, and for the log. */
+  readonly established: EstablishedVariables;
+  /** The credentials that policies took off the request, the last one first. */
+  taken: TakenCredential | undefined;
+
   /** How a refusal is written: set once by an MCP route to JSON-RPC (see refuse.ts). */
   refusalFormat: "text" | "json-rpc";
   /** What the access log and the metrics say about this request beyond its head. */
@@ -120,8 +139,6 @@ export interface ExchangeRecord {
   upstream: string | undefined;
   /** Who an API key or a password says the client is, for what belongs to one client (an MCP session); never logged. */
   caller: string | undefined;
-  /** What expressions of the log read; undefined until a policy notes something for them. */
-  logVariables: LogVariables | undefined;
   /** Further log fields by name, in the order they were set: `jwt.sub`, `mcp.method.name`, `gen_ai.tool.name`, ... */
   fields: Map<string, string> | undefined;
 }

@@ -24,7 +24,8 @@ export interface Http2Port {
 /** HTTP/2 settings and what other versions share with it. */
 export interface Http2Limits extends Http2Settings {
   readonly maxHeaders: number;
-  readonly maxHeaderBytes: number;
+  /** Milliseconds; absent: no limit. */
+  readonly maxDuration?: number | undefined;
   /** Milliseconds without a stream after which a connection is closed. */
   readonly idleTimeout: number;
   /** Milliseconds that the body of a request may take. */
@@ -55,6 +56,7 @@ export class Http2Connections {
       if (error.code?.startsWith("ERR_HTTP2_") === true) this.#port.malformed();
     });
     session.setTimeout(limits.idleTimeout, () => session.close());
+    endWithAge(session, limits);
     session.setLocalWindowSize(limits.connectionWindowSize);
     session.on("stream", (stream, _headers, flags, rawHeaders) =>
       this.#serve(stream, flags, listOf(rawHeaders), socket, limits),
@@ -104,7 +106,7 @@ function sessionOptions(limits: Http2Limits) {
       initialWindowSize: limits.windowSize,
       maxFrameSize: limits.frameSize,
       maxConcurrentStreams,
-      maxHeaderListSize: limits.maxHeaderBytes,
+      maxHeaderListSize: limits.maxHeaderSize,
     },
     // A few more than are served: the request check then answers 431. Beyond, the stream is reset.
     maxHeaderListPairs: limits.maxHeaders + 32,
@@ -116,6 +118,13 @@ function sessionOptions(limits: Http2Limits) {
     streamResetBurst: 200,
     streamResetRate: 33,
   };
+}
+
+/** GOAWAY once the connection is old; its streams end by themselves. */
+function endWithAge(session: ServerHttp2Session, { maxDuration }: Http2Limits): void {
+  if (maxDuration === undefined) return;
+  const timer = setTimeout(() => session.close(), maxDuration);
+  session.once("close", () => clearTimeout(timer));
 }
 
 /** PINGs a connection; one that does not answer in time is closed. */

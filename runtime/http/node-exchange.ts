@@ -2,6 +2,8 @@ import { validateHeaderValue } from "node:http";
 import type { GatewayContext } from "../gateway/context.ts";
 import type { AnswerSink } from "./answer-sink.ts";
 import { type BodySource, collect } from "./body.ts";
+import type { TakenCredential } from "./credentials.ts";
+import { EstablishedVariables } from "./established-variables.ts";
 import type { Exchange, ExchangeRecord } from "./exchange.ts";
 import { HeaderEdits } from "./header-edits.ts";
 import type { HeaderList } from "./header-list.ts";
@@ -18,6 +20,8 @@ export class NodeExchange extends RequestHead implements Exchange {
   readonly gateway: GatewayContext;
   refusalFormat: "text" | "json-rpc" = "text";
   bufferedBody: Uint8Array | undefined;
+  taken: TakenCredential | undefined;
+  #established: EstablishedVariables | undefined;
   answerHeaders: HeaderList = [];
   readonly record: ExchangeRecord = {
     route: undefined,
@@ -25,7 +29,6 @@ export class NodeExchange extends RequestHead implements Exchange {
     reason: undefined,
     upstream: undefined,
     caller: undefined,
-    logVariables: undefined,
     fields: undefined,
   };
 
@@ -62,6 +65,11 @@ export class NodeExchange extends RequestHead implements Exchange {
     this.#length = facts.length;
   }
 
+  get established(): EstablishedVariables {
+    this.#established ??= new EstablishedVariables();
+    return this.#established;
+  }
+
   get body(): Uint8Array | BodySource | null {
     if (this.#replacement !== undefined) return this.#replacement;
     if (!this.hasBody) return null;
@@ -77,6 +85,8 @@ export class NodeExchange extends RequestHead implements Exchange {
   }
 
   readBody(limit: number): Promise<Buffer | "too-large" | "aborted"> {
+    const replacement = this.#replacement;
+    if (replacement instanceof Uint8Array) return Promise.resolve(Buffer.from(replacement));
     if (!this.hasBody) return Promise.resolve(Buffer.alloc(0));
     this.#bytes ??= new Promise((resolve) => {
       collect(this.#bodySource(), limit, (result) => {

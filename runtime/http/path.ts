@@ -6,6 +6,11 @@ export function isUnder(path: string, prefix: string): boolean {
   );
 }
 
+/** The path of a request target. */
+export function pathIn(target: string): string {
+  return target.slice(0, pathEnd(target));
+}
+
 /** A request target with another path; the query stays. */
 export function replacePath(target: string, path: string): string {
   return `${path}${target.slice(pathEnd(target))}`;

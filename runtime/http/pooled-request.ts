@@ -24,6 +24,7 @@ export class PooledRequest implements Dispatcher.DispatchHandler, UpstreamReques
   #controller: Dispatcher.DispatchController | undefined;
   #options: Options | undefined;
   #canRepeat = false;
+  #interimAnswers = 0;
   /** Nothing more goes to the handler. */
   isOver = false;
 
@@ -32,7 +33,7 @@ export class PooledRequest implements Dispatcher.DispatchHandler, UpstreamReques
     this.#handler = handler;
     this.#extras = extras;
     if (extras.requestTimeout !== undefined) {
-      this.#timer = setTimeout(() => this.#giveUp(), extras.requestTimeout);
+      this.#timer = setTimeout(() => this.#giveUp(tooLate), extras.requestTimeout);
     }
   }
 
@@ -60,7 +61,16 @@ export class PooledRequest implements Dispatcher.DispatchHandler, UpstreamReques
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
     this.#canRepeat = false;
-    if (status < 200 || this.isOver) return;
+    if (this.isOver) return;
+    if (status < 200) {
+      this.#interimAnswers += 1;
+      if (this.#interimAnswers > maxInterimAnswers) this.#giveUp(interimFlood);
+      return;
+    }
+    if (status > lastStatus) {
+      this.#giveUp(noStatus);
+      return;
+    }
     clearTimeout(this.#timer);
     this.#handler.onHead(status, decode(controller.rawHeaders));
   }
@@ -89,12 +99,33 @@ export class PooledRequest implements Dispatcher.DispatchHandler, UpstreamReques
     this.#handler.onError(failure);
   }
 
-  #giveUp(): void {
+  #giveUp(failure: UpstreamFailure): void {
     if (this.isOver) return;
     this.abort();
-    this.#handler.onError({ kind: "timeout", detail: "no answer within the request timeout" });
+    this.#handler.onError(failure);
   }
 }
+
+/** No answer came in the time that the configuration gives. */
+export const tooLate: UpstreamFailure = {
+  kind: "timeout",
+  detail: "no answer within the request timeout",
+};
+
+/** Interim (1xx) answers before one that counts; more are a flood. */
+export const maxInterimAnswers = 100;
+
+/** More interim answers than anybody needs. */
+export const interimFlood: UpstreamFailure = {
+  kind: "protocol",
+  detail: "interim answers without end",
+};
+
+/** RFC 9110 15: what is above is no status, and HTTP/2 could not send it on. */
+export const lastStatus = 599;
+
+/** The status of the answer is none. */
+export const noStatus: UpstreamFailure = { kind: "protocol", detail: "a status above 599" };
 
 /** RFC 9110 9.2.1, as far as such requests have no body. */
 function isSafe(method: string): boolean {

@@ -15,6 +15,19 @@ export function queryValue(query: string, name: string): string | undefined {
   return undefined;
 }
 
+/** A request target without the query parameters of that name; the others stay as they are. */
+export function withoutParameter(target: string, name: string): string {
+  const start = target.indexOf("?");
+  if (start === -1) return target;
+  const kept = target
+    .slice(start + 1)
+    .split("&")
+    .filter((pair) => decode(pair.split("=", 1)[0] ?? "") !== name)
+    .join("&");
+  const path = target.slice(0, start);
+  return kept === "" ? path : `${path}?${kept}`;
+}
+
 /** Whether there is a value and it passes the test. */
 export function holds(value: string | undefined, test: (value: string) => boolean): boolean {
   return value !== undefined && test(value);

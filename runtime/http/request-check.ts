@@ -18,7 +18,7 @@ export interface RequestFault {
 }
 
 /** RFC 9110 7.2, RFC 3986 3.2: a name, an IPv4 address or an IPv6 literal, with an optional port. */
-const hostPattern = /^(?:[a-z0-9._~!$&'()*+,;=%-]+|\[[0-9a-f:.]+\])(?::[0-9]{0,5})?$/;
+const hostPattern = /^(?:[a-z0-9._~!$&'()*+,;=%-]+|\[[0-9a-f]*:[0-9a-f:.]+\])(?::[0-9]{0,5})?$/;
 
 /** A dot segment, plain or percent-encoded: two servers may read the same path differently. */
 const dotSegment = /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i;
@@ -34,7 +34,7 @@ export function checkRequest(
   headers: readonly string[],
   maxHeaders: number,
 ): RequestFacts | RequestFault {
-  const fault = checkTarget(method, target);
+  const fault = checkVersion(version) ?? checkTarget(method, target);
   if (fault !== undefined) return { status: 400, detail: fault };
   if (headers.length > 2 * maxHeaders) return { status: 431, detail: "too many headers" };
 
@@ -58,14 +58,18 @@ export function checkRequest(
         if (name.toLowerCase() === "content-length") length = Number(headers[i + 1]);
         break;
       case 17:
-        if (name.toLowerCase() === "transfer-encoding") isChunked = true;
+        if (name.toLowerCase() !== "transfer-encoding") break;
+        if (isChunked || version !== "1.1" || (headers[i + 1] ?? "").toLowerCase() !== "chunked") {
+          return { status: 400, detail: "transfer coding" };
+        }
+        isChunked = true;
         break;
     }
   }
   if (host === undefined) {
     if (version !== "1.0") return { status: 400, detail: "no Host header" };
     host = "";
-  } else if (!hostPattern.test(host)) {
+  } else if (!isHost(host)) {
     return { status: 400, detail: "bad Host header" };
   }
   return {
@@ -74,6 +78,11 @@ export function checkRequest(
     hasBody: isChunked || (length !== undefined && length > 0),
     namesConnectionHeaders,
   };
+}
+
+/** Node's parser takes 0.9 and 2.0 in the first line, too; HTTP/2 itself comes as `2`. */
+function checkVersion(version: string): string | undefined {
+  return version === "1.1" || version === "2" || version === "1.0" ? undefined : "HTTP version";
 }
 
 /** RFC 9112 3.2: origin form, or `*` for OPTIONS. Absolute form is for proxies that clients know of. */

@@ -3,7 +3,7 @@ import { absoluteFacts, readAbsoluteForm } from "./absolute-form.ts";
 import { NodeExchange } from "./node-exchange.ts";
 import { refuse } from "./refuse.ts";
 import { checkRequest, type RequestFacts, type RequestFault } from "./request-check.ts";
-import type { ServerBehaviour } from "./server.ts";
+import type { ServerBehaviour } from "./server-behaviour.ts";
 import type { WireAnswer, WireRequest } from "./wire.ts";
 
 /** What an engine knows of a request beyond its head. */

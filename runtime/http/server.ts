@@ -1,46 +1,27 @@
 import type { EventEmitter } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { SecureContext, TLSSocket } from "node:tls";
+import type { TLSSocket } from "node:tls";
 import type { GatewayContext } from "../gateway/context.ts";
+import { listenOn, type PortServer } from "../gateway/port-server.ts";
+import { AgedConnections } from "./aged-connections.ts";
+import { answerUnderWay, RequestTurns } from "./answer-order.ts";
 import type { Certificates } from "./certificates.ts";
-import { answerClientError, closeWith } from "./client-error.ts";
+import { ClientErrors, closeWith } from "./client-error.ts";
 import type { ConnectionSettings } from "./connection-settings.ts";
-import type { Exchange, Handled } from "./exchange.ts";
 import { whenSpoken } from "./first-bytes.ts";
+import { handshakeOptions, isSameHandshake } from "./handshake.ts";
 import { Http2Connections, type Http2Limits } from "./http2-connections.ts";
 import { type Framing, type RequestPort, takeRequest } from "./request-entry.ts";
+import type { ServerBehaviour } from "./server-behaviour.ts";
 import type { TlsSettings } from "./tls.ts";
 import { UpgradeAnswer, wantsUpgrade } from "./upgrade-answer.ts";
 import type { WireAnswer, WireRequest } from "./wire.ts";
 
-/** What a server does with requests. */
-export interface ServerBehaviour {
-  /** Routes and answers one request. */
-  readonly handle: (exchange: Exchange) => Handled;
-  /** Whether clients may send targets in absolute form: `GET http://host/path`. */
-  readonly isForwardProxy: boolean;
-  /**
-   * Called once when an exchange has ended, after `duration` milliseconds. `status` is undefined when the client left
-   * unanswered.
-   */
-  readonly ended: (exchange: Exchange, status: number | undefined, duration: number) => void;
-  /** A handler threw: a bug, or a failure nobody foresaw. */
-  readonly failed: (exchange: Exchange, error: unknown) => void;
-  /** A client sent what the parser refused: there is no exchange to tell of. */
-  readonly malformed: () => void;
-  /** Something the operator should know: a certificate that can't be used. */
-  readonly warn: (message: string) => void;
-  /** Why a connection was broken off, for a log that wants to know. */
-  readonly broken: ((message: string) => void) | undefined;
-  /** How connections are held; those that are open keep what they were opened with. */
-  readonly connections: ConnectionSettings;
-}
-
 /** A server of one port, HTTP/1.1 and HTTP/2. */
-export class HttpServer {
+export class HttpServer implements PortServer {
   #behaviour: ServerBehaviour;
   readonly #port: RequestPort;
   readonly #server: Server | TlsServer;
@@ -49,6 +30,9 @@ export class HttpServer {
   readonly #silent: Set<Socket> = new Set();
   /** Connections that have left HTTP, or ask to. */
   readonly #upgraded: Set<Socket> = new Set();
+  readonly #aged = new AgedConnections();
+  readonly #errors = new ClientErrors();
+  readonly #turns = new RequestTurns((socket) => this.#errors.isRefused(socket));
   #certificates: Certificates | undefined;
   #isClosing = false;
 
@@ -73,26 +57,35 @@ export class HttpServer {
       broken: (error, socket) => this.#broken(error, socket),
     });
     const serve = (request: IncomingMessage, response: ServerResponse) =>
-      this.#serve(request, response, {});
+      this.#serveHttp1(request, response, {});
     this.#server =
       certificates === undefined
         ? createServer(limits, serve)
-        : createTlsServer({ ...limits, ...this.#tlsOptions(certificates.settings) }, serve);
+        : createTlsServer(
+            {
+              ...limits,
+              ...handshakeOptions(certificates.settings, () => this.#certificates),
+            },
+            serve,
+          );
     if (certificates !== undefined) this.useCertificates(certificates);
     this.behave(behaviour);
     // 0: node would drop further headers silently; the request check refuses them instead.
     this.#server.maxHeadersCount = 0;
     this.#server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) =>
-      this.#serve(request, response, { expectsContinue: true }),
+      this.#serveHttp1(request, response, { expectsContinue: true }),
     );
+    this.#server.on("drop", () => this.#behaviour.refused());
     this.#server.on("upgrade", (request, socket, head) => this.#upgrade(request, socket, head));
     // Tunnels by CONNECT (RFC 9110 9.3.6) are for nobody: a forward proxy sees each request, or passes TLS by its SNI.
-    this.#server.on("connect", (_request, socket) =>
-      closeWith(socket, this.#behaviour.isForwardProxy ? "501 Not Implemented" : "400 Bad Request"),
-    );
+    this.#server.on("connect", (_request, socket) => {
+      const status = this.#behaviour.isForwardProxy ? "501 Not Implemented" : "400 Bad Request";
+      if (answerUnderWay(socket) === undefined) closeWith(socket, status);
+      else socket.destroy();
+    });
     this.#server.on("clientError", (error, socket) => {
       this.#broken(error, socket);
-      if (answerClientError(error, socket)) this.#behaviour.malformed();
+      if (this.#errors.answer(error, socket)) this.#behaviour.malformed();
     });
     this.#takeConnections(certificates === undefined ? "connection" : "secureConnection");
   }
@@ -101,17 +94,12 @@ export class HttpServer {
   behave(behaviour: ServerBehaviour): void {
     this.#behaviour = behaviour;
     this.#server.keepAliveTimeout = behaviour.connections.idleTimeout;
+    this.#server.maxConnections = behaviour.connections.maxConnections;
   }
 
   /** Whether the port can go on with these settings: what a handshake is made of is settled when it opens. */
   canUse(tls: TlsSettings | undefined): boolean {
-    const now = this.#certificates?.settings;
-    if (now === undefined || tls === undefined) return now === tls;
-    return (
-      now.handshakeTimeout === tls.handshakeTimeout &&
-      now.alpn.join() === tls.alpn.join() &&
-      (now.clientAuthorities === undefined) === (tls.clientAuthorities === undefined)
-    );
+    return isSameHandshake(this.#certificates?.settings, tls);
   }
 
   /** New connections get these certificates; the ones before are no longer watched. */
@@ -127,14 +115,7 @@ export class HttpServer {
 
   /** Opens the port (0: any free one) on `host`, or on every address. Resolves with the port. */
   listen(port: number, host: string | undefined): Promise<number> {
-    return new Promise((resolve, reject) => {
-      this.#server.once("error", reject);
-      this.#server.listen({ port, host, backlog: 511 }, () => {
-        this.#server.off("error", reject);
-        // A listening TCP server has an AddressInfo.
-        resolve((this.#server.address() as AddressInfo).port);
-      });
-    });
+    return listenOn(this.#server, port, host);
   }
 
   /**
@@ -158,25 +139,16 @@ export class HttpServer {
     for (const socket of this.#upgraded) socket.destroy();
   }
 
-  #tlsOptions(settings: TlsSettings) {
-    const isMutual = settings.clientAuthorities !== undefined;
-    return {
-      handshakeTimeout: settings.handshakeTimeout,
-      ALPNProtocols: [...settings.alpn],
-      requestCert: isMutual,
-      rejectUnauthorized: isMutual,
-      SNICallback: (
-        name: string,
-        done: (error: Error | null, context?: SecureContext) => void,
-      ): void => done(null, this.#certificates?.contextFor(name)),
-    };
-  }
-
   /** Puts the choice between the versions of HTTP before node's own handling of a connection, which is HTTP/1.1's. */
   #takeConnections(event: "connection" | "secureConnection"): void {
     const server: EventEmitter = this.#server;
     const [http1] = server.listeners(event).slice(-1);
     server.removeAllListeners(event);
+    const takeHttp1 = (socket: Socket) => {
+      const { maxDuration } = this.#behaviour.connections;
+      if (maxDuration !== undefined) this.#aged.follow(socket, maxDuration);
+      http1?.call(server, socket);
+    };
     server.on(event, (socket: Socket | TLSSocket) => {
       // Node keeps a peer's address once it was asked for: a client that has left still has one in the log.
       void socket.remoteAddress;
@@ -184,7 +156,7 @@ export class HttpServer {
       socket.setKeepAlive(true, time, interval, retries);
       if ("alpnProtocol" in socket) {
         if (socket.alpnProtocol === "h2") this.#http2.accept(socket);
-        else http1?.call(server, socket);
+        else takeHttp1(socket);
         return;
       }
       this.#silent.add(socket);
@@ -192,7 +164,7 @@ export class HttpServer {
       whenSpoken(socket, limits.headersTimeout, (version) => {
         this.#silent.delete(socket);
         if (version === "http2") this.#http2.accept(socket);
-        else http1?.call(server, socket);
+        else takeHttp1(socket);
       });
     });
   }
@@ -205,9 +177,17 @@ export class HttpServer {
       closeWith(connection, "400 Bad Request");
       return;
     }
+    this.#aged.release(connection);
     this.#upgraded.add(connection);
     connection.once("close", () => this.#upgraded.delete(connection));
     this.#serve(request, new UpgradeAnswer(request, connection, head), {});
+  }
+
+  #serveHttp1(request: IncomingMessage, response: ServerResponse, framing: Framing): void {
+    this.#turns.take(request.socket, response, () => {
+      this.#aged.begin(request, response);
+      this.#serve(request, response, framing);
+    });
   }
 
   /** Tells with codes only: messages of parsers may quote what was sent. */
@@ -230,18 +210,20 @@ const limits = {
   requestTimeout: 300_000,
   // The request check does it, so that the refusal is logged and counted like any other.
   requireHostHeader: false,
-  // Any other request goes on as if it had not asked.
-  shouldUpgradeCallback: wantsUpgrade,
+  // Any other request goes on as if it had not asked, and so does one that waits for its turn.
+  shouldUpgradeCallback: (request: IncomingMessage) =>
+    wantsUpgrade(request) && answerUnderWay(request.socket) === undefined,
   // A request without a body needs no stream events.
   optimizeEmptyRequests: true,
 };
 
-function http2Limits({ http2, maxHeaders, idleTimeout }: ConnectionSettings): Http2Limits {
+function http2Limits(connections: ConnectionSettings): Http2Limits {
+  const { http2, maxHeaders, idleTimeout, maxDuration } = connections;
   return {
     ...http2,
     maxHeaders,
     idleTimeout,
-    maxHeaderBytes: limits.maxHeaderSize,
+    maxDuration,
     bodyTimeout: limits.requestTimeout,
   };
 }

@@ -2,6 +2,13 @@ import { type ClientRequest, type IncomingMessage, request } from "node:http";
 import type { Socket } from "node:net";
 import type { Connect } from "./connector.ts";
 import { connectFailure } from "./destination-refused.ts";
+import {
+  interimFlood,
+  lastStatus,
+  maxInterimAnswers,
+  noStatus,
+  tooLate,
+} from "./pooled-request.ts";
 import type {
   UpgradeHandler,
   UpstreamCall,
@@ -63,9 +70,14 @@ class UpgradeRequest implements UpstreamRequest {
     });
     if (requestTimeout !== undefined) {
       this.#timer = setTimeout(() => {
-        this.#over({ kind: "timeout", detail: "no answer within the request timeout" });
+        this.#over(tooLate);
       }, requestTimeout);
     }
+    let interimAnswers = 0;
+    this.#request.on("information", () => {
+      interimAnswers += 1;
+      if (interimAnswers > maxInterimAnswers) this.#over(interimFlood);
+    });
     this.#request.on("response", (response) => this.#answered(response));
     this.#request.on("upgrade", (response, socket, head) =>
       this.#switched(response, socket as Socket, head),
@@ -87,8 +99,13 @@ class UpgradeRequest implements UpstreamRequest {
 
   #answered(response: IncomingMessage): void {
     if (this.#isOver) return;
+    const { statusCode = 502 } = response;
+    if (statusCode > lastStatus) {
+      this.#over(noStatus);
+      return;
+    }
     clearTimeout(this.#timer);
-    this.#handler.onHead(response.statusCode ?? 502, response.rawHeaders);
+    this.#handler.onHead(statusCode, response.rawHeaders);
     this.#pass(response);
   }
 

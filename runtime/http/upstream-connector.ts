@@ -50,7 +50,7 @@ function alpnOf(version: UpstreamSettings["version"]): readonly string[] {
 }
 
 /** Linux's own, but for the first probe: a peer that is gone is noticed before a proxy on the way forgets. */
-const systemKeepAlive = { time: 60_000, interval: 75_000, retries: 9 };
+export const systemKeepAlive = { time: 60_000, interval: 75_000, retries: 9 };
 
 function openTls({ url, tls = { verification: "full" } }: UpstreamSettings): UpstreamTls {
   try {

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import {
   type ConnectionOptions,
   checkServerIdentity,
@@ -7,6 +7,9 @@ import {
   type PeerCertificate,
   type SecureContext,
 } from "node:tls";
+import { fileVersion } from "../gateway/file-version.ts";
+import { remark } from "../telemetry/remarks.ts";
+import { readAuthorities } from "./authorities.ts";
 
 /** TLS with an upstream: `backendTLS` of the configuration. Files are PEM, read at start and again when they change. */
 export interface UpstreamTlsSettings {
@@ -33,6 +36,8 @@ export class UpstreamTls {
   #context: SecureContext | undefined;
   #versions: string;
   #lookedAt: number;
+  /** The change that could not be used, once it was told of. */
+  #told = "";
 
   /** Reads every file; throws an Error that says what can't be read. */
   constructor(settings: UpstreamTlsSettings) {
@@ -72,28 +77,33 @@ export class UpstreamTls {
     return isNamed ? undefined : new Error("the certificate has none of the names it has to have");
   }
 
-  /** A change that can't be used, or not yet, leaves what was there. */
+  /** A change that can't be used, or not yet, leaves what was there; it is told of once. */
   #renew(): void {
     if (this.#files.length === 0 || performance.now() - this.#lookedAt < lookInterval) return;
     this.#lookedAt = performance.now();
+    let versions = "absent";
     try {
-      const versions = this.#look();
+      versions = this.#look();
       if (versions === this.#versions) return;
       this.#context = this.#load();
       this.#versions = versions;
-    } catch {
+    } catch (error) {
       // The next connection looks again.
+      if (versions === this.#told) return;
+      this.#told = versions;
+      const why = error instanceof Error ? error.message : String(error);
+      remark(`new files of TLS with a backend can't be used: ${why}; the old ones stay in use`);
     }
   }
 
   #look(): string {
-    return this.#files.map((path) => `${statSync(path).mtimeMs}`).join();
+    return this.#files.map(fileVersion).join();
   }
 
   #load(): SecureContext {
     const { authorities, certFile, keyFile } = this.#settings;
     return createSecureContext({
-      ca: authorities === undefined ? systemAuthorities() : readFileSync(authorities),
+      ca: authorities === undefined ? systemAuthorities() : readAuthorities(authorities),
       ...(certFile === undefined ? {} : { cert: readFileSync(certFile) }),
       ...(keyFile === undefined ? {} : { key: readFileSync(keyFile) }),
     });

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../cel/variables.ts";
+import { type CredentialPlace, credentialIn, takeCredential } from "../http/credentials.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
 import type { Verdict } from "./verifier.ts";
@@ -9,16 +10,18 @@ export type Challenge = (exchange: Exchange, error: "invalid_token" | undefined)
 /** Claims, or undefined when the request was answered. */
 export type Authenticated = JsonObject | undefined;
 
-/** The bearer token of a request (RFC 6750 2.1), or undefined without one: other schemes are other policies' business. */
-export function bearerToken(exchange: Exchange): string | undefined {
-  const value = exchange.header("authorization");
-  if (value === undefined || value.length < 7) return undefined;
-  if (value.slice(0, 7).toLowerCase() !== "bearer ") return undefined;
-  return value.slice(7).trim();
+/** The token of a request, or undefined without one: other schemes are other policies' business. */
+export function tokenIn(exchange: Exchange, place: CredentialPlace): string | undefined {
+  return credentialIn(exchange, place, "jwt");
 }
 
 /** Lets a request with a valid token go on, without the token; answers any other. */
-export function admit(exchange: Exchange, verdict: Verdict, challenge: Challenge): Authenticated {
+export function admit(
+  exchange: Exchange,
+  verdict: Verdict,
+  place: CredentialPlace,
+  challenge: Challenge,
+): Authenticated {
   if (verdict === "invalid") {
     const header = challenge(exchange, "invalid_token");
     refuse(exchange, 401, "JwtAuth", "authentication failure: the token is not valid", [
@@ -31,7 +34,7 @@ export function admit(exchange: Exchange, verdict: Verdict, challenge: Challenge
     refuse(exchange, 503, "JwtAuth", "authentication failure: the token can't be checked now");
     return undefined;
   }
-  return consume(exchange, verdict);
+  return consume(exchange, verdict, place);
 }
 
 /** Answers a request that has to carry a token and does not. */
@@ -43,8 +46,12 @@ export function refuseMissing(exchange: Exchange, challenge: Challenge): undefin
 }
 
 /** Takes the token off the request, so that no upstream sees it, and notes the subject for the log. */
-export function consume(exchange: Exchange, claims: JsonObject): JsonObject {
-  exchange.removeRequestHeader("authorization");
+export function consume(
+  exchange: Exchange,
+  claims: JsonObject,
+  place: CredentialPlace,
+): JsonObject {
+  takeCredential(exchange, place, "jwt");
   if (Object.hasOwn(claims, "sub") && typeof claims.sub === "string") {
     exchange.record.fields ??= new Map();
     exchange.record.fields.set("jwt.sub", claims.sub);

@@ -1,19 +1,23 @@
 import { decodeJwt, decodeProtectedHeader, type JWTPayload, jwtVerify } from "jose";
 import type { JsonObject } from "../cel/variables.ts";
 import type { GatewayContext } from "../gateway/context.ts";
+import type { CredentialPlace } from "../http/credentials.ts";
 import { type KeySet, keysFor } from "./key-set.ts";
 import type { KeySource } from "./key-source.ts";
 import { VerifiedTokens } from "./verified-tokens.ts";
 
 /** Whose tokens are accepted. */
 export interface JwtSettings {
+  /** Where tokens stand. */
+  readonly place: CredentialPlace;
   readonly providers: readonly JwtProvider[];
 }
 
-/** An issuer, the audiences its tokens must name one of (empty: any), and its keys. */
+/** An issuer, the audiences its tokens must name one of (empty: any), the claims they must have, and its keys. */
 export interface JwtProvider {
   readonly issuer: string;
   readonly audiences: readonly string[];
+  readonly requiredClaims: readonly string[];
   readonly keys: KeySource;
 }
 
@@ -27,15 +31,17 @@ const maxTokenLength = 16_384;
 
 /** Checks tokens against one `jwtAuth` or `mcpAuthentication`; remembers the valid ones until they or their keys end. */
 export class JwtVerifier {
+  readonly place: CredentialPlace;
   readonly #providers: readonly JwtProvider[];
   readonly #tokens = new VerifiedTokens<VerifiedToken>();
 
-  constructor({ providers }: JwtSettings) {
+  constructor({ place, providers }: JwtSettings) {
+    this.place = place;
     this.#providers = providers;
   }
 
   /**
-   * Issuer, audience, signature, `exp` (required) and `nbf`, with 60 seconds of leeway. The algorithm must be one of the
+   * Issuer, audience, signature, required claims, `exp` and `nbf`, with 60 seconds of leeway. The algorithm must be one of the
    * key's (RFC 8725 3.1). The promise never rejects.
    */
   check(token: string, gateway: GatewayContext): Verdict | Promise<Verdict> {
@@ -101,7 +107,7 @@ function readUnverified(token: string): UnverifiedToken | undefined {
 }
 
 async function verifyWith(
-  { issuer, audiences, keys }: JwtProvider,
+  { issuer, audiences, requiredClaims, keys }: JwtProvider,
   token: string,
   { alg, kid }: UnverifiedToken,
   gateway: GatewayContext,
@@ -120,7 +126,7 @@ async function verifyWith(
         algorithms: [alg],
         issuer,
         ...(audiences.length === 0 ? {} : { audience: [...audiences] }),
-        requiredClaims: ["exp"],
+        requiredClaims: [...requiredClaims],
         clockTolerance: leeway,
       });
       return { claims: freeze(payload), endsAt: endOf(payload), keys, keySet };
@@ -131,7 +137,8 @@ async function verifyWith(
   return "invalid";
 }
 
-function endOf({ exp = 0 }: JWTPayload): number {
+/** A token without `exp` is good as long as its key. */
+function endOf({ exp = Number.POSITIVE_INFINITY }: JWTPayload): number {
   return (exp + leeway) * 1000;
 }
 

@@ -3,7 +3,7 @@ import type { JsonObject } from "../cel/variables.ts";
 import type { GatewayContext } from "../gateway/context.ts";
 import { FollowedFile } from "../gateway/followed-file.ts";
 import { lateError } from "../gateway/startup-error.ts";
-import { type CredentialPlace, credentialIn } from "../http/credentials.ts";
+import { type CredentialPlace, credentialIn, takeCredential } from "../http/credentials.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
 
@@ -68,7 +68,7 @@ export function openApiKeys({ place, keys }: ApiKeySettings): ApiKeys {
 
 /** Strict: the metadata of a valid key; undefined when the request was answered (401). */
 export function requireApiKey(exchange: Exchange, keys: ApiKeys): JsonObject | undefined {
-  const key = credentialIn(exchange, keys.place);
+  const key = credentialIn(exchange, keys.place, "apiKey");
   if (key === undefined) {
     refuse(exchange, 401, "APIKeyAuth", "api key authentication failure: no API Key found");
     return undefined;
@@ -83,12 +83,14 @@ export function requireApiKey(exchange: Exchange, keys: ApiKeys): JsonObject | u
 
 /** Optional: as strict for a request with a key; null for one without. */
 export function acceptApiKey(exchange: Exchange, keys: ApiKeys): JsonObject | null | undefined {
-  return credentialIn(exchange, keys.place) === undefined ? null : requireApiKey(exchange, keys);
+  return credentialIn(exchange, keys.place, "apiKey") === undefined
+    ? null
+    : requireApiKey(exchange, keys);
 }
 
 /** Permissive: the metadata of a valid key, else null; nothing is refused. A key that is not valid goes upstream. */
 export function observeApiKey(exchange: Exchange, keys: ApiKeys): JsonObject | null {
-  const key = credentialIn(exchange, keys.place);
+  const key = credentialIn(exchange, keys.place, "apiKey");
   const known = key === undefined ? undefined : keys.find(key, exchange.gateway);
   return known === undefined ? null : consume(exchange, keys, known);
 }
@@ -99,7 +101,7 @@ function consume(
   { place }: ApiKeys,
   { digest, metadata }: KnownKey,
 ): JsonObject {
-  exchange.removeRequestHeader(place.header);
+  takeCredential(exchange, place, "apiKey");
   const { caller } = exchange.record;
   exchange.record.caller = caller === undefined ? `key ${digest}` : `${caller}, key ${digest}`;
   return metadata;

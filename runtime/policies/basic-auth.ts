@@ -1,6 +1,7 @@
 import type { GatewayContext } from "../gateway/context.ts";
 import { FollowedFile } from "../gateway/followed-file.ts";
 import { lateError } from "../gateway/startup-error.ts";
+import { type CredentialPlace, credentialIn, takeCredential } from "../http/credentials.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
 import { PasswordFile } from "../passwords/password-file.ts";
@@ -11,6 +12,7 @@ import { type Login, VerifiedLogins } from "../passwords/verified-logins.ts";
 export interface BasicAuthSettings {
   /** What `WWW-Authenticate` says (RFC 7617 2). */
   readonly realm: string;
+  readonly place: CredentialPlace;
   readonly passwords: PasswordFile | FollowedFile<PasswordFile>;
 }
 
@@ -22,6 +24,7 @@ export interface BasicUser {
 /** A route's users. */
 export interface BasicAuth {
   readonly realm: string;
+  readonly place: CredentialPlace;
   passwords(gateway: GatewayContext): PasswordFile;
   readonly logins: VerifiedLogins;
 }
@@ -42,9 +45,10 @@ export function passwordsInFile(path: string): FollowedFile<PasswordFile> {
 }
 
 /** Makes the users of a route. */
-export function openBasicAuth({ realm, passwords }: BasicAuthSettings): BasicAuth {
+export function openBasicAuth({ realm, place, passwords }: BasicAuthSettings): BasicAuth {
   return {
     realm,
+    place,
     passwords: (gateway) =>
       passwords instanceof FollowedFile ? passwords.current(gateway) : passwords,
     logins: new VerifiedLogins(),
@@ -56,7 +60,7 @@ export async function requireBasicAuth(
   exchange: Exchange,
   auth: BasicAuth,
 ): Promise<BasicUser | undefined> {
-  const login = loginOf(exchange);
+  const login = loginOf(exchange, auth);
   if (login === undefined) return refuseLogin(exchange, auth);
   const verdict = await verdictOn(login, exchange, auth);
   if (verdict === "busy") {
@@ -64,7 +68,7 @@ export async function requireBasicAuth(
     refuse(exchange, 503, "BasicAuth", message, ["retry-after", "1"]);
     return undefined;
   }
-  return verdict ? consume(exchange, login) : refuseLogin(exchange, auth);
+  return verdict ? consume(exchange, login, auth) : refuseLogin(exchange, auth);
 }
 
 /** Optional: as strict for a request with a login; null for one without. */
@@ -72,7 +76,9 @@ export async function acceptBasicAuth(
   exchange: Exchange,
   auth: BasicAuth,
 ): Promise<BasicUser | null | undefined> {
-  return hasLogin(exchange) ? requireBasicAuth(exchange, auth) : null;
+  return credentialIn(exchange, auth.place, "basicAuth") === undefined
+    ? null
+    : requireBasicAuth(exchange, auth);
 }
 
 /** Permissive: the user of a right login, else null; nothing is refused. A wrong login goes upstream. */
@@ -80,10 +86,10 @@ export async function observeBasicAuth(
   exchange: Exchange,
   auth: BasicAuth,
 ): Promise<BasicUser | null> {
-  const login = loginOf(exchange);
+  const login = loginOf(exchange, auth);
   if (login === undefined) return null;
   const verdict = await verdictOn(login, exchange, auth);
-  return verdict === true ? consume(exchange, login) : null;
+  return verdict === true ? consume(exchange, login, auth) : null;
 }
 
 function verdictOn(
@@ -94,8 +100,8 @@ function verdictOn(
   return auth.logins.check(auth.passwords(gateway), login, () => passwordPool(gateway));
 }
 
-function consume(exchange: Exchange, { username }: Login): BasicUser {
-  exchange.removeRequestHeader("authorization");
+function consume(exchange: Exchange, { username }: Login, { place }: BasicAuth): BasicUser {
+  takeCredential(exchange, place, "basicAuth");
   exchange.record.caller = `user ${username}`;
   return { username };
 }
@@ -107,17 +113,13 @@ function refuseLogin(exchange: Exchange, { realm }: BasicAuth): undefined {
   ]);
 }
 
-function hasLogin(exchange: Exchange): boolean {
-  return exchange.header("authorization")?.slice(0, 6).toLowerCase() === "basic ";
-}
-
 /** Bytes of a login: hashing a longer one would cost more than it may. */
 const maxLogin = 1024;
 
 /** User and password (RFC 7617 2): at the first colon; control characters are in neither. */
-function loginOf(exchange: Exchange): Login | undefined {
-  if (!hasLogin(exchange)) return undefined;
-  const encoded = exchange.header("authorization")?.slice(6).trim() ?? "";
+function loginOf(exchange: Exchange, { place }: BasicAuth): Login | undefined {
+  const encoded = credentialIn(exchange, place, "basicAuth");
+  if (encoded === undefined) return undefined;
   if (encoded.length > maxLogin || !/^[A-Za-z0-9+/]+=*$/.test(encoded)) return undefined;
   const login = Buffer.from(encoded, "base64").toString("utf8");
   const colon = login.indexOf(":");

@@ -3,10 +3,10 @@ import type { Exchange } from "../http/exchange.ts";
 import {
   type Authenticated,
   admit,
-  bearerToken,
   type Challenge,
   consume,
   refuseMissing,
+  tokenIn,
 } from "../jwt/authenticate.ts";
 import type { JwtVerifier } from "../jwt/verifier.ts";
 
@@ -17,11 +17,11 @@ export function requireJwt(
   exchange: Exchange,
   verifier: JwtVerifier,
 ): Authenticated | Promise<Authenticated> {
-  const token = bearerToken(exchange);
+  const token = tokenIn(exchange, verifier.place);
   if (token === undefined) return refuseMissing(exchange, bearer);
   const verdict = verifier.check(token, exchange.gateway);
-  if (!(verdict instanceof Promise)) return admit(exchange, verdict, bearer);
-  return verdict.then((found) => admit(exchange, found, bearer));
+  if (!(verdict instanceof Promise)) return admit(exchange, verdict, verifier.place, bearer);
+  return verdict.then((found) => admit(exchange, found, verifier.place, bearer));
 }
 
 /** Optional: as strict for a request with a token; null for one without. */
@@ -29,7 +29,7 @@ export function acceptJwt(
   exchange: Exchange,
   verifier: JwtVerifier,
 ): Authenticated | null | Promise<Authenticated> {
-  return bearerToken(exchange) === undefined ? null : requireJwt(exchange, verifier);
+  return tokenIn(exchange, verifier.place) === undefined ? null : requireJwt(exchange, verifier);
 }
 
 /** Permissive: the claims of a valid token, else null; nothing is refused. A token that is not valid goes upstream. */
@@ -37,10 +37,10 @@ export async function observeJwt(
   exchange: Exchange,
   verifier: JwtVerifier,
 ): Promise<JsonObject | null> {
-  const token = bearerToken(exchange);
+  const token = tokenIn(exchange, verifier.place);
   if (token === undefined) return null;
   const verdict = await verifier.check(token, exchange.gateway);
-  return typeof verdict === "string" ? null : consume(exchange, verdict);
+  return typeof verdict === "string" ? null : consume(exchange, verdict, verifier.place);
 }
 
 const bearer: Challenge = (_exchange, error) =>

@@ -2,9 +2,9 @@ import type { Exchange } from "../http/exchange.ts";
 import {
   type Authenticated,
   admit,
-  bearerToken,
   type Challenge,
   refuseMissing,
+  tokenIn,
 } from "../jwt/authenticate.ts";
 import type { JwtVerifier } from "../jwt/verifier.ts";
 import { resourceMetadataUrl } from "../oauth/addresses.ts";
@@ -17,11 +17,11 @@ export function requireMcpJwt(
   exchange: Exchange,
   verifier: JwtVerifier,
 ): Authenticated | Promise<Authenticated> {
-  const token = bearerToken(exchange);
+  const token = tokenIn(exchange, verifier.place);
   if (token === undefined) return refuseMissing(exchange, discovery);
   const verdict = verifier.check(token, exchange.gateway);
-  if (!(verdict instanceof Promise)) return admit(exchange, verdict, discovery);
-  return verdict.then((found) => admit(exchange, found, discovery));
+  if (!(verdict instanceof Promise)) return admit(exchange, verdict, verifier.place, discovery);
+  return verdict.then((found) => admit(exchange, found, verifier.place, discovery));
 }
 
 /** Optional: as strict for a request with a token; null for one without. Permissive is `observeJwt`. */
@@ -29,7 +29,7 @@ export function acceptMcpJwt(
   exchange: Exchange,
   verifier: JwtVerifier,
 ): Authenticated | null | Promise<Authenticated> {
-  return bearerToken(exchange) === undefined ? null : requireMcpJwt(exchange, verifier);
+  return tokenIn(exchange, verifier.place) === undefined ? null : requireMcpJwt(exchange, verifier);
 }
 
 const discovery: Challenge = (exchange, error) => {

@@ -1,4 +1,5 @@
 import type { Exchange } from "../http/exchange.ts";
+import { pathIn } from "../http/path.ts";
 import type { LogFormat } from "./log-line.ts";
 import type { LogWriter } from "./log-writer.ts";
 import { type RequestLine, requestLine } from "./request-line.ts";
@@ -54,14 +55,14 @@ function usualFields(
   status: number | undefined,
   duration: number,
 ): void {
-  const { record } = exchange;
+  const { record, asSent } = exchange;
   line.text("listener", record.listener);
   line.text("route", record.route);
   line.text("endpoint", record.upstream);
   line.plain("src.addr", `${exchange.remoteAddress}:${exchange.remotePort}`);
-  line.text("http.method", exchange.method);
-  line.text("http.host", exchange.host);
-  line.text("http.path", exchange.path);
+  line.text("http.method", asSent.method);
+  line.text("http.host", asSent.host);
+  line.text("http.path", pathIn(asSent.target));
   line.plain("http.version", exchange.version);
   line.number("http.status", status);
   if (record.fields !== undefined) {

@@ -1,3 +1,4 @@
+import { head, label } from "./exposition-text.ts";
 import { latencyBounds, type Metrics, type RouteMetrics } from "./metrics.ts";
 
 /** The content type of the Prometheus text format. */
@@ -15,8 +16,15 @@ export function exposition(metrics: Metrics, gateway: string, droppedLogLines: n
     "Seconds from a request's head to the end of its answer.",
   );
   for (const route of metrics.routes()) text += latencies(route);
+  for (const part of metrics.parts) text += part.exposition();
   text += head("gwc_malformed_requests_total", "counter", "Requests that are no HTTP.");
   text += `gwc_malformed_requests_total ${metrics.malformed}\n`;
+  text += head(
+    "gwc_connections_refused_total",
+    "counter",
+    "Connections that were closed at once, because their port had too many.",
+  );
+  text += `gwc_connections_refused_total ${metrics.refused}\n`;
   text += head(
     "gwc_log_lines_dropped_total",
     "counter",
@@ -24,10 +32,6 @@ export function exposition(metrics: Metrics, gateway: string, droppedLogLines: n
   );
   text += `gwc_log_lines_dropped_total ${droppedLogLines}\n`;
   return text + processFigures();
-}
-
-function head(name: string, type: string, help: string): string {
-  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
 }
 
 function requests(route: RouteMetrics): string {
@@ -67,9 +71,4 @@ function processFigures(): string {
 
 function labels(route: RouteMetrics): string {
   return `listener="${label(route.listener)}",route="${label(route.route)}"`;
-}
-
-/** A label value: backslash, quote and line feed are escaped. */
-function label(value: string): string {
-  return value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
 }

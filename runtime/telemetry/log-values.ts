@@ -1,35 +1,13 @@
 import { toJson } from "../cel/json.ts";
 import type {
-  ApiKeyVariable,
   BackendVariable,
-  BasicAuthVariable,
-  JwtVariable,
-  LlmVariable,
   LogResponseVariables,
   McpItem,
   McpVariables,
-  PolicyVariable,
 } from "../cel/variables.ts";
 import type { Exchange, ExchangeRecord } from "../http/exchange.ts";
 import { headerMap, headerValue } from "../http/header-list.ts";
 import type { RequestLine } from "./request-line.ts";
-
-/** What expressions of the log read of what a request's policies established; null without it. */
-export class LogVariables {
-  jwt: JwtVariable = null;
-  apiKey: ApiKeyVariable = null;
-  basicAuth: BasicAuthVariable = null;
-  extauthz: PolicyVariable = null;
-  extproc: PolicyVariable = null;
-  metadata: PolicyVariable = null;
-  llm: LlmVariable = null;
-}
-
-/** The variables of a request, to note one or to read them. */
-export function logVariables({ record }: Exchange): LogVariables {
-  record.logVariables ??= new LogVariables();
-  return record.logVariables;
-}
 
 /** The answer as it was sent. */
 export class SentAnswer implements LogResponseVariables {

@@ -92,17 +92,26 @@ export interface RequestCounter extends RequestLabels {
   value: number;
 }
 
+/** Counters of what not every gateway has. */
+export interface MetricsPart {
+  /** In the Prometheus text format. */
+  exposition(): string;
+}
+
 /** What one gateway process counts. It outlives a reload of the configuration, as counters must. */
 export class Metrics {
   /** Requests that the parser refused. */
   malformed = 0;
+  /** Connections that were closed at once, because the port had as many as it may have. */
+  refused = 0;
+  readonly parts: Set<MetricsPart> = new Set();
   readonly #listeners: Map<string, Map<string, RouteMetrics>> = new Map();
 
   /** Counts one ended request; `duration` is in milliseconds. */
   request(exchange: Exchange, status: number | undefined, duration: number): void {
     const { record } = exchange;
     this.#route(record.listener ?? "unknown", record.route ?? "unknown").count(
-      exchange.method,
+      exchange.asSent.method,
       status,
       record.reason,
       duration,

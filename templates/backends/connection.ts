@@ -34,18 +34,10 @@ export function connectionSettings({
   };
 }
 
-/** Statements around the policies that keep the client's Authorization for a backend that is meant to see it. */
-export function passthrough(connections: readonly BackendConnection[]): {
-  readonly first: readonly Code[];
-  readonly last: readonly Code[];
-} {
-  if (!connections.some(({ isPassthrough }) => isPassthrough)) return { first: [], last: [] };
-  return {
-    first: [code`const authorization = exchange.header("authorization");`],
-    last: [
-      code`if (authorization !== undefined) exchange.setRequestHeader("authorization", authorization);`,
-    ],
-  };
+/** The statement that puts the client's credentials back for a backend that is meant to see them. */
+export function passthrough(connections: readonly BackendConnection[]): readonly Code[] {
+  if (!connections.some(({ isPassthrough }) => isPassthrough)) return [];
+  return [code`${imported("gwc/runtime/http/credentials", "restoreCredentials")}(exchange);`];
 }
 
 /** The address of an upstream; what starts with a variable is looked at when the gateway starts. */
@@ -55,7 +47,8 @@ function upstreamUrl(url: Text, isSecure: boolean): Text | Code {
   return code`${read}(${literal(url)})`;
 }
 
-function tlsSettings({
+/** TLS to an upstream, as the runtime takes it. */
+export function tlsSettings({
   authorities,
   certFile,
   keyFile,

@@ -28,10 +28,10 @@ export function dynamicBackend(
         const destinations = new ${imported(MODULE, "Destinations")}(${literal(settings)});
       `,
     ],
-    first: token.first,
+    first: [],
     guard: [],
     step: [
-      ...token.last,
+      ...token,
       code`const upstream = ${imported(MODULE, "chooseDestination")}(exchange, destinations);`,
       code`if (upstream === undefined) return;`,
       code`return ${pass(code`upstream`)};`,

@@ -28,8 +28,7 @@ export function hostBackend(
           const upstream = ${openUpstream(only.url, only.connection)};
         `,
       ],
-      first: token.first,
-      step: [...token.last, code`return ${pass(code`upstream`)};`],
+      step: [...token, code`return ${pass(code`upstream`)};`],
     };
   }
   const choices = [only, ...others].map(
@@ -50,11 +49,7 @@ export function hostBackend(
         ]);
       `,
     ],
-    first: token.first,
-    step: [
-      ...token.last,
-      code`return ${pass(code`${imported(WEIGHTED, "pickUpstream")}(upstreams)`)};`,
-    ],
+    step: [...token, code`return ${pass(code`${imported(WEIGHTED, "pickUpstream")}(upstreams)`)};`],
   };
 }
 

@@ -75,13 +75,13 @@ export function mcpBackend(backend: McpBackend, scope: McpScope): BackendCode {
       `,
       code`const pages: ${importedType(origin, "OriginSettings")} = ${literal(pages)};`,
     ],
-    first: [code`exchange.refusalFormat = "json-rpc";`, ...token.first],
+    first: [code`exchange.refusalFormat = "json-rpc";`],
     guard: [
       ...wellKnown(backend, scope),
       code`if (${imported(origin, "refuseForeignOrigin")}(exchange, pages)) return;`,
     ],
     step: [
-      ...token.last,
+      ...token,
       code`return ${imported("gwc/runtime/mcp/serve", "serveMcp")}(exchange, backend, ${access});`,
     ],
     isAsync: true,

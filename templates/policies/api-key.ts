@@ -1,22 +1,26 @@
 import type { PolicySettings } from "../../compiler/ir.ts";
 import { type Code, code, imported, literal, type Printable } from "../code.ts";
+import { placeCode } from "../credentials.ts";
 import { identitySteps } from "../identity.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/api-key";
 
 /** `apiKey`: checks the key; its metadata is `apiKey` from here on. */
-export const apiKeyTemplate: PolicyTemplate<"apiKey"> = ({ settings, origin }, { trace }) => {
-  const { mode, place, keys } = settings;
-  const value = { place: { ...place }, keys: keys.map(keyCode) };
+export const apiKeyTemplate: PolicyTemplate<"apiKey"> = ({ settings, origin }, scope) => {
+  const { mode, keys } = settings;
+  const place = placeCode(settings.place, "findApiKey", scope);
+  const value = { place: place.value, keys: keys.map(keyCode) };
   return {
     declarations: [
+      ...place.declarations,
       code`
-        ${trace(origin)}
+        ${scope.trace(origin)}
         const apiKeys = ${imported(MODULE, "openApiKeys")}(${literal(value)});
       `,
     ],
     ...identitySteps("apiKey", mode, CHECKS, code`apiKeys`),
+    readsRequestBody: place.readsRequestBody,
   };
 };
 

@@ -1,21 +1,26 @@
 import type { PolicySettings } from "../../compiler/ir.ts";
 import { type Code, code, imported, literal } from "../code.ts";
+import { placeCode } from "../credentials.ts";
 import { awaitedIdentitySteps } from "../identity.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/basic-auth";
 
 /** `basicAuth`: checks the login; the user is `basicAuth` from here on. */
-export const basicAuthTemplate: PolicyTemplate<"basicAuth"> = ({ settings, origin }, { trace }) => {
+export const basicAuthTemplate: PolicyTemplate<"basicAuth"> = ({ settings, origin }, scope) => {
   const { mode, realm, passwords } = settings;
+  const place = placeCode(settings.place, "findLogin", scope);
+  const value = { realm, place: place.value, passwords: source(passwords) };
   return {
     declarations: [
+      ...place.declarations,
       code`
-        ${trace(origin)}
-        const passwords = ${imported(MODULE, "openBasicAuth")}(${literal({ realm, passwords: source(passwords) })});
+        ${scope.trace(origin)}
+        const passwords = ${imported(MODULE, "openBasicAuth")}(${literal(value)});
       `,
     ],
     ...awaitedIdentitySteps("basicAuth", mode, CHECKS, code`passwords`),
+    readsRequestBody: place.readsRequestBody,
   };
 };
 

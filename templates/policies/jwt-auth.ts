@@ -1,6 +1,7 @@
 import type { PolicySettings } from "../../compiler/ir.ts";
 import { openUpstream } from "../backends/connection.ts";
 import { code, imported, literal, type Printable } from "../code.ts";
+import { placeCode } from "../credentials.ts";
 import { awaitedIdentitySteps } from "../identity.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
@@ -10,15 +11,21 @@ type RemoteKeys = Extract<Keys, { kind: "remote" }>;
 const MODULE = "gwc/runtime/policies/jwt-auth";
 
 /** `jwtAuth`: verifies the bearer token; its claims are `jwt` from here on. */
-export const jwtAuthTemplate: PolicyTemplate<"jwtAuth"> = ({ settings, origin }, { trace }) => ({
-  declarations: [
-    code`
-      ${trace(origin)}
-      const jwtAuth = ${imported(MODULE, "openJwt")}(${literal(jwtSettings(settings.providers))});
-    `,
-  ],
-  ...awaitedIdentitySteps("jwt", settings.mode, CHECKS, code`jwtAuth`),
-});
+export const jwtAuthTemplate: PolicyTemplate<"jwtAuth"> = ({ settings, origin }, scope) => {
+  const place = placeCode(settings.place, "findToken", scope);
+  const value = { place: place.value, providers: jwtProviders(settings.providers) };
+  return {
+    declarations: [
+      ...place.declarations,
+      code`
+        ${scope.trace(origin)}
+        const jwtAuth = ${imported(MODULE, "openJwt")}(${literal(value)});
+      `,
+    ],
+    ...awaitedIdentitySteps("jwt", settings.mode, CHECKS, code`jwtAuth`),
+    readsRequestBody: place.readsRequestBody,
+  };
+};
 
 const CHECKS = {
   strict: imported(MODULE, "requireJwt"),
@@ -26,18 +33,17 @@ const CHECKS = {
   permissive: imported(MODULE, "observeJwt"),
 };
 
-/** The settings of `openJwt`. */
-export function jwtSettings(providers: PolicySettings["jwtAuth"]["providers"]): Printable {
-  return {
-    providers: providers.map(({ issuer, audiences, keys }) => ({
-      issuer,
-      audiences,
-      keys:
-        keys.kind === "inline"
-          ? code`${imported("gwc/runtime/jwt/key-source", "inlineKeys")}(${literal(keys.keys as readonly Printable[])})`
-          : code`${imported("gwc/runtime/jwt/remote-keys", "remoteKeys")}(${literal(remoteSettings(keys))})`,
-    })),
-  };
+/** The issuers of `openJwt`. */
+export function jwtProviders(providers: PolicySettings["jwtAuth"]["providers"]): Printable {
+  return providers.map(({ issuer, audiences, requiredClaims, keys }) => ({
+    issuer,
+    audiences,
+    requiredClaims,
+    keys:
+      keys.kind === "inline"
+        ? code`${imported("gwc/runtime/jwt/key-source", "inlineKeys")}(${literal(keys.keys as readonly Printable[])})`
+        : code`${imported("gwc/runtime/jwt/remote-keys", "remoteKeys")}(${literal(remoteSettings(keys))})`,
+  }));
 }
 
 function remoteSettings({ url, cacheDuration, connection }: RemoteKeys): Printable {

@@ -1,6 +1,7 @@
 import { type Code, code, imported, literal, type Printable } from "../code.ts";
+import { placeCode } from "../credentials.ts";
 import { awaitedIdentitySteps } from "../identity.ts";
-import { jwtSettings } from "./jwt-auth.ts";
+import { jwtProviders } from "./jwt-auth.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/mcp-authentication";
@@ -9,15 +10,19 @@ const METADATA = "gwc/runtime/oauth/metadata";
 /** `mcpAuthentication`: OAuth metadata first, whatever the request carries; then the token check. */
 export const mcpAuthenticationTemplate: PolicyTemplate<"mcpAuthentication"> = (
   { settings, origin },
-  { trace },
+  scope,
 ) => {
+  const { trace } = scope;
   const { mode, providers, provider } = settings;
+  const place = placeCode(settings.place, "findToken", scope);
+  const value = { place: place.value, providers: jwtProviders(providers) };
   const verifier = imported("gwc/runtime/policies/jwt-auth", "openJwt");
   return {
     declarations: [
+      ...place.declarations,
       code`
         ${trace(origin)}
-        const mcpAuthentication = ${verifier}(${literal(jwtSettings(providers))});
+        const mcpAuthentication = ${verifier}(${literal(value)});
       `,
       code`const oauth = ${literal(oauthSettings(settings))};`,
     ],
@@ -25,6 +30,7 @@ export const mcpAuthenticationTemplate: PolicyTemplate<"mcpAuthentication"> = (
       code`if (${imported(METADATA, "isOAuthPath")}(exchange)) return ${serve(provider)}(exchange, oauth);`,
     ],
     ...awaitedIdentitySteps("jwt", mode, CHECKS, code`mcpAuthentication`),
+    readsRequestBody: place.readsRequestBody,
   };
 };
 

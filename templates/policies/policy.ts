@@ -35,6 +35,8 @@ export interface RouteScope {
   readonly expressions: Expressions;
   /** The most bytes of a body that is read as a whole. */
   readonly maxBufferSize: number;
+  /** PreRouting: the function runs before the route is chosen, and may change which one it is. */
+  readonly phase: "PreRouting" | "PostRouting";
   /** All policies of the route, in request order. */
   readonly policies: readonly PolicyUse[];
   /** The CEL variables that the policies before this one declare. */

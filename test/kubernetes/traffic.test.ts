@@ -71,6 +71,8 @@ function secretsIn(folder: string): string {
 function manifests(one: number, two: number): string {
   const policy = (name: string, rule: string, traffic: string) =>
     `{apiVersion: gwc.dev/v1alpha1, kind: GatewayPolicy, metadata: {name: ${name}}, spec: {targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: r, sectionName: ${rule}}], traffic: {${traffic}}}}`;
+  const early = (name: string, traffic: string) =>
+    `{apiVersion: gwc.dev/v1alpha1, kind: GatewayPolicy, metadata: {name: ${name}}, spec: {targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: gw, sectionName: plain}], traffic: {phase: PreRouting, ${traffic}}}}`;
   const backend = (name: string, port: number) =>
     `{apiVersion: gwc.dev/v1alpha1, kind: GatewayBackend, metadata: {name: ${name}}, spec: {static: {host: 127.0.0.1, port: ${port}}}}`;
   return [
@@ -111,6 +113,9 @@ spec:
     - name: changed
       matches: [{path: {value: /changed}}]
       backendRefs: [{group: gwc.dev, kind: GatewayBackend, name: one}]
+    - name: gold
+      matches: [{path: {value: /tier}, headers: [{name: x-tier, value: gold}]}]
+      backendRefs: [{group: gwc.dev, kind: GatewayBackend, name: one}]
     - name: limited
       matches: [{path: {value: /limited}}]
       backendRefs: [{group: gwc.dev, kind: GatewayBackend, name: one}]`,
@@ -129,6 +134,11 @@ spec:
       "changed",
       "changed",
       "transformation: {request: {set: [{name: x-method, value: request.method}]}, response: {set: [{name: x-code, value: string(response.code)}]}}",
+    ),
+    early("keys-early", "apiKeyAuthentication: {mode: Optional, secretRef: {name: keys}}"),
+    early(
+      "tier",
+      'transformation: {request: {set: [{name: x-tier, value: \'apiKey.team == "b" ? "gold" : "basic"\'}]}}',
     ),
     policy("limit", "limited", "rateLimit: {local: [{requests: 2, unit: Hours}]}"),
     "{apiVersion: gwc.dev/v1alpha1, kind: GatewayPolicy, metadata: {name: front}, spec: {targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: gw}], frontend: {tls: {minProtocolVersion: '1.3'}, http: {http1MaxHeaders: 20}}}}",
@@ -185,6 +195,15 @@ it("API keys come from the entries of mounted Secrets, with their metadata", asy
   expect((await get("/keyed")).status).toBe(401);
   expect((await as("alices-key")).status).toBe(403);
   expect((await as("bobs-key")).status).toBe(200);
+});
+
+it("PreRouting policies of a listener choose the route, and tell it who the client is", async () => {
+  const as = (key: string) => get("/tier", { headers: { authorization: `Bearer ${key}` } });
+  const gold = await as("bobs-key");
+  expect(JSON.parse(gold.body).headers).toMatchObject({ "x-tier": "gold" });
+  expect(JSON.parse(gold.body).headers.authorization).toBeUndefined();
+  expect((await as("alices-key")).status).toBe(404);
+  expect((await as("no-key")).status).toBe(401);
 });
 
 it("a policy that answers takes the place of the route's backend", async () => {

@@ -31,6 +31,13 @@ const backendLevels: readonly LevelCase[] = [
   { level: "Backend", target: { group: "gwc.dev", kind: "GatewayBackend", name: "tools" } },
   { level: "GatewayBackend's own policies" },
 ];
+/** Before routing there is no route to be more specific. */
+const earlyLevels = trafficLevels.slice(0, 3);
+/** The same fields before routing. */
+const earlyFields = trafficFields.map((field) => ({
+  ...field,
+  path: field.path.replace("traffic.", "traffic.PreRouting."),
+}));
 /** For a target of the backend what stands on the whole backend is less specific. */
 const partLevels: readonly LevelCase[] = [
   backendLevels.at(-2) ?? { level: "" },
@@ -56,9 +63,11 @@ function policy(name: string, { target }: LevelCase, spec: object): string {
 function valuesOf(fields: readonly FieldCase[], which: 0 | 1): Readonly<Record<string, object>> {
   const spec: Record<string, Record<string, unknown>> = {};
   for (const { path, values } of fields) {
-    const [section = "", name = "", part] = path.split(".");
+    const isEarly = path.includes(".PreRouting.");
+    const [section = "", name = "", part] = path.replace(".PreRouting.", ".").split(".");
     const own = spec[section] ?? {};
     spec[section] = own;
+    if (isEarly) own.phase = "PreRouting";
     if (part === undefined) own[name] = values[which];
     else own[name] = { ...(own[name] as object | undefined), [part]: values[which] };
   }
@@ -103,6 +112,8 @@ const EXPECTED = [
   "bad-format",
   "broken-rule",
   "literal-password-hash",
+  "not-before-routing",
+  "never-reached",
 ];
 
 function effective(text: string, isPart: boolean): readonly EffectiveField[] {
@@ -128,6 +139,7 @@ const cases: readonly {
   readonly isPart: boolean;
 }[] = [
   { section: "traffic", fields: trafficFields, levels: trafficLevels, isPart: false },
+  { section: "traffic before routing", fields: earlyFields, levels: earlyLevels, isPart: false },
   { section: "backend", fields: backendFields, levels: backendLevels, isPart: false },
   {
     section: "backend of one target",

@@ -1,4 +1,4 @@
-import type { Schema } from "../../schema.ts";
+import { isWritable, type Schema } from "../../schema.ts";
 import { standaloneSchema } from "./standalone.ts";
 
 /** A schema in the words of JSON Schema 2020-12 alone. */
@@ -33,7 +33,7 @@ const PLAIN: readonly (keyof Schema)[] = [
 
 function standard(schema: Schema): JsonSchema {
   const { properties = {}, additionalProperties, items } = schema;
-  const built = Object.entries(properties).filter(([, each]) => each.notYet === undefined);
+  const built = Object.entries(properties).filter(([, each]) => isWritable(each));
   const names = new Set(built.map(([name]) => name));
   const shape = { type: schema.type, built: names };
   const conditions = [

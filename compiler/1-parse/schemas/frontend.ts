@@ -96,8 +96,16 @@ export function frontendSchema(): Schema {
             { minimumDuration: "100ms", default: "20s" },
           ),
           http1HeaderCase: notYet("a choice of the case of header names"),
-          http2MaxHeaderSize: notYet("a limit of HTTP/2 header lists"),
-          maxConnectionDuration: notYet("a longest life of connections"),
+          http2MaxHeaderSize: integer(
+            "Bytes of an HTTP/2 header list, with 32 for each field; a longer one resets its stream.",
+            1024,
+            1_048_576,
+            { default: 65_536 },
+          ),
+          maxConnectionDuration: duration(
+            "How long a connection lasts before it ends with the answer under way; tunnels stay.",
+            { minimumDuration: "1s" },
+          ),
         },
         { minProperties: 1, description: "HTTP with clients." },
       ),
@@ -124,8 +132,21 @@ export function frontendSchema(): Schema {
         },
       ),
       tcp: object(
-        { keepalives: keepAliveSchema(), keepalive: keepAliveSchema() },
-        { exactlyOneOf: ["keepalives", "keepalive"], description: "TCP with clients." },
+        {
+          keepalives: keepAliveSchema(),
+          keepalive: keepAliveSchema(),
+          maxConnections: integer(
+            "Connections that each port has at once; one more is closed as soon as it is there.",
+            1,
+            1_000_000,
+            { default: 10_000 },
+          ),
+        },
+        {
+          minProperties: 1,
+          atMostOneOf: ["keepalives", "keepalive"],
+          description: "TCP with clients.",
+        },
       ),
       accessLog: accessLogSchema(),
       logging: { ...accessLogSchema(), aliasOf: "accessLog" },

@@ -20,6 +20,7 @@ import {
   logFieldsSchema,
   tlsVersionSchema,
 } from "./frontend.ts";
+import { tcpRouteSchema } from "./tcp-route.ts";
 
 const PATH = { pattern: "^/", form: 'a path that begins with "/"' } as const;
 
@@ -52,11 +53,9 @@ export function standaloneSchema(): Schema {
 
 /** The schema of a route's `policies`. */
 export function routePoliciesSchema(): Schema {
-  const built = policies.filter((policy) => policy.scope.includes("route"));
   return object(
     {
-      ...Object.fromEntries(built.map((policy) => [policy.kind, policy.schema])),
-      ...spellingSchemas(),
+      ...builtPolicies("route"),
       ...backendPolicySchemas(),
       ...LATER_POLICIES,
     },
@@ -65,6 +64,30 @@ export function routePoliciesSchema(): Schema {
         "What happens to a request before it reaches the backend, in the gateway's fixed order.",
     },
   );
+}
+
+/** The schema of a listener's `policies`. */
+function listenerPoliciesSchema(): Schema {
+  return object(
+    {
+      ...builtPolicies("listener"),
+      ...Object.fromEntries(
+        Object.entries(LATER_POLICIES).filter(([key]) => LATER_ON_LISTENERS.includes(key)),
+      ),
+    },
+    {
+      description:
+        "What happens to every request before its route is chosen; it may change which one that is.",
+    },
+  );
+}
+
+function builtPolicies(scope: "route" | "listener"): Readonly<Record<string, Schema>> {
+  const built = policies.filter((policy) => policy.scope.includes(scope));
+  return {
+    ...Object.fromEntries(built.map((policy) => [policy.kind, policy.schema])),
+    ...spellingSchemas(built.map(({ kind }) => kind)),
+  };
 }
 
 const LATER_POLICIES: Readonly<Record<string, Schema>> = Object.fromEntries(
@@ -81,6 +104,15 @@ const LATER_POLICIES: Readonly<Record<string, Schema>> = Object.fromEntries(
     ai: "LLM policies",
   }).map(([key, what]) => [key, notYet(what)]),
 );
+
+/** Those of them that may stand on a listener. */
+const LATER_ON_LISTENERS: readonly string[] = [
+  "oidc",
+  "extAuthz",
+  "extAuth",
+  "extProc",
+  "remoteRateLimit",
+];
 
 /** The shape of `config`. */
 export const processSchema: Schema = object(
@@ -172,10 +204,11 @@ function listenerSchema(): Schema {
           format: "hostname",
         },
       ),
-      protocol: choice("What it speaks.", ["HTTP", "HTTPS"], {
-        default: "HTTP",
-        notYetValues: { TLS: "TLS passthrough", TCP: "TCP proxying", HBONE: "HBONE tunnels" },
-      }),
+      protocol: choice(
+        "What it speaks. TCP and TLS pass connections on; TLS without a certificate stays between client and backend.",
+        ["HTTP", "HTTPS", "TLS", "TCP"],
+        { default: "HTTP", notYetValues: { HBONE: "HBONE tunnels" } },
+      ),
       tls: object(
         {
           cert: text(
@@ -194,11 +227,16 @@ function listenerSchema(): Schema {
           keyExchangeGroups: notYet("a choice of key exchange groups"),
           spiffe: notYet("SPIFFE certificates"),
         },
-        { required: ["cert", "key"], description: "TLS of an HTTPS listener." },
+        {
+          required: ["cert", "key"],
+          description: "TLS that ends here: of an HTTPS or TLS listener.",
+        },
       ),
       routes: list(routeSchema(), { description: "What it answers." }),
-      tcpRoutes: notYet("TCP routes"),
-      policies: notYet("policies on a listener"),
+      tcpRoutes: list(tcpRouteSchema(routePoliciesSchema()), {
+        description: "Where connections of a TCP or TLS listener go.",
+      }),
+      policies: listenerPoliciesSchema(),
     },
     {},
   );

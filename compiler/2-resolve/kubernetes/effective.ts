@@ -3,7 +3,7 @@ import { below } from "../../diagnostics.ts";
 import type { HttpRouteRule, Manifest, ManifestOf, ServicePort } from "../../manifests.ts";
 import { policies } from "../../policies/index.ts";
 import type { BackendPart, ClusterBackend } from "./backends.ts";
-import { fieldValues, isConnection, isJoined } from "./fields.ts";
+import { fieldValues, isConnection, isJoined, PRE_ROUTING } from "./fields.ts";
 import type { ClusterListener } from "./listeners.ts";
 import { type EffectiveField, type FieldValue, type Level, merge } from "./merge.ts";
 import { type PolicyIndex, targetKey } from "./policy-targets.ts";
@@ -45,6 +45,28 @@ export function partPolicy(
   return merge(values, isJoined);
 }
 
+/** What holds for the requests of a listener before their route is chosen. */
+export function listenerPolicy(
+  listener: ClusterListener,
+  policyIndex: PolicyIndex,
+): readonly EffectiveField[] {
+  const values = listenerValues(listener, policyIndex);
+  return merge(
+    values.filter(({ field }) => field.startsWith(PRE_ROUTING)),
+    isJoined,
+  );
+}
+
+/** From the Gateway down to the listener. */
+function listenerValues(
+  { gateway, owner, spec }: ClusterListener,
+  policyIndex: PolicyIndex,
+): readonly FieldValue[] {
+  const at = (manifest: Manifest, section?: string): readonly FieldValue[] =>
+    policyIndex.get(targetKey(manifest, section)) ?? [];
+  return [...at(gateway), ...(owner === gateway ? [] : at(owner)), ...at(owner, spec.name)];
+}
+
 /** How the traffic's backend is reached, or one target of it. */
 export function connectionFields(
   traffic: Traffic,
@@ -74,15 +96,12 @@ function outerValues(
   { listener, route, rule, index }: Traffic,
   policyIndex: PolicyIndex,
 ): readonly FieldValue[] {
-  const at = (manifest: Manifest, section?: string): readonly FieldValue[] =>
-    policyIndex.get(targetKey(manifest, section)) ?? [];
-  const { gateway, owner, spec } = listener;
+  const at = (section?: string): readonly FieldValue[] =>
+    policyIndex.get(targetKey(route, section)) ?? [];
   const values = [
-    ...at(gateway),
-    ...(owner === gateway ? [] : at(owner)),
-    ...at(owner, spec.name),
-    ...at(route),
-    ...(rule.name === undefined ? [] : at(route, rule.name)),
+    ...listenerValues(listener, policyIndex),
+    ...at(),
+    ...(rule.name === undefined ? [] : at(rule.name)),
   ];
   return [
     // A frontend acts on connections, before there is a route.

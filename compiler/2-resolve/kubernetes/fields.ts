@@ -36,6 +36,9 @@ export function fieldValues(
   });
 }
 
+/** What the fields of a policy that runs before routing begin with. */
+export const PRE_ROUTING = "traffic.PreRouting.";
+
 /** Whether a field says how a backend is reached, whatever is spoken to it. */
 export function isConnection(field: string): boolean {
   return /^backend\.(tcp|tls|http|auth)(\.|$)/.test(field);
@@ -43,7 +46,7 @@ export function isConnection(field: string): boolean {
 
 /** Whether the values of a field are joined rather than replaced: the policy that it belongs to says so. */
 export function isJoined(field: string): boolean {
-  return JOINED.has(field.replace(".PreRouting.", "."));
+  return JOINED.has(field.replace(PRE_ROUTING, "traffic."));
 }
 
 const JOINED: ReadonlySet<string> = new Set(

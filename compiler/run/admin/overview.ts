@@ -1,6 +1,14 @@
 import type { RouteCount } from "../../../runtime/gateway/running.ts";
 import type { Origin } from "../../diagnostics.ts";
-import type { BackendNode, BindNode, ListenerNode, RouteMatch, RouteNode, Text } from "../../ir.ts";
+import type {
+  BackendNode,
+  BindNode,
+  ListenerNode,
+  PolicyUse,
+  RouteMatch,
+  RouteNode,
+  Text,
+} from "../../ir.ts";
 import { totals } from "../../report/findings.ts";
 import { textReport } from "../../report/text.ts";
 import { locate } from "../../source.ts";
@@ -38,7 +46,7 @@ function listenerTable(bind: BindNode, listener: ListenerNode, view: LiveView): 
   const rows = listener.routes.map((route) => routeRow(route, listener, view));
   return html`
 <h2>Port ${number} <small>${listener.name}: ${scheme}, ${host}, ${place(listener.origin, view)}</small></h2>
-<div class="card"><table>
+${beforeRouting(listener, view)}<div class="card"><table>
 <thead><tr><th>Route</th><th>Matches</th><th>Policies, in request order</th><th>Backend</th>
 <th class="figure">Requests</th><th class="figure">5xx</th><th class="figure">p50</th><th class="figure">p99</th></tr></thead>
 <tbody>${rows}</tbody>
@@ -52,10 +60,7 @@ function routeRow(route: RouteNode, listener: ListenerNode, view: LiveView): Htm
       .filter((entry) => entry.route === route.id)
       .map(({ match }) => html`<div>${matchText(hostname, match)}</div>`),
   );
-  const policies = route.policies.map(
-    ({ kind, origin }) =>
-      html`<span class="chip" title="${place(origin, view)}">${kind} <i>:${lineOf(origin, view)}</i></span>`,
-  );
+  const policies = chips(route.policies, view);
   const shown =
     policies.length === 0 ? html`<span class="chip none">none</span>` : html`${policies}`;
   const count = view
@@ -65,6 +70,19 @@ function routeRow(route: RouteNode, listener: ListenerNode, view: LiveView): Htm
 <td><a href="/ui/code/${code}">${route.name}</a><span class="place">${place(route.origin, view)}</span></td>
 <td>${matches}</td><td><div class="chips">${shown}</div></td>
 <td class="backend">${route.backends.map(backend)}</td>${figures(count)}</tr>`;
+}
+
+function chips(policies: readonly PolicyUse[], view: LiveView): readonly Html[] {
+  return policies.map(
+    ({ kind, origin }) =>
+      html`<span class="chip" title="${place(origin, view)}">${kind} <i>:${lineOf(origin, view)}</i></span>`,
+  );
+}
+
+/** What a listener does before it chooses a route. */
+function beforeRouting({ preRouting }: ListenerNode, view: LiveView): Html {
+  if (preRouting === undefined) return html``;
+  return html`<p>Before routing: <span class="chips">${chips(preRouting.policies, view)}</span></p>`;
 }
 
 function figures(count: RouteCount | undefined): Html {

@@ -28,10 +28,12 @@ const cors: CorsAnswer = {
 
 // gateway.yaml binds[0].listeners[0].routes[0].policies.mcpAuthentication
 const mcpAuthentication = openJwt({
+  place: { header: "authorization", prefix: "Bearer " },
   providers: [
     {
       issuer: env("ISSUER", "http://127.0.0.1:9000"),
       audiences: ["http://127.0.0.1:3000/mcp"],
+      requiredClaims: ["exp"],
       keys: remoteKeys({
         url: `${env("ISSUER", "http://127.0.0.1:9000")}/jwks`,
         cacheDuration: 300000,

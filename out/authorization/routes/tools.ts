@@ -23,10 +23,12 @@ const cors: CorsAnswer = {
 
 // gateway.yaml binds[0].listeners[0].routes[0].policies.jwtAuth
 const jwtAuth = openJwt({
+  place: { header: "authorization", prefix: "Bearer " },
   providers: [
     {
       issuer: "https://issuer.example.com",
       audiences: ["tools.example.com"],
+      requiredClaims: ["exp"],
       keys: inlineKeys([
         {
           kty: "EC",

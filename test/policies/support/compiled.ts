@@ -24,7 +24,23 @@ export async function startCompiled(
   files: Readonly<Record<string, string>> = {},
 ): Promise<GatewayProcess> {
   const port = await freePort();
-  const host = memoryHost({ "gateway.yaml": configuration(port, routes), ...files });
+  return startText(configuration(port, routes), files);
+}
+
+/** The same with listeners, whose policies may stand before routing. */
+export async function startListeners(
+  listeners: readonly object[],
+  files: Readonly<Record<string, string>> = {},
+): Promise<GatewayProcess> {
+  // JSON is YAML.
+  return startText(JSON.stringify({ binds: [{ port: await freePort(), listeners }] }), files);
+}
+
+async function startText(
+  text: string,
+  files: Readonly<Record<string, string>>,
+): Promise<GatewayProcess> {
+  const host = memoryHost({ "gateway.yaml": text, ...files });
   const emitted = await compileFile("gateway.yaml", { name: "test", host });
   const folder = mkdtempSync(join(tmpdir(), "gwc-policies-"));
   writeFiles(folder, emitted.files);

@@ -44,9 +44,8 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /** PreRouting rules run before the route is chosen, and may change which one it is. */
-const PHASES = choice("Before or after the route is chosen.", ["PostRouting"], {
+const PHASES = choice("Before or after the route is chosen.", ["PreRouting", "PostRouting"], {
   default: "PostRouting",
-  notYetValues: { PreRouting: "policies that run before the route is chosen" },
 });
 
 /** GatewayPolicy; `built` are the fields that this version enforces, such as `traffic.cors`. */

@@ -1,0 +1,22 @@
+/** The first cookie of that name (RFC 6265 4.2.1). */
+export function cookieValue(header: string | undefined, name: string): string | undefined {
+  if (header === undefined) return undefined;
+  for (const pair of header.split(";")) {
+    if (nameOf(pair) === name) return pair.slice(pair.indexOf("=") + 1).trim();
+  }
+  return undefined;
+}
+
+/** The header without the cookies of that name; empty when none is left. */
+export function withoutCookie(header: string, name: string): string {
+  return header
+    .split(";")
+    .map((pair) => pair.trim())
+    .filter((pair) => pair !== "" && nameOf(pair) !== name)
+    .join("; ");
+}
+
+function nameOf(pair: string): string | undefined {
+  const equals = pair.indexOf("=");
+  return equals === -1 ? undefined : pair.slice(0, equals).trim();
+}

@@ -1,0 +1,158 @@
+/** What the beginning of a TLS connection says. */
+export type ClientHello =
+  | { readonly kind: "incomplete" }
+  /** `serverName`: lower case; undefined when the client names no server. */
+  | { readonly kind: "hello"; readonly serverName: string | undefined }
+  | { readonly kind: "malformed"; readonly why: string };
+
+/** Bytes of a ClientHello: real ones have less than 2 KB, with large keys 5. */
+const maxHello = 16_384;
+
+const incomplete = { kind: "incomplete" } as const;
+
+/**
+ * Reads the server name (RFC 6066 3) of a ClientHello (RFC 8446 4.1.2) without taking part in the handshake. The message
+ * may come in any number of pieces and records (RFC 8446 5.1); each byte is looked at once.
+ */
+export class ClientHelloReader {
+  /** The handshake message as far as it has come, without the records' headers. */
+  #message = Buffer.alloc(0);
+  #length = 0;
+  /** The record header under way. */
+  readonly #header: number[] = [];
+  /** Bytes that the record still has. */
+  #rest = 0;
+
+  /** The next bytes of the connection. Not to be called again after anything but `incomplete`. */
+  read(chunk: Buffer): ClientHello {
+    let at = 0;
+    while (at < chunk.length) {
+      if (this.#rest === 0) {
+        const fault = this.#readHeader(chunk[at] ?? 0);
+        if (fault !== undefined) return malformed(fault);
+        at += 1;
+        continue;
+      }
+      const end = Math.min(chunk.length, at + this.#rest);
+      this.#add(chunk.subarray(at, end));
+      this.#rest -= end - at;
+      at = end;
+      const found = this.#look();
+      if (found.kind !== "incomplete") return found;
+    }
+    return incomplete;
+  }
+
+  /** One byte of a record's header: type, version, length. */
+  #readHeader(byte: number): string | undefined {
+    const header = this.#header;
+    header.push(byte);
+    if (header.length === 1 && byte !== 22) return "this is no TLS";
+    // Every version since SSL 3.0 has the major number 3.
+    if (header.length === 2 && byte !== 3) return "no such version of TLS";
+    if (header.length < 5) return undefined;
+    this.#rest = ((header[3] ?? 0) << 8) | (header[4] ?? 0);
+    header.length = 0;
+    // RFC 8446 5.1: a handshake record is never empty, and has at most 2^14 bytes.
+    return this.#rest === 0 || this.#rest > 16_384 ? "a record of a bad length" : undefined;
+  }
+
+  #add(bytes: Buffer): void {
+    const length = this.#length + bytes.length;
+    if (length > this.#message.length) {
+      const larger = Buffer.allocUnsafe(Math.max(length, 2 * this.#message.length));
+      this.#message.copy(larger, 0, 0, this.#length);
+      this.#message = larger;
+    }
+    bytes.copy(this.#message, this.#length);
+    this.#length = length;
+  }
+
+  #look(): ClientHello {
+    const message = this.#message.subarray(0, this.#length);
+    if (message.length < 4) return incomplete;
+    if (message[0] !== 1) return malformed("no ClientHello");
+    const length = message.readUIntBE(1, 3);
+    if (length > maxHello) return malformed("a ClientHello that is too long");
+    if (message.length < 4 + length) return incomplete;
+    try {
+      const body = new Fields(message.subarray(4, 4 + length));
+      return { kind: "hello", serverName: serverNameOf(body) };
+    } catch (error) {
+      return malformed(error instanceof Error ? error.message : String(error));
+    }
+  }
+}
+
+function malformed(why: string): ClientHello {
+  return { kind: "malformed", why };
+}
+
+/** Throws what is wrong with it. */
+function serverNameOf(hello: Fields): string | undefined {
+  // Version and random.
+  hello.take(2 + 32);
+  hello.list(1);
+  hello.list(2);
+  hello.list(1);
+  if (hello.isEnd) return undefined;
+  const extensions = hello.list(2);
+  if (!hello.isEnd) throw new Error("a ClientHello with something behind it");
+  let name: string | undefined;
+  while (!extensions.isEnd) {
+    const type = extensions.number(2);
+    const content = extensions.list(2);
+    if (type !== 0) continue;
+    if (name !== undefined) throw new Error("two server names");
+    name = nameIn(content);
+  }
+  return name;
+}
+
+const hostName = /^[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*$/;
+
+/** RFC 6066 3: one name of the one type there is, a host name in ASCII without a final dot. */
+function nameIn(extension: Fields): string {
+  const names = extension.list(2);
+  if (!extension.isEnd || names.number(1) !== 0) throw new Error("a bad server name");
+  const name = names.list(2).text().toLowerCase();
+  if (!names.isEnd || name.length > 253 || !hostName.test(name)) {
+    throw new Error("a bad server name");
+  }
+  return name;
+}
+
+/** Reads the fields of a message one after the other; throws when it ends before a field does. */
+class Fields {
+  readonly #bytes: Buffer;
+  #at = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  get isEnd(): boolean {
+    return this.#at === this.#bytes.length;
+  }
+
+  take(length: number): Buffer {
+    const end = this.#at + length;
+    if (end > this.#bytes.length) throw new Error("a ClientHello that ends early");
+    const taken = this.#bytes.subarray(this.#at, end);
+    this.#at = end;
+    return taken;
+  }
+
+  number(size: number): number {
+    return this.take(size).readUIntBE(0, size);
+  }
+
+  /** A vector: its length in `size` bytes, then its content. */
+  list(size: number): Fields {
+    return new Fields(this.take(this.number(size)));
+  }
+
+  text(): string {
+    return this.take(this.#bytes.length - this.#at).toString("latin1");
+  }
+}

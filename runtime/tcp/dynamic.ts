@@ -1,0 +1,50 @@
+import { AddressRules } from "../backends/address-rules.ts";
+import { addressRefusal, checkedLookup } from "../backends/checked-address.ts";
+import { isAddress, readDestination } from "../backends/destination.ts";
+import type { UpstreamTls } from "../http/upstream-tls.ts";
+import { type Connection, refuseConnection } from "./connection.ts";
+import { pass } from "./pass.ts";
+import { openTls, type TcpUpstreamSettings, tcpUpstreamTo } from "./upstream.ts";
+
+/** A backend whose host each connection chooses by its server name. */
+export interface TcpDestinationSettings extends Omit<TcpUpstreamSettings, "address"> {
+  readonly port: number;
+  /** Addresses and ranges that may be reached although they are not public. */
+  readonly allowPrivate: readonly string[];
+}
+
+/** The destinations of one backend. */
+export class TcpDestinations {
+  readonly settings: TcpDestinationSettings;
+  readonly rules: AddressRules;
+  readonly tls: UpstreamTls | undefined;
+
+  /** Throws StartupError when a file can't be used. */
+  constructor(settings: TcpDestinationSettings) {
+    this.settings = settings;
+    this.rules = new AddressRules(settings.allowPrivate);
+    this.tls = openTls(settings);
+  }
+}
+
+/** Passes a connection on to the server that it names, as far as that may be reached. */
+export function passToNamed(connection: Connection, destinations: TcpDestinations): void {
+  const { serverName, gateway } = connection;
+  const { settings, rules, tls } = destinations;
+  const { port } = settings;
+  const destination = readDestination(serverName ?? "", port);
+  if ("fault" in destination) {
+    const reason = destination.fault === "malformed" ? "BadRequest" : "ForbiddenDestination";
+    refuseConnection(connection, reason, destination.why);
+    return;
+  }
+  const check = { rules, gateway };
+  const refusal = isAddress(destination)
+    ? addressRefusal(destination.host, port, check)
+    : undefined;
+  if (refusal !== undefined) {
+    refuseConnection(connection, "ForbiddenDestination", refusal);
+    return;
+  }
+  pass(connection, tcpUpstreamTo(destination, settings, tls, checkedLookup(port, check)));
+}

@@ -1,0 +1,176 @@
+import { createServer, type Server, type Socket } from "node:net";
+import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
+import type { GatewayContext } from "../gateway/context.ts";
+import { listenOn, type PortServer } from "../gateway/port-server.ts";
+import type { Certificates } from "../http/certificates.ts";
+import type { KeepAliveSettings } from "../http/connection-settings.ts";
+import { handshakeOptions, isSameHandshake } from "../http/handshake.ts";
+import {
+  ClientConnection,
+  type Connection,
+  type ConnectionHandler,
+  refuseConnection,
+} from "./connection.ts";
+import { receiveHello } from "./hello.ts";
+
+/** What a port does before bytes are passed on: nothing, reads the server name, or ends TLS. */
+export type PortMode =
+  | { readonly kind: "plain" }
+  | { readonly kind: "passthrough"; readonly handshakeTimeout: number }
+  | { readonly kind: "terminate"; readonly certificates: Certificates };
+
+/** What a server does with connections. */
+export interface TcpBehaviour {
+  readonly handle: ConnectionHandler;
+  readonly keepAlive: KeepAliveSettings;
+  /** Called once when a connection has ended, after `duration` milliseconds. */
+  readonly ended: (connection: Connection, duration: number) => void;
+  /** A handler threw: a bug. */
+  readonly failed: (error: unknown) => void;
+  readonly warn: (message: string) => void;
+}
+
+/** How long a connection may be silent once the port closes; milliseconds. Nobody knows what it waits for. */
+const silence = 5000;
+
+/** A server of one port whose bytes are passed on. */
+export class TcpServer implements PortServer {
+  #behaviour: TcpBehaviour;
+  #mode: PortMode;
+  readonly #gateway: GatewayContext;
+  readonly #server: Server | TlsServer;
+  readonly #connections: Set<ClientConnection> = new Set();
+
+  constructor(behaviour: TcpBehaviour, mode: PortMode, gateway: GatewayContext) {
+    this.#behaviour = behaviour;
+    this.#mode = mode;
+    this.#gateway = gateway;
+    this.#server = this.#create(mode);
+    if (mode.kind === "terminate") this.#watch(mode.certificates);
+  }
+
+  /** Whether the port can go on in another mode: with TLS that this process ends, only its certificates change. */
+  canBe(mode: PortMode): boolean {
+    const now = this.#mode;
+    if (now.kind !== "terminate" || mode.kind !== "terminate") {
+      return now.kind !== "terminate" && mode.kind !== "terminate";
+    }
+    return isSameHandshake(now.certificates.settings, mode.certificates.settings);
+  }
+
+  /** The next connection gets this behaviour. */
+  become(behaviour: TcpBehaviour, mode: PortMode): void {
+    if (this.#mode.kind === "terminate") this.#mode.certificates.close();
+    this.#behaviour = behaviour;
+    this.#mode = mode;
+    if (mode.kind === "terminate") this.#watch(mode.certificates);
+  }
+
+  listen(port: number, host: string | undefined): Promise<number> {
+    return listenOn(this.#server, port, host);
+  }
+
+  close(): Promise<void> {
+    if (this.#mode.kind === "terminate") this.#mode.certificates.close();
+    const timer = this.#endSilent();
+    return new Promise((resolve) => {
+      this.#server.close(() => {
+        clearInterval(timer);
+        resolve();
+      });
+    });
+  }
+
+  closeAllConnections(): void {
+    for (const { record, socket } of this.#connections) {
+      record.reason ??= "Draining";
+      socket.destroy();
+    }
+  }
+
+  #create(mode: PortMode): Server | TlsServer {
+    const options = { allowHalfOpen: true, noDelay: true, pauseOnConnect: true };
+    if (mode.kind !== "terminate") {
+      return createServer(options, (socket) => this.#accept(socket));
+    }
+    const { settings } = mode.certificates;
+    const current = () => (this.#mode.kind === "terminate" ? this.#mode.certificates : undefined);
+    const server = createTlsServer({
+      allowHalfOpen: true,
+      noDelay: true,
+      ...handshakeOptions(settings, current),
+    });
+    server.on("secureConnection", (socket) => this.#accept(socket));
+    // What ends before its handshake has is nobody's connection.
+    server.on("tlsClientError", (_error, socket) => socket.destroy());
+    return server;
+  }
+
+  #watch(certificates: Certificates): void {
+    const use = () => {
+      if ("setSecureContext" in this.#server) this.#server.setSecureContext(certificates.defaults);
+    };
+    use();
+    certificates.watch(use, this.#behaviour.warn);
+  }
+
+  #accept(socket: Socket): void {
+    const behaviour = this.#behaviour;
+    const connection = new ClientConnection(socket, this.#gateway);
+    const { time, interval, retries } = behaviour.keepAlive;
+    socket.setKeepAlive(true, time, interval, retries);
+    // Who passes its bytes on has a listener of its own.
+    socket.on("error", () => {});
+    this.#connections.add(connection);
+    socket.on("close", () => {
+      this.#connections.delete(connection);
+      behaviour.ended(connection, performance.now() - connection.started);
+    });
+    if (this.#mode.kind === "passthrough") {
+      this.#readName(connection, this.#mode.handshakeTimeout);
+      return;
+    }
+    const name = "servername" in socket ? socket.servername : undefined;
+    connection.serverName = typeof name === "string" ? name.toLowerCase() : undefined;
+    this.#handle(connection);
+  }
+
+  #readName(connection: ClientConnection, patience: number): void {
+    receiveHello(connection.socket, patience, (hello) => {
+      if (hello.kind === "none") {
+        refuseConnection(connection, hello.isLate ? "Timeout" : "BadRequest", hello.why);
+        return;
+      }
+      connection.serverName = hello.serverName;
+      connection.first = hello.bytes;
+      this.#handle(connection);
+    });
+  }
+
+  #handle(connection: ClientConnection): void {
+    try {
+      this.#behaviour.handle(connection);
+    } catch (error) {
+      this.#behaviour.failed(error);
+      refuseConnection(connection, "Internal", "internal error");
+    }
+  }
+
+  /** Ends connections that have passed nothing on for a while: of the others it is for their ends to say. */
+  #endSilent(): NodeJS.Timeout {
+    let before = new Map<ClientConnection, number>();
+    const look = () => {
+      const now = new Map<ClientConnection, number>();
+      for (const connection of this.#connections) {
+        const { received, sent } = connection.record;
+        now.set(connection, received + sent);
+        if (before.get(connection) !== received + sent) continue;
+        connection.record.reason ??= "Draining";
+        connection.socket.destroySoon();
+      }
+      before = now;
+    };
+    look();
+    return setInterval(look, silence);
+  }
+}

@@ -1,0 +1,115 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { startCompiled } from "../connections/compiled.ts";
+import { eventually, pause, RawClient } from "../http/harness.ts";
+import { parseAnswers } from "./support/answers.ts";
+import { type Origin, startOrigin } from "./support/origin.ts";
+import { changedScript, type Script, validScript } from "./support/random-requests.ts";
+import { readRequests, type WireRequest } from "./support/strict-parser.ts";
+
+const RUNS = process.env.GWC_LONG_TESTS === undefined ? 300 : 10_000;
+
+/** What belongs to one connection, or is written anew for the next. */
+const ownFields = new Set([
+  "host",
+  "connection",
+  "content-length",
+  "expect",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/** A request as it means to be read behind a proxy. */
+function meaning({ method, target, headers, body }: WireRequest): string {
+  const named = headers
+    .filter(([name]) => name.toLowerCase() === "connection")
+    .flatMap(([, value]) => value.toLowerCase().split(","))
+    .map((name) => name.trim());
+  const dropped = new Set([...ownFields, ...named.filter((name) => name !== "")]);
+  const kept = headers.filter(([name]) => !dropped.has(name.toLowerCase()));
+  return JSON.stringify({ method, target, kept, body });
+}
+
+/** Sends a script; what the client got and what the origin saw of it. */
+async function run(port: number, origin: Origin, { pieces }: Script, whole: number) {
+  const client = new RawClient(port);
+  for (const piece of pieces) {
+    client.send(piece);
+    if (pieces.length > 2) await new Promise((resolve) => setImmediate(resolve));
+  }
+  const methods = () => origin.requests.map(({ method }) => method);
+  const isOver = () => client.isClosed || parseAnswers(client.received, methods()).length >= whole;
+  // What a gateway that waits in vain has got shows in the comparison.
+  await eventually(() => isOver() || null, "the end of a script").catch(() => {});
+  // A request that is not whole keeps its connection. Nothing more may come of it.
+  if (!client.isClosed) await pause(20);
+  client.socket.destroy();
+  const seen = origin.requests.splice(0);
+  const answers = parseAnswers(
+    client.received,
+    seen.map(({ method }) => method),
+  );
+  return { seen, answers, isClosed: client.isClosed };
+}
+
+/** The answers are the ones to the requests that the origin saw, in their order. */
+function expectMatched(seen: readonly WireRequest[], answers: ReturnType<typeof parseAnswers>) {
+  const wanted = seen.map(({ method, target }) => (method === "HEAD" ? "" : `${method} ${target}`));
+  const found = answers.slice(0, seen.length).map(({ body }) => body.replace(/ \d+$/, ""));
+  expect(found).toEqual(wanted);
+  expect(answers.slice(0, seen.length).every(({ status }) => status === 200)).toBe(true);
+}
+
+async function startTarget() {
+  const origin = await startOrigin();
+  const listeners = [{ routes: [{ backends: [{ host: origin.host }] }] }];
+  return { origin, gateway: await startCompiled({ listeners }) };
+}
+
+test("requests reach the origin as they were sent, and their answers come back in order", async () => {
+  const { origin, gateway } = await startTarget();
+  await fc.assert(
+    fc.asyncProperty(validScript, async (script) => {
+      const { requests } = script;
+      const { seen, answers } = await run(gateway.port, origin, script, requests.length);
+      expect(seen.map(meaning)).toEqual(requests.map(meaning));
+      expect(answers).toHaveLength(requests.length);
+      expectMatched(seen, answers);
+      expect(origin.faults).toEqual([]);
+    }),
+    { seed: 5, numRuns: RUNS },
+  );
+}, 600_000);
+
+test("a small change is read as an independent parser reads it, or refused", async () => {
+  const { origin, gateway } = await startTarget();
+  let refused = 0;
+  await fc.assert(
+    fc.asyncProperty(changedScript, async (script) => {
+      const read = readRequests(script.pieces.join(""));
+      const whole = read.requests.length + (read.fault === undefined ? 0 : 1);
+      const { seen, answers } = await run(gateway.port, origin, script, whole);
+      const isRefused = seen.length < read.requests.length || read.fault !== undefined;
+      expect(seen.map(meaning)).toEqual(read.requests.slice(0, seen.length).map(meaning));
+      expectMatched(seen, answers);
+      const rest = answers.slice(seen.length);
+      expect(rest.every(({ status }) => status >= 400 && status < 500)).toBe(true);
+      // A start of a request may be refused before it is whole.
+      const refusals = read.rest === "" || isRefused ? [Number(isRefused)] : [0, 1];
+      expect(refusals).toContain(rest.length);
+      expect(origin.faults).toEqual([]);
+      if (isRefused) refused += 1;
+    }),
+    { seed: 5, numRuns: RUNS },
+  );
+  // Both kinds must have been tried.
+  expect(refused).toBeGreaterThan(RUNS / 10);
+  expect(refused).toBeLessThan(RUNS);
+  expect((await fetch(`http://127.0.0.1:${gateway.port}/`)).status).toBe(200);
+}, 600_000);

@@ -1,0 +1,125 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { startCompiled } from "../connections/compiled.ts";
+import { eventually, pause, RawClient } from "../http/harness.ts";
+
+/** An origin that answers `/wait...` when it is told to, and everything else at once. */
+async function startTarget() {
+  const reached: string[] = [];
+  const waiting: (() => void)[] = [];
+  const origin = createServer((request, response) => {
+    const name = `${request.method} ${request.url}`;
+    reached.push(name);
+    const answer = () => response.end(name);
+    request.resume();
+    request.on("end", () => {
+      if (request.url?.startsWith("/wait")) waiting.push(answer);
+      else answer();
+    });
+  });
+  onTestFinished(() => {
+    origin.close();
+    origin.closeAllConnections();
+  });
+  await new Promise<void>((resolve) => origin.listen(0, "127.0.0.1", resolve));
+  const host = `127.0.0.1:${(origin.address() as AddressInfo).port}`;
+  const gateway = await startCompiled({ listeners: [{ routes: [{ backends: [{ host }] }] }] });
+  const go = async () => {
+    const next = await eventually(() => waiting.shift() ?? null, "a waiting request");
+    next();
+  };
+  return { gateway, reached, go, client: new RawClient(gateway.port) };
+}
+
+const get = (path: string, fields = "") => `GET ${path} HTTP/1.1\r\nHost: a\r\n${fields}\r\n`;
+
+/** The statuses and bodies on a connection, in their order. */
+const answers = ({ received }: RawClient) =>
+  [...received.matchAll(/HTTP\/1\.1 (\d+)|((?:GET|POST) \/\S*?)(?=HTTP|$)/g)].map(
+    ([, status, body]) => status ?? body,
+  );
+
+test("a request behind another one goes upstream when that is answered", async () => {
+  const { client, reached, go } = await startTarget();
+  const post = "POST /wait/1 HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nab";
+  client.send(`${post}${get("/2")}${get("/wait/3")}${get("/4", "Connection: close\r\n")}`);
+  await eventually(() => reached.length > 0 || null, "the first request");
+  await pause(100);
+  expect(reached).toEqual(["POST /wait/1"]);
+  await go();
+  await go();
+  await client.closes();
+  expect(reached).toEqual(["POST /wait/1", "GET /2", "GET /wait/3", "GET /4"]);
+  expect(answers(client).filter((each) => each !== "200")).toEqual(reached);
+});
+
+test("garbage behind a request is refused after that request's own answer", async () => {
+  const { client, reached, go } = await startTarget();
+  client.send(`${get("/wait/1")}${get("/2")}${get("/3", "X : y\r\n")}${get("/4")}`);
+  await eventually(() => reached.length > 0 || null, "the first request");
+  await pause(50);
+  expect(client.received).toBe("");
+  client.send("\0more garbage");
+  await go();
+  await client.closes();
+  expect(answers(client)).toEqual(["200", "GET /wait/1", "200", "GET /2", "400"]);
+  expect(reached).toEqual(["GET /wait/1", "GET /2"]);
+});
+
+test("a mistake in the body of a request that waits is its answer, and it never goes upstream", async () => {
+  const { client, reached, go } = await startTarget();
+  const post = "POST /2 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n";
+  client.send(`${get("/wait/1")}${post}5x\r\n`);
+  await go();
+  await client.closes();
+  expect(answers(client)).toEqual(["200", "GET /wait/1", "400"]);
+  expect(reached).toEqual(["GET /wait/1"]);
+});
+
+test("nothing behind the last request of a connection is served", async () => {
+  const { client, reached, go } = await startTarget();
+  client.send(`${get("/wait/1", "Connection: close\r\n")}${get("/2")}`);
+  await go();
+  await client.closes();
+  expect(reached).toEqual(["GET /wait/1"]);
+});
+
+test("an upgrade or CONNECT behind a request never takes that request's answer", async () => {
+  const { client, go, gateway } = await startTarget();
+  client.send(get("/wait/1") + get("/2", "Connection: Upgrade\r\nUpgrade: websocket\r\n"));
+  await go();
+  await eventually(() => client.received.endsWith("GET /2") || null, "both answers");
+  expect(answers(client)).toEqual(["200", "GET /wait/1", "200", "GET /2"]);
+  const tunnel = new RawClient(gateway.port);
+  tunnel.send(`${get("/wait/3")}CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n`);
+  await tunnel.closes();
+  expect(tunnel.received).toBe("");
+  expect((await fetch(`http://127.0.0.1:${gateway.port}/`)).status).toBe(200);
+});
+
+test("a client that never waits is read as far as it is answered", async () => {
+  const { client, gateway, reached, go } = await startTarget();
+  const before = gateway.memory();
+  client.send(get("/wait"));
+  await eventually(() => reached.length > 0 || null, "the first request");
+  const requests = get("/flood").repeat(1000);
+  let sent = 0;
+  const more = () => {
+    while (sent < 400_000) {
+      sent += 1000;
+      if (!client.socket.write(requests)) break;
+    }
+  };
+  client.socket.on("drain", more);
+  more();
+  await pause(1000);
+  expect(sent).toBeLessThan(400_000);
+  expect(gateway.memory() - before).toBeLessThan(100);
+  expect(reached).toHaveLength(1);
+  const other = await fetch(`http://127.0.0.1:${gateway.port}/other`);
+  expect(await other.text()).toBe("GET /other");
+  await go();
+  await eventually(() => reached.length > 200 || null, "the requests that waited");
+  client.socket.destroy();
+});

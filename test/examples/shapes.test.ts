@@ -1,0 +1,26 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { expect, test } from "vitest";
+import { parseAllDocuments, stringify } from "yaml";
+import { memoryHost } from "../../compiler/host.ts";
+import { examine } from "../../compiler/report/examine.ts";
+
+interface Shape {
+  readonly name: string;
+  readonly works: boolean;
+  readonly file: object;
+}
+
+const text = readFileSync(path.join(import.meta.dirname, "fixtures", "shapes.yaml"), "utf8");
+const shapes: readonly Shape[] = parseAllDocuments(text).map((document) => document.toJS());
+
+/** What may be said of a file that works: that something is better kept elsewhere, or is not on this machine. */
+const remarks: ReadonlySet<string> = new Set(["file-not-here", "literal-secret"]);
+
+test.each(shapes)("$name is built, or what is missing is said by name", ({ works, file }) => {
+  const host = memoryHost({ "gateway.yaml": stringify(file) });
+  const { program, findings } = examine(["gateway.yaml"], host, false);
+  const codes = findings.map(({ code }) => code).filter((code) => !remarks.has(code));
+  expect(new Set(codes)).toEqual(new Set(works ? [] : ["not-built-yet"]));
+  expect(program !== undefined).toBe(works);
+});

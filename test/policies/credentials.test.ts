@@ -1,0 +1,165 @@
+import { createHash } from "node:crypto";
+import { exportJWK, generateKeyPair, type JWK } from "jose";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Echo, type Echoed, startEcho } from "./support/echo.ts";
+import { now, publicPart, sign } from "./support/forge.ts";
+import type { GatewayProcess } from "./support/process.ts";
+import { findings } from "./support/refused.ts";
+import { startRoutes } from "./support/routes.ts";
+import { send } from "./support/send.ts";
+
+let gateway: GatewayProcess;
+let echo: Echo;
+let key: JWK;
+
+const hash = "{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=";
+const login = Buffer.from("ann:password").toString("base64");
+const places = {
+  header: { header: { name: "X-Credential", prefix: "Key " } },
+  query: { queryParameter: { name: "credential" } },
+  cookie: { cookie: { name: "credential" } },
+  expression: { expression: 'request.headers["x-both"].split(" ")[1]' },
+};
+
+beforeAll(async () => {
+  echo = await startEcho();
+  const { privateKey } = await generateKeyPair("ES256", { extractable: true });
+  key = { ...(await exportJWK(privateKey)), kid: "1", alg: "ES256" };
+  const issuer = { issuer: "test", jwks: JSON.stringify({ keys: [publicPart(key)] }) };
+  const keys = [{ keyHash: `sha256:${createHash("sha256").update("secret-key").digest("hex")}` }];
+  const passing = [
+    { host: new URL(echo.url).host, policies: { backendAuth: { passthrough: {} } } },
+  ];
+  const each = Object.entries(places).flatMap(([name, location]) => [
+    [`jwt-${name}`, { policies: { jwtAuth: { ...issuer, location } } }] as const,
+    [`key-${name}`, { policies: { apiKey: { keys, location } } }] as const,
+    [
+      `basic-${name}`,
+      {
+        policies: {
+          basicAuth: { htpasswd: `ann:${hash}`, authorizationLocation: location },
+        },
+      },
+    ] as const,
+    [`passed-${name}`, { policies: { apiKey: { keys, location } }, backends: passing }] as const,
+  ]);
+  gateway = await startRoutes(
+    {
+      ...Object.fromEntries(each),
+      "passed-usual": { policies: { apiKey: { keys } }, backends: passing },
+      "passed-token": { policies: { jwtAuth: issuer }, backends: passing },
+      kept: { policies: {}, backends: passing },
+      "no-claims": {
+        policies: { jwtAuth: { ...issuer, jwtValidationOptions: { requiredClaims: [] } } },
+      },
+      "more-claims": {
+        policies: {
+          jwtAuth: {
+            providers: [{ ...issuer, jwtValidationOptions: { requiredClaims: ["exp", "sub"] } }],
+          },
+        },
+      },
+    },
+    echo,
+  );
+});
+
+afterAll(async () => {
+  await gateway.stop();
+  await echo.stop();
+});
+
+/** What reaches the upstream of a request that carries a credential in that place. */
+async function carrying(route: string, place: string, credential: string) {
+  const query = place === "query" ? `&credential=${encodeURIComponent(credential)}` : "";
+  const headers: Record<string, string> = {
+    cookie: place === "cookie" ? `a=1; credential=${credential}; b=2` : "a=1; b=2",
+    ...(place === "header" ? { "x-credential": `key ${credential}` } : {}),
+    ...(place === "expression" ? { "x-both": `old ${credential}` } : {}),
+  };
+  const answer = await send(`${gateway.url}/${route}-${place}?x=%20y${query}&z`, "GET", headers);
+  const seen = answer.status === 200 ? (JSON.parse(answer.body) as Echoed) : undefined;
+  return { status: answer.status, seen };
+}
+
+async function token(claims: object = { exp: now() + 600 }): Promise<string> {
+  return sign(key, { iss: "test", ...claims }, { alg: "ES256" });
+}
+
+describe.each(Object.keys(places))("a credential in a %s", (place) => {
+  it.each([
+    ["jwt", "token"],
+    ["key", "secret-key"],
+    ["basic", login],
+  ])("of %s is checked there", async (route, credential) => {
+    const given = credential === "token" ? await token() : credential;
+    expect((await carrying(route, place, given)).status).toBe(200);
+    expect((await carrying(route, place, `x${given}`)).status).toBe(401);
+    expect((await carrying(route, "nowhere", given)).status).toBe(404);
+    const elsewhere = { authorization: `Bearer ${given}` };
+    const answer = await send(`${gateway.url}/${route}-${place}`, "GET", elsewhere);
+    expect(answer.status).toBe(401);
+  });
+
+  it.runIf(place !== "expression")("does not reach the upstream, all else does", async () => {
+    const { seen } = await carrying("key", place, "secret-key");
+    expect(JSON.stringify(seen)).not.toContain("secret-key");
+    expect(seen).toMatchObject({
+      url: `/key-${place}?x=%20y&z`,
+      headers: { cookie: "a=1; b=2" },
+    });
+    expect(seen?.headers["x-credential"]).toBeUndefined();
+  });
+
+  it("reaches an upstream that it is passed to", async () => {
+    const { seen } = await carrying("passed", place, "secret-key");
+    expect(JSON.stringify(seen)).toContain("secret-key");
+  });
+});
+
+it("a query parameter that stands twice is gone both times", async () => {
+  const target = "/key-query?credential=secret-key&%63redential=other&x=1";
+  const answer = await send(`${gateway.url}${target}`, "GET");
+  expect((JSON.parse(answer.body) as Echoed).url).toBe("/key-query?x=1");
+});
+
+it.each(["passed-usual", "passed-token"])(
+  "%s: Authorization is passed to the upstream",
+  async (route) => {
+    const authorization = `Bearer ${route === "passed-token" ? await token() : "secret-key"}`;
+    const answer = await send(`${gateway.url}/${route}`, "GET", { authorization });
+    expect((JSON.parse(answer.body) as Echoed).headers.authorization).toBe(authorization);
+  },
+);
+
+it("passing credentials on changes nothing where no policy took them", async () => {
+  const authorization = "Custom x";
+  const answer = await send(`${gateway.url}/kept?credential=1`, "GET", { authorization });
+  expect(JSON.parse(answer.body)).toMatchObject({
+    url: "/kept?credential=1",
+    headers: { authorization },
+  });
+});
+
+it("the claims that a token must have can be chosen; those it has are checked in any case", async () => {
+  const status = async (route: string, claims: object) => {
+    const headers = { authorization: `Bearer ${await token(claims)}` };
+    return (await send(`${gateway.url}/${route}`, "GET", headers)).status;
+  };
+  expect(await status("no-claims", {})).toBe(200);
+  expect(await status("no-claims", {})).toBe(200);
+  expect(await status("no-claims", { exp: now() - 600 })).toBe(401);
+  expect(await status("more-claims", { exp: now() + 600 })).toBe(401);
+  expect(await status("more-claims", { exp: now() + 600, sub: "a" })).toBe(200);
+  expect(await status("jwt-header", {})).toBe(401);
+});
+
+it("an expression reads the request, not what follows from the credential", () => {
+  const found = (expression: string) =>
+    findings({
+      policies: { apiKey: { keys: [{ key: "${K}" }], location: { expression } } },
+    });
+  expect(found("source.address")).toEqual([]);
+  expect(found("jwt.sub")).toEqual(["credential-expression"]);
+  expect(found("response.code")).toEqual(["cel-wrong-phase"]);
+});

@@ -1,0 +1,329 @@
+import { exportJWK, generateKeyPair, type JWK } from "jose";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { check } from "../../compiler/compile.ts";
+import { memoryHost } from "../../compiler/host.ts";
+import { startListeners } from "./support/compiled.ts";
+import { type Echo, type Echoed, startEcho } from "./support/echo.ts";
+import { now, publicPart, sign } from "./support/forge.ts";
+import type { GatewayProcess } from "./support/process.ts";
+import { type Scripted, startScripted } from "./support/scripted.ts";
+import { send } from "./support/send.ts";
+
+let gateway: GatewayProcess;
+let echo: Echo;
+let bodies: Scripted;
+let key: JWK;
+
+const path = (pathPrefix: string) => [{ path: { pathPrefix } }];
+
+beforeAll(async () => {
+  echo = await startEcho();
+  bodies = await startScripted((response, _count, { body }) => response.end(body));
+  const { privateKey } = await generateKeyPair("ES256", { extractable: true });
+  key = { ...(await exportJWK(privateKey)), kid: "1", alg: "ES256" };
+  const issuer = { issuer: "test", jwks: JSON.stringify({ keys: [publicPart(key)] }) };
+  const backends = [{ host: new URL(echo.url).host }];
+  const direct = (body: string) => ({ directResponse: { status: 200, body } });
+  gateway = await startListeners([
+    {
+      name: "changing",
+      hostname: "*.changing.test",
+      policies: {
+        transformations: {
+          request: {
+            set: {
+              ":path": 'request.headers["x-path"]',
+              ":method": 'request.headers["x-method"]',
+              ":authority": 'request.headers["x-authority"]',
+              ":scheme": '"https"',
+              "x-tier": 'request.headers["x-key"] == "1" ? "gold" : "basic"',
+            },
+          },
+          response: { set: { "x-gateway": '"1"' } },
+        },
+      },
+      routes: [
+        {
+          name: "gold",
+          matches: [
+            {
+              path: { pathPrefix: "/tier" },
+              headers: [{ name: "x-tier", value: { exact: "gold" } }],
+            },
+          ],
+          policies: direct("gold"),
+        },
+        { name: "basic", matches: path("/tier"), policies: direct("basic") },
+        {
+          name: "asked",
+          matches: [{ path: { pathPrefix: "/q" }, query: [{ name: "a", value: { exact: "1" } }] }],
+          policies: direct("query"),
+        },
+        { name: "posted", matches: [{ path: { pathPrefix: "/m" }, method: "POST" }], backends },
+        { name: "other", matches: path("/m"), backends },
+        {
+          name: "hosted",
+          hostnames: ["api.changing.test"],
+          matches: path("/host"),
+          policies: direct("api"),
+        },
+        {
+          name: "kept",
+          matches: path("/kept"),
+          policies: { hostRewrite: { mode: "None" } },
+          backends,
+        },
+        {
+          name: "moved",
+          matches: path("/moved"),
+          policies: { requestRedirect: { authority: { host: "new.test" }, status: 302 } },
+        },
+        {
+          name: "ruled",
+          matches: path("/ruled"),
+          policies: { authorization: { rules: ['request.path == "/ruled/ok"'] } },
+          backends,
+        },
+      ],
+    },
+    {
+      name: "guarded",
+      hostname: "guarded.test",
+      policies: {
+        cors: { allowOrigins: ["https://app.test"] },
+        jwtAuth: issuer,
+        authorization: { rules: [{ deny: 'request.path.startsWith("/closed")' }] },
+      },
+      routes: [
+        {
+          name: "alice",
+          matches: path("/alice"),
+          policies: {
+            authorization: { rules: ['jwt.sub == "alice"'] },
+            transformations: { request: { set: { "x-sub": "jwt.sub" } } },
+          },
+          backends,
+        },
+        {
+          name: "again",
+          matches: path("/again"),
+          policies: { jwtAuth: issuer },
+          backends,
+        },
+        {
+          name: "passed",
+          matches: path("/passed"),
+          backends: [{ ...backends[0], policies: { backendAuth: { passthrough: {} } } }],
+        },
+      ],
+    },
+    {
+      name: "whole",
+      hostname: "whole.test",
+      policies: {
+        transformations: {
+          request: {
+            set: { ":path": '"/" + string(json(request.body).to)' },
+            body: '{"was": string(request.body)}',
+          },
+        },
+      },
+      routes: [
+        {
+          name: "named",
+          matches: path("/named"),
+          policies: { authorization: { rules: ["has(json(request.body).was)"] } },
+          backends: [{ host: bodies.host }],
+        },
+      ],
+    },
+    {
+      name: "limited",
+      hostname: "limited.test",
+      policies: { localRateLimit: [{ requests: 2, unit: "Hours" }] },
+      routes: [{ name: "a", matches: path("/a"), policies: direct("a") }],
+    },
+    {
+      name: "closed",
+      hostname: "closed.test",
+      policies: { directResponse: { status: 503, body: "closed today" } },
+    },
+  ]);
+});
+
+afterAll(async () => {
+  await gateway.stop();
+  await Promise.all([echo.stop(), bodies.stop()]);
+});
+
+/** A request to a listener, by its host name. */
+function ask(
+  listener: string,
+  target: string,
+  headers: Record<string, string> = {},
+  method = "GET",
+  body?: string,
+) {
+  const host = (headers.host ?? listener === "changing") ? "www.changing.test" : `${listener}.test`;
+  return send(`${gateway.url}${target}`, method, { ...headers, host }, body);
+}
+
+async function bearer(sub: string): Promise<{ authorization: string }> {
+  const token = await sign(key, { iss: "test", sub, exp: now() + 600 }, { alg: "ES256" });
+  return { authorization: `Bearer ${token}` };
+}
+
+function echoed({ body }: { body: string }): Echoed {
+  return JSON.parse(body);
+}
+
+describe("a request that is changed before routing takes the route of what it has become", () => {
+  it("by a header", async () => {
+    expect((await ask("changing", "/tier", { "x-key": "1" })).body).toBe("gold");
+    expect((await ask("changing", "/tier", { "x-tier": "gold" })).body).toBe("basic");
+  });
+
+  it("by path and query", async () => {
+    const answer = await ask("changing", "/nowhere", { "x-path": "/q?a=1" });
+    expect(answer.body).toBe("query");
+    expect((await ask("changing", "/q?a=1", { "x-path": "/q?a=2" })).status).toBe(404);
+    const rule = { "x-path": "/ruled/ok" };
+    expect(echoed(await ask("changing", "/ruled/no", rule))).toMatchObject({ url: "/ruled/ok" });
+    expect((await ask("changing", "/ruled/no")).status).toBe(403);
+  });
+
+  it("by method", async () => {
+    await ask("changing", "/m", { "x-method": "POST" });
+    const answer = await ask("changing", "/m", { "x-method": "POST" });
+    expect(echoed(answer).method).toBe("POST");
+    await expect.poll(() => gateway.output()).toMatch(/route=posted .*http\.method=GET/);
+    expect(echoed(await ask("changing", "/m", { "x-method": "CONNECT" })).method).toBe("GET");
+  });
+
+  it("by host, which upstreams that are asked by the client's name then see", async () => {
+    const to = { "x-authority": "API.changing.test:8443" };
+    expect((await ask("changing", "/host", to)).body).toBe("api");
+    expect((await ask("changing", "/host")).status).toBe(404);
+    const { headers } = echoed(await ask("changing", "/kept", to));
+    expect(headers.host).toBe("api.changing.test:8443");
+  });
+
+  it("and a redirect leads to its scheme", async () => {
+    const { headers } = await ask("changing", "/moved/x");
+    expect(headers.location).toBe("https://new.test/moved/x");
+  });
+
+  it("unless the value can't stand in a request", async () => {
+    for (const wrong of ["/a/../tier", "tier", "/ruled/ok bad"]) {
+      expect((await ask("changing", "/tier", { "x-path": wrong })).body).toBe("basic");
+    }
+    for (const wrong of ["a b", "api.changing.test/x", ""]) {
+      const { headers } = echoed(await ask("changing", "/kept", { "x-authority": wrong }));
+      expect(headers.host).toBe("www.changing.test");
+    }
+  });
+
+  it("answers of the gateway itself are transformed as well", async () => {
+    const answer = await ask("changing", "/nowhere");
+    expect([answer.status, answer.headers["x-gateway"]]).toEqual([404, "1"]);
+  });
+
+  it("by what its body says, which is another one for what follows", async () => {
+    const sent = '{"to": "named"}';
+    const answer = await ask("whole", "/", { "content-type": "application/json" }, "POST", sent);
+    expect(JSON.parse(answer.body)).toEqual({ was: sent });
+  });
+});
+
+describe("an answer to a request of another method is framed for the client's", () => {
+  it("a GET that became HEAD has no body, and the connection goes on", async () => {
+    const answer = await ask("changing", "/m", { "x-method": "HEAD" });
+    expect([answer.status, answer.body]).toEqual([200, ""]);
+    expect(echoed(await ask("changing", "/m")).method).toBe("GET");
+  });
+
+  it("a HEAD that became GET has no body either", async () => {
+    const answer = await ask("changing", "/m", { "x-method": "GET" }, "HEAD");
+    expect([answer.status, answer.body]).toEqual([200, ""]);
+    expect(echoed(await ask("changing", "/m")).method).toBe("GET");
+  });
+});
+
+describe("credentials are checked before there is a route", () => {
+  it("also where none would answer, with the CORS headers of the listener", async () => {
+    const origin = { origin: "https://app.test" };
+    const refused = await ask("guarded", "/nowhere", origin);
+    expect(refused.status).toBe(401);
+    expect(refused.headers["access-control-allow-origin"]).toBe("https://app.test");
+    const bob = await bearer("bob");
+    const unknown = await ask("guarded", "/nowhere", { ...origin, ...bob });
+    expect(unknown.status).toBe(404);
+    expect(unknown.headers["access-control-allow-origin"]).toBe("https://app.test");
+    expect((await ask("guarded", "/closed", bob)).status).toBe(403);
+    const log = () => gateway.output();
+    await expect.poll(log).toMatch(/listener=guarded .*http\.status=401 .*reason=JwtAuth/);
+  });
+
+  it("a preflight needs none", async () => {
+    const preflight = { origin: "https://app.test", "access-control-request-method": "GET" };
+    expect((await ask("guarded", "/alice", preflight, "OPTIONS")).status).toBe(200);
+  });
+
+  it("and the claims are the routes' to read; the token stays here", async () => {
+    const { headers } = echoed(await ask("guarded", "/alice", await bearer("alice")));
+    expect(headers["x-sub"]).toBe("alice");
+    expect(headers.authorization).toBeUndefined();
+    expect((await ask("guarded", "/alice", await bearer("bob"))).status).toBe(403);
+  });
+
+  it("a check of the route sees the token again, and passthrough gives it to the upstream", async () => {
+    const { authorization } = await bearer("alice");
+    const again = echoed(await ask("guarded", "/again", { authorization }));
+    expect(again.headers.authorization).toBeUndefined();
+    const passed = echoed(await ask("guarded", "/passed", { authorization }));
+    expect(passed.headers.authorization).toBe(authorization);
+  });
+});
+
+it("a limit of the listener counts every request, whatever its route", async () => {
+  const statuses = [
+    (await ask("limited", "/nowhere")).status,
+    (await ask("limited", "/a")).status,
+    (await ask("limited", "/a")).status,
+  ];
+  expect(statuses).toEqual([404, 200, 429]);
+});
+
+it("a listener can answer everything by itself", async () => {
+  expect(await ask("closed", "/a")).toMatchObject({ status: 503, body: "closed today" });
+});
+
+describe("what can't run before routing is refused", () => {
+  function findings(listener: object): readonly string[] {
+    const file = { binds: [{ port: 8080, listeners: [listener] }] };
+    const host = memoryHost({ "gateway.yaml": JSON.stringify(file) });
+    return check(["gateway.yaml"], host, { name: "test", isStrict: false }).diagnostics.map(
+      ({ code }) => code,
+    );
+  }
+
+  it("policies of a backend's call", () => {
+    expect(findings({ policies: { retry: { attempts: 1 } } })).toEqual(["unknown-field"]);
+    expect(findings({ policies: { urlRewrite: {} } })).toEqual(["unknown-field"]);
+    expect(findings({ policies: { mcpAuthorization: { rules: ["true"] } } })).toEqual([
+      "unknown-field",
+    ]);
+  });
+
+  it("policies that come later say so", () => {
+    expect(findings({ policies: { extAuthz: { host: "a:1" } } })).toEqual(["not-built-yet"]);
+  });
+
+  it("rules without the identity that they read, and routes that nothing reaches", () => {
+    const rules = { authorization: { rules: ['jwt.sub == "a"'] } };
+    expect(findings({ policies: rules })).toEqual(["absent-identity"]);
+    const routes = [{ policies: { directResponse: { status: 200 } } }];
+    const closed = { directResponse: { status: 503 } };
+    expect(findings({ policies: closed, routes })).toEqual(["never-reached"]);
+  });
+});
