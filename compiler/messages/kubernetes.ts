@@ -226,6 +226,22 @@ export const kubernetesMessages = {
       "The grace period of a pod has to cover its drain: the time in which load balancers learn that it goes, and in which " +
       "its streams end (`shutdown`).",
   }),
+  "unknown-directive": message<{ text: string }>({
+    severity: "error",
+    text: ({ text }) => `overlays have no directive \`${text}\``,
+    hint: () => "directives: $patch: delete, $patch: replace, $patch: merge, $retainKeys",
+    explanation:
+      "Overlays are merged as Kubernetes' strategic merge patches are. A key that begins with `$` is a directive of the " +
+      "merge, and one that is not known would stand in the resource, where the API server refuses it.",
+  }),
+  "image-without-repository": message<Record<never, never>>({
+    severity: "error",
+    text: () => "the image has no repository",
+    hint: () => "add repository, or build with --image",
+    explanation:
+      "gwc has no image of its own that runs every gateway: the image is the one that holds the bundle. A registry, tag " +
+      "or digest alone names none, and would have no effect.",
+  }),
   "secret-elsewhere": message<{ what: string }>({
     severity: "error",
     text: ({ what }) => `${what} is in another namespace than the Gateway, so it can't be mounted`,

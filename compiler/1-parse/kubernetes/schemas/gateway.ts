@@ -52,18 +52,28 @@ const listenerFields: Readonly<Record<string, Schema>> = {
   name: sectionName,
   hostname,
   port,
-  protocol: choice("What it speaks.", ["HTTP", "HTTPS"], {
-    notYetValues: { TLS: "TLS passthrough", TCP: "TCP proxying", UDP: "UDP proxying" },
+  protocol: choice("What it speaks.", ["HTTP", "HTTPS", "TLS", "TCP"], {
+    notYetValues: { UDP: "UDP proxying" },
   }),
-  tls: object({
-    mode: choice("Who ends TLS.", ["Terminate"], {
-      default: "Terminate",
-      notYetValues: { Passthrough: "TLS passthrough" },
-    }),
-    certificateRefs: list(certificateReference, { maxItems: 64 }),
-    options: map({ type: "string" }, { notYet: "TLS options" }),
-    frontendValidation: notYet("client certificates"),
-  }),
+  tls: object(
+    {
+      mode: choice("Who ends TLS.", ["Terminate", "Passthrough"], { default: "Terminate" }),
+      certificateRefs: list(certificateReference, { maxItems: 64 }),
+      options: map({ type: "string" }, { notYet: "TLS options" }),
+      frontendValidation: notYet("client certificates"),
+    },
+    {
+      checks: [
+        {
+          message: "TLS that is passed on needs no certificate here",
+          field: "certificateRefs",
+          holds: ({ mode, certificateRefs }) =>
+            mode !== "Passthrough" || certificateRefs === undefined,
+          cel: "!has(self.mode) || self.mode != 'Passthrough' || !has(self.certificateRefs)",
+        },
+      ],
+    },
+  ),
   allowedRoutes: object({
     namespaces: object({
       from: choice("Whose routes may attach.", ["All", "Selector", "Same"], {

@@ -344,6 +344,17 @@ export const grpcRouteSchema: Schema = resource(
   }),
 );
 
+const streamBackends: Schema = list(
+  object(
+    {
+      ...backendReferenceFields,
+      weight: integer("Its share.", 0, 1_000_000, { default: 1 }),
+    },
+    { required: ["name"] },
+  ),
+  { minItems: 1, maxItems: 16 },
+);
+
 /** Gateway API TCPRoute. */
 export const tcpRouteSchema: Schema = streamRouteSchema({});
 
@@ -358,7 +369,7 @@ function streamRouteSchema(fields: Readonly<Record<string, Schema>>): Schema {
         useDefaultGateways: notYet("default gateways"),
         ...fields,
         rules: list(
-          object({ name: sectionName, backendRefs: looseBackends }, { required: ["backendRefs"] }),
+          object({ name: sectionName, backendRefs: streamBackends }, { required: ["backendRefs"] }),
           { minItems: 1, maxItems: 16 },
         ),
       },
