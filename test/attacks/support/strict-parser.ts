@@ -58,7 +58,7 @@ function parse(bytes: string, reading: Reading): Parsed {
   const requests: WireRequest[] = [];
   let rest = bytes;
   while (rest !== "") {
-    if (reading.isTolerant) rest = rest.replace(/^(?:\r\n)+/, "");
+    if (reading.isTolerant) rest = rest.replace(/^[\r\n]+/, "");
     const one = parseRequest(rest, reading);
     if (one === "incomplete") return { requests, rest, fault: undefined };
     if (typeof one === "string") return { requests, rest, fault: one };
