@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 
-/** What the compiler asks of the world around it: files and the environment. Nothing else comes in. */
+/** What the compiler asks of the world around it: files, the environment, the clock. Nothing else comes in. */
 export interface Host {
   /** The text of a file (UTF-8), or why it can't be had, as a person would say it; `-` is standard input. */
   readText(file: string): FileText;
@@ -9,6 +9,8 @@ export interface Host {
   filesIn(folder: string): readonly string[] | undefined;
   /** The value of an environment variable. */
   variable(name: string): string | undefined;
+  /** The time, RFC 3339, to the second. */
+  now(): string;
 }
 
 /** A file's text, or why it can't be had. */
@@ -39,6 +41,7 @@ export function realHost(environment: NodeJS.ProcessEnv): Host {
         .toSorted();
     },
     variable: (name) => environment[name],
+    now: () => rfc3339(new Date()),
   };
 }
 
@@ -62,7 +65,12 @@ export function memoryHost(
       return inside.filter((file) => CONFIGURATION.test(file)).toSorted();
     },
     variable: (name) => variables[name],
+    now: () => "2026-01-01T00:00:00Z",
   };
+}
+
+function rfc3339(time: Date): string {
+  return time.toISOString().replace(/\.\d+Z$/, "Z");
 }
 
 /** A system error in a person's words. */

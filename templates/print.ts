@@ -39,12 +39,18 @@ export function printModule({ path, header, body, declared }: ModuleParts): Prin
 
 /** Prints holes one after the other and remembers what they import. */
 class Printer {
-  text = "";
+  /** The lines that are done, and the one that is not: looking at the whole text for each piece would take its square. */
+  #done = "";
+  #line = "";
   readonly #imports = new Map<string, ImportSymbol>();
   readonly #declared: ReadonlySet<string>;
 
   constructor(declared: ReadonlySet<string>) {
     this.#declared = declared;
+  }
+
+  get text(): string {
+    return this.#done + this.#line;
   }
 
   print(hole: Hole): void {
@@ -60,13 +66,13 @@ class Printer {
         this.#printCode(hole);
         return;
       case "import":
-        this.text += this.#importName(hole);
+        this.#write(this.#importName(hole));
         return;
       case "literal":
         this.#printValue(hole.value);
         return;
       case "name":
-        this.text += hole.text;
+        this.#write(hole.text);
         return;
       case "comment":
         this.#printComment(hole);
@@ -119,7 +125,7 @@ class Printer {
     hole.parts.forEach((part) => {
       if (typeof part !== "string") {
         const isEmpty = isList(part) && part.length === 0;
-        if (isEmpty && /(^|\n)[ \t]*$/.test(this.text)) skipsLineBreak = true;
+        if (isEmpty && this.#line.trim() === "") skipsLineBreak = true;
         else this.print(part);
         return;
       }
@@ -128,7 +134,7 @@ class Printer {
         text = text.replace(/^\n[ \t]*/, "");
         skipsLineBreak = false;
       }
-      this.text += text.replace(/\n/g, `\n${indentation}`);
+      this.#write(text.replace(/\n/g, `\n${indentation}`));
     });
   }
 
@@ -144,20 +150,20 @@ class Printer {
     const width = Math.max(20, WIDTH - indentation.length - 3);
     wrap(text, width).forEach((line, index) => {
       if (index > 0) this.#newline(indentation);
-      this.text += `// ${line}`;
+      this.#write(`// ${line}`);
     });
   }
 
   #printValue(value: Printable): void {
     const flat = this.#flat(value);
     if (flat !== undefined && this.#column() + flat.length + 2 <= WIDTH) {
-      this.text += flat;
+      this.#write(flat);
       return;
     }
     if (isHole(value)) this.print(value);
     else if (isArray(value)) this.#printBroken("[", "]", value, (item) => this.#printValue(item));
     else if (isRecord(value)) this.#printRecord(value);
-    else this.text += flat ?? "";
+    else this.#write(flat ?? "");
   }
 
   #printRecord(value: { readonly [key: string]: Printable | undefined }): void {
@@ -165,7 +171,7 @@ class Printer {
     this.#printBroken("{", "}", entries, ([key, item]) => {
       const spelled = propertyName(key);
       const isShorthand = item !== undefined && this.#flat(item) === spelled && isHole(item);
-      this.text += isShorthand ? spelled : `${spelled}: `;
+      this.#write(isShorthand ? spelled : `${spelled}: `);
       if (!isShorthand) this.#printValue(item ?? null);
     });
   }
@@ -177,13 +183,13 @@ class Printer {
     print: (item: Item) => void,
   ): void {
     const outer = this.#indentation();
-    this.text += open;
+    this.#write(open);
     for (const item of items) {
-      this.text += `\n${outer}  `;
+      this.#write(`\n${outer}  `);
       print(item);
-      this.text += ",";
+      this.#write(",");
     }
-    this.text += `\n${outer}${close}`;
+    this.#write(`\n${outer}${close}`);
   }
 
   /** The value on one line; undefined when it holds code that spans lines. */
@@ -215,16 +221,24 @@ class Printer {
   }
 
   #newline(indentation: string): void {
-    this.text += `\n${indentation}`;
+    this.#write(`\n${indentation}`);
+  }
+
+  #write(text: string): void {
+    const end = text.lastIndexOf("\n") + 1;
+    if (end > 0) {
+      this.#done += this.#line + text.slice(0, end);
+      this.#line = "";
+    }
+    this.#line += text.slice(end);
   }
 
   #column(): number {
-    return this.text.length - this.text.lastIndexOf("\n") - 1;
+    return this.#line.length;
   }
 
   #indentation(): string {
-    const line = this.text.slice(this.text.lastIndexOf("\n") + 1);
-    return line.slice(0, line.length - line.trimStart().length);
+    return this.#line.slice(0, this.#line.length - this.#line.trimStart().length);
   }
 }
 

@@ -40,6 +40,12 @@ export function resolvePolicies(
   context: ListenerContext,
 ): readonly PolicyUse[] {
   return policies.flatMap(({ kind, config, origin }) => {
+    const { needs } = policyOf(kind);
+    if (needs !== undefined && (needs === "mcp") !== place.route.isMcp) {
+      const code = needs === "mcp" ? "needs-mcp-backend" : "needs-host-backend";
+      context.diagnostics.report(code, keyOf(origin), { policy: kind });
+      return [];
+    }
     const settings = resolvePolicy(kind, config, { ...context, ...place, origin });
     return settings === undefined ? [] : [{ kind, settings, origin } as PolicyUse];
   });

@@ -130,7 +130,9 @@ function runtimeModules(metafiles: readonly Metafile[]): readonly BundledModule[
     for (const [importer, { imports }] of Object.entries(metafile.inputs)) {
       if (bundled[importer] === undefined) continue;
       for (const { path: imported } of imports) {
-        importers.set(imported, [...(importers.get(imported) ?? []), moduleName(importer)]);
+        const known = importers.get(imported);
+        if (known === undefined) importers.set(imported, [moduleName(importer)]);
+        else known.push(moduleName(importer));
       }
     }
     for (const [input, { bytesInOutput }] of Object.entries(bundled)) {

@@ -17,10 +17,12 @@ export async function status(
       "only Kubernetes manifests have a status; `gwc check` reports on a standalone file\n";
     return { exitCode: 1, stderr: report === "" ? `error: ${hint}` : report };
   }
-  const found = statusOf(checked, cluster);
+  const found = statusOf(checked, cluster, host.now());
+  const list = { apiVersion: "v1", kind: "List", items: found };
+  const yaml = { lineWidth: 0, aliasDuplicateObjects: false };
   const stdout =
     options.format === "json"
-      ? `${JSON.stringify(found, undefined, 2)}\n`
-      : stringify(found, { lineWidth: 0, aliasDuplicateObjects: false });
+      ? `${JSON.stringify(list, undefined, 2)}\n`
+      : found.map((each) => stringify(each, yaml)).join("---\n");
   return { exitCode: programs.length === 0 ? 1 : 0, stdout };
 }

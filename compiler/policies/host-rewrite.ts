@@ -28,6 +28,7 @@ export const hostRewrite: Policy<"hostRewrite"> = {
     },
     { required: ["mode"], description: "The Host that the backend sees." },
   ),
+  needs: "host",
   merge: "replace",
   // The schema has checked the shape.
   read: (value) => value as unknown as { readonly mode: HostMode },
@@ -36,10 +37,5 @@ export const hostRewrite: Policy<"hostRewrite"> = {
     // The schema has checked the shape.
     read: (value) => value as unknown as { readonly mode: HostMode },
   },
-  resolve: (config, context) => {
-    if (!context.route.isMcp) return config;
-    const at = { ...context.origin, part: "key" } as const;
-    context.diagnostics.report("needs-host-backend", at, { policy: "hostRewrite" });
-    return undefined;
-  },
+  resolve: (config) => config,
 };

@@ -97,6 +97,7 @@ export const mcpAuthentication: Policy<"mcpAuthentication"> = {
     },
     { required: ["issuer"], description: "OAuth for an MCP endpoint." },
   ),
+  needs: "mcp",
   merge: "replace",
   read: (value, origin) => {
     const given = value as {
@@ -133,10 +134,6 @@ export const mcpAuthentication: Policy<"mcpAuthentication"> = {
   cluster: { field: "backend.mcp.authentication", read: readCluster },
   resolve: (config, context) => {
     const at = { ...context.origin, part: "key" } as const;
-    if (!context.route.isMcp) {
-      context.diagnostics.report("needs-mcp-backend", at, { policy: "mcpAuthentication" });
-      return undefined;
-    }
     if (context.route.policies.includes("jwtAuth")) {
       context.diagnostics.report("two-token-checks", at, {});
       return undefined;

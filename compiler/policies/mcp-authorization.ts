@@ -49,6 +49,7 @@ export const mcpAuthorization: Policy<"mcpAuthorization"> = {
       description: "Which tools, prompts and resources a caller sees and may use.",
     },
   ),
+  needs: "mcp",
   merge: "replace",
   read: (value, origin) => ({ rules: readRules(value, origin), ofTargets: [] }),
   cluster: {
@@ -60,14 +61,6 @@ export const mcpAuthorization: Policy<"mcpAuthorization"> = {
     }),
   },
   resolve: ({ rules, ofTargets }, context) => {
-    if (!context.route.isMcp) {
-      context.diagnostics.report(
-        "needs-mcp-backend",
-        { ...context.origin, part: "key" },
-        { policy: "mcpAuthorization" },
-      );
-      return undefined;
-    }
     const compiled = resolveRules(rules, "mcp", context);
     const names = new Names();
     const targets = ofTargets.flatMap(({ target, rules: own }) => {

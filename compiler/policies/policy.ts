@@ -23,6 +23,8 @@ export interface Policy<Kind extends PolicyKind & keyof PolicyConfigs> {
   readonly schema: Schema;
   /** Whether it answers every request that reaches it: the route needs no backend, and what follows never acts. */
   answers?(config: PolicyConfigs[Kind]): boolean;
+  /** The backend without which it can't act: on another one it is a mistake. */
+  readonly needs?: "host" | "mcp";
   /** How the values of several levels become one: the most specific wins whole, or their rules are joined. */
   readonly merge: "replace" | "join";
   /** The validated value in its canonical form: spellings and aliases end here. */

@@ -54,6 +54,7 @@ export const requestMirror: Policy<"requestMirror"> = {
     },
     { required: ["backend"], description: "Copies of requests for another backend." },
   ),
+  needs: "host",
   merge: "replace",
   read: (value, origin) => {
     const given = value as {
@@ -84,11 +85,6 @@ export const requestMirror: Policy<"requestMirror"> = {
     },
   },
   resolve: ({ host, policies, share, origin }, context) => {
-    if (context.route.isMcp) {
-      const at = { ...context.origin, part: "key" } as const;
-      context.diagnostics.report("needs-host-backend", at, { policy: "requestMirror" });
-      return undefined;
-    }
     const url = hostUrl(host, origin, context.diagnostics);
     if (url === undefined) return undefined;
     return { url, connection: resolveConnection(policies ?? {}, context), share };

@@ -10,6 +10,8 @@ export interface RuleConfig {
   readonly action: Rule["action"];
   readonly expression: string;
   readonly origin: Origin;
+  /** The expressions that it joins, where each of them stands. */
+  readonly parts?: readonly Pick<RuleConfig, "expression" | "origin">[];
 }
 
 /** The shape of `rules` in the file: a plain expression allows; `{allow}`, `{deny}`, `{require}`, `{if}` (allows). */
@@ -64,7 +66,11 @@ export function readClusterRules(value: ConfigValue, origin: Origin): readonly R
   const at = below(origin, "policy", "matchExpressions");
   if (action === "Require" && matchExpressions.length > 1) {
     const any = matchExpressions.map((each) => `(${each})`).join(" || ");
-    return [{ action: "require", expression: any, origin: at }];
+    const parts = matchExpressions.map((expression, index) => ({
+      expression,
+      origin: below(at, index),
+    }));
+    return [{ action: "require", expression: any, origin: at, parts }];
   }
   const verdict = ({ Allow: "allow", Deny: "deny", Require: "require" } as const)[action];
   return matchExpressions.map((expression, index) => ({
@@ -80,22 +86,35 @@ export function resolveRules(
   phase: CelPhase,
   context: ResolveContext,
 ): readonly Rule[] | undefined {
-  const { diagnostics } = context;
-  const compiled = rules.flatMap((rule): Rule[] => {
-    const { expression, problems } = compileExpression(rule.expression, {
-      phase,
-      slot: rule.action,
-    });
-    for (const { within, ...problem } of problems) {
-      diagnostics.add({ ...problem, at: { ...rule.origin, within } });
-    }
+  const compiled = rules.flatMap(({ parts, ...rule }): Rule[] => {
+    const own = parts?.map((part) => compileRule({ ...rule, ...part }, phase, context));
+    if (own?.includes(undefined)) return [];
+    // What is wrong with a part was reported there.
+    const expression =
+      own === undefined
+        ? compileRule(rule, phase, context)
+        : compileExpression(rule.expression, { phase, slot: rule.action }).expression;
     if (expression === undefined) return [];
-    reportAbsentIdentity(rule, expression, context);
     const about =
       phase === "mcp" ? MCP_ITEMS.filter((item) => expression.needs.includes(`mcp.${item}`)) : [];
     return [{ ...rule, expression: aboutItems(rule, expression, about), about }];
   });
   return compiled.length === rules.length ? compiled : undefined;
+}
+
+/** Compiles one expression; its problems are reported where it stands. */
+function compileRule(
+  rule: RuleConfig,
+  phase: CelPhase,
+  context: ResolveContext,
+): CompiledExpression | undefined {
+  const slot = rule.action;
+  const { expression, problems } = compileExpression(rule.expression, { phase, slot });
+  for (const { within, ...problem } of problems) {
+    context.diagnostics.add({ ...problem, at: { ...rule.origin, within } });
+  }
+  if (expression !== undefined) reportAbsentIdentity(rule, expression, context);
+  return expression;
 }
 
 /**

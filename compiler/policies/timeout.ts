@@ -41,15 +41,11 @@ export const timeout: Policy<"timeout"> = {
       description: "How long the backend may take; 0 is no limit.",
     },
   ),
+  needs: "host",
   merge: "replace",
   read: readTimeouts,
   cluster: { field: "traffic.timeouts", ruleField: "timeouts", read: readTimeouts },
-  resolve: (config, context) => {
-    if (!context.route.isMcp) return config;
-    const at = { ...context.origin, part: "key" } as const;
-    context.diagnostics.report("needs-host-backend", at, { policy: "timeout" });
-    return undefined;
-  },
+  resolve: (config) => config,
 };
 
 function readTimeouts(value: ConfigValue): Timeouts {

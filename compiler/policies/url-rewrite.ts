@@ -56,6 +56,7 @@ export const urlRewrite: Policy<"urlRewrite"> = {
       description: "The Host and path that the backend sees.",
     },
   ),
+  needs: "host",
   merge: "replace",
   read: (value) => {
     const given = value as {
@@ -79,11 +80,6 @@ export const urlRewrite: Policy<"urlRewrite"> = {
     },
   },
   resolve: ({ authority, path }, context) => {
-    if (context.route.isMcp) {
-      const at = { ...context.origin, part: "key" } as const;
-      context.diagnostics.report("needs-host-backend", at, { policy: "urlRewrite" });
-      return undefined;
-    }
     if (path === undefined) return { authority, path };
     const change = resolvePathChange(path, context.origin, context);
     return change === undefined ? undefined : { authority, path: change };

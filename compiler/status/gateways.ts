@@ -1,6 +1,7 @@
+import { GATEWAY_GROUP } from "../1-parse/kubernetes/kinds.ts";
 import type { Cluster } from "../2-resolve/kubernetes/gateways.ts";
-import type { ClusterListener } from "../2-resolve/kubernetes/listeners.ts";
-import type { Manifest, ManifestOf } from "../manifests.ts";
+import { kindsTaken } from "../2-resolve/kubernetes/listeners.ts";
+import type { ListenerSpec, Manifest, ManifestOf } from "../manifests.ts";
 import { type Condition, fails, holds, type Problem, within } from "./conditions.ts";
 
 /** The status of a Gateway or ListenerSet: its own conditions, and those of its listeners. */
@@ -27,12 +28,12 @@ export function gatewayStatus(
       : fails("Programmed", "Invalid", errors);
   return {
     conditions: [accepted, programmed],
-    listeners: (manifest.spec?.listeners ?? []).map(({ name, protocol, port }, index) => ({
-      name,
-      ...(manifest.kind === "ListenerSet" ? { port } : {}),
-      supportedKinds: supportedKinds(protocol),
-      attachedRoutes: attachedRoutes(manifest, name, cluster),
-      conditions: listenerConditions(within(errors, "spec", "listeners", index)),
+    listeners: (manifest.spec?.listeners ?? []).map((listener, index) => ({
+      name: listener.name,
+      ...(manifest.kind === "ListenerSet" ? { port: listener.port } : {}),
+      supportedKinds: supportedKinds(listener),
+      attachedRoutes: attachedRoutes(manifest, listener.name, cluster),
+      conditions: listenerConditions(within(problems, "spec", "listeners", index)),
     })),
   };
 }
@@ -49,7 +50,9 @@ export function classStatus(problems: readonly Problem[]): object {
   };
 }
 
-function listenerConditions(errors: readonly Problem[]): readonly Condition[] {
+function listenerConditions(problems: readonly Problem[]): readonly Condition[] {
+  const errors = problems.filter(({ isError }) => isError);
+  const kinds = problems.filter(({ code }) => code === "wrong-route-kind");
   const conflicts = errors.filter(({ code }) => CONFLICTS[code] !== undefined);
   const references = errors.filter(({ path }) => path.includes("certificateRefs"));
   const others = errors.filter((each) => !conflicts.includes(each) && !references.includes(each));
@@ -69,9 +72,11 @@ function listenerConditions(errors: readonly Problem[]): readonly Condition[] {
           ),
           status: "True",
         },
-    references.length === 0
-      ? holds("ResolvedRefs", "ResolvedRefs")
-      : fails("ResolvedRefs", denied ? "RefNotPermitted" : "InvalidCertificateRef", references),
+    references.length > 0
+      ? fails("ResolvedRefs", denied ? "RefNotPermitted" : "InvalidCertificateRef", references)
+      : kinds.length > 0
+        ? fails("ResolvedRefs", "InvalidRouteKinds", kinds)
+        : holds("ResolvedRefs", "ResolvedRefs"),
     errors.length === 0
       ? holds("Programmed", "Programmed")
       : fails("Programmed", "Invalid", errors),
@@ -83,9 +88,11 @@ const CONFLICTS: Readonly<Record<string, string>> = {
   "protocol-conflict": "ProtocolConflict",
 };
 
-function supportedKinds(protocol: ClusterListener["spec"]["protocol"]): readonly object[] {
-  const group = "gateway.networking.k8s.io";
-  return protocol === "HTTP" || protocol === "HTTPS" ? [{ group, kind: "HTTPRoute" }] : [];
+/** Of the kinds that it takes those whose data path is built. */
+function supportedKinds(listener: ListenerSpec): readonly object[] {
+  return kindsTaken(listener)
+    .filter((kind) => kind === "HTTPRoute")
+    .map((kind) => ({ group: GATEWAY_GROUP, kind }));
 }
 
 function attachedRoutes(owner: Manifest, name: string, { attachments }: Cluster): number {

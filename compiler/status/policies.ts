@@ -33,13 +33,19 @@ export function policyStatus(
         ? fails("Accepted", "Conflicted", conflicts)
         : holds("Accepted", "Valid");
   const named = ancestors.length > 0 ? ancestors : [missing(policy)];
-  return {
-    ancestors: named.map((ancestorRef, index) => ({
-      ancestorRef,
-      controllerName: CONTROLLER,
-      conditions: [accepted, attached(within(ofTargets, "spec", "targetRefs", index))],
-    })),
+  const all = named.map((ancestorRef, index) => ({
+    ancestorRef,
+    controllerName: CONTROLLER,
+    conditions: [accepted, attached(within(ofTargets, "spec", "targetRefs", index))],
+  }));
+  if (all.length <= MOST_ANCESTORS) return { ancestors: all };
+  const rest = `${all.length - MOST_ANCESTORS + 1} more targets`;
+  const summary = {
+    ancestorRef: missing(policy),
+    controllerName: CONTROLLER,
+    conditions: [accepted, holds("StatusSummarized", "StatusSummary", rest)],
   };
+  return { ancestors: [...all.slice(0, MOST_ANCESTORS - 1), summary] };
 
   function attached(own: readonly Problem[]): Condition {
     const wrong = [...own, ...within(ofTargets, "spec", "targetSelectors")];
@@ -49,6 +55,9 @@ export function policyStatus(
     return holds("Attached", "Attached");
   }
 }
+
+/** Gateway API: a policy's status has at most 16. */
+const MOST_ANCESTORS = 16;
 
 /** A policy whose targets can't be named still has a status. */
 function missing({ namespace }: ManifestOf<"GatewayPolicy">): Ancestor {

@@ -1,8 +1,14 @@
 import type { AnyRoute } from "../2-resolve/kubernetes/attach.ts";
+import type { Cluster } from "../2-resolve/kubernetes/gateways.ts";
+import type { ParentReference } from "../manifests.ts";
 import { CONTROLLER, type Condition, fails, holds, type Problem, within } from "./conditions.ts";
 
 /** The status of a route: what each of its parents makes of it. */
-export function routeStatus({ spec }: AnyRoute, problems: readonly Problem[]): object {
+export function routeStatus(
+  route: AnyRoute,
+  problems: readonly Problem[],
+  cluster: Cluster,
+): object | undefined {
   const errors = problems.filter(({ isError }) => isError);
   const references = errors.filter(({ path }) => path.includes("backendRefs"));
   const ofParents = within(errors, "spec", "parentRefs");
@@ -11,13 +17,24 @@ export function routeStatus({ spec }: AnyRoute, problems: readonly Problem[]): o
     references.length === 0
       ? holds("ResolvedRefs", "ResolvedRefs")
       : fails("ResolvedRefs", referenceReason(references), references);
-  return {
-    parents: (spec?.parentRefs ?? []).map((parentRef, index) => ({
-      parentRef,
-      controllerName: CONTROLLER,
-      conditions: [acceptedBy(within(ofParents, "spec", "parentRefs", index), others), resolved],
-    })),
-  };
+  const parents = (route.spec?.parentRefs ?? []).flatMap((parentRef, index) => {
+    if (isForeign(parentRef, route, cluster)) return [];
+    const own = within(ofParents, "spec", "parentRefs", index);
+    const conditions = [acceptedBy(own, others), resolved];
+    return [{ parentRef, controllerName: CONTROLLER, conditions }];
+  });
+  return parents.length === 0 && problems.length === 0 ? undefined : { parents };
+}
+
+/** A parent that another controller answers for. */
+function isForeign(
+  { name, namespace, kind = "Gateway" }: ParentReference,
+  route: AnyRoute,
+  { inventory, gateways }: Cluster,
+): boolean {
+  if (kind !== "Gateway") return false;
+  const gateway = inventory.find("Gateway", namespace ?? route.namespace, name);
+  return gateway !== undefined && !gateways.some(({ manifest }) => manifest === gateway);
 }
 
 function acceptedBy(own: readonly Problem[], others: readonly Problem[]): Condition {

@@ -46,12 +46,12 @@ export async function run(duel: Duel, upstream: string, pace: Pace): Promise<rea
   try {
     // Compiled code is what is compared: the first seconds do not count.
     const warmUp = { ...pace, seconds: 3 };
-    await measure(gateway, duel.request, warmUp);
-    await measure(handwritten, duel.request, warmUp);
+    await measure(gateway, [duel.request], warmUp);
+    await measure(handwritten, [duel.request], warmUp);
     const rounds: Round[] = [];
     for (let i = 0; i < pace.rounds; i++) {
-      const ours = await measure(gateway, duel.request, pace);
-      const theirs = await measure(handwritten, duel.request, pace);
+      const ours = await measure(gateway, [duel.request], pace);
+      const theirs = await measure(handwritten, [duel.request], pace);
       const ratio = ours.perCpuSecond / theirs.perCpuSecond;
       rounds.push({ gateway: ours, handwritten: theirs, ratio });
     }
@@ -94,9 +94,14 @@ function nodeFlags(): readonly string[] {
   return flags === undefined || flags === "" ? [] : flags.split(" ");
 }
 
-async function measure(proxy: Started, request: string, pace: Pace): Promise<Figure> {
+/** Requests per CPU-second of a proxy under load; the requests are sent in turns. */
+export async function measure(
+  proxy: Started,
+  requests: readonly string[],
+  pace: Pace,
+): Promise<Figure> {
   const before = cpuSeconds(proxy.process.pid);
-  const load = await runLoad(proxy.port, request, pace);
+  const load = await runLoad(proxy.port, requests, pace);
   const used = cpuSeconds(proxy.process.pid) - before;
   if (load.failures > 0 || load.answers === 0) {
     throw new Error(`${load.failures} failures, ${load.answers} answers`);
@@ -118,13 +123,13 @@ interface Load {
   readonly p99: number;
 }
 
-function runLoad(port: number, request: string, pace: Pace): Promise<Load> {
+function runLoad(port: number, requests: readonly string[], pace: Pace): Promise<Load> {
   const script = fileURLToPath(new URL("load.ts", import.meta.url));
-  const encoded = Buffer.from(request, "latin1").toString("base64");
-  const settings = [port, pace.seconds, pace.connections, encoded].map(String);
+  const settings = [port, pace.seconds, pace.connections].map(String);
   const child = spawn(process.execPath, [script, ...settings], {
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["pipe", "pipe", "inherit"],
   });
+  child.stdin.end(JSON.stringify(requests));
   return new Promise((resolve, reject) => {
     let text = "";
     child.stdout.on("data", (chunk: Buffer) => {

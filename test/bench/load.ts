@@ -1,10 +1,13 @@
 import { connect, type Socket } from "node:net";
+import { json } from "node:stream/consumers";
 
-// A load generator: `node load.ts PORT SECONDS CONNECTIONS REQUEST-BASE64`. Each connection sends its next request when
-// the answer is complete. Prints {"answers": n, "failures": n, "latencies": {...}} of its run.
+// A load generator: `node load.ts PORT SECONDS CONNECTIONS`, with a JSON list of requests on stdin. Each connection sends
+// the next one of them, in turns, when its answer is complete; an answer below 400 is a good one. Prints {"answers": n, "failures": n, "latencies": {...}} of its run.
 
-const [port = "", seconds = "", connections = "", encoded = ""] = process.argv.slice(2);
-const request = Buffer.from(encoded, "base64");
+const [port = "", seconds = "", connections = ""] = process.argv.slice(2);
+const texts = (await json(process.stdin)) as readonly string[];
+const requests = texts.map((text) => Buffer.from(text, "latin1"));
+let asked = 0;
 const latencies: number[] = [];
 let answers = 0;
 let failures = 0;
@@ -34,7 +37,7 @@ class Client {
 
   #ask(): void {
     this.#sent = performance.now();
-    this.#socket.write(request);
+    this.#socket.write(requests[asked++ % requests.length] ?? "");
   }
 
   #take(chunk: Buffer): void {
@@ -51,7 +54,7 @@ class Client {
       return;
     }
     this.#pending = Buffer.alloc(0);
-    if (head.startsWith("HTTP/1.1 200")) answers += 1;
+    if (/^HTTP\/1\.1 [23]/.test(head)) answers += 1;
     else failures += 1;
     latencies.push(performance.now() - this.#sent);
     this.#ask();

@@ -16,7 +16,7 @@ export type Expectation = string;
 export function expectations(file: string): readonly Expectation[] {
   const lines = readFileSync(path.join(fixtures, file), "utf8").split("\n");
   return lines.flatMap((line, index) => {
-    const [, next, text] = /# (next: )?((?:error|warning)\[[\w-]+\]: .*)$/.exec(line) ?? [];
+    const [, next, text] = /# (next: )?((?:error|warning|note)\[[\w-]+\]: .*)$/.exec(line) ?? [];
     return text === undefined ? [] : [`${index + (next === undefined ? 1 : 2)} ${text}`];
   });
 }

@@ -26,6 +26,16 @@ const route = (name: string, spec: string): string =>
 const listener = (rest: string): string =>
   `{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: tls}, spec: {gatewayClassName: gwc, listeners: [${rest}]}}`;
 
+/** A Gateway of its own with a route to an MCP server. */
+const mcpWorld = [
+  "{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: mg}, spec: {gatewayClassName: gwc, listeners: [{name: a, port: 9090, protocol: HTTP}]}}",
+  route(
+    "mr",
+    "parentRefs: [{name: mg}], rules: [{backendRefs: [{group: gwc.dev, kind: GatewayBackend, name: m}]}]",
+  ),
+  "{apiVersion: gwc.dev/v1alpha1, kind: GatewayBackend, metadata: {name: m}, spec: {mcp: {targets: [{name: t, static: {host: m, port: 80}}]}}}",
+].join("\n---\n");
+
 it("the world itself has no mistakes", () => {
   expect(complaintsAbout()).toEqual([]);
 });
@@ -110,6 +120,26 @@ it.each([
     said: ['policy-without-effect: GatewayPolicy "default/p" acts on nothing that is served'],
   },
   {
+    what: "a Gateway's timeouts, where only MCP is served",
+    document: `${policy(target("Gateway", "mg"), "traffic: {timeouts: {request: 1s}, retry: {attempts: 1}, hostRewrite: {mode: None}}")}\n---\n${mcpWorld}`,
+    said: ['policy-without-effect: GatewayPolicy "default/p" acts on nothing that is served'],
+  },
+  {
+    what: "timeouts on a route to MCP servers",
+    document: `${policy(target("HTTPRoute", "mr"), "traffic: {timeouts: {request: 1s}}")}\n---\n${mcpWorld}`,
+    said: [
+      'needs-host-backend: "timeout" acts on a plain HTTP backend, and this route has an mcp backend',
+    ],
+  },
+  {
+    what: "a Gateway's policies where a route answers by itself",
+    document: `${policy(target("Gateway", "gw"), "traffic: {timeouts: {request: 1s}}")}\n---\n${route(
+      "r",
+      "parentRefs: [{name: gw}], rules: [{matches: [{path: {value: /r}}], filters: [{type: RequestRedirect, requestRedirect: {scheme: https}}]}]",
+    )}`,
+    said: [],
+  },
+  {
     what: "a Gateway that is not there",
     document: route(
       "r",
@@ -170,6 +200,16 @@ it.each([
       "parentRefs: [{name: gw}], rules: [{matches: [{path: {value: /r}}], filters: [{type: CORS}], backendRefs: [{name: web, port: 80}]}]",
     ),
     said: ['broken-rule: "cors" stands with type: CORS, and only with it'],
+  },
+  {
+    what: "kinds of routes that a listener can't take",
+    document: listener(
+      "{name: s, port: 8443, protocol: HTTP, allowedRoutes: {kinds: [{kind: HTTPRoute}, {kind: TCPRoute}, {group: a.b, kind: HTTPRoute}]}}",
+    ),
+    said: [
+      "wrong-route-kind: a listener of HTTP takes no TCPRoute",
+      "wrong-route-kind: a listener of HTTP takes no a.b/HTTPRoute",
+    ],
   },
   {
     what: "a Secret that is absent",
@@ -257,6 +297,19 @@ it.each([
     said: ['targets-without-match: no Service matches the selector of the target "t"'],
   },
   {
+    what: "a selected Service of which no port says that it speaks MCP",
+    document:
+      "{apiVersion: gwc.dev/v1alpha1, kind: GatewayBackend, metadata: {name: one}, spec: {mcp: {targets: [{name: t, selector: {services: {matchLabels: {a: b}}}}]}}}\n---\n" +
+      "{apiVersion: v1, kind: Service, metadata: {name: s, labels: {a: b}}, spec: {ports: [{name: x, port: 1}, {name: y, port: 2}]}}\n---\n" +
+      route(
+        "r",
+        "parentRefs: [{name: gw}], rules: [{matches: [{path: {value: /r}}], backendRefs: [{group: gwc.dev, kind: GatewayBackend, name: one}]}]",
+      ),
+    said: [
+      'target-without-port: Service "default/s" is selected as an MCP server, but none of its 2 ports says that it speaks MCP',
+    ],
+  },
+  {
     what: "a key set at a backend that is no single server",
     document: policy(
       target("HTTPRoute", "web"),
@@ -285,6 +338,35 @@ it("a reference across namespaces needs a grant of that namespace, by kind and n
   expect(complaintsAbout(elsewhere, using, grant("kind: Service, name: near"))).toEqual(refused);
   expect(complaintsAbout(elsewhere, using, grant("kind: Service, name: far"))).toEqual([]);
   expect(complaintsAbout(elsewhere, using, grant("kind: Service"))).toEqual([]);
+});
+
+it("each expression of a Require is looked at where it stands", () => {
+  const text = `${world}
+---
+apiVersion: gwc.dev/v1alpha1
+kind: GatewayBackend
+metadata: {name: tools}
+spec: {static: {host: tools.example.com, port: 80}}
+---
+apiVersion: gwc.dev/v1alpha1
+kind: GatewayPolicy
+metadata: {name: p}
+spec:
+  ${target("HTTPRoute", "web")}
+  traffic:
+    authorization:
+      action: Require
+      policy:
+        matchExpressions:
+          - request.method == "GET"
+          - request.methodd == "PUT"
+          - jwt.sub == "a"
+`;
+  const last = text.split("\n").length - 2;
+  expect(complaints(checkManifests(text)).map((line) => line.replace(/:.*/, ""))).toEqual([
+    `${last} cel-unknown-field`,
+    `${last + 1} absent-identity`,
+  ]);
 });
 
 it("what refers to a document with mistakes is not reported as well", () => {

@@ -17,15 +17,18 @@ interface Status {
     readonly conditions: readonly Condition[];
   }[];
   readonly parents?: readonly { readonly conditions: readonly Condition[] }[];
-  readonly ancestors?: readonly { readonly conditions: readonly Condition[] }[];
+  readonly ancestors?: readonly {
+    readonly ancestorRef?: { readonly kind: string; readonly name: string };
+    readonly conditions: readonly Condition[];
+  }[];
 }
 
 /** The status of a resource among the world's. */
 function statusOfOne(name: string, ...documents: readonly string[]): Status {
   const checked = checkManifests([world, backend, ...documents].join("\n---\n"));
   if (checked.cluster === undefined) throw new Error("no manifests");
-  const found = statusOf(checked, checked.cluster).find(
-    (each) => `${each.kind} ${each.name}` === name,
+  const found = statusOf(checked, checked.cluster, "2026-02-02T00:00:00Z").find(
+    (each) => `${each.kind} ${each.metadata.name}` === name,
   );
   // The shape that the Gateway API gives statuses.
   return (found?.status ?? {}) as Status;
@@ -56,6 +59,15 @@ it("a Gateway without mistakes is accepted and programmed, and counts its routes
     "ResolvedRefs=True ResolvedRefs",
     "Programmed=True Programmed",
   ]);
+});
+
+it("a listener with a kind that it can't take says so, and takes the others", () => {
+  const { listeners } = statusOfOne(
+    "Gateway g",
+    "{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: g}, spec: {gatewayClassName: gwc, listeners: [{name: a, port: 1, protocol: HTTP, allowedRoutes: {kinds: [{kind: TCPRoute}]}}]}}",
+  );
+  expect(listeners?.[0]).toMatchObject({ supportedKinds: [] });
+  expect(brief(listeners?.[0]?.conditions)).toContain("ResolvedRefs=False InvalidRouteKinds");
 });
 
 it.each([
@@ -119,6 +131,93 @@ it("a policy that acts on nothing says so", () => {
     "Accepted=True Valid",
     "Attached=False NoEffect",
   ]);
+});
+
+const tlsPolicy = (service: string, rest = "wellKnownCACertificates: System"): string =>
+  `{apiVersion: gateway.networking.k8s.io/v1, kind: BackendTLSPolicy, metadata: {name: t}, spec: {targetRefs: [{group: "", kind: Service, name: ${service}}], validation: {hostname: a.test, ${rest}}}}`;
+
+it.each([
+  {
+    what: "is accepted for the Gateway whose traffic it is about",
+    document: tlsPolicy("web"),
+    said: ["Gateway gw", "Accepted=True Accepted", "ResolvedRefs=True ResolvedRefs"],
+  },
+  {
+    what: "without its target is not",
+    document: tlsPolicy("no"),
+    said: ["Service no", "Accepted=False TargetNotFound", "ResolvedRefs=True ResolvedRefs"],
+  },
+  {
+    what: "without its CA bundle is not",
+    document: tlsPolicy("web", 'caCertificateRefs: [{group: "", kind: ConfigMap, name: no}]'),
+    said: [
+      "Gateway gw",
+      "Accepted=False NoValidCACertificate",
+      "ResolvedRefs=False InvalidCACertificateRef",
+    ],
+  },
+  {
+    what: "that lost to an older one says so",
+    document: `${tlsPolicy("web")}\n---\n${tlsPolicy("web").replace("name: t}", "name: s}")}`,
+    said: ["Gateway gw", "Accepted=False Conflicted", "ResolvedRefs=True ResolvedRefs"],
+  },
+])("a BackendTLSPolicy $what", ({ document, said }) => {
+  const [ancestor] = statusOfOne("BackendTLSPolicy t", document).ancestors ?? [];
+  const { kind, name } = ancestor?.ancestorRef ?? {};
+  expect([`${kind} ${name}`, ...brief(ancestor?.conditions)]).toEqual(said);
+});
+
+it("a route with mistakes says so to its parents, and nothing to Gateways of others", () => {
+  const wrong = "parentRefs: [{name: gw}], rules: [{matchess: []}]";
+  expect(brief(statusOfOne("HTTPRoute r", route(wrong)).parents?.[0]?.conditions)).toEqual([
+    "Accepted=False UnsupportedValue",
+    "ResolvedRefs=True ResolvedRefs",
+  ]);
+  const foreign = [
+    "{apiVersion: gateway.networking.k8s.io/v1, kind: GatewayClass, metadata: {name: them}, spec: {controllerName: example.com/them}}",
+    "{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: theirs}, spec: {gatewayClassName: them, listeners: [{name: a, port: 1, protocol: HTTP}]}}",
+  ];
+  const both = statusOfOne(
+    "HTTPRoute r",
+    ...foreign,
+    route(`parentRefs: [{name: theirs}, {name: gw}], ${rules}`),
+  );
+  expect(both.parents).toHaveLength(1);
+  const none = statusOfOne(
+    "HTTPRoute r",
+    ...foreign,
+    route(`parentRefs: [{name: theirs}], ${rules}`),
+  );
+  expect(none).toEqual({});
+});
+
+it("conditions carry the generation, and the time of their last change", () => {
+  const known = (status: string) =>
+    `{type: Accepted, status: "${status}", reason: x, message: x, lastTransitionTime: "2020-01-01T00:00:00Z"}`;
+  const document = (status: string) =>
+    `{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {name: r, generation: 7}, spec: {parentRefs: [{name: gw}], ${rules}}, status: {parents: [{controllerName: gwc.dev/gateway, parentRef: {name: gw}, conditions: [${known(status)}]}]}}`;
+  const first = (status: string) =>
+    statusOfOne("HTTPRoute r", document(status)).parents?.[0]?.conditions[0];
+  expect(first("True")).toMatchObject({
+    observedGeneration: 7,
+    lastTransitionTime: "2020-01-01T00:00:00Z",
+  });
+  expect(first("False")).toMatchObject({ lastTransitionTime: "2026-02-02T00:00:00Z" });
+});
+
+it("a policy of many targets has a summary of the last ones", () => {
+  const services = Array.from(
+    { length: 20 },
+    (_, index) =>
+      `{apiVersion: v1, kind: Service, metadata: {name: s${index}, labels: {a: b}}, spec: {ports: [{port: 80}]}}`,
+  );
+  const { ancestors } = statusOfOne(
+    "GatewayPolicy p",
+    ...services,
+    '{apiVersion: gwc.dev/v1alpha1, kind: GatewayPolicy, metadata: {name: p}, spec: {targetSelectors: [{group: "", kind: Service, matchLabels: {a: b}}], backend: {tcp: {connectTimeout: 1s}}}}',
+  );
+  expect(ancestors).toHaveLength(16);
+  expect(ancestors?.[15]?.ancestorRef?.name).toBe("StatusSummary");
 });
 
 it("a backend with mistakes is not Accepted, and says where", () => {

@@ -30,6 +30,9 @@ const names = [
   "pattern",
   "matchesWhole",
   "names",
+  "isLogged",
+  "log-fields",
+  "logVariables",
 ];
 
 /** A match that takes much of the generated code's own vocabulary. */
@@ -51,7 +54,12 @@ test("a route may have the name of anything in the generated code", async () => 
               authorization: { rules: ['jwt.sub == "alice"'] }
               mcpAuthorization: { rules: ['mcp.tool.name == "echo"'] }
             backends: [{ mcp: { targets: [{ name: one, mcp: { host: "http://127.0.0.1:1/mcp" } }] } }]`;
-  const text = `binds:
+  const text = `
+config:
+  logging:
+    filter: response.code > 100
+    fields: { add: { user: jwt.sub, both: '{"a": [request.path].map(record, record + "x")}' } }
+binds:
   - port: 3000
     listeners:
       - name: web

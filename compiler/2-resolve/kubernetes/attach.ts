@@ -4,7 +4,7 @@ import type { Manifest, ManifestOf, ParentReference, RouteKind } from "../../man
 import type { MessageParams } from "../../messages.ts";
 import { intersectHostnames } from "../hostnames.ts";
 import { type Inventory, titleOf } from "./inventory.ts";
-import { allowsNamespace, type ClusterListener } from "./listeners.ts";
+import { allowsNamespace, type ClusterListener, kindsTaken } from "./listeners.ts";
 import { follow, groupOf, type ReferenceContext } from "./references.ts";
 
 /** A route of any kind. */
@@ -85,7 +85,7 @@ function attachTo(
     {
       reason: `its listeners do not take the kind ${route.kind}`,
       cause: "NotAllowedByListeners",
-      test: (each) => takesKind(each, route),
+      test: ({ spec }) => kindsTaken(spec).includes(route.kind),
     },
     {
       reason: `its listeners do not let in the namespace "${route.namespace}"`,
@@ -134,21 +134,6 @@ function followParent(
     follow({ to: reference, from: route, origin, kinds: ["Gateway", "ListenerSet"] }, context);
   // The map holds a kind's resources under the kind.
   return found as ManifestOf<"Gateway"> | ManifestOf<"ListenerSet"> | undefined;
-}
-
-function takesKind({ spec }: ClusterListener, { kind }: AnyRoute): boolean {
-  const usual: readonly string[] =
-    spec.protocol === "TLS"
-      ? ["TLSRoute"]
-      : spec.protocol === "TCP"
-        ? ["TCPRoute"]
-        : ["HTTPRoute", "GRPCRoute"];
-  const named = spec.allowedRoutes?.kinds ?? [];
-  return (
-    usual.includes(kind) &&
-    (named.length === 0 ||
-      named.some((each) => kindOf(each.group ?? groupOf("HTTPRoute"), each.kind) === kind))
-  );
 }
 
 function letsIn({ spec, owner }: ClusterListener, route: AnyRoute, inventory: Inventory): boolean {

@@ -65,7 +65,7 @@ function readConnection(
   context: PolicyContext,
 ): BackendPolicies | undefined {
   const fields = connectionFields(traffic, part, context.policyIndex);
-  for (const field of fields) noteField(field, context);
+  for (const field of fields) noteField(field, traffic.listener.gateway, context);
   return connectionOf(fields, destination, traffic.listener.gateway, context);
 }
 

@@ -1,15 +1,26 @@
 import { keyOf } from "../../diagnostics.ts";
+import type { Manifest } from "../../manifests.ts";
 import { titleOf } from "./inventory.ts";
 import type { EffectiveField } from "./merge.ts";
 import type { PolicyContext } from "./policies.ts";
 
 /** Remembers who has an effect, and reports who lost to a policy of the same level. */
-export function noteField({ values, conflicts }: EffectiveField, context: PolicyContext): void {
-  for (const { source } of values) context.effective.add(titleOf(source));
+export function noteField(
+  { values, conflicts }: EffectiveField,
+  gateway: Manifest,
+  context: PolicyContext,
+): void {
+  const { effective } = context;
+  const note = (source: Manifest): void => {
+    const known = effective.get(source);
+    if (known === undefined) effective.set(source, new Set([gateway]));
+    else known.add(gateway);
+  };
+  for (const { source } of values) note(source);
   for (const { lost, won } of conflicts) {
     const key = JSON.stringify([lost.origin, won.origin]);
     // Who lost has been told, and need not hear that it has no effect.
-    context.effective.add(titleOf(lost.source));
+    note(lost.source);
     if (context.conflicts.has(key)) continue;
     context.conflicts.add(key);
     const params = {

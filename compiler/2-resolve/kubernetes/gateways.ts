@@ -2,6 +2,7 @@ import { below, keyOf } from "../../diagnostics.ts";
 import type { Manifest, ManifestOf } from "../../manifests.ts";
 import type { GatewayResource, Resource, RouteResource } from "../../resources.ts";
 import { type AnyRoute, type Attachment, attach, parentKey, ROUTE_KINDS } from "./attach.ts";
+import { checkGrace, checkImage, deploymentOf } from "./deployment.ts";
 import { gatewayAccessLogs, gatewayFrontend } from "./frontend.ts";
 import { routeResources } from "./http-routes.ts";
 import { byAge, Inventory, titleOf } from "./inventory.ts";
@@ -10,7 +11,7 @@ import { parametersOf } from "./parameters.ts";
 import type { PolicyContext } from "./policies.ts";
 import { targetPolicies } from "./policy-targets.ts";
 import { preRoutingPolicies } from "./pre-routing.ts";
-import { checkGrace, deploymentOf, logLevels, processSettings, rawAccessLogs } from "./process.ts";
+import { logLevels, processSettings, rawAccessLogs, rawFrontend } from "./process.ts";
 import type { ReferenceContext } from "./references.ts";
 import { sharedRoutes } from "./shared-routes.ts";
 
@@ -47,7 +48,7 @@ export function resolveCluster(
   const context: PolicyContext = {
     ...references,
     policyIndex: targetPolicies(references),
-    effective: new Set(),
+    effective: new Map(),
     secrets: new Map(),
     configMaps: new Map(),
     conflicts: new Set(),
@@ -108,11 +109,12 @@ function gatewayResource(
   };
   const process = processSettings(parameters);
   checkGrace(parameters, process, context.diagnostics);
+  checkImage(parameters, context.diagnostics);
   return {
     kind: "gateway",
     name: manifest.name,
     process,
-    frontend: gatewayFrontend(manifest, context),
+    frontend: gatewayFrontend(manifest, rawFrontend(parameters), context),
     accessLogs: [...rawAccessLogs(parameters), ...gatewayAccessLogs(manifest, context)],
     logLevels: logLevels(parameters),
     deployment: deploymentOf(manifest, parameters, own, mounts),
@@ -163,15 +165,15 @@ function reportWithoutEffect(
   gateways: readonly ManifestOf<"Gateway">[],
 ): void {
   if (gateways.some(({ spec }) => spec === undefined)) return;
-  const targeted = new Set([...policyIndex.values()].flat().map(({ source }) => titleOf(source)));
+  const targeted = new Set([...policyIndex.values()].flat().map(({ source }) => source));
   for (const policy of [...inventory.all("GatewayPolicy"), ...inventory.all("BackendTLSPolicy")]) {
     const title = titleOf(policy);
-    if (policy.spec === undefined || effective.has(title)) continue;
+    if (policy.spec === undefined || effective.has(policy)) continue;
     const isEmpty = !["frontend", "traffic", "backend", "validation"].some((name) =>
       Object.hasOwn(policy.spec ?? {}, name),
     );
     // One whose targets could not be found has been reported.
-    if (!targeted.has(title) && !isEmpty) continue;
+    if (!targeted.has(policy) && !isEmpty) continue;
     diagnostics.report("policy-without-effect", keyOf(below(policy.origin, "spec")), {
       policy: title,
     });

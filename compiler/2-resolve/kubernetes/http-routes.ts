@@ -1,13 +1,6 @@
 import { below, type Origin } from "../../diagnostics.ts";
 import type { HttpRouteMatch, HttpRouteRule, HttpValueMatch, ManifestOf } from "../../manifests.ts";
-import type {
-  BackendConfig,
-  MatchConfig,
-  PolicyConfig,
-  RouteResource,
-  ValueMatchConfig,
-} from "../../resources.ts";
-import { answersAll } from "../policies.ts";
+import type { MatchConfig, RouteResource, ValueMatchConfig } from "../../resources.ts";
 import type { Attachment } from "./attach.ts";
 import { backendConfigs, type WeightedBackend } from "./backend-configs.ts";
 import { backendOf } from "./backends.ts";
@@ -26,7 +19,7 @@ export function routeResources(
     const backends = ruleBackends(route, rule, origin, context);
     const traffic: Traffic = { listener, route, rule, index, backend: backends[0]?.backend };
     checkFilters(rule, origin, context);
-    const policies = routePolicies(traffic, context);
+    const { policies, isAnswered } = routePolicies(traffic, context);
     const own = rules.length === 1 ? "" : `-${rule.name ?? index}`;
     return {
       kind: "route",
@@ -38,29 +31,14 @@ export function routeResources(
       matches: (rule.matches ?? [{}]).map((match, position) =>
         readMatch(match, below(origin, "matches", position)),
       ),
-      ...withoutUnreached(policies, () => backendConfigs(traffic, backends, context)),
+      policies,
+      backends: isAnswered ? [] : backendConfigs(traffic, backends, context),
       origin,
     };
   });
 }
 
-/**
- * A policy that answers by itself, written by someone else than the route's author, takes the place of the backends and
- * of what would act after it.
- */
-function withoutUnreached(
-  policies: readonly PolicyConfig[],
-  backends: () => readonly BackendConfig[],
-): Pick<RouteResource, "policies" | "backends"> {
-  const end = policies.findIndex(
-    (policy) =>
-      answersAll(policy) && policy.origin.resource?.name.startsWith("GatewayPolicy ") === true,
-  );
-  if (end >= 0) return { policies: policies.slice(0, end + 1), backends: [] };
-  return { policies, backends: backends() };
-}
-
-/** A filter that stands twice: only one of them would act. */
+/** A filter that stands twice (Gateway API: only mirrors may). */
 function checkFilters(
   { filters = [] }: HttpRouteRule,
   origin: Origin,
@@ -68,10 +46,12 @@ function checkFilters(
 ): void {
   const seen = new Set<unknown>();
   filters.forEach(({ type }, index) => {
-    if (seen.has(type)) {
-      const what = "several filters of one type in a rule";
-      const at = below(origin, "filters", index);
-      diagnostics.report("not-built-yet", at, { what, field: `"${String(type)}"` });
+    const at = below(origin, "filters", index, "type");
+    if (seen.has(type) && type === "RequestMirror")
+      diagnostics.report("not-built-yet", at, { what: "several mirrors", field: `"${type}"` });
+    else if (seen.has(type)) {
+      const message = `a rule has one filter of type ${String(type)}`;
+      diagnostics.report("broken-rule", at, { message });
     }
     seen.add(type);
   });

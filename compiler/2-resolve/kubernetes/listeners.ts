@@ -1,6 +1,13 @@
+import { GATEWAY_GROUP, kindOf } from "../../1-parse/kubernetes/kinds.ts";
 import { below, type Origin } from "../../diagnostics.ts";
 import type { CertificateFiles } from "../../ir.ts";
-import type { ListenerSpec, ManifestOf, NamespaceRule } from "../../manifests.ts";
+import type {
+  ListenerSpec,
+  ManifestKind,
+  ManifestOf,
+  NamespaceRule,
+  RouteKind,
+} from "../../manifests.ts";
 import type { ListenerResource } from "../../resources.ts";
 import { byAge, type Inventory, titleOf } from "./inventory.ts";
 import { follow, type ReferenceContext } from "./references.ts";
@@ -29,6 +36,7 @@ export function listenersOf(
   return owners.flatMap((owner) =>
     (owner.spec?.listeners ?? []).map((spec, index) => {
       const origin = below(owner.origin, "spec", "listeners", index);
+      checkKinds(spec, origin, context);
       // Listeners of one port share it, wherever they are declared.
       const portOrigin = ports.get(spec.port) ?? below(origin, "port");
       ports.set(spec.port, portOrigin);
@@ -45,6 +53,30 @@ export function listenersOf(
       };
       return { resource, spec, gateway, owner };
     }),
+  );
+}
+
+/** The kinds of routes that a protocol carries (Gateway API). */
+export function kindsOver(protocol: ListenerSpec["protocol"]): readonly RouteKind[] {
+  switch (protocol) {
+    case "TLS":
+      return ["TLSRoute"];
+    case "TCP":
+      return ["TCPRoute"];
+    case "UDP":
+      return [];
+    default:
+      return ["HTTPRoute", "GRPCRoute"];
+  }
+}
+
+/** The kinds of routes that a listener takes: those that it names, of those that its protocol carries. */
+export function kindsTaken({ protocol, allowedRoutes }: ListenerSpec): readonly RouteKind[] {
+  const named = allowedRoutes?.kinds ?? [];
+  const all = kindsOver(protocol);
+  if (named.length === 0) return all;
+  return all.filter((kind) =>
+    named.some((each) => kindOf(each.group ?? GATEWAY_GROUP, each.kind) === kind),
   );
 }
 
@@ -80,6 +112,18 @@ export function checkListenerSets(context: ReferenceContext): void {
     const origin = below(set.origin, "spec", "parentRef");
     follow({ to: parentRef, from: set, origin, kinds: ["Gateway"] }, context);
   }
+}
+
+/** Reports kinds that a listener names and can't take. */
+function checkKinds(spec: ListenerSpec, origin: Origin, { diagnostics }: ReferenceContext): void {
+  const carried: readonly (ManifestKind | undefined)[] = kindsOver(spec.protocol);
+  spec.allowedRoutes?.kinds?.forEach(({ group = GATEWAY_GROUP, kind }, index) => {
+    if (carried.includes(kindOf(group, kind))) return;
+    const at = below(origin, "allowedRoutes", "kinds", index, "kind");
+    const found = group === GATEWAY_GROUP ? kind : `${group}/${kind}`;
+    const params = { found, protocol: spec.protocol, taken: kindsOver(spec.protocol) };
+    diagnostics.report("wrong-route-kind", at, params);
+  });
 }
 
 function attachesTo(

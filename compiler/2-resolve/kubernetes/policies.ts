@@ -4,20 +4,22 @@ import type { BackendReference, Manifest } from "../../manifests.ts";
 import { policies } from "../../policies/index.ts";
 import type { ClusterContext, ClusterForm } from "../../policies/policy.ts";
 import type { PolicyConfig } from "../../resources.ts";
+import { answersAll } from "../policies.ts";
+import { whyIdle } from "./applicable.ts";
 import { effectivePolicy, partPolicy, type Traffic } from "./effective.ts";
 import { noteField } from "./effects.ts";
+import { isConnection } from "./fields.ts";
 import type { EffectiveField, FieldValue } from "./merge.ts";
 import type { PolicyIndex } from "./policy-targets.ts";
 import type { ReferenceContext } from "./references.ts";
 import { secretFiles } from "./secrets.ts";
-import { selects } from "./selectors.ts";
 import { serverOf } from "./servers.ts";
 
 /** What reading policies needs, and what it finds out about them. */
 export interface PolicyContext extends ReferenceContext {
   readonly policyIndex: PolicyIndex;
-  /** The resources one of whose values counts somewhere. */
-  readonly effective: Set<string>;
+  /** The resources one of whose values counts somewhere, and for which Gateways. */
+  readonly effective: Map<Manifest, Set<Manifest>>;
   /** The Secrets that each Gateway's pods mount, by the Gateway's `NAMESPACE/NAME`. */
   readonly secrets: Map<string, Set<string>>;
   /** The ConfigMaps that they mount. */
@@ -26,37 +28,78 @@ export interface PolicyContext extends ReferenceContext {
   readonly conflicts: Set<string>;
 }
 
-/** The policies of traffic in request order, as the standalone file would have them on the route. */
-export function routePolicies(traffic: Traffic, context: PolicyContext): readonly PolicyConfig[] {
-  const isMcp = traffic.backend?.config.kind === "mcp";
+/** The policies of traffic. */
+export interface RoutePolicies {
+  /** In request order, as the standalone file would have them on the route. */
+  readonly policies: readonly PolicyConfig[];
+  /** True when one of them, which is not the route's own, answers: the backends are not reached. */
+  readonly isAnswered: boolean;
+}
+
+/** The policies of traffic as the standalone file would have them on the route. */
+export function routePolicies(traffic: Traffic, context: PolicyContext): RoutePolicies {
+  const { gateway } = traffic.listener;
   const fields = new Map(
     effectivePolicy(traffic, context.policyIndex)
-      // Rules about MCP say nothing about traffic that is none.
-      .filter(({ field }) => isMcp || !field.startsWith("backend.mcp."))
+      .filter((field) => whyIdle(field, traffic) === undefined)
       .map((each) => [each.field, each]),
   );
-  for (const field of fields.values()) noteField(field, context);
-  const parts = isMcp ? partFields(traffic, context) : new Map<string, never>();
-  const { gateway } = traffic.listener;
-  return policies.flatMap(({ kind, cluster }) => {
+  for (const field of fields.values()) {
+    // How backends are reached is read where they are.
+    if (!CLAIMED.has(field.field) && !isConnection(field.field)) noteField(field, gateway, context);
+  }
+  const parts =
+    traffic.backend?.config.kind === "mcp"
+      ? partFields(traffic, context)
+      : new Map<string, never>();
+  const found = policies.flatMap(({ kind, cluster }): readonly ReadPolicy[] => {
     if (cluster === undefined) return [];
     // A policy's own cluster form reads and joins what it has read itself.
     const form = cluster as ClusterForm<unknown>;
-    const config = withParts(
-      form,
-      readField(form, fields.get(form.field), gateway, context),
-      parts,
-      gateway,
-      context,
-    );
-    const held = fields.get(form.field) ?? parts.get(form.field)?.[0]?.field;
-    const value = held?.values.at(-1);
+    const field = fields.get(form.field);
+    const own = readField(form, field, gateway, context);
+    const config = withParts(form, own, parts, gateway, context);
+    const value = (field ?? parts.get(form.field)?.[0]?.field)?.values.at(-1);
     const origin = value?.partOrigins?.[form.part ?? ""] ?? value?.origin;
-    return config === undefined || origin === undefined
-      ? []
-      : [{ kind, config, origin } as PolicyConfig];
+    // A mistake was reported: that it also has no effect goes without saying.
+    if (config === undefined && field !== undefined) noteField(field, gateway, context);
+    if (config === undefined || value === undefined || origin === undefined) return [];
+    // The policy's configuration is what its own form read.
+    return [{ config: { kind, config, origin } as PolicyConfig, source: value.source, field }];
   });
+  const { acting, isAnswered } = reached(found);
+  for (const { field } of acting) if (field !== undefined) noteField(field, gateway, context);
+  return { policies: acting.map(({ config }) => config), isAnswered };
 }
+
+/** A policy that was read, and what says it. */
+interface ReadPolicy {
+  readonly config: PolicyConfig;
+  readonly source: Manifest;
+  /** Undefined when only targets of the backend have it. */
+  readonly field: EffectiveField | undefined;
+}
+
+/**
+ * What a policy that answers by itself leaves over: nothing that was written for other routes too, after an answer of
+ * the route's author only what the author wrote, which is a mistake to be told.
+ */
+function reached(found: readonly ReadPolicy[]): {
+  readonly acting: readonly ReadPolicy[];
+  readonly isAnswered: boolean;
+} {
+  const end = found.findIndex(({ config }) => answersAll(config));
+  const answer = found[end];
+  if (answer === undefined) return { acting: found, isAnswered: false };
+  const isAnswered = answer.source.kind === "GatewayPolicy";
+  const own = found.slice(end + 1).filter(({ source }) => source === answer.source && !isAnswered);
+  return { acting: [...found.slice(0, end + 1), ...own], isAnswered };
+}
+
+/** The fields that policies of a route read. */
+const CLAIMED: ReadonlySet<string> = new Set(
+  policies.flatMap(({ cluster }) => (cluster === undefined ? [] : [cluster.field])),
+);
 
 /** A field that differs for one target of the backend. */
 interface PartField {
@@ -73,7 +116,7 @@ function partFields(
   const found = [...(traffic.backend?.parts ?? [])].flatMap(([target, part]) =>
     partPolicy(traffic, part, context.policyIndex).map((field) => ({ target, field })),
   );
-  for (const { field } of found) noteField(field, context);
+  for (const { field } of found) noteField(field, traffic.listener.gateway, context);
   return Map.groupBy(found, ({ field }) => field.field);
 }
 
@@ -137,10 +180,6 @@ function clusterContext(
     secretFiles: (name, keys, at) =>
       secretFiles({ name, keys, from: source, gateway, origin: at }, context),
     secretsWith: (matchLabels) =>
-      context.inventory
-        .all("Secret")
-        .filter(({ namespace }) => namespace === source.namespace)
-        .filter(({ labels }) => selects({ matchLabels }, labels))
-        .map(({ name }) => name),
+      context.inventory.withLabels("Secret", source.namespace, matchLabels).map(({ name }) => name),
   };
 }

@@ -17,7 +17,7 @@ export function preRoutingPolicies(
   const fields = new Map(
     listenerPolicy(listener, context.policyIndex).map((each) => [each.field, each]),
   );
-  for (const field of fields.values()) noteField(field, context);
+  for (const field of fields.values()) noteField(field, listener.gateway, context);
   return policies.flatMap(({ kind, cluster, scope }) => {
     if (cluster === undefined) return [];
     const field = fields.get(cluster.field.replace("traffic.", PRE_ROUTING));

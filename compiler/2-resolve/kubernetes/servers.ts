@@ -36,7 +36,7 @@ export function serverOf(
   if (found === undefined) return undefined;
   const { address, port } = found;
   const fields = backendOnly(manifest, port, context.policyIndex);
-  for (const field of fields) noteField(field, context);
+  for (const field of fields) noteField(field, gateway, context);
   const serverName =
     manifest.kind === "Service" && !address.startsWith(serviceName(manifest))
       ? serviceName(manifest)
