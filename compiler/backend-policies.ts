@@ -1,6 +1,6 @@
 import type { KeepAliveSettings } from "../runtime/http/connection-settings.ts";
 import type { Origin } from "./diagnostics.ts";
-import type { BackendConnection, ConfiguredFile, MountedFile, Text } from "./ir.ts";
+import type { BackendConnection, MountedFile, Text } from "./ir.ts";
 
 /** How a backend is reached, as configured: each part from the most specific place that has it. */
 export interface BackendPolicies {
@@ -35,7 +35,7 @@ export interface BackendTlsConfig {
 /** `backendAuth`. */
 export type BackendAuthConfig = { readonly origin: Origin } & (
   | { readonly kind: "key"; readonly key: Text }
-  | { readonly kind: "file"; readonly file: MountedFile | ConfiguredFile }
+  | { readonly kind: "file"; readonly file: MountedFile }
   | { readonly kind: "passthrough" }
 );
 

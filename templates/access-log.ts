@@ -62,7 +62,7 @@ export function accessLogModule(
       comment("The access log: which requests have a line, and what it holds."),
     ],
     body: join([...constantsOf(expressions), ...declarations], "\n\n"),
-    declared: ["isLogged", "logFields", "leftOut"],
+    declared: DECLARED,
   });
 }
 
@@ -75,6 +75,13 @@ function returned(test: ExpressionCode, expressions: Expressions): Code {
     );
   `;
 }
+
+/** Names of the module's own, which imports of expressions must not have. */
+const DECLARED: readonly string[] = [
+  ...["isLogged", "logFields", "leftOut", "line", "request", "status", "duration", "record"],
+  ...["response", "mcp", "backend", "env", "jwt", "apiKey", "basicAuth", "extauthz", "extproc"],
+  ...["metadata", "llm"],
+];
 
 const VALUES = "gwc/runtime/telemetry/log-values";
 const EXCHANGE = importedType("gwc/runtime/http/exchange", "Exchange");

@@ -44,7 +44,7 @@ export interface RouteModuleContext {
 export function routeModule(route: RouteNode, context: RouteModuleContext): PrintedModule {
   const { trace, maxBufferSize, listeners } = context;
   const expressions = new Expressions();
-  const variables = new RouteVariables(listeners.flatMap(identitiesOf));
+  const variables = new RouteVariables(listeners.flatMap(establishedBy));
   const scope: ChainScope = {
     phase: "PostRouting",
     trace,
@@ -163,9 +163,18 @@ function allowedOrigins(use: PolicyUse): readonly string[] {
     : [...origins, ...originPatterns.map(({ start, end }) => `${start}*${end}`)];
 }
 
-/** The identities that a listener's policies establish, as expressions call them. */
-function identitiesOf({ preRouting }: ListenerNode): readonly string[] {
-  return (preRouting?.policies ?? []).flatMap(({ kind }) => IDENTITIES[kind] ?? []);
+/** What a listener's policies establish, as expressions call it. */
+function establishedBy({ preRouting }: ListenerNode): readonly string[] {
+  return (preRouting?.policies ?? []).flatMap((use) => {
+    if (use.kind === "transformations") return setsMetadata(use.settings) ? ["metadata"] : [];
+    return IDENTITIES[use.kind] ?? [];
+  });
+}
+
+function setsMetadata({ cases }: PolicySettings["transformations"]): boolean {
+  return cases.some(({ value: { request, response } }) =>
+    [request, response].some((side) => side !== undefined && side.metadata.length > 0),
+  );
 }
 
 const IDENTITIES: Readonly<Partial<Record<PolicyKind, string>>> = {

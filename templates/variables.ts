@@ -11,7 +11,7 @@ export function parameter(variable: string): Code {
 export class RouteVariables {
   readonly #declared = new Set<string>();
   readonly #read = new Set<string>();
-  readonly #established: ReadonlySet<string>;
+  readonly #established: Set<string>;
 
   /** `established`: what the exchange holds of it, because policies of the listener found it out. */
   constructor(established: readonly string[] = []) {
@@ -21,6 +21,11 @@ export class RouteVariables {
   /** From here on the function holds it under its name. */
   declare(variable: string): void {
     this.#declared.add(variable);
+  }
+
+  /** From here on the exchange holds it. */
+  establish(variable: string): void {
+    this.#established.add(variable);
   }
 
   has(variable: string): boolean {
@@ -47,7 +52,9 @@ export class RouteVariables {
 
   /** True when a policy established who the client is. */
   get hasIdentity(): boolean {
-    return this.#declared.size + this.#established.size > 0;
+    return ["jwt", "apiKey", "basicAuth"].some(
+      (identity) => this.#declared.has(identity) || this.#established.has(identity),
+    );
   }
 }
 

@@ -72,7 +72,7 @@ function readTls(value: TlsValue, origin: Origin): BackendTlsConfig {
 
 function readAuth({ key }: AuthValue, origin: Origin): NonNullable<BackendPolicies["auth"]> {
   if (key === undefined) return { kind: "passthrough", origin };
-  if (typeof key === "string" || !("file" in key)) return { kind: "key", key, origin };
+  if (typeof key === "string" || "kind" in key) return { kind: "key", key, origin };
   return { kind: "file", file: { kind: "path", file: key.file }, origin };
 }
 

@@ -11,7 +11,7 @@ export class Names {
   take(...candidates: readonly string[]): string {
     const usable = candidates.map(camelCase).filter((name) => name !== "");
     const safe = (usable.length === 0 ? ["route"] : usable).map((name) =>
-      RESERVED.has(name) ? `${name}Route` : name,
+      RESERVED.has(name.replace(/\d+$/, "")) ? `${name}Route` : name,
     );
     const free = safe.find((name) => !this.#taken.has(name.toLowerCase()));
     const name = free ?? this.#numbered(safe[0] ?? "route");
@@ -56,8 +56,9 @@ const RESERVED = new Set(
     "private protected public return static super switch this throw true try typeof undefined var void while with " +
     "yield destinations exchange jwt mcp request env file path hostname backend upstream pages cors jwtAuth mcpAuthentication oauth " +
     "csrf apiKeys apiKey basicAuth passwords timeout retry mirror upstreams perSecond perMinute perHour perInterval requestChanges responseChanges metadata " +
-    "findToken findApiKey findLogin requestHeaders responseHeaders location target answer isAuthorized mayUse enter notFound startGateway " +
+    "findToken findApiKey findLogin noRetry mayRetry wantsRetry answerBody requestMetadata responseMetadata " +
+    "requestHeaders responseHeaders location target answer isAuthorized mayUse enter notFound startGateway " +
     "isUnder holds queryValue misdirected compilePattern matchesWhole matchesPart file secretFile routeTable onHost " +
-    "exactPath pathPrefix pathPattern toRoute lookUp hostTable valueForHost"
+    "exactPath pathPrefix pathPattern toRoute lookUp hostTable valueForHost isLogged logFields"
   ).split(" "),
 );

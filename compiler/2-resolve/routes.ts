@@ -45,7 +45,11 @@ export function resolveRoute(resource: RouteResource, context: RouteContext): Re
   const route: RouteNode = {
     id: context.names.take(...(resource.ids ?? [name])),
     name,
-    policies: resolvePolicies(policies, routePlace(resource, policies, context), context),
+    policies: resolvePolicies(
+      isServed(resource) ? policies : withoutCalls(policies),
+      routePlace(resource, policies, context),
+      context,
+    ),
     backends: answer === undefined ? backends : [],
     origin,
   };
@@ -188,7 +192,8 @@ function routePlace(
     phase: "PostRouting",
     route: {
       isMcp: resource.backends.some((backend) => backend.kind === "mcp"),
-      policies: [...new Set([...early, ...policies].map(({ kind }) => kind))],
+      policies: policies.map(({ kind }) => kind),
+      early: early.map(({ kind }) => kind),
       prefixes: paths.every(({ kind }) => kind === "prefix")
         ? [...new Set(paths.map(({ value }) => trimmedPrefix(value)))]
         : undefined,
@@ -197,16 +202,27 @@ function routePlace(
 }
 
 /** Several backends are plain HTTP ones, and one of them has a share. */
-function checkShares({ backends }: RouteResource, { diagnostics }: RouteContext): void {
+function checkShares(resource: RouteResource, { diagnostics }: RouteContext): void {
+  const { backends } = resource;
   const [first] = backends;
   if (first === undefined) return;
   const only = backends.length === 1 ? undefined : backends.find(({ kind }) => kind !== "host");
   if (only !== undefined) {
     diagnostics.report("several-backends", keyOf(only.origin), { kind: only.kind });
   }
-  if (backends.every(({ weight }) => weight === 0)) {
+  if (!isServed(resource)) {
     diagnostics.report("no-weight", keyOf(first.origin), {});
   }
+}
+
+/** Whether any backend takes a share of the requests, or none is needed. */
+function isServed({ backends }: RouteResource): boolean {
+  return backends.length === 0 || backends.some(({ weight }) => weight !== 0);
+}
+
+/** Without the policies that act on the call of a backend: there is none. */
+function withoutCalls(policies: readonly PolicyConfig[]): readonly PolicyConfig[] {
+  return policies.filter(({ kind }) => kind !== "timeout" && kind !== "retry");
 }
 
 /** The client's token is put back for all backends of a route or for none. */

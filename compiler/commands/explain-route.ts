@@ -9,7 +9,7 @@ import {
   type RouteExplanation,
   routeNames,
 } from "../explain/route.ts";
-import type { ListenerNode } from "../ir.ts";
+import type { ListenerNode, RouteMatch, ValueMatch } from "../ir.ts";
 import { nearest } from "../nearest.ts";
 import { examine } from "../report/examine.ts";
 import type { Arguments, CommandResult, Surroundings } from "./command.ts";
@@ -23,9 +23,11 @@ export function explainRouteCommand(
   const checked = examine([options.file ?? "."], host, false);
   const found = explainRoute(checked, name, rule);
   if (found.length > 0) return result(found, options.format);
-  const names = routeNames(checked);
-  const near = nearest(name, names) ?? names.slice(0, 5).join(", ");
-  const what = rule === undefined ? `attached route "${name}"` : `rule "${rule}" of "${name}"`;
+  const rules = rule === undefined ? [] : explainRoute(checked, name, undefined);
+  const names = rules.length > 0 ? rules.map((each) => each.rule) : routeNames(checked);
+  const wanted = rules.length > 0 ? (rule ?? "") : name;
+  const near = nearest(wanted, names) ?? [...new Set(names)].slice(0, 5).join(", ");
+  const what = rules.length > 0 ? `rule "${rule}" of "${name}"` : `attached route "${name}"`;
   return usage(`there is no ${what} in ${options.file ?? "."}`, near && `there is ${near}`);
 }
 
@@ -34,23 +36,49 @@ export function explainRequestCommand(
   { operands: [method = "", target = ""], options }: Arguments,
   { host }: Surroundings,
 ): CommandResult {
-  if (!URL.canParse(target)) return usage(`"${target}" is no URL`);
+  if (!URL.canParse(target) || !/^https?:/.test(target))
+    return usage(`"${target}" is no URL`, `write https://${target.replace(/^[a-z]*:?\/\//i, "")}`);
   const checked = examine([options.file ?? "."], host, false);
   if (checked.programs.length === 0)
     return usage(`${options.file ?? "."} has mistakes`, "`gwc check` names them");
   const reached = reachedRoute(checked, method, new URL(target));
   if (reached.kind === "none") return { exitCode: 1, stderr: `${reached.reason}\n` };
   const found = result(explanationsOf(reached.route.origin.path, reached, checked), options.format);
-  return { ...found, ...rerouteNote(reached.listener) };
+  const notes = [...earlierNotes(reached), ...rerouteNote(reached.listener)];
+  const head = options.format === "json" ? "" : `match: ${matchText(reached.match)}\n`;
+  const stdout = `${head}${found.stdout ?? ""}`;
+  return { ...found, stdout, ...(notes.length > 0 && { stderr: `${notes.join("\n")}\n` }) };
 }
 
 /** A request that is changed before its route is chosen may reach another one; only the gateway knows. */
-function rerouteNote({ name, preRouting }: ListenerNode): Pick<CommandResult, "stderr"> {
-  if (!preRouting?.policies.some(({ kind }) => kind === "transformations")) return {};
-  return {
-    stderr: `note: the listener ${name} transforms requests before routing, which may choose another route\n`,
-  };
+function rerouteNote({ name, preRouting }: ListenerNode): readonly string[] {
+  if (!preRouting?.policies.some(({ kind }) => kind === "transformations")) return [];
+  return [
+    `note: the listener ${name} transforms requests before routing, which may choose another route`,
+  ];
 }
+
+/** A request says nothing of its headers here; with some of them it may reach another route. */
+function earlierNotes({ earlier }: Reached): readonly string[] {
+  return earlier
+    .slice(0, 5)
+    .map(({ route, match }) => `note: ${route.name} comes before it, for ${matchText(match)}`);
+}
+
+/** `path prefix /a, method GET, header x: y` */
+function matchText({ path, method, headers, query }: RouteMatch): string {
+  const words = { exact: "path", prefix: "path prefix", regex: "path like" };
+  const value = ({ name, value: each }: ValueMatch): string =>
+    `${name} ${each.kind === "exact" ? "=" : "~"} ${each.value}`;
+  return [
+    `${words[path.kind]} ${path.value}`,
+    ...(method === undefined ? [] : [`method ${method}`]),
+    ...headers.map((each) => `header ${value(each)}`),
+    ...query.map((each) => `query ${value(each)}`),
+  ].join(", ");
+}
+
+type Reached = Extract<ReturnType<typeof reachedRoute>, { kind: "route" }>;
 
 /** `gwc explain out/x/routes/y.ts:30`: where generated code comes from. */
 export function explainLineCommand(
@@ -71,7 +99,7 @@ export function explainLineCommand(
 
 function explanationsOf(
   path: readonly (string | number)[],
-  { route, listener }: Extract<ReturnType<typeof reachedRoute>, { kind: "route" }>,
+  { route, listener }: Reached,
   checked: Checked,
 ): readonly RouteExplanation[] {
   const { resource } = route.origin;
@@ -105,8 +133,22 @@ function fieldText({ field, values, overridden, idle }: ExplainedField): string 
 }
 
 function sourceText({ source, level, at }: ExplainedValue): string {
-  return `${source} (${level})  ${at}`;
+  return `${source} (${LEVEL_WORDS[level] ?? level})  ${at}`;
 }
+
+/** Levels as people call them. */
+const LEVEL_WORDS: Readonly<Record<string, string>> = {
+  gateway: "on the Gateway",
+  listenerSet: "on the ListenerSet",
+  listener: "on the listener",
+  route: "on the route",
+  rule: "on the rule",
+  inline: "in the rule",
+  backend: "on the backend",
+  backendPart: "on this part of the backend",
+  backendOwn: "in the backend",
+  partOwn: "in the target",
+};
 
 function indented(value: unknown): string {
   return stringify(value).trimEnd().replace(/^/gm, "  ");

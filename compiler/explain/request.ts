@@ -11,7 +11,15 @@ import type {
 
 /** The route that a request reaches, or why it reaches none. */
 export type ReachedRoute =
-  | { readonly kind: "route"; readonly route: RouteNode; readonly listener: ListenerNode }
+  | {
+      readonly kind: "route";
+      readonly route: RouteNode;
+      readonly listener: ListenerNode;
+      /** The conditions that it meets. */
+      readonly match: RouteMatch;
+      /** Those of other routes that it would meet before, had it their headers. */
+      readonly earlier: readonly { readonly route: RouteNode; readonly match: RouteMatch }[];
+    }
   | { readonly kind: "none"; readonly reason: string };
 
 /** Which route answers METHOD URL; header conditions count as unmet, because the request has no headers to show. */
@@ -19,7 +27,7 @@ export function reachedRoute({ programs }: Checked, method: string, url: URL): R
   const isTls = url.protocol === "https:";
   const port = url.port === "" ? (isTls ? 443 : 80) : Number(url.port);
   const all = programs.flatMap(({ binds }) => binds);
-  const binds = bindsFor(all, port, url.port !== "");
+  const binds = bindsFor(all, port, url.port !== "", isTls);
   if (binds.length === 0) {
     const passing = programs.flatMap(({ tcp }) => tcp).find((each) => each.port === port);
     if (passing !== undefined) return { kind: "none", reason: passedOn(passing, url.hostname) };
@@ -30,8 +38,8 @@ export function reachedRoute({ programs }: Checked, method: string, url: URL): R
   for (const bind of binds) {
     const listener = bind.listeners.find((each) => covers(each.hostname, hostname));
     if (listener === undefined) continue;
-    const route = routeOf(listener, method, url, hostname);
-    if (route !== undefined) return { kind: "route", route, listener };
+    const found = routeOf(listener, method, url, hostname);
+    if (found !== undefined) return { kind: "route", listener, ...found };
   }
   return { kind: "none", reason: "no route of the listener matches it: 404" };
 }
@@ -46,14 +54,17 @@ function passedOn({ port, listeners }: TcpBindNode, hostname: string): string {
   return `${what}; those to ${hostname} go to the route ${route.name}`;
 }
 
-/** A URL without a port means the usual one, or else any: a load balancer in front may have another. */
+/** A URL without a port means the usual one, or else those of its scheme: a load balancer in front may have another. */
 function bindsFor(
   binds: readonly BindNode[],
   port: number,
   isExplicit: boolean,
+  isTls: boolean,
 ): readonly BindNode[] {
   const exact = binds.filter((bind) => bind.port === port);
-  return exact.length > 0 || isExplicit ? exact : binds;
+  if (exact.length > 0 || isExplicit) return exact;
+  const alike = binds.filter((bind) => (bind.tls !== undefined) === isTls);
+  return alike.length > 0 ? alike : binds;
 }
 
 function routeOf(
@@ -61,11 +72,16 @@ function routeOf(
   method: string,
   url: URL,
   hostname: string,
-): RouteNode | undefined {
+): Omit<Extract<ReachedRoute, { kind: "route" }>, "kind" | "listener"> | undefined {
+  const earlier: { route: RouteNode; match: RouteMatch }[] = [];
   for (const host of table) {
     if (!covers(host.hostname, hostname)) continue;
-    const entry = host.entries.find(({ match }) => matches(match, method, url));
-    if (entry !== undefined) return routes.find(({ id }) => id === entry.route);
+    for (const { match, route: id } of host.entries) {
+      const route = routes.find((each) => each.id === id);
+      if (route === undefined || !matches(match, method, url)) continue;
+      if (match.headers.length === 0) return { route, match, earlier };
+      earlier.push({ route, match });
+    }
   }
   return undefined;
 }
@@ -75,11 +91,11 @@ function covers(pattern: string, hostname: string): boolean {
   return pattern.startsWith("*.") ? hostname.endsWith(pattern.slice(1)) : pattern === hostname;
 }
 
+/** Whether all but the headers is as a match asks. */
 function matches(match: RouteMatch, method: string, url: URL): boolean {
   return (
     (match.method === undefined || match.method === method) &&
     matchesPath(match, url.pathname) &&
-    match.headers.length === 0 &&
     match.query.every((each) => matchesValue(each, url.searchParams.get(each.name)))
   );
 }

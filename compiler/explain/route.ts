@@ -1,13 +1,21 @@
 import { whyIdle } from "../2-resolve/kubernetes/applicable.ts";
-import { effectivePolicy, partPolicy, type Traffic } from "../2-resolve/kubernetes/effective.ts";
+import type { WeightedBackend } from "../2-resolve/kubernetes/backend-configs.ts";
+import {
+  connectionFields,
+  effectivePolicy,
+  partPolicy,
+  type Traffic,
+} from "../2-resolve/kubernetes/effective.ts";
+import { isConnection } from "../2-resolve/kubernetes/fields.ts";
 import type { Cluster } from "../2-resolve/kubernetes/gateways.ts";
 import { titleOf } from "../2-resolve/kubernetes/inventory.ts";
 import type { EffectiveField, FieldValue } from "../2-resolve/kubernetes/merge.ts";
-import { trafficOf } from "../2-resolve/kubernetes/traffic.ts";
+import { type SharedTraffic, trafficOf } from "../2-resolve/kubernetes/traffic.ts";
 import type { Checked } from "../compile.ts";
 import type { Origin } from "../diagnostics.ts";
 import type { ListenerNode, PolicyUse, RouteNode, TcpListenerNode, TcpRouteNode } from "../ir.ts";
-import type { Manifest } from "../manifests.ts";
+import type { Manifest, ManifestOf } from "../manifests.ts";
+import { policies } from "../policies/index.ts";
 import { allRoutes } from "../program-routes.ts";
 import { locate, type SourceFile, valueAt } from "../source.ts";
 
@@ -44,8 +52,8 @@ export interface ExplainedValue {
 }
 
 /**
- * What holds for a route: NAMESPACE/NAME of a route (`default` when it has no namespace), or the name of a
- * standalone file's route; of all its rules, or the one of that name or index. Empty when there is no such route.
+ * What holds for a route: NAMESPACE/NAME of a route, or its name where that is enough, or the name of a standalone
+ * file's route; of all its rules, or the one of that name or index. Empty when there is no such route.
  */
 export function explainRoute(
   checked: Checked,
@@ -60,13 +68,21 @@ export function explainRoute(
       .filter(({ route }) => route.name === name || route.id === name)
       .map(({ route, listener }) => explainNode(route, listener, files));
   }
-  const [namespace, short] = name.includes("/") ? name.split("/") : ["default", name];
-  return EXPLAINED.flatMap(
-    (kind) => cluster.inventory.find(kind, namespace ?? "", short ?? "") ?? [],
-  )
+  return routesNamed(name, cluster)
     .flatMap((route) => trafficOf(cluster, route))
     .filter((each) => rule === undefined || rule === ruleName(each) || rule === String(each.index))
     .map((each) => explainTraffic(each, cluster, files));
+}
+
+/** By NAMESPACE/NAME, or by a name that is in `default` or in one namespace only; of several kinds there may be one each. */
+function routesNamed(name: string, { inventory }: Cluster): readonly ManifestOf<Explained>[] {
+  const [namespace = "", short = ""] = name.includes("/") ? name.split("/") : ["default", name];
+  const found = EXPLAINED.flatMap((kind) => inventory.find(kind, namespace, short) ?? []);
+  if (found.length > 0 || name.includes("/")) return found;
+  const named = EXPLAINED.flatMap((kind): readonly ManifestOf<Explained>[] =>
+    inventory.all(kind),
+  ).filter((each) => each.name === name);
+  return new Set(named.map((each) => each.namespace)).size === 1 ? named : [];
 }
 
 /** The names that `explainRoute` takes. */
@@ -82,6 +98,8 @@ export function routeNames(checked: Checked): readonly string[] {
 /** The kinds of routes that are built. */
 const EXPLAINED = ["HTTPRoute", "TLSRoute", "TCPRoute"] as const;
 
+type Explained = (typeof EXPLAINED)[number];
+
 /** Where a thing stands, as FILE:LINE:COLUMN. */
 export function placeText(origin: Origin, files: readonly SourceFile[]): string {
   const { path, line, column } = locate({ ...origin, part: "key" }, files);
@@ -89,24 +107,17 @@ export function placeText(origin: Origin, files: readonly SourceFile[]): string 
 }
 
 function explainTraffic(
-  traffic: Traffic,
+  traffic: SharedTraffic,
   cluster: Cluster,
   files: readonly SourceFile[],
 ): RouteExplanation {
-  const { listener, route, backend } = traffic;
-  const { policyIndex } = cluster.context;
-  const parts = [...(backend?.parts ?? [])].flatMap(([target, part]) =>
-    partPolicy(traffic, part, policyIndex).map((field) => ({
-      ...field,
-      field: `${field.field} (target ${target})`,
-    })),
-  );
+  const { listener, route, backends } = traffic;
   return {
     route: titleOf(route),
     rule: ruleName(traffic),
     listener: `${listener.spec.name} of ${titleOf(listener.owner)}`,
-    backend: backend?.manifest === undefined ? "none" : titleOf(backend.manifest),
-    fields: [...effectivePolicy(traffic, policyIndex), ...parts].map((field) => {
+    backend: backends.length === 0 ? "none" : backends.map(backendText).join(", "),
+    fields: trafficFields(traffic, cluster).map((field) => {
       const idle = whyIdle(field, traffic);
       return { ...explainField(field, files), ...(idle === undefined ? {} : { idle }) };
     }),
@@ -117,12 +128,59 @@ function ruleName({ rule, index }: Traffic): string {
   return rule.name ?? String(index);
 }
 
+/** `Service "default/web" port 80 (weight 3)`, `GatewayBackend "default/tools" (targets one, two)`. */
+function backendText(
+  { backend: { manifest, port, parts }, weight }: WeightedBackend,
+  _: number,
+  { length }: readonly WeightedBackend[],
+): string {
+  const title = manifest === undefined ? "none" : titleOf(manifest);
+  const targets = parts.size === 0 ? [] : [`targets ${[...parts.keys()].join(", ")}`];
+  const notes = [...targets, ...(length === 1 ? [] : [`weight ${weight}`])].join(", ");
+  return `${title}${port === undefined ? "" : ` port ${port.port}`}${notes === "" ? "" : ` (${notes})`}`;
+}
+
+/** What holds for all of the traffic, in request order, then what differs between backends and between targets. */
+function trafficFields(
+  traffic: SharedTraffic,
+  { context: { policyIndex } }: Cluster,
+): readonly EffectiveField[] {
+  const { backend, backends } = traffic;
+  const own = backends.length < 2 ? [] : backends;
+  const ofAll = effectivePolicy(traffic, policyIndex).filter(
+    ({ field }) => own.length === 0 || !isConnection(field),
+  );
+  const ofBackends = own.flatMap((each) =>
+    connectionFields({ ...traffic, backend: each.backend }, undefined, policyIndex).map((field) =>
+      named(field, `to ${backendText({ ...each, weight: 1 }, 0, [each])}`),
+    ),
+  );
+  const ofTargets = [...(backend?.parts ?? [])].flatMap(([target, part]) =>
+    partPolicy(traffic, part, policyIndex).map((field) => named(field, `target ${target}`)),
+  );
+  const sorted = ofAll.toSorted((a, b) => position(a) - position(b));
+  return [...sorted, ...ofBackends, ...ofTargets];
+}
+
+function named(field: EffectiveField, what: string): EffectiveField {
+  return { ...field, field: `${field.field} (${what})` };
+}
+
+/** Where a field acts: before routing, then in the order of the policies, then on the way to the backend. */
+function position({ field }: EffectiveField): number {
+  const early = field.includes(".PreRouting.");
+  const index = FIELDS.indexOf(early ? field.replace(".PreRouting.", ".") : field);
+  return (early ? 0 : FIELDS.length + 1) + (index < 0 ? FIELDS.length : index);
+}
+
+const FIELDS: readonly string[] = policies.flatMap(({ cluster }) => cluster?.field ?? []);
+
 function explainField(
   { field, values, overridden, conflicts }: EffectiveField,
   files: readonly SourceFile[],
 ): ExplainedField {
   const explained = (each: FieldValue): ExplainedValue => ({
-    value: each.value,
+    value: withoutSecrets(each),
     source: titleOf(each.source),
     level: each.level,
     at: placeText(each.origin, files),
@@ -132,6 +190,19 @@ function explainField(
     values: values.map(explained),
     overridden: [...conflicts.map(({ lost }) => lost), ...overridden].map(explained),
   };
+}
+
+/** Credentials that are written out, against all advice, go no further. */
+const SECRETS: Readonly<Record<string, string>> = {
+  "backend.auth": "key",
+  "traffic.basicAuthentication": "users",
+};
+
+function withoutSecrets({ field, value }: FieldValue): unknown {
+  const name = SECRETS[field.replace(".PreRouting.", ".")];
+  if (name === undefined || typeof value !== "object" || value === null || !(name in value))
+    return value;
+  return { ...value, [name]: "(not shown)" };
 }
 
 /** A standalone file says each policy once: on the listener, for before routing, or on the route. */

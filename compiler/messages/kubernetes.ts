@@ -198,6 +198,18 @@ export const kubernetesMessages = {
     text: ({ what }) => `no ${what} has these labels`,
     explanation: "A selector that selects nothing has no effect.",
   }),
+  "target-without-port": message<{ service: string; ports: number }>({
+    severity: "error",
+    text: ({ service, ports }) =>
+      ports === 0
+        ? `${service} is selected as an MCP server, but has no port`
+        : `${service} is selected as an MCP server, but none of its ${ports} ports says that it speaks MCP`,
+    hint: ({ ports }) =>
+      ports === 0 ? undefined : "set appProtocol: gwc.dev/mcp (or gwc.dev/mcp-sse) on the port",
+    explanation:
+      "A selected Service is reached at its only port, or at those whose `appProtocol` ends in `/mcp` (streamable HTTP) or " +
+      "`/mcp-sse`. Leaving it out would hide its tools without a word.",
+  }),
   "targets-without-match": message<{ target: string }>({
     severity: "error",
     text: ({ target }) => `no Service matches the selector of the target "${target}"`,
@@ -213,6 +225,22 @@ export const kubernetesMessages = {
     explanation:
       "The grace period of a pod has to cover its drain: the time in which load balancers learn that it goes, and in which " +
       "its streams end (`shutdown`).",
+  }),
+  "unknown-directive": message<{ text: string }>({
+    severity: "error",
+    text: ({ text }) => `overlays have no directive \`${text}\``,
+    hint: () => "directives: $patch: delete, $patch: replace, $patch: merge, $retainKeys",
+    explanation:
+      "Overlays are merged as Kubernetes' strategic merge patches are. A key that begins with `$` is a directive of the " +
+      "merge, and one that is not known would stand in the resource, where the API server refuses it.",
+  }),
+  "image-without-repository": message<Record<never, never>>({
+    severity: "error",
+    text: () => "the image has no repository",
+    hint: () => "add repository, or build with --image",
+    explanation:
+      "gwc has no image of its own that runs every gateway: the image is the one that holds the bundle. A registry, tag " +
+      "or digest alone names none, and would have no effect.",
   }),
   "secret-elsewhere": message<{ what: string }>({
     severity: "error",

@@ -106,6 +106,38 @@ export const referenceMessages = {
       "Redirects and direct responses answer by themselves. What comes after them in the request order, and the backend, " +
       "is left out of the gateway.",
   }),
+  "head-only": message<Record<never, never>>({
+    severity: "error",
+    text: () => "whether to try again is decided before the body of an answer is there",
+    hint: () => "read response.code or response.headers",
+    explanation:
+      "An answer is passed on as it arrives. Once a byte of it has reached the client there is no other attempt, so its " +
+      "body can't be waited for.",
+  }),
+  "early-fallback": message<Record<never, never>>({
+    severity: "error",
+    text: () => "what follows this entry never acts: it has no condition",
+    hint: () => "give it a condition, or move it to the end",
+    explanation:
+      "Of conditional entries the first one acts whose condition is true. One without a condition always does, so it is " +
+      "the last.",
+  }),
+  "pseudo-header": message<{
+    name: string;
+    side: "request" | "response";
+    known: readonly string[];
+    isRemoved: boolean;
+  }>({
+    severity: "error",
+    text: ({ name, side, known, isRemoved }) =>
+      isRemoved && known.includes(name)
+        ? `"${name}" can't be removed: every ${side} has one`
+        : `a ${side} has no "${name}"`,
+    hint: ({ known }) => `pseudo headers here are ${known.join(", ")}`,
+    explanation:
+      "Names with a colon are the parts of a request's first line, and the status of an answer (RFC 9113 8.3). Each message " +
+      "has exactly one of each of its own.",
+  }),
   "several-backends": message<{ kind: string }>({
     severity: "error",
     text: ({ kind }) => {
@@ -121,9 +153,11 @@ export const referenceMessages = {
       "a dynamic backend goes where the request says.",
   }),
   "no-weight": message<Record<never, never>>({
-    severity: "error",
-    text: () => "no backend of this route has a weight above zero",
-    explanation: "Every request of the route would fail: no backend takes a share of them.",
+    severity: "warning",
+    text: () => "no backend of this route has a weight above zero: every request is answered 500",
+    hint: () => "give one of them a weight",
+    explanation:
+      "Weights are shares of the requests. Without any there is nobody to pass them on to (Gateway API).",
   }),
   "needs-host-backend": message<{ policy: string }>({
     severity: "error",

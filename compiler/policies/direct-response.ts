@@ -1,82 +1,131 @@
+import type { ConfigValue } from "../1-parse/values.ts";
 import { below, type Origin } from "../diagnostics.ts";
-import type { Text } from "../ir.ts";
-import { integer, notYet, object } from "../schema.ts";
+import type { CompiledExpression, Text } from "../ir.ts";
+import { expression, integer, object, type Schema } from "../schema.ts";
+import {
+  type CaseConfig,
+  type CaseNode,
+  conditionalSchema,
+  readCases,
+  resolveCases,
+} from "./conditions.ts";
+import { type ExpressionConfig, resolveExpression } from "./expressions.ts";
 import { checkHeader, type HeaderField, headerMapSchema, readHeaders } from "./header-fields.ts";
-import type { Policy } from "./policy.ts";
+import type { Policy, ResolveContext } from "./policy.ts";
+
+/** An answer as configured. */
+interface AnswerConfig {
+  readonly status: number;
+  readonly headers: readonly HeaderField[];
+  readonly body: string | ExpressionConfig;
+  readonly origin: Origin;
+}
+
+/** An answer. */
+interface AnswerNode {
+  readonly status: number;
+  /** A flat list, as the answer carries it. */
+  readonly headers: readonly Text[];
+  readonly body: string | CompiledExpression;
+  readonly origin: Origin;
+}
 
 declare module "./policy.ts" {
   interface PolicyConfigs {
-    directResponse: {
-      readonly status: number;
-      readonly headers: readonly HeaderField[];
-      readonly body: string;
-      readonly origin: Origin;
-    };
+    directResponse: { readonly cases: readonly CaseConfig<AnswerConfig>[] };
   }
 }
 
 declare module "../ir.ts" {
   interface PolicySettings {
-    directResponse: {
-      readonly status: number;
-      /** A flat list, as the answer carries it. */
-      readonly headers: readonly Text[];
-      readonly body: string;
-    };
+    directResponse: { readonly cases: readonly CaseNode<AnswerNode>[] };
   }
 }
+
+const answerProperties: Readonly<Record<string, Schema>> = {
+  status: integer("The status.", 200, 599),
+  headers: headerMapSchema("Headers of the answer."),
+  body: {
+    type: "string",
+    minLength: 1,
+    maxLength: 4096,
+    description: "The body; text/plain unless `headers` says otherwise. None when unset.",
+  },
+  bodyExpression: expression(
+    "A CEL expression that gives the body: text, bytes, or anything else as JSON.",
+  ),
+};
 
 /** An answer that the gateway gives by itself. */
 export const directResponse: Policy<"directResponse"> = {
   kind: "directResponse",
-  summary: "answers with a fixed status, headers and body; the route needs no backend",
+  summary: "answers with a status, headers and a body; the route needs no backend",
   scope: ["listener", "route"],
-  answers: () => true,
+  answers: ({ cases }) => cases.some(({ condition }) => condition === undefined),
   schema: object(
     {
-      status: integer("The status.", 200, 599),
-      headers: headerMapSchema("Headers of the answer."),
-      body: {
-        type: "string",
-        minLength: 1,
-        maxLength: 4096,
-        description: "The body; text/plain unless `headers` says otherwise. None when unset.",
-      },
-      bodyExpression: notYet("bodies made by expressions"),
-      conditional: notYet("answers chosen by expressions"),
+      ...answerProperties,
+      conditional: conditionalSchema(answerProperties, {
+        required: ["status"],
+        atMostOneOf: ["body", "bodyExpression"],
+      }),
     },
-    { required: ["status"], description: "Answers by itself. The route needs no backend." },
+    {
+      exactlyOneOf: ["status", "conditional"],
+      atMostOneOf: ["body", "bodyExpression", "conditional"],
+      description: "Answers by itself. The route needs no backend.",
+    },
   ),
   merge: "replace",
-  read: (value, origin) => {
-    const given = value as {
-      readonly status: number;
-      readonly headers?: Readonly<Record<string, Text>>;
-      readonly body?: string;
-    };
-    const headers = readHeaders(given.headers, below(origin, "headers"));
-    return { status: given.status, headers, body: given.body ?? "", origin };
-  },
+  read: (value, origin) => ({ cases: readCases(value, origin, readAnswer) }),
   cluster: {
     field: "traffic.directResponse",
-    read: (value, { origin }) => {
-      const given = value as { readonly status: number; readonly body?: string };
-      return { status: given.status, headers: [], body: given.body ?? "", origin };
-    },
+    read: (value, { origin }) => ({
+      cases: [{ condition: undefined, value: readAnswer(value, origin), origin }],
+    }),
   },
-  resolve: ({ status, headers, body, origin }, context) => {
-    const isSound = headers.map((field) => checkHeader(field, context));
-    if (isSound.includes(false)) return undefined;
-    if (body !== "" && (status === 204 || status === 304)) {
-      context.diagnostics.report("body-not-allowed", below(origin, "body"), { status });
-      return undefined;
-    }
-    const list = headers.flatMap(({ name, value }) => [name.toLowerCase(), value]);
-    const isTyped = body === "" || list.includes("content-type");
-    return {
-      status,
-      headers: isTyped ? list : [...list, "content-type", "text/plain; charset=utf-8"],
-      body,
-    };
+  resolve: ({ cases }, context) => {
+    const resolved = resolveCases(cases, context, (answer) => resolveAnswer(answer, context));
+    return resolved && { cases: resolved };
   },
 };
+
+function readAnswer(value: ConfigValue, origin: Origin): AnswerConfig {
+  const given = value as {
+    readonly status: number;
+    readonly headers?: Readonly<Record<string, Text>>;
+    readonly body?: string;
+    readonly bodyExpression?: string;
+  };
+  const { status, bodyExpression: text } = given;
+  const headers = readHeaders(given.headers, below(origin, "headers"));
+  const body =
+    text === undefined ? (given.body ?? "") : { text, origin: below(origin, "bodyExpression") };
+  return { status, headers, body, origin };
+}
+
+function resolveAnswer(
+  { status, headers, body, origin }: AnswerConfig,
+  context: ResolveContext,
+): AnswerNode | undefined {
+  const isSound = headers.map((field) => checkHeader(field, context));
+  if (isSound.includes(false)) return undefined;
+  if (body !== "" && (status === 204 || status === 304)) {
+    const field = typeof body === "string" ? "body" : "bodyExpression";
+    context.diagnostics.report("body-not-allowed", below(origin, field), { status });
+    return undefined;
+  }
+  const list = headers.flatMap(({ name, value }) => [name.toLowerCase(), value]);
+  const typed = (type: string): readonly Text[] =>
+    list.includes("content-type") ? list : [...list, "content-type", type];
+  if (typeof body === "string") {
+    return { status, headers: body === "" ? list : typed(PLAIN_TEXT), body, origin };
+  }
+  const options = { phase: "request", slot: "value" } as const;
+  const made = resolveExpression(body, options, context.diagnostics);
+  if (made === undefined) return undefined;
+  const isText = ["string", "bytes", "dyn"].includes(made.type);
+  return { status, headers: typed(isText ? PLAIN_TEXT : "application/json"), body: made, origin };
+}
+
+const PLAIN_TEXT = "text/plain; charset=utf-8";

@@ -1,6 +1,8 @@
 import { parseDuration } from "../1-parse/duration.ts";
 import type { ConfigValue } from "../1-parse/values.ts";
-import { duration, integer, list, notYet, object } from "../schema.ts";
+import { below, type Origin } from "../diagnostics.ts";
+import { duration, expression, integer, list, object } from "../schema.ts";
+import { type ExpressionConfig, resolveExpression } from "./expressions.ts";
 import type { Policy, PolicyConfigs } from "./policy.ts";
 
 declare module "./policy.ts" {
@@ -10,6 +12,8 @@ declare module "./policy.ts" {
       /** Milliseconds. */
       readonly backoff: number;
       readonly codes: readonly number[];
+      readonly precondition: ExpressionConfig | undefined;
+      readonly condition: ExpressionConfig | undefined;
     };
   }
 }
@@ -20,6 +24,10 @@ declare module "../ir.ts" {
       readonly attempts: number;
       readonly backoff: number;
       readonly codes: readonly number[];
+      /** Which requests may be sent again; undefined: all. */
+      readonly precondition: CompiledExpression | undefined;
+      /** Which answers are tried again besides those of `codes`. */
+      readonly condition: CompiledExpression | undefined;
     };
   }
 }
@@ -39,27 +47,58 @@ export const retry: Policy<"retry"> = {
         description:
           "Statuses that are tried again; failures to connect, broken answers and timeouts always are.",
       }),
-      precondition: notYet("conditions of retries"),
-      condition: notYet("conditions of retries"),
+      precondition: expression('Which requests may be sent again: `request.method == "GET"`.'),
+      condition: expression(
+        "Which answers are tried again besides those of `codes`, by status and headers.",
+      ),
     },
     { description: "Sends a failed request again." },
   ),
   needs: "host",
   merge: "replace",
   read: readRetry,
-  cluster: { field: "traffic.retry", ruleField: "retry", read: readRetry },
-  resolve: (config) => config,
+  cluster: {
+    field: "traffic.retry",
+    ruleField: "retry",
+    read: (value, { origin }) => readRetry(value, origin),
+  },
+  resolve: (config, context) => {
+    const { precondition, condition } = config;
+    const compile = (each: ExpressionConfig | undefined, phase: "request" | "response") =>
+      each && resolveExpression(each, { phase, slot: "filter" }, context.diagnostics);
+    const before = compile(precondition, "request");
+    const after = compile(condition, "response");
+    const readsBody = after?.reads.some(
+      ([root, member]) => root === "response" && member === "body",
+    );
+    if (condition !== undefined && readsBody === true) {
+      context.diagnostics.report("head-only", condition.origin, {});
+      return undefined;
+    }
+    const isComplete =
+      (precondition === undefined) === (before === undefined) &&
+      (condition === undefined) === (after === undefined);
+    return isComplete ? { ...config, precondition: before, condition: after } : undefined;
+  },
 };
 
-function readRetry(value: ConfigValue): PolicyConfigs["retry"] {
+function readRetry(value: ConfigValue, origin: Origin): PolicyConfigs["retry"] {
   const given = value as {
     readonly attempts?: number;
     readonly backoff?: string;
     readonly codes?: readonly number[];
+    readonly precondition?: string;
+    readonly condition?: string;
+  };
+  const said = (key: "precondition" | "condition"): ExpressionConfig | undefined => {
+    const text = given[key];
+    return text === undefined ? undefined : { text, origin: below(origin, key) };
   };
   return {
     attempts: given.attempts ?? 1,
     backoff: Math.round(parseDuration(given.backoff ?? "0s") ?? 0),
     codes: given.codes ?? [],
+    precondition: said("precondition"),
+    condition: said("condition"),
   };
 }

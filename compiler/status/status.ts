@@ -1,7 +1,6 @@
 import { kindOf } from "../1-parse/kubernetes/kinds.ts";
 import { type Cluster, CONTROLLERS } from "../2-resolve/kubernetes/gateways.ts";
 import { groupOf } from "../2-resolve/kubernetes/references.ts";
-import { selects } from "../2-resolve/kubernetes/selectors.ts";
 import type { Checked } from "../compile.ts";
 import { below } from "../diagnostics.ts";
 import type { Manifest, ManifestKind, ManifestOf } from "../manifests.ts";
@@ -140,9 +139,7 @@ function ancestorsOf(
     const kind = kindOf(selector.group, selector.kind);
     if (kind === undefined) return [];
     return inventory
-      .all(kind)
-      .filter((each) => each.namespace === namespace)
-      .filter((each) => selects({ matchLabels: selector.matchLabels }, each.labels))
+      .withLabels(kind, namespace, selector.matchLabels)
       .map(({ name }) => ({ group: groupOf(kind), kind, namespace, name }));
   });
   return [...byName, ...byLabels];

@@ -1,5 +1,4 @@
 import type { Cluster } from "../2-resolve/kubernetes/gateways.ts";
-import { titleOf } from "../2-resolve/kubernetes/inventory.ts";
 import { groupOf } from "../2-resolve/kubernetes/references.ts";
 import type { Manifest, ManifestOf } from "../manifests.ts";
 import { CONTROLLER, type Condition, fails, holds, type Problem, within } from "./conditions.ts";
@@ -12,7 +11,7 @@ export function tlsPolicyStatus(
   { context }: Cluster,
 ): object {
   const errors = problems.filter(({ isError }) => isError);
-  const gateways = [...(context.effective.get(titleOf(policy)) ?? [])].map(gatewayAncestor);
+  const gateways = [...(context.effective.get(policy) ?? [])].map(gatewayAncestor);
   const targets = (policy.spec?.targetRefs ?? []).map(
     ({ group, kind, name, sectionName }): Ancestor => ({
       ...{ group, kind, namespace: policy.namespace, name },

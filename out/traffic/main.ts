@@ -7,7 +7,9 @@ import type { Exchange, Handled } from "gwc/runtime/http/exchange";
 import { isUnder } from "gwc/runtime/http/path";
 import { notFound } from "gwc/runtime/http/refuse";
 import { isLogged, logFields } from "./access-log.ts";
+import { shopPolicies } from "./listeners/shop-policies.ts";
 import { admin } from "./routes/admin.ts";
+import { beta } from "./routes/beta.ts";
 import { catalogue } from "./routes/catalogue.ts";
 import { feedback } from "./routes/feedback.ts";
 import { maintenance } from "./routes/maintenance.ts";
@@ -18,8 +20,11 @@ import { reports } from "./routes/reports.ts";
 import { search } from "./routes/search.ts";
 
 // gateway.yaml binds[0].listeners[0]
-function shop(exchange: Exchange): Handled {
+function routeShop(exchange: Exchange): Handled {
   const { path } = exchange;
+  if (isUnder(path, "/catalogue") && exchange.header("x-release") === "beta") {
+    return enter(exchange, "shop", "beta", beta);
+  }
   if (isUnder(path, "/catalogue")) return enter(exchange, "shop", "catalogue", catalogue);
   if (isUnder(path, "/feedback") && exchange.method === "POST") {
     return enter(exchange, "shop", "feedback", feedback);
@@ -32,6 +37,11 @@ function shop(exchange: Exchange): Handled {
   if (isUnder(path, "/admin")) return enter(exchange, "shop", "admin", admin);
   if (isUnder(path, "/shop")) return enter(exchange, "shop", "old-shop", oldShop);
   return notFound(exchange);
+}
+
+// gateway.yaml binds[0].listeners[0]
+function shop(exchange: Exchange): Handled {
+  return shopPolicies(exchange, routeShop);
 }
 
 // gateway.yaml binds[0].port

@@ -7,6 +7,7 @@ import type { UpstreamFailure, UpstreamHandler, UpstreamRequest } from "../http/
 export class Relay implements UpstreamHandler {
   readonly #exchange: Exchange;
   #request: UpstreamRequest | undefined;
+  #unwanted = 0;
 
   constructor(exchange: Exchange) {
     this.#exchange = exchange;
@@ -27,6 +28,7 @@ export class Relay implements UpstreamHandler {
   }
 
   onData(chunk: Buffer): boolean {
+    if (this.#exchange.isOver) return this.#drop(chunk);
     if (this.#exchange.write(chunk)) return true;
     this.#exchange.onDrain(() => this.#request?.resume());
     return false;
@@ -50,7 +52,17 @@ export class Relay implements UpstreamHandler {
       failure.isForbidden === true ? forbidden : refusals[failure.kind];
     refuse(exchange, status, reason, message);
   }
+
+  /** The client has another answer already. */
+  #drop(chunk: Buffer): true {
+    this.#unwanted += chunk.length;
+    if (this.#unwanted > maxUnwanted) this.#request?.abort();
+    return true;
+  }
 }
+
+/** Bytes of an answer that nobody wants which are read all the same: its connection can then be kept. */
+const maxUnwanted = 65_536;
 
 /** What the client is told when there is no answer. */
 const refusals = {

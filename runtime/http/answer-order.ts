@@ -20,6 +20,8 @@ export class RequestTurns {
 
   /** Calls `serve` when the answers to the requests ahead are out; never when the connection ends with one of them. */
   take(socket: Socket, answer: ServerResponse, serve: () => void): void {
+    // The connection has had its last answer; what comes while it closes would never get one.
+    if (socket.writableEnded) return;
     // Node gives the connection to one answer after the other.
     if (answer.socket !== null) {
       serve();

@@ -1,31 +1,11 @@
-import type { ResponseVariables } from "../cel/variables.ts";
 import type { AnswerSink } from "./answer-sink.ts";
+import { AnswerVariables } from "./answer-variables.ts";
 import { decodeBody } from "./content-coding.ts";
 import type { Exchange } from "./exchange.ts";
 import { fieldValue } from "./field-value.ts";
 import { HeaderEdits } from "./header-edits.ts";
-import { headerMap, headerValue } from "./header-list.ts";
 import { bodyBytes, type ResponseTransform } from "./message-changes.ts";
-
-/** An answer as expressions see it. */
-class Answer implements ResponseVariables {
-  readonly status: number;
-  readonly headers: readonly string[];
-  bufferedBody: Uint8Array | undefined;
-
-  constructor(status: number, headers: readonly string[]) {
-    this.status = status;
-    this.headers = headers;
-  }
-
-  header(name: string): string | undefined {
-    return headerValue(this.headers, name);
-  }
-
-  headerMap(): ReadonlyMap<string, string> {
-    return headerMap(this.headers);
-  }
-}
+import { replacedHeaders } from "./replaced-headers.ts";
 
 /** Changes heads; the body passes, or another one is sent. */
 export class HeadFilter implements AnswerSink {
@@ -42,12 +22,20 @@ export class HeadFilter implements AnswerSink {
   }
 
   respond(status: number, headers: readonly string[], body: string | Uint8Array): void {
-    const changed = changedAnswer(this.#exchange, new Answer(status, headers), this.#transform);
+    const changed = changedAnswer(
+      this.#exchange,
+      new AnswerVariables(status, headers),
+      this.#transform,
+    );
     this.#next.respond(changed.status, changed.headers, changed.body ?? body);
   }
 
   respondHead(status: number, headers: readonly string[], length: number | undefined): void {
-    const changed = changedAnswer(this.#exchange, new Answer(status, headers), this.#transform);
+    const changed = changedAnswer(
+      this.#exchange,
+      new AnswerVariables(status, headers),
+      this.#transform,
+    );
     if (changed.body === undefined) {
       this.#next.respondHead(changed.status, changed.headers, length);
       return;
@@ -71,7 +59,7 @@ export class WholeFilter implements AnswerSink {
   readonly #next: AnswerSink;
   readonly #transform: ResponseTransform;
   readonly #limit: number;
-  #head: Answer | undefined;
+  #head: AnswerVariables | undefined;
   #chunks: Buffer[] = [];
   #size = 0;
 
@@ -89,7 +77,7 @@ export class WholeFilter implements AnswerSink {
   }
 
   respondHead(status: number, headers: readonly string[], length: number | undefined): void {
-    this.#head = new Answer(status, headers);
+    this.#head = new AnswerVariables(status, headers);
     if (length !== undefined && length > this.#limit) this.#refuse("answer too large to change");
   }
 
@@ -109,7 +97,7 @@ export class WholeFilter implements AnswerSink {
     void this.#finish(head, body).catch(() => this.#exchange.abort());
   }
 
-  async #finish(head: Answer, body: Buffer): Promise<void> {
+  async #finish(head: AnswerVariables, body: Buffer): Promise<void> {
     const content = await decodeBody(body, head.header("content-encoding"), this.#limit);
     if (typeof content === "string") {
       this.#refuse(`answer can't be decoded: ${content}`);
@@ -135,10 +123,11 @@ export class WholeFilter implements AnswerSink {
 /** The answer with the changes made; no body: the one there is. */
 function changedAnswer(
   { asSent }: Exchange,
-  answer: Answer,
+  answer: AnswerVariables,
   transform: ResponseTransform,
 ): { status: number; headers: readonly string[]; body: Uint8Array | undefined } {
   const changes = transform(answer);
+  const replaced = changes.replace === undefined ? undefined : replacedHeaders(changes.replace);
   const edits = new HeaderEdits();
   for (const [name, value] of changes.add) {
     const text = fieldValue(value);
@@ -155,7 +144,7 @@ function changedAnswer(
   const hasBody = asSent.method !== "HEAD" && status !== 204 && status !== 304;
   const body = hasBody && "body" in changes ? bodyBytes(changes.body) : undefined;
   if (body !== undefined) edits.remove("content-encoding");
-  return { status, headers: edits.apply(answer.headers), body };
+  return { status, headers: edits.apply(replaced ?? answer.headers), body };
 }
 
 function statusValue(value: unknown): number | undefined {

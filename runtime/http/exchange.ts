@@ -41,6 +41,8 @@ export interface Exchange extends RequestVariables {
   setRequestHeader(name: string, value: string): void;
   /** Adds a request header; those of the same name stay. */
   addRequestHeader(name: string, value: string): void;
+  /** These headers stand in the place of all but Host. */
+  replaceRequestHeaders(headers: readonly string[]): void;
   /** Removes every request header of that name (lower case). */
   removeRequestHeader(name: string): void;
 

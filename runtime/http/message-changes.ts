@@ -3,6 +3,8 @@ import type { ResponseVariables } from "../cel/variables.ts";
 
 /** What becomes of a message. Values are the ones of expressions: undefined is a failure. */
 export interface MessageChanges {
+  /** A map of headers that stands in the place of all there are; a failure changes nothing. Comes before the others. */
+  readonly replace?: unknown;
   /** Stand beside the headers of their name (lower case); one that fails is left out. */
   readonly add: readonly HeaderValue[];
   /** Replace the headers of their name; one that fails removes them. */

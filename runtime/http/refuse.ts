@@ -29,6 +29,11 @@ export function notFound(exchange: Exchange): void {
   refuse(exchange, 404, "NotFound", "not found");
 }
 
+/** The route has no backend that takes a share of its requests (Gateway API: 500). */
+export function noBackend(exchange: Exchange): void {
+  refuse(exchange, 500, "NoHealthyBackend", "no backend");
+}
+
 /**
  * The request names a host of another listener than its TLS connection (RFC 9110 7.4): what that listener asks of its
  * connections was not asked of this one.

@@ -1,4 +1,5 @@
-import type { RequestVariables } from "../cel/variables.ts";
+import type { ClientCertificate, RequestVariables } from "../cel/variables.ts";
+import { clientCertificate } from "./client-certificate.ts";
 import { type HeaderList, headerMap, headerValue, withoutHeader } from "./header-list.ts";
 import { endToEnd } from "./hop-by-hop.ts";
 import type { RequestFacts } from "./request-check.ts";
@@ -93,6 +94,10 @@ export class RequestHead implements RequestVariables {
     return this.request.socket.remotePort ?? 0;
   }
 
+  get clientCertificate(): ClientCertificate | undefined {
+    return clientCertificate(this.request.socket);
+  }
+
   get requestHeaders(): HeaderList {
     return this.#requestHeaders;
   }
@@ -113,6 +118,11 @@ export class RequestHead implements RequestVariables {
 
   addRequestHeader(name: string, value: string): void {
     this.#requestHeaders = [...this.#requestHeaders, name, value];
+  }
+
+  replaceRequestHeaders(headers: HeaderList): void {
+    const host = this.header("host");
+    this.#requestHeaders = host === undefined ? headers : ["host", host, ...headers];
   }
 
   removeRequestHeader(name: string): void {

@@ -26,13 +26,13 @@ export class HttpServer implements PortServer {
   readonly #port: RequestPort;
   readonly #server: Server | TlsServer;
   readonly #http2: Http2Connections;
-  readonly #errors = new ClientErrors();
-  readonly #turns = new RequestTurns((socket) => this.#errors.isRefused(socket));
   /** Plain connections that have said nothing yet. */
   readonly #silent: Set<Socket> = new Set();
   /** Connections that have left HTTP, or ask to. */
   readonly #upgraded: Set<Socket> = new Set();
   readonly #aged = new AgedConnections();
+  readonly #errors = new ClientErrors();
+  readonly #turns = new RequestTurns((socket) => this.#errors.isRefused(socket));
   #certificates: Certificates | undefined;
   #isClosing = false;
 
@@ -184,8 +184,10 @@ export class HttpServer implements PortServer {
   }
 
   #serveHttp1(request: IncomingMessage, response: ServerResponse, framing: Framing): void {
-    this.#aged.begin(request, response);
-    this.#turns.take(request.socket, response, () => this.#serve(request, response, framing));
+    this.#turns.take(request.socket, response, () => {
+      this.#aged.begin(request, response);
+      this.#serve(request, response, framing);
+    });
   }
 
   /** Tells with codes only: messages of parsers may quote what was sent. */

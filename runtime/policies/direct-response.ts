@@ -1,10 +1,15 @@
 import type { Exchange } from "../http/exchange.ts";
+import { bodyBytes } from "../http/message-changes.ts";
 
-/** An answer that is known when the gateway starts. */
-export interface DirectResponse {
+/** The head of an answer that is known when the gateway starts. */
+export interface AnswerHead {
   readonly status: number;
   /** A flat list. */
   readonly headers: readonly string[];
+}
+
+/** An answer that is known when the gateway starts. */
+export interface DirectResponse extends AnswerHead {
   /** Empty: none. */
   readonly body: string;
 }
@@ -13,4 +18,10 @@ export interface DirectResponse {
 export function respondDirectly(exchange: Exchange, answer: DirectResponse): void {
   exchange.record.reason = "DirectResponse";
   exchange.respond(answer.status, answer.headers, answer.body);
+}
+
+/** Answers the request with a body that an expression made; a failure is an empty one. */
+export function respondWith(exchange: Exchange, answer: AnswerHead, body: unknown): void {
+  exchange.record.reason = "DirectResponse";
+  exchange.respond(answer.status, answer.headers, bodyBytes(body));
 }

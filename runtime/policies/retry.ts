@@ -1,5 +1,7 @@
 import { callOf } from "../backends/host.ts";
 import { Relay } from "../backends/relay.ts";
+import type { ResponseVariables } from "../cel/variables.ts";
+import { AnswerVariables } from "../http/answer-variables.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { ReplayBody } from "../http/replay-body.ts";
 import type {
@@ -24,6 +26,9 @@ export interface RetrySettings {
   readonly attemptTimeout: number | undefined;
 }
 
+/** Whether an answer is thrown away for its head, while attempts are left. */
+export type RetryTest = (response: ResponseVariables) => boolean;
+
 /** Bytes of a request body that are kept for another attempt; a longer body is sent once. */
 const keptBody = 65_536;
 
@@ -35,15 +40,17 @@ export function forwardRetrying(
   exchange: Exchange,
   upstream: Upstream,
   settings: RetrySettings,
+  isWanted?: RetryTest,
 ): void {
   exchange.record.upstream = upstream.name;
   exchange.removeRequestHeader("x-retry-attempt");
-  new Attempts(exchange, upstream, settings).start();
+  new Attempts(exchange, upstream, settings, isWanted).start();
 }
 
 /** The attempts of one request. */
 class Attempts {
   readonly settings: RetrySettings;
+  readonly #isWanted: RetryTest | undefined;
   readonly #exchange: Exchange;
   readonly #upstream: Upstream;
   readonly #body: ReplayBody | undefined;
@@ -53,13 +60,19 @@ class Attempts {
   #deadline: NodeJS.Timeout | undefined;
   #pause: NodeJS.Timeout | undefined;
 
-  constructor(exchange: Exchange, upstream: Upstream, settings: RetrySettings) {
+  constructor(
+    exchange: Exchange,
+    upstream: Upstream,
+    settings: RetrySettings,
+    isWanted: RetryTest | undefined,
+  ) {
     this.settings = settings;
+    this.#isWanted = isWanted;
     this.#exchange = exchange;
     this.#upstream = upstream;
     this.#relay = new Relay(exchange);
     const { body } = exchange;
-    if (body !== null && "flow" in body) {
+    if (settings.attempts > 0 && body !== null && "flow" in body) {
       this.#body = new ReplayBody(body, keptBody);
     }
   }
@@ -74,6 +87,13 @@ class Attempts {
       this.#current?.drop();
     });
     this.#send();
+  }
+
+  /** Whether an answer is to be thrown away for another one. */
+  rejects(status: number, headers: readonly string[]): boolean {
+    if (!this.hasAnother) return false;
+    if (this.settings.codes.has(status)) return true;
+    return this.#isWanted?.(new AnswerVariables(status, headers)) === true;
   }
 
   /** Whether an attempt that failed is followed by another one. */
@@ -161,7 +181,7 @@ class Attempt implements UpstreamHandler {
 
   onHead(status: number, headers: readonly string[]): void {
     const attempts = this.#attempts;
-    if (attempts.settings.codes.has(status) && attempts.hasAnother) {
+    if (attempts.rejects(status, headers)) {
       this.drop();
       attempts.again();
       return;

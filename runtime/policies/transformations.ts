@@ -1,7 +1,10 @@
+import { toJson } from "../cel/json.ts";
+import type { JsonObject } from "../cel/variables.ts";
 import { HeadFilter, WholeFilter } from "../http/changed-answer.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { fieldValue } from "../http/field-value.ts";
 import { bodyBytes, type RequestChanges, type ResponseTransform } from "../http/message-changes.ts";
+import { replacedHeaders } from "../http/replaced-headers.ts";
 import { isHost } from "../http/request-check.ts";
 import type { RequestLineChanges } from "../http/request-line.ts";
 import { targetValue } from "../http/target-value.ts";
@@ -27,7 +30,9 @@ export function transformBeforeRouting(exchange: Exchange, changes: RequestChang
   exchange.bufferedBody = body;
 }
 
-function changeHeaders(exchange: Exchange, { add, set, remove }: RequestChanges): void {
+function changeHeaders(exchange: Exchange, { replace, add, set, remove }: RequestChanges): void {
+  const replaced = replace === undefined ? undefined : replacedHeaders(replace);
+  if (replaced !== undefined) exchange.replaceRequestHeaders(replaced);
   for (const [name, value] of add) {
     const text = fieldValue(value);
     if (text !== undefined) exchange.addRequestHeader(name, text);
@@ -62,6 +67,16 @@ function isAuthority(value: unknown): value is string {
 function replaceBody(exchange: Exchange, body: Uint8Array): void {
   exchange.removeRequestHeader("content-encoding");
   exchange.setRequestBody(body);
+}
+
+/** Adds values to what later expressions read as `metadata`; undefined ones, failures, are left out. */
+export function addMetadata({ established }: Exchange, values: JsonObject): void {
+  const added: Record<string, unknown> = Object.assign(Object.create(null), established.metadata);
+  for (const [name, value] of Object.entries(values)) {
+    const text = toJson(value);
+    if (text !== undefined) added[name] = JSON.parse(text);
+  }
+  established.metadata = added;
 }
 
 /** Changes the head of whatever answer this exchange gets; its body may be replaced, and is not read. */

@@ -1,10 +1,4 @@
-import type {
-  BackendConnection,
-  BackendTlsNode,
-  ConfiguredFile,
-  MountedFile,
-  Text,
-} from "../../compiler/ir.ts";
+import type { BackendConnection, BackendTlsNode, MountedFile, Text } from "../../compiler/ir.ts";
 import { type Code, code, imported, literal, type Printable } from "../code.ts";
 
 /** The connections to an upstream. */
@@ -73,10 +67,10 @@ export function tlsSettings({
 }
 
 /** What stands in a file is followed: it changes when the mounted Secret does. */
-function credential(value: Text | MountedFile | ConfiguredFile): Printable {
+function credential(value: Text | MountedFile): Printable {
   if (typeof value === "string" || value.kind === "late") return value;
   const open = imported("gwc/runtime/http/credential-file", "credentialFile");
-  return code`${open}(${path(value.kind === "path" ? value.file : value)})`;
+  return code`${open}(${path(value)})`;
 }
 
 const LATE = "gwc/runtime/gateway/late";
@@ -84,6 +78,7 @@ const OPEN = {
   late: imported(LATE, "file"),
   secret: imported(LATE, "secretFile"),
   configMap: imported(LATE, "configMapFile"),
+  path: imported(LATE, "file"),
 };
 
 function path(file: Text | MountedFile): Code;

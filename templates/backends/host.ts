@@ -6,14 +6,17 @@ import { openUpstream, passthrough } from "./connection.ts";
 
 const WEIGHTED = "gwc/runtime/backends/weighted";
 
-/** Plain HTTP upstreams: the request is passed on as it is by then, to one of them by weight. */
+/** Plain HTTP upstreams: the request is passed on as it is by then, to one of them by weight; without any weight it is refused. */
 export function hostBackend(
   backends: readonly HostBackend[],
   forward: ((upstream: Code) => Code) | undefined,
   trace: Trace,
 ): BackendCode {
   const [only, ...others] = backends.filter(({ weight }) => weight > 0);
-  if (only === undefined) throw new Error("no backend has a weight");
+  if (only === undefined) {
+    const step = code`return ${imported("gwc/runtime/http/refuse", "noBackend")}(exchange);`;
+    return { ...NOTHING, declarations: [], step: [step] };
+  }
   const pass = forward ?? plainForward;
   const token = passthrough(backends.map(({ connection }) => connection));
   if (others.length === 0) {

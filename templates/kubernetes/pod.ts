@@ -1,7 +1,7 @@
 import type { DeploymentNode, Json, Program } from "../../compiler/ir.ts";
-import { resourceName, selectorLabels } from "./names.ts";
+import { selectorLabels } from "./names.ts";
 import type { ClusterSettings } from "./resources.ts";
-import { strategicMerge } from "./strategic-merge.ts";
+import { isObject } from "./strategic-merge.ts";
 
 /** Seconds between the drain's last deadline and the kubelet's kill. */
 const KILL_MARGIN = 5;
@@ -25,7 +25,7 @@ export function podTemplate(
   const stats = portOf(addresses.stats);
   const isPacked = image === undefined;
   const spec: Json = {
-    serviceAccountName: resourceName(deployment),
+    serviceAccountName: deployment.name,
     automountServiceAccountToken: false,
     terminationGracePeriodSeconds: Math.ceil(drain.max / 1000) + KILL_MARGIN,
     securityContext: {
@@ -45,7 +45,7 @@ export function podTemplate(
             { name: "bundle", emptyDir: {} },
             {
               name: "packed",
-              configMap: { name: `${resourceName(deployment)}-bundle` },
+              configMap: { name: `${deployment.name}-bundle` },
             },
           ]
         : []),
@@ -96,7 +96,10 @@ function gatewayContainer(
   const { addresses, drain } = process;
   const probe = { httpGet: { path: "/healthz/ready", port: portOf(addresses.readiness) } };
   const grace = Math.ceil(drain.max / 1000) + KILL_MARGIN;
-  const usual: Json = [
+  const usual: readonly Json[] = [
+    // What expressions read as env.podName and env.namespace.
+    { name: "POD_NAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
+    { name: "NAMESPACE", valueFrom: { fieldRef: { fieldPath: "metadata.namespace" } } },
     { name: "CONNECTION_MIN_TERMINATION_DEADLINE", value: `${drain.min / 1000}s` },
     { name: "TERMINATION_GRACE_PERIOD_SECONDS", value: String(grace) },
   ];
@@ -106,7 +109,7 @@ function gatewayContainer(
     image: image ?? NODE_IMAGE,
     ...(pullPolicy ? { imagePullPolicy: pullPolicy } : {}),
     ...(image === undefined ? { command: ["node", "/bundle/gateway.mjs"] } : {}),
-    env: strategicMerge(usual, deployment.env, "env") ?? usual,
+    env: withOverrides([...usual, ...sessionKey(binds, deployment)], deployment.env),
     ports: [
       ...[...binds, ...tcp].map(({ port }) => ({ name: `listener-${port}`, containerPort: port })),
       { name: "metrics", containerPort: portOf(addresses.stats) },
@@ -159,6 +162,31 @@ function volumeNames(
     taken.add(volume);
     return [name, volume];
   });
+}
+
+/**
+ * MCP sessions survive a change of the pod when all of them have one key. It is no part of the output: whoever runs
+ * several pods makes the Secret, and without it each pod has a key of its own.
+ */
+function sessionKey(binds: Program["binds"], { name }: DeploymentNode): readonly Json[] {
+  const routes = binds.flatMap(({ listeners }) => listeners.flatMap((each) => each.routes));
+  if (!routes.some(({ backends }) => backends.some(({ kind }) => kind === "mcp"))) return [];
+  const secret = { name: `${name}-session-key`, key: "key", optional: true };
+  return [{ name: "SESSION_KEY", valueFrom: { secretKeyRef: secret } }];
+}
+
+/** A variable of the parameters takes the place of the usual one of its name, whole. */
+function withOverrides(usual: readonly Json[], own: readonly Json[]): readonly Json[] {
+  const all = new Map([...usual, ...own].map((each) => [nameOf(each), each]));
+  return [...all.values()].filter((each) => !isDeleted(each));
+}
+
+function nameOf(variable: Json): Json | undefined {
+  return isObject(variable) ? variable.name : undefined;
+}
+
+function isDeleted(variable: Json): boolean {
+  return isObject(variable) && variable.$patch === "delete";
 }
 
 function portOf(address: string): number {

@@ -1,5 +1,5 @@
 import type { DeploymentNode, Json, OverlaidResource, Program } from "../../compiler/ir.ts";
-import { resourceName, selectorLabels } from "./names.ts";
+import { selectorLabels } from "./names.ts";
 import { podTemplate } from "./pod.ts";
 import { strategicMerge } from "./strategic-merge.ts";
 
@@ -64,7 +64,7 @@ export function clusterResources(
         scaleTargetRef: {
           apiVersion: "apps/v1",
           kind: "Deployment",
-          name: resourceName(deployment),
+          name: deployment.name,
         },
       },
     }),
@@ -75,7 +75,7 @@ export function clusterResources(
 /** The metadata of everything that is generated. */
 function metadata(deployment: DeploymentNode): { readonly [key: string]: Json } {
   return {
-    name: resourceName(deployment),
+    name: deployment.name,
     namespace: deployment.namespace,
     labels: {
       ...selectorLabels(deployment),
@@ -108,7 +108,7 @@ function bundleMap(deployment: DeploymentNode, { bundle }: ClusterSettings): Jso
   return {
     apiVersion: "v1",
     kind: "ConfigMap",
-    metadata: { ...metadata(deployment), name: `${resourceName(deployment)}-bundle` },
+    metadata: { ...metadata(deployment), name: `${deployment.name}-bundle` },
     binaryData: { "gateway.mjs.gz": bundle },
   };
 }

@@ -1,6 +1,7 @@
 import type { Json } from "../../compiler/ir.ts";
 
-type JsonObject = { readonly [key: string]: Json | undefined };
+/** A JSON object. */
+export type JsonObject = { readonly [key: string]: Json | undefined };
 
 /**
  * The field that tells a list's items apart, by the list's name (Kubernetes API, `patchMergeKey`). Other lists are
@@ -20,6 +21,8 @@ const MERGE_KEYS: Readonly<Record<string, readonly string[]>> = {
   topologySpreadConstraints: ["topologyKey"],
   ownerReferences: ["uid"],
   conditions: ["type"],
+  resourceClaims: ["name"],
+  schedulingGates: ["name"],
 };
 
 /**
@@ -30,10 +33,30 @@ const MERGE_KEYS: Readonly<Record<string, readonly string[]>> = {
 export function strategicMerge(base: Json | undefined, patch: Json, name = ""): Json | undefined {
   if (Array.isArray(patch)) return mergeList(Array.isArray(base) ? base : [], patch, name);
   if (!isObject(patch)) return patch;
-  const { $patch: directive, ...rest } = patch;
+  const { $patch: directive, $retainKeys: retained, ...rest } = patch;
   if (directive === "delete") return undefined;
-  if (directive === "replace" || !isObject(base)) return mergeObject({}, rest);
-  return mergeObject(base, rest);
+  const isReplaced = directive === "replace" || !isObject(base);
+  const merged = mergeObject(isReplaced ? {} : withoutItems(base, rest), withoutDirectives(rest));
+  if (!Array.isArray(retained)) return merged;
+  return Object.fromEntries(Object.entries(merged).filter(([key]) => retained.includes(key)));
+}
+
+const DELETED_ITEMS = "$deleteFromPrimitiveList/";
+
+/** Without the items of lists of scalars that the patch takes out. */
+function withoutItems(base: JsonObject, patch: JsonObject): JsonObject {
+  const lists = Object.entries(patch).flatMap(([key, items]) => {
+    const name = key.startsWith(DELETED_ITEMS) ? key.slice(DELETED_ITEMS.length) : undefined;
+    const list = name === undefined ? undefined : base[name];
+    if (name === undefined || !Array.isArray(list) || !Array.isArray(items)) return [];
+    return [[name, list.filter((item) => !items.includes(item))]];
+  });
+  return { ...base, ...Object.fromEntries(lists) };
+}
+
+/** An order of items (`$setElementOrder/...`) is what two writers at once need: here there is one. */
+function withoutDirectives(patch: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(patch).filter(([key]) => !key.startsWith("$")));
 }
 
 function mergeObject(base: JsonObject, patch: JsonObject): JsonObject {
@@ -71,6 +94,7 @@ function fieldOf(item: Json, key: string): Json | undefined {
   return isObject(item) ? item[key] : undefined;
 }
 
-function isObject(value: Json | undefined): value is JsonObject {
+/** Whether a value is an object, with fields. */
+export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

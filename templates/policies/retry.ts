@@ -1,15 +1,25 @@
-import type { PolicyUse } from "../../compiler/ir.ts";
-import { code, imported, importedType, literal } from "../code.ts";
-import type { PolicyTemplate } from "./policy.ts";
+import type { CompiledExpression, PolicyUse } from "../../compiler/ir.ts";
+import {
+  type Code,
+  code,
+  comment,
+  type Hole,
+  imported,
+  importedType,
+  join,
+  literal,
+  name,
+} from "../code.ts";
+import { readsBody } from "../reads.ts";
+import { parameter } from "../variables.ts";
+import type { PolicyTemplate, RouteScope } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/retry";
 
 /** `retry`: the request is passed on in attempts. */
-export const retryTemplate: PolicyTemplate<"retry"> = (
-  { settings: { attempts, backoff, codes }, origin },
-  { trace, policies },
-) => {
-  const limits = policies.find((use): use is PolicyUse<"timeout"> => use.kind === "timeout");
+export const retryTemplate: PolicyTemplate<"retry"> = ({ settings, origin }, scope) => {
+  const { attempts, backoff, codes, precondition, condition } = settings;
+  const limits = scope.policies.find((use): use is PolicyUse<"timeout"> => use.kind === "timeout");
   const { request, attempt } = limits?.settings ?? {};
   const value = {
     attempts,
@@ -18,15 +28,44 @@ export const retryTemplate: PolicyTemplate<"retry"> = (
     requestTimeout: request ?? code`undefined`,
     attemptTimeout: attempt ?? code`undefined`,
   };
+  const type = importedType(MODULE, "RetrySettings");
+  const before = precondition && test("mayRetry", precondition, scope);
+  const after = condition && test("wantsRetry", condition, scope);
+  const chosen = before === undefined ? code`retry` : code`${before.call} ? retry : noRetry`;
+  const wanted = after === undefined ? [] : code`, (response) => ${after.call}`;
+  const conditions = [precondition ?? [], condition ?? []].flat();
   return {
     declarations: [
       code`
-        ${trace(origin)}
-        const retry: ${importedType(MODULE, "RetrySettings")} = ${literal(value)};
+        ${scope.trace(origin)}
+        const retry: ${type} = ${literal(value)};
       `,
+      ...(before === undefined
+        ? []
+        : [code`const noRetry: ${type} = { ...retry, attempts: 0 };`, before.declaration]),
+      ...(after === undefined ? [] : [after.declaration]),
     ],
     steps: [],
+    readsRequestBody: readsBody(conditions, "request"),
     forward: (upstream) =>
-      code`${imported(MODULE, "forwardRetrying")}(exchange, ${upstream}, retry)`,
+      code`${imported(MODULE, "forwardRetrying")}(exchange, ${upstream}, ${chosen}${wanted})`,
   };
 };
+
+/** A condition as a function of the module. */
+function test(
+  label: string,
+  { source, variables, code: emitted }: CompiledExpression,
+  { expressions, variables: scope }: RouteScope,
+): { readonly declaration: Hole; readonly call: Code } {
+  const passed = variables.map((variable) => scope.argument(variable));
+  return {
+    declaration: code`
+      function ${name(label)}(${join(variables.map(parameter), ", ")}): boolean {
+        ${comment(source)}
+        return ${expressions.use(emitted)};
+      }
+    `,
+    call: code`${name(label)}(${join(passed, ", ")})`,
+  };
+}

@@ -1,4 +1,5 @@
 import type { CompiledExpression, PolicySettings } from "../../compiler/ir.ts";
+import { casesCode } from "../cases.ts";
 import {
   type Code,
   code,
@@ -19,47 +20,104 @@ import type { PolicyTemplate, RouteScope } from "./policy.ts";
 const MODULE = "gwc/runtime/policies/transformations";
 const CHANGES = "gwc/runtime/http/message-changes";
 
-/** `transformations`: what becomes of a message as a function of what it is, and the statement that does it. */
+/** `transformations`: what becomes of a message as a function of what it is, and the statements that do it. */
 export const transformationsTemplate: PolicyTemplate<"transformations"> = (
-  { settings: { request, response } },
+  { settings: { cases } },
   scope,
 ) => {
-  const declarations: Hole[] = [];
-  const steps: Hole[] = [];
-  if (request !== undefined) {
-    const changes = changesFunction("requestChanges", "RequestChanges", request, scope);
-    declarations.push(changes.declaration);
-    const transform = scope.phase === "PreRouting" ? "transformBeforeRouting" : "transformRequest";
-    steps.push(code`${imported(MODULE, transform)}(exchange, ${changes.call});`);
+  const sides = cases.flatMap(({ value: { request, response } }) => [request, response]);
+  if (sides.some((side) => side !== undefined && side.metadata.length > 0)) {
+    scope.variables.establish("metadata");
   }
-  if (response !== undefined) {
-    const changes = changesFunction("responseChanges", "ResponseChanges", response, scope);
-    declarations.push(changes.declaration);
-    const transform = asTransform(changes);
-    const isWhole = readsBody(expressionsOf(response), "response");
-    steps.push(
-      isWhole
-        ? code`${imported(MODULE, "transformWholeResponse")}(exchange, ${transform}, ${literal(scope.maxBufferSize)});`
-        : code`${imported(MODULE, "transformResponse")}(exchange, ${transform});`,
-    );
-  }
-  const all = [request, response].flatMap((each) =>
-    each === undefined ? [] : expressionsOf(each),
-  );
-  return { declarations, steps, readsRequestBody: readsBody(all, "request") };
+  const all = sides.flatMap((side) => (side === undefined ? [] : expressionsOf(side)));
+  const made = casesCode(cases, "isTransformed", scope, ({ request, response }, suffix) => {
+    const parts = [
+      ...(request === undefined ? [] : [requestCode(request, suffix, scope)]),
+      ...(response === undefined ? [] : [responseCode(response, suffix, scope)]),
+    ];
+    return {
+      declarations: parts.flatMap((part) => part.declarations),
+      steps: parts.flatMap((part) => part.steps),
+    };
+  });
+  return { ...made, readsRequestBody: made.readsRequestBody || readsBody(all, "request") };
 };
 
-/** The function of an answer: it, or one that passes on what the route holds. */
-function asTransform({ label, variables, call }: ChangesFunction): Code {
-  if (variables.every((variable) => variable === "response")) return code`${label}`;
-  return variables.includes("response") ? code`(response) => ${call}` : code`() => ${call}`;
+type Transform = NonNullable<
+  PolicySettings["transformations"]["cases"][number]["value"]["request"]
+>;
+
+interface SideCode {
+  readonly declarations: readonly Hole[];
+  readonly steps: readonly Hole[];
 }
 
-type Transform = NonNullable<PolicySettings["transformations"]["request"]>;
+function requestCode(transform: Transform, suffix: string, scope: RouteScope): SideCode {
+  const metadata = metadataFunction(`requestMetadata${suffix}`, transform, scope);
+  const label = `requestChanges${suffix}`;
+  const changes = changesFunction(label, "RequestChanges", transform, scope);
+  const run = scope.phase === "PreRouting" ? "transformBeforeRouting" : "transformRequest";
+  const hasChanges = expressionsOf({ ...transform, metadata: [] }).length + transform.remove.length;
+  return {
+    declarations: [
+      ...metadata.map(({ declaration }) => declaration),
+      ...(hasChanges === 0 ? [] : [changes.declaration]),
+    ],
+    steps: [
+      ...metadata.map(addMetadata),
+      ...(hasChanges === 0 ? [] : [code`${imported(MODULE, run)}(exchange, ${changes.call});`]),
+    ],
+  };
+}
 
-function expressionsOf({ add, set, pseudo, body }: Transform): readonly CompiledExpression[] {
-  const values = [...add, ...set, ...pseudo].map(({ value }) => value);
-  return body === undefined ? values : [...values, body];
+function responseCode(transform: Transform, suffix: string, scope: RouteScope): SideCode {
+  const metadata = metadataFunction(`responseMetadata${suffix}`, transform, scope);
+  const changes = changesFunction(`responseChanges${suffix}`, "ResponseChanges", transform, scope);
+  const declarations = [...metadata, changes].map(({ declaration }) => declaration);
+  const made = asTransform(changes, metadata);
+  const isWhole = readsBody(expressionsOf(transform), "response");
+  const run = imported(MODULE, isWhole ? "transformWholeResponse" : "transformResponse");
+  const limit = isWhole ? code`, ${literal(scope.maxBufferSize)}` : [];
+  return { declarations, steps: [code`${run}(exchange, ${made}${limit});`] };
+}
+
+/** The function of an answer: it, or one that passes on what the route holds. */
+function asTransform(
+  { label, variables, call }: ChangesFunction,
+  metadata: readonly ChangesFunction[],
+): Code {
+  const isRead = [variables, ...metadata.map((each) => each.variables)].flat().includes("response");
+  const head = isRead ? code`(response) =>` : code`() =>`;
+  if (metadata.length > 0) {
+    return code`
+      ${head} {
+        ${metadata.map(addMetadata)}
+        return ${call};
+      }
+    `;
+  }
+  if (variables.every((variable) => variable === "response")) return code`${label}`;
+  return code`${head} ${call}`;
+}
+
+function addMetadata({ call }: ChangesFunction): Code {
+  return code`${imported(MODULE, "addMetadata")}(exchange, ${call});`;
+}
+
+function expressionsOf({
+  metadata,
+  replace,
+  add,
+  set,
+  pseudo,
+  body,
+}: Transform): readonly CompiledExpression[] {
+  const values = [...metadata, ...add, ...set, ...pseudo].map(({ value }) => value);
+  return [
+    ...values,
+    ...(replace === undefined ? [] : [replace]),
+    ...(body === undefined ? [] : [body]),
+  ];
 }
 
 interface ChangesFunction {
@@ -69,34 +127,71 @@ interface ChangesFunction {
   readonly variables: readonly string[];
 }
 
+/** The values that later expressions read; nothing when there are none. */
+function metadataFunction(
+  label: string,
+  { metadata, origin }: Transform,
+  scope: RouteScope,
+): readonly ChangesFunction[] {
+  if (metadata.length === 0) return [];
+  const members = metadata.map(
+    ({ name: key, value }) => code`
+      ${comment(value.source)}
+      ${propertyKey(key)}: ${scope.expressions.use(value.code)},
+    `,
+  );
+  const result = importedType("gwc/runtime/cel/variables", "JsonObject");
+  const values = metadata.map(({ value }) => value);
+  return [objectFunction(label, code`${result}`, values, members, origin, scope)];
+}
+
+/** Quoted keys are computed ones: `__proto__` is a name like any other. */
+function propertyKey(key: string): Hole {
+  const isPlain = /^[A-Za-z_$][\w$]*$/.test(key) && key !== "__proto__";
+  return isPlain ? name(key) : code`[${literal(key)}]`;
+}
+
 function changesFunction(
   label: string,
   type: string,
   transform: Transform,
-  { trace, expressions, variables: scope }: RouteScope,
+  scope: RouteScope,
 ): ChangesFunction {
-  const { add, set, remove, pseudo, body, origin } = transform;
-  const variables = [...new Set(expressionsOf(transform).flatMap((each) => each.variables))].sort();
+  const { replace, add, set, remove, pseudo, body, origin } = transform;
+  const { expressions } = scope;
   const members: Hole[] = [
+    ...(replace === undefined ? [] : [member("replace", replace, expressions)]),
     code`add: ${headerList(add, expressions)},`,
     code`set: ${headerList(set, expressions)},`,
     code`remove: ${literal(remove)},`,
     ...pseudo.map(({ name: each, value }) => member(each, value, expressions)),
     ...(body === undefined ? [] : [member("body", body, expressions)]),
   ];
+  const read = expressionsOf({ ...transform, metadata: [] });
+  return objectFunction(label, code`${importedType(CHANGES, type)}`, read, members, origin, scope);
+}
+
+/** A function of the module that gives an object, made of what the expressions read. */
+function objectFunction(
+  label: string,
+  type: Code,
+  read: readonly CompiledExpression[],
+  members: readonly Hole[],
+  origin: Transform["origin"],
+  { trace, variables: scope }: RouteScope,
+): ChangesFunction {
+  const variables = [...new Set(read.flatMap((each) => each.variables))].sort();
+  const passed = variables.map((variable) => scope.argument(variable));
   return {
     declaration: code`
       ${trace(origin)}
-      function ${name(label)}(${join(variables.map(parameter), ", ")}): ${importedType(CHANGES, type)} {
+      function ${name(label)}(${join(variables.map(parameter), ", ")}): ${type} {
         return {
           ${members}
         };
       }
     `,
-    call: code`${name(label)}(${join(
-      variables.map((variable) => scope.argument(variable)),
-      ", ",
-    )})`,
+    call: code`${name(label)}(${join(passed, ", ")})`,
     label: name(label),
     variables,
   };

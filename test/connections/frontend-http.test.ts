@@ -42,6 +42,55 @@ test("a message over maxBufferSize is answered 413, a body that nobody reads who
   expect((await post("/")).status).toBe(200);
 });
 
+test("policies hold bodies up to maxBufferSize: 413 for a request, 502 for an answer", async () => {
+  const upstream = await startUpstream((request, response) => {
+    request.resume();
+    request.on("end", () =>
+      response.end("a".repeat(Number(request.url?.slice("/answer/".length)))),
+    );
+  });
+  const backends = [{ host: upstream }];
+  const { port } = await startCompiled({
+    file: { frontendPolicies: { http: { maxBufferSize: 1000 } } },
+    listeners: [
+      {
+        routes: [
+          {
+            name: "rule",
+            matches: [{ path: { pathPrefix: "/rule" } }],
+            policies: { authorization: { rules: ["size(request.body) > 0"] } },
+            backends,
+          },
+          {
+            name: "change",
+            matches: [{ path: { pathPrefix: "/change" } }],
+            policies: { transformations: { request: { set: { "x-size": "size(request.body)" } } } },
+            backends,
+          },
+          {
+            name: "answer",
+            matches: [{ path: { pathPrefix: "/answer" } }],
+            policies: {
+              transformations: { response: { set: { "x-size": "size(response.body)" } } },
+            },
+            backends,
+          },
+        ],
+      },
+    ],
+  });
+  const status = async (path: string, size: number) => {
+    const body = "a".repeat(size);
+    return (await fetch(`http://127.0.0.1:${port}${path}`, { method: "POST", body })).status;
+  };
+  expect(await status("/rule", 1000)).toBe(200);
+  expect(await status("/rule", 1001)).toBe(413);
+  expect(await status("/change", 1000)).toBe(200);
+  expect(await status("/change", 1001)).toBe(413);
+  expect(await status("/answer/1000", 1001)).toBe(200);
+  expect(await status("/answer/1001", 1)).toBe(502);
+});
+
 test("one header more than http1MaxHeaders is answered 431", async () => {
   const { port } = await start({ http1MaxHeaders: 10 });
   const status = async (count: number) => {

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { connect as connectHttp2 } from "node:http2";
 import { request } from "node:https";
 import { connect as connectTcp } from "node:net";
 import { join } from "node:path";
@@ -75,6 +76,58 @@ test("with root, a client needs a certificate that its authorities signed", asyn
   await expect(ask(port, shown("stranger"))).rejects.toThrow();
   await expect(ask(port, shown("expired"))).rejects.toThrow();
   expect((await ask(port, shown("client"))).status).toBe(200);
+});
+
+test("rules read the certificate of a client, over HTTP/1.1 and HTTP/2", async () => {
+  const folder = temporaryFolder();
+  makeCertificate(folder, "site");
+  makeCertificate(folder, "ca", { commonName: "The CA" });
+  const names = "DNS:client.example.com,URI:spiffe://cluster.local/ns/team/sa/robot,IP:10.0.0.1";
+  makeCertificate(folder, "client", { signer: "ca", commonName: "cl,ient", names });
+  makeCertificate(folder, "other", { signer: "ca" });
+  const host = await startUpstream((_request, response) => response.end("ok"));
+  const rules = {
+    "/names":
+      'source.subjectCn == "cl,ient" && source.subject == r"CN=cl\\,ient" && source.issuer == "CN=The CA"',
+    "/alternatives":
+      'source.subjectAltNames == ["client.example.com", "spiffe://cluster.local/ns/team/sa/robot", "10.0.0.1"]',
+    "/identity":
+      'source.identity.trustDomain == "cluster.local" && source.identity.namespace == "team" && source.identity.serviceAccount == "robot"',
+  };
+  const routes = Object.entries(rules).map(([path, rule]) => ({
+    name: path.slice(1),
+    matches: [{ path: { exact: path } }],
+    policies: { authorization: { rules: [rule] } },
+    backends: [{ host }],
+  }));
+  const gateway = await startCompiled({
+    folder,
+    listeners: [
+      {
+        protocol: "HTTPS",
+        tls: { ...tls, root: "ca.pem" },
+        routes,
+      },
+    ],
+  });
+  const shown = (name: string) => ({
+    cert: readFileSync(join(folder, `${name}.pem`)),
+    key: readFileSync(join(folder, `${name}.key`)),
+  });
+  for (const path of Object.keys(rules)) {
+    expect((await ask(gateway.port, { ...shown("client"), path })).status, path).toBe(200);
+    expect((await ask(gateway.port, { ...shown("other"), path })).status, path).toBe(403);
+  }
+  const session = connectHttp2(`https://127.0.0.1:${gateway.port}`, {
+    ...shown("client"),
+    rejectUnauthorized: false,
+  });
+  onTestFinished(() => session.destroy());
+  const stream = session.request({ ":path": "/identity" });
+  const status = await new Promise((resolve) =>
+    stream.on("response", (head) => resolve(head[":status"])),
+  );
+  expect(status).toBe(200);
 });
 
 test("a request for a host of another listener than its connection's is answered 421", async () => {

@@ -114,7 +114,7 @@ it("lays the Gateway's fields over the class's, then the class's overlays, then 
   expect(deployment.metadata.labels).toMatchObject({ x: "own", y: "class", team: "a" });
   expect(deployment.spec.replicas).toBe(2);
   expect(deployment.spec.template.spec.terminationGracePeriodSeconds).toBe(35);
-  expect(deployment.spec.template.spec.containers[0].env).toEqual([
+  expect(deployment.spec.template.spec.containers[0].env.slice(2)).toEqual([
     { name: "CONNECTION_MIN_TERMINATION_DEADLINE", value: "2s" },
     { name: "TERMINATION_GRACE_PERIOD_SECONDS", value: "35" },
     { name: "A", value: "own" },
@@ -129,6 +129,110 @@ it("takes the raw configuration under the typed fields, and refuses what is no p
     addresses: { stats: "0.0.0.0:9000" },
   });
   expect(() => build("", "rawConfig: {binds: []}")).toThrow(/rawConfig has no field "binds"/);
+});
+
+it("takes a variable of the parameters in the place of the usual one, whole, and none that is deleted", () => {
+  const { read } = build(
+    "env: [{name: A, value: class}, {name: NAMESPACE, value: elsewhere}]",
+    "env: [{name: A, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}, " +
+      "{name: CONNECTION_MIN_TERMINATION_DEADLINE, $patch: delete}, {name: B, value: $(A)-$$(A)}]",
+  );
+  expect(read("deployment").spec.template.spec.containers[0].env).toEqual([
+    { name: "POD_NAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
+    { name: "NAMESPACE", value: "elsewhere" },
+    { name: "TERMINATION_GRACE_PERIOD_SECONDS", value: "65" },
+    { name: "A", valueFrom: { fieldRef: { fieldPath: "spec.nodeName" } } },
+    { name: "B", value: "$(A)-$$(A)" },
+  ]);
+});
+
+it("takes the raw frontend under what policies say, and merges raw configurations deeply", () => {
+  const { program } = build(
+    "rawConfig: {config: {logging: {format: json, filter: 'true'}}, " +
+      "frontendPolicies: {http: {http1MaxHeaders: 7, maxBufferSize: 5}, tcp: {maxConnections: 3}}}",
+    "rawConfig: {config: {logging: {filter: 'false'}}, frontendPolicies: {http: {http1MaxHeaders: 8}}}",
+  );
+  expect(program.process.logFormat).toBe("json");
+  expect(program.accessLog?.filter?.source).toBe("false");
+  expect(program.maxBufferSize).toBe(5);
+  expect(program.connections).toMatchObject({ maxHeaders: 8, maxConnections: 3 });
+});
+
+it("puts the image together of what the class and the Gateway say of it", () => {
+  const image = (ofClass: string, own: string) =>
+    build(ofClass, own).read("deployment").spec.template.spec.containers[0];
+  const made = image(
+    "image: {registry: r.example.com, repository: gw, tag: one, pullPolicy: Always}",
+    "image: {tag: two, digest: 'sha256:abc'}",
+  );
+  expect(made).toMatchObject({
+    image: "r.example.com/gw:two@sha256:abc",
+    imagePullPolicy: "Always",
+  });
+  expect(() => build("image: {registry: r.example.com}", "image: {tag: two}")).toThrow(
+    /image-without-repository: the image has no repository/,
+  );
+  expect(image("image: {pullPolicy: Never}", "")).toMatchObject({ imagePullPolicy: "Never" });
+});
+
+it("takes resources as they are, and refuses what is not built", () => {
+  const resources = { limits: { memory: "256Mi" }, requests: { cpu: "100m" } };
+  const { read } = build(
+    "resources: {limits: {cpu: 1}}",
+    `resources: ${JSON.stringify(resources)}`,
+  );
+  expect(read("deployment").spec.template.spec.containers[0].resources).toEqual(resources);
+  for (const name of ["mesh", "istio"]) {
+    expect(() => build("", `${name}: {trustDomain: a}`)).toThrow(/not-built-yet: "\w+" is not/);
+  }
+});
+
+it("gives each gateway a name of at most 63 characters, and two of them two", () => {
+  const long = "a".repeat(80);
+  const names = [`${long}-one`, `${long}-two`].map((name) => {
+    const named = gateway().replaceAll("{name: gw}", `{name: ${name}}`);
+    const documents = [named, parameters("of-class", ""), parameters("own", "")];
+    const { program } = checkManifests(documents.join("\n---\n"));
+    return program?.deployment?.name;
+  });
+  expect(new Set(names).size).toBe(2);
+  for (const name of names) expect(name).toMatch(/^a{50}-[0-9a-f]{12}$/);
+});
+
+it("gives pods of MCP backends the key of their sessions, from a Secret that need not be there", () => {
+  const backend =
+    "{apiVersion: gwc.dev/v1alpha1, kind: GatewayBackend, metadata: {name: tools}, spec: {mcp: {targets: [{name: a, static: {host: a, port: 1}}]}}}";
+  const route =
+    "{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {name: r}, spec: {parentRefs: [{name: gw}], rules: [{backendRefs: [{group: gwc.dev, kind: GatewayBackend, name: tools}]}]}}";
+  const plain = build("", "").read("deployment").spec.template.spec.containers[0];
+  expect(JSON.stringify(plain.env)).not.toContain("SESSION_KEY");
+  const { program } = checkManifests(
+    [gateway(), parameters("of-class", ""), parameters("own", ""), backend, route].join("\n---\n"),
+  );
+  if (program === undefined) throw new Error("refused");
+  const text = clusterFiles(program, "bundle", "digest", { image: "x" }).find(({ path }) =>
+    path.includes("deployment"),
+  )?.text;
+  const [container] = parse(text ?? "").spec.template.spec.containers;
+  expect(container.env).toContainEqual({
+    name: "SESSION_KEY",
+    valueFrom: { secretKeyRef: { name: "gw-session-key", key: "key", optional: true } },
+  });
+});
+
+it("refuses directives of overlays that are none", () => {
+  expect(() => build("", "deployment: {spec: {strategy: {$patch: remove}}}")).toThrow(
+    /unknown-directive: overlays have no directive `\$patch: "remove"`/,
+  );
+  expect(() => build("", "service: {spec: {ports: [{$path: delete}]}}")).toThrow(
+    /unknown-directive: overlays have no directive `\$path`/,
+  );
+  const strategy = "{$retainKeys: [type], type: Recreate}";
+  const { read } = build(
+    "deployment: {spec: {strategy: {rollingUpdate: {maxSurge: 1}, type: RollingUpdate}}}",
+    `deployment: {spec: {strategy: ${strategy}}}`,
+  );
+  expect(read("deployment").spec.strategy).toEqual({ type: "Recreate" });
 });
 
 it("takes log levels, the typed ones over those of the raw configuration", () => {
@@ -149,5 +253,9 @@ it("refuses a grace period that is shorter than the drain", () => {
   const short = "deployment: {spec: {template: {spec: {terminationGracePeriodSeconds: 5}}}}";
   expect(() => build("", `shutdown: {min: 0, max: 10}, ${short}`)).toThrow(
     /grace-too-short: pods would be killed after 5 s, while their streams may last 10 s/,
+  );
+  const told = "env: [{name: TERMINATION_GRACE_PERIOD_SECONDS, value: '300'}]";
+  expect(() => build("", `shutdown: {min: 0, max: 10}, ${told}`)).toThrow(
+    /grace-too-short: pods would be killed after 15 s, while their streams may last 295 s/,
   );
 });

@@ -297,6 +297,19 @@ it.each([
     said: ['targets-without-match: no Service matches the selector of the target "t"'],
   },
   {
+    what: "a selected Service of which no port says that it speaks MCP",
+    document:
+      "{apiVersion: gwc.dev/v1alpha1, kind: GatewayBackend, metadata: {name: one}, spec: {mcp: {targets: [{name: t, selector: {services: {matchLabels: {a: b}}}}]}}}\n---\n" +
+      "{apiVersion: v1, kind: Service, metadata: {name: s, labels: {a: b}}, spec: {ports: [{name: x, port: 1}, {name: y, port: 2}]}}\n---\n" +
+      route(
+        "r",
+        "parentRefs: [{name: gw}], rules: [{matches: [{path: {value: /r}}], backendRefs: [{group: gwc.dev, kind: GatewayBackend, name: one}]}]",
+      ),
+    said: [
+      'target-without-port: Service "default/s" is selected as an MCP server, but none of its 2 ports says that it speaks MCP',
+    ],
+  },
+  {
     what: "a key set at a backend that is no single server",
     document: policy(
       target("HTTPRoute", "web"),

@@ -74,6 +74,30 @@ it.each([
     found: [{ name: "only" }],
   },
   {
+    what: "$retainKeys keeps only what it names",
+    patch: { labels: { $retainKeys: ["b", "c"], c: "4" } },
+    path: "labels",
+    found: { b: "2", c: "4" },
+  },
+  {
+    what: "$patch: merge is what happens without it",
+    patch: { labels: { $patch: "merge", c: "4" } },
+    path: "labels",
+    found: { a: "1", b: "2", c: "4" },
+  },
+  {
+    what: "$deleteFromPrimitiveList takes items out of a list",
+    patch: { containers: [{ name: "gateway", "$deleteFromPrimitiveList/args": ["x"] }] },
+    path: "containers.0.args",
+    found: ["y"],
+  },
+  {
+    what: "$setElementOrder says nothing where one writes",
+    patch: { "$setElementOrder/containers": [{ name: "other" }] },
+    path: "containers.length",
+    found: 2,
+  },
+  {
     what: "a list without key is replaced",
     patch: { tolerations: [{ key: "b" }] },
     path: "tolerations",

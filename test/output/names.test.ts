@@ -30,6 +30,13 @@ const names = [
   "pattern",
   "matchesWhole",
   "names",
+  "webPolicies",
+  "routeWeb",
+  "findToken",
+  "answer1",
+  "isLogged",
+  "log-fields",
+  "logVariables",
 ];
 
 /** A match that takes much of the generated code's own vocabulary. */
@@ -47,15 +54,28 @@ test("a route may have the name of anything in the generated code", async () => 
               - path: { exact: /${name} }${match(name)}
             policies:
               cors: { allowOrigins: ["https://app.example"] }
-              mcpAuthentication: { issuer: "https://issuer.example" }
+              mcpAuthentication:
+                issuer: "https://issuer.example"
+                authorizationLocation: { expression: request.path }
+              directResponse: { conditional: [{ condition: request.path == "/x", status: 404 }] }
               authorization: { rules: ['jwt.sub == "alice"'] }
               mcpAuthorization: { rules: ['mcp.tool.name == "echo"'] }
             backends: [{ mcp: { targets: [{ name: one, mcp: { host: "http://127.0.0.1:1/mcp" } }] } }]`;
-  const text = `binds:
+  const text = `
+config:
+  logging:
+    filter: response.code > 100
+    fields: { add: { user: jwt.sub, both: '{"a": [request.path].map(record, record + "x")}' } }
+binds:
   - port: 3000
     listeners:
       - name: web
         hostname: "*.example.com"
+        policies:
+          jwtAuth:
+            issuer: a
+            jwks: { url: "https://issuer.example/keys" }
+            location: { expression: request.path }
         routes:${names.map(route).join("")}
       - { name: web-routes, hostname: web.example.com }
       - { name: on-port-3000, hostname: port.example.com }

@@ -16,6 +16,32 @@ beforeAll(async () => {
       text: answer({ status: 503, body: "closed for today: ☃" }),
       json: answer({ status: 200, body: "{}", headers: { "Content-Type": "application/json" } }),
       bare: answer({ status: 204 }),
+      made: answer({
+        status: 200,
+        bodyExpression: '{"path": request.path, "name": request.headers["x-name"]}',
+      }),
+      "made-text": answer({
+        status: 418,
+        headers: { "content-type": "text/html" },
+        bodyExpression: "request.method",
+      }),
+      chosen: {
+        policies: {
+          directResponse: {
+            conditional: [
+              { condition: 'request.headers["x-ask"] == "a"', status: 403 },
+              {
+                condition: 'request.headers["x-ask"] == "b"',
+                status: 200,
+                bodyExpression: '"b " + request.path',
+              },
+            ],
+          },
+        },
+      },
+      always: answer({
+        conditional: [{ condition: 'request.method == "POST"', status: 200 }, { status: 404 }],
+      }),
       refused: {
         policies: {
           cors: { allowOrigins: ["https://app.example"] },
@@ -63,4 +89,34 @@ test("a route without backend and without an answer is a mistake", () => {
   expect(
     findings({ policies: { directResponse: { status: 204, body: "x" } }, backends: [] }),
   ).toEqual(["body-not-allowed"]);
+});
+
+test("a body may be made of the request", async () => {
+  const json = await call(`${gateway.url}/made?a=1`, { "x-name": "Ada" });
+  expect(json).toMatchObject({ status: 200, body: '{"path":"/made","name":"Ada"}' });
+  expect(json.headers["content-type"]).toBe("application/json");
+  const text = await call(`${gateway.url}/made-text`, {});
+  expect(text).toMatchObject({ status: 418, body: "GET" });
+  expect(text.headers["content-type"]).toBe("text/html");
+  expect((await call(`${gateway.url}/made`, {})).body).toBe("");
+});
+
+test("of conditional answers the first that holds is given, else the route goes on", async () => {
+  expect((await call(`${gateway.url}/chosen`, { "x-ask": "a" })).status).toBe(403);
+  expect((await call(`${gateway.url}/chosen`, { "x-ask": "b" })).body).toBe("b /chosen");
+  expect((await call(`${gateway.url}/chosen`, {})).status).toBe(200);
+  expect((await call(`${gateway.url}/always`, {})).status).toBe(404);
+});
+
+test("a route whose answers all have conditions needs a backend", () => {
+  const found = (directResponse: object) =>
+    findings({ policies: { directResponse }, backends: [] });
+  const condition = 'request.method == "GET"';
+  expect(found({ conditional: [{ condition, status: 200 }] })).toEqual(["route-without-backend"]);
+  expect(found({ conditional: [{ condition, status: 200 }, { status: 404 }] })).toEqual([]);
+  expect(found({ conditional: [{ status: 200 }, { condition, status: 404 }] })).toContain(
+    "early-fallback",
+  );
+  expect(found({ status: 200, body: "a", bodyExpression: '"a"' })).toEqual(["wrong-choice"]);
+  expect(found({ status: 204, bodyExpression: '"a"' })).toEqual(["body-not-allowed"]);
 });

@@ -3,13 +3,14 @@ import { connect } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startEcho } from "./support/echo.ts";
 import type { GatewayProcess } from "./support/process.ts";
+import { findings } from "./support/refused.ts";
 import { startRoutes } from "./support/routes.ts";
 import { type Scripted, startScripted } from "./support/scripted.ts";
 import { send } from "./support/send.ts";
 import { pause } from "./support/world.ts";
 
 /** What the upstream does with each request in turn; the last one counts for all that follow. */
-let script: readonly ("ok" | "503" | "500" | "reset" | "hang" | "begin")[] = ["ok"];
+let script: readonly ("ok" | "503" | "500" | "reset" | "hang" | "begin" | "again")[] = ["ok"];
 
 let gateway: GatewayProcess;
 let upstream: Scripted;
@@ -22,6 +23,7 @@ beforeAll(async () => {
     if (act === "503" || act === "500") {
       response.writeHead(Number(act), { "content-length": 5 }).end("fault");
     }
+    if (act === "again") response.writeHead(200, { "x-again": "1" }).end("again");
     if (act === "reset") response.socket?.destroy();
     if (act === "begin") {
       response.writeHead(200, { "content-length": 100 }).write("begun");
@@ -39,6 +41,17 @@ beforeAll(async () => {
       each: { policies: { retry, timeout: { backendRequestTimeout: "200ms" } }, backends },
       all: {
         policies: { retry: { ...retry, attempts: 100 }, timeout: { requestTimeout: "400ms" } },
+        backends,
+      },
+      chosen: {
+        policies: {
+          retry: {
+            attempts: 2,
+            codes: [503],
+            precondition: 'request.method == "GET"',
+            condition: 'response.headers["x-again"] == "1" && request.path == "/chosen"',
+          },
+        },
         backends,
       },
       nowhere: { policies: { retry }, backends: [{ host: "127.0.0.1:1" }] },
@@ -175,4 +188,27 @@ describe("retry", () => {
     script = ["ok"];
     expect((await send(`${gateway.url}/quick`, "GET")).status).toBe(200);
   });
+});
+
+test("a condition of the answer's head asks for another attempt, besides the codes", async () => {
+  script = ["again", "503", "ok"];
+  expect((await send(`${gateway.url}/chosen`, "GET")).body).toBe("answer 2");
+  script = ["again"];
+  first = upstream.received.length;
+  expect((await send(`${gateway.url}/chosen`, "GET")).body).toBe("again");
+  expect(attempts()).toHaveLength(3);
+});
+
+test("a request that does not meet the precondition is sent once, and streamed", async () => {
+  script = ["503", "ok"];
+  const answer = await send(`${gateway.url}/chosen`, "POST", {}, randomBytes(200_000));
+  expect(answer.status).toBe(503);
+  expect(attempts()).toHaveLength(1);
+});
+
+test("conditions read what is known when they are asked", () => {
+  const found = (retry: object) => findings({ policies: { retry } });
+  expect(found({ condition: "response.code == 200" })).toEqual([]);
+  expect(found({ condition: "size(response.body) > 0" })).toEqual(["head-only"]);
+  expect(found({ precondition: "response.code == 200" })).toEqual(["cel-wrong-phase"]);
 });

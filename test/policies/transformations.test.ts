@@ -13,6 +13,10 @@ let upstream: Scripted;
 /** What the scripted upstream answers next. */
 let answer: { status: number; headers: Record<string, string>; body: string | Buffer };
 
+function echoed({ body }: { body: string }): Echoed {
+  return JSON.parse(body);
+}
+
 /** A text made of the bytes of a header, so that any character can be asked for. */
 const decoded = 'string(base64.decode(request.headers["x-text"]))';
 
@@ -90,6 +94,50 @@ beforeAll(async () => {
         set: { "x-path": "request.path", server: 'response.headers["nothing"]' },
         remove: ["x-removed"],
       }),
+      replaced: request({
+        replace:
+          '{"x-kept": request.headers["x-kept"], "x-list": ["a", "b"], "x-number": 7, "x-null": null}',
+        set: { "x-top": '"1"' },
+      }),
+      "replaced-by": request({ replace: `json(${decoded})` }),
+      "response-replaced": response({ replace: '{"x-only": string(response.code)}' }),
+      metadata: {
+        policies: {
+          transformations: {
+            request: {
+              metadata: {
+                tier: 'request.headers["x-tier"]',
+                list: "[1, 2]",
+                bad: 'request.headers["missing"]',
+              },
+              set: { "x-tier-copy": "metadata.tier", "x-size": "size(metadata.list)" },
+            },
+            response: {
+              metadata: { doubled: "response.code * 2" },
+              set: { "x-tier": "metadata.tier", "x-doubled": "metadata.doubled" },
+            },
+          },
+        },
+      },
+      conditional: {
+        policies: {
+          transformations: {
+            conditional: [
+              {
+                condition: 'request.headers["x-ask"] == "a"',
+                request: { set: { "x-case": '"a"' } },
+                response: { set: { "x-case": '"a"' } },
+              },
+              {
+                condition: 'request.headers["x-ask"] == "b"',
+                response: { set: { "x-case": '"b"' } },
+              },
+              { request: { set: { "x-case": '"else"' } } },
+            ],
+          },
+        },
+      },
+      "pseudo-added": request({ add: { ":path": '"/added?a=1"', ":method": '"PUT"' } }),
       status: response({ set: { ":status": "response.code == 418 ? 200 : 502" } }),
       "response-body": response({
         body: '"<" + string(response.body) + ">"',
@@ -335,13 +383,100 @@ test("expressions see who the caller is", async () => {
   expect((JSON.parse(nobody.body) as Echoed).headers).not.toHaveProperty("x-user");
 });
 
+describe("all headers anew", () => {
+  test("a map replaces what is there, and what is set comes on top", async () => {
+    const { headers } = echoed(
+      await send(`${gateway.url}/replaced`, "GET", { "x-kept": "1", "x-dropped": "1" }),
+    );
+    expect(headers).toMatchObject({
+      "x-kept": "1",
+      "x-list": "a, b",
+      "x-number": "7",
+      "x-top": "1",
+    });
+    expect(headers).not.toHaveProperty("x-dropped");
+    expect(headers).not.toHaveProperty("x-null");
+  });
+
+  test("what belongs to the connection stays the gateway's", async () => {
+    const sent = Buffer.from('{"host":"evil","transfer-encoding":"chunked","content-length":"3"}');
+    const headers = { "x-text": sent.toString("base64"), "content-type": "text/plain" };
+    const seen = echoed(await send(`${gateway.url}/replaced-by`, "POST", headers, "four"));
+    expect(seen.headers.host).not.toBe("evil");
+    expect(seen.headers["content-length"]).toBe("4");
+    expect(seen.headers).not.toHaveProperty("transfer-encoding");
+    expect(seen.headers).not.toHaveProperty("content-type");
+  });
+
+  test("what is no map of texts changes nothing, and no value ends its header", async () => {
+    const replace = async (text: string) => {
+      const value = Buffer.from(text).toString("base64");
+      return echoed(await send(`${gateway.url}/replaced-by`, "GET", { "x-text": value })).headers;
+    };
+    expect(await replace("[1]")).toHaveProperty("x-text");
+    expect(await replace("no json")).toHaveProperty("x-text");
+    const odd = await replace('{"x-a":"1\\r\\nx-b: 2","x c":"1","x-d":{},"x-e":"\\u2603"}');
+    expect(odd).toHaveProperty("x-e");
+    for (const name of ["x-text", "x-a", "x-b", "x c", "x-d"]) {
+      expect(odd).not.toHaveProperty(name);
+    }
+  });
+
+  test("of an answer", async () => {
+    answerWith("body", { "x-dropped": "1" });
+    const { headers, body } = await send(`${gateway.url}/response-replaced`, "GET");
+    expect([headers["x-only"], headers["x-dropped"], body]).toEqual(["200", undefined, "body"]);
+  });
+});
+
+test("metadata is there for what comes after it, in the answer too", async () => {
+  const { headers, body } = await send(`${gateway.url}/metadata`, "GET", { "x-tier": "gold" });
+  expect(echoed({ body }).headers).toMatchObject({ "x-tier-copy": "gold", "x-size": "2" });
+  expect(headers).toMatchObject({ "x-tier": "gold", "x-doubled": "400" });
+  const without = await send(`${gateway.url}/metadata`, "GET");
+  expect(echoed(without).headers).not.toHaveProperty("x-tier-copy");
+});
+
+test("of conditional transformations the first that holds acts", async () => {
+  const get = async (headers: Record<string, string>) => {
+    const answer = await send(`${gateway.url}/conditional`, "GET", headers);
+    return [echoed(answer).headers["x-case"], answer.headers["x-case"]];
+  };
+  expect(await get({ "x-ask": "a" })).toEqual(["a", "a"]);
+  expect(await get({ "x-ask": "b" })).toEqual([undefined, "b"]);
+  expect(await get({})).toEqual(["else", undefined]);
+});
+
+test("a pseudo header can be added as well as set", async () => {
+  expect(echoed(await send(`${gateway.url}/pseudo-added`, "GET"))).toMatchObject({
+    method: "PUT",
+    url: "/added?a=1",
+  });
+});
+
+test("of conditional entries only the last stands without a condition, and they stand alone", () => {
+  const found = (transformations: object) => findings({ policies: { transformations } });
+  const set = { request: { set: { "x-a": '"1"' } } };
+  const condition = 'request.method == "GET"';
+  expect(found({ conditional: [{ condition, ...set }, set] })).toEqual([]);
+  expect(found({ conditional: [set, { condition, ...set }] })).toEqual(["early-fallback"]);
+  expect(found({ conditional: [{ condition }] })).toEqual(["wrong-choice"]);
+  expect(found({ conditional: [set], ...set })).toEqual(["broken-rule"]);
+  expect(found({ conditional: [{ condition: "response.code == 1", ...set }] })).toEqual([
+    "cel-wrong-phase",
+  ]);
+});
+
 test("headers of the connection, unknown pseudo headers and wrong expressions are mistakes", () => {
   const request = (changes: object) =>
     findings({ policies: { transformations: { request: changes } } });
   expect(request({ set: { "content-length": '"1"' } })).toEqual(["connection-header"]);
   expect(request({ set: { host: '"a"' } })).toEqual(["connection-header"]);
-  expect(request({ set: { ":status": "200" } })).toEqual(["bad-format"]);
-  expect(request({ add: { ":path": '"/"' } })).toEqual(["bad-format"]);
+  expect(request({ set: { ":status": "200" } })).toEqual(["pseudo-header"]);
+  expect(request({ remove: [":path"] })).toEqual(["pseudo-header"]);
+  expect(request({ add: { ":path": '"/"' }, set: { ":path": '"/"' } })).toEqual([
+    "header-conflict",
+  ]);
   expect(request({ set: { "x-a": "response.code" } })).toEqual(["cel-wrong-phase"]);
   expect(request({ body: "request.boddy" })).toEqual(["cel-unknown-field"]);
   const backends = [{ mcp: { targets: [{ name: "one", mcp: { host: "http://127.0.0.1:1/" } }] } }];

@@ -24,6 +24,14 @@ beforeAll(async () => {
     {
       shared: { policies: {}, backends: backends(3, undefined, 0) },
       alone: { policies: {}, backends: backends(0, 5, 0) },
+      nobody: {
+        policies: {
+          timeout: { requestTimeout: "1s" },
+          retry: { attempts: 2, codes: [500] },
+          responseHeaderModifier: { set: { "x-kept": "1" } },
+        },
+        backends: backends(0, 0),
+      },
     },
     echo,
   );
@@ -56,7 +64,16 @@ test("one backend with a weight takes all", async () => {
   expect(await counts("alone", 20)).toEqual({ b: 20 });
 });
 
-test("shares without a sum, and shares with an mcp backend, are mistakes", () => {
+test("without any weight a request is answered 500, with what policies add", async () => {
+  const { status, headers, body } = await send(`${gateway.url}/nobody`, "GET");
+  expect({ status, kept: headers["x-kept"], body }).toEqual({
+    status: 500,
+    kept: "1",
+    body: "no backend",
+  });
+});
+
+test("shares without a sum, and shares with an mcp backend, are reported", () => {
   const host = "127.0.0.1:1";
   const mcp = { targets: [{ name: "one", mcp: { host: "http://127.0.0.1:1/" } }] };
   expect(findings({ policies: {}, backends: [{ host, weight: 0 }] })).toEqual(["no-weight"]);

@@ -206,11 +206,17 @@ function targetConfigs(
         : { name, part: { name }, mcp: address },
     ];
   }
-  const found = context.inventory
+  const services = context.inventory
     .all("Service")
-    .filter((service) => isSelected(service, selector, backend, context))
-    .flatMap((service) => mcpPorts(service).map((port) => ({ service, port })));
-  if (found.length === 0)
+    .filter((service) => isSelected(service, selector, backend, context));
+  const found = services.flatMap((service) => mcpPorts(service).map((port) => ({ service, port })));
+  for (const service of services) {
+    // One with mistakes has been reported.
+    if (service.spec === undefined || found.some((each) => each.service === service)) continue;
+    const params = { service: titleOf(service), ports: service.spec.ports?.length ?? 0 };
+    context.diagnostics.report("target-without-port", below(origin, "selector"), params);
+  }
+  if (services.length === 0)
     context.diagnostics.report("targets-without-match", below(origin, "selector"), {
       target: name,
     });

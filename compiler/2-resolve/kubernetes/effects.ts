@@ -12,8 +12,9 @@ export function noteField(
 ): void {
   const { effective } = context;
   const note = (source: Manifest): void => {
-    const title = titleOf(source);
-    effective.set(title, (effective.get(title) ?? new Set()).add(gateway));
+    const known = effective.get(source);
+    if (known === undefined) effective.set(source, new Set([gateway]));
+    else known.add(gateway);
   };
   for (const { source } of values) note(source);
   for (const { lost, won } of conflicts) {

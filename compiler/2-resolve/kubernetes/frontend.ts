@@ -15,9 +15,10 @@ import { targetKey } from "./policy-targets.ts";
 /** The protocols that a listener can speak. */
 const ALPN: readonly string[] = ["h2", "http/1.1"] satisfies readonly AlpnProtocol[];
 
-/** How a Gateway meets its clients: the fields of the policies that target it. */
+/** How a Gateway meets its clients: the fields of the policies that target it, over those of its raw configuration. */
 export function gatewayFrontend(
   gateway: ManifestOf<"Gateway">,
+  raw: FrontendValue,
   context: PolicyContext,
 ): FrontendConfig {
   const fields = frontendFields(gateway, context);
@@ -28,8 +29,8 @@ export function gatewayFrontend(
   const tls = fields.get("frontend.tls");
   const given = readTls(valueOfField(tls));
   // The schemas of both forms let the same values through.
-  const value = { ...(http && { http }), ...(tcp && { tcp }), ...(given && { tls: given }) };
-  const config = readFrontend(value as FrontendValue, gateway.origin);
+  const own = { ...(http && { http }), ...(tcp && { tcp }), ...(given && { tls: given }) };
+  const config = readFrontend({ ...raw, ...(own as FrontendValue) }, gateway.origin);
   const origin = tls?.values[0]?.origin;
   if (origin === undefined || given === undefined) return config;
   const other = given.alpn?.findIndex((protocol) => !ALPN.includes(protocol)) ?? -1;

@@ -14,6 +14,7 @@ import {
   parentKey,
   ROUTE_KINDS,
 } from "./attach.ts";
+import { checkGrace, checkImage, deploymentOf } from "./deployment.ts";
 import { gatewayAccessLogs, gatewayFrontend } from "./frontend.ts";
 import { routeResources } from "./http-routes.ts";
 import { byAge, Inventory, titleOf } from "./inventory.ts";
@@ -22,7 +23,7 @@ import { parametersOf } from "./parameters.ts";
 import type { PolicyContext } from "./policies.ts";
 import { targetPolicies } from "./policy-targets.ts";
 import { preRoutingPolicies } from "./pre-routing.ts";
-import { checkGrace, deploymentOf, logLevels, processSettings, rawAccessLogs } from "./process.ts";
+import { logLevels, processSettings, rawAccessLogs, rawFrontend } from "./process.ts";
 import type { ReferenceContext } from "./references.ts";
 import { sharedRoutes } from "./shared-routes.ts";
 import { tcpRouteResources } from "./tcp-routes.ts";
@@ -127,11 +128,12 @@ function gatewayResource(
   };
   const process = processSettings(parameters);
   checkGrace(parameters, process, context.diagnostics);
+  checkImage(parameters, context.diagnostics);
   return {
     kind: "gateway",
     name: manifest.name,
     process,
-    frontend: gatewayFrontend(manifest, context),
+    frontend: gatewayFrontend(manifest, rawFrontend(parameters), context),
     accessLogs: [...rawAccessLogs(parameters), ...gatewayAccessLogs(manifest, context)],
     logLevels: logLevels(parameters),
     deployment: deploymentOf(manifest, parameters, own, mounts),
@@ -190,16 +192,16 @@ function reportWithoutEffect(
       .filter(({ code }) => code === "misplaced-field")
       .map(({ at }) => at.resource?.name),
   );
-  const targeted = new Set([...policyIndex.values()].flat().map(({ source }) => titleOf(source)));
+  const targeted = new Set([...policyIndex.values()].flat().map(({ source }) => source));
   for (const policy of [...inventory.all("GatewayPolicy"), ...inventory.all("BackendTLSPolicy")]) {
     const title = titleOf(policy);
-    if (policy.spec === undefined || effective.has(title)) continue;
+    if (policy.spec === undefined || effective.has(policy)) continue;
     if (misplaced.has(policy.origin.resource?.name)) continue;
     const isEmpty = !["frontend", "traffic", "backend", "validation"].some((name) =>
       Object.hasOwn(policy.spec ?? {}, name),
     );
     // One whose targets could not be found has been reported.
-    if (!targeted.has(title) && !isEmpty) continue;
+    if (!targeted.has(policy) && !isEmpty) continue;
     diagnostics.report("policy-without-effect", keyOf(below(policy.origin, "spec")), {
       policy: title,
     });

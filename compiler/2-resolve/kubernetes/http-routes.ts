@@ -72,13 +72,16 @@ function checkFilters(
   const seen = new Set<unknown>();
   filters.forEach(({ type }, index) => {
     const at = below(origin, "filters", index, "type");
-    if (seen.has(type) && type === "RequestMirror")
-      diagnostics.report("not-built-yet", at, { what: "several mirrors", field: `"${type}"` });
-    else if (seen.has(type)) {
+    if (seen.has(type) && type !== "RequestMirror") {
       const message = `a rule has one filter of type ${String(type)}`;
       diagnostics.report("broken-rule", at, { message });
     }
     seen.add(type);
+    const isEither = type === "RequestRedirect" || type === "URLRewrite";
+    if (isEither && seen.has("RequestRedirect") && seen.has("URLRewrite")) {
+      const message = "a rule rewrites its requests or redirects them, not both";
+      diagnostics.report("broken-rule", at, { message });
+    }
   });
 }
 

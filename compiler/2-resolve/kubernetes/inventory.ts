@@ -1,8 +1,11 @@
 import type { Manifest, ManifestKind, ManifestOf } from "../../manifests.ts";
+import { selects } from "./selectors.ts";
 
 /** The resources of an input by kind and name. */
 export class Inventory {
   readonly #byKind = new Map<ManifestKind, Map<string, Manifest>>();
+  readonly #byNamespace = new Map<ManifestKind, ReadonlyMap<string, readonly Manifest[]>>();
+  readonly #byLabel = new Map<string, ReadonlyMap<string, readonly Manifest[]>>();
   #slices: ReadonlyMap<string, readonly ManifestOf<"EndpointSlice">[]> | undefined;
 
   constructor(manifests: readonly Manifest[]) {
@@ -17,7 +20,39 @@ export class Inventory {
   /** The resources of a kind, sorted by namespace and name: the order of documents means nothing. */
   all<Kind extends ManifestKind>(kind: Kind): readonly ManifestOf<Kind>[] {
     // The map holds a kind's resources under the kind.
-    return [...(this.#byKind.get(kind)?.values() ?? [])] as unknown as ManifestOf<Kind>[];
+    return this.#all(kind) as unknown as readonly ManifestOf<Kind>[];
+  }
+
+  /** The resources of a kind in a namespace, sorted by name. */
+  inNamespace<Kind extends ManifestKind>(
+    kind: Kind,
+    namespace: string,
+  ): readonly ManifestOf<Kind>[] {
+    const known =
+      this.#byNamespace.get(kind) ?? Map.groupBy(this.#all(kind), (each) => each.namespace);
+    this.#byNamespace.set(kind, known);
+    // As above.
+    return (known.get(namespace) ?? []) as unknown as readonly ManifestOf<Kind>[];
+  }
+
+  /** The resources of a kind in a namespace that have all of these labels, sorted by name. */
+  withLabels<Kind extends ManifestKind>(
+    kind: Kind,
+    namespace: string,
+    matchLabels: Readonly<Record<string, string>>,
+  ): readonly ManifestOf<Kind>[] {
+    // As above.
+    const here = this.inNamespace(kind, namespace) as unknown as readonly Manifest[];
+    const [first] = Object.entries(matchLabels);
+    if (first === undefined) return this.inNamespace(kind, namespace);
+    const [label, wanted] = first;
+    const key = JSON.stringify([kind, namespace, label]);
+    const known =
+      this.#byLabel.get(key) ?? Map.groupBy(here, ({ labels }) => ownLabel(labels, label));
+    this.#byLabel.set(key, known);
+    const found = (known.get(wanted) ?? []).filter((each) => selects({ matchLabels }, each.labels));
+    // As above.
+    return found as unknown as readonly ManifestOf<Kind>[];
   }
 
   /** A resource by name. */
@@ -45,6 +80,14 @@ export class Inventory {
     const { labels = {} } = this.find("Namespace", "", name) ?? {};
     return { ...labels, "kubernetes.io/metadata.name": name };
   }
+
+  #all(kind: ManifestKind): readonly Manifest[] {
+    return [...(this.#byKind.get(kind)?.values() ?? [])];
+  }
+}
+
+function ownLabel(labels: Readonly<Record<string, string>>, name: string): string {
+  return Object.hasOwn(labels, name) ? (labels[name] ?? "") : "";
 }
 
 /** `HTTPRoute "default/tools"`: a resource in a message. */

@@ -33,6 +33,7 @@ export function listenersOf(
     .toSorted(byAge);
   const owners = [gateway, ...sets.filter((set) => isLetIn(set, gateway, context))];
   const ports = new Map<number, Origin>();
+  for (const owner of owners) checkNames(owner, context);
   return owners.flatMap((owner) =>
     (owner.spec?.listeners ?? []).map((spec, index) => {
       const origin = below(owner.origin, "spec", "listeners", index);
@@ -114,6 +115,17 @@ export function checkListenerSets(context: ReferenceContext): void {
     const origin = below(set.origin, "spec", "parentRef");
     follow({ to: parentRef, from: set, origin, kinds: ["Gateway"] }, context);
   }
+}
+
+/** Reports names that stand twice: routes and policies could mean either. */
+function checkNames(owner: ClusterListener["owner"], { diagnostics }: ReferenceContext): void {
+  const seen = new Set<string>();
+  owner.spec?.listeners.forEach(({ name }, index) => {
+    const at = below(owner.origin, "spec", "listeners", index, "name");
+    const message = `${titleOf(owner)} has another listener "${name}"`;
+    if (seen.has(name)) diagnostics.report("broken-rule", at, { message });
+    seen.add(name);
+  });
 }
 
 /** Reports kinds that a listener names and can't take. */

@@ -1,19 +1,28 @@
 import { keysIn } from "../../1-parse/config-values.ts";
+import type { FrontendValue } from "../../1-parse/frontend.ts";
 import type { ProcessConfig } from "../../1-parse/process.ts";
+import { frontendSchema } from "../../1-parse/schemas/frontend.ts";
 import { processSchema } from "../../1-parse/schemas/standalone.ts";
 import { validator } from "../../1-parse/validate.ts";
 import type { ConfigValue } from "../../1-parse/values.ts";
-import { below, type Origin } from "../../diagnostics.ts";
+import { below, keyOf, type Origin } from "../../diagnostics.ts";
 import type { Json, Overlay } from "../../ir.ts";
 import type { ManifestOf } from "../../manifests.ts";
 import { object } from "../../schema.ts";
+import { checkOverlays } from "./overlays.ts";
 import { follow, type ReferenceContext } from "./references.ts";
+
+/** The parts of a standalone file that parameters may hold. */
+export interface RawConfig {
+  readonly config?: ProcessConfig;
+  readonly frontendPolicies?: FrontendValue;
+}
 
 /** A GatewayParameters as its schema has let it through. */
 export interface ParametersSpec {
   readonly origin: Origin;
   readonly logging?: { readonly level?: string; readonly format?: "json" | "text" };
-  readonly rawConfig?: { readonly config?: ProcessConfig };
+  readonly rawConfig?: RawConfig;
   readonly image?: Readonly<
     Partial<Record<"registry" | "repository" | "tag" | "digest" | "pullPolicy", string>>
   >;
@@ -66,10 +75,17 @@ function checked(
   const { rawConfig } = spec;
   if (rawConfig !== undefined) {
     const read = { value: rawConfig as ConfigValue, late: [], expanded: [] };
-    const schema = object({ config: processSchema });
+    const schema = object({ config: processSchema, frontendPolicies: frontendSchema() });
     const validate = validator(schema, keysIn([read.value]), "rawConfig");
     if (!validate(read, below(origin, "spec", "rawConfig"), diagnostics)) return undefined;
   }
   // The schema has checked the shape.
-  return { ...(spec as unknown as ParametersSpec), origin };
+  const parameters = { ...(spec as unknown as ParametersSpec), origin };
+  const mesh = ["mesh", "istio"].find((name) => Object.hasOwn(spec, name));
+  if (mesh !== undefined) {
+    const at = keyOf(below(origin, "spec", mesh));
+    diagnostics.report("not-built-yet", at, { what: "mutual TLS with a mesh", field: `"${mesh}"` });
+  }
+  checkOverlays(parameters, diagnostics);
+  return parameters;
 }

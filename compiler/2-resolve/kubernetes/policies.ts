@@ -13,14 +13,13 @@ import type { EffectiveField, FieldValue } from "./merge.ts";
 import type { PolicyIndex } from "./policy-targets.ts";
 import type { ReferenceContext } from "./references.ts";
 import { secretFiles } from "./secrets.ts";
-import { selects } from "./selectors.ts";
 import { serverOf } from "./servers.ts";
 
 /** What reading policies needs, and what it finds out about them. */
 export interface PolicyContext extends ReferenceContext {
   readonly policyIndex: PolicyIndex;
-  /** The resources one of whose values counts somewhere, by title, and for which Gateways. */
-  readonly effective: Map<string, Set<Manifest>>;
+  /** The resources one of whose values counts somewhere, and for which Gateways. */
+  readonly effective: Map<Manifest, Set<Manifest>>;
   /** The Secrets that each Gateway's pods mount, by the Gateway's `NAMESPACE/NAME`. */
   readonly secrets: Map<string, Set<string>>;
   /** The ConfigMaps that they mount. */
@@ -181,10 +180,6 @@ function clusterContext(
     secretFiles: (name, keys, at) =>
       secretFiles({ name, keys, from: source, gateway, origin: at }, context),
     secretsWith: (matchLabels) =>
-      context.inventory
-        .all("Secret")
-        .filter(({ namespace }) => namespace === source.namespace)
-        .filter(({ labels }) => selects({ matchLabels }, labels))
-        .map(({ name }) => name),
+      context.inventory.withLabels("Secret", source.namespace, matchLabels).map(({ name }) => name),
   };
 }

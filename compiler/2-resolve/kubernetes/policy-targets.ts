@@ -12,7 +12,6 @@ import { fieldValues, type Section } from "./fields.ts";
 import { byAge, titleOf } from "./inventory.ts";
 import type { FieldValue, Level } from "./merge.ts";
 import { follow, type ReferenceContext } from "./references.ts";
-import { selects } from "./selectors.ts";
 
 /** What GatewayPolicies say, by what they target: the key of `targetKey`. */
 export type PolicyIndex = ReadonlyMap<string, readonly FieldValue[]>;
@@ -114,13 +113,8 @@ export function targetsOf(
       });
       return [];
     }
-    const found = context.inventory
-      .all(kind)
-      .filter(
-        (each) =>
-          each.namespace === policy.namespace &&
-          selects({ matchLabels: selector.matchLabels }, each.labels),
-      );
+    const { namespace } = policy;
+    const found = context.inventory.withLabels(kind, namespace, selector.matchLabels);
     if (found.length === 0)
       context.diagnostics.report("selector-without-match", origin, {
         what: `${kind} of the namespace "${policy.namespace}"`,

@@ -1,11 +1,10 @@
-import { readLevels, readLogging } from "../../1-parse/access-log.ts";
+import { readAccessLogs, readLevels } from "../../1-parse/access-log.ts";
+import type { FrontendValue } from "../../1-parse/frontend.ts";
 import { type ProcessConfig, readProcess } from "../../1-parse/process.ts";
 import type { AccessLogConfig } from "../../access-log.ts";
-import { below, type Diagnostics } from "../../diagnostics.ts";
-import type { DeploymentNode, OverlaidResource, Overlay, ProcessSettings } from "../../ir.ts";
+import { below } from "../../diagnostics.ts";
+import type { ProcessSettings } from "../../ir.ts";
 import type { LevelsConfig } from "../../log-levels.ts";
-import type { ManifestOf } from "../../manifests.ts";
-import type { ListenerResource } from "../../resources.ts";
 import type { ParametersSpec } from "./parameters.ts";
 
 /** When a pod is told to end: its listeners stay open (load balancers learn late), streams get until the maximum. */
@@ -16,19 +15,39 @@ const USUAL_SHUTDOWN: ProcessConfig = {
 
 /** The process settings of a Gateway's pods: the raw configuration, under what the parameters' own fields say. */
 export function processSettings(parameters: readonly ParametersSpec[]): ProcessSettings {
-  const raw: ProcessConfig = Object.assign(
-    {},
+  const raw = parameters.reduce<ProcessConfig>(
+    (config, { rawConfig }) => mergeDeep(config, rawConfig?.config ?? {}),
     USUAL_SHUTDOWN,
-    ...parameters.map(({ rawConfig }) => rawConfig?.config ?? {}),
   );
   const { logFormat, drain, ...settings } = readProcess(raw);
-  const logging = last(parameters, ({ logging: each }) => each?.format);
-  const shutdown = last(parameters, (each) => each.shutdown);
+  const logging = lastOf(parameters, ({ logging: each }) => each?.format);
+  const shutdown = lastOf(parameters, (each) => each.shutdown);
   return {
     ...settings,
     logFormat: logging ?? logFormat,
     drain: shutdown === undefined ? drain : { min: shutdown.min * 1000, max: shutdown.max * 1000 },
   };
+}
+
+/** How raw configurations meet clients, the Gateway's own over its class's. */
+export function rawFrontend(parameters: readonly ParametersSpec[]): FrontendValue {
+  return parameters.reduce<FrontendValue>(
+    (value, { rawConfig }) => mergeDeep(value, rawConfig?.frontendPolicies ?? {}),
+    {},
+  );
+}
+
+/** Objects are merged, anything else is replaced. */
+function mergeDeep<Value extends object>(base: Value, over: Value): Value {
+  const merged = Object.entries(over).map(([key, value]) => {
+    const before: unknown = Reflect.get(base, key);
+    return [key, isObject(before) && isObject(value) ? mergeDeep(before, value) : value];
+  });
+  return { ...base, ...Object.fromEntries(merged) };
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** What is said of log levels: the raw configurations, under what the parameters' own fields say. */
@@ -44,85 +63,17 @@ export function logLevels(parameters: readonly ParametersSpec[]): readonly Level
 
 /** What raw configurations say of the access log, the class's first. */
 export function rawAccessLogs(parameters: readonly ParametersSpec[]): readonly AccessLogConfig[] {
-  return parameters.map(({ rawConfig, origin }) => {
-    const at = below(origin, "spec", "rawConfig", "config", "logging");
-    return readLogging(rawConfig?.config?.logging ?? {}, at);
-  });
-}
-
-/** How a cluster runs a Gateway. */
-export function deploymentOf(
-  gateway: ManifestOf<"Gateway">,
-  parameters: readonly ParametersSpec[],
-  listeners: readonly ListenerResource[],
-  mounts: Readonly<Record<"secrets" | "configMaps", ReadonlySet<string>>>,
-): DeploymentNode {
-  const { gatewayClassName = "", infrastructure } = gateway.spec ?? {};
-  const secrets = listeners.flatMap(({ tls }) =>
-    tls?.isSecret === true ? [tls.cert.slice(0, tls.cert.lastIndexOf("/"))] : [],
+  return parameters.flatMap(({ rawConfig, origin }) =>
+    readAccessLogs(
+      rawConfig?.config?.logging,
+      rawConfig?.frontendPolicies,
+      below(origin, "spec", "rawConfig"),
+    ),
   );
-  const image = Object.assign({}, ...parameters.map((each) => each.image ?? {}));
-  return {
-    name: gateway.name,
-    namespace: gateway.namespace,
-    className: gatewayClassName,
-    labels: infrastructure?.labels ?? {},
-    annotations: infrastructure?.annotations ?? {},
-    image: imageText(image),
-    pullPolicy: image.pullPolicy,
-    env: parameters.flatMap(({ env }) => env ?? []),
-    resources: last(parameters, ({ resources }) => resources),
-    secrets: [...new Set([...secrets, ...mounts.secrets])].toSorted(),
-    configMaps: [...mounts.configMaps].toSorted(),
-    overlays: {
-      deployment: overlays(parameters, "deployment"),
-      service: overlays(parameters, "service"),
-      serviceAccount: overlays(parameters, "serviceAccount"),
-      podDisruptionBudget: overlays(parameters, "podDisruptionBudget"),
-      horizontalPodAutoscaler: overlays(parameters, "horizontalPodAutoscaler"),
-    },
-    origin: gateway.origin,
-  };
 }
 
-function overlays(
-  parameters: readonly ParametersSpec[],
-  name: OverlaidResource,
-): readonly Overlay[] {
-  return parameters.flatMap((each) => each[name] ?? []);
-}
-
-/** Reports an overlay that lets the kubelet kill pods while they still drain. */
-export function checkGrace(
-  parameters: readonly ParametersSpec[],
-  { drain }: ProcessSettings,
-  diagnostics: Diagnostics,
-): void {
-  const path = ["template", "spec", "terminationGracePeriodSeconds"];
-  for (const { deployment, origin } of parameters) {
-    const seconds = path.reduce<unknown>(
-      (value, step) =>
-        typeof value === "object" && value !== null ? Reflect.get(value, step) : undefined,
-      deployment?.spec,
-    );
-    if (typeof seconds !== "number" || seconds * 1000 >= drain.max) continue;
-    const at = below(origin, "spec", "deployment", "spec", ...path);
-    diagnostics.report("grace-too-short", at, { seconds, needed: Math.ceil(drain.max / 1000) });
-  }
-}
-
-function imageText({
-  registry,
-  repository,
-  tag,
-  digest,
-}: NonNullable<ParametersSpec["image"]>): string | undefined {
-  if (repository === undefined || repository === "") return undefined;
-  const name = registry ? `${registry}/${repository}` : repository;
-  return `${name}${tag ? `:${tag}` : ""}${digest ? `@${digest}` : ""}`;
-}
-
-function last<Value>(
+/** What the last one that says it says. */
+export function lastOf<Value>(
   parameters: readonly ParametersSpec[],
   read: (each: ParametersSpec) => Value | undefined,
 ): Value | undefined {

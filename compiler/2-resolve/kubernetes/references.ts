@@ -89,23 +89,19 @@ export function reportMissing(
 
 /** Whether a namespace allows a reference from another one: a ReferenceGrant there names both ends. */
 function isPermitted(from: Manifest, to: Manifest, inventory: Inventory): boolean {
-  return inventory
-    .all("ReferenceGrant")
-    .filter(({ namespace }) => namespace === to.namespace)
-    .some(
-      ({ spec }) =>
-        // A grant with mistakes (reported) may well be the one.
-        spec === undefined ||
-        (spec.from.some(
+  return inventory.inNamespace("ReferenceGrant", to.namespace).some(
+    ({ spec }) =>
+      // A grant with mistakes (reported) may well be the one.
+      spec === undefined ||
+      (spec.from.some(
+        (each) => each.namespace === from.namespace && kindOf(each.group, each.kind) === from.kind,
+      ) &&
+        spec.to.some(
           (each) =>
-            each.namespace === from.namespace && kindOf(each.group, each.kind) === from.kind,
-        ) &&
-          spec.to.some(
-            (each) =>
-              kindOf(each.group, each.kind) === to.kind &&
-              (each.name === undefined || each.name === "" || each.name === to.name),
-          )),
-    );
+            kindOf(each.group, each.kind) === to.kind &&
+            (each.name === undefined || each.name === "" || each.name === to.name),
+        )),
+  );
 }
 
 /** The API group of a kind, as references spell it. */

@@ -10,30 +10,30 @@ import { refuseUnauthorized } from "gwc/runtime/policies/authorization";
 import { openBasicAuth, passwordsInFile, requireBasicAuth } from "gwc/runtime/policies/basic-auth";
 import { type CsrfSettings, refuseCrossSite } from "gwc/runtime/policies/csrf";
 
-// gateway.yaml binds[0].listeners[0].routes[3].policies.basicAuth
+// gateway.yaml binds[0].listeners[0].routes[4].policies.basicAuth
 const passwords = openBasicAuth({
   realm: "Shop administration",
   place: { header: "authorization", prefix: "Basic " },
   passwords: passwordsInFile(file("admins.htpasswd")),
 });
 
-// gateway.yaml binds[0].listeners[0].routes[3].policies.authorization
+// gateway.yaml binds[0].listeners[0].routes[4].policies.authorization
 function isAuthorized(basicAuth: BasicAuthVariable, request: RequestVariables): boolean {
   // deny: request.method != "GET" && basicAuth.username != "root"
   if (request.method !== "GET" && basicAuth?.username !== "root") return false;
   return true;
 }
 
-// gateway.yaml binds[0].listeners[0].routes[3].policies.csrf
+// gateway.yaml binds[0].listeners[0].routes[4].policies.csrf
 const csrf: CsrfSettings = { additionalOrigins: new Set(["https://tools.example.com"]) };
 
-// gateway.yaml binds[0].listeners[0].routes[3].backends[0].host
+// gateway.yaml binds[0].listeners[0].routes[4].backends[0].host
 const upstream = openUpstream({
   url: httpUrl(env("ADMIN", "127.0.0.1:8082")),
   connectTimeout: 10000,
 });
 
-// gateway.yaml binds[0].listeners[0].routes[3]
+// gateway.yaml binds[0].listeners[0].routes[4]
 export async function admin(exchange: Exchange): Promise<void> {
   const basicAuth = await requireBasicAuth(exchange, passwords);
   if (basicAuth === undefined) return;

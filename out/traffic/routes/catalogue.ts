@@ -10,31 +10,31 @@ import { changeRequestHeaders } from "gwc/runtime/policies/request-header-modifi
 import { changeResponseHeaders } from "gwc/runtime/policies/response-header-modifier";
 import { rewriteAuthority, rewritePrefix } from "gwc/runtime/policies/url-rewrite";
 
-// gateway.yaml binds[0].listeners[0].routes[2].policies.requestHeaderModifier
+// gateway.yaml binds[0].listeners[0].routes[3].policies.requestHeaderModifier
 const requestHeaders: HeaderChanges = {
   set: [["x-team", env("TEAM", "blue")]],
   add: [],
   remove: ["x-debug"],
 };
 
-// gateway.yaml binds[0].listeners[0].routes[2].policies.responseHeaderModifier
+// gateway.yaml binds[0].listeners[0].routes[3].policies.responseHeaderModifier
 const responseHeaders: HeaderChanges = {
   set: [],
   add: [["cache-control", "public, max-age=60"]],
   remove: ["server"],
 };
 
-// gateway.yaml binds[0].listeners[0].routes[2].backends[0].host
+// gateway.yaml binds[0].listeners[0].routes[3].backends[0].host
 const upstream = openUpstream({
   url: httpUrl(env("CATALOGUE", "127.0.0.1:8081")),
   connectTimeout: 10000,
 });
 
-// gateway.yaml binds[0].listeners[0].routes[2]
+// gateway.yaml binds[0].listeners[0].routes[3]
 export function catalogue(exchange: Exchange): void {
   changeRequestHeaders(exchange, requestHeaders);
   changeResponseHeaders(exchange, responseHeaders);
-  // gateway.yaml binds[0].listeners[0].routes[2].policies.urlRewrite
+  // gateway.yaml binds[0].listeners[0].routes[3].policies.urlRewrite
   rewriteAuthority(exchange, "catalogue.internal");
   rewritePrefix(exchange, ["/catalogue"], "/v2");
   return forward(exchange, upstream);

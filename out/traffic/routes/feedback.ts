@@ -15,14 +15,14 @@ import type { RequestChanges, ResponseChanges } from "gwc/runtime/http/message-c
 import { refuseUnauthorized } from "gwc/runtime/policies/authorization";
 import { transformRequest, transformWholeResponse } from "gwc/runtime/policies/transformations";
 
-// gateway.yaml binds[0].listeners[0].routes[8].policies.authorization
+// gateway.yaml binds[0].listeners[0].routes[9].policies.authorization
 function isAuthorized(request: RequestVariables): boolean {
   // size(json(request.body).text) < 1000
   if (less(size(field(json(request.bufferedBody), "text")), 1000) === true) return true;
   return false;
 }
 
-// gateway.yaml binds[0].listeners[0].routes[8].policies.transformations.request
+// gateway.yaml binds[0].listeners[0].routes[9].policies.transformations.request
 function requestChanges(request: RequestVariables): RequestChanges {
   return {
     add: [],
@@ -38,7 +38,7 @@ function requestChanges(request: RequestVariables): RequestChanges {
   };
 }
 
-// gateway.yaml binds[0].listeners[0].routes[8].policies.transformations.response
+// gateway.yaml binds[0].listeners[0].routes[9].policies.transformations.response
 function responseChanges(response: ResponseVariables): ResponseChanges {
   return {
     add: [],
@@ -54,13 +54,13 @@ function responseChanges(response: ResponseVariables): ResponseChanges {
   };
 }
 
-// gateway.yaml binds[0].listeners[0].routes[8].backends[0].host
+// gateway.yaml binds[0].listeners[0].routes[9].backends[0].host
 const upstream = openUpstream({
   url: httpUrl(env("FEEDBACK", "127.0.0.1:8089")),
   connectTimeout: 10000,
 });
 
-// gateway.yaml binds[0].listeners[0].routes[8]
+// gateway.yaml binds[0].listeners[0].routes[9]
 export async function feedback(exchange: Exchange): Promise<void> {
   if (!(await bufferBody(exchange, 2097152))) return;
   if (!isAuthorized(exchange)) return refuseUnauthorized(exchange);

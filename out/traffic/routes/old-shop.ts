@@ -5,7 +5,7 @@ import type { Exchange } from "gwc/runtime/http/exchange";
 import { replacePrefix } from "gwc/runtime/http/path";
 import { type RedirectSettings, redirectTo } from "gwc/runtime/policies/request-redirect";
 
-// gateway.yaml binds[0].listeners[0].routes[0].policies.requestRedirect
+// gateway.yaml binds[0].listeners[0].routes[1].policies.requestRedirect
 const location: RedirectSettings = {
   scheme: "https",
   host: "www.example.com",
@@ -13,7 +13,7 @@ const location: RedirectSettings = {
   status: 301,
 };
 
-// gateway.yaml binds[0].listeners[0].routes[0]
+// gateway.yaml binds[0].listeners[0].routes[1]
 export function oldShop(exchange: Exchange): void {
   const target = replacePrefix(exchange.forwardTarget, ["/shop"], "");
   return redirectTo(exchange, location, target);

@@ -9,7 +9,7 @@ import type { Exchange } from "gwc/runtime/http/exchange";
 import { givenKey, hashedKey, openApiKeys, requireApiKey } from "gwc/runtime/policies/api-key";
 import { refuseUnauthorized } from "gwc/runtime/policies/authorization";
 
-// gateway.yaml binds[0].listeners[0].routes[4].policies.apiKey
+// gateway.yaml binds[0].listeners[0].routes[5].policies.apiKey
 const apiKeys = openApiKeys({
   place: { header: "x-api-key", prefix: "" },
   keys: [
@@ -20,20 +20,20 @@ const apiKeys = openApiKeys({
   ],
 });
 
-// gateway.yaml binds[0].listeners[0].routes[4].policies.authorization
+// gateway.yaml binds[0].listeners[0].routes[5].policies.authorization
 function isAuthorized(apiKey: ApiKeyVariable, request: RequestVariables): boolean {
   // apiKey.partner == "northwind" || request.method == "GET"
   if (apiKey?.partner === "northwind" || request.method === "GET") return true;
   return false;
 }
 
-// gateway.yaml binds[0].listeners[0].routes[4].backends[0].host
+// gateway.yaml binds[0].listeners[0].routes[5].backends[0].host
 const upstream = openUpstream({
   url: httpUrl(env("PARTNERS", "127.0.0.1:8083")),
   connectTimeout: 10000,
 });
 
-// gateway.yaml binds[0].listeners[0].routes[4]
+// gateway.yaml binds[0].listeners[0].routes[5]
 export function partners(exchange: Exchange): void {
   const apiKey = requireApiKey(exchange, apiKeys);
   if (apiKey === undefined) return;

@@ -13,7 +13,7 @@ import {
   refuseOverLimit,
 } from "gwc/runtime/policies/local-rate-limit";
 
-// gateway.yaml binds[0].listeners[0].routes[7].policies.localRateLimit[1]
+// gateway.yaml binds[0].listeners[0].routes[8].policies.localRateLimit[1]
 const perMinuteByKey = openKeyedRateLimit({
   capacity: 60,
   refill: 60,
@@ -26,16 +26,16 @@ function keyPerMinuteByKey(request: RequestVariables): unknown {
   return request.remoteAddress;
 }
 
-// gateway.yaml binds[0].listeners[0].routes[7].policies.localRateLimit[0]
+// gateway.yaml binds[0].listeners[0].routes[8].policies.localRateLimit[0]
 const perSecond = openRateLimit({ capacity: 1200, refill: 1000, interval: 1000 });
 
-// gateway.yaml binds[0].listeners[0].routes[7].backends[0].host
+// gateway.yaml binds[0].listeners[0].routes[8].backends[0].host
 const upstream = openUpstream({
   url: httpUrl(env("PRICES", "127.0.0.1:8088")),
   connectTimeout: 10000,
 });
 
-// gateway.yaml binds[0].listeners[0].routes[7]
+// gateway.yaml binds[0].listeners[0].routes[8]
 export function prices(exchange: Exchange): void {
   if (refuseOverKeyedLimit(exchange, perMinuteByKey, keyPerMinuteByKey(exchange))) return;
   if (refuseOverLimit(exchange, perSecond)) return;

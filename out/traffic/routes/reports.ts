@@ -6,16 +6,16 @@ import { openUpstream } from "gwc/runtime/http/client";
 import type { Exchange } from "gwc/runtime/http/exchange";
 import { forwardWithin } from "gwc/runtime/policies/timeout";
 
-// gateway.yaml binds[0].listeners[0].routes[6].policies.timeout
+// gateway.yaml binds[0].listeners[0].routes[7].policies.timeout
 const timeout = 60000;
 
-// gateway.yaml binds[0].listeners[0].routes[6].backends[0].host
+// gateway.yaml binds[0].listeners[0].routes[7].backends[0].host
 const upstream = openUpstream({
   url: httpUrl(env("REPORTS", "127.0.0.1:8087")),
   connectTimeout: 10000,
 });
 
-// gateway.yaml binds[0].listeners[0].routes[6]
+// gateway.yaml binds[0].listeners[0].routes[7]
 export function reports(exchange: Exchange): void {
   return forwardWithin(exchange, upstream, timeout);
 }

@@ -8,7 +8,7 @@ import type { Exchange } from "gwc/runtime/http/exchange";
 import { mirrorRequest, type MirrorSettings } from "gwc/runtime/policies/request-mirror";
 import { forwardRetrying, type RetrySettings } from "gwc/runtime/policies/retry";
 
-// gateway.yaml binds[0].listeners[0].routes[5].policies.requestMirror
+// gateway.yaml binds[0].listeners[0].routes[6].policies.requestMirror.backend.host
 const mirror: MirrorSettings = {
   upstream: openUpstream({
     url: httpUrl(env("SEARCH_SHADOW", "127.0.0.1:8086")),
@@ -18,7 +18,7 @@ const mirror: MirrorSettings = {
   timeout: 30000,
 };
 
-// gateway.yaml binds[0].listeners[0].routes[5].policies.retry
+// gateway.yaml binds[0].listeners[0].routes[6].policies.retry
 const retry: RetrySettings = {
   attempts: 2,
   backoff: 100,
@@ -29,7 +29,7 @@ const retry: RetrySettings = {
 
 const upstreams = weighUpstreams([
   {
-    // gateway.yaml binds[0].listeners[0].routes[5].backends[0].host
+    // gateway.yaml binds[0].listeners[0].routes[6].backends[0].host
     weight: 9,
     upstream: openUpstream({
       url: httpUrl(env("SEARCH", "127.0.0.1:8084")),
@@ -37,7 +37,7 @@ const upstreams = weighUpstreams([
     }),
   },
   {
-    // gateway.yaml binds[0].listeners[0].routes[5].backends[1].host
+    // gateway.yaml binds[0].listeners[0].routes[6].backends[1].host
     weight: 1,
     upstream: openUpstream({
       url: httpUrl(env("SEARCH_NEXT", "127.0.0.1:8085")),
@@ -46,7 +46,7 @@ const upstreams = weighUpstreams([
   },
 ]);
 
-// gateway.yaml binds[0].listeners[0].routes[5]
+// gateway.yaml binds[0].listeners[0].routes[6]
 export function search(exchange: Exchange): void {
   mirrorRequest(exchange, mirror);
   return forwardRetrying(exchange, pickUpstream(upstreams), retry);

@@ -1,0 +1,207 @@
+import { promisify } from "node:util";
+import { brotliCompress, deflate, gzip, zstdCompress } from "node:zlib";
+import { beforeAll, expect, test } from "vitest";
+import { type CompiledGateway, startCompiled } from "../connections/compiled.ts";
+import { eventually, pause, startRawUpstream, startUpstream } from "../http/harness.ts";
+
+/** Compressed to almost nothing. */
+const unpacked = 30_000_000;
+
+/** The bombs, by their coding. */
+const bombs = new Map<string, Buffer>();
+beforeAll(async () => {
+  const zeros = Buffer.alloc(unpacked);
+  for (const [coding, compress] of [
+    ["gzip", gzip],
+    ["deflate", deflate],
+    ["br", brotliCompress],
+    ["zstd", zstdCompress],
+  ] as const) {
+    bombs.set(coding, await promisify<Buffer, Buffer>(compress)(zeros));
+  }
+}, 60_000);
+
+const policies: Readonly<Record<string, object>> = {
+  rule: { authorization: { rules: [{ deny: 'string(request.body).contains("bad")' }] } },
+  change: { transformations: { request: { body: '"<" + string(request.body) + ">"' } } },
+  answer: { transformations: { response: { body: '"<" + string(response.body) + ">"' } } },
+  retry: { retry: { attempts: 1, codes: [503] } },
+  mirror: { requestMirror: { backend: { host: "127.0.0.1:1" } } },
+  plain: {},
+};
+
+async function startTarget(upstream: string): Promise<CompiledGateway> {
+  const routes = Object.entries(policies).map(([name, each]) => ({
+    matches: [{ path: { pathPrefix: `/${name}` } }],
+    policies: each,
+    backends: [{ host: upstream }],
+  }));
+  const targets = [{ name: "one", mcp: { host: `${upstream}/mcp` } }];
+  const mcp = { matches: [{ path: { exact: "/mcp" } }], backends: [{ mcp: { targets } }] };
+  return startCompiled({ listeners: [{ routes: [mcp, ...routes] }] });
+}
+
+/** Many at once; their statuses, and the megabytes that they cost. */
+async function throwAt(gateway: CompiledGateway, path: string, headers: Record<string, string>) {
+  const before = gateway.memory();
+  const body = bombs.get(headers["content-encoding"] ?? "");
+  const url = `http://127.0.0.1:${gateway.port}${path}`;
+  const method = body === undefined ? "GET" : "POST";
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, async () => {
+      const answer = await fetch(url, { method, headers, ...(body && { body }) });
+      await answer.arrayBuffer();
+      return answer.status;
+    }),
+  );
+  return { statuses: new Set(answers), cost: gateway.memory() - before };
+}
+
+test("a compressed request is refused where its content is read, and passed where it is not", async () => {
+  const sizes: number[] = [];
+  const upstream = await startUpstream(async (request, response) => {
+    let size = 0;
+    for await (const chunk of request) size += chunk.length;
+    sizes.push(size);
+    response.end("ok");
+  });
+  const gateway = await startTarget(upstream);
+  for (const [coding, bomb] of bombs) {
+    const headers = { "content-encoding": coding };
+    for (const path of ["/rule", "/change"]) {
+      const { statuses, cost } = await throwAt(gateway, path, headers);
+      expect([path, coding, ...statuses]).toEqual([path, coding, 413]);
+      expect(cost).toBeLessThan(150);
+    }
+    expect(sizes).toEqual([]);
+    for (const path of ["/retry", "/mirror", "/plain"]) {
+      const { statuses, cost } = await throwAt(gateway, path, headers);
+      expect([path, coding, ...statuses]).toEqual([path, coding, 200]);
+      expect(cost).toBeLessThan(150);
+      expect(new Set(sizes.splice(0))).toEqual(new Set([bomb.length]));
+    }
+    const rpc = {
+      accept: "application/json, text/event-stream",
+      "content-type": "application/json",
+    };
+    const { statuses } = await throwAt(gateway, "/mcp", { ...rpc, ...headers });
+    expect([...statuses]).toEqual([415]);
+  }
+}, 120_000);
+
+test("a compressed answer is a 502 where its content is read", async () => {
+  let coding = "";
+  const upstream = await startUpstream((request, response) => {
+    request.resume();
+    response.writeHead(200, { "content-encoding": coding });
+    response.end(bombs.get(coding));
+  });
+  const gateway = await startTarget(upstream);
+  for (coding of bombs.keys()) {
+    const { statuses, cost } = await throwAt(gateway, "/answer", {});
+    expect([coding, ...statuses]).toEqual([coding, 502]);
+    expect(cost).toBeLessThan(150);
+  }
+}, 60_000);
+
+test("an answer without end is not read to its end where it is held", async () => {
+  let sent = 0;
+  let isLeft = false;
+  const chunk = `10000\r\n${"x".repeat(65_536)}\r\n`;
+  const upstream = await startRawUpstream((socket) => {
+    socket.on("close", () => {
+      isLeft = true;
+    });
+    const more = () => {
+      while (!socket.destroyed && socket.write(chunk)) sent += chunk.length;
+    };
+    socket.once("data", () => {
+      socket.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+      socket.on("drain", more);
+      more();
+    });
+  });
+  const gateway = await startTarget(upstream);
+  const { status } = await fetch(`http://127.0.0.1:${gateway.port}/answer`);
+  expect(status).toBe(502);
+  await eventually(() => isLeft || null, "the end upstream");
+  expect(sent).toBeLessThan(60_000_000);
+});
+
+test("deep and wide JSON is read or refused, and the process lives", async () => {
+  const upstream = await startUpstream((request, response) => {
+    request.resume();
+    response.end("ok");
+  });
+  const host = upstream;
+  const rules = ["json(request.body).a == 1"];
+  const body = '{"copy": json(request.body)}';
+  const targets = [{ name: "one", mcp: { host: `${upstream}/mcp` } }];
+  const gateway = await startCompiled({
+    listeners: [
+      {
+        routes: [
+          { matches: [{ path: { exact: "/mcp" } }], backends: [{ mcp: { targets } }] },
+          {
+            matches: [{ path: { exact: "/copy" } }],
+            policies: { transformations: { request: { body } } },
+            backends: [{ host }],
+          },
+          { policies: { authorization: { rules } }, backends: [{ host }] },
+        ],
+      },
+    ],
+  });
+  const keys = Array.from({ length: 100_000 }, (_, index) => `"k${index}":1`).join();
+  const documents = [
+    `${"[".repeat(100_000)}${"]".repeat(100_000)}`,
+    `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`,
+    `{${keys},"a":1}`,
+    `{"a":1,"__proto__":{"a":2},"constructor":1}`,
+    `{"jsonrpc":"2.0","id":1,"method":"ping","params":${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}}`,
+  ];
+  const headers = {
+    accept: "application/json, text/event-stream",
+    "content-type": "application/json",
+  };
+  for (const path of ["/", "/copy", "/mcp"]) {
+    for (const text of documents) {
+      const url = `http://127.0.0.1:${gateway.port}${path}`;
+      const { status } = await fetch(url, { method: "POST", headers, body: text });
+      expect(status, `${path} ${text.slice(0, 60)}`).toBeLessThan(500);
+    }
+  }
+  expect(gateway.output()).not.toMatch(/bug:|RangeError/);
+}, 60_000);
+
+test("a client that vanishes in the middle of an upload leaves nothing behind", async () => {
+  let aborted = 0;
+  const upstream = await startUpstream((request) => {
+    request.on("error", () => {
+      aborted += 1;
+    });
+    request.resume();
+  });
+  const gateway = await startTarget(upstream);
+  const paths = ["/rule", "/change", "/retry", "/mirror", "/plain"];
+  for (const path of paths) {
+    const controller = new AbortController();
+    const upload = new ReadableStream({
+      start(stream) {
+        stream.enqueue(Buffer.alloc(100_000, "x"));
+      },
+    });
+    const asked = fetch(`http://127.0.0.1:${gateway.port}${path}`, {
+      method: "POST",
+      body: upload,
+      duplex: "half",
+      signal: controller.signal,
+    }).catch(() => "gone");
+    await pause(200);
+    controller.abort();
+    expect(await asked).toBe("gone");
+  }
+  // Those that stream have told the upstream; those that hold have told it nothing.
+  await eventually(() => aborted === 3 || null, "the aborts upstream");
+  expect((await fetch(`http://127.0.0.1:${gateway.port}/nowhere`)).status).toBe(404);
+});
