@@ -27,6 +27,7 @@ export const LINE_FIELDS: readonly LineField[] = [
 /** Fields that only some requests have: policies and backends set them. */
 export const OTHER_FIELDS: readonly string[] = [
   ...["gateway", "route_rule", "grpc.status", "tls.sni", "trace.id", "span.id", "jwt.sub"],
+  ...["bytes.received", "bytes.sent"],
   ...["protocol", "a2a.method", "mcp.method.name", "mcp.target", "mcp.resource.type"],
   ...["mcp.resource.uri", "mcp.session.id", "gen_ai.tool.name", "gen_ai.prompt.name"],
   ...["inferencepool.selected_endpoint", "gen_ai.operation.name", "gen_ai.provider.name"],

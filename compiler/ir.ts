@@ -128,6 +128,8 @@ export interface LogFieldsNode {
   readonly usual: readonly LineField[];
   /** Names that are left out of what policies and backends add. */
   readonly without: readonly string[];
+  /** All names that are left out, for lines that are not of requests. */
+  readonly removed: readonly string[];
   readonly added: readonly AddedField[];
   readonly origin: Origin;
 }

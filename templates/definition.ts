@@ -41,12 +41,14 @@ function hasDynamicBackend({ routes }: ListenerNode): boolean {
   return routes.some(({ backends }) => backends.some(({ kind }) => kind === "dynamic"));
 }
 
-function accessLogValue({ process, accessLog }: Program): Printable {
+function accessLogValue({ process, accessLog, tcp }: Program): Printable {
+  const removed = accessLog?.fields?.removed ?? [];
   const from = (label: string): Printable => imported(ACCESS_LOG_PATH, label);
   return {
     format: process.logFormat,
     filter: accessLog?.filter && from("isLogged"),
     fields: accessLog?.fields && from("logFields"),
+    removed: tcp.length === 0 || removed.length === 0 ? undefined : [...removed],
   };
 }
 

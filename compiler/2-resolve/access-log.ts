@@ -49,6 +49,7 @@ function fieldsOf(
   return {
     usual: LINE_FIELDS.filter((name) => !gone.has(name)),
     without: OTHER_FIELDS.filter((name) => gone.has(name)),
+    removed: [...new Set(remove.map(({ name }) => name))].toSorted(),
     added,
     origin,
   };

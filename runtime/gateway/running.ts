@@ -170,14 +170,17 @@ class Running implements RunningGateway {
   }
 
   #tcpEndpoints(
-    { tcp = [], connections }: Gateway,
-    { logFormat }: ProcessSettings,
+    { tcp = [], connections, accessLog }: Gateway,
+    { logFormat, logLevels }: ProcessSettings,
   ): readonly Endpoint[] {
     const common: TcpCommon = {
       keepAlive: connections.keepAlive,
-      logFormat,
-      writer: this.#writer,
+      maxConnections: connections.maxConnections,
+      log: letsThrough(logLevels.request, "info")
+        ? { format: logFormat, removed: accessLog.removed ?? [], writer: this.#writer }
+        : undefined,
       metrics: this.#metrics,
+      refused: () => this.#refused(connections),
       failed: (error) => reportBug("a TCP connection", error),
       warn: (message) => this.#log.warn(message),
     };

@@ -43,18 +43,16 @@ function portOf({ port, config, handle }: TcpPortSettings, readMode: () => PortM
   return {
     port,
     config,
-    prepare: ({ keepAlive, logFormat, writer, metrics, failed, warn }) => {
-      const log = new ConnectionLog(logFormat, writer);
+    prepare: ({ log: logged, metrics, ...common }) => {
+      const log = logged && new ConnectionLog(logged);
       const counts = ConnectionMetrics.of(metrics);
       return prepared(readMode(), {
+        ...common,
         handle,
-        keepAlive,
         ended: (connection, duration) => {
           counts.connection(connection.record, duration);
-          log.connection(connection, duration);
+          log?.connection(connection, duration);
         },
-        failed,
-        warn,
       });
     },
   };

@@ -23,6 +23,9 @@ export type PortMode =
 export interface TcpBehaviour {
   readonly handle: ConnectionHandler;
   readonly keepAlive: KeepAliveSettings;
+  /** Connections at once; one more is closed as soon as it is there. */
+  readonly maxConnections: number;
+  readonly refused: () => void;
   /** Called once when a connection has ended, after `duration` milliseconds. */
   readonly ended: (connection: Connection, duration: number) => void;
   /** A handler threw: a bug. */
@@ -46,6 +49,8 @@ export class TcpServer implements PortServer {
     this.#mode = mode;
     this.#gateway = gateway;
     this.#server = this.#create(mode);
+    this.#server.maxConnections = behaviour.maxConnections;
+    this.#server.on("drop", () => this.#behaviour.refused());
     if (mode.kind === "terminate") this.#watch(mode.certificates);
   }
 
@@ -62,6 +67,7 @@ export class TcpServer implements PortServer {
   become(behaviour: TcpBehaviour, mode: PortMode): void {
     if (this.#mode.kind === "terminate") this.#mode.certificates.close();
     this.#behaviour = behaviour;
+    this.#server.maxConnections = behaviour.maxConnections;
     this.#mode = mode;
     if (mode.kind === "terminate") this.#watch(mode.certificates);
   }

@@ -1,21 +1,33 @@
 import type { Connection } from "../tcp/connection.ts";
-import { jsonValue, TimeText, textValue } from "./log-line.ts";
+import type { LogFormat } from "./log-line.ts";
 import type { LogWriter } from "./log-writer.ts";
+import { type RequestLine, requestLine } from "./request-line.ts";
 
-/** Writes one line for each connection whose bytes were passed on, in the form of the access log. */
+/** How lines of connections are written. */
+export interface ConnectionLogSettings {
+  readonly format: LogFormat;
+  /** Names of fields that are left out. */
+  readonly removed: readonly string[];
+  readonly writer: LogWriter;
+}
+
+/**
+ * Writes one line for each connection whose bytes were passed on, in the form of the access log. Filters and added fields
+ * are about requests; fields that are removed there are left out here too.
+ */
 export class ConnectionLog {
-  readonly #isJson: boolean;
+  readonly #line: RequestLine;
   readonly #writer: LogWriter;
-  readonly #time = new TimeText();
+  readonly #removed: ReadonlySet<string>;
 
-  constructor(format: "text" | "json", writer: LogWriter) {
-    this.#isJson = format === "json";
+  constructor({ format, removed, writer }: ConnectionLogSettings) {
+    this.#line = requestLine(format);
+    this.#removed = new Set(removed);
     this.#writer = writer;
   }
 
   /** `duration` is in milliseconds. */
   connection(connection: Connection, duration: number): void {
-    const time = this.#time.format(Date.now());
     const { remoteAddress, remotePort, serverName, record } = connection;
     const fields: readonly (readonly [string, string | undefined])[] = [
       ["listener", record.listener],
@@ -30,13 +42,9 @@ export class ConnectionLog {
       ["reason", record.reason],
       ["duration", `${Math.round(duration)}ms`],
     ];
-    let line = this.#isJson
-      ? `{"level":"info","time":"${time}","scope":"request"`
-      : `${time}\tinfo\trequest`;
-    for (const [name, value] of fields) {
-      if (value === undefined) continue;
-      line += this.#isJson ? `,"${name}":${jsonValue(value)}` : ` ${name}=${textValue(value)}`;
-    }
-    this.#writer.add(this.#isJson ? `${line}}\n` : `${line}\n`);
+    const line = this.#line;
+    line.begin();
+    for (const [name, value] of fields) if (!this.#removed.has(name)) line.text(name, value);
+    this.#writer.add(line.end());
   }
 }
