@@ -90,7 +90,7 @@ function checkTls(
 ): void {
   const { name, tls, protocol, origin } = listener;
   if (protocol === "HTTPS" && tls === undefined) {
-    diagnostics.report("tls-missing", below(origin, "protocol"), { listener: name });
+    diagnostics.report("tls-missing", below(origin, "protocol"), { listener: name, protocol });
   }
   if ((protocol === "HTTP" || protocol === "TCP") && tls !== undefined) {
     const at = keyOf(below(origin, "tls"));

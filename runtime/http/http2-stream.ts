@@ -21,6 +21,11 @@ export class Http2Request implements WireRequest {
     this.#stream = stream;
   }
 
+  /** Node tells the end of an empty body at once, also when nobody listens yet. */
+  get readableEnded(): boolean {
+    return this.#stream.readableEnded;
+  }
+
   on(event: "data" | "end" | "close" | "error", listener: (chunk: Buffer) => void): void {
     this.#stream.on(event, listener);
   }

@@ -15,6 +15,8 @@ export interface WireRequest {
   readonly httpVersion: string;
   /** The connection: its peer, and TLS when it has it. */
   readonly socket: Socket;
+  /** The end of the body was told already: there will be no `end` again. */
+  readonly readableEnded: boolean;
   on(event: "data", listener: (chunk: Buffer) => void): unknown;
   on(event: "end" | "close" | "error", listener: () => void): unknown;
   pause(): unknown;

@@ -150,6 +150,10 @@ function recognise(
     );
     return { row: known, isKnown: false };
   }
+  if (group === GATEWAY_GROUP && kind === "UDPRoute") {
+    diagnostics.report("not-built-yet", at, { what: "UDP proxying", field: kind });
+    return undefined;
+  }
   const suggestion = nearest(
     kind,
     own.flatMap(({ spellings }) => spellings),

@@ -1,5 +1,6 @@
 import type { BackendPolicies } from "../../backend-policies.ts";
 import type { BackendConfig } from "../../resources.ts";
+import { isStream } from "./attach.ts";
 import { type BackendPart, type ClusterBackend, serviceName } from "./backends.ts";
 import { connectionOf, type Destination } from "./connections.ts";
 import { connectionFields, type Traffic } from "./effective.ts";
@@ -40,7 +41,11 @@ function connected(
   const policies = readConnection(
     traffic,
     undefined,
-    { port, serverName: hasName ? serviceName(manifest) : undefined, origin: config.origin },
+    {
+      port: isStream(traffic.route) ? undefined : port,
+      serverName: hasName ? serviceName(manifest) : undefined,
+      origin: config.origin,
+    },
     context,
   );
   const targetPolicies = new Map(
