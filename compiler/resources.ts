@@ -132,6 +132,8 @@ export interface BackendConfig {
   readonly policies?: BackendPolicies;
   /** How each target of an MCP backend is reached, complete; by its name. */
   readonly targetPolicies?: ReadonlyMap<string, BackendPolicies>;
+  /** It is asked by the name that the client used; absent: unless it has a name of its own. */
+  readonly keepsHost?: true;
   /** Its share of the requests beside other backends; 1 when absent. */
   readonly weight?: number;
   readonly origin: Origin;

@@ -25,6 +25,14 @@ export function resolveConnection(
     const params = { field: '"key"', ...(hint && { hint }) };
     context.diagnostics.report("literal-secret", below(auth.origin, "key"), params);
   }
+  if (auth?.kind === "file" && auth.file.kind === "path") {
+    const { file } = auth.file;
+    const found = context.host.readText(context.resolvePath(file));
+    if (found.kind === "problem") {
+      const at = below(auth.origin, "key", "file");
+      context.diagnostics.report("file-not-here", at, { file, problem: found.problem });
+    }
+  }
   return {
     connectTimeout: tcp?.connectTimeout ?? PLAIN_CONNECTION.connectTimeout,
     ...(tcp?.keepAlive && { keepAlive: tcp.keepAlive }),

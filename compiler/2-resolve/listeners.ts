@@ -17,6 +17,7 @@ export function checkListeners(gateway: GatewayResource, context: ListenerContex
     checkPort(listener, ports, gateway, context.diagnostics);
     checkHostname(listener, hostnames, context.diagnostics);
     checkTls(listener, context);
+    checkPolicies(listener, context.diagnostics);
   }
 }
 
@@ -69,6 +70,15 @@ function checkHostname(
       { hostname, port },
       related,
     );
+  }
+}
+
+/** What passes connections on has no requests to act on. */
+function checkPolicies({ protocol, policies }: ListenerResource, diagnostics: Diagnostics): void {
+  if (protocol === "HTTP" || protocol === "HTTPS") return;
+  for (const { kind, origin } of policies) {
+    const params = { field: `"${kind}"`, actsOn: "requests" };
+    diagnostics.report("misplaced-field", keyOf(origin), params);
   }
 }
 

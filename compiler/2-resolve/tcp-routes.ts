@@ -108,7 +108,7 @@ function resolvePolicies(
   { policies }: TcpRouteResource,
   context: RouteContext,
 ): readonly PolicyUse[] {
-  const route = { isMcp: false, policies: [], prefixes: undefined };
+  const route = { isMcp: false, policies: [], early: [], prefixes: undefined };
   return policies.flatMap((policy): PolicyUse[] => {
     // Nothing else gets here: the front ends report what acts on requests.
     if (policy.kind !== "authorization") return [];

@@ -84,8 +84,9 @@ export interface ResolveContext {
   /** The route that carries the policy; of a listener's policy what holds for one of its routes. */
   readonly route: {
     readonly isMcp: boolean;
-    /** With those that ran before the route was chosen. */
     readonly policies: readonly PolicyKind[];
+    /** Those that run before the route is chosen, on some listener of it. */
+    readonly early: readonly PolicyKind[];
     /** The prefixes of its matches; undefined when a match has another kind of path. */
     readonly prefixes: readonly string[] | undefined;
   };

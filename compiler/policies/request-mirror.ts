@@ -3,28 +3,35 @@ import { resolveConnection } from "../2-resolve/backend-connection.ts";
 import type { BackendPolicies } from "../backend-policies.ts";
 import { below, type Origin } from "../diagnostics.ts";
 import { hostUrl } from "../host-url.ts";
-import type { Text } from "../ir.ts";
+import type { BackendConnection, Text } from "../ir.ts";
 import { notYet, object, text } from "../schema.ts";
 import type { Policy } from "./policy.ts";
 
+/** Where copies go, as configured. */
+interface MirrorConfig {
+  readonly host: Text;
+  readonly policies?: BackendPolicies | undefined;
+  readonly share: number;
+  readonly origin: Origin;
+}
+
+/** Where copies go. */
+interface MirrorNode {
+  readonly url: Text;
+  readonly connection: BackendConnection;
+  readonly share: number;
+  readonly origin: Origin;
+}
+
 declare module "./policy.ts" {
   interface PolicyConfigs {
-    requestMirror: {
-      readonly host: Text;
-      readonly policies?: BackendPolicies | undefined;
-      readonly share: number;
-      readonly origin: Origin;
-    };
+    requestMirror: { readonly mirrors: readonly MirrorConfig[] };
   }
 }
 
 declare module "../ir.ts" {
   interface PolicySettings {
-    requestMirror: {
-      readonly url: Text;
-      readonly connection: BackendConnection;
-      readonly share: number;
-    };
+    requestMirror: { readonly mirrors: readonly MirrorNode[] };
   }
 }
 
@@ -55,17 +62,15 @@ export const requestMirror: Policy<"requestMirror"> = {
     { required: ["backend"], description: "Copies of requests for another backend." },
   ),
   needs: "host",
-  merge: "replace",
+  merge: "join",
   read: (value, origin) => {
     const given = value as {
       readonly backend: { readonly host: Text };
       readonly percentage?: number;
     };
-    return {
-      host: given.backend.host,
-      share: given.percentage ?? 1,
-      origin: below(origin, "backend", "host"),
-    };
+    const share = given.percentage ?? 1;
+    const at = below(origin, "backend", "host");
+    return { mirrors: [{ host: given.backend.host, share, origin: at }] };
   },
   cluster: {
     field: "filter.requestMirror",
@@ -81,12 +86,16 @@ export const requestMirror: Policy<"requestMirror"> = {
       if (found === undefined) return undefined;
       const part = fraction && fraction.numerator / (fraction.denominator ?? 100);
       const share = Math.min(1, part ?? (percent ?? 100) / 100);
-      return { host: found.url, policies: found.policies, share, origin: at };
+      return { mirrors: [{ host: found.url, policies: found.policies, share, origin: at }] };
     },
+    join: (configs) => ({ mirrors: configs.flatMap(({ mirrors }) => mirrors) }),
   },
-  resolve: ({ host, policies, share, origin }, context) => {
-    const url = hostUrl(host, origin, context.diagnostics);
-    if (url === undefined) return undefined;
-    return { url, connection: resolveConnection(policies ?? {}, context), share };
+  resolve: ({ mirrors }, context) => {
+    const resolved = mirrors.flatMap(({ host, policies, share, origin }): MirrorNode[] => {
+      const url = hostUrl(host, origin, context.diagnostics);
+      if (url === undefined) return [];
+      return [{ url, connection: resolveConnection(policies ?? {}, context), share, origin }];
+    });
+    return resolved.length === mirrors.length ? { mirrors: resolved } : undefined;
   },
 };

@@ -30,7 +30,7 @@ class PooledUpstream implements Upstream {
   readonly name: string;
   readonly origin: string;
   readonly authority: string;
-  readonly isAddress: boolean;
+  readonly keepsHost: boolean;
   readonly path: string;
   readonly #pool: Pool;
   readonly #extras: CallExtras;
@@ -45,7 +45,8 @@ class PooledUpstream implements Upstream {
     this.name = `${url.hostname}:${port}`;
     this.origin = url.origin;
     this.authority = url.host;
-    this.isAddress = isIP(url.hostname.replace(/^\[|\]$/g, "")) !== 0;
+    const isAddress = isIP(url.hostname.replace(/^\[|\]$/g, "")) !== 0;
+    this.keepsHost = settings.keepsHost ?? isAddress;
     this.path = `${url.pathname}${url.search}`;
     this.#connectors = connectorsTo(url, settings, lookup);
     this.#pool = new Pool(url.origin, {

@@ -30,8 +30,9 @@ export function authorizationServerPath(path: string): string | undefined {
  * else is taken from there: all it can do is make `https` of `http` in the sender's own answer.
  */
 export function publicBase(exchange: Exchange): string {
-  const isHttps = exchange.scheme === "https" || exchange.header("x-forwarded-proto") === "https";
-  return `${isHttps ? "https" : "http"}://${exchange.host}`;
+  const { scheme, host } = exchange.asSent;
+  const isHttps = scheme === "https" || exchange.header("x-forwarded-proto") === "https";
+  return `${isHttps ? "https" : "http"}://${host}`;
 }
 
 /** Where the metadata of the requested resource is, safe inside a quoted string. */

@@ -5,6 +5,7 @@ import { memoryHost } from "../../compiler/host.ts";
 import { startListeners } from "./support/compiled.ts";
 import { type Echo, type Echoed, startEcho } from "./support/echo.ts";
 import { now, publicPart, sign } from "./support/forge.ts";
+import { startMcpServer } from "./support/mcp-server.ts";
 import type { GatewayProcess } from "./support/process.ts";
 import { type Scripted, startScripted } from "./support/scripted.ts";
 import { send } from "./support/send.ts";
@@ -13,6 +14,7 @@ let gateway: GatewayProcess;
 let echo: Echo;
 let bodies: Scripted;
 let key: JWK;
+let server: Awaited<ReturnType<typeof startMcpServer>>;
 
 const path = (pathPrefix: string) => [{ path: { pathPrefix } }];
 
@@ -22,6 +24,7 @@ beforeAll(async () => {
   const { privateKey } = await generateKeyPair("ES256", { extractable: true });
   key = { ...(await exportJWK(privateKey)), kid: "1", alg: "ES256" };
   const issuer = { issuer: "test", jwks: JSON.stringify({ keys: [publicPart(key)] }) };
+  server = await startMcpServer();
   const backends = [{ host: new URL(echo.url).host }];
   const direct = (body: string) => ({ directResponse: { status: 200, body } });
   gateway = await startListeners([
@@ -138,6 +141,34 @@ beforeAll(async () => {
       ],
     },
     {
+      name: "tools",
+      hostname: "tools.test",
+      policies: { jwtAuth: { ...issuer, mode: "optional" } },
+      routes: [
+        {
+          name: "mcp",
+          policies: {
+            mcpAuthorization: {
+              rules: ['mcp.tool.name == "hello"', 'jwt.sub == "alice" && mcp.tool.name == "add"'],
+            },
+          },
+          backends: [{ mcp: { targets: [{ name: "one", mcp: { host: server.url } }] } }],
+        },
+      ],
+    },
+    {
+      name: "sites",
+      hostname: "sites.test",
+      policies: {
+        transformations: {
+          request: {
+            set: { ":authority": '"inner.test"', ":method": 'request.headers["x-method"]' },
+          },
+        },
+      },
+      routes: [{ name: "form", matches: path("/form"), policies: { csrf: {} }, backends }],
+    },
+    {
       name: "limited",
       hostname: "limited.test",
       policies: { localRateLimit: [{ requests: 2, unit: "Hours" }] },
@@ -153,7 +184,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await gateway.stop();
-  await Promise.all([echo.stop(), bodies.stop()]);
+  await Promise.all([echo.stop(), bodies.stop(), server.stop()]);
 });
 
 /** A request to a listener, by its host name. */
@@ -285,6 +316,36 @@ describe("credentials are checked before there is a route", () => {
   });
 });
 
+it("MCP rules know who a listener's policies verified", async () => {
+  const tools = async (headers: Record<string, string>) => {
+    const answer = await ask(
+      "tools",
+      "/mcp",
+      {
+        ...headers,
+        accept: "application/json, text/event-stream",
+        "content-type": "application/json",
+      },
+      "POST",
+      JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
+    );
+    return [...answer.body.matchAll(/"name":"(\w+)"/g)].map(([, name]) => name);
+  };
+  expect(await tools({})).toEqual(["hello"]);
+  expect(await tools(await bearer("alice"))).toEqual(["hello", "add"]);
+  expect(await tools({ authorization: "Bearer no.valid.token" })).toEqual([]);
+});
+
+it("what is of another site is told by what the browser sent", async () => {
+  const form = (headers: Record<string, string>, method = "POST") =>
+    ask("sites", "/form", headers, method).then(({ status }) => status);
+  expect(await form({ origin: "http://sites.test" })).toBe(200);
+  expect(await form({ origin: "http://inner.test" })).toBe(403);
+  expect(await form({ origin: "http://evil.test" }, "GET")).toBe(200);
+  expect(await form({ origin: "http://evil.test", "x-method": "POST" }, "GET")).toBe(403);
+  expect(await form({ origin: "http://evil.test", "x-method": "GET" })).toBe(403);
+});
+
 it("a limit of the listener counts every request, whatever its route", async () => {
   const statuses = [
     (await ask("limited", "/nowhere")).status,
@@ -313,6 +374,12 @@ describe("what can't run before routing is refused", () => {
     expect(findings({ policies: { mcpAuthorization: { rules: ["true"] } } })).toEqual([
       "unknown-field",
     ]);
+  });
+
+  it("policies of requests, on a listener that passes connections on", () => {
+    const tcpRoutes = [{ backends: [{ host: "127.0.0.1:1" }] }];
+    const policies = { csrf: {} };
+    expect(findings({ protocol: "TCP", tcpRoutes, policies })).toEqual(["misplaced-field"]);
   });
 
   it("policies that come later say so", () => {

@@ -54,8 +54,14 @@ function connected(
   return {
     ...config,
     ...(policies && { policies }),
+    ...(isInCluster(manifest) && { keepsHost: true }),
     ...(targetPolicies.size > 0 && { targetPolicies }),
   };
+}
+
+/** A Service's pods answer for the names that clients use; one that only stands for another host does not. */
+function isInCluster(manifest: ClusterBackend["manifest"]): boolean {
+  return manifest?.kind === "Service" && manifest.spec?.type !== "ExternalName";
 }
 
 function readConnection(

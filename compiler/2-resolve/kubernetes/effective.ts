@@ -137,7 +137,7 @@ function inlineValues(
   // Filters that say the parts of one field are one value of it.
   return [...Map.groupBy(found, ({ field }) => field).values()].flatMap((values) => {
     const [first, ...others] = values;
-    if (first === undefined || others.length === 0) return values;
+    if (first === undefined || others.length === 0 || isJoined(first.field)) return values;
     const parts = values.map(({ value }) => value as Readonly<Record<string, ConfigValue>>);
     const partOrigins = Object.assign({}, ...values.map((each) => each.partOrigins));
     return [{ ...first, value: Object.assign({}, ...parts) as ConfigValue, partOrigins }];

@@ -47,9 +47,7 @@ function checkFilters(
   const seen = new Set<unknown>();
   filters.forEach(({ type }, index) => {
     const at = below(origin, "filters", index, "type");
-    if (seen.has(type) && type === "RequestMirror")
-      diagnostics.report("not-built-yet", at, { what: "several mirrors", field: `"${type}"` });
-    else if (seen.has(type)) {
+    if (seen.has(type) && type !== "RequestMirror") {
       const message = `a rule has one filter of type ${String(type)}`;
       diagnostics.report("broken-rule", at, { message });
     }
