@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
 import { expect, it, onTestFinished } from "vitest";
 import { writeFiles } from "../../compiler/3-emit/write.ts";
+import { reachedRoute } from "../../compiler/explain/request.ts";
 import { explainRoute } from "../../compiler/explain/route.ts";
 import { memoryHost } from "../../compiler/host.ts";
 import { statusOf } from "../../compiler/status/status.ts";
@@ -376,5 +377,14 @@ it("status and explanation know routes of connections", () => {
     listener: 'tcp of Gateway "default/gw"',
     backend: 'Service "default/web"',
     fields: [{ field: "traffic.authorization" }],
+  });
+  const reached = (url: string) => reachedRoute(checked, "GET", new URL(url));
+  expect(reached("https://a.test:8443/")).toEqual({
+    kind: "none",
+    reason:
+      "port 8443 passes connections on and answers no requests; those to a.test go to the route default/r",
+  });
+  expect(reached("https://b.test:8443/")).toMatchObject({
+    reason: expect.stringContaining("it closes those to b.test"),
   });
 });
