@@ -33,17 +33,13 @@ const rules: Readonly<Record<string, readonly Rule[]>> = {
   ],
   Gateway: [
     {
-      what: "TLS only where it is spoken",
+      what: "names of listeners are host names",
       spec: gateway,
       good: [
         { protocol: "HTTPS", tls: { certificateRefs: [{ name: "a" }] } },
         { hostname: "*.a.b" },
       ],
-      bad: [
-        { tls: { certificateRefs: [{ name: "a" }] } },
-        { protocol: "TCP", hostname: "a" },
-        { hostname: "a.*" },
-      ],
+      bad: [{ hostname: "a.*" }, { hostname: "A" }],
     },
     {
       what: "namespaces of routes",

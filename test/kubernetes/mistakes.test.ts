@@ -223,6 +223,11 @@ it.each([
     ],
   },
   {
+    what: "a certificate where no TLS is spoken",
+    document: `${listener("{name: s, port: 1, protocol: HTTP, tls: {certificateRefs: [{name: c}]}}")}\n---\n{apiVersion: v1, kind: Secret, metadata: {name: c}}`,
+    said: ['tls-unused: the listener "s" has a certificate but speaks plain HTTP'],
+  },
+  {
     what: "two listeners of one name",
     document: listener("{name: s, port: 1, protocol: HTTP}, {name: s, port: 2, protocol: HTTP}"),
     said: ['broken-rule: Gateway "default/tls" has another listener "s"'],

@@ -375,7 +375,7 @@ it("status and explanation know routes of connections", () => {
   expect(explained).toMatchObject({
     route: 'TCPRoute "default/raw"',
     listener: 'tcp of Gateway "default/gw"',
-    backend: 'Service "default/web"',
+    backend: 'Service "default/web" port 443',
     fields: [{ field: "traffic.authorization" }],
   });
   const reached = (url: string) => reachedRoute(checked, "GET", new URL(url));

@@ -87,24 +87,7 @@ const listenerFields: Readonly<Record<string, Schema>> = {
   }),
 };
 
-const listener: Schema = object(listenerFields, {
-  required: ["name", "port", "protocol"],
-  checks: [
-    {
-      message: '"tls" stands with protocol: HTTPS or TLS',
-      field: "tls",
-      holds: ({ protocol, tls }) => tls === undefined || protocol === "HTTPS" || protocol === "TLS",
-      cel: "!has(self.tls) || self.protocol in ['HTTPS', 'TLS']",
-    },
-    {
-      message: '"hostname" stands with a protocol that has host names: HTTP, HTTPS or TLS',
-      field: "hostname",
-      holds: ({ protocol, hostname: name }) =>
-        name === undefined || (protocol !== "TCP" && protocol !== "UDP"),
-      cel: "!has(self.hostname) || !(self.protocol in ['TCP', 'UDP'])",
-    },
-  ],
-});
+const listener: Schema = object(listenerFields, { required: ["name", "port", "protocol"] });
 
 const listeners: Schema = list(listener, { minItems: 1, maxItems: 64 });
 
