@@ -27,7 +27,6 @@ export const LINE_FIELDS: readonly LineField[] = [
 /** Fields that only some requests have: policies and backends set them. */
 export const OTHER_FIELDS: readonly string[] = [
   ...["gateway", "route_rule", "grpc.status", "tls.sni", "trace.id", "span.id", "jwt.sub"],
-  ...["bytes.received", "bytes.sent"],
   ...["protocol", "a2a.method", "mcp.method.name", "mcp.target", "mcp.resource.type"],
   ...["mcp.resource.uri", "mcp.session.id", "gen_ai.tool.name", "gen_ai.prompt.name"],
   ...["inferencepool.selected_endpoint", "gen_ai.operation.name", "gen_ai.provider.name"],
@@ -36,5 +35,5 @@ export const OTHER_FIELDS: readonly string[] = [
   ...["gen_ai.request.max_tokens", "gen_ai.request.frequency_penalty"],
   ...["gen_ai.request.presence_penalty", "gen_ai.request.seed"],
   ...["gen_ai.request.encoding_formats", "gen_ai.embeddings.dimension.count"],
-  ...["retry.attempt", "error"],
+  ...["retry.attempt", "error", "bytes.received", "bytes.sent"],
 ];

@@ -124,12 +124,12 @@ export interface AccessLogNode {
 
 /** The fields of access lines. */
 export interface LogFieldsNode {
+  /** Those that are left out, as named: of lines of connections too. */
+  readonly removed: readonly string[];
   /** Those of every request that stay, in their order. */
   readonly usual: readonly LineField[];
   /** Names that are left out of what policies and backends add. */
   readonly without: readonly string[];
-  /** All names that are left out, for lines that are not of requests. */
-  readonly removed: readonly string[];
   readonly added: readonly AddedField[];
   readonly origin: Origin;
 }
@@ -464,6 +464,8 @@ export interface BackendConnection {
   readonly requestTimeout?: number;
   /** What every request says in Authorization. */
   readonly authorization?: Text | MountedFile;
+  /** It is asked by the name that the client used; absent: unless it has a name of its own. */
+  readonly keepsHost?: boolean;
   /** The client's own Authorization goes on, although a policy has taken it. */
   readonly isPassthrough: boolean;
 }

@@ -1,9 +1,9 @@
-import type { ConnectionSettings, KeepAliveSettings } from "../http/connection-settings.ts";
+import type { ConnectionSettings } from "../http/connection-settings.ts";
 import type { Exchange, Handled } from "../http/exchange.ts";
 import type { TlsSettings } from "../http/tls.ts";
 import type { AccessLogSettings } from "../telemetry/access-log.ts";
-import type { ConnectionLogSettings } from "../telemetry/connection-log.ts";
 import type { LogLevels } from "../telemetry/log-level.ts";
+import type { LogWriter } from "../telemetry/log-writer.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { PreparedPort } from "./port-server.ts";
 
@@ -45,13 +45,12 @@ export interface TcpPort {
 
 /** What the process gives to each of them. */
 export interface TcpCommon {
-  readonly keepAlive: KeepAliveSettings;
-  /** Connections that a port has at once. */
-  readonly maxConnections: number;
-  /** Undefined when the level of requests leaves no lines. */
-  readonly log: ConnectionLogSettings | undefined;
+  readonly connections: ConnectionSettings;
+  /** Undefined: connections have no lines. */
+  readonly logFormat: "text" | "json" | undefined;
+  readonly writer: LogWriter;
   readonly metrics: Metrics;
-  /** A connection was closed at once: the port has as many as it may have. */
+  /** A port had all the connections that it may have. */
   readonly refused: () => void;
   /** A handler threw: a bug. */
   readonly failed: (error: unknown) => void;

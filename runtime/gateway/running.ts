@@ -170,17 +170,15 @@ class Running implements RunningGateway {
   }
 
   #tcpEndpoints(
-    { tcp = [], connections, accessLog }: Gateway,
+    { tcp = [], connections }: Gateway,
     { logFormat, logLevels }: ProcessSettings,
   ): readonly Endpoint[] {
     const common: TcpCommon = {
-      keepAlive: connections.keepAlive,
-      maxConnections: connections.maxConnections,
-      log: letsThrough(logLevels.request, "info")
-        ? { format: logFormat, removed: accessLog.removed ?? [], writer: this.#writer }
-        : undefined,
-      metrics: this.#metrics,
+      connections,
       refused: () => this.#refused(connections),
+      logFormat: letsThrough(logLevels.request, "info") ? logFormat : undefined,
+      writer: this.#writer,
+      metrics: this.#metrics,
       failed: (error) => reportBug("a TCP connection", error),
       warn: (message) => this.#log.warn(message),
     };

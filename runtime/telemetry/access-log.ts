@@ -11,8 +11,6 @@ export interface AccessLogSettings {
   readonly filter?: LogFilter;
   /** What a line holds; absent: the usual fields. */
   readonly fields?: LogFields;
-  /** Fields that lines of TCP connections leave out; absent: none. */
-  readonly removed?: readonly string[];
 }
 
 /** Whether a request has a line. */

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 /** Two proxies that do the same work, and the request both get. */
@@ -23,6 +23,8 @@ export interface Pace {
   readonly rounds: number;
   /** Seconds of one measurement. */
   readonly seconds: number;
+  /** Requests of one measurement, in the place of its time. */
+  readonly requests?: number;
   readonly connections: number;
 }
 
@@ -109,11 +111,13 @@ export async function measure(
   return { perCpuSecond: load.answers / used, p50: load.p50, p99: load.p99 };
 }
 
-/** User and system time of a process so far (proc(5): fields 14 and 15, in ticks of 10 ms). */
+/** Time of a process on a CPU so far: that of its threads, in nanoseconds (Documentation/scheduler/sched-stats). */
 function cpuSeconds(pid: number | undefined): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11]) + Number(fields[12])) / 100;
+  const tasks = `/proc/${pid}/task`;
+  const times = readdirSync(tasks).map((task) =>
+    Number(readFileSync(`${tasks}/${task}/schedstat`, "latin1").split(" ")[0]),
+  );
+  return times.reduce((sum, time) => sum + time, 0) / 1e9;
 }
 
 interface Load {
@@ -125,7 +129,8 @@ interface Load {
 
 function runLoad(port: number, requests: readonly string[], pace: Pace): Promise<Load> {
   const script = fileURLToPath(new URL("load.ts", import.meta.url));
-  const settings = [port, pace.seconds, pace.connections].map(String);
+  const length = pace.requests === undefined ? pace.seconds : `${pace.requests}x`;
+  const settings = [port, length, pace.connections].map(String);
   const child = spawn(process.execPath, [script, ...settings], {
     stdio: ["pipe", "pipe", "inherit"],
   });

@@ -1,10 +1,11 @@
 import { connect, type Socket } from "node:net";
 import { json } from "node:stream/consumers";
 
-// A load generator: `node load.ts PORT SECONDS CONNECTIONS`, with a JSON list of requests on stdin. Each connection sends
-// the next one of them, in turns, when its answer is complete; an answer below 400 is a good one. Prints {"answers": n, "failures": n, "latencies": {...}} of its run.
+// A load generator: `node load.ts PORT SECONDS|COUNTx CONNECTIONS`, with a JSON list of requests on stdin, for so long or
+// so many. Each connection sends the next one, in turns, when its answer is complete; below 400 is a good one. Prints {"answers": n, "failures": n, "latencies": {...}} of its run.
 
-const [port = "", seconds = "", connections = ""] = process.argv.slice(2);
+const [port = "", length = "", connections = ""] = process.argv.slice(2);
+const most = length.endsWith("x") ? Number(length.slice(0, -1)) : Number.POSITIVE_INFINITY;
 const texts = (await json(process.stdin)) as readonly string[];
 const requests = texts.map((text) => Buffer.from(text, "latin1"));
 let asked = 0;
@@ -57,15 +58,18 @@ class Client {
     if (/^HTTP\/1\.1 [23]/.test(head)) answers += 1;
     else failures += 1;
     latencies.push(performance.now() - this.#sent);
-    this.#ask();
+    if (latencies.length === most) finish();
+    else if (asked < most) this.#ask();
   }
 }
 
 const clients = Array.from({ length: Number(connections) }, () => new Client());
-setTimeout(() => {
+if (most === Number.POSITIVE_INFINITY) setTimeout(finish, Number(length) * 1000);
+
+function finish(): void {
   isOver = true;
   for (const client of clients) client.end();
   latencies.sort((a, b) => a - b);
   const at = (share: number) => latencies[Math.floor(latencies.length * share)] ?? 0;
   process.stdout.write(JSON.stringify({ answers, failures, p50: at(0.5), p99: at(0.99) }));
-}, Number(seconds) * 1000);
+}

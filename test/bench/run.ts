@@ -1,16 +1,25 @@
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { formatCel, measureCel } from "./cel.ts";
+import { type Case, compare, formatCosts, median } from "./compare.ts";
+import { measureDecisions } from "./decision.ts";
 import { type Contender, type Duel, type Pace, type Round, run, start } from "./duel.ts";
+import { freePort } from "./free-port.ts";
+import { policyCases } from "./policies.ts";
+import { routeCases } from "./routes.ts";
 import { makeIdentity } from "./token.ts";
 
-// `npm run bench [-- NAME]`: requests per CPU-second of a built gateway, as a ratio to a hand-written proxy that does
-// the same work in the same run. Absolute figures depend on the machine; the ratio is the result.
+// `npm run bench [-- SECTION ...]`. Absolute figures depend on the machine; ratios within the run are the result.
+//   plain, chain  requests per CPU-second of a built gateway, beside a hand-written proxy that does the same work
+//   policies      what each policy adds to a plain proxy; `policies=cors,retry` those alone
+//   routes        what 1,000 and 10,000 routes cost beside ten
+//   decision      finding the route among so many, without a connection
+//   cel           an expression beside two interpreters
+// BENCH_ROUNDS, BENCH_SECONDS: how often and how long each is measured. BENCH_NODE_FLAGS=--cpu-prof profiles.
 
 /** undici is CommonJS: its require of node: modules needs one in an ES module. */
 const requireShim = `import { createRequire } from "node:module"; const require = createRequire(import.meta.url);`;
@@ -23,22 +32,48 @@ const pace: Pace = {
 
 const work = mkdtempSync(join(tmpdir(), "gwc-bench-"));
 const upstream = await start({ script: path("upstream.ts"), environment: {} }, "");
+const host = `127.0.0.1:${upstream.port}`;
+const sections = process.argv.slice(2);
 let isGood = true;
 try {
-  const wanted = process.argv[2];
   for (const duel of await duels()) {
-    if (wanted !== undefined && !duel.name.includes(wanted)) continue;
-    const rounds = await run(duel, `http://127.0.0.1:${upstream.port}`, pace);
+    if (!isWanted(duel.name)) continue;
+    const rounds = await run(duel, `http://${host}`, pace);
     isGood = report(duel, rounds) && isGood;
   }
+  if (isWanted("policies")) await showCosts("policies", await policyCases(work, host));
+  if (isWanted("decision")) await showDecisions();
+  if (isWanted("routes")) await showCosts("routes", routeCases(host));
 } finally {
   upstream.process.kill("SIGKILL");
   rmSync(work, { recursive: true });
 }
-if (process.argv[2] === undefined || process.argv[2] === "cel") {
-  process.stdout.write(formatCel(measureCel()));
-}
+if (isWanted("cel")) process.stdout.write(formatCel(measureCel()));
 process.exitCode = isGood ? 0 : 1;
+
+function isWanted(name: string): boolean {
+  return sections.length === 0 || sections.some((each) => name.includes(each.replace(/=.*/, "")));
+}
+
+/** The first two cases are the base and its noise; the rest can be chosen from. */
+async function showCosts(section: string, cases: readonly Case[]): Promise<void> {
+  const given = sections.find((each) => each.startsWith(`${section}=`));
+  const chosen = given?.slice(section.length + 1).split(",");
+  const some = cases.filter(
+    ({ name }, index) => index < 2 || chosen?.some((each) => name.includes(each)) !== false,
+  );
+  console.log(`${section}: CPU of a request beside "${cases[0]?.name}"`);
+  process.stdout.write(formatCosts(await compare(some, `http://${host}`, pace)));
+}
+
+async function showDecisions(): Promise<void> {
+  const counts = [1, 10, 20, 21, 100, 1_000, 10_000];
+  for (const { routes, nanoseconds } of await measureDecisions(counts)) {
+    console.log(
+      `decision among ${String(routes).padStart(6)} routes  ${nanoseconds.toFixed(0)} ns`,
+    );
+  }
+}
 
 async function duels(): Promise<readonly Duel[]> {
   const { jwks, token } = await makeIdentity();
@@ -47,7 +82,7 @@ async function duels(): Promise<readonly Duel[]> {
   const environment = {
     BENCH_JWKS: keys,
     JWKS: keys,
-    UPSTREAM_HOST: `127.0.0.1:${upstream.port}`,
+    UPSTREAM_HOST: host,
     STATS_ADDR: "127.0.0.1:0",
     READINESS_ADDR: "127.0.0.1:0",
   };
@@ -114,17 +149,6 @@ async function bundle(entry: string): Promise<string> {
   return outfile;
 }
 
-function freePort(): Promise<number> {
-  const server = createServer();
-  return new Promise((resolve) => {
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      const port = address !== null && typeof address === "object" ? address.port : 0;
-      server.close(() => resolve(port));
-    });
-  });
-}
-
 function report(duel: Duel, rounds: readonly Round[]): boolean {
   const ratio = median(rounds.map((round) => round.ratio));
   const figure = (pick: (round: Round) => number) => Math.round(median(rounds.map(pick)));
@@ -138,11 +162,6 @@ function report(duel: Duel, rounds: readonly Round[]): boolean {
   );
   console.log(`  rounds       ${rounds.map((round) => round.ratio.toFixed(3)).join(" ")}`);
   return isGood;
-}
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }
 
 function path(relative: string): string {

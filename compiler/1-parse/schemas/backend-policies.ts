@@ -83,10 +83,12 @@ export function backendPolicySchemas(): Readonly<Record<string, Schema>> {
           maxLength: 2048,
           secret: true,
           description:
-            "What the gateway says in `Authorization: Bearer`. Write ${NAME}, or `{file: PATH}`: a file is read when the gateway starts and when it changes.",
-          properties: { file: text("Path of a file with the token, or with a whole value.") },
-          additionalProperties: false,
+            "What the gateway says in `Authorization: Bearer`. Write ${NAME}, or `{file: PATH}`, which is read when the gateway starts and when it changes.",
+          properties: {
+            file: text("Path of a file with the key, or with a whole value of Authorization."),
+          },
           required: ["file"],
+          additionalProperties: false,
         },
         passthrough: object({}, { description: "The client's own token goes on to the backend." }),
         gcp: notYet("Google Cloud credentials"),

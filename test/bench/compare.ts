@@ -1,0 +1,110 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { writeFiles } from "../../compiler/3-emit/write.ts";
+import { compileFile } from "../support/build.ts";
+import { measure, type Pace, type Started, start } from "./duel.ts";
+import { freePort } from "./free-port.ts";
+
+/** A gateway that is compared with others, and what it is asked. */
+export interface Case {
+  readonly name: string;
+  /** The routes of its only listener, as a file has them. */
+  readonly routes: readonly object[];
+  /** Ready for the wire; sent in turns. */
+  readonly requests: readonly string[];
+  /** The gateway of another case serves these requests too. */
+  readonly gateway?: string;
+}
+
+/** What a case costs beside the first one, which is what all are compared with. */
+export interface Cost {
+  readonly name: string;
+  /** Requests per CPU-second. */
+  readonly perCpuSecond: number;
+  /** How many times the CPU of the first case a request takes: the median of the rounds, and the rounds. */
+  readonly ratio: number;
+  readonly ratios: readonly number[];
+}
+
+/** Requests of one measurement: so many whatever the machine does beside it. */
+const REQUESTS = 3_000;
+
+/**
+ * Builds every case, starts them all and loads them in turns (A B C A B C): the machine's mood meets them alike. What
+ * counts are ratios within a round.
+ */
+export async function compare(
+  cases: readonly Case[],
+  upstream: string,
+  pace: Pace,
+): Promise<readonly Cost[]> {
+  const folder = mkdtempSync(join(tmpdir(), "gwc-compare-"));
+  const gateways = new Map<string, Started>();
+  try {
+    for (const each of cases) {
+      if (each.gateway !== undefined) continue;
+      gateways.set(each.name, await startCase(each, join(folder, String(gateways.size)), upstream));
+    }
+    const ask = async ({ name, gateway, requests }: Case, count: number) => {
+      const started = gateways.get(gateway ?? name);
+      if (started === undefined) throw new Error(`there is no gateway "${gateway}"`);
+      return (await measure(started, requests, { ...pace, requests: count })).perCpuSecond;
+    };
+    // Compiled code is what is compared: the first requests do not count.
+    for (const each of cases) await ask(each, 10_000);
+    const rounds: number[][] = [];
+    for (let round = 0; round < pace.rounds; round++) {
+      const figures: number[] = [];
+      for (const each of cases) figures.push(await ask(each, REQUESTS));
+      rounds.push(figures);
+    }
+    return cases.map(({ name }, index) => costOf(name, index, rounds));
+  } finally {
+    for (const { process } of gateways.values()) process.kill("SIGKILL");
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** The costs as a table. */
+export function formatCosts(costs: readonly Cost[]): string {
+  const [base] = costs;
+  const micros = ({ perCpuSecond }: Cost) => 1e6 / perCpuSecond;
+  const width = Math.max(...costs.map(({ name }) => name.length));
+  const lines = costs.map((cost) => {
+    const added = base === undefined ? 0 : micros(base) * (cost.ratio - 1);
+    return [
+      cost.name.padEnd(width),
+      `${cost.ratio.toFixed(3)} x`.padStart(9),
+      `${added < 0 ? "" : "+"}${added.toFixed(1)} us`.padStart(10),
+      `  ${Math.round(cost.perCpuSecond)} requests per CPU-second`,
+      `  (${Math.min(...cost.ratios).toFixed(2)} to ${Math.max(...cost.ratios).toFixed(2)})`,
+    ].join("");
+  });
+  return `${lines.join("\n")}\n`;
+}
+
+function costOf(name: string, index: number, rounds: readonly (readonly number[])[]): Cost {
+  const ratios = rounds.map((figures) => (figures[0] ?? 0) / (figures[index] ?? 1));
+  return {
+    name,
+    perCpuSecond: median(rounds.map((figures) => figures[index] ?? 0)),
+    ratio: median(ratios),
+    ratios,
+  };
+}
+
+/** The middle one. */
+export function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}
+
+async function startCase({ name, routes }: Case, folder: string, upstream: string) {
+  const binds = [{ port: await freePort(), listeners: [{ name: "web", routes }] }];
+  const file = `${folder}.json`;
+  writeFileSync(file, JSON.stringify({ binds }));
+  const { files } = await compileFile(file, { name });
+  writeFiles(folder, files);
+  const environment = { STATS_ADDR: "127.0.0.1:0", READINESS_ADDR: "127.0.0.1:0" };
+  return start({ script: join(folder, "gateway.mjs"), environment }, upstream);
+}
