@@ -1,4 +1,3 @@
-import { keyOf } from "../diagnostics.ts";
 import type { TcpBindNode, TcpListenerNode, TcpMode, TcpRouteNode } from "../ir.ts";
 import type { GatewayResource, ListenerResource, TcpRouteResource } from "../resources.ts";
 import { compareHostnames } from "./hostnames.ts";
@@ -71,13 +70,6 @@ function resolveListener(
   routes: readonly NamedTcpRoute[],
   context: RouteContext,
 ): TcpListenerNode {
-  for (const { kind, origin } of listener.policies) {
-    const field = `"${kind}" on a listener`;
-    context.diagnostics.report("misplaced-field", keyOf(origin), {
-      field,
-      actsOn: "HTTP requests",
-    });
-  }
   return {
     id: context.listenerNames.take(listener.name),
     name: listener.name,
