@@ -26,6 +26,8 @@ export interface GatewayResource {
   readonly logLevels: readonly LevelsConfig[];
   /** How a cluster runs it; absent for a standalone file. */
   readonly deployment?: DeploymentNode;
+  /** Backends with a name that policies may mean; empty for manifests, which name resources. */
+  readonly backends: ReadonlyMap<string, BackendConfig>;
   readonly listeners: readonly ListenerResource[];
   readonly origin: Origin;
 }

@@ -1,12 +1,14 @@
 import { below, type Diagnostics, keyOf, type Origin } from "../diagnostics.ts";
 import type { Host } from "../host.ts";
-import type { GatewayResource, ListenerResource } from "../resources.ts";
+import type { BackendConfig, GatewayResource, ListenerResource } from "../resources.ts";
 
 /** What checking listeners needs of the resolution. */
 export interface ListenerContext {
   readonly host: Host;
   readonly diagnostics: Diagnostics;
   readonly resolvePath: (name: string) => string;
+  /** The backends of the file by name. */
+  readonly backends: ReadonlyMap<string, BackendConfig>;
 }
 
 /** Reports listeners that can't stand beside each other, and certificates that don't fit. */

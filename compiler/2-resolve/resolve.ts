@@ -99,6 +99,7 @@ function resolveGateway(
     host,
     diagnostics,
     names: new Names(),
+    backends: gateway.backends,
     listeners: new Map(gateway.listeners.map((listener) => [listener.key, listener])),
     listenerNames: new Names(),
     resolvePath: (file) => (path.isAbsolute(file) ? file : path.join(folder, file)),

@@ -204,6 +204,11 @@ export const referenceMessages = {
     text: ({ status }) => `an answer with status ${status} has no body`,
     explanation: "RFC 9110 15.3.5 and 15.4.5: 204 and 304 end after the head.",
   }),
+  "duplicate-backend": message<{ name: string }>({
+    severity: "error",
+    text: ({ name }) => `two backends are called "${name}"`,
+    explanation: "A backend's name is how routes mean it, so it is unique in the file.",
+  }),
   "duplicate-target": message<{ name: string }>({
     severity: "error",
     text: ({ name }) => `two targets are called "${name}"`,

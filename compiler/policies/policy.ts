@@ -3,6 +3,7 @@ import type { ServerConfig } from "../backend-policies.ts";
 import type { Diagnostics, Origin } from "../diagnostics.ts";
 import type { Host } from "../host.ts";
 import type { PolicyKind, PolicySettings } from "../ir.ts";
+import type { BackendConfig } from "../resources.ts";
 import type { Schema } from "../schema.ts";
 
 /** What a user configures, by policy kind, in its canonical form: filled by the policies by declaration merging. */
@@ -79,6 +80,8 @@ export interface ResolveContext {
   readonly diagnostics: Diagnostics;
   /** The path, from the working directory, of a file that the configuration names. */
   readonly resolvePath: (name: string) => string;
+  /** The backends of the file by name. */
+  readonly backends: ReadonlyMap<string, BackendConfig>;
   /** PreRouting: on a listener, before the route is chosen; PostRouting: on a route. */
   readonly phase: "PreRouting" | "PostRouting";
   /** The route that carries the policy; of a listener's policy what holds for one of its routes. */

@@ -32,7 +32,9 @@ class PooledUpstream implements Upstream {
   readonly authority: string;
   readonly keepsHost: boolean;
   readonly path: string;
-  readonly #pool: Pool;
+  readonly #open: () => Pool;
+  /** Made for the first call: of a thousand routes most may have none for a long time. */
+  #pool: Pool | undefined;
   readonly #extras: CallExtras;
   readonly #connectors: Connectors;
   #upgradeConnect: Connect | undefined;
@@ -49,7 +51,7 @@ class PooledUpstream implements Upstream {
     this.keepsHost = settings.keepsHost ?? isAddress;
     this.path = `${url.pathname}${url.search}`;
     this.#connectors = connectorsTo(url, settings, lookup);
-    this.#pool = new Pool(url.origin, {
+    const options: Pool.Options = {
       connect: this.#connectors.undici,
       // A model may think for minutes and an event stream may be silent for hours. Who waits decides how long: the
       // client by leaving, a timeout policy by aborting; TCP keepalive finds peers that are gone.
@@ -59,10 +61,12 @@ class PooledUpstream implements Upstream {
       pipelining: version === "http2" ? 100 : 1,
       allowH2: version !== undefined,
       maxHeaderSize: 65_536,
-    });
+    };
+    this.#open = () => new Pool(url.origin, options);
   }
 
   send(call: UpstreamCall, handler: UpstreamHandler): UpstreamRequest {
+    this.#pool ??= this.#open();
     const request = new PooledRequest(this.#pool, handler, this.#extras);
     const { body } = call;
     setCredential(call.headers, this.#extras.authorization);
@@ -82,7 +86,7 @@ class PooledUpstream implements Upstream {
   }
 
   close(): void {
-    this.#pool.close().catch(() => {});
+    this.#pool?.close().catch(() => {});
   }
 }
 

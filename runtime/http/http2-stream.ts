@@ -72,15 +72,13 @@ export class Http2Answer implements WireAnswer {
     this.#isEnded = this.#isBodiless;
   }
 
-  /** A head is not kept back for its body. */
-  flushHeaders(): void {}
-
   writeContinue(): void {
     if (!this.#isGone()) this.#stream.additionalHeaders({ ":status": 100 });
   }
 
-  write(chunk: Uint8Array): boolean {
-    return this.#isBodiless || this.#isGone() || this.#stream.write(chunk);
+  /** A head is not kept back for its body. */
+  write(chunk: Uint8Array | ""): boolean {
+    return chunk === "" || this.#isBodiless || this.#isGone() || this.#stream.write(chunk);
   }
 
   end(chunk?: Uint8Array | string): void {

@@ -173,6 +173,9 @@ function decodeHttp2(raw: Readonly<Record<string, unknown>>): string[] {
   );
 }
 
+/** The answer before had announced the end in its trailers, where undici overlooks it: this one is not read. */
+const endInTrailers = "Data after `Connection: close`";
+
 function classify(error: NodeJS.ErrnoException, wasSent: boolean): UpstreamFailure {
   const detail = error.message;
   if (!wasSent) return connectFailure(error);
@@ -185,6 +188,6 @@ function classify(error: NodeJS.ErrnoException, wasSent: boolean): UpstreamFailu
     case "EPIPE":
       return { kind: "closed", detail };
     default:
-      return { kind: "protocol", detail };
+      return { kind: detail.includes(endInTrailers) ? "closed" : "protocol", detail };
   }
 }

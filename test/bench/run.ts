@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { formatCel, measureCel } from "./cel.ts";
 import { type Case, compare, formatCosts, median } from "./compare.ts";
+import { measureDecisions } from "./decision.ts";
 import { type Contender, type Duel, type Pace, type Round, run, start } from "./duel.ts";
 import { freePort } from "./free-port.ts";
 import { policyCases } from "./policies.ts";
@@ -16,6 +17,7 @@ import { makeIdentity } from "./token.ts";
 //   plain, chain  requests per CPU-second of a built gateway, beside a hand-written proxy that does the same work
 //   policies      what each policy adds to a plain proxy; `policies=cors,retry` those alone
 //   routes        what 1,000 and 10,000 routes cost beside ten
+//   decision      finding the route among so many, without a connection
 //   cel           an expression beside two interpreters
 // BENCH_ROUNDS, BENCH_SECONDS: how often and how long each is measured. BENCH_NODE_FLAGS=--cpu-prof profiles.
 
@@ -40,6 +42,7 @@ try {
     isGood = report(duel, rounds) && isGood;
   }
   if (isWanted("policies")) await showCosts("policies", await policyCases(work, host));
+  if (isWanted("decision")) await showDecisions();
   if (isWanted("routes")) await showCosts("routes", routeCases(host));
 } finally {
   upstream.process.kill("SIGKILL");
@@ -61,6 +64,15 @@ async function showCosts(section: string, cases: readonly Case[]): Promise<void>
   );
   console.log(`${section}: CPU of a request beside "${cases[0]?.name}"`);
   process.stdout.write(formatCosts(await compare(some, `http://${host}`, pace)));
+}
+
+async function showDecisions(): Promise<void> {
+  const counts = [1, 10, 20, 21, 100, 1_000, 10_000];
+  for (const { routes, nanoseconds } of await measureDecisions(counts)) {
+    console.log(
+      `decision among ${String(routes).padStart(6)} routes  ${nanoseconds.toFixed(0)} ns`,
+    );
+  }
 }
 
 async function duels(): Promise<readonly Duel[]> {

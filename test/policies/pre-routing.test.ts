@@ -1,3 +1,4 @@
+import { connect } from "node:http2";
 import { exportJWK, generateKeyPair, type JWK } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { check } from "../../compiler/compile.ts";
@@ -278,6 +279,34 @@ describe("an answer to a request of another method is framed for the client's", 
     expect([answer.status, answer.body]).toEqual([200, ""]);
     expect(echoed(await ask("changing", "/m")).method).toBe("GET");
   });
+});
+
+it("over HTTP/2 the same: path, method and authority decide, and HEAD has no body", async () => {
+  const session = connect(gateway.url);
+  const get = async (headers: Record<string, string>) => {
+    const stream = session.request({
+      ":path": "/nowhere",
+      ":authority": "www.changing.test",
+      ...headers,
+    });
+    let [status, body] = [0, ""];
+    stream.on("response", (head) => {
+      status = Number(head[":status"]);
+    });
+    for await (const chunk of stream.setEncoding("utf8")) body += chunk;
+    return { status, body };
+  };
+  try {
+    expect(await get({ "x-path": "/q?a=1" })).toEqual({ status: 200, body: "query" });
+    const to = { "x-path": "/host", "x-authority": "api.changing.test" };
+    expect(await get(to)).toEqual({ status: 200, body: "api" });
+    expect(await get({ "x-path": "/m", "x-method": "HEAD" })).toEqual({ status: 200, body: "" });
+    const head = { ":method": "HEAD", "x-path": "/m", "x-method": "GET" };
+    expect(await get(head)).toEqual({ status: 200, body: "" });
+    expect((await get({ "x-path": "/m", "x-method": "POST" })).status).toBe(200);
+  } finally {
+    session.close();
+  }
 });
 
 describe("credentials are checked before there is a route", () => {

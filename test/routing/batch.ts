@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "undici";
@@ -45,15 +44,21 @@ export async function startBatch(tables: readonly Table[], form: Form): Promise<
     env: { ...process.env, STATS_ADDR: "127.0.0.1:0", READINESS_ADDR: "127.0.0.1:0" },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  await listening(child, tables.length);
+  const stop = async () => {
+    const ended = child.exitCode === null ? once(child, "exit") : undefined;
+    child.kill("SIGKILL");
+    await ended;
+    rmSync(folder, { recursive: true });
+  };
+  try {
+    await listening(child, tables.length);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
   return {
     ask: (table, requests) => answers(`http://127.0.0.1:${ports[table]}`, requests),
-    stop: async () => {
-      const ended = once(child, "exit");
-      child.kill("SIGKILL");
-      await ended;
-      rmSync(folder, { recursive: true });
-    },
+    stop,
   };
 }
 
@@ -123,16 +128,20 @@ function listening(child: ChildProcess, count: number): Promise<void> {
   });
 }
 
-/** Ports that were free at the same time. */
+/**
+ * Ports that are free now, below those that the system gives away by itself: while a bundle is built, a connection of
+ * some other test would take one of so many.
+ */
 async function freePorts(count: number): Promise<readonly number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server: Server = createServer();
-      await new Promise<void>((resolve) => server.listen(0, resolve));
-      return server;
-    }),
-  );
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
+  const found = new Set<number>();
+  while (found.size < count) {
+    const port = 10_000 + Math.floor(Math.random() * 22_000);
+    const server = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.on("error", () => resolve(false));
+      server.listen(port, () => server.close(() => resolve(true)));
+    });
+    if (isFree) found.add(port);
+  }
+  return [...found];
 }

@@ -137,6 +137,7 @@ function gatewayResource(
     accessLogs: [...rawAccessLogs(parameters), ...gatewayAccessLogs(manifest, context)],
     logLevels: logLevels(parameters),
     deployment: deploymentOf(manifest, parameters, own, mounts),
+    backends: new Map(),
     listeners: own,
     origin: below(manifest.origin, "spec"),
   };

@@ -89,5 +89,9 @@ export const poisonedAnswers: readonly HostileAnswer[] = [
     bytes: ok(chunked, `6\r\npoison\r\n0\r\n\r\n${poison}`),
     method: "HEAD",
   },
+  {
+    name: "the end of the connection in trailers",
+    bytes: ok(chunked, "2\r\nok\r\n0\r\nConnection: close\r\n\r\n"),
+  },
   { name: "line breaks behind the body", bytes: ok("Content-Length: 2", "ok\r\n\r\n\r\n") },
 ];

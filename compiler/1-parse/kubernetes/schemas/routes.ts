@@ -1,5 +1,6 @@
 import { choice, integer, list, notYet, object, type Schema, text } from "../../../schema.ts";
 import { parseDuration } from "../../duration.ts";
+import { scalarText } from "../../scalar-text.ts";
 import { corsFields, headerFilter } from "./http.ts";
 import {
   backendReference,
@@ -102,7 +103,9 @@ function filters(built: ReadonlySet<string>): Schema {
                 message: "the numerator is at most the denominator",
                 field: "numerator",
                 holds: ({ numerator, denominator = 100 }) =>
-                  Number(numerator) <= Number(denominator),
+                  typeof numerator !== "number" ||
+                  typeof denominator !== "number" ||
+                  numerator <= denominator,
                 cel: "self.numerator <= (has(self.denominator) ? self.denominator : 100)",
               },
             ],
@@ -214,18 +217,37 @@ export function httpRouteSchema(built: BuiltRuleFields): Schema {
     sessionPersistence: later("sessionPersistence", "session persistence", { type: "object" }),
   });
   return resource(
-    object({
-      parentRefs,
-      useDefaultGateways: notYet("default gateways"),
-      hostnames,
-      rules: list(rule, { minItems: 1, maxItems: 16 }),
-    }),
+    object(
+      {
+        parentRefs,
+        useDefaultGateways: notYet("default gateways"),
+        hostnames,
+        rules: list(rule, { minItems: 1, maxItems: 16 }),
+      },
+      {
+        checks: [
+          {
+            message: "a rule's name is unique in its route",
+            field: "rules",
+            holds: ({ rules }) => hasUniqueNames(rules),
+            cel: "!has(self.rules) || self.rules.all(r, !has(r.name) || self.rules.exists_one(s, has(s.name) && s.name == r.name))",
+          },
+        ],
+      },
+    ),
   );
+}
+
+/** Gateway API: policies and explanations name rules. */
+function hasUniqueNames(rules: unknown): boolean {
+  if (!Array.isArray(rules)) return true;
+  const names = rules.flatMap((rule: { readonly name?: unknown } | null) => rule?.name ?? []);
+  return new Set(names).size === names.length;
 }
 
 /** Gateway API: zero is no limit. What is no duration is another mistake. */
 function isWithin(short: unknown, long: unknown): boolean {
-  const [attempt, request] = [parseDuration(String(short)), parseDuration(String(long))];
+  const [attempt, request] = [parseDuration(scalarText(short)), parseDuration(scalarText(long))];
   return attempt === undefined || request === undefined || request === 0 || attempt <= request;
 }
 
@@ -253,7 +275,9 @@ const httpMatch: Schema = object({
           message: "an exact path or a prefix starts with a slash",
           field: "value",
           holds: ({ type, value }) =>
-            type === "RegularExpression" || value === undefined || String(value).startsWith("/"),
+            type === "RegularExpression" ||
+            value === undefined ||
+            scalarText(value).startsWith("/"),
           cel: "(has(self.type) && self.type == 'RegularExpression') || !has(self.value) || self.value.startsWith('/')",
         },
         {
@@ -261,7 +285,7 @@ const httpMatch: Schema = object({
             'an exact path or a prefix has no "//", "/./", "/../", "%2f", "?" or "#": no request would match it',
           field: "value",
           holds: ({ type, value }) =>
-            type === "RegularExpression" || value === undefined || isPlainPath(String(value)),
+            type === "RegularExpression" || value === undefined || isPlainPath(scalarText(value)),
           cel: `(has(self.type) && self.type == 'RegularExpression') || !has(self.value) || (self.value.matches(r"""${PATH}""") && !self.value.matches(r"""${ODD_PATH}"""))`,
         },
       ],
