@@ -5,6 +5,7 @@ import { customResourceDefinitions } from "../../compiler/1-parse/kubernetes/crd
 import { kinds } from "../../compiler/1-parse/kubernetes/kinds.ts";
 import { withoutAliases } from "../../compiler/1-parse/kubernetes/spellings.ts";
 import type { ConfigValue } from "../../compiler/1-parse/values.ts";
+import { mutated, mutations } from "./bounds/mutations.ts";
 import { boundDocument, boundTables } from "./bounds/tables.ts";
 import { isGood } from "./shapes.ts";
 
@@ -42,6 +43,33 @@ const cases = boundTables.flatMap((table) =>
   ),
 );
 
+/** Good documents with a mistake, perhaps; huge ones would only take time. */
+function mutatedCases(): typeof cases {
+  const good = cases.filter(
+    ({ field, object }) => field.endsWith("(good)") && JSON.stringify(object).length < 5000,
+  );
+  const changes = mutations(good.length * 3);
+  return changes.map((mutation, index) => {
+    const { kind, field, object } = good[index % good.length] ?? {
+      kind: "",
+      field: "",
+      object: {},
+    };
+    const changed = mutated(object as object, mutation);
+    return { kind, field: `${field}: ${JSON.stringify(changed).slice(0, 300)}`, object: changed };
+  });
+}
+
+/** What gwc and Kubernetes say differently of documents. */
+function differences(documents: typeof cases, verdicts: Verdict["objects"]): readonly string[] {
+  return documents.flatMap(({ kind, field, object }, index) => {
+    const own = isGood(kind, object);
+    const theirs = verdicts[index] ?? [];
+    if (own.isGood === (theirs.length === 0)) return [];
+    return [`${kind} ${field}: gwc ${own.said.join("; ") || "takes it"}, Kubernetes ${theirs}`];
+  });
+}
+
 /** The definitions have one spelling of each field. */
 function canonical(kind: string, object: unknown): unknown {
   // Plain data of a test.
@@ -60,28 +88,43 @@ function hasGo(): boolean {
   }
 }
 
+/** Milliseconds: thousands of documents, and perhaps the first build. */
+const PATIENCE = 900_000;
+
 describe.runIf(isAsked)("the API server's own validation (GWC_LONG_TESTS=1, needs Go)", () => {
   let verdict: Verdict;
   const definitions = customResourceDefinitions();
+  let changed: typeof cases = [];
 
   beforeAll(() => {
-    const objects = cases.map(({ kind, object }) => ({ kind, object: canonical(kind, object) }));
+    changed = mutatedCases();
+    const objects = [...cases, ...changed].map(({ kind, object }) => ({
+      kind,
+      object: canonical(kind, object),
+    }));
     verdict = judge(definitions, objects);
-  }, 900_000);
+  }, PATIENCE);
 
   it("takes the definitions: structural, every rule compiles and is cheap enough", () => {
     expect(verdict.definitions).toEqual(definitions.map(() => []));
   });
 
-  it("agrees with gwc about the last good and the first bad value of every field", () => {
-    const differences = cases.flatMap(({ kind, field, object }, index) => {
-      const own = isGood(kind, object);
-      const theirs = verdict.objects[index] ?? [];
-      if (own.isGood === (theirs.length === 0)) return [];
-      return [`${kind} ${field}: gwc ${own.said.join("; ") || "takes it"}, Kubernetes ${theirs}`];
-    });
-    expect(differences).toEqual([]);
-  });
+  it(
+    "agrees with gwc about the last good and the first bad value of every field",
+    () => {
+      expect(differences(cases, verdict.objects)).toEqual([]);
+    },
+    PATIENCE,
+  );
+
+  it(
+    "agrees with gwc about documents with anything else in some place",
+    () => {
+      expect(changed.length).toBeGreaterThan(1000);
+      expect(differences(changed, verdict.objects.slice(cases.length))).toEqual([]);
+    },
+    PATIENCE,
+  );
 
   it("refuses a definition whose rule does not compile", () => {
     const [first] = JSON.parse(JSON.stringify(definitions)) as {

@@ -155,7 +155,6 @@ function description({ description: text, notYet }: Schema): JsonSchema {
 
 const FORMATS: Readonly<Record<string, string>> = {
   gatewayDuration: "^([0-9]{1,5}(h|m|s|ms)){1,4}$",
-  cidr: "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$",
   hostname: "^(\\*|(\\*\\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)$",
 };
 
@@ -176,10 +175,16 @@ function rules(schema: Schema): JsonSchema {
     ...countRule("at least one of", schema.atLeastOneOf, ">= 1", schema),
     ...countRule("at most one of", schema.atMostOneOf, "<= 1", schema),
     ...durationRule(schema),
+    ...(schema.format === "cidr" ? [RANGE_RULE] : []),
     ...(schema.checks ?? []).map(({ cel, message }) => ({ rule: cel, message })),
   ];
   return found.length === 0 ? {} : { "x-kubernetes-validations": found };
 }
+
+const RANGE_RULE = {
+  rule: "isIP(self) || isCIDR(self)",
+  message: "must be an IP address, or a range of them",
+};
 
 function durationRule({
   minimumDuration,

@@ -1,11 +1,13 @@
 import type { BackendPolicies } from "../../backend-policies.ts";
 import type { BackendConfig } from "../../resources.ts";
 import { isStream } from "./attach.ts";
-import { type BackendPart, type ClusterBackend, serviceName } from "./backends.ts";
+import type { ClusterBackend } from "./backends.ts";
 import { connectionOf, type Destination } from "./connections.ts";
 import { connectionFields, type Traffic } from "./effective.ts";
 import { noteField } from "./effects.ts";
+import type { BackendPart } from "./mcp-targets.ts";
 import type { PolicyContext } from "./policies.ts";
+import { serviceName } from "./services.ts";
 
 /** A backend with the part of a rule's traffic that it gets. */
 export interface WeightedBackend {

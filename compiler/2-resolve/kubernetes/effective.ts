@@ -3,9 +3,10 @@ import { below } from "../../diagnostics.ts";
 import type { HttpRouteRule, Manifest, ManifestOf, ServicePort } from "../../manifests.ts";
 import { policies } from "../../policies/index.ts";
 import { type AnyRoute, isStream } from "./attach.ts";
-import type { BackendPart, ClusterBackend } from "./backends.ts";
+import type { ClusterBackend } from "./backends.ts";
 import { fieldValues, isConnection, isJoined, PRE_ROUTING } from "./fields.ts";
 import type { ClusterListener } from "./listeners.ts";
+import type { BackendPart } from "./mcp-targets.ts";
 import { type EffectiveField, type FieldValue, type Level, merge } from "./merge.ts";
 import { type PolicyIndex, targetKey } from "./policy-targets.ts";
 

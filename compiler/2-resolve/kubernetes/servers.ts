@@ -1,13 +1,14 @@
 import type { ServerConfig } from "../../backend-policies.ts";
 import type { Origin } from "../../diagnostics.ts";
 import type { BackendReference, Manifest, ManifestOf, ServicePort } from "../../manifests.ts";
-import { addressOf, BACKEND_KINDS, hostAndPort, portOf, serviceName } from "./backends.ts";
+import { BACKEND_KINDS } from "./backends.ts";
 import { connectionOf } from "./connections.ts";
 import { backendOnly } from "./effective.ts";
 import { noteField } from "./effects.ts";
 import { titleOf } from "./inventory.ts";
 import type { PolicyContext } from "./policies.ts";
 import { follow } from "./references.ts";
+import { addressOf, hostAndPort, portOf, serviceName } from "./services.ts";
 
 /** A reference of a policy to a server that the gateway itself talks to. */
 export interface ServerUse {

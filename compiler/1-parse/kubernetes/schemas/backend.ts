@@ -98,7 +98,20 @@ function aiSchema(built: BuiltFields): Schema {
   );
   const group = object(
     { providers: list(named, { minItems: 1, maxItems: 32 }) },
-    { required: ["providers"] },
+    {
+      required: ["providers"],
+      checks: [
+        {
+          message: "provider names are unique within a group",
+          field: "providers",
+          holds: ({ providers }) => {
+            const names = namesOf(providers);
+            return new Set(names).size === names.length;
+          },
+          cel: "self.providers.all(p, self.providers.exists_one(q, q.name == p.name))",
+        },
+      ],
+    },
   );
   return object(
     { provider, groups: list(group, { minItems: 1, maxItems: 32 }) },
@@ -116,19 +129,24 @@ function aiSchema(built: BuiltFields): Schema {
   );
 }
 
-/** Of the groups only a group itself shares names with it, and within one a name stands once. */
+/** Of the groups only a group itself shares names with it. */
 const UNIQUE_PROVIDERS =
   "!has(self.groups) || self.groups.all(g, self.groups.filter(h, " +
   "sets.intersects(g.providers.map(p, p.name), h.providers.map(p, p.name))).size() == 1)";
 
+/** Whether no name stands in two groups. */
 function hasUniqueNames(groups: unknown): boolean {
   if (!Array.isArray(groups)) return true;
-  const names = groups.flatMap((group: { readonly providers?: unknown }) =>
-    Array.isArray(group?.providers)
-      ? group.providers.map((provider: { readonly name?: unknown }) => provider?.name)
-      : [],
-  );
+  const names = groups.flatMap((group: { readonly providers?: unknown } | null) => [
+    ...new Set(namesOf(group?.providers)),
+  ]);
   return new Set(names).size === names.length;
+}
+
+/** The names of providers, as far as they are any. */
+function namesOf(providers: unknown): readonly unknown[] {
+  if (!Array.isArray(providers)) return [];
+  return providers.flatMap((provider: { readonly name?: unknown } | null) => provider?.name ?? []);
 }
 
 /** GatewayBackend. */
