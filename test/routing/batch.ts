@@ -129,13 +129,13 @@ function listening(child: ChildProcess, count: number): Promise<void> {
 }
 
 /**
- * Ports that are free now, below those that the system gives away by itself: while a bundle is built, a connection of
+ * Ports that are free now, above a gateway's own and below those that the system gives away by itself: while a bundle is built, a connection of
  * some other test would take one of so many.
  */
 async function freePorts(count: number): Promise<readonly number[]> {
   const found = new Set<number>();
   while (found.size < count) {
-    const port = 10_000 + Math.floor(Math.random() * 22_000);
+    const port = 16_000 + Math.floor(Math.random() * 16_000);
     const server = createServer();
     const isFree = await new Promise<boolean>((resolve) => {
       server.on("error", () => resolve(false));
