@@ -35,5 +35,5 @@ export const OTHER_FIELDS: readonly string[] = [
   ...["gen_ai.request.max_tokens", "gen_ai.request.frequency_penalty"],
   ...["gen_ai.request.presence_penalty", "gen_ai.request.seed"],
   ...["gen_ai.request.encoding_formats", "gen_ai.embeddings.dimension.count"],
-  ...["retry.attempt", "error"],
+  ...["retry.attempt", "error", "bytes.received", "bytes.sent"],
 ];

@@ -73,9 +73,9 @@ export interface LateVariable {
 /** A text that is known at build time, or read at start. */
 export type Text = string | LateText;
 
-/** KEY of a mounted Secret or ConfigMap, as NAME/KEY. */
+/** KEY of a mounted Secret or ConfigMap, as NAME/KEY; or the path of another file. */
 export interface MountedFile {
-  readonly kind: "secret" | "configMap";
+  readonly kind: "secret" | "configMap" | "path";
   readonly file: string;
 }
 
@@ -124,6 +124,8 @@ export interface AccessLogNode {
 
 /** The fields of access lines. */
 export interface LogFieldsNode {
+  /** Those that are left out, as named: of lines of connections too. */
+  readonly removed: readonly string[];
   /** Those of every request that stay, in their order. */
   readonly usual: readonly LineField[];
   /** Names that are left out of what policies and backends add. */
@@ -462,6 +464,8 @@ export interface BackendConnection {
   readonly requestTimeout?: number;
   /** What every request says in Authorization. */
   readonly authorization?: Text | MountedFile;
+  /** It is asked by the name that the client used; absent: unless it has a name of its own. */
+  readonly keepsHost?: boolean;
   /** The client's own Authorization goes on, although a policy has taken it. */
   readonly isPassthrough: boolean;
 }

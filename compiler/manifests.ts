@@ -227,7 +227,7 @@ export interface BackendSpec {
   readonly ai?: {
     readonly groups?: readonly { readonly providers: readonly { readonly name: string }[] }[];
   };
-  readonly dynamicForwardProxy?: object;
+  readonly dynamicForwardProxy?: ConfigValue;
   readonly policies?: PolicyFields;
 }
 

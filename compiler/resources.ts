@@ -26,6 +26,8 @@ export interface GatewayResource {
   readonly logLevels: readonly LevelsConfig[];
   /** How a cluster runs it; absent for a standalone file. */
   readonly deployment?: DeploymentNode;
+  /** Backends with a name that policies may mean; empty for manifests, which name resources. */
+  readonly backends: ReadonlyMap<string, BackendConfig>;
   readonly listeners: readonly ListenerResource[];
   readonly origin: Origin;
 }
@@ -132,6 +134,8 @@ export interface BackendConfig {
   readonly policies?: BackendPolicies;
   /** How each target of an MCP backend is reached, complete; by its name. */
   readonly targetPolicies?: ReadonlyMap<string, BackendPolicies>;
+  /** It is asked by the name that the client used; absent: unless it has a name of its own. */
+  readonly keepsHost?: true;
   /** Its share of the requests beside other backends; 1 when absent. */
   readonly weight?: number;
   readonly origin: Origin;

@@ -23,7 +23,7 @@ export function gatewayValue(program: Program, names: MainNames): Printable {
       isForwardProxy: bind.listeners.some(hasDynamicBackend) || undefined,
       handle: code`${name(handlerOf(bind, names))}`,
     })),
-    tcp: tcp.length === 0 ? undefined : tcp.map((bind) => tcpPort(bind, names)),
+    tcp: tcp.length === 0 ? undefined : tcp.map((bind) => tcpPort(bind, program, names)),
     connections: {
       ...connections,
       keepAlive: { ...connections.keepAlive },
@@ -52,8 +52,18 @@ function accessLogValue({ process, accessLog }: Program): Printable {
 
 const PORTS = "gwc/runtime/tcp/port";
 
-function tcpPort({ port, origin, mode, listeners }: TcpBindNode, { ports }: MainNames): Code {
-  const common = { port, config: originText(origin) };
+function tcpPort(
+  { port, origin, mode, listeners }: TcpBindNode,
+  { accessLog }: Program,
+  { ports }: MainNames,
+): Code {
+  const withoutFields = accessLog?.fields?.removed;
+  const isWhole = withoutFields === undefined || withoutFields.length === 0;
+  const common = {
+    port,
+    config: originText(origin),
+    withoutFields: isWhole ? undefined : withoutFields,
+  };
   const handle = code`${name(ports.get(port)?.handler ?? "")}`;
   switch (mode.kind) {
     case "plain":

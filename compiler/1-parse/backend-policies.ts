@@ -30,9 +30,13 @@ export function readBackendPolicies(
 
 interface PoliciesValue {
   readonly backendTLS?: TlsValue;
-  readonly backendAuth?: { readonly key?: Text };
+  readonly backendAuth?: AuthValue;
   readonly http?: { readonly version?: "HTTP1" | "HTTP2"; readonly requestTimeout?: string };
   readonly tcp?: TcpValue;
+}
+
+interface AuthValue {
+  readonly key?: Text | { readonly file: string };
 }
 
 interface TlsValue {
@@ -66,11 +70,10 @@ function readTls(value: TlsValue, origin: Origin): BackendTlsConfig {
   };
 }
 
-function readAuth(
-  { key }: { readonly key?: Text },
-  origin: Origin,
-): NonNullable<BackendPolicies["auth"]> {
-  return key === undefined ? { kind: "passthrough", origin } : { kind: "key", key, origin };
+function readAuth({ key }: AuthValue, origin: Origin): NonNullable<BackendPolicies["auth"]> {
+  if (key === undefined) return { kind: "passthrough", origin };
+  if (typeof key === "string" || "kind" in key) return { kind: "key", key, origin };
+  return { kind: "file", file: { kind: "path", file: key.file }, origin };
 }
 
 function readTcp(value: TcpValue, origin: Origin): NonNullable<BackendPolicies["tcp"]> {

@@ -19,7 +19,12 @@ import {
   type TlsVersionValue,
 } from "./frontend.ts";
 import { type ProcessConfig, readProcess } from "./process.ts";
-import { readBackend, readPolicies } from "./route-parts.ts";
+import {
+  type BackendReading,
+  readBackend,
+  readNamedBackends,
+  readPolicies,
+} from "./route-parts.ts";
 import { checkRouteField, readTcpRoute, type TcpRouteConfig } from "./tcp-routes.ts";
 import type { ConfigValue } from "./values.ts";
 
@@ -34,6 +39,8 @@ export function readStandalone(
   const file = value as unknown as FileConfig;
   const listeners: ListenerResource[] = [];
   const routes: (RouteResource | TcpRouteResource)[] = [];
+  const backends = readNamedBackends(file.backends ?? [], below(origin, "backends"), diagnostics);
+  const reading = { named: backends, diagnostics };
   file.binds.forEach((bind, bindIndex) => {
     bind.listeners.forEach((listener, listenerIndex) => {
       const at = below(origin, "binds", bindIndex, "listeners", listenerIndex);
@@ -44,7 +51,7 @@ export function readStandalone(
         policies: readPolicies(listener.policies ?? {}, below(at, "policies"), diagnostics),
       });
       listener.routes?.forEach((route, index) => {
-        routes.push(readRoute(route, key, below(at, "routes", index), diagnostics));
+        routes.push(readRoute(route, key, below(at, "routes", index), reading));
       });
       listener.tcpRoutes?.forEach((route, index) => {
         routes.push(readTcpRoute(route, key, below(at, "tcpRoutes", index), diagnostics));
@@ -59,6 +66,7 @@ export function readStandalone(
     frontend: readFrontend(file.frontendPolicies, origin),
     accessLogs: readAccessLogs(file.config?.logging, file.frontendPolicies, origin),
     logLevels: readLevels(file.config?.logging, below(origin, "config", "logging")),
+    backends,
     listeners,
     origin,
   };
@@ -69,6 +77,7 @@ export function readStandalone(
 interface FileConfig {
   readonly config?: ProcessConfig;
   readonly frontendPolicies?: FrontendValue;
+  readonly backends?: readonly Readonly<Record<string, ConfigValue>>[];
   readonly binds: readonly {
     readonly port: number;
     readonly listeners: readonly ListenerConfig[];
@@ -153,7 +162,7 @@ function readRoute(
   route: RouteConfig,
   listener: string,
   origin: Origin,
-  diagnostics: Diagnostics,
+  reading: BackendReading,
 ): RouteResource {
   const matches = route.matches?.map((match, index) =>
     readMatch(match, below(origin, "matches", index)),
@@ -163,14 +172,11 @@ function readRoute(
     name: route.name,
     listeners: [{ listener, hostnames: route.hostnames ?? [] }],
     matches: matches ?? [readMatch({}, origin)],
-    policies: readPolicies(route.policies ?? {}, below(origin, "policies"), diagnostics),
-    backends: (route.backends ?? []).map((backend, index) =>
-      readBackend(
-        backend,
-        readBackendPolicies(route.policies, below(origin, "policies")),
-        below(origin, "backends", index),
-      ),
-    ),
+    policies: readPolicies(route.policies ?? {}, below(origin, "policies"), reading.diagnostics),
+    backends: (route.backends ?? []).flatMap((backend, index) => {
+      const ofRoute = readBackendPolicies(route.policies, below(origin, "policies"));
+      return readBackend(backend, ofRoute, below(origin, "backends", index), reading) ?? [];
+    }),
     origin,
   };
 }

@@ -25,8 +25,12 @@ export function readTcpRoute(
     name,
     listeners: [{ listener, hostnames }],
     policies: readPolicies(policies, below(origin, "policies"), diagnostics),
-    backends: backends.map((backend, index) =>
-      readBackend(backend, ofRoute, below(origin, "backends", index)),
+    backends: backends.flatMap(
+      (backend, index) =>
+        readBackend(backend, ofRoute, below(origin, "backends", index), {
+          named: new Map(),
+          diagnostics,
+        }) ?? [],
     ),
     origin,
   };

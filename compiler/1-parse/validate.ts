@@ -201,7 +201,11 @@ function reportType({ diagnostics, at, schema, found, field }: Violation): void 
 }
 
 function reportEnum({ diagnostics, at, schema, found, field, variable }: Violation): void {
-  const word = String(found);
+  const types = [schema?.type ?? []].flat();
+  const isOther = found === null ? !types.includes("null") : typeof found === "object";
+  // That it is of another type has been told.
+  if (types.length > 0 && isOther) return;
+  const word = typeof found === "object" ? typeName(found) : String(found);
   const allowed = (schema?.enum ?? []).map(String);
   const laterValues = schema?.notYetValues ?? {};
   const later = Object.hasOwn(laterValues, word) ? laterValues[word] : undefined;

@@ -4,10 +4,18 @@ import type { AccessLogNode, AddedField, CompiledExpression, LogFieldsNode } fro
 import { nearest } from "../nearest.ts";
 import { type ExpressionConfig, resolveExpression } from "../policies/expressions.ts";
 
+/** What the lines are about. */
+export interface LoggedTraffic {
+  /** Headers that hold keys. */
+  readonly secretHeaders: readonly string[];
+  /** Whether there are ports whose bytes are passed on. */
+  readonly hasConnections: boolean;
+}
+
 /** Access lines as configured, a later place over an earlier one; undefined for the usual ones. Mistakes are reported. */
 export function resolveAccessLog(
   configs: readonly AccessLogConfig[],
-  secretHeaders: readonly string[],
+  { secretHeaders, hasConnections }: LoggedTraffic,
   diagnostics: Diagnostics,
 ): AccessLogNode | undefined {
   const given = configs.flatMap(({ filter }) => filter ?? []);
@@ -26,6 +34,10 @@ export function resolveAccessLog(
       return value === undefined || isRemoved ? [] : [{ name: field.name, value }];
     }),
   );
+  const unread = [...given, ...add].at(0);
+  if (hasConnections && unread !== undefined) {
+    diagnostics.report("log-of-requests", unread.origin, {});
+  }
   const place = remove[0]?.origin ?? add[0]?.origin;
   const filterOrigin = given.at(-1)?.origin ?? place;
   if (filterOrigin === undefined) return undefined;
@@ -47,6 +59,7 @@ function fieldsOf(
 ): LogFieldsNode {
   const gone = new Set([...remove, ...added].map(({ name }) => name));
   return {
+    removed: [...new Set(remove.map(({ name }) => name))].toSorted(),
     usual: LINE_FIELDS.filter((name) => !gone.has(name)),
     without: OTHER_FIELDS.filter((name) => gone.has(name)),
     added,

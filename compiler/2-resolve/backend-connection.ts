@@ -3,7 +3,7 @@ import {
   type BackendTlsConfig,
   PLAIN_CONNECTION,
 } from "../backend-policies.ts";
-import { below, type Diagnostics } from "../diagnostics.ts";
+import { below, type Diagnostics, type Origin } from "../diagnostics.ts";
 import type { Host } from "../host.ts";
 import type { BackendConnection, BackendTlsNode, Text } from "../ir.ts";
 
@@ -24,6 +24,9 @@ export function resolveConnection(
     const hint = isManifest ? "put it into a Secret, and name that in secretRef" : undefined;
     const params = { field: '"key"', ...(hint && { hint }) };
     context.diagnostics.report("literal-secret", below(auth.origin, "key"), params);
+  }
+  if (auth?.kind === "file" && auth.file.kind === "path") {
+    reportAbsent(auth.file.file, below(auth.origin, "key", "file"), context);
   }
   return {
     connectTimeout: tcp?.connectTimeout ?? PLAIN_CONNECTION.connectTimeout,
@@ -48,15 +51,11 @@ export function secureUrl(url: Text, { tls }: BackendConnection): Text {
 
 function resolveTls(
   { cert, key, root, hostname, verification, subjectAltNames, origin }: BackendTlsConfig,
-  { host, diagnostics, resolvePath }: ConnectionContext,
+  context: ConnectionContext,
 ): BackendTlsNode {
   for (const [part, file] of Object.entries({ cert, key, root })) {
     // What is mounted is only there where the gateway runs.
-    if (typeof file !== "string") continue;
-    const found = host.readText(resolvePath(file));
-    if (found.kind !== "problem") continue;
-    const { problem } = found;
-    diagnostics.report("file-not-here", below(origin, part), { file, problem });
+    if (typeof file === "string") reportAbsent(file, below(origin, part), context);
   }
   return {
     ...(root !== undefined && { authorities: root }),
@@ -66,6 +65,16 @@ function resolveTls(
     ...(subjectAltNames && { subjectAltNames: subjectAltNames.map(namePattern) }),
     verification,
   };
+}
+
+function reportAbsent(
+  file: string,
+  origin: Origin,
+  { host, diagnostics, resolvePath }: ConnectionContext,
+): void {
+  const found = host.readText(resolvePath(file));
+  if (found.kind !== "problem") return;
+  diagnostics.report("file-not-here", origin, { file, problem: found.problem });
 }
 
 /** A URI is told from a name by its scheme. */

@@ -9,7 +9,7 @@ import { type ConnectionContext, resolveConnection, secureUrl } from "./backend-
 
 /** A backend with complete addresses; undefined when a mistake was reported. */
 export function resolveBackend(
-  { kind, config, policies, targetPolicies, weight, origin }: BackendConfig,
+  { kind, config, policies, targetPolicies, keepsHost, weight, origin }: BackendConfig,
   context: ConnectionContext,
 ): BackendNode | undefined {
   if (kind === "mcp") {
@@ -18,7 +18,10 @@ export function resolveBackend(
   }
   if (kind === "dynamic") return resolveDynamic(config, policies, origin, context);
   const url = hostUrl(config as Text, origin, context.diagnostics);
-  const connection = resolveConnection(policies ?? {}, context);
+  const connection = {
+    ...resolveConnection(policies ?? {}, context),
+    ...(keepsHost === true && { keepsHost }),
+  };
   if (url === undefined) return undefined;
   return { kind: "host", url: secureUrl(url, connection), connection, weight: weight ?? 1, origin };
 }

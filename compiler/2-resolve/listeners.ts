@@ -1,12 +1,14 @@
 import { below, type Diagnostics, keyOf, type Origin } from "../diagnostics.ts";
 import type { Host } from "../host.ts";
-import type { GatewayResource, ListenerResource } from "../resources.ts";
+import type { BackendConfig, GatewayResource, ListenerResource } from "../resources.ts";
 
 /** What checking listeners needs of the resolution. */
 export interface ListenerContext {
   readonly host: Host;
   readonly diagnostics: Diagnostics;
   readonly resolvePath: (name: string) => string;
+  /** The backends of the file by name. */
+  readonly backends: ReadonlyMap<string, BackendConfig>;
 }
 
 /** Reports listeners that can't stand beside each other, and certificates that don't fit. */
@@ -17,6 +19,7 @@ export function checkListeners(gateway: GatewayResource, context: ListenerContex
     checkPort(listener, ports, gateway, context.diagnostics);
     checkHostname(listener, hostnames, context.diagnostics);
     checkTls(listener, context);
+    checkPolicies(listener, context.diagnostics);
   }
 }
 
@@ -72,13 +75,22 @@ function checkHostname(
   }
 }
 
+/** What passes connections on has no requests to act on. */
+function checkPolicies({ protocol, policies }: ListenerResource, diagnostics: Diagnostics): void {
+  if (protocol === "HTTP" || protocol === "HTTPS") return;
+  for (const { kind, origin } of policies) {
+    const params = { field: `"${kind}"`, actsOn: "requests" };
+    diagnostics.report("misplaced-field", keyOf(origin), params);
+  }
+}
+
 function checkTls(
   listener: ListenerResource,
   { host, diagnostics, resolvePath }: ListenerContext,
 ): void {
   const { name, tls, protocol, origin } = listener;
   if (protocol === "HTTPS" && tls === undefined) {
-    diagnostics.report("tls-missing", below(origin, "protocol"), { listener: name });
+    diagnostics.report("tls-missing", below(origin, "protocol"), { listener: name, protocol });
   }
   if ((protocol === "HTTP" || protocol === "TCP") && tls !== undefined) {
     const at = keyOf(below(origin, "tls"));

@@ -59,6 +59,6 @@ const RESERVED = new Set(
     "findToken findApiKey findLogin noRetry mayRetry wantsRetry answerBody requestMetadata responseMetadata " +
     "requestHeaders responseHeaders location target answer isAuthorized mayUse enter notFound startGateway " +
     "isUnder holds queryValue misdirected compilePattern matchesWhole matchesPart file secretFile routeTable onHost " +
-    "exactPath pathPrefix pathPattern toRoute lookUp hostTable valueForHost isLogged logFields logVariables"
+    "exactPath pathPrefix pathPattern toRoute lookUp hostTable valueForHost isLogged logFields"
   ).split(" "),
 );

@@ -18,6 +18,7 @@ export function resolvePreRouting(
     route: {
       isMcp: routes.some(({ route: { backends } }) => backends.some(({ kind }) => kind === "mcp")),
       policies: policies.map(({ kind }) => kind),
+      early: [],
       prefixes: undefined,
     },
   };

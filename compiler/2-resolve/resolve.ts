@@ -99,23 +99,26 @@ function resolveGateway(
     host,
     diagnostics,
     names: new Names(),
+    backends: gateway.backends,
     listeners: new Map(gateway.listeners.map((listener) => [listener.key, listener])),
     listenerNames: new Names(),
     resolvePath: (file) => (path.isAbsolute(file) ? file : path.join(folder, file)),
   };
   checkListeners(gateway, context);
   const binds = resolveBinds(gateway, routes, context);
-  const accessLog = resolveAccessLog(gateway.accessLogs, keyHeaders(binds), diagnostics);
+  const tcp = resolveTcpBinds(
+    gateway,
+    resources.filter((resource) => resource.kind === "tcpRoute"),
+    context,
+  );
+  const traffic = { secretHeaders: keyHeaders(binds), hasConnections: tcp.length > 0 };
+  const accessLog = resolveAccessLog(gateway.accessLogs, traffic, diagnostics);
   const logLevels = resolveLevels(gateway.logLevels, diagnostics);
   return {
     name,
     inputs: inputs.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     binds,
-    tcp: resolveTcpBinds(
-      gateway,
-      resources.filter((resource) => resource.kind === "tcpRoute"),
-      context,
-    ),
+    tcp,
     process: gateway.process,
     connections: gateway.frontend.connections,
     maxBufferSize: gateway.frontend.maxBufferSize,

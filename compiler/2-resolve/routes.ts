@@ -192,7 +192,8 @@ function routePlace(
     phase: "PostRouting",
     route: {
       isMcp: resource.backends.some((backend) => backend.kind === "mcp"),
-      policies: [...new Set([...early, ...policies].map(({ kind }) => kind))],
+      policies: policies.map(({ kind }) => kind),
+      early: early.map(({ kind }) => kind),
       prefixes: paths.every(({ kind }) => kind === "prefix")
         ? [...new Set(paths.map(({ value }) => trimmedPrefix(value)))]
         : undefined,

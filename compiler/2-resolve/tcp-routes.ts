@@ -25,6 +25,7 @@ export function resolveTcpRoute(
     context.diagnostics.report("name-without-tls", keyOf(below(origin, "hostnames")), {});
   }
   checkBackends(resource, attachments, name, context);
+  checkTls(resource, attachments, context);
   return {
     id: context.names.take(...(resource.ids ?? [name])),
     name,
@@ -69,6 +70,21 @@ function checkBackends(
   }
 }
 
+/** Nobody expects a second TLS around that of the client. */
+function checkTls(
+  { backends }: TcpRouteResource,
+  attachments: readonly TcpAttachment[],
+  { diagnostics }: RouteContext,
+): void {
+  const isPassedOn = attachments.some(
+    ({ listener: { protocol, tls } }) => protocol === "TLS" && tls === undefined,
+  );
+  const place = isPassedOn
+    ? backends.find(({ policies }) => policies?.tls)?.policies?.tls?.origin
+    : undefined;
+  if (place !== undefined) diagnostics.report("tls-within-tls", keyOf(place), {});
+}
+
 function resolveTcpBackend(
   { kind, config, policies = {}, weight = 1, origin }: BackendConfig,
   context: RouteContext,
@@ -84,6 +100,11 @@ function resolveTcpBackend(
     // The schema has checked the shape.
     const { port = 443, allowPrivate = [] } = config as unknown as DynamicConfig;
     return { kind, port, allowPrivate: allowPrivate.toSorted(), connection, origin };
+  }
+  if (kind === "mcp") {
+    const params = { field: "an mcp backend", actsOn: "MCP messages" };
+    context.diagnostics.report("misplaced-field", origin, params);
+    return undefined;
   }
   const address = config as Text;
   if (typeof address === "string" && !isAddress(address)) {
@@ -108,7 +129,7 @@ function resolvePolicies(
   { policies }: TcpRouteResource,
   context: RouteContext,
 ): readonly PolicyUse[] {
-  const route = { isMcp: false, policies: [], prefixes: undefined };
+  const route = { isMcp: false, policies: [], early: [], prefixes: undefined };
   return policies.flatMap((policy): PolicyUse[] => {
     // Nothing else gets here: the front ends report what acts on requests.
     if (policy.kind !== "authorization") return [];

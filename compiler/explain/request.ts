@@ -1,6 +1,13 @@
 import { RE2JS } from "re2js";
 import type { Checked } from "../compile.ts";
-import type { BindNode, ListenerNode, RouteMatch, RouteNode, ValueMatch } from "../ir.ts";
+import type {
+  BindNode,
+  ListenerNode,
+  RouteMatch,
+  RouteNode,
+  TcpBindNode,
+  ValueMatch,
+} from "../ir.ts";
 
 /** The route that a request reaches, or why it reaches none. */
 export type ReachedRoute =
@@ -22,6 +29,8 @@ export function reachedRoute({ programs }: Checked, method: string, url: URL): R
   const all = programs.flatMap(({ binds }) => binds);
   const binds = bindsFor(all, port, url.port !== "", isTls);
   if (binds.length === 0) {
+    const passing = programs.flatMap(({ tcp }) => tcp).find((each) => each.port === port);
+    if (passing !== undefined) return { kind: "none", reason: passedOn(passing, url.hostname) };
     const ports = all.map((each) => each.port).join(", ");
     return { kind: "none", reason: `no listener has the port ${port}; there is ${ports}` };
   }
@@ -33,6 +42,16 @@ export function reachedRoute({ programs }: Checked, method: string, url: URL): R
     if (found !== undefined) return { kind: "route", listener, ...found };
   }
   return { kind: "none", reason: "no route of the listener matches it: 404" };
+}
+
+/** What becomes of a connection to a port that answers no requests. */
+function passedOn({ port, listeners }: TcpBindNode, hostname: string): string {
+  const listener = listeners.find((each) => covers(each.hostname, hostname));
+  const entry = listener?.table.find((each) => covers(each.hostname, hostname));
+  const route = listener?.routes.find(({ id }) => id === entry?.route);
+  const what = `port ${port} passes connections on and answers no requests`;
+  if (route === undefined) return `${what}; it closes those to ${hostname}`;
+  return `${what}; those to ${hostname} go to the route ${route.name}`;
 }
 
 /** A URL without a port means the usual one, or else those of its scheme: a load balancer in front may have another. */

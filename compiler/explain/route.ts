@@ -14,7 +14,7 @@ import { type SharedTraffic, trafficOf } from "../2-resolve/kubernetes/traffic.t
 import type { Checked } from "../compile.ts";
 import type { Origin } from "../diagnostics.ts";
 import type { ListenerNode, PolicyUse, RouteNode, TcpListenerNode, TcpRouteNode } from "../ir.ts";
-import type { ManifestOf } from "../manifests.ts";
+import type { Manifest, ManifestOf } from "../manifests.ts";
 import { policies } from "../policies/index.ts";
 import { allRoutes } from "../program-routes.ts";
 import { locate, type SourceFile, valueAt } from "../source.ts";
@@ -52,7 +52,7 @@ export interface ExplainedValue {
 }
 
 /**
- * What holds for a route: NAMESPACE/NAME of an HTTPRoute, or its name where that is enough, or the name of a standalone
+ * What holds for a route: NAMESPACE/NAME of a route, or its name where that is enough, or the name of a standalone
  * file's route; of all its rules, or the one of that name or index. Empty when there is no such route.
  */
 export function explainRoute(
@@ -68,20 +68,21 @@ export function explainRoute(
       .filter(({ route }) => route.name === name || route.id === name)
       .map(({ route, listener }) => explainNode(route, listener, files));
   }
-  const route = routeOf(name, cluster);
-  if (route === undefined) return [];
-  return trafficOf(cluster, route)
+  return routesNamed(name, cluster)
+    .flatMap((route) => trafficOf(cluster, route))
     .filter((each) => rule === undefined || rule === ruleName(each) || rule === String(each.index))
     .map((each) => explainTraffic(each, cluster, files));
 }
 
-/** By NAMESPACE/NAME, or by a name that is in `default` or in one namespace only. */
-function routeOf(name: string, { inventory }: Cluster): ManifestOf<"HTTPRoute"> | undefined {
+/** By NAMESPACE/NAME, or by a name that is in `default` or in one namespace only; of several kinds there may be one each. */
+function routesNamed(name: string, { inventory }: Cluster): readonly ManifestOf<Explained>[] {
   const [namespace = "", short = ""] = name.includes("/") ? name.split("/") : ["default", name];
-  const found = inventory.find("HTTPRoute", namespace, short);
-  if (found !== undefined || name.includes("/")) return found;
-  const [only, second] = inventory.all("HTTPRoute").filter((each) => each.name === name);
-  return second === undefined ? only : undefined;
+  const found = EXPLAINED.flatMap((kind) => inventory.find(kind, namespace, short) ?? []);
+  if (found.length > 0 || name.includes("/")) return found;
+  const named = EXPLAINED.flatMap((kind): readonly ManifestOf<Explained>[] =>
+    inventory.all(kind),
+  ).filter((each) => each.name === name);
+  return new Set(named.map((each) => each.namespace)).size === 1 ? named : [];
 }
 
 /** The names that `explainRoute` takes. */
@@ -89,8 +90,15 @@ export function routeNames(checked: Checked): readonly string[] {
   const { cluster } = checked;
   if (cluster === undefined)
     return checked.programs.flatMap(allRoutes).map(({ route }) => route.name);
-  return cluster.inventory.all("HTTPRoute").map(({ namespace, name }) => `${namespace}/${name}`);
+  return EXPLAINED.flatMap((kind): readonly Manifest[] => cluster.inventory.all(kind)).map(
+    ({ namespace, name }) => `${namespace}/${name}`,
+  );
 }
+
+/** The kinds of routes that are built. */
+const EXPLAINED = ["HTTPRoute", "TLSRoute", "TCPRoute"] as const;
+
+type Explained = (typeof EXPLAINED)[number];
 
 /** Where a thing stands, as FILE:LINE:COLUMN. */
 export function placeText(origin: Origin, files: readonly SourceFile[]): string {

@@ -71,6 +71,29 @@ export const connectionMessages = {
     explanation:
       "Only TLS says whom a client wants to reach (SNI, RFC 6066). Without TLS every connection of a port goes one way.",
   }),
+  "https-passthrough": message<Record<never, never>>({
+    severity: "error",
+    text: () => "an HTTPS listener can't pass TLS on: it would see no requests",
+    hint: () => "set protocol: TLS, and attach a TLSRoute",
+    explanation:
+      "HTTPS is answered by routes of requests, so the gateway has to end TLS. Connections whose TLS goes on to the backend " +
+      "belong to a listener of TLS (Gateway API, `tls.mode: Passthrough`).",
+  }),
+  "tls-within-tls": message<Record<never, never>>({
+    severity: "error",
+    text: () => "TLS of the client goes on to this backend: the gateway's own would be around it",
+    hint: () => "remove it, or end the client's TLS here (a certificate on the listener)",
+    explanation:
+      "On a listener that passes TLS on, the backend answers the client's handshake. A second TLS around it is something " +
+      "that hardly any server expects.",
+  }),
+  "log-of-requests": message<Record<never, never>>({
+    severity: "warning",
+    text: () => "lines of TCP and TLS connections are not filtered, and have no added fields",
+    explanation:
+      "Filters and fields of the access log are expressions over a request and its answer. A connection whose bytes are passed " +
+      "on has neither: each has its line, with the usual fields of connections less those that `remove` names.",
+  }),
   "no-destination": message<Record<never, never>>({
     severity: "error",
     text: () => "a TCP connection names no host that a dynamic backend could connect to",

@@ -25,11 +25,16 @@ export const referenceMessages = {
     explanation:
       "A port speaks HTTP, HTTPS, TCP, or TLS that is ended here or passed on: one of them for all of its connections.",
   }),
-  "tls-missing": message<{ listener: string }>({
+  "tls-missing": message<{ listener: string; protocol: string }>({
     severity: "error",
-    text: ({ listener }) => `the HTTPS listener "${listener}" has no certificate`,
-    hint: () => "add tls: {cert: PATH, key: PATH}",
-    explanation: "`protocol: HTTPS` needs `tls` with a certificate and its key.",
+    text: ({ listener, protocol }) => `the ${protocol} listener "${listener}" has no certificate`,
+    hint: ({ protocol }) =>
+      protocol === "TLS"
+        ? "add tls.certificateRefs, or tls.mode: Passthrough"
+        : "add tls: {cert: PATH, key: PATH}",
+    explanation:
+      "TLS that ends here needs `tls` with a certificate and its key. TLS listeners of a Gateway may pass it on instead " +
+      "(`mode: Passthrough`); those of a file do so when they have no `tls`.",
   }),
   "tls-unused": message<{ listener: string; protocol: string }>({
     severity: "error",
@@ -198,6 +203,11 @@ export const referenceMessages = {
     severity: "error",
     text: ({ status }) => `an answer with status ${status} has no body`,
     explanation: "RFC 9110 15.3.5 and 15.4.5: 204 and 304 end after the head.",
+  }),
+  "duplicate-backend": message<{ name: string }>({
+    severity: "error",
+    text: ({ name }) => `two backends are called "${name}"`,
+    explanation: "A backend's name is how routes mean it, so it is unique in the file.",
   }),
   "duplicate-target": message<{ name: string }>({
     severity: "error",

@@ -139,6 +139,11 @@ export const mcpAuthentication: Policy<"mcpAuthentication"> = {
       return undefined;
     }
     const { mode, issuer, audiences, provider } = config;
+    if (typeof issuer === "string" && !/^https?:\/\/[^/]/.test(issuer)) {
+      const params = { field: '"issuer"', expected: "the URL of the authorization server" };
+      context.diagnostics.report("bad-format", below(context.origin, "issuer"), params);
+      return undefined;
+    }
     const providers = resolveProviders([config], context);
     const place = resolveCredentialPlace(config.place, context);
     if (providers === undefined || place === undefined) return undefined;

@@ -3,6 +3,7 @@ import type { ServerConfig } from "../backend-policies.ts";
 import type { Diagnostics, Origin } from "../diagnostics.ts";
 import type { Host } from "../host.ts";
 import type { PolicyKind, PolicySettings } from "../ir.ts";
+import type { BackendConfig } from "../resources.ts";
 import type { Schema } from "../schema.ts";
 
 /** What a user configures, by policy kind, in its canonical form: filled by the policies by declaration merging. */
@@ -79,13 +80,16 @@ export interface ResolveContext {
   readonly diagnostics: Diagnostics;
   /** The path, from the working directory, of a file that the configuration names. */
   readonly resolvePath: (name: string) => string;
+  /** The backends of the file by name. */
+  readonly backends: ReadonlyMap<string, BackendConfig>;
   /** PreRouting: on a listener, before the route is chosen; PostRouting: on a route. */
   readonly phase: "PreRouting" | "PostRouting";
   /** The route that carries the policy; of a listener's policy what holds for one of its routes. */
   readonly route: {
     readonly isMcp: boolean;
-    /** With those that ran before the route was chosen. */
     readonly policies: readonly PolicyKind[];
+    /** Those that run before the route is chosen, on some listener of it. */
+    readonly early: readonly PolicyKind[];
     /** The prefixes of its matches; undefined when a match has another kind of path. */
     readonly prefixes: readonly string[] | undefined;
   };

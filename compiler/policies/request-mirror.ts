@@ -1,30 +1,39 @@
 import type { ConfigValue } from "../1-parse/values.ts";
-import { resolveConnection } from "../2-resolve/backend-connection.ts";
+import { resolveConnection, secureUrl } from "../2-resolve/backend-connection.ts";
 import type { BackendPolicies } from "../backend-policies.ts";
 import { below, type Origin } from "../diagnostics.ts";
 import { hostUrl } from "../host-url.ts";
-import type { Text } from "../ir.ts";
-import { notYet, object, text } from "../schema.ts";
-import type { Policy } from "./policy.ts";
+import type { BackendConnection, Text } from "../ir.ts";
+import { findBackend } from "../named-backends.ts";
+import { notYet, object, shortText, text } from "../schema.ts";
+import type { Policy, ResolveContext } from "./policy.ts";
+
+/** Where copies go, as configured. */
+interface MirrorConfig {
+  /** An address, or the name of a backend of the file. */
+  readonly to: { readonly host: Text } | { readonly name: string };
+  readonly policies?: BackendPolicies | undefined;
+  readonly share: number;
+  readonly origin: Origin;
+}
+
+/** Where copies go. */
+interface MirrorNode {
+  readonly url: Text;
+  readonly connection: BackendConnection;
+  readonly share: number;
+  readonly origin: Origin;
+}
 
 declare module "./policy.ts" {
   interface PolicyConfigs {
-    requestMirror: {
-      readonly host: Text;
-      readonly policies?: BackendPolicies | undefined;
-      readonly share: number;
-      readonly origin: Origin;
-    };
+    requestMirror: { readonly mirrors: readonly MirrorConfig[] };
   }
 }
 
 declare module "../ir.ts" {
   interface PolicySettings {
-    requestMirror: {
-      readonly url: Text;
-      readonly connection: BackendConnection;
-      readonly share: number;
-    };
+    requestMirror: { readonly mirrors: readonly MirrorNode[] };
   }
 }
 
@@ -40,7 +49,7 @@ export const requestMirror: Policy<"requestMirror"> = {
         {
           host: text("`host:port` or a URL.", { late: true }),
           service: notYet("mesh services"),
-          backend: notYet("named backends"),
+          backend: shortText("The name of one of the file's `backends`."),
         },
         { exactlyOneOf: ["host", "service", "backend"], description: "Where the copies go." },
       ),
@@ -55,17 +64,16 @@ export const requestMirror: Policy<"requestMirror"> = {
     { required: ["backend"], description: "Copies of requests for another backend." },
   ),
   needs: "host",
-  merge: "replace",
+  merge: "join",
   read: (value, origin) => {
     const given = value as {
-      readonly backend: { readonly host: Text };
+      readonly backend: { readonly host: Text } | { readonly backend: string };
       readonly percentage?: number;
     };
-    return {
-      host: given.backend.host,
-      share: given.percentage ?? 1,
-      origin: below(origin, "backend", "host"),
-    };
+    const { backend, percentage: share = 1 } = given;
+    const at = below(origin, "backend", "host" in backend ? "host" : "backend");
+    const to = "host" in backend ? backend : { name: backend.backend };
+    return { mirrors: [{ to, share, origin: at }] };
   },
   cluster: {
     field: "filter.requestMirror",
@@ -81,12 +89,36 @@ export const requestMirror: Policy<"requestMirror"> = {
       if (found === undefined) return undefined;
       const part = fraction && fraction.numerator / (fraction.denominator ?? 100);
       const share = Math.min(1, part ?? (percent ?? 100) / 100);
-      return { host: found.url, policies: found.policies, share, origin: at };
+      return {
+        mirrors: [{ to: { host: found.url }, policies: found.policies, share, origin: at }],
+      };
     },
+    join: (configs) => ({ mirrors: configs.flatMap(({ mirrors }) => mirrors) }),
   },
-  resolve: ({ host, policies, share, origin }, context) => {
-    const url = hostUrl(host, origin, context.diagnostics);
-    if (url === undefined) return undefined;
-    return { url, connection: resolveConnection(policies ?? {}, context), share };
+  resolve: ({ mirrors }, context) => {
+    const resolved = mirrors.flatMap((each) => resolveMirror(each, context) ?? []);
+    return resolved.length === mirrors.length ? { mirrors: resolved } : undefined;
   },
 };
+
+function resolveMirror(
+  { to, policies, share, origin }: MirrorConfig,
+  context: ResolveContext,
+): MirrorNode | undefined {
+  const { backends, diagnostics } = context;
+  if ("host" in to) {
+    const url = hostUrl(to.host, origin, diagnostics);
+    if (url === undefined) return undefined;
+    const connection = resolveConnection(policies ?? {}, context);
+    return { url: secureUrl(url, connection), connection, share, origin };
+  }
+  const found = findBackend(to.name, origin, backends, diagnostics);
+  if (found === undefined) return undefined;
+  if (found.kind !== "host") {
+    diagnostics.report("needs-host-backend", origin, { policy: "requestMirror" });
+    return undefined;
+  }
+  // The name is its address: a named backend of this kind is `host` with policies.
+  const own = { to: { host: found.config as Text }, policies: found.policies, share };
+  return resolveMirror({ ...own, origin: found.origin }, context);
+}

@@ -147,7 +147,11 @@ function reportAbsentIdentity(
 ): void {
   for (const variable of variables) {
     const policies = IDENTITIES[variable] ?? [];
-    if (policies.length === 0 || policies.some((kind) => isOneOf(kind, route.policies))) continue;
+    if (
+      policies.length === 0 ||
+      policies.some((kind) => isOneOf(kind, [...route.policies, ...route.early]))
+    )
+      continue;
     diagnostics.report("absent-identity", origin, { variable, policies: policies.join('" or "') });
   }
 }

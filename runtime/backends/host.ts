@@ -23,8 +23,8 @@ export function callOf(exchange: Exchange, upstream: Upstream): UpstreamCall {
   return { method, path, headers, body };
 }
 
-/** What a policy decided; else a named upstream is asked by its name, an IP address by the name the client used. */
-function hostFor({ forwardHost, host }: Exchange, { isAddress, authority }: Upstream): string {
-  if (forwardHost === undefined) return isAddress && host !== "" ? host : authority;
+/** What a policy decided; else the upstream's own name, or the one that the client used. */
+function hostFor({ forwardHost, host }: Exchange, { keepsHost, authority }: Upstream): string {
+  if (forwardHost === undefined) return keepsHost && host !== "" ? host : authority;
   return forwardHost ?? authority;
 }

@@ -1,4 +1,4 @@
-import type { ConnectionSettings, KeepAliveSettings } from "../http/connection-settings.ts";
+import type { ConnectionSettings } from "../http/connection-settings.ts";
 import type { Exchange, Handled } from "../http/exchange.ts";
 import type { TlsSettings } from "../http/tls.ts";
 import type { AccessLogSettings } from "../telemetry/access-log.ts";
@@ -45,10 +45,13 @@ export interface TcpPort {
 
 /** What the process gives to each of them. */
 export interface TcpCommon {
-  readonly keepAlive: KeepAliveSettings;
-  readonly logFormat: "text" | "json";
+  readonly connections: ConnectionSettings;
+  /** Undefined: connections have no lines. */
+  readonly logFormat: "text" | "json" | undefined;
   readonly writer: LogWriter;
   readonly metrics: Metrics;
+  /** A port had all the connections that it may have. */
+  readonly refused: () => void;
   /** A handler threw: a bug. */
   readonly failed: (error: unknown) => void;
   readonly warn: (message: string) => void;

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { GatewayContext } from "./context.ts";
+import { remark } from "../telemetry/remarks.ts";
 import { fileVersion } from "./file-version.ts";
 import { lateError } from "./startup-error.ts";
 
@@ -37,16 +37,16 @@ export class FollowedFile<Value> {
     }
   }
 
-  current(gateway: GatewayContext): Value {
+  current(): Value {
     const now = Date.now();
     if (now >= this.#nextLook) {
       this.#nextLook = now + lookInterval;
-      this.#look(gateway, now);
+      this.#look(now);
     }
     return this.#value;
   }
 
-  #look(gateway: GatewayContext, now: number): void {
+  #look(now: number): void {
     let version = "absent";
     try {
       version = fileVersion(this.#path);
@@ -63,7 +63,7 @@ export class FollowedFile<Value> {
       // Told once, until there is another one.
       if (this.#bad === version) return;
       this.#bad = version;
-      gateway.warn(`${this.#path} can't be used: ${reason(error)}; what was read before stays`);
+      remark(`${this.#path} can't be used: ${reason(error)}; what was read before stays`);
     }
   }
 }

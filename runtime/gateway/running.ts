@@ -144,6 +144,7 @@ class Running implements RunningGateway {
 
   async #serve(definition: Gateway, settings: ProcessSettings): Promise<void> {
     const { connections } = definition;
+    const { logFormat, logLevels } = settings;
     const binds = bindEndpoints(definition, {
       connections,
       ended: (exchange, status, duration) => this.#ended(exchange, status, duration),
@@ -153,7 +154,8 @@ class Running implements RunningGateway {
       },
       refused: () => this.#refused(connections),
       warn: (message) => this.#log.warn(message),
-      broken: this.#log.connections,
+      // The log of these settings; that of the ones before may still be in use.
+      broken: new ProcessLog(logFormat, logLevels, this.#writer).connections,
     });
     binds.push(...this.#tcpEndpoints(definition, settings));
     const opened = await this.#listeners.serve([
@@ -169,11 +171,12 @@ class Running implements RunningGateway {
 
   #tcpEndpoints(
     { tcp = [], connections }: Gateway,
-    { logFormat }: ProcessSettings,
+    { logFormat, logLevels }: ProcessSettings,
   ): readonly Endpoint[] {
     const common: TcpCommon = {
-      keepAlive: connections.keepAlive,
-      logFormat,
+      connections,
+      refused: () => this.#refused(connections),
+      logFormat: letsThrough(logLevels.request, "info") ? logFormat : undefined,
       writer: this.#writer,
       metrics: this.#metrics,
       failed: (error) => reportBug("a TCP connection", error),

@@ -30,7 +30,7 @@ class PooledUpstream implements Upstream {
   readonly name: string;
   readonly origin: string;
   readonly authority: string;
-  readonly isAddress: boolean;
+  readonly keepsHost: boolean;
   readonly path: string;
   readonly #open: () => Pool;
   /** Made for the first call: of a thousand routes most may have none for a long time. */
@@ -47,7 +47,8 @@ class PooledUpstream implements Upstream {
     this.name = `${url.hostname}:${port}`;
     this.origin = url.origin;
     this.authority = url.host;
-    this.isAddress = isIP(url.hostname.replace(/^\[|\]$/g, "")) !== 0;
+    const isAddress = isIP(url.hostname.replace(/^\[|\]$/g, "")) !== 0;
+    this.keepsHost = settings.keepsHost ?? isAddress;
     this.path = `${url.pathname}${url.search}`;
     this.#connectors = connectorsTo(url, settings, lookup);
     const options: Pool.Options = {

@@ -21,6 +21,11 @@ export class Http2Request implements WireRequest {
     this.#stream = stream;
   }
 
+  /** Node tells the end of an empty body at once, also when nobody listens yet. */
+  get readableEnded(): boolean {
+    return this.#stream.readableEnded;
+  }
+
   on(event: "data" | "end" | "close" | "error", listener: (chunk: Buffer) => void): void {
     this.#stream.on(event, listener);
   }
@@ -67,15 +72,13 @@ export class Http2Answer implements WireAnswer {
     this.#isEnded = this.#isBodiless;
   }
 
-  /** A head is not kept back for its body. */
-  flushHeaders(): void {}
-
   writeContinue(): void {
     if (!this.#isGone()) this.#stream.additionalHeaders({ ":status": 100 });
   }
 
-  write(chunk: Uint8Array): boolean {
-    return this.#isBodiless || this.#isGone() || this.#stream.write(chunk);
+  /** A head is not kept back for its body. */
+  write(chunk: Uint8Array | ""): boolean {
+    return chunk === "" || this.#isBodiless || this.#isGone() || this.#stream.write(chunk);
   }
 
   end(chunk?: Uint8Array | string): void {

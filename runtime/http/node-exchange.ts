@@ -184,7 +184,7 @@ export class NodeExchange extends RequestHead implements Exchange {
     this.#remaining = length;
     // The first piece of the body usually comes in this tick: one packet. When it does not, the head goes alone.
     process.nextTick(() => {
-      if (!this.#isFlushed && !this.#isOver) this.#response.flushHeaders();
+      if (!this.#isFlushed && !this.#isOver) this.#response.write("", "latin1");
     });
   }
 

@@ -71,8 +71,13 @@ export class PooledRequest implements Dispatcher.DispatchHandler, UpstreamReques
       this.#giveUp(noStatus);
       return;
     }
+    const headers = decode(controller.rawHeaders);
+    if (!isReadable(headers)) {
+      this.#giveUp(unknownCoding);
+      return;
+    }
     clearTimeout(this.#timer);
-    this.#handler.onHead(status, decode(controller.rawHeaders));
+    this.#handler.onHead(status, headers);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -127,6 +132,24 @@ export const lastStatus = 599;
 /** The status of the answer is none. */
 export const noStatus: UpstreamFailure = { kind: "protocol", detail: "a status above 599" };
 
+/** The body of the answer is coded in a way that nobody asked for. */
+const unknownCoding: UpstreamFailure = {
+  kind: "protocol",
+  detail: "a transfer coding but chunked",
+};
+
+/** Whether the body is what the parser gives: it takes off `chunked`, and no other transfer coding (RFC 9112 7). */
+function isReadable(headers: readonly string[]): boolean {
+  let codings = 0;
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] ?? "";
+    if (name.length !== 17 || name.toLowerCase() !== "transfer-encoding") continue;
+    codings += 1;
+    if (codings > 1 || headers[i + 1]?.toLowerCase() !== "chunked") return false;
+  }
+  return true;
+}
+
 /** RFC 9110 9.2.1, as far as such requests have no body. */
 function isSafe(method: string): boolean {
   return method === "GET" || method === "HEAD" || method === "OPTIONS";
@@ -150,6 +173,9 @@ function decodeHttp2(raw: Readonly<Record<string, unknown>>): string[] {
   );
 }
 
+/** The answer before had announced the end in its trailers, where undici overlooks it: this one is not read. */
+const endInTrailers = "Data after `Connection: close`";
+
 function classify(error: NodeJS.ErrnoException, wasSent: boolean): UpstreamFailure {
   const detail = error.message;
   if (!wasSent) return connectFailure(error);
@@ -162,6 +188,6 @@ function classify(error: NodeJS.ErrnoException, wasSent: boolean): UpstreamFailu
     case "EPIPE":
       return { kind: "closed", detail };
     default:
-      return { kind: "protocol", detail };
+      return { kind: detail.includes(endInTrailers) ? "closed" : "protocol", detail };
   }
 }

@@ -18,6 +18,11 @@ export class RequestBody implements BodySource {
   flow(sink: BodySink): void {
     this.#sink = sink;
     const request = this.#request;
+    if (request.readableEnded) {
+      this.#sink = undefined;
+      sink.onEnd();
+      return;
+    }
     // "close" also comes after a complete body; the sink is gone by then.
     request.on("end", () => {
       const ended = this.#sink;

@@ -53,14 +53,11 @@ export class UpgradeAnswer implements WireAnswer {
     this.#response.writeHead(status, head);
   }
 
-  flushHeaders(): void {
-    if (this.#status === undefined) this.#response.flushHeaders();
-  }
-
   writeContinue(): void {}
 
-  write(chunk: Uint8Array): boolean {
-    return this.#status === undefined ? this.#response.write(chunk) : this.#socket.write(chunk);
+  write(chunk: Uint8Array | ""): boolean {
+    if (this.#status !== undefined) return chunk === "" || this.#socket.write(chunk);
+    return chunk === "" ? this.#response.write(chunk, "latin1") : this.#response.write(chunk);
   }
 
   end(chunk?: Uint8Array | string): void {

@@ -11,8 +11,8 @@ export interface Upstream {
   readonly origin: string;
   /** What a request to it says in Host: the host, with the port unless it is the scheme's own. */
   readonly authority: string;
-  /** True when the destination is named by an IP address: it has no name of its own to be asked by. */
-  readonly isAddress: boolean;
+  /** True when it is asked by the name that the client used: a policy, or an IP address, which is no name. */
+  readonly keepsHost: boolean;
   /** The path the destination's URL carries (`/mcp`), or `/`. */
   readonly path: string;
   /** Sends one request. The handler gets a head, data and an end, or one error; nothing after `abort`. */
@@ -37,6 +37,8 @@ export interface UpstreamSettings {
   readonly version?: "http2" | "negotiated";
   /** Milliseconds from sending a request to the head of its answer; absent: no limit. */
   readonly requestTimeout?: number;
+  /** It is asked by the name that the client used; absent: unless it has a name of its own. */
+  readonly keepsHost?: boolean;
   /** What every request says in Authorization, in the place of the client's; it may change with a file. */
   readonly authorization?: string | Credential;
 }

@@ -15,6 +15,8 @@ export interface WireRequest {
   readonly httpVersion: string;
   /** The connection: its peer, and TLS when it has it. */
   readonly socket: Socket;
+  /** The end of the body was told already: there will be no `end` again. */
+  readonly readableEnded: boolean;
   on(event: "data", listener: (chunk: Buffer) => void): unknown;
   on(event: "end" | "close" | "error", listener: () => void): unknown;
   pause(): unknown;
@@ -25,9 +27,13 @@ export interface WireRequest {
 export interface WireAnswer {
   /** `head` is a flat list; throws on what can't be a header (RFC 9110 5.5), with nothing sent. */
   writeHead(status: number, head: string[]): unknown;
-  flushHeaders(): void;
   writeContinue(): void;
   write(chunk: Uint8Array): boolean;
+  /**
+   * Sends the head alone. Node's own `flushHeaders` would do it in UTF-8, and change the bytes of fields that are
+   * Latin-1.
+   */
+  write(chunk: "", encoding: "latin1"): unknown;
   end(chunk?: Uint8Array): unknown;
   end(chunk: string, encoding: "latin1"): unknown;
   /** Breaks the answer off: the client sees that it is not complete. */

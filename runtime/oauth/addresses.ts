@@ -1,3 +1,4 @@
+import { lateError } from "../gateway/startup-error.ts";
 import type { Exchange } from "../http/exchange.ts";
 
 /** RFC 9728 3.1. The path of the resource follows. */
@@ -30,8 +31,9 @@ export function authorizationServerPath(path: string): string | undefined {
  * else is taken from there: all it can do is make `https` of `http` in the sender's own answer.
  */
 export function publicBase(exchange: Exchange): string {
-  const isHttps = exchange.scheme === "https" || exchange.header("x-forwarded-proto") === "https";
-  return `${isHttps ? "https" : "http"}://${exchange.host}`;
+  const { scheme, host } = exchange.asSent;
+  const isHttps = scheme === "https" || exchange.header("x-forwarded-proto") === "https";
+  return `${isHttps ? "https" : "http"}://${host}`;
 }
 
 /** Where the metadata of the requested resource is, safe inside a quoted string. */
@@ -58,9 +60,11 @@ function quotable(url: string): string {
 
 /**
  * Where an issuer's metadata may be, in the order to try: RFC 8414 3.1 puts the well-known name before the issuer's path,
- * OpenID Connect Discovery behind it.
+ * OpenID Connect Discovery behind it. Throws StartupError for what is no URL.
  */
 export function metadataUrls(issuer: string): readonly string[] {
+  if (!URL.canParse(issuer))
+    throw lateError(`the issuer of mcpAuthentication is no URL: ${issuer}`);
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, "");
   const before = [

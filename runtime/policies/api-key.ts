@@ -1,6 +1,5 @@
 import { hash } from "node:crypto";
 import type { JsonObject } from "../cel/variables.ts";
-import type { GatewayContext } from "../gateway/context.ts";
 import { FollowedFile } from "../gateway/followed-file.ts";
 import { lateError } from "../gateway/startup-error.ts";
 import { type CredentialPlace, credentialIn, takeCredential } from "../http/credentials.ts";
@@ -40,7 +39,7 @@ export function keyInFile(path: string, metadata: JsonObject): ApiKeySource {
 /** The keys of a route, ready to be looked up. */
 export interface ApiKeys {
   readonly place: CredentialPlace;
-  find(key: string, gateway: GatewayContext): KnownKey | undefined;
+  find(key: string): KnownKey | undefined;
 }
 
 /** Makes the table of keys. */
@@ -54,11 +53,11 @@ export function openApiKeys({ place, keys }: ApiKeySettings): ApiKeys {
   return {
     place,
     // Only digests are compared: who guesses keys can't choose them, so how long it takes tells nothing of a key.
-    find: (key, gateway) => {
+    find: (key) => {
       const digest = digestOf(key);
       let found = known.get(digest);
       for (const file of files) {
-        const each = file.current(gateway);
+        const each = file.current();
         if (each.digest === digest) found = each;
       }
       return found;
@@ -73,7 +72,7 @@ export function requireApiKey(exchange: Exchange, keys: ApiKeys): JsonObject | u
     refuse(exchange, 401, "APIKeyAuth", "api key authentication failure: no API Key found");
     return undefined;
   }
-  const known = keys.find(key, exchange.gateway);
+  const known = keys.find(key);
   if (known === undefined) {
     refuse(exchange, 401, "APIKeyAuth", "api key authentication failure: invalid credentials");
     return undefined;
@@ -91,7 +90,7 @@ export function acceptApiKey(exchange: Exchange, keys: ApiKeys): JsonObject | nu
 /** Permissive: the metadata of a valid key, else null; nothing is refused. A key that is not valid goes upstream. */
 export function observeApiKey(exchange: Exchange, keys: ApiKeys): JsonObject | null {
   const key = credentialIn(exchange, keys.place, "apiKey");
-  const known = key === undefined ? undefined : keys.find(key, exchange.gateway);
+  const known = key === undefined ? undefined : keys.find(key);
   return known === undefined ? null : consume(exchange, keys, known);
 }
 

@@ -1,4 +1,3 @@
-import type { GatewayContext } from "../gateway/context.ts";
 import { FollowedFile } from "../gateway/followed-file.ts";
 import { lateError } from "../gateway/startup-error.ts";
 import { type CredentialPlace, credentialIn, takeCredential } from "../http/credentials.ts";
@@ -25,7 +24,7 @@ export interface BasicUser {
 export interface BasicAuth {
   readonly realm: string;
   readonly place: CredentialPlace;
-  passwords(gateway: GatewayContext): PasswordFile;
+  passwords(): PasswordFile;
   readonly logins: VerifiedLogins;
 }
 
@@ -49,8 +48,7 @@ export function openBasicAuth({ realm, place, passwords }: BasicAuthSettings): B
   return {
     realm,
     place,
-    passwords: (gateway) =>
-      passwords instanceof FollowedFile ? passwords.current(gateway) : passwords,
+    passwords: () => (passwords instanceof FollowedFile ? passwords.current() : passwords),
     logins: new VerifiedLogins(),
   };
 }
@@ -97,7 +95,7 @@ function verdictOn(
   { gateway }: Exchange,
   auth: BasicAuth,
 ): boolean | "busy" | Promise<boolean> {
-  return auth.logins.check(auth.passwords(gateway), login, () => passwordPool(gateway));
+  return auth.logins.check(auth.passwords(), login, () => passwordPool(gateway));
 }
 
 function consume(exchange: Exchange, { username }: Login, { place }: BasicAuth): BasicUser {

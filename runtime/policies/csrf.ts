@@ -12,21 +12,23 @@ export interface CsrfSettings {
  * (without Sec-Fetch-Site and Origin). Sec-Fetch-Site decides where it is sent; else Origin has to be Host's.
  */
 export function refuseCrossSite(exchange: Exchange, { additionalOrigins }: CsrfSettings): boolean {
-  const { method } = exchange;
-  if (method === "GET" || method === "HEAD" || method === "OPTIONS") return false;
+  const { asSent } = exchange;
+  // What a page may send without harm is not made harmful before routing.
+  if (isSafe(asSent.method) && isSafe(exchange.method)) return false;
   const site = exchange.header("sec-fetch-site");
   if (site === "same-origin" || site === "none") return false;
   const origin = exchange.header("origin");
   if (origin === undefined) {
     if (site === undefined) return false;
-  } else if (
-    additionalOrigins.has(origin) ||
-    (site === undefined && isOwn(origin, exchange.host))
-  ) {
+  } else if (additionalOrigins.has(origin) || (site === undefined && isOwn(origin, asSent.host))) {
     return false;
   }
   refuse(exchange, 403, "Csrf", "CSRF validation failed");
   return true;
+}
+
+function isSafe(method: string): boolean {
+  return method === "GET" || method === "HEAD" || method === "OPTIONS";
 }
 
 /** Whether an origin is Host's; the scheme is not compared, because TLS may end before the gateway. */

@@ -1,4 +1,4 @@
-import { callOf } from "../backends/host.ts";
+import { callOf, forward } from "../backends/host.ts";
 import { Relay } from "../backends/relay.ts";
 import type { ResponseVariables } from "../cel/variables.ts";
 import { AnswerVariables } from "../http/answer-variables.ts";
@@ -35,6 +35,7 @@ const keptBody = 65_536;
 /**
  * Like `forward`, and again when the upstream can't be reached, breaks off, takes too long or answers with a status to
  * retry; never once the client has seen a byte of the answer. Later attempts carry `x-retry-attempt: N`.
+ * A change of the protocol is asked for once.
  */
 export function forwardRetrying(
   exchange: Exchange,
@@ -42,6 +43,10 @@ export function forwardRetrying(
   settings: RetrySettings,
   isWanted?: RetryTest,
 ): void {
+  if (exchange.upgrade !== undefined) {
+    forward(exchange, upstream);
+    return;
+  }
   exchange.record.upstream = upstream.name;
   exchange.removeRequestHeader("x-retry-attempt");
   new Attempts(exchange, upstream, settings, isWanted).start();

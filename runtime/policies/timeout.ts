@@ -1,13 +1,17 @@
-import { callOf } from "../backends/host.ts";
+import { callOf, forward } from "../backends/host.ts";
 import { Relay } from "../backends/relay.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { Upstream, UpstreamFailure, UpstreamRequest } from "../http/upstream.ts";
 
 /**
  * Like `forward`; the whole answer has to be there `limit` milliseconds after the request was sent. Else the client is
- * told 504, or its connection ends when the answer has already begun.
+ * told 504, or its connection ends when the answer has already begun. A change of the protocol has no end to wait for.
  */
 export function forwardWithin(exchange: Exchange, upstream: Upstream, limit: number): void {
+  if (exchange.upgrade !== undefined) {
+    forward(exchange, upstream);
+    return;
+  }
   exchange.record.upstream = upstream.name;
   const relay = new TimedRelay(exchange, limit);
   relay.start(upstream.send(callOf(exchange, upstream), relay));

@@ -12,6 +12,8 @@ export interface TcpPortSettings {
   readonly port: number;
   /** Where the configuration says so, for the message when the port can't be opened. */
   readonly config: string;
+  /** Fields that the access log leaves out; absent: none. */
+  readonly withoutFields?: readonly string[];
   readonly handle: ConnectionHandler;
 }
 
@@ -39,19 +41,24 @@ export function tlsTerminationPort({
   return portOf(settings, () => ({ kind: "terminate", certificates: new Certificates(tls) }));
 }
 
-function portOf({ port, config, handle }: TcpPortSettings, readMode: () => PortMode): TcpPort {
+function portOf(
+  { port, config, withoutFields = [], handle }: TcpPortSettings,
+  readMode: () => PortMode,
+): TcpPort {
   return {
     port,
     config,
-    prepare: ({ keepAlive, logFormat, writer, metrics, failed, warn }) => {
-      const log = new ConnectionLog(logFormat, writer);
+    prepare: ({ connections, logFormat, writer, metrics, refused, failed, warn }) => {
+      const log = logFormat && new ConnectionLog(logFormat, writer, withoutFields);
       const counts = ConnectionMetrics.of(metrics);
       return prepared(readMode(), {
         handle,
-        keepAlive,
+        keepAlive: connections.keepAlive,
+        maxConnections: connections.maxConnections,
+        refused,
         ended: (connection, duration) => {
           counts.connection(connection.record, duration);
-          log.connection(connection, duration);
+          log?.connection(connection, duration);
         },
         failed,
         warn,

@@ -23,6 +23,10 @@ export type PortMode =
 export interface TcpBehaviour {
   readonly handle: ConnectionHandler;
   readonly keepAlive: KeepAliveSettings;
+  /** Connections that the port has at once; one more is closed as soon as it is there. */
+  readonly maxConnections: number;
+  /** That happened. */
+  readonly refused: () => void;
   /** Called once when a connection has ended, after `duration` milliseconds. */
   readonly ended: (connection: Connection, duration: number) => void;
   /** A handler threw: a bug. */
@@ -46,7 +50,8 @@ export class TcpServer implements PortServer {
     this.#mode = mode;
     this.#gateway = gateway;
     this.#server = this.#create(mode);
-    if (mode.kind === "terminate") this.#watch(mode.certificates);
+    this.#server.on("drop", () => this.#behaviour.refused());
+    this.#use(mode);
   }
 
   /** Whether the port can go on in another mode: with TLS that this process ends, only its certificates change. */
@@ -63,7 +68,7 @@ export class TcpServer implements PortServer {
     if (this.#mode.kind === "terminate") this.#mode.certificates.close();
     this.#behaviour = behaviour;
     this.#mode = mode;
-    if (mode.kind === "terminate") this.#watch(mode.certificates);
+    this.#use(mode);
   }
 
   listen(port: number, host: string | undefined): Promise<number> {
@@ -104,6 +109,11 @@ export class TcpServer implements PortServer {
     // What ends before its handshake has is nobody's connection.
     server.on("tlsClientError", (_error, socket) => socket.destroy());
     return server;
+  }
+
+  #use(mode: PortMode): void {
+    this.#server.maxConnections = this.#behaviour.maxConnections;
+    if (mode.kind === "terminate") this.#watch(mode.certificates);
   }
 
   #watch(certificates: Certificates): void {

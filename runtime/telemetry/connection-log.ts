@@ -1,42 +1,45 @@
 import type { Connection } from "../tcp/connection.ts";
-import { jsonValue, TimeText, textValue } from "./log-line.ts";
+import type { LogFormat } from "./log-line.ts";
 import type { LogWriter } from "./log-writer.ts";
+import { type RequestLine, requestLine } from "./request-line.ts";
 
 /** Writes one line for each connection whose bytes were passed on, in the form of the access log. */
 export class ConnectionLog {
-  readonly #isJson: boolean;
   readonly #writer: LogWriter;
-  readonly #time = new TimeText();
+  readonly #line: RequestLine;
+  readonly #removed: ReadonlySet<string>;
 
-  constructor(format: "text" | "json", writer: LogWriter) {
-    this.#isJson = format === "json";
+  /** `removed`: fields that are left out. */
+  constructor(format: LogFormat, writer: LogWriter, removed: readonly string[]) {
     this.#writer = writer;
+    this.#line = requestLine(format);
+    this.#removed = new Set(removed);
   }
 
   /** `duration` is in milliseconds. */
   connection(connection: Connection, duration: number): void {
-    const time = this.#time.format(Date.now());
     const { remoteAddress, remotePort, serverName, record } = connection;
-    const fields: readonly (readonly [string, string | undefined])[] = [
-      ["listener", record.listener],
-      ["route", record.route],
-      ["endpoint", record.upstream],
-      ["src.addr", `${remoteAddress}:${remotePort}`],
-      ["tls.sni", serverName],
-      ["protocol", "tcp"],
-      ["bytes.received", String(record.received)],
-      ["bytes.sent", String(record.sent)],
-      ["error", record.error],
-      ["reason", record.reason],
-      ["duration", `${Math.round(duration)}ms`],
-    ];
-    let line = this.#isJson
-      ? `{"level":"info","time":"${time}","scope":"request"`
-      : `${time}\tinfo\trequest`;
-    for (const [name, value] of fields) {
-      if (value === undefined) continue;
-      line += this.#isJson ? `,"${name}":${jsonValue(value)}` : ` ${name}=${textValue(value)}`;
-    }
-    this.#writer.add(this.#isJson ? `${line}}\n` : `${line}\n`);
+    const line = this.#line;
+    line.begin();
+    this.#text("listener", record.listener);
+    this.#text("route", record.route);
+    this.#text("endpoint", record.upstream);
+    this.#text("src.addr", `${remoteAddress}:${remotePort}`);
+    this.#text("tls.sni", serverName);
+    this.#text("protocol", "tcp");
+    this.#number("bytes.received", record.received);
+    this.#number("bytes.sent", record.sent);
+    this.#text("error", record.error);
+    this.#text("reason", record.reason);
+    this.#text("duration", `${Math.round(duration)}ms`);
+    this.#writer.add(line.end());
+  }
+
+  #text(name: string, value: string | undefined): void {
+    if (!this.#removed.has(name)) this.#line.text(name, value);
+  }
+
+  #number(name: string, value: number): void {
+    if (!this.#removed.has(name)) this.#line.number(name, value);
   }
 }

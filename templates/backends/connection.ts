@@ -78,6 +78,7 @@ const OPEN = {
   late: imported(LATE, "file"),
   secret: imported(LATE, "secretFile"),
   configMap: imported(LATE, "configMapFile"),
+  path: imported(LATE, "file"),
 };
 
 function path(file: Text | MountedFile): Code;

@@ -1,5 +1,5 @@
 import { openUpstream } from "../backends/connection.ts";
-import { code, imported, importedType, literal } from "../code.ts";
+import { code, imported, importedType, literal, name } from "../code.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/request-mirror";
@@ -9,18 +9,26 @@ const TIMEOUT = 30_000;
 
 /** `requestMirror`: a copy is sent before the request itself. */
 export const requestMirrorTemplate: PolicyTemplate<"requestMirror"> = (
-  { settings: { url, connection, share }, origin },
+  { settings: { mirrors } },
   { trace },
-) => ({
-  declarations: [
-    code`
-      ${trace(origin)}
-      const mirror: ${importedType(MODULE, "MirrorSettings")} = ${literal({
-        upstream: openUpstream(url, connection),
-        share,
-        timeout: TIMEOUT,
-      })};
-    `,
-  ],
-  steps: [code`${imported(MODULE, "mirrorRequest")}(exchange, mirror);`],
-});
+) => {
+  const named = mirrors.map((each, index) => ({
+    ...each,
+    label: name(index === 0 ? "mirror" : `mirror${index + 1}`),
+  }));
+  return {
+    declarations: named.map(
+      ({ label, url, connection, share, origin }) => code`
+        ${trace(origin)}
+        const ${label}: ${importedType(MODULE, "MirrorSettings")} = ${literal({
+          upstream: openUpstream(url, connection),
+          share,
+          timeout: TIMEOUT,
+        })};
+      `,
+    ),
+    steps: named.map(
+      ({ label }) => code`${imported(MODULE, "mirrorRequest")}(exchange, ${label});`,
+    ),
+  };
+};

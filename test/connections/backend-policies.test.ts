@@ -1,4 +1,4 @@
-import { copyFileSync, readFileSync } from "node:fs";
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import type { IncomingMessage, RequestListener } from "node:http";
 import { createServer as createHttp2Server, createSecureServer } from "node:http2";
 import { createServer as createSecure } from "node:https";
@@ -208,6 +208,19 @@ describe("backendTLS", () => {
     expect(seen.map(({ seen: { client } }) => client)).toContain("second");
   });
 
+  test("without configured authorities those of the system count", async () => {
+    const { folder, port } = await secureUpstream();
+    const backend = { host: `localhost:${port}`, policies: { backendTLS: {} } };
+    for (const [env, status] of [
+      [{ SSL_CERT_FILE: join(folder, "ca.pem") }, 200],
+      [{ SSL_CERT_FILE: join(folder, "other-ca.pem") }, 503],
+      [{ NODE_EXTRA_CA_CERTS: join(folder, "ca.pem") }, 200],
+    ] as const) {
+      const gateway = await startCompiled({ env, listeners: routes({ "/": backend }) });
+      expect((await get(gateway)).status, Object.keys(env)[0]).toBe(status);
+    }
+  });
+
   test("a file that is missing ends the start with one line that names it", async () => {
     const host = "localhost:1";
     await expect(
@@ -269,6 +282,34 @@ describe("backendAuth", () => {
     expect((await get(gateway, "/own", sent)).seen.authorization).toBe("Bearer of-the-backend");
     expect(readFileSync(join(gateway.folder, "gateway.mjs"), "utf8")).not.toContain("s3cret");
     expect(gateway.output()).not.toContain("s3cret");
+  });
+
+  test("a key may stand in a file, which is followed; a whole value of Authorization too", async () => {
+    const upstream = await startUpstream(tell);
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, "key"), "of-a-file-1\n");
+    writeFileSync(join(folder, "basic"), "Basic dTpw\n");
+    const of = (file: string) => ({ backendAuth: { key: { file } } });
+    const gateway = await startCompiled({
+      folder,
+      listeners: routes({
+        "/": { host: upstream, policies: of("key") },
+        "/basic": { host: upstream, policies: of("basic") },
+      }),
+    });
+    const sent = { authorization: "Bearer of-the-client" };
+    const shown = async (path: string) => (await get(gateway, path, sent)).seen.authorization;
+    expect(await shown("/")).toBe("Bearer of-a-file-1");
+    expect(await shown("/basic")).toBe("Basic dTpw");
+    writeFileSync(join(folder, "key"), "second\n");
+    await pause(1100);
+    await expect.poll(() => shown("/"), { timeout: 10_000 }).toBe("Bearer second");
+    expect(readFileSync(join(gateway.folder, "gateway.mjs"), "utf8")).not.toContain(
+      "of-a-file-1\n",
+    );
+    await expect(
+      startCompiled({ listeners: routes({ "/": { host: upstream, policies: of("gone") } }) }),
+    ).rejects.toThrow(/error: \S*gone can't be used: no such file/);
   });
 
   test("passthrough gives the checked token to the backend; without it the backend sees none", async () => {

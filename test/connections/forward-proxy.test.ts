@@ -202,6 +202,11 @@ test("a name is looked up once: the address that was checked is the one that is 
   expect(await get("both.test")).toMatch(/ 200 [\s\S]*both\.test/);
   expect(await get("mapped.test")).toMatch(/^HTTP\/1\.1 403 /);
   expect(await get("metadata.test")).toMatch(/^HTTP\/1\.1 403 /);
+  // A request for another protocol goes another way to the same check.
+  const upgrade = `GET / HTTP/1.1\r\nHost: metadata.test\r\nConnection: Upgrade\r\nUpgrade: own/1\r\n\r\n`;
+  const client = new RawClient(gateway.port);
+  client.send(upgrade);
+  await client.receives(/^HTTP\/1\.1 403 [\s\S]*this destination is not allowed$/);
   expect(secret.sockets.size).toBe(0);
 });
 

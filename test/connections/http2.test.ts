@@ -159,6 +159,17 @@ test("Expect: 100-continue is answered when the body is wanted", async () => {
   expect(status).toBe(200);
 });
 
+test("an empty body that ends in a frame of its own is empty, and not awaited", async () => {
+  const { port, reached } = await startEcho();
+  const session = open(`http://127.0.0.1:${port}`);
+  for (const headers of [{}, { "content-length": "0" }]) {
+    const post = { ":method": "POST", ":path": "/", ...headers };
+    const answer = await ask(session, post, new Uint8Array());
+    expect(answer.headers[":status"]).toBe(200);
+  }
+  expect(reached).toHaveLength(2);
+});
+
 describe("an exchange that does not end well", () => {
   test("a client that resets its stream aborts the upstream call within 100 ms", async () => {
     let left: number | undefined;

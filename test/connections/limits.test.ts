@@ -51,6 +51,42 @@ test("a port refuses connections above maxConnections, tells of it, and takes ne
   expect(taken).toBe(true);
 });
 
+test("a port of TCP has the same limit, and its lines the level and the removed fields", async () => {
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.pipe(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.close();
+  });
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const file = {
+    config: { logging: { filter: "false", fields: { remove: ["src.addr", "bytes.sent"] } } },
+    frontendPolicies: { tcp: { maxConnections: 1 } },
+  };
+  const listeners = [{ protocol: "TCP", tcpRoutes: [{ backends: [{ host }] }] }];
+  const gateway = await startCompiled({ file, listeners });
+  const first = new RawClient(gateway.port);
+  first.send("bytes");
+  await first.receives(/bytes/);
+  const refused = new RawClient(gateway.port);
+  await refused.closes();
+  await gateway.seen(/a port has 1 connections: more are refused/);
+  first.socket.destroy();
+  const [line] = await gateway.seen(/\trequest .*$/m);
+  expect(line).toMatch(/protocol=tcp bytes\.received=5 /);
+  expect(line).not.toMatch(/src\.addr|bytes\.sent/);
+  const quiet = await startCompiled({ file, listeners, env: { RUST_LOG: "request=off" } });
+  const client = new RawClient(quiet.port);
+  client.send("bytes");
+  await client.receives(/bytes/);
+  client.socket.destroy();
+  await client.closes();
+  await quiet.end();
+  expect(quiet.output()).not.toContain("protocol=tcp");
+});
+
 test("a connection of HTTP/1.1 ends with maxConnectionDuration: idle at once, busy with its answer", async () => {
   const answers: (() => void)[] = [];
   const upstream = await startUpstream((request, response) => {
@@ -72,7 +108,7 @@ test("a connection of HTTP/1.1 ends with maxConnectionDuration: idle at once, bu
   held.send(asks.replace("/", "/held"));
   await idle.closes();
   expect(performance.now() - started).toBeGreaterThan(900);
-  await pause(500);
+  await pause(4000);
   expect(slow.isClosed || held.isClosed).toBe(false);
   for (const answer of answers) answer();
   await slow.closes();

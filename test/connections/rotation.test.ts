@@ -323,6 +323,47 @@ test("passwords and keys in mounted Secrets change under a connection that stays
   await until(() => isOpen("/basic", login("last")), "the last password");
 }, 60_000);
 
+test("a backend's key in a mounted Secret changes over kept connections; a bad one is told of once", async () => {
+  const folder = temporaryFolder();
+  const seen: (string | undefined)[] = [];
+  const server = createServer((request, response) => {
+    seen.push(request.headers.authorization);
+    response.end("ok");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  let connections = 0;
+  server.on("connection", () => {
+    connections += 1;
+  });
+  const mount = new Mount(folder, "key", { token: "first-key\n" });
+  const { port } = server.address() as AddressInfo;
+  const backends = [
+    { host: `127.0.0.1:${port}`, policies: { backendAuth: { key: { file: "key/token" } } } },
+  ];
+  const gateway = await startCompiled({ folder, listeners: [{ routes: [{ backends }] }] });
+  const sent = async () => {
+    await (await fetch(`http://127.0.0.1:${gateway.port}/`)).text();
+    return seen.at(-1);
+  };
+  expect(await sent()).toBe("Bearer first-key");
+  mount.put({ token: "Basic dTpw" });
+  await until(async () => (await sent()) === "Basic dTpw", "the next key");
+  mount.put({ token: "half\nof-a-key" });
+  await until(async () => {
+    expect(await sent()).toBe("Basic dTpw");
+    return warnings(gateway).length > 0;
+  }, "a warning");
+  await pause(2500);
+  expect(await sent()).toBe("Basic dTpw");
+  expect(warnings(gateway)).toEqual([expect.stringContaining("key/token can't be used")]);
+  expect(gateway.output()).not.toMatch(/of-a-key|first-key|dTpw/);
+  expect(connections).toBe(1);
+}, 60_000);
+
 test("authorities of a backend change: the next connection trusts the new ones; bad ones are told of once", async () => {
   const folder = temporaryFolder();
   for (const name of ["ca1", "ca2"]) makeCertificate(folder, name);

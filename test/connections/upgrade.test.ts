@@ -87,6 +87,27 @@ test("a WebSocket passes through to a backend, and its headers with it", async (
   await gateway.seen(/http\.path=\/ws .*http\.status=101/);
 });
 
+test.each([
+  ["timeout", { timeout: { requestTimeout: "100ms" } }],
+  ["retry", { retry: { attempts: 2, codes: [426] }, timeout: { backendRequestTimeout: "100ms" } }],
+])("a WebSocket passes through a route with %s, and outlives it", async (_, policies) => {
+  const upstream = await startUpstream();
+  const routes = [{ policies, backends: [{ host: upstream.url }] }];
+  const gateway = await startCompiled({ listeners: [{ routes }] });
+  const socket = new WebSocket(`ws://127.0.0.1:${gateway.port}/ws`);
+  onTestFinished(() => socket.close());
+  const received: string[] = [];
+  socket.onmessage = ({ data }) => received.push(data);
+  await new Promise((resolve, reject) => {
+    socket.onopen = resolve;
+    socket.onerror = reject;
+  });
+  await pause(300);
+  socket.send("late");
+  await eventually(() => (received.length > 0 ? true : null), "the echo");
+  expect(received).toEqual(["late"]);
+});
+
 test("a client that asks by itself gets no tunnel: its bytes wait for the upstream's agreement", async () => {
   const upstream = await startUpstream();
   const { port } = await startCompiled({

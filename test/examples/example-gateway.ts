@@ -6,20 +6,24 @@ import { realHost } from "../../compiler/host.ts";
 import { freePort, startProcess, type TestProcess } from "../mcp/processes.ts";
 import { compileFile, root } from "../support/build.ts";
 
-/** An example that runs: its own configuration, on a free port. */
+/** An example that runs: its own configuration, on free ports. */
 export interface RunningExample {
-  /** The port it listens on. */
+  /** The first port it listens on. */
   readonly port: number;
+  /** All of them, by those of its configuration. */
+  readonly ports: ReadonlyMap<number, number>;
   stop(): Promise<void>;
 }
 
-/** Compiles an example with another port, and runs its bundle from the example's folder. */
+/** Compiles an example with other ports, and runs its bundle from the example's folder. */
 export async function startExample(
   name: string,
   env: Readonly<Record<string, string>> = {},
 ): Promise<RunningExample> {
   const file = path.join(root, "examples", name, "gateway.yaml");
-  const port = await freePort();
+  const text = readFileSync(file, "utf8");
+  const ports = new Map<number, number>();
+  for (const [, port] of text.matchAll(/port: (\d+)/g)) ports.set(Number(port), await freePort());
   const real = realHost(process.env);
   const { files } = await compileFile(file, {
     name,
@@ -27,7 +31,10 @@ export async function startExample(
       ...real,
       readText: (each) =>
         each === file
-          ? { kind: "text", text: readFileSync(file, "utf8").replace(/port: \d+/, `port: ${port}`) }
+          ? {
+              kind: "text",
+              text: text.replace(/port: (\d+)/g, (_, port) => `port: ${ports.get(Number(port))}`),
+            }
           : real.readText(each),
     },
   });
@@ -46,8 +53,10 @@ export async function startExample(
       },
     },
   );
+  const [port = 0] = ports.values();
   return {
     port,
+    ports,
     stop: async () => {
       await gateway.stop();
       rmSync(folder, { recursive: true });

@@ -239,6 +239,21 @@ describe("a forwarded answer", () => {
     await client.receives(/\r\n0\r\n\r\n$/);
   });
 
+  test("has the bytes of its head as they were, also when the body comes later", async () => {
+    const upstream = await startRawUpstream((socket) => {
+      socket.once("data", () => {
+        const head = "HTTP/1.1 200 OK\r\nX-Name: cr\xe8me\r\nContent-Length: 2\r\n\r\n";
+        socket.write(head, "latin1");
+        setTimeout(() => socket.write("ok"), 50);
+      });
+    });
+    const { port } = await startPlain(upstream);
+    const client = new RawClient(port);
+    client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    await client.receives(/ok$/);
+    expect(client.received).toContain("X-Name: cr\xe8me\r\n");
+  });
+
   test("is for a 1.0 client what it can read", async () => {
     const upstream = await startUpstream((_request, response) => {
       response.write("in ");

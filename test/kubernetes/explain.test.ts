@@ -18,6 +18,15 @@ spec:
   targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: tools}]
   traffic:
     cors: {allowOrigins: ["*"]}
+---
+apiVersion: gwc.dev/v1alpha1
+kind: GatewayPolicy
+metadata: {name: early, namespace: agents}
+spec:
+  targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: tools}]
+  traffic:
+    phase: PreRouting
+    csrf: {}
 `,
 ].join("\n---\n");
 const checked = checkManifests(text);
@@ -40,6 +49,14 @@ it("says of each field which value counts, where it stands, and what it override
   expect(explained?.fields.map(({ field }) => field)).toContain(
     "backend.mcp.authorization (target everything)",
   );
+});
+
+it("shows what happens before routing beside the route's own policies", () => {
+  const [explained] = explainRoute(checked, "agents/tools", undefined);
+  const early = explained?.fields.find(({ field }) => field === "traffic.PreRouting.csrf");
+  expect(early?.values).toMatchObject([
+    { source: 'GatewayPolicy "agents/early"', level: "gateway" },
+  ]);
 });
 
 it("knows no route of another name, and no other rule", () => {

@@ -212,6 +212,22 @@ it.each([
     ],
   },
   {
+    what: "mappings in the place of texts",
+    document: listener("{name: s, port: 8443, protocol: {a: b}}").replace(
+      "name: tls",
+      "name: tls, labels: {a: {b: c}}",
+    ),
+    said: [
+      'wrong-type: "a" must be a text or empty, not a mapping',
+      'wrong-type: "protocol" must be a text, not a mapping',
+    ],
+  },
+  {
+    what: "two listeners of one name",
+    document: listener("{name: s, port: 1, protocol: HTTP}, {name: s, port: 2, protocol: HTTP}"),
+    said: ['broken-rule: Gateway "default/tls" has another listener "s"'],
+  },
+  {
     what: "a Secret that is absent",
     document: listener(
       "{name: s, port: 8443, protocol: HTTPS, hostname: a.example.com, tls: {certificateRefs: [{name: absent}]}}",

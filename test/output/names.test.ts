@@ -30,6 +30,10 @@ const names = [
   "pattern",
   "matchesWhole",
   "names",
+  "webPolicies",
+  "routeWeb",
+  "findToken",
+  "answer1",
   "isLogged",
   "log-fields",
   "logVariables",
@@ -50,7 +54,10 @@ test("a route may have the name of anything in the generated code", async () => 
               - path: { exact: /${name} }${match(name)}
             policies:
               cors: { allowOrigins: ["https://app.example"] }
-              mcpAuthentication: { issuer: "https://issuer.example" }
+              mcpAuthentication:
+                issuer: "https://issuer.example"
+                authorizationLocation: { expression: request.path }
+              directResponse: { conditional: [{ condition: request.path == "/x", status: 404 }] }
               authorization: { rules: ['jwt.sub == "alice"'] }
               mcpAuthorization: { rules: ['mcp.tool.name == "echo"'] }
             backends: [{ mcp: { targets: [{ name: one, mcp: { host: "http://127.0.0.1:1/mcp" } }] } }]`;
@@ -64,6 +71,11 @@ binds:
     listeners:
       - name: web
         hostname: "*.example.com"
+        policies:
+          jwtAuth:
+            issuer: a
+            jwks: { url: "https://issuer.example/keys" }
+            location: { expression: request.path }
         routes:${names.map(route).join("")}
       - { name: web-routes, hostname: web.example.com }
       - { name: on-port-3000, hostname: port.example.com }

@@ -48,6 +48,16 @@ beforeAll(async () => {
       ...Object.fromEntries(each),
       "passed-usual": { policies: { apiKey: { keys } }, backends: passing },
       "passed-token": { policies: { jwtAuth: issuer }, backends: passing },
+      mcp: {
+        policies: {
+          mcpAuthentication: {
+            ...issuer,
+            issuer: "https://issuer.test",
+            authorizationLocation: { cookie: { name: "session" } },
+          },
+        },
+        backends: [{ mcp: { targets: [{ name: "one", mcp: { host: "http://127.0.0.1:1" } }] } }],
+      },
       kept: { policies: {}, backends: passing },
       "no-claims": {
         policies: { jwtAuth: { ...issuer, jwtValidationOptions: { requiredClaims: [] } } },
@@ -101,7 +111,15 @@ describe.each(Object.keys(places))("a credential in a %s", (place) => {
     expect(answer.status).toBe(401);
   });
 
-  it.runIf(place !== "expression")("does not reach the upstream, all else does", async () => {
+  it("reaches an upstream that it is passed to", async () => {
+    const { seen } = await carrying("passed", place, "secret-key");
+    expect(JSON.stringify(seen)).toContain("secret-key");
+  });
+});
+
+it.each(["header", "query", "cookie"])(
+  "a credential in a %s does not reach the upstream, all else does",
+  async (place) => {
     const { seen } = await carrying("key", place, "secret-key");
     expect(JSON.stringify(seen)).not.toContain("secret-key");
     expect(seen).toMatchObject({
@@ -109,13 +127,8 @@ describe.each(Object.keys(places))("a credential in a %s", (place) => {
       headers: { cookie: "a=1; b=2" },
     });
     expect(seen?.headers["x-credential"]).toBeUndefined();
-  });
-
-  it("reaches an upstream that it is passed to", async () => {
-    const { seen } = await carrying("passed", place, "secret-key");
-    expect(JSON.stringify(seen)).toContain("secret-key");
-  });
-});
+  },
+);
 
 it("a query parameter that stands twice is gone both times", async () => {
   const target = "/key-query?credential=secret-key&%63redential=other&x=1";
@@ -152,6 +165,30 @@ it("the claims that a token must have can be chosen; those it has are checked in
   expect(await status("more-claims", { exp: now() + 600 })).toBe(401);
   expect(await status("more-claims", { exp: now() + 600, sub: "a" })).toBe(200);
   expect(await status("jwt-header", {})).toBe(401);
+});
+
+it("an MCP endpoint finds its token where it is told", async () => {
+  const list = (headers: Record<string, string>) =>
+    send(
+      `${gateway.url}/mcp`,
+      "POST",
+      {
+        ...headers,
+        accept: "application/json, text/event-stream",
+        "content-type": "application/json",
+      },
+      JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
+    );
+  const given = await token({ iss: "https://issuer.test", exp: now() + 600 });
+  expect((await list({ authorization: `Bearer ${given}` })).status).toBe(401);
+  // The server is not there: what matters is that it was asked.
+  expect((await list({ cookie: `session=${given}` })).status).not.toBe(401);
+});
+
+it("the issuer of an MCP endpoint is a URL", () => {
+  const mcp = { targets: [{ name: "one", mcp: { host: "http://127.0.0.1:1" } }] };
+  const policies = { mcpAuthentication: { issuer: "test", jwks: { url: "https://a.test/keys" } } };
+  expect(findings({ policies, backends: [{ mcp }] })).toEqual(["bad-format"]);
 });
 
 it("an expression reads the request, not what follows from the credential", () => {

@@ -1,3 +1,4 @@
+import { connect } from "node:http2";
 import { exportJWK, generateKeyPair, type JWK } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { check } from "../../compiler/compile.ts";
@@ -5,6 +6,7 @@ import { memoryHost } from "../../compiler/host.ts";
 import { startListeners } from "./support/compiled.ts";
 import { type Echo, type Echoed, startEcho } from "./support/echo.ts";
 import { now, publicPart, sign } from "./support/forge.ts";
+import { startMcpServer } from "./support/mcp-server.ts";
 import type { GatewayProcess } from "./support/process.ts";
 import { type Scripted, startScripted } from "./support/scripted.ts";
 import { send } from "./support/send.ts";
@@ -13,6 +15,7 @@ let gateway: GatewayProcess;
 let echo: Echo;
 let bodies: Scripted;
 let key: JWK;
+let server: Awaited<ReturnType<typeof startMcpServer>>;
 
 const path = (pathPrefix: string) => [{ path: { pathPrefix } }];
 
@@ -22,6 +25,7 @@ beforeAll(async () => {
   const { privateKey } = await generateKeyPair("ES256", { extractable: true });
   key = { ...(await exportJWK(privateKey)), kid: "1", alg: "ES256" };
   const issuer = { issuer: "test", jwks: JSON.stringify({ keys: [publicPart(key)] }) };
+  server = await startMcpServer();
   const backends = [{ host: new URL(echo.url).host }];
   const direct = (body: string) => ({ directResponse: { status: 200, body } });
   gateway = await startListeners([
@@ -138,6 +142,34 @@ beforeAll(async () => {
       ],
     },
     {
+      name: "tools",
+      hostname: "tools.test",
+      policies: { jwtAuth: { ...issuer, mode: "optional" } },
+      routes: [
+        {
+          name: "mcp",
+          policies: {
+            mcpAuthorization: {
+              rules: ['mcp.tool.name == "hello"', 'jwt.sub == "alice" && mcp.tool.name == "add"'],
+            },
+          },
+          backends: [{ mcp: { targets: [{ name: "one", mcp: { host: server.url } }] } }],
+        },
+      ],
+    },
+    {
+      name: "sites",
+      hostname: "sites.test",
+      policies: {
+        transformations: {
+          request: {
+            set: { ":authority": '"inner.test"', ":method": 'request.headers["x-method"]' },
+          },
+        },
+      },
+      routes: [{ name: "form", matches: path("/form"), policies: { csrf: {} }, backends }],
+    },
+    {
       name: "limited",
       hostname: "limited.test",
       policies: { localRateLimit: [{ requests: 2, unit: "Hours" }] },
@@ -153,7 +185,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await gateway.stop();
-  await Promise.all([echo.stop(), bodies.stop()]);
+  await Promise.all([echo.stop(), bodies.stop(), server.stop()]);
 });
 
 /** A request to a listener, by its host name. */
@@ -249,6 +281,34 @@ describe("an answer to a request of another method is framed for the client's", 
   });
 });
 
+it("over HTTP/2 the same: path, method and authority decide, and HEAD has no body", async () => {
+  const session = connect(gateway.url);
+  const get = async (headers: Record<string, string>) => {
+    const stream = session.request({
+      ":path": "/nowhere",
+      ":authority": "www.changing.test",
+      ...headers,
+    });
+    let [status, body] = [0, ""];
+    stream.on("response", (head) => {
+      status = Number(head[":status"]);
+    });
+    for await (const chunk of stream.setEncoding("utf8")) body += chunk;
+    return { status, body };
+  };
+  try {
+    expect(await get({ "x-path": "/q?a=1" })).toEqual({ status: 200, body: "query" });
+    const to = { "x-path": "/host", "x-authority": "api.changing.test" };
+    expect(await get(to)).toEqual({ status: 200, body: "api" });
+    expect(await get({ "x-path": "/m", "x-method": "HEAD" })).toEqual({ status: 200, body: "" });
+    const head = { ":method": "HEAD", "x-path": "/m", "x-method": "GET" };
+    expect(await get(head)).toEqual({ status: 200, body: "" });
+    expect((await get({ "x-path": "/m", "x-method": "POST" })).status).toBe(200);
+  } finally {
+    session.close();
+  }
+});
+
 describe("credentials are checked before there is a route", () => {
   it("also where none would answer, with the CORS headers of the listener", async () => {
     const origin = { origin: "https://app.test" };
@@ -285,6 +345,36 @@ describe("credentials are checked before there is a route", () => {
   });
 });
 
+it("MCP rules know who a listener's policies verified", async () => {
+  const tools = async (headers: Record<string, string>) => {
+    const answer = await ask(
+      "tools",
+      "/mcp",
+      {
+        ...headers,
+        accept: "application/json, text/event-stream",
+        "content-type": "application/json",
+      },
+      "POST",
+      JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
+    );
+    return [...answer.body.matchAll(/"name":"(\w+)"/g)].map(([, name]) => name);
+  };
+  expect(await tools({})).toEqual(["hello"]);
+  expect(await tools(await bearer("alice"))).toEqual(["hello", "add"]);
+  expect(await tools({ authorization: "Bearer no.valid.token" })).toEqual([]);
+});
+
+it("what is of another site is told by what the browser sent", async () => {
+  const form = (headers: Record<string, string>, method = "POST") =>
+    ask("sites", "/form", headers, method).then(({ status }) => status);
+  expect(await form({ origin: "http://sites.test" })).toBe(200);
+  expect(await form({ origin: "http://inner.test" })).toBe(403);
+  expect(await form({ origin: "http://evil.test" }, "GET")).toBe(200);
+  expect(await form({ origin: "http://evil.test", "x-method": "POST" }, "GET")).toBe(403);
+  expect(await form({ origin: "http://evil.test", "x-method": "GET" })).toBe(403);
+});
+
 it("a limit of the listener counts every request, whatever its route", async () => {
   const statuses = [
     (await ask("limited", "/nowhere")).status,
@@ -313,6 +403,12 @@ describe("what can't run before routing is refused", () => {
     expect(findings({ policies: { mcpAuthorization: { rules: ["true"] } } })).toEqual([
       "unknown-field",
     ]);
+  });
+
+  it("policies of requests, on a listener that passes connections on", () => {
+    const tcpRoutes = [{ backends: [{ host: "127.0.0.1:1" }] }];
+    const policies = { csrf: {} };
+    expect(findings({ protocol: "TCP", tcpRoutes, policies })).toEqual(["misplaced-field"]);
   });
 
   it("policies that come later say so", () => {

@@ -155,6 +155,7 @@ function description({ description: text, notYet }: Schema): JsonSchema {
 
 const FORMATS: Readonly<Record<string, string>> = {
   gatewayDuration: "^([0-9]{1,5}(h|m|s|ms)){1,4}$",
+  cidr: "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$",
   hostname: "^(\\*|(\\*\\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)$",
 };
 

@@ -3,6 +3,7 @@ import type { KeyedData, Manifest, ManifestKind } from "../../manifests.ts";
 import { nearest } from "../../nearest.ts";
 import type { Schema } from "../../schema.ts";
 import { keysIn } from "../config-values.ts";
+import { scalarText } from "../scalar-text.ts";
 import { type Validator, validator } from "../validate.ts";
 import type { ConfigValue } from "../values.ts";
 import { GATEWAY_GROUP, type KindRow, kinds, OUR_GROUPS, splitApiVersion } from "./kinds.ts";
@@ -150,6 +151,10 @@ function recognise(
     );
     return { row: known, isKnown: false };
   }
+  if (group === GATEWAY_GROUP && kind === "UDPRoute") {
+    diagnostics.report("not-built-yet", at, { what: "UDP proxying", field: kind });
+    return undefined;
+  }
   const suggestion = nearest(
     kind,
     own.flatMap(({ spellings }) => spellings),
@@ -174,7 +179,7 @@ function metadataOf(
   return {
     name: text(given.name),
     namespace: isNamespaced ? text(given.namespace) || "default" : "",
-    labels: Object.fromEntries(labels.map(([name, value]) => [name, String(value)])),
+    labels: Object.fromEntries(labels.map(([name, value]) => [name, scalarText(value)])),
     created: text(given.creationTimestamp),
   };
 }

@@ -77,10 +77,19 @@ export function backendPolicySchemas(): Readonly<Record<string, Schema>> {
     ),
     backendAuth: object(
       {
-        key: text("What the gateway says in `Authorization: Bearer`. Write ${NAME}.", {
+        key: {
+          type: ["string", "object"],
+          minLength: 1,
           maxLength: 2048,
           secret: true,
-        }),
+          description:
+            "What the gateway says in `Authorization: Bearer`. Write ${NAME}, or `{file: PATH}`, which is read when the gateway starts and when it changes.",
+          properties: {
+            file: text("Path of a file with the key, or with a whole value of Authorization."),
+          },
+          required: ["file"],
+          additionalProperties: false,
+        },
         passthrough: object({}, { description: "The client's own token goes on to the backend." }),
         gcp: notYet("Google Cloud credentials"),
         aws: notYet("AWS credentials"),

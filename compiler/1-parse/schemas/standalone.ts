@@ -32,7 +32,10 @@ export function standaloneSchema(): Schema {
       binds: list(bindSchema(), { minItems: 1, description: "Ports that the gateway listens on." }),
       frontendPolicies: frontendSchema(),
       policies: notYet("policies that are attached to a target by name"),
-      backends: notYet("named backends"),
+      backends: list(namedBackendSchema(), {
+        minItems: 1,
+        description: "Backends with a name, for several routes: `backend: NAME` means them.",
+      }),
       services: notYet("mesh services"),
       workloads: notYet("mesh workloads"),
       llm: notYet("the LLM front door"),
@@ -310,7 +313,7 @@ function backendSchema(): Schema {
       }),
       policies: ownPoliciesSchema(),
       service: notYet("mesh services"),
-      backend: notYet("named backends"),
+      backend: shortText("The name of one of the file's `backends`."),
       internal: notYet("internal backends"),
       dynamic: dynamicSchema("request (Host)", "80, or 443 with backendTLS"),
       ai: notYet("LLM backends"),
@@ -330,6 +333,17 @@ function backendSchema(): Schema {
         "routeGroup",
       ],
     },
+  );
+}
+
+/** An item of the file's `backends`. */
+function namedBackendSchema(): Schema {
+  const kinds = ["mcp", "host", "internal", "ai", "aws"];
+  const { properties = {} } = backendSchema();
+  const kept = Object.entries(properties).filter(([key]) => [...kinds, "policies"].includes(key));
+  return object(
+    { name: shortText("What routes call it."), ...Object.fromEntries(kept) },
+    { required: ["name"], exactlyOneOf: kinds },
   );
 }
 

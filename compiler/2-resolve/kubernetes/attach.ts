@@ -50,6 +50,11 @@ export function attach(
   });
 }
 
+/** Whether a route is of connections, whose bytes are passed on. */
+export function isStream({ kind }: Manifest): boolean {
+  return kind === "TCPRoute" || kind === "TLSRoute";
+}
+
 /** The key of a parent in the map of listeners. */
 export function parentKey({ kind, namespace, name }: Manifest): string {
   return `${kind} ${namespace}/${name}`;

@@ -1,5 +1,6 @@
 import type { BackendPolicies } from "../../backend-policies.ts";
 import type { BackendConfig } from "../../resources.ts";
+import { isStream } from "./attach.ts";
 import { type BackendPart, type ClusterBackend, serviceName } from "./backends.ts";
 import { connectionOf, type Destination } from "./connections.ts";
 import { connectionFields, type Traffic } from "./effective.ts";
@@ -40,7 +41,11 @@ function connected(
   const policies = readConnection(
     traffic,
     undefined,
-    { port, serverName: hasName ? serviceName(manifest) : undefined, origin: config.origin },
+    {
+      port: isStream(traffic.route) ? undefined : port,
+      serverName: hasName ? serviceName(manifest) : undefined,
+      origin: config.origin,
+    },
     context,
   );
   const targetPolicies = new Map(
@@ -54,8 +59,14 @@ function connected(
   return {
     ...config,
     ...(policies && { policies }),
+    ...(isInCluster(manifest) && { keepsHost: true }),
     ...(targetPolicies.size > 0 && { targetPolicies }),
   };
+}
+
+/** A Service's pods answer for the names that clients use; one that only stands for another host does not. */
+function isInCluster(manifest: ClusterBackend["manifest"]): boolean {
+  return manifest?.kind === "Service" && manifest.spec?.type !== "ExternalName";
 }
 
 function readConnection(

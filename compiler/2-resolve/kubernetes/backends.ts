@@ -166,6 +166,11 @@ function gatewayBackend(
       parts: new Map(),
     };
   }
+  if (spec?.dynamicForwardProxy !== undefined) {
+    const at = below(place, "dynamicForwardProxy");
+    const config = { kind: "dynamic", config: spec.dynamicForwardProxy, origin: at } as const;
+    return { config, parts: new Map() };
+  }
   if (spec?.mcp === undefined) return undefined;
   const at = below(place, "mcp");
   const targets = spec.mcp.targets.flatMap((target, index) =>

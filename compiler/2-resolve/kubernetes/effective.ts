@@ -2,6 +2,7 @@ import type { ConfigValue } from "../../1-parse/values.ts";
 import { below } from "../../diagnostics.ts";
 import type { HttpRouteRule, Manifest, ManifestOf, ServicePort } from "../../manifests.ts";
 import { policies } from "../../policies/index.ts";
+import { type AnyRoute, isStream } from "./attach.ts";
 import type { BackendPart, ClusterBackend } from "./backends.ts";
 import { fieldValues, isConnection, isJoined, PRE_ROUTING } from "./fields.ts";
 import type { ClusterListener } from "./listeners.ts";
@@ -11,7 +12,7 @@ import { type PolicyIndex, targetKey } from "./policy-targets.ts";
 /** A rule of a route on one listener, with the backend that its traffic goes to. */
 export interface Traffic {
   readonly listener: ClusterListener;
-  readonly route: ManifestOf<"HTTPRoute">;
+  readonly route: AnyRoute;
   readonly rule: HttpRouteRule;
   readonly index: number;
   readonly backend: ClusterBackend | undefined;
@@ -22,8 +23,9 @@ export function effectivePolicy(
   traffic: Traffic,
   policyIndex: PolicyIndex,
 ): readonly EffectiveField[] {
+  const values = [...outerValues(traffic, policyIndex), ...backendValues(traffic, policyIndex)];
   return merge(
-    [...outerValues(traffic, policyIndex), ...backendValues(traffic, policyIndex)],
+    values.filter((value) => actsOnStream(value, traffic)),
     isJoined,
   );
 }
@@ -77,8 +79,23 @@ export function connectionFields(
     ...outerValues(traffic, policyIndex),
     ...backendValues(traffic, policyIndex),
     ...(part === undefined ? [] : partValues(traffic, part, policyIndex)),
-  ].filter(({ field }) => isConnection(field));
+  ].filter((value) => isConnection(value.field) && actsOnStream(value, traffic));
   return merge(values, isJoined);
+}
+
+/** Levels at which something is said of one route or backend alone. */
+const OWN: readonly Level[] = ["route", "rule", "backendOwn"];
+
+/**
+ * Of connections that are passed on, only who may connect and TCP and TLS to the backend are the gateway's; and where
+ * TLS is the client's, what is said of backends in general is not about it (Gateway API BackendTLSPolicy).
+ */
+function actsOnStream({ field, level }: FieldValue, { route, listener }: Traffic): boolean {
+  if (!isStream(route)) return true;
+  if (field.startsWith("backend.tls")) {
+    return listener.spec.tls?.mode !== "Passthrough" || OWN.includes(level);
+  }
+  return field.startsWith("backend.tcp") || field === "traffic.authorization";
 }
 
 /** How a backend is reached by who has no route: as the policies on it say, and its own. */
@@ -111,11 +128,7 @@ function outerValues(
 }
 
 /** What the rule says itself: filters and fields that policies know. */
-function inlineValues(
-  route: ManifestOf<"HTTPRoute">,
-  rule: HttpRouteRule,
-  index: number,
-): readonly FieldValue[] {
+function inlineValues(route: AnyRoute, rule: HttpRouteRule, index: number): readonly FieldValue[] {
   const place = below(route.origin, "spec", "rules", index);
   const made = { level: "inline", source: route } as const;
   const found = policies.flatMap(({ cluster }): readonly FieldValue[] => {
@@ -137,7 +150,7 @@ function inlineValues(
   // Filters that say the parts of one field are one value of it.
   return [...Map.groupBy(found, ({ field }) => field).values()].flatMap((values) => {
     const [first, ...others] = values;
-    if (first === undefined || others.length === 0) return values;
+    if (first === undefined || others.length === 0 || isJoined(first.field)) return values;
     const parts = values.map(({ value }) => value as Readonly<Record<string, ConfigValue>>);
     const partOrigins = Object.assign({}, ...values.map((each) => each.partOrigins));
     return [{ ...first, value: Object.assign({}, ...parts) as ConfigValue, partOrigins }];

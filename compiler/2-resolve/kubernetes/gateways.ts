@@ -1,7 +1,19 @@
 import { below, keyOf } from "../../diagnostics.ts";
 import type { Manifest, ManifestOf } from "../../manifests.ts";
-import type { GatewayResource, Resource, RouteResource } from "../../resources.ts";
-import { type AnyRoute, type Attachment, attach, parentKey, ROUTE_KINDS } from "./attach.ts";
+import type {
+  GatewayResource,
+  Resource,
+  RouteResource,
+  TcpRouteResource,
+} from "../../resources.ts";
+import {
+  type AnyRoute,
+  type Attachment,
+  attach,
+  isStream,
+  parentKey,
+  ROUTE_KINDS,
+} from "./attach.ts";
 import { checkGrace, checkImage, deploymentOf } from "./deployment.ts";
 import { gatewayAccessLogs, gatewayFrontend } from "./frontend.ts";
 import { routeResources } from "./http-routes.ts";
@@ -14,12 +26,13 @@ import { preRoutingPolicies } from "./pre-routing.ts";
 import { logLevels, processSettings, rawAccessLogs, rawFrontend } from "./process.ts";
 import type { ReferenceContext } from "./references.ts";
 import { sharedRoutes } from "./shared-routes.ts";
+import { tcpRouteResources } from "./tcp-routes.ts";
 
 /** A Gateway of manifests as the standalone file would have it. */
 export interface ClusterGateway {
   readonly manifest: ManifestOf<"Gateway">;
   readonly gateway: GatewayResource;
-  readonly routes: readonly RouteResource[];
+  readonly routes: readonly (RouteResource | TcpRouteResource)[];
 }
 
 /** Everything that was found out about an input of manifests. */
@@ -76,7 +89,7 @@ export function resourcesOf({ gateway, routes }: ClusterGateway): readonly Resou
 function routesOf(
   attachments: readonly Attachment[],
   context: PolicyContext,
-): readonly RouteResource[] {
+): readonly (RouteResource | TcpRouteResource)[] {
   const rules = attachments.flatMap((attachment) => {
     const { route, listener } = attachment;
     if (route.kind !== "HTTPRoute") return [];
@@ -86,7 +99,12 @@ function routesOf(
       listener: name,
     }));
   });
-  return sharedRoutes(rules);
+  const connections = attachments.flatMap((attachment) => {
+    if (!isStream(attachment.route)) return [];
+    const { name } = attachment.listener.resource;
+    return tcpRouteResources(attachment, context).map((resource) => ({ resource, listener: name }));
+  });
+  return [...sharedRoutes(rules), ...sharedRoutes(connections)];
 }
 
 function gatewayResource(
@@ -99,7 +117,8 @@ function gatewayResource(
     .filter(({ gateway }) => gateway === manifest)
     .map((listener) => ({
       ...listener.resource,
-      policies: preRoutingPolicies(listener, context),
+      // What stands on a Gateway before routing is about its requests.
+      policies: isOfRequests(listener) ? preRoutingPolicies(listener, context) : [],
     }));
   const parameters = parametersOf(manifest, context);
   const id = `${manifest.namespace}/${manifest.name}`;
@@ -118,9 +137,14 @@ function gatewayResource(
     accessLogs: [...rawAccessLogs(parameters), ...gatewayAccessLogs(manifest, context)],
     logLevels: logLevels(parameters),
     deployment: deploymentOf(manifest, parameters, own, mounts),
+    backends: new Map(),
     listeners: own,
     origin: below(manifest.origin, "spec"),
   };
+}
+
+function isOfRequests({ resource: { protocol } }: ClusterListener): boolean {
+  return protocol === "HTTP" || protocol === "HTTPS";
 }
 
 /** The listeners that routes find under a Gateway or ListenerSet. */
@@ -149,8 +173,6 @@ function isOwn(
 /** What a kind of route would be, were its data path built. */
 const LATER_KINDS: Readonly<Record<string, string>> = {
   GRPCRoute: "gRPC routing",
-  TCPRoute: "TCP proxying",
-  TLSRoute: "TLS passthrough",
 };
 
 function reportLaterKind(route: AnyRoute, { diagnostics }: ReferenceContext): void {
@@ -165,10 +187,17 @@ function reportWithoutEffect(
   gateways: readonly ManifestOf<"Gateway">[],
 ): void {
   if (gateways.some(({ spec }) => spec === undefined)) return;
+  // That they act on nothing has been said, field by field.
+  const misplaced = new Set(
+    diagnostics.list
+      .filter(({ code }) => code === "misplaced-field")
+      .map(({ at }) => at.resource?.name),
+  );
   const targeted = new Set([...policyIndex.values()].flat().map(({ source }) => source));
   for (const policy of [...inventory.all("GatewayPolicy"), ...inventory.all("BackendTLSPolicy")]) {
     const title = titleOf(policy);
     if (policy.spec === undefined || effective.has(policy)) continue;
+    if (misplaced.has(policy.origin.resource?.name)) continue;
     const isEmpty = !["frontend", "traffic", "backend", "validation"].some((name) =>
       Object.hasOwn(policy.spec ?? {}, name),
     );

@@ -1,10 +1,16 @@
 import { below, type Origin } from "../../diagnostics.ts";
 import type { HttpRouteMatch, HttpRouteRule, HttpValueMatch, ManifestOf } from "../../manifests.ts";
-import type { MatchConfig, RouteResource, ValueMatchConfig } from "../../resources.ts";
-import type { Attachment } from "./attach.ts";
+import type {
+  MatchConfig,
+  RouteAttachment,
+  RouteResource,
+  ValueMatchConfig,
+} from "../../resources.ts";
+import type { AnyRoute, Attachment } from "./attach.ts";
 import { backendConfigs, type WeightedBackend } from "./backend-configs.ts";
 import { backendOf } from "./backends.ts";
 import type { Traffic } from "./effective.ts";
+import type { ClusterListener } from "./listeners.ts";
 import { type PolicyContext, routePolicies } from "./policies.ts";
 
 /** The rules of an HTTPRoute on one of its listeners, as the standalone file would have them. */
@@ -20,14 +26,10 @@ export function routeResources(
     const traffic: Traffic = { listener, route, rule, index, backend: backends[0]?.backend };
     checkFilters(rule, origin, context);
     const { policies, isAnswered } = routePolicies(traffic, context);
-    const own = rules.length === 1 ? "" : `-${rule.name ?? index}`;
     return {
       kind: "route",
-      name: `${route.namespace}/${route.name}${own === "" ? "" : `/${own.slice(1)}`}`,
-      ids: [`${route.name}${own}`, `${route.namespace}-${route.name}${own}`],
-      listeners: [
-        { listener: listener.resource.key, hostnames: hostnames.includes("*") ? [] : hostnames },
-      ],
+      ...ruleNames(route, rules, index),
+      listeners: [attachmentOf(listener, hostnames)],
       matches: (rule.matches ?? [{}]).map((match, position) =>
         readMatch(match, below(origin, "matches", position)),
       ),
@@ -36,6 +38,29 @@ export function routeResources(
       origin,
     };
   });
+}
+
+/** What logs and generated code call a rule: after its route, and after itself where there are several. */
+export function ruleNames(
+  { namespace, name }: AnyRoute,
+  rules: readonly HttpRouteRule[],
+  index: number,
+): { readonly name: string; readonly ids: readonly string[] } {
+  if (rules.length === 1)
+    return { name: `${namespace}/${name}`, ids: [name, `${namespace}-${name}`] };
+  const own = rules[index]?.name ?? index;
+  return {
+    name: `${namespace}/${name}/${own}`,
+    ids: [`${name}-${own}`, `${namespace}-${name}-${own}`],
+  };
+}
+
+/** A route on its listener, with its own names. */
+export function attachmentOf(
+  { resource }: ClusterListener,
+  hostnames: readonly string[],
+): RouteAttachment {
+  return { listener: resource.key, hostnames: hostnames.includes("*") ? [] : hostnames };
 }
 
 /** A filter that stands twice (Gateway API: only mirrors may). */
@@ -47,24 +72,27 @@ function checkFilters(
   const seen = new Set<unknown>();
   filters.forEach(({ type }, index) => {
     const at = below(origin, "filters", index, "type");
-    if (seen.has(type) && type === "RequestMirror")
-      diagnostics.report("not-built-yet", at, { what: "several mirrors", field: `"${type}"` });
-    else if (seen.has(type)) {
+    if (seen.has(type) && type !== "RequestMirror") {
       const message = `a rule has one filter of type ${String(type)}`;
       diagnostics.report("broken-rule", at, { message });
     }
     seen.add(type);
+    const isEither = type === "RequestRedirect" || type === "URLRewrite";
+    if (isEither && seen.has("RequestRedirect") && seen.has("URLRewrite")) {
+      const message = "a rule rewrites its requests or redirects them, not both";
+      diagnostics.report("broken-rule", at, { message });
+    }
   });
 }
 
 /** The rules of a route; without any it matches everything, and answers nothing. */
-export function rulesOf({ spec }: ManifestOf<"HTTPRoute">): readonly HttpRouteRule[] {
+export function rulesOf({ spec }: AnyRoute): readonly HttpRouteRule[] {
   return spec?.rules ?? [{}];
 }
 
 /** The backends of a rule. */
 export function ruleBackends(
-  route: ManifestOf<"HTTPRoute">,
+  route: AnyRoute,
   { backendRefs = [] }: HttpRouteRule,
   origin: Origin,
   context: PolicyContext,

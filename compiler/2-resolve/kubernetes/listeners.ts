@@ -1,5 +1,5 @@
 import { GATEWAY_GROUP, kindOf } from "../../1-parse/kubernetes/kinds.ts";
-import { below, type Origin } from "../../diagnostics.ts";
+import { below, keyOf, type Origin } from "../../diagnostics.ts";
 import type { CertificateFiles } from "../../ir.ts";
 import type {
   ListenerSpec,
@@ -33,6 +33,7 @@ export function listenersOf(
     .toSorted(byAge);
   const owners = [gateway, ...sets.filter((set) => isLetIn(set, gateway, context))];
   const ports = new Map<number, Origin>();
+  for (const owner of owners) checkNames(owner, context);
   return owners.flatMap((owner) =>
     (owner.spec?.listeners ?? []).map((spec, index) => {
       const origin = below(owner.origin, "spec", "listeners", index);
@@ -46,7 +47,8 @@ export function listenersOf(
         port: spec.port,
         portOrigin,
         hostname: spec.hostname ?? "*",
-        protocol: spec.protocol === "HTTPS" ? "HTTPS" : "HTTP",
+        // Nothing else has been let through.
+        protocol: spec.protocol === "UDP" ? "TCP" : spec.protocol,
         tls: certificateOf(spec, owner, gateway, origin, context),
         policies: [],
         origin,
@@ -56,11 +58,12 @@ export function listenersOf(
   );
 }
 
-/** The kinds of routes that a protocol carries (Gateway API). */
-export function kindsOver(protocol: ListenerSpec["protocol"]): readonly RouteKind[] {
+/** The kinds of routes that a listener can carry (Gateway API). */
+export function kindsOver({ protocol, tls }: ListenerSpec): readonly RouteKind[] {
   switch (protocol) {
     case "TLS":
-      return ["TLSRoute"];
+      // Once TLS has ended, what was in it is a connection like any other.
+      return tls?.mode === "Passthrough" ? ["TLSRoute"] : ["TLSRoute", "TCPRoute"];
     case "TCP":
       return ["TCPRoute"];
     case "UDP":
@@ -71,9 +74,9 @@ export function kindsOver(protocol: ListenerSpec["protocol"]): readonly RouteKin
 }
 
 /** The kinds of routes that a listener takes: those that it names, of those that its protocol carries. */
-export function kindsTaken({ protocol, allowedRoutes }: ListenerSpec): readonly RouteKind[] {
-  const named = allowedRoutes?.kinds ?? [];
-  const all = kindsOver(protocol);
+export function kindsTaken(listener: ListenerSpec): readonly RouteKind[] {
+  const named = listener.allowedRoutes?.kinds ?? [];
+  const all = kindsOver(listener);
   if (named.length === 0) return all;
   return all.filter((kind) =>
     named.some((each) => kindOf(each.group ?? GATEWAY_GROUP, each.kind) === kind),
@@ -114,14 +117,25 @@ export function checkListenerSets(context: ReferenceContext): void {
   }
 }
 
+/** Reports names that stand twice: routes and policies could mean either. */
+function checkNames(owner: ClusterListener["owner"], { diagnostics }: ReferenceContext): void {
+  const seen = new Set<string>();
+  owner.spec?.listeners.forEach(({ name }, index) => {
+    const at = below(owner.origin, "spec", "listeners", index, "name");
+    const message = `${titleOf(owner)} has another listener "${name}"`;
+    if (seen.has(name)) diagnostics.report("broken-rule", at, { message });
+    seen.add(name);
+  });
+}
+
 /** Reports kinds that a listener names and can't take. */
 function checkKinds(spec: ListenerSpec, origin: Origin, { diagnostics }: ReferenceContext): void {
-  const carried: readonly (ManifestKind | undefined)[] = kindsOver(spec.protocol);
+  const carried: readonly (ManifestKind | undefined)[] = kindsOver(spec);
   spec.allowedRoutes?.kinds?.forEach(({ group = GATEWAY_GROUP, kind }, index) => {
     if (carried.includes(kindOf(group, kind))) return;
     const at = below(origin, "allowedRoutes", "kinds", index, "kind");
     const found = group === GATEWAY_GROUP ? kind : `${group}/${kind}`;
-    const params = { found, protocol: spec.protocol, taken: kindsOver(spec.protocol) };
+    const params = { found, protocol: spec.protocol, taken: kindsOver(spec) };
     diagnostics.report("wrong-route-kind", at, params);
   });
 }
@@ -156,13 +170,32 @@ function isLetIn(
 
 /** The mounted files of a listener's certificate. */
 function certificateOf(
-  { tls, protocol }: ListenerSpec,
+  { name, tls, protocol }: ListenerSpec,
   owner: ClusterListener["owner"],
   gateway: ManifestOf<"Gateway">,
   origin: Origin,
   context: ReferenceContext,
 ): CertificateFiles | undefined {
-  if (protocol !== "HTTPS" || tls === undefined) return undefined;
+  if (protocol === "HTTP" || protocol === "TCP") {
+    const at = keyOf(below(origin, "tls"));
+    if (tls !== undefined)
+      context.diagnostics.report("tls-unused", at, { listener: name, protocol });
+    return undefined;
+  }
+  if (tls?.mode === "Passthrough") {
+    const at = below(origin, "tls", "mode");
+    if (protocol === "TLS") return undefined;
+    context.diagnostics.report("https-passthrough", at, {});
+    // As far as the listener goes it has a certificate.
+    return { cert: "", key: "", isSecret: true };
+  }
+  if (tls?.certificateRefs?.[0] === undefined && protocol === "TLS") {
+    context.diagnostics.report("tls-missing", below(origin, "protocol"), {
+      listener: name,
+      protocol,
+    });
+  }
+  if (tls === undefined) return undefined;
   const place = below(origin, "tls", "certificateRefs");
   const [reference, second] = tls.certificateRefs ?? [];
   if (second !== undefined) {

@@ -1,5 +1,5 @@
 import { kindOf } from "../../1-parse/kubernetes/kinds.ts";
-import { below, type Origin } from "../../diagnostics.ts";
+import { below, keyOf, type Origin } from "../../diagnostics.ts";
 import type {
   Manifest,
   ManifestKind,
@@ -7,6 +7,7 @@ import type {
   PolicyFields,
   PolicySpec,
 } from "../../manifests.ts";
+import { isStream } from "./attach.ts";
 import { fieldValues, type Section } from "./fields.ts";
 import { byAge, titleOf } from "./inventory.ts";
 import type { FieldValue, Level } from "./merge.ts";
@@ -134,9 +135,31 @@ function valuesFor(
     const fields: PolicyFields | undefined = spec[section];
     if (fields === undefined || !mayTarget(section, target, context)) return [];
     if (!mayPhase(fields, section, target, level, context)) return [];
+    if (isStream(target.manifest)) reportMisplaced(policy, section, fields, context);
     const origin = below(policy.origin, "spec", section);
     return fieldValues(section, fields, { level, source: policy, origin });
   });
+}
+
+/** What of a policy acts on connections, of which nothing is known but their source. */
+const ON_CONNECTIONS: Readonly<Record<Section, readonly string[]>> = {
+  frontend: [],
+  traffic: ["phase", "authorization"],
+  backend: ["tcp", "tls"],
+};
+
+function reportMisplaced(
+  { origin }: Manifest,
+  section: Section,
+  fields: PolicyFields,
+  { diagnostics }: ReferenceContext,
+): void {
+  for (const name of Object.keys(fields)) {
+    if (ON_CONNECTIONS[section].includes(name)) continue;
+    const at = keyOf(below(origin, "spec", section, name));
+    const actsOn = name === "mcp" ? "MCP messages" : "HTTP requests";
+    diagnostics.report("misplaced-field", at, { field: `"${name}"`, actsOn });
+  }
 }
 
 /** The level of a target: what it is, and whether a part of it is meant. */

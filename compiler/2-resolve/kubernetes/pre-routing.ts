@@ -14,6 +14,9 @@ export function preRoutingPolicies(
   listener: ClusterListener,
   context: PolicyContext,
 ): readonly PolicyConfig[] {
+  // Others pass connections on; what stands on the Gateway is for those that answer requests.
+  const { protocol } = listener.resource;
+  if (protocol !== "HTTP" && protocol !== "HTTPS") return [];
   const fields = new Map(
     listenerPolicy(listener, context.policyIndex).map((each) => [each.field, each]),
   );

@@ -1,9 +1,9 @@
 import type { Origin } from "../../diagnostics.ts";
-import type { RouteResource } from "../../resources.ts";
+import type { RouteResource, TcpRouteResource } from "../../resources.ts";
 
 /** A rule of a route as it is on one listener. */
-export interface ListenedRule {
-  readonly resource: RouteResource;
+export interface ListenedRule<Rule extends RouteResource | TcpRouteResource> {
+  readonly resource: Rule;
   /** The listener's name. */
   readonly listener: string;
 }
@@ -12,7 +12,9 @@ export interface ListenedRule {
  * A rule that is the same on several listeners, once: most routes stand on HTTP and HTTPS alike. Where policies of the
  * listeners make them differ, each is called after its listener.
  */
-export function sharedRoutes(rules: readonly ListenedRule[]): readonly RouteResource[] {
+export function sharedRoutes<Rule extends RouteResource | TcpRouteResource>(
+  rules: readonly ListenedRule<Rule>[],
+): readonly Rule[] {
   const byRule = Map.groupBy(rules, ({ resource }) => originKey(resource.origin));
   return [...byRule.values()].flatMap((same) => {
     const [only] = same;
@@ -23,7 +25,10 @@ export function sharedRoutes(rules: readonly ListenedRule[]): readonly RouteReso
 }
 
 /** The rule on all of the listeners, which have it alike. */
-function merged(variant: readonly ListenedRule[], isOnly: boolean): readonly RouteResource[] {
+function merged<Rule extends RouteResource | TcpRouteResource>(
+  variant: readonly ListenedRule<Rule>[],
+  isOnly: boolean,
+): readonly Rule[] {
   const [first] = variant;
   if (first === undefined) return [];
   const { resource, listener } = first;
@@ -37,8 +42,9 @@ function originKey({ file, document, path }: Origin): string {
 }
 
 /** What a rule does, as text. */
-function contentKey({ matches, policies, backends }: RouteResource): string {
-  return JSON.stringify([matches, policies, backends], (_, value: unknown) =>
+function contentKey(rule: RouteResource | TcpRouteResource): string {
+  const matches = rule.kind === "route" ? rule.matches : [];
+  return JSON.stringify([matches, rule.policies, rule.backends], (_, value: unknown) =>
     value instanceof Map ? [...value] : value,
   );
 }

@@ -1,5 +1,5 @@
 import { below, Diagnostics } from "../../diagnostics.ts";
-import type { ManifestOf } from "../../manifests.ts";
+import type { AnyRoute } from "./attach.ts";
 import type { WeightedBackend } from "./backend-configs.ts";
 import type { Traffic } from "./effective.ts";
 import type { Cluster } from "./gateways.ts";
@@ -14,7 +14,7 @@ export interface SharedTraffic extends Traffic {
 /** The traffic of a route: each of its rules on each of its listeners, to the first of its backends. */
 export function trafficOf(
   { attachments, context }: Cluster,
-  route: ManifestOf<"HTTPRoute">,
+  route: AnyRoute,
 ): readonly SharedTraffic[] {
   // What is wrong with the backends has been reported already.
   const quiet = { ...context, diagnostics: new Diagnostics() };

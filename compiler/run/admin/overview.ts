@@ -1,5 +1,4 @@
 import type { RouteCount } from "../../../runtime/gateway/running.ts";
-import type { Origin } from "../../diagnostics.ts";
 import type {
   BackendNode,
   BindNode,
@@ -7,18 +6,18 @@ import type {
   PolicyUse,
   RouteMatch,
   RouteNode,
-  Text,
 } from "../../ir.ts";
 import { totals } from "../../report/findings.ts";
 import { textReport } from "../../report/text.ts";
-import { locate } from "../../source.ts";
 import { type Html, html } from "./html.ts";
+import { lateText, lineOf, place } from "./places.ts";
+import { tcpPort } from "./tcp-port.ts";
 import type { LiveView } from "./view.ts";
 
 /** The front page: the last change, and every port with its listeners, routes and figures. */
 export function overview(view: LiveView): Html {
-  const { binds } = view.current.program;
-  return html`${lastChange(view)}${binds.map((bind) => port(bind, view))}${unrouted(view)}
+  const { binds, tcp } = view.current.program;
+  return html`${lastChange(view)}${binds.map((bind) => port(bind, view))}${tcp.map((bind) => tcpPort(bind, view))}${unrouted(view)}
 <footer>Served since ${view.servedSince.toLocaleString("en-GB")}, ${amount(view.current.modules.length, "module")} of generated code.</footer>`;
 }
 
@@ -135,21 +134,6 @@ function backend(node: BackendNode): Html {
           html`<div>${target.name} <code class="soft">${target.kind === "stdio" ? `stdio: ${target.command}` : `${target.kind}: ${lateText(target.url)}`}</code></div>`,
       )}`;
   }
-}
-
-/** Late parts stay references: their values may be secrets. */
-function lateText(text: Text): string {
-  if (typeof text === "string") return text;
-  return text.parts.map((part) => (typeof part === "string" ? part : `\${${part.env}}`)).join("");
-}
-
-/** `gateway.yaml:12` */
-function place(origin: Origin, view: LiveView): string {
-  return `${origin.file}:${lineOf(origin, view)}`;
-}
-
-function lineOf(origin: Origin, view: LiveView): number {
-  return locate(origin, view.current.files).line;
 }
 
 function milliseconds(seconds: number): string {

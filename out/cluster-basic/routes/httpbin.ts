@@ -18,6 +18,7 @@ function isAuthorized(request: RequestVariables): boolean {
 const upstream = openUpstream({
   url: "http://httpbin.default.svc.cluster.local:8000",
   connectTimeout: 10000,
+  keepsHost: true,
 });
 
 // HTTPRoute default/httpbin spec.rules[0]

@@ -8,7 +8,7 @@ import type { Exchange } from "gwc/runtime/http/exchange";
 import { mirrorRequest, type MirrorSettings } from "gwc/runtime/policies/request-mirror";
 import { forwardRetrying, type RetrySettings } from "gwc/runtime/policies/retry";
 
-// gateway.yaml binds[0].listeners[0].routes[6].policies.requestMirror
+// gateway.yaml binds[0].listeners[0].routes[6].policies.requestMirror.backend.host
 const mirror: MirrorSettings = {
   upstream: openUpstream({
     url: httpUrl(env("SEARCH_SHADOW", "127.0.0.1:8086")),

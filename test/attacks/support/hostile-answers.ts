@@ -35,6 +35,9 @@ export const noAnswers: readonly HostileAnswer[] = [
   { name: "a length beyond 64 bits", bytes: ok("Content-Length: 99999999999999999999", "ab") },
   { name: "a length and chunks", bytes: ok(`Content-Length: 5\r\n${chunked}`, "0\r\n\r\n") },
   { name: "chunks and a length", bytes: ok(`${chunked}\r\nContent-Length: 0`, `0\r\n\r\n`) },
+  { name: "a coding before chunked", bytes: ok("Transfer-Encoding: gzip, chunked", "0\r\n\r\n") },
+  { name: "a coding that is not chunked", bytes: ok("Transfer-Encoding: gzip", "x"), closes: true },
+  { name: "chunked twice", bytes: ok(`${chunked}\r\n${chunked}`, "0\r\n\r\n") },
   { name: "a folded field", bytes: ok("X: y\r\n z\r\nContent-Length: 0") },
   { name: "a space before the colon", bytes: ok("X : y\r\nContent-Length: 0") },
   { name: "a field without a colon", bytes: ok("X y\r\nContent-Length: 0") },
@@ -85,6 +88,10 @@ export const poisonedAnswers: readonly HostileAnswer[] = [
     name: "chunks behind HEAD",
     bytes: ok(chunked, `6\r\npoison\r\n0\r\n\r\n${poison}`),
     method: "HEAD",
+  },
+  {
+    name: "the end of the connection in trailers",
+    bytes: ok(chunked, "2\r\nok\r\n0\r\nConnection: close\r\n\r\n"),
   },
   { name: "line breaks behind the body", bytes: ok("Content-Length: 2", "ok\r\n\r\n\r\n") },
 ];

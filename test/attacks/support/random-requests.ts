@@ -18,7 +18,7 @@ const textOf = (
   size: { readonly minLength: number; readonly maxLength: number },
 ) => fc.string({ unit: fc.constantFrom(...characters), ...size });
 
-const octets = (maxLength: number) =>
+export const octetsOf = (maxLength: number) =>
   fc.uint8Array({ maxLength }).map((bytes) => Buffer.from(bytes).toString("latin1"));
 
 const target = fc
@@ -35,14 +35,14 @@ const target = fc
   .filter((each) => !/(?:^|\/)(?:\.|%2e){1,2}(?:[/?]|$)/i.test(each));
 
 /** Visible characters and what is above ASCII; spaces and tabs between them. */
-const value = octets(30).map((text) =>
+const value = octetsOf(30).map((text) =>
   text.replace(/[\x00-\x08\x0a-\x1f\x7f]/g, "x").replace(/^[ \t]+|[ \t]+$/g, ""),
 );
 
 const special =
   /^(?:host|content-length|transfer-encoding|expect|upgrade|connection|proxy-.*|te|trailer|keep-alive)$/i;
 
-const field = fc.oneof(
+export const fieldOf = fc.oneof(
   {
     weight: 5,
     arbitrary: fc.tuple(
@@ -66,11 +66,11 @@ const field = fc.oneof(
 /** A body and the fields and bytes that carry it. */
 const framing = fc.oneof(
   fc.constant({ body: "", fields: "", bytes: "" }),
-  octets(40).map((body) => ({ body, fields: `Content-Length: ${body.length}\r\n`, bytes: body })),
+  octetsOf(40).map((body) => ({ body, fields: `Content-Length: ${body.length}\r\n`, bytes: body })),
   fc
     .tuple(
       fc.array(
-        octets(20).filter((text) => text !== ""),
+        octetsOf(20).filter((text) => text !== ""),
         { maxLength: 4 },
       ),
       fc.boolean(),
@@ -95,7 +95,7 @@ const request: fc.Arbitrary<Written> = fc
   .record({
     method: fc.constantFrom(...methods),
     target,
-    fields: fc.array(field, { maxLength: 6 }),
+    fields: fc.array(fieldOf, { maxLength: 6 }),
     framing,
     space: fc.constantFrom("", " ", "\t", "  "),
   })
@@ -119,7 +119,7 @@ function script(): fc.Arbitrary<{ requests: readonly WireRequest[]; text: string
 }
 
 /** Pieces of a text. */
-function cuts(text: string): fc.Arbitrary<readonly string[]> {
+export function cutsOf(text: string): fc.Arbitrary<readonly string[]> {
   return fc.array(fc.nat({ max: text.length }), { maxLength: 4 }).map((places) => {
     const sorted = [0, ...places.sort((a, b) => a - b), text.length];
     return sorted.slice(1).map((end, index) => text.slice(sorted[index], end));
@@ -154,7 +154,7 @@ const insertedFields = [
   "Connection: content-length, host",
 ];
 
-function change(text: string): fc.Arbitrary<string> {
+export function changeOf(text: string): fc.Arbitrary<string> {
   const at = fc.nat({ max: text.length - 1 });
   return fc.oneof(
     fc.tuple(at, fc.constantFrom(...inserted)).map(([place, what]) => splice(text, place, 0, what)),
@@ -178,10 +178,10 @@ function splice(text: string, at: number, count: number, what: string): string {
 
 /** Requests without a mistake; the last one ends the connection. */
 export const validScript: fc.Arbitrary<Script> = script().chain(({ requests, text }) =>
-  cuts(text).map((pieces) => ({ requests, pieces })),
+  cutsOf(text).map((pieces) => ({ requests, pieces })),
 );
 
 /** The same with one small change somewhere, which may make it something else, or nothing. */
 export const changedScript: fc.Arbitrary<Script> = script().chain(({ requests, text }) =>
-  change(text).chain((changed) => cuts(changed).map((pieces) => ({ requests, pieces }))),
+  changeOf(text).chain((changed) => cutsOf(changed).map((pieces) => ({ requests, pieces }))),
 );

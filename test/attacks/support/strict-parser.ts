@@ -13,6 +13,19 @@ export interface Parsed {
   readonly fault: string | undefined;
 }
 
+/** The parts of a message that requests and answers share. */
+export const messageParts = {
+  fields: (lines: readonly string[], isTolerant: boolean) =>
+    parseFields(lines, isTolerant ? tolerant : strict),
+  /** `"incomplete"`, a fault, or the content. */
+  body: (
+    bytes: string,
+    lengths: readonly string[],
+    codings: readonly string[],
+    isTolerant: boolean,
+  ) => parseBody(bytes, lengths, codings, isTolerant ? tolerant : strict),
+};
+
 /** How much of what RFC 9112 lets a server forgive is forgiven. */
 interface Reading {
   readonly line: RegExp;

@@ -20,6 +20,18 @@ export const backendBounds: readonly Bound[] = [
     ai: { provider: { openai: {} } },
     dynamicForwardProxy: {},
   }),
+  ...[
+    [{ allowPrivate: ["10.0.0.0/8", "::1"] }, { allowPrivate: [] }],
+    [{ port: 65535 }, { port: 65536 }],
+    [{ port: 1 }, { port: 0 }],
+    [{}, { ports: 8443 }],
+    ...["10.0.0.0/33", "10.0.0.0/", "10.0.0", "fe80::1%lo", "localhost"].map((bad) => [
+      { allowPrivate: ["fd00::/8"] },
+      { allowPrivate: [bad] },
+    ]),
+  ].map(
+    ([good, bad]): Bound => ["spec", { dynamicForwardProxy: good }, { dynamicForwardProxy: bad }],
+  ),
   ...needs("spec.static", server, "host", "port"),
   ...shortText("spec.static.host"),
   ...number("spec.static.port", 1, 65535),

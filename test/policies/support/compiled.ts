@@ -27,13 +27,14 @@ export async function startCompiled(
   return startText(configuration(port, routes), files);
 }
 
-/** The same with listeners, whose policies may stand before routing. */
+/** The same with listeners, whose policies may stand before routing; `file` is what stands beside the binds. */
 export async function startListeners(
   listeners: readonly object[],
-  files: Readonly<Record<string, string>> = {},
+  file: object = {},
 ): Promise<GatewayProcess> {
+  const binds = [{ port: await freePort(), listeners }];
   // JSON is YAML.
-  return startText(JSON.stringify({ binds: [{ port: await freePort(), listeners }] }), files);
+  return startText(JSON.stringify({ ...file, binds }), {});
 }
 
 async function startText(

@@ -1,4 +1,5 @@
 import { choice, list, object, type Schema, shortText } from "../../../schema.ts";
+import { dynamicSchema } from "../../schemas/dynamic.ts";
 import { aiFields, llmProviderFields, PROVIDERS } from "./ai.ts";
 import { authorizationSchema, mcpAuthenticationSchema } from "./authentication.ts";
 import { simpleFields } from "./connection.ts";
@@ -152,7 +153,10 @@ export function backendSchema(built: BuiltFields): Schema {
           },
           { required: ["targets"] },
         ),
-        dynamicForwardProxy: later(object({}), "dynamic forward proxying"),
+        dynamicForwardProxy: dynamicSchema(
+          "request (Host) or TLS connection (SNI)",
+          "80, or 443 with TLS",
+        ),
         policies: backendPolicies([...SIMPLE, "mcp", "ai"], built),
       },
       { exactlyOneOf: ["static", "ai", "mcp", "dynamicForwardProxy"] },

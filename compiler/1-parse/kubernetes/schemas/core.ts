@@ -1,5 +1,5 @@
 import { choice, list, map, type Schema, text } from "../../../schema.ts";
-import { namespaceName, objectName, resource } from "./words.ts";
+import { groupName, kindName, namespaceName, objectName, resource } from "./words.ts";
 
 /** Core kinds are validated as far as gwc reads them: a cluster may know more fields than this version. */
 function open(
@@ -79,8 +79,8 @@ export const referenceGrantSchema: Schema = resource({
       {
         type: "object",
         properties: {
-          group: { type: "string", maxLength: 253 },
-          kind: text("The kind that refers."),
+          group: groupName,
+          kind: kindName,
           namespace: namespaceName,
         },
         additionalProperties: false,
@@ -92,8 +92,8 @@ export const referenceGrantSchema: Schema = resource({
       {
         type: "object",
         properties: {
-          group: { type: "string", maxLength: 253 },
-          kind: text("The kind that is referred to."),
+          group: groupName,
+          kind: kindName,
           name: objectName,
         },
         additionalProperties: false,

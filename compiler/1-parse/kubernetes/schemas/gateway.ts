@@ -9,6 +9,7 @@ import {
   text,
 } from "../../../schema.ts";
 import {
+  controllerName,
   groupName,
   hostname,
   kindName,
@@ -17,6 +18,7 @@ import {
   namespaceName,
   objectName,
   port,
+  preciseHostname,
   resource,
   sectionName,
 } from "./words.ts";
@@ -25,7 +27,7 @@ import {
 export const gatewayClassSchema: Schema = resource(
   object(
     {
-      controllerName: text("Who implements the class: DOMAIN/PATH.", { maxLength: 253 }),
+      controllerName,
       parametersRef: object(
         { group: groupName, kind: kindName, name: objectName, namespace: namespaceName },
         { required: ["group", "kind", "name"] },
@@ -50,21 +52,31 @@ const listenerFields: Readonly<Record<string, Schema>> = {
   name: sectionName,
   hostname,
   port,
-  protocol: choice("What it speaks.", ["HTTP", "HTTPS"], {
-    notYetValues: { TLS: "TLS passthrough", TCP: "TCP proxying", UDP: "UDP proxying" },
+  protocol: choice("What it speaks.", ["HTTP", "HTTPS", "TLS", "TCP"], {
+    notYetValues: { UDP: "UDP proxying" },
   }),
-  tls: object({
-    mode: choice("Who ends TLS.", ["Terminate"], {
-      default: "Terminate",
-      notYetValues: { Passthrough: "TLS passthrough" },
-    }),
-    certificateRefs: list(certificateReference, { maxItems: 64 }),
-    options: map({ type: "string" }, { notYet: "TLS options" }),
-    frontendValidation: notYet("client certificates"),
-  }),
+  tls: object(
+    {
+      mode: choice("Who ends TLS.", ["Terminate", "Passthrough"], { default: "Terminate" }),
+      certificateRefs: list(certificateReference, { maxItems: 64 }),
+      options: map({ type: "string" }, { notYet: "TLS options" }),
+      frontendValidation: notYet("client certificates"),
+    },
+    {
+      checks: [
+        {
+          message: "TLS that is passed on needs no certificate here",
+          field: "certificateRefs",
+          holds: ({ mode, certificateRefs }) =>
+            mode !== "Passthrough" || certificateRefs === undefined,
+          cel: "!has(self.mode) || self.mode != 'Passthrough' || !has(self.certificateRefs)",
+        },
+      ],
+    },
+  ),
   allowedRoutes: object({
     namespaces: object({
-      from: choice("Whose routes may attach.", ["All", "Selector", "Same", "None"], {
+      from: choice("Whose routes may attach.", ["All", "Selector", "Same"], {
         default: "Same",
       }),
       selector: labelSelector,
@@ -75,10 +87,26 @@ const listenerFields: Readonly<Record<string, Schema>> = {
   }),
 };
 
-const listeners: Schema = list(object(listenerFields, { required: ["name", "port", "protocol"] }), {
-  minItems: 1,
-  maxItems: 64,
+const listener: Schema = object(listenerFields, {
+  required: ["name", "port", "protocol"],
+  checks: [
+    {
+      message: '"tls" stands with protocol: HTTPS or TLS',
+      field: "tls",
+      holds: ({ protocol, tls }) => tls === undefined || protocol === "HTTPS" || protocol === "TLS",
+      cel: "!has(self.tls) || self.protocol in ['HTTPS', 'TLS']",
+    },
+    {
+      message: '"hostname" stands with a protocol that has host names: HTTP, HTTPS or TLS',
+      field: "hostname",
+      holds: ({ protocol, hostname: name }) =>
+        name === undefined || (protocol !== "TCP" && protocol !== "UDP"),
+      cel: "!has(self.hostname) || !(self.protocol in ['TCP', 'UDP'])",
+    },
+  ],
 });
+
+const listeners: Schema = list(listener, { minItems: 1, maxItems: 64 });
 
 /** Gateway API Gateway. */
 export const gatewaySchema: Schema = resource(
@@ -94,8 +122,16 @@ export const gatewaySchema: Schema = resource(
         { maxItems: 16, notYet: "a choice of addresses" },
       ),
       infrastructure: object({
-        labels: map({ type: "string", maxLength: 63 }, { maxProperties: 8 }),
-        annotations: map({ type: "string", maxLength: 4096 }, { maxProperties: 8 }),
+        labels: map(
+          {
+            type: "string",
+            maxLength: 63,
+            pattern: "^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$",
+            form: "a label's value",
+          },
+          { maxProperties: 8 },
+        ),
+        annotations: map({ type: "string", maxLength: 4096 }, { maxProperties: 16 }),
         parametersRef: localReference("Where its parameters are."),
       }),
       allowedListeners: object({
@@ -128,6 +164,31 @@ export const listenerSetSchema: Schema = resource(
   ),
 );
 
+/** Gateway API `SubjectAltName`. */
+const subjectAltName: Schema = object(
+  {
+    type: choice("What the name is.", ["Hostname", "URI"]),
+    hostname,
+    uri: text("A URI.", {
+      maxLength: 253,
+      pattern: "^(([^:/?#]+):)(//([^/?#]*))([^?#]*)(\\?([^#]*))?(#(.*))?",
+      form: 'a URI with a scheme, such as "spiffe://example.com/a"',
+    }),
+  },
+  {
+    required: ["type"],
+    checks: (["hostname", "uri"] as const).map((field) => {
+      const type = field === "uri" ? "URI" : "Hostname";
+      return {
+        message: `"${field}" stands with type: ${type}, and only with it`,
+        field,
+        holds: (name) => (name.type === type) === Object.hasOwn(name, field),
+        cel: `(self.type == '${type}') == has(self.${field})`,
+      };
+    }),
+  },
+);
+
 /** Gateway API BackendTLSPolicy. */
 export const backendTlsPolicySchema: Schema = resource(
   object(
@@ -143,15 +204,8 @@ export const backendTlsPolicySchema: Schema = resource(
         {
           caCertificateRefs: list(localReference("A CA bundle."), { maxItems: 8 }),
           wellKnownCACertificates: choice("Whom to trust.", ["System"]),
-          hostname: text("The name that the server must have.", { maxLength: 253 }),
-          subjectAltNames: list(
-            object({
-              type: choice("What the name is.", ["Hostname", "URI"]),
-              hostname,
-              uri: text("A URI.", { maxLength: 253 }),
-            }),
-            { maxItems: 5 },
-          ),
+          hostname: preciseHostname,
+          subjectAltNames: list(subjectAltName, { maxItems: 5 }),
         },
         { required: ["hostname"], exactlyOneOf: ["caCertificateRefs", "wellKnownCACertificates"] },
       ),

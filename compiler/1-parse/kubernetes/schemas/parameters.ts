@@ -50,7 +50,8 @@ export const parametersSchema: Schema = resource(
             {
               message: '"min" is at most "max"',
               field: "min",
-              holds: ({ min, max }) => Number(min ?? 0) <= Number(max ?? 0),
+              holds: ({ min, max }) =>
+                typeof min !== "number" || typeof max !== "number" || min <= max,
               cel: "self.min <= self.max",
             },
           ],

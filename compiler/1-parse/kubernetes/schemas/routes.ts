@@ -1,13 +1,6 @@
-import {
-  choice,
-  integer,
-  list,
-  notYet,
-  object,
-  type Schema,
-  shortText,
-  text,
-} from "../../../schema.ts";
+import { choice, integer, list, notYet, object, type Schema, text } from "../../../schema.ts";
+import { parseDuration } from "../../duration.ts";
+import { scalarText } from "../../scalar-text.ts";
 import { corsFields, headerFilter } from "./http.ts";
 import {
   backendReference,
@@ -20,6 +13,7 @@ import {
   namespaceName,
   objectName,
   port,
+  preciseHostname,
   resource,
   sectionName,
   span,
@@ -53,13 +47,27 @@ const valueMatch = (name: Schema, maxLength: number): Schema =>
     },
   );
 
+/** What of a path is replaced, and the field that says by what. */
+const REPLACEMENTS: Readonly<Record<string, string>> = {
+  ReplaceFullPath: "replaceFullPath",
+  ReplacePrefixMatch: "replacePrefixMatch",
+};
+
 const replacePath: Schema = object(
   {
     type: choice("What is replaced.", ["ReplaceFullPath", "ReplacePrefixMatch"]),
     replaceFullPath: { type: "string", maxLength: 1024 },
     replacePrefixMatch: { type: "string", maxLength: 1024 },
   },
-  { required: ["type"] },
+  {
+    required: ["type"],
+    checks: Object.entries(REPLACEMENTS).map(([type, field]) => ({
+      message: `"${field}" stands with type: ${type}, and only with it`,
+      field,
+      holds: (path) => (path.type === type) === Object.hasOwn(path, field),
+      cel: `(self.type == '${type}') == has(self.${field})`,
+    })),
+  },
 );
 
 /** What a filter's `type` says, and the field that holds its settings. */
@@ -88,19 +96,32 @@ function filters(built: ReadonlySet<string>): Schema {
             numerator: integer("The numerator.", 0, Number.MAX_SAFE_INTEGER),
             denominator: integer("The denominator.", 1, Number.MAX_SAFE_INTEGER, { default: 100 }),
           },
-          { required: ["numerator"] },
+          {
+            required: ["numerator"],
+            checks: [
+              {
+                message: "the numerator is at most the denominator",
+                field: "numerator",
+                holds: ({ numerator, denominator = 100 }) =>
+                  typeof numerator !== "number" ||
+                  typeof denominator !== "number" ||
+                  numerator <= denominator,
+                cel: "self.numerator <= (has(self.denominator) ? self.denominator : 100)",
+              },
+            ],
+          },
         ),
       },
       { required: ["backendRef"], atMostOneOf: ["percent", "fraction"] },
     ),
     requestRedirect: object({
       scheme: choice("The scheme.", ["http", "https"]),
-      hostname: { ...hostname, pattern: "^[^*]" },
+      hostname: preciseHostname,
       path: replacePath,
       port,
       statusCode: { type: "integer", enum: [301, 302, 303, 307, 308], default: 302 },
     }),
-    urlRewrite: object({ hostname: { ...hostname, pattern: "^[^*]" }, path: replacePath }),
+    urlRewrite: object({ hostname: preciseHostname, path: replacePath }),
     cors: object(corsFields),
     externalAuth: { type: "object" },
     extensionRef: localReference("A filter of another kind."),
@@ -167,10 +188,22 @@ export function httpRouteSchema(built: BuiltRuleFields): Schema {
     timeouts: later(
       "timeouts",
       "timeouts",
-      object({
-        request: span("From the request's arrival to the end of its answer."),
-        backendRequest: span("For one attempt at the backend."),
-      }),
+      object(
+        {
+          request: span("From the request's arrival to the end of its answer."),
+          backendRequest: span("For one attempt at the backend."),
+        },
+        {
+          checks: [
+            {
+              message: "one attempt takes at most as long as the request",
+              field: "backendRequest",
+              holds: ({ request, backendRequest }) => isWithin(backendRequest, request),
+              cel: "!(has(self.request) && has(self.backendRequest) && duration(self.request) != duration('0s') && duration(self.backendRequest) > duration(self.request))",
+            },
+          ],
+        },
+      ),
     ),
     retry: later(
       "retry",
@@ -184,13 +217,48 @@ export function httpRouteSchema(built: BuiltRuleFields): Schema {
     sessionPersistence: later("sessionPersistence", "session persistence", { type: "object" }),
   });
   return resource(
-    object({
-      parentRefs,
-      useDefaultGateways: notYet("default gateways"),
-      hostnames,
-      rules: list(rule, { minItems: 1, maxItems: 16 }),
-    }),
+    object(
+      {
+        parentRefs,
+        useDefaultGateways: notYet("default gateways"),
+        hostnames,
+        rules: list(rule, { minItems: 1, maxItems: 16 }),
+      },
+      {
+        checks: [
+          {
+            message: "a rule's name is unique in its route",
+            field: "rules",
+            holds: ({ rules }) => hasUniqueNames(rules),
+            cel: "!has(self.rules) || self.rules.all(r, !has(r.name) || self.rules.exists_one(s, has(s.name) && s.name == r.name))",
+          },
+        ],
+      },
+    ),
   );
+}
+
+/** Gateway API: policies and explanations name rules. */
+function hasUniqueNames(rules: unknown): boolean {
+  if (!Array.isArray(rules)) return true;
+  const names = rules.flatMap((rule: { readonly name?: unknown } | null) => rule?.name ?? []);
+  return new Set(names).size === names.length;
+}
+
+/** Gateway API: zero is no limit. What is no duration is another mistake. */
+function isWithin(short: unknown, long: unknown): boolean {
+  const [attempt, request] = [parseDuration(scalarText(short)), parseDuration(scalarText(long))];
+  return attempt === undefined || request === undefined || request === 0 || attempt <= request;
+}
+
+/** The characters of a path (RFC 3986, 3.3), and what a normalised path does not have. */
+const PATH = "^(?:[-A-Za-z0-9/._~!$&'()*+,;=:@]|[%][0-9a-fA-F]{2})*$";
+const ODD_PATH = "//|/\\.\\.?(/|$)|%2[fF]";
+
+const [path, oddPath] = [new RegExp(PATH), new RegExp(ODD_PATH)];
+
+function isPlainPath(value: string): boolean {
+  return path.test(value) && !oddPath.test(value);
 }
 
 const httpMatch: Schema = object({
@@ -207,8 +275,18 @@ const httpMatch: Schema = object({
           message: "an exact path or a prefix starts with a slash",
           field: "value",
           holds: ({ type, value }) =>
-            type === "RegularExpression" || value === undefined || String(value).startsWith("/"),
+            type === "RegularExpression" ||
+            value === undefined ||
+            scalarText(value).startsWith("/"),
           cel: "(has(self.type) && self.type == 'RegularExpression') || !has(self.value) || self.value.startsWith('/')",
+        },
+        {
+          message:
+            'an exact path or a prefix has no "//", "/./", "/../", "%2f", "?" or "#": no request would match it',
+          field: "value",
+          holds: ({ type, value }) =>
+            type === "RegularExpression" || value === undefined || isPlainPath(scalarText(value)),
+          cel: `(has(self.type) && self.type == 'RegularExpression') || !has(self.value) || (self.value.matches(r"""${PATH}""") && !self.value.matches(r"""${ODD_PATH}"""))`,
         },
       ],
     },
@@ -217,7 +295,9 @@ const httpMatch: Schema = object({
     ...["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"],
   ]),
   headers: list(valueMatch(headerName, 4096), { maxItems: 16 }),
-  queryParams: list(valueMatch(shortText("The parameter's name."), 1024), { maxItems: 16 }),
+  queryParams: list(valueMatch({ ...headerName, description: "The parameter's name." }, 1024), {
+    maxItems: 16,
+  }),
 });
 
 const looseBackends: Schema = list(
@@ -264,6 +344,17 @@ export const grpcRouteSchema: Schema = resource(
   }),
 );
 
+const streamBackends: Schema = list(
+  object(
+    {
+      ...backendReferenceFields,
+      weight: integer("Its share.", 0, 1_000_000, { default: 1 }),
+    },
+    { required: ["name"] },
+  ),
+  { minItems: 1, maxItems: 16 },
+);
+
 /** Gateway API TCPRoute. */
 export const tcpRouteSchema: Schema = streamRouteSchema({});
 
@@ -278,7 +369,7 @@ function streamRouteSchema(fields: Readonly<Record<string, Schema>>): Schema {
         useDefaultGateways: notYet("default gateways"),
         ...fields,
         rules: list(
-          object({ name: sectionName, backendRefs: looseBackends }, { required: ["backendRefs"] }),
+          object({ name: sectionName, backendRefs: streamBackends }, { required: ["backendRefs"] }),
           { minItems: 1, maxItems: 16 },
         ),
       },

@@ -31,10 +31,27 @@ export const port: Schema = integer("The port.", 1, 65535);
 /** Gateway API `ObjectName`. */
 export const objectName: Schema = text("The name.", { maxLength: 253 });
 
+/** RFC 1123 subdomain. */
+const DNS_NAME = "[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*";
+
 /** Gateway API `SectionName`. */
 export const sectionName: Schema = text("The part's name.", {
   maxLength: 253,
-  pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
+  pattern: `^${DNS_NAME}$`,
+});
+
+/** Gateway API `PreciseHostname`: no wildcard. */
+export const preciseHostname: Schema = text("A host name.", {
+  maxLength: 253,
+  pattern: `^${DNS_NAME}$`,
+  form: "a lower-case host name, without wildcard",
+});
+
+/** Gateway API `GatewayController`: DOMAIN/PATH. */
+export const controllerName: Schema = text("Who implements the class: DOMAIN/PATH.", {
+  maxLength: 253,
+  pattern: `^${DNS_NAME}\\/[A-Za-z0-9\\/\\-._~%!$&'()*+,;=:]+$`,
+  form: 'DOMAIN/PATH, such as "gwc.dev/gateway"',
 });
 
 /** Gateway API `Namespace`. */
@@ -47,6 +64,8 @@ export const namespaceName: Schema = text("The namespace.", {
 export const groupName: Schema = {
   type: "string",
   maxLength: 253,
+  pattern: `^$|^${DNS_NAME}$`,
+  form: 'an API group, such as "gateway.networking.k8s.io", or empty for the core group',
   description: "The API group; empty for the core group.",
 };
 

@@ -1,0 +1,94 @@
+import { expect, test } from "vitest";
+import { startCompiled } from "../connections/compiled.ts";
+import { FrameClient, frameType, headerBlock } from "../connections/frames.ts";
+import { eventually, pause, startUpstream } from "../http/harness.ts";
+
+const get = [
+  [":method", "GET"],
+  [":scheme", "http"],
+  [":path", "/"],
+  [":authority", "a"],
+] as const;
+const post = [[":method", "POST"], ...get.slice(1)] as const;
+
+const frames = { priority: 2, windowUpdate: 8, unknown: 0x77 } as const;
+
+async function startTarget() {
+  const host = await startUpstream((request, response) => {
+    request.on("error", () => {});
+    request.resume();
+    request.on("end", () => response.end("ok"));
+  });
+  return startCompiled({ listeners: [{ routes: [{ backends: [{ host }] }] }] });
+}
+
+/** A field of 4,000 bytes that goes into the dynamic table, and then its index again and again (RFC 7541 6.2.1, 6.1). */
+function expandingBlock(): Buffer {
+  const literal = headerBlock([["x-bomb", "b".repeat(3_900)]]);
+  literal[0] = 0x40;
+  return Buffer.concat([headerBlock(get), literal, Buffer.alloc(15_000, 0xbe)]);
+}
+
+const floods: readonly (readonly [
+  name: string,
+  send: (client: FrameClient, round: number) => void,
+])[] = [
+  [
+    "empty pieces of a body",
+    (client, round) => {
+      if (round === 0) client.request(1, post, 4);
+      client.send(frameType.data, 0, 1);
+    },
+  ],
+  [
+    "bodies of padding",
+    (client, round) => {
+      if (round === 0) client.request(1, post, 4);
+      client.send(frameType.data, 8, 1, Buffer.concat([Buffer.from([200]), Buffer.alloc(200)]));
+    },
+  ],
+  [
+    "priorities",
+    (client, round) => client.send(frames.priority, 0, 2 * round + 1, Buffer.from([0, 0, 0, 0, 9])),
+  ],
+  [
+    "windows that grow by nothing",
+    (client) => client.send(frames.windowUpdate, 0, 0, Buffer.alloc(4)),
+  ],
+  ["frames that nobody knows", (client) => client.send(frames.unknown, 0, 0, Buffer.alloc(1000))],
+  [
+    "heads that unpack to 60 MB",
+    (client, round) => client.send(frameType.headers, 5, 2 * round + 1, expandingBlock()),
+  ],
+  [
+    "requests whose answers it does not read",
+    (client, round) => {
+      client.socket.pause();
+      client.request(2 * round + 1, get);
+    },
+  ],
+];
+
+test.each(floods)(
+  "a flood of %s costs little, and others are served",
+  async (_name, send) => {
+    const gateway = await startTarget();
+    const url = `http://127.0.0.1:${gateway.port}/`;
+    expect((await fetch(url)).status).toBe(200);
+    const before = gateway.memory();
+    const client = new FrameClient(gateway.port);
+    const isEnded = () => client.isClosed || client.last(frameType.goaway, 0) !== undefined;
+    for (let round = 0; round < 20_000 && !isEnded(); round++) {
+      // A connection that is no longer read is a flood that has ended, too.
+      if (client.socket.writableLength > 4_000_000) break;
+      send(client, round);
+      if (round % 500 === 0) await pause(1);
+    }
+    expect((await fetch(url)).status).toBe(200);
+    expect(gateway.memory() - before).toBeLessThan(150);
+    client.socket.destroy();
+    await eventually(() => client.isClosed || null, "the end of the connection");
+    expect((await fetch(url)).status).toBe(200);
+  },
+  60_000,
+);

@@ -1,0 +1,52 @@
+import { messageParts } from "./strict-parser.ts";
+
+/** An answer as its bytes say it. */
+export interface ReadAnswer {
+  readonly status: number;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: string;
+  /** False when the connection ended, or went on, before the body did. */
+  readonly isWhole: boolean;
+}
+
+/** How an answer is to be read. */
+export interface AnswerReading {
+  readonly method: string;
+  /** The sender has ended the connection. */
+  readonly isClosed: boolean;
+  /** Forgives what RFC 9112 lets a client forgive. */
+  readonly isTolerant: boolean;
+}
+
+/** Reads the one answer that counts; undefined when there is none. */
+export function readAnswer(bytes: string, reading: AnswerReading): ReadAnswer | undefined {
+  const end = bytes.indexOf("\r\n\r\n");
+  if (end === -1) return undefined;
+  const [line = "", ...lines] = bytes.slice(0, end).split("\r\n");
+  const version = reading.isTolerant ? "1\\.[01]" : "1\\.1";
+  const head = new RegExp(`^HTTP/${version} ([1-5]\\d\\d)(?: [\\t -~\\x80-\\xff]*)?$`).exec(line);
+  const headers = messageParts.fields(lines, reading.isTolerant);
+  if (head === null || typeof headers === "string") return undefined;
+  const status = Number(head[1]);
+  const rest = bytes.slice(end + 4);
+  if (status === 101) return undefined;
+  if (status < 200) return readAnswer(rest, reading);
+  const isBodiless = reading.method === "HEAD" || status === 204 || status === 304;
+  if (isBodiless) return { status, headers, body: "", isWhole: true };
+  return { status, headers, ...bodyOf(rest, headers, reading) };
+}
+
+function bodyOf(
+  rest: string,
+  headers: ReadAnswer["headers"],
+  { isClosed, isTolerant }: AnswerReading,
+): { readonly body: string; readonly isWhole: boolean } {
+  const values = (wanted: string) =>
+    headers.filter(([name]) => name.toLowerCase() === wanted).map(([, value]) => value);
+  const [lengths, codings] = [values("content-length"), values("transfer-encoding")];
+  if (lengths.length + codings.length === 0) return { body: rest, isWhole: isClosed };
+  const body = messageParts.body(rest, lengths, codings, isTolerant);
+  return typeof body === "string"
+    ? { body: rest, isWhole: false }
+    : { body: body.content, isWhole: true };
+}

@@ -1,0 +1,56 @@
+import { expect, it } from "vitest";
+import { startTcpServer, TcpClient } from "../connections/tcp-servers.ts";
+import { freePort } from "./support/configs.ts";
+import { Running, Workspace } from "./support/gwc.ts";
+
+const text = (port: number, protocol: string, routes: string, adminPort: number) => `
+config: {adminAddr: "127.0.0.1:${adminPort}", statsAddr: "127.0.0.1:0", readinessAddr: "127.0.0.1:0"}
+binds:
+  - port: ${port}
+    listeners:
+      - {name: raw, protocol: ${protocol}, ${routes}}
+`;
+const to = (port: number) => `tcpRoutes: [{name: echo, backends: [{host: "127.0.0.1:${port}"}]}]`;
+
+it("gwc run follows edits of TCP routes: connections go on, new ones go the new way", async () => {
+  const echo = (name: string) =>
+    startTcpServer((socket) => {
+      socket.on("data", (chunk) => socket.write(`${name} ${chunk}`));
+      socket.on("end", () => socket.end());
+    });
+  const [one, two] = [await echo("one"), await echo("two")];
+  const [port, admin] = [await freePort(), await freePort()];
+  using workspace = new Workspace({ "gateway.yaml": text(port, "TCP", to(one.port), admin) });
+  await using running = new Running(["run", "-f", workspace.path("gateway.yaml")]);
+  await running.saying(/admin page/);
+  const before = new TcpClient(port);
+  before.send("a");
+  await before.receives("one a");
+  workspace.write("gateway.yaml", text(port, "TCP", to(two.port), admin));
+  await expect
+    .poll(async () => {
+      const client = new TcpClient(port);
+      client.send("b");
+      await client.receives(" b");
+      client.socket.end();
+      return client.received;
+    })
+    .toBe("two b");
+  before.send("c");
+  await before.receives("one c");
+  const page = await (await fetch(`http://127.0.0.1:${admin}/ui/`)).text();
+  expect(page).toContain(`Port ${port}`);
+  expect(page).toContain(`127.0.0.1:${two.port}`);
+  // The same port can speak HTTP next.
+  const http = "routes: [{name: web, policies: {directResponse: {status: 200, body: now}}}]";
+  workspace.write("gateway.yaml", text(port, "HTTP", http, admin));
+  await expect
+    .poll(() =>
+      fetch(`http://127.0.0.1:${port}/`).then(
+        (answer) => answer.text(),
+        () => "",
+      ),
+    )
+    .toBe("now");
+  expect(await running.stop()).toBe(0);
+});
