@@ -26,8 +26,18 @@ export interface Batch {
   stop(): Promise<void>;
 }
 
-/** Compiles tables into one bundle and starts it. */
+/** Compiles tables into one bundle and starts it, once more when somebody else took one of its ports meanwhile. */
 export async function startBatch(tables: readonly Table[], form: Form): Promise<Batch> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await tryBatch(tables, form);
+    } catch (error) {
+      if (attempt === 5 || !String(error).includes("the port is in use")) throw error;
+    }
+  }
+}
+
+async function tryBatch(tables: readonly Table[], form: Form): Promise<Batch> {
   const ports = await freePorts(tables.length);
   const { program, files } = compiled(tables, ports, form);
   if (program === undefined) throw new Error("there is no program");
