@@ -42,8 +42,8 @@ export function tcpRouteModule(
   const { declaration, step } = backendCode(route.backends, trace);
   const body: Hole[] = [
     ...constantsOf(expressions),
-    ...rules.map((rule) => rule.declaration),
-    declaration,
+    ...rules.flatMap((rule) => rule.declaration ?? []),
+    ...(declaration === undefined ? [] : [declaration]),
     code`
       ${trace(route.origin)}
       export function ${name(route.id)}(connection: ${connectionType}): void {
@@ -67,7 +67,8 @@ export function tcpRouteModule(
 
 /** A constant, or a function, and the statement that uses it. */
 interface Part {
-  readonly declaration: Code;
+  /** Undefined: there is nothing to declare. */
+  readonly declaration: Code | undefined;
   readonly step: Hole;
 }
 
@@ -95,7 +96,7 @@ function backendCode(backends: readonly TcpBackendNode[], trace: Trace): Part {
   const pass = (upstream: Code): Code =>
     code`return ${imported("gwc/runtime/tcp/pass", "pass")}(connection, ${upstream});`;
   const [first, ...others] = backends.filter((each) => each.kind !== "host" || each.weight > 0);
-  if (first === undefined) throw new Error("no backend has a weight");
+  if (first === undefined) return NO_BACKEND;
   if (first.kind === "dynamic") {
     return {
       declaration: code`
@@ -140,6 +141,12 @@ function backendCode(backends: readonly TcpBackendNode[], trace: Trace): Part {
     step: pass(code`${imported(WEIGHTED, "pickUpstream")}(upstreams)`),
   };
 }
+
+/** No backend has a weight (Gateway API BackendRef). */
+const NO_BACKEND: Part = {
+  declaration: undefined,
+  step: code`return ${imported(CONNECTION, "refuseConnection")}(connection, "NoHealthyBackend", "no backend has a weight");`,
+};
 
 function open({ address, connection }: Extract<TcpBackendNode, { readonly kind: "host" }>): Code {
   return code`${imported(UPSTREAM, "openTcpUpstream")}(${literal({ address, ...settings(connection) })})`;

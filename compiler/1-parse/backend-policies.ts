@@ -2,7 +2,7 @@ import type { BackendPolicies, BackendTlsConfig } from "../backend-policies.ts";
 import { below, type Origin } from "../diagnostics.ts";
 import { defaultFrontend } from "../frontend.ts";
 import type { Text } from "../ir.ts";
-import { parseDuration } from "./duration.ts";
+import { parseTimer } from "./duration.ts";
 import { type KeepAliveValue, readKeepAlive } from "./frontend.ts";
 import type { ConfigValue } from "./values.ts";
 
@@ -86,5 +86,5 @@ function readTcp(value: TcpValue, origin: Origin): NonNullable<BackendPolicies["
 }
 
 function time(text: string | undefined): number | undefined {
-  return text === undefined ? undefined : parseDuration(text);
+  return text === undefined ? undefined : parseTimer(text);
 }

@@ -3,7 +3,7 @@ import type { AlpnProtocol, TlsVersion } from "../../runtime/http/tls.ts";
 import { below, type Origin } from "../diagnostics.ts";
 import { type CipherSuite, defaultFrontend, type FrontendConfig } from "../frontend.ts";
 import type { FileAccessLog } from "./access-log.ts";
-import { parseDuration } from "./duration.ts";
+import { parseTimer } from "./duration.ts";
 
 /** `frontendPolicies` as the schema has let it through. */
 export interface FrontendValue {
@@ -104,15 +104,21 @@ function readConnections(
     maxConnections: tcp.maxConnections ?? rest.maxConnections,
     ...(duration === undefined ? {} : { maxDuration: time(duration, 0) }),
     http2: {
-      windowSize: http.http2WindowSize ?? rest.http2.windowSize,
-      connectionWindowSize: http.http2ConnectionWindowSize ?? rest.http2.connectionWindowSize,
+      windowSize: Math.min(http.http2WindowSize ?? rest.http2.windowSize, MAX_WINDOW),
+      connectionWindowSize: Math.min(
+        http.http2ConnectionWindowSize ?? rest.http2.connectionWindowSize,
+        MAX_WINDOW,
+      ),
       frameSize: http.http2FrameSize ?? rest.http2.frameSize,
       maxHeaderSize: http.http2MaxHeaderSize ?? rest.http2.maxHeaderSize,
-      ...(interval === undefined ? {} : { keepAliveInterval: time(interval, 0) }),
+      ...(interval === undefined ? {} : { keepAliveInterval: Math.max(time(interval, 0), 100) }),
       keepAliveTimeout: time(http.http2KeepaliveTimeout, rest.http2.keepAliveTimeout),
     },
   };
 }
+
+/** The largest window of HTTP/2 (RFC 9113 6.9.1); the cluster form has no upper bound. */
+const MAX_WINDOW = 2_147_483_647;
 
 function versionOrigin(
   tls: Pick<TlsValue, "minVersion" | "maxVersion">,
@@ -124,7 +130,7 @@ function versionOrigin(
 }
 
 function time(text: string | undefined, otherwise: number): number {
-  return (text === undefined ? undefined : parseDuration(text)) ?? otherwise;
+  return (text === undefined ? undefined : parseTimer(text)) ?? otherwise;
 }
 
 /** The kernel counts these in seconds. */

@@ -211,7 +211,9 @@ function checkShares(resource: RouteResource, { diagnostics }: RouteContext): vo
     diagnostics.report("several-backends", keyOf(only.origin), { kind: only.kind });
   }
   if (!isServed(resource)) {
-    diagnostics.report("no-weight", keyOf(first.origin), {});
+    diagnostics.report("no-weight", keyOf(first.origin), {
+      outcome: "every request is answered 500",
+    });
   }
 }
 

@@ -51,7 +51,9 @@ function checkBackends(
     return;
   }
   if (backends.every(({ weight }) => weight === 0)) {
-    diagnostics.report("no-weight", keyOf(first.origin), {});
+    diagnostics.report("no-weight", keyOf(first.origin), {
+      outcome: "every connection is closed",
+    });
   }
   const dynamic = backends.find(({ kind }) => kind === "dynamic");
   if (dynamic === undefined) return;

@@ -152,9 +152,9 @@ export const referenceMessages = {
       "Requests are shared between plain HTTP backends by weight. An MCP session lives on the servers where it began, and " +
       "a dynamic backend goes where the request says.",
   }),
-  "no-weight": message<Record<never, never>>({
+  "no-weight": message<{ outcome: string }>({
     severity: "warning",
-    text: () => "no backend of this route has a weight above zero: every request is answered 500",
+    text: ({ outcome }) => `no backend of this route has a weight above zero: ${outcome}`,
     hint: () => "give one of them a weight",
     explanation:
       "Weights are shares of the requests. Without any there is nobody to pass them on to (Gateway API).",

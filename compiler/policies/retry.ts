@@ -1,4 +1,4 @@
-import { parseDuration } from "../1-parse/duration.ts";
+import { parseTimer } from "../1-parse/duration.ts";
 import type { ConfigValue } from "../1-parse/values.ts";
 import { below, type Origin } from "../diagnostics.ts";
 import { duration, expression, integer, list, object } from "../schema.ts";
@@ -96,7 +96,7 @@ function readRetry(value: ConfigValue, origin: Origin): PolicyConfigs["retry"] {
   };
   return {
     attempts: given.attempts ?? 1,
-    backoff: Math.round(parseDuration(given.backoff ?? "0s") ?? 0),
+    backoff: Math.round(parseTimer(given.backoff ?? "0s") ?? 0),
     codes: given.codes ?? [],
     precondition: said("precondition"),
     condition: said("condition"),

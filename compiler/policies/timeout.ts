@@ -1,4 +1,4 @@
-import { parseDuration } from "../1-parse/duration.ts";
+import { parseTimer } from "../1-parse/duration.ts";
 import type { ConfigValue } from "../1-parse/values.ts";
 import { duration, object } from "../schema.ts";
 import type { Policy } from "./policy.ts";
@@ -58,7 +58,7 @@ function readTimeouts(value: ConfigValue): Timeouts {
 
 /** Gateway API: zero disables a timeout. */
 function limit(text: string | undefined): number | undefined {
-  const milliseconds = text === undefined ? undefined : parseDuration(text);
+  const milliseconds = text === undefined ? undefined : parseTimer(text);
   return milliseconds === undefined || milliseconds === 0
     ? undefined
     : Math.max(1, Math.round(milliseconds));

@@ -4,6 +4,8 @@ import type { LiveContext } from "./live-context.ts";
 
 /** Milliseconds that streams have to write their last event once the maximum is over. */
 const lastWords = 250;
+/** A timer that is set for longer fires at once: 31 bits of milliseconds, 24 days. */
+const longestTimer = 2_147_483_647;
 
 /**
  * Ends the service: readiness is 503 at once, listeners stay open for the minimum, requests and streams end by
@@ -28,13 +30,14 @@ export async function drain(
 }
 
 function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+  return new Promise((resolve) => setTimeout(resolve, Math.min(milliseconds, longestTimer)));
 }
 
 async function endsWithin(work: Promise<void>, milliseconds: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const timeUp = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), Math.max(0, milliseconds));
+    const time = Math.min(Math.max(0, milliseconds), longestTimer);
+    timer = setTimeout(() => resolve(false), time);
   });
   const ended = await Promise.race([work.then(() => true), timeUp]);
   clearTimeout(timer);

@@ -55,7 +55,7 @@ export class Http2Connections {
       this.#port.broken(error, socket);
       if (error.code?.startsWith("ERR_HTTP2_") === true) this.#port.malformed();
     });
-    session.setTimeout(limits.idleTimeout, () => session.close());
+    endWhenIdle(session, limits);
     endWithAge(session, limits);
     session.setLocalWindowSize(limits.connectionWindowSize);
     session.on("stream", (stream, _headers, flags, rawHeaders) =>
@@ -124,6 +124,34 @@ function sessionOptions(limits: Http2Limits) {
 function endWithAge(session: ServerHttp2Session, { maxDuration }: Http2Limits): void {
   if (maxDuration === undefined) return;
   const timer = setTimeout(() => session.close(), maxDuration);
+  session.once("close", () => clearTimeout(timer));
+}
+
+/** Milliseconds that the client of an idle connection gets to take the GOAWAY in. */
+const lingerTime = 1000;
+
+/**
+ * Ends a connection that had no request for a while, whatever else its client sends: PINGs, or a head that never ends,
+ * which node would wait for.
+ */
+function endWhenIdle(session: ServerHttp2Session, { idleTimeout }: Http2Limits): void {
+  let streams = 0;
+  const destroy = () => {
+    if (streams === 0) session.destroy();
+  };
+  const timer = setTimeout(() => {
+    // The end of the last stream starts the time anew.
+    if (streams > 0) return;
+    session.close();
+    setTimeout(destroy, lingerTime).unref();
+  }, idleTimeout);
+  session.on("stream", (stream) => {
+    streams += 1;
+    stream.once("close", () => {
+      streams -= 1;
+      if (streams === 0 && !session.closed) timer.refresh();
+    });
+  });
   session.once("close", () => clearTimeout(timer));
 }
 

@@ -92,3 +92,23 @@ test.each(floods)(
   },
   60_000,
 );
+
+test("connections that never finish a head, or a frame, are closed when they are idle; others are served", async () => {
+  const host = await startUpstream((_request, response) => response.end("ok"));
+  const file = { frontendPolicies: { http: { http1IdleTimeout: "1s" } } };
+  const gateway = await startCompiled({
+    file,
+    listeners: [{ routes: [{ backends: [{ host }] }] }],
+  });
+  const before = gateway.memory();
+  const clients = Array.from({ length: 150 }, () => new FrameClient(gateway.port));
+  for (const [number, client] of clients.entries()) {
+    // Half a block of fields, a frame that is announced and does not come, and nothing but the preface.
+    if (number % 3 === 0) client.send(frameType.headers, 0, 1, headerBlock(get));
+    if (number % 3 === 1) client.socket.write(Buffer.from([0, 0x10, 0, 1, 5, 0, 0, 0, 1, 0x82]));
+  }
+  expect((await fetch(`http://127.0.0.1:${gateway.port}/`)).status).toBe(200);
+  await eventually(() => clients.every(({ isClosed }) => isClosed) || null, "the end of all");
+  expect(gateway.memory() - before).toBeLessThan(100);
+  expect((await fetch(`http://127.0.0.1:${gateway.port}/`)).status).toBe(200);
+});

@@ -222,6 +222,38 @@ test("a client sees the HTTP/2 settings that are configured, and PINGs that it a
   expect(await answered({})).toBe(200);
 });
 
+test("times beyond node's longest timer are long, not over at once", async () => {
+  const long = "1000h";
+  const upstream = await startUpstream((_request, response) => response.end("ok"));
+  const gateway = await startCompiled({
+    file: {
+      config: { connectionTerminationDeadline: long },
+      frontendPolicies: { http: { maxConnectionDuration: long, http1IdleTimeout: long } },
+    },
+    listeners: [
+      {
+        routes: [
+          {
+            policies: {
+              timeout: { requestTimeout: long, backendRequestTimeout: long },
+              http: { requestTimeout: long },
+              tcp: { connectTimeout: long },
+            },
+            backends: [{ host: upstream }],
+          },
+        ],
+      },
+    ],
+  });
+  const client = new RawClient(gateway.port);
+  client.send(asks);
+  await client.receives(/ok$/);
+  await pause(200);
+  client.send(asks);
+  await client.receives(/ok[\s\S]*ok$/);
+  expect(gateway.output()).not.toContain("TimeoutOverflowWarning");
+});
+
 test("bounds of the limits", () => {
   const of = (frontendPolicies: object) =>
     refusals({

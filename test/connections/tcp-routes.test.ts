@@ -183,6 +183,14 @@ test("several backends share the connections by weight", async () => {
   expect(counts[1]).toBeLessThan(91);
 });
 
+test("where no backend has a weight connections are closed", async () => {
+  const gateway = await startCompiled({
+    listeners: [listener({ backends: [to(1, { weight: 0 }), to(2, { weight: 0 })] })],
+  });
+  await new TcpClient(gateway.port).closes();
+  await gateway.seen(/error="no backend has a weight" reason=NoHealthyBackend/);
+});
+
 test("rules over the source decide who may connect", async () => {
   const server = await startTcpServer((socket) => socket.end("in"));
   const routed = (rule: unknown) =>
@@ -342,7 +350,6 @@ test("what means nothing for a connection is refused when it is built", () => {
     [[listener({ backends: [{ dynamic: {} }] })], ["no-destination"]],
     [[listener(route, route)], ["unreachable-route"]],
     [[listener({})], ["route-without-backend"]],
-    [[listener({ backends: [to(1, { weight: 0 })] })], ["no-weight"]],
     [[listener({ backends: [{ host: "http://a.test:1" }] })], ["bad-format"]],
     [[listener({ backends: [{ host: "a.test" }] })], ["bad-format"]],
     [[{ ...listener(), routes: [] }], ["wrong-routes"]],

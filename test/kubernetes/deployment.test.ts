@@ -158,6 +158,18 @@ it("takes the raw frontend under what policies say, and merges raw configuration
   expect(program.connections).toMatchObject({ maxHeaders: 8, maxConnections: 3 });
 });
 
+it("takes windows and times of policies as far as they can be kept", () => {
+  const policy =
+    "{apiVersion: gwc.dev/v1alpha1, kind: GatewayPolicy, metadata: {name: p}, spec: {targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: gw}], " +
+    "frontend: {http: {http2WindowSize: 1099511627776, http2KeepaliveInterval: 0s, http1IdleTimeout: 99999h}}}}";
+  const documents = [gateway(), parameters("of-class", ""), parameters("own", ""), policy];
+  const { program } = checkManifests(documents.join("\n---\n"));
+  expect(program?.connections).toMatchObject({
+    idleTimeout: 2_147_000_000,
+    http2: { windowSize: 2_147_483_647, keepAliveInterval: 100 },
+  });
+});
+
 it("puts the image together of what the class and the Gateway say of it", () => {
   const image = (ofClass: string, own: string) =>
     build(ofClass, own).read("deployment").spec.template.spec.containers[0];

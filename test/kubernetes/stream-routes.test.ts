@@ -110,7 +110,7 @@ it("TLSRoutes pass TLS on by its server name, and TCPRoutes what comes or what w
     /listener=tls route=default\/exact endpoint=127\.0\.0\.1:\d+ .*tls\.sni=a\.ex/,
   );
   await running.seen(/listener=ended route=default\/raw .*tls\.sni=ended\.test protocol=tcp/);
-});
+}, 90_000);
 
 it("a dynamic backend is the same for requests and connections, where rules cover it", async () => {
   const server = await startTcpServer((socket) => {
@@ -165,7 +165,7 @@ it("a dynamic backend is the same for requests and connections, where rules cove
     () => /route=default\/sni endpoint=localhost:\d+/.test(running.output) || null,
     "the line",
   );
-});
+}, 90_000);
 
 const service =
   "{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {ports: [{port: 443, appProtocol: https}]}}";
@@ -208,13 +208,13 @@ it.each([
   {
     what: "a certificate without TLS",
     parts: [gateway("{name: tcp, port: 1, protocol: TCP, tls: {certificateRefs: [{name: c}]}}")],
-    said: ['tls-unused: the listener "tcp" has a certificate but speaks plain TCP'],
+    said: ['broken-rule: "tls" stands with protocol: HTTPS or TLS'],
   },
   {
     what: "a host name without TLS",
     parts: [gateway("{name: tcp, port: 5432, protocol: TCP, hostname: a.test}")],
     said: [
-      "name-without-tls: a TCP connection names no host, so this would never be compared with anything",
+      'broken-rule: "hostname" stands with a protocol that has host names: HTTP, HTTPS or TLS',
     ],
   },
   {

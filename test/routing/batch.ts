@@ -26,8 +26,18 @@ export interface Batch {
   stop(): Promise<void>;
 }
 
-/** Compiles tables into one bundle and starts it. */
+/** Compiles tables into one bundle and starts it, once more when somebody else took one of its ports meanwhile. */
 export async function startBatch(tables: readonly Table[], form: Form): Promise<Batch> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await tryBatch(tables, form);
+    } catch (error) {
+      if (attempt === 5 || !String(error).includes("the port is in use")) throw error;
+    }
+  }
+}
+
+async function tryBatch(tables: readonly Table[], form: Form): Promise<Batch> {
   const ports = await freePorts(tables.length);
   const { program, files } = compiled(tables, ports, form);
   if (program === undefined) throw new Error("there is no program");
@@ -129,13 +139,13 @@ function listening(child: ChildProcess, count: number): Promise<void> {
 }
 
 /**
- * Ports that are free now, below those that the system gives away by itself: while a bundle is built, a connection of
+ * Ports that are free now, above a gateway's own and below those that the system gives away by itself: while a bundle is built, a connection of
  * some other test would take one of so many.
  */
 async function freePorts(count: number): Promise<readonly number[]> {
   const found = new Set<number>();
   while (found.size < count) {
-    const port = 10_000 + Math.floor(Math.random() * 22_000);
+    const port = 16_000 + Math.floor(Math.random() * 16_000);
     const server = createServer();
     const isFree = await new Promise<boolean>((resolve) => {
       server.on("error", () => resolve(false));

@@ -1,5 +1,5 @@
 import { GATEWAY_GROUP, kindOf } from "../../1-parse/kubernetes/kinds.ts";
-import { below, keyOf, type Origin } from "../../diagnostics.ts";
+import { below, type Origin } from "../../diagnostics.ts";
 import type { CertificateFiles } from "../../ir.ts";
 import type {
   ListenerSpec,
@@ -176,12 +176,7 @@ function certificateOf(
   origin: Origin,
   context: ReferenceContext,
 ): CertificateFiles | undefined {
-  if (protocol === "HTTP" || protocol === "TCP") {
-    const at = keyOf(below(origin, "tls"));
-    if (tls !== undefined)
-      context.diagnostics.report("tls-unused", at, { listener: name, protocol });
-    return undefined;
-  }
+  if (protocol !== "HTTPS" && protocol !== "TLS") return undefined;
   if (tls?.mode === "Passthrough") {
     const at = below(origin, "tls", "mode");
     if (protocol === "TLS") return undefined;

@@ -19,7 +19,8 @@ export interface AnswerReading {
 }
 
 /** Reads the one answer that counts; undefined when there is none. */
-export function readAnswer(bytes: string, reading: AnswerReading): ReadAnswer | undefined {
+export function readAnswer(sent: string, reading: AnswerReading): ReadAnswer | undefined {
+  const bytes = reading.isTolerant ? sent.replace(/^[\r\n]+/, "") : sent;
   const end = bytes.indexOf("\r\n\r\n");
   if (end === -1) return undefined;
   const [line = "", ...lines] = bytes.slice(0, end).split("\r\n");
