@@ -2,7 +2,7 @@ import { keysIn } from "../../1-parse/config-values.ts";
 import type { FrontendValue } from "../../1-parse/frontend.ts";
 import type { ProcessConfig } from "../../1-parse/process.ts";
 import { frontendSchema } from "../../1-parse/schemas/frontend.ts";
-import { processSchema } from "../../1-parse/schemas/standalone.ts";
+import { processSchema } from "../../1-parse/schemas/process.ts";
 import { validator } from "../../1-parse/validate.ts";
 import type { ConfigValue } from "../../1-parse/values.ts";
 import { below, keyOf, type Origin } from "../../diagnostics.ts";
