@@ -18,14 +18,18 @@ export interface AnswerReading {
   readonly isTolerant: boolean;
 }
 
+const strictLine = /^HTTP\/1\.1 ([1-5]\d\d)(?: [\t -~\x80-\xff]*)?$/;
+
+/** The reason goes no further, whatever it is made of. */
+const tolerantLine = /^HTTP\/1\.[01] ([1-5]\d\d)(?: .*)?$/s;
+
 /** Reads the one answer that counts; undefined when there is none. */
 export function readAnswer(sent: string, reading: AnswerReading): ReadAnswer | undefined {
   const bytes = reading.isTolerant ? sent.replace(/^[\r\n]+/, "") : sent;
   const end = bytes.indexOf("\r\n\r\n");
   if (end === -1) return undefined;
   const [line = "", ...lines] = bytes.slice(0, end).split("\r\n");
-  const version = reading.isTolerant ? "1\\.[01]" : "1\\.1";
-  const head = new RegExp(`^HTTP/${version} ([1-5]\\d\\d)(?: [\\t -~\\x80-\\xff]*)?$`).exec(line);
+  const head = (reading.isTolerant ? tolerantLine : strictLine).exec(line);
   const headers = messageParts.fields(lines, reading.isTolerant);
   if (head === null || typeof headers === "string") return undefined;
   const status = Number(head[1]);
