@@ -383,10 +383,12 @@ describe("http", () => {
         },
       }),
     });
+    // Requests that meet no open connection open one each; then they share.
+    await get(gateway, "/plain");
     const answers = await Promise.all(Array.from({ length: 40 }, () => get(gateway, "/plain")));
     expect(answers.map(({ status }) => status)).toEqual(Array(40).fill(200));
     expect(answers[0]?.seen).toMatchObject({ ":method": "GET", ":path": "/plain" });
-    expect(sessions).toBeLessThan(40);
+    expect(sessions).toBe(1);
     expect((await get(gateway, "/secure")).seen).toMatchObject({ ":scheme": "https" });
     const posted = await fetch(`http://127.0.0.1:${gateway.port}/plain`, {
       method: "POST",
