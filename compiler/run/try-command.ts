@@ -25,6 +25,8 @@ function isPlain({ match }: RouteEntry): boolean {
 }
 
 function commandFor({ backends }: RouteNode, { match }: RouteEntry, port: number): string {
+  if (backends.some(({ kind }) => kind === "dynamic"))
+    return `curl -i -x http://127.0.0.1:${port} http://example.com${match.path.value}`;
   const isMcp = backends.some((backend) => backend.kind === "mcp");
   const path =
     isMcp && match.path.kind === "prefix" && match.path.value === "/" ? "/mcp" : match.path.value;

@@ -207,14 +207,14 @@ it.each([
   },
   {
     what: "a certificate without TLS",
-    parts: [gateway("{name: tcp, port: 1, protocol: TCP, tls: {certificateRefs: [{name: c}]}}")],
-    said: ['broken-rule: "tls" stands with protocol: HTTPS or TLS'],
+    parts: [gateway("{name: tcp, port: 1, protocol: TCP, tls: {mode: Passthrough}}")],
+    said: ['tls-unused: the listener "tcp" has a certificate but speaks plain TCP'],
   },
   {
     what: "a host name without TLS",
     parts: [gateway("{name: tcp, port: 5432, protocol: TCP, hostname: a.test}")],
     said: [
-      'broken-rule: "hostname" stands with a protocol that has host names: HTTP, HTTPS or TLS',
+      "name-without-tls: a TCP connection names no host, so this would never be compared with anything",
     ],
   },
   {

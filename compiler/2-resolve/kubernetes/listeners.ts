@@ -176,11 +176,10 @@ function certificateOf(
   origin: Origin,
   context: ReferenceContext,
 ): CertificateFiles | undefined {
-  if (protocol !== "HTTPS" && protocol !== "TLS") return undefined;
   if (tls?.mode === "Passthrough") {
-    const at = below(origin, "tls", "mode");
     if (protocol === "TLS") return undefined;
-    context.diagnostics.report("https-passthrough", at, {});
+    if (protocol === "HTTPS")
+      context.diagnostics.report("https-passthrough", below(origin, "tls", "mode"), {});
     // As far as the listener goes it has a certificate.
     return { cert: "", key: "", isSecret: true };
   }
