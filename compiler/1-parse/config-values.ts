@@ -21,15 +21,20 @@ export function valueAt(value: ConfigValue, path: ConfigPath): unknown {
 /** Every key of every mapping in the values. */
 export function keysIn(values: readonly ConfigValue[]): ReadonlySet<string> {
   const keys = new Set<string>();
-  const waiting: unknown[] = [...values];
+  const waiting: object[] = [];
+  for (const value of values) if (isObject(value)) waiting.push(value);
   for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
-    if (typeof value !== "object" || value === null) continue;
-    if (!Array.isArray(value)) for (const key of Object.keys(value)) keys.add(key);
-    for (const child of Object.values(value)) {
-      if (typeof child === "object" && child !== null) waiting.push(child);
+    const isList = Array.isArray(value);
+    for (const [key, child] of Object.entries(value)) {
+      if (!isList) keys.add(key);
+      if (isObject(child)) waiting.push(child);
     }
   }
   return keys;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
 }
 
 function childOf(value: unknown, step: string | number): unknown {

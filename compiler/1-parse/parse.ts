@@ -48,10 +48,10 @@ export function parse(
     const byFile = Map.groupBy(documents, ({ origin }) => origin.file);
     const inputs = files
       .filter((file) => file.documents.some(isManifest))
-      .map(({ name }) => ({ name, sha256: manifestDigest(byFile.get(name) ?? []) }));
+      .map(({ name }) => inputOf(name, () => manifestDigest(byFile.get(name) ?? [])));
     return result({ resources: [], manifests, files, inputs });
   }
-  const inputs = files.map((file) => ({ name: file.name, sha256: contentDigest(file) }));
+  const inputs = files.map((file) => inputOf(file.name, () => contentDigest(file)));
   const resources = readResources(files, host, diagnostics);
   return result(resources && { resources, manifests: undefined, files, inputs });
 }
@@ -136,6 +136,16 @@ function readFile(file: SourceFile, host: Host, diagnostics: Diagnostics): reado
   const validate = validator(schema, keysIn([read.value]));
   if (!validate(read, origin, diagnostics) || diagnostics.list.length > before) return [];
   return readStandalone(withLateTexts(read), gatewayName([file.path]), origin, diagnostics);
+}
+
+/** The digest is made when somebody reads it: a check needs none, and it costs as much as checking a small file. */
+function inputOf(name: string, digest: () => string): ProgramInput {
+  return {
+    name,
+    get sha256() {
+      return digest();
+    },
+  };
 }
 
 /** A digest of what a file says rather than of its bytes: comments and quoting don't change what is compiled. */
