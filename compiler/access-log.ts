@@ -1,5 +1,5 @@
 import type { Origin } from "./diagnostics.ts";
-import type { LineField } from "./ir.ts";
+import type { LineField } from "./ir/access-log.ts";
 import type { ExpressionConfig } from "./policies/expressions.ts";
 
 /** What one place of the configuration says of the access log; both front ends make this of theirs. */

@@ -1,6 +1,7 @@
 import type { KeepAliveSettings } from "../runtime/http/connection-settings.ts";
 import type { Origin } from "./diagnostics.ts";
-import type { BackendConnection, MountedFile, Text } from "./ir.ts";
+import type { BackendConnection } from "./ir/backends.ts";
+import type { MountedFile, Text } from "./ir/texts.ts";
 
 /** How a backend is reached, as configured: each part from the most specific place that has it. */
 export interface BackendPolicies {

@@ -1,5 +1,5 @@
 import type { Diagnostics, Origin } from "./diagnostics.ts";
-import type { Text } from "./ir.ts";
+import type { Text } from "./ir/texts.ts";
 
 /** The URL of a plain HTTP upstream; undefined when it is none (reported). */
 export function hostUrl(host: Text, origin: Origin, diagnostics: Diagnostics): Text | undefined {

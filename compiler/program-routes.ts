@@ -1,4 +1,5 @@
-import type { ListenerNode, Program, RouteNode, TcpListenerNode, TcpRouteNode } from "./ir.ts";
+import type { TcpListenerNode, TcpRouteNode } from "./ir/tcp.ts";
+import type { ListenerNode, Program, RouteNode } from "./ir.ts";
 
 /** A route of a program, and the listeners that serve it. */
 export interface ServedRoute {

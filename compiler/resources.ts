@@ -4,7 +4,8 @@ import type { AccessLogConfig } from "./access-log.ts";
 import type { BackendPolicies } from "./backend-policies.ts";
 import type { Origin } from "./diagnostics.ts";
 import type { CipherSuite, FrontendConfig } from "./frontend.ts";
-import type { DeploymentNode, PolicyKind, ProcessSettings } from "./ir.ts";
+import type { DeploymentNode } from "./ir/deployment.ts";
+import type { PolicyKind, ProcessSettings } from "./ir.ts";
 import type { LevelsConfig } from "./log-levels.ts";
 import type { PolicyConfigs } from "./policies/policy.ts";
 

@@ -1,10 +1,10 @@
 import type {
   AccessLogNode,
   AddedField,
-  ExpressionCode,
   LineField,
   LogFieldsNode,
-} from "../compiler/ir.ts";
+} from "../compiler/ir/access-log.ts";
+import type { ExpressionCode } from "../compiler/ir/expressions.ts";
 import {
   type Code,
   code,

@@ -1,5 +1,5 @@
 import type { Origin } from "../compiler/diagnostics.ts";
-import type { CompiledExpression } from "../compiler/ir.ts";
+import type { CompiledExpression } from "../compiler/ir/expressions.ts";
 import { type Code, code, comment, type Hole, join, name } from "./code.ts";
 import type { RouteScope } from "./policies/policy.ts";
 import { readsBody } from "./reads.ts";

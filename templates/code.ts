@@ -1,4 +1,4 @@
-import type { LateText } from "../compiler/ir.ts";
+import type { LateText } from "../compiler/ir/texts.ts";
 
 /** Marks what this module made: configuration data can look like code, but never carries a symbol. */
 export const made = Symbol("made by templates/code.ts");

@@ -1,10 +1,5 @@
-import type {
-  CertificateFiles,
-  ListenerNode,
-  Program,
-  TcpBindNode,
-  TlsNode,
-} from "../compiler/ir.ts";
+import type { TcpBindNode } from "../compiler/ir/tcp.ts";
+import type { CertificateFiles, ListenerNode, Program, TlsNode } from "../compiler/ir.ts";
 import { ACCESS_LOG_PATH } from "./access-log.ts";
 import { defaultListener, handlerOf } from "./bind.ts";
 import { type Code, code, imported, literal, name, type Printable } from "./code.ts";

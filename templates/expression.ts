@@ -1,4 +1,4 @@
-import type { ExpressionCode, HoistedConstant, ImportedName } from "../compiler/ir.ts";
+import type { ExpressionCode, HoistedConstant, ImportedName } from "../compiler/ir/expressions.ts";
 import {
   type Code,
   code,

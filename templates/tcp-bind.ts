@@ -1,4 +1,4 @@
-import type { TcpBindNode, TcpListenerNode } from "../compiler/ir.ts";
+import type { TcpBindNode, TcpListenerNode } from "../compiler/ir/tcp.ts";
 import { type Code, code, type Hole, imported, importedType, literal, name } from "./code.ts";
 import type { MainNames } from "./main-names.ts";
 import { conditional, hostConditions } from "./route-chain.ts";

@@ -1,4 +1,5 @@
-import type { PolicyUse, TcpBackendNode, TcpConnection, TcpRouteNode } from "../compiler/ir.ts";
+import type { TcpBackendNode, TcpConnection, TcpRouteNode } from "../compiler/ir/tcp.ts";
+import type { PolicyUse } from "../compiler/ir.ts";
 import { tlsSettings } from "./backends/connection.ts";
 import {
   type Code,

@@ -1,4 +1,4 @@
-import type { CompiledExpression } from "../compiler/ir.ts";
+import type { CompiledExpression } from "../compiler/ir/expressions.ts";
 import { type Code, code, comment, join, name } from "./code.ts";
 import type { Expressions } from "./expression.ts";
 import { parameter, type RouteVariables } from "./variables.ts";

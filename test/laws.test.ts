@@ -95,7 +95,7 @@ describe("who may import whom", () => {
       if (folder === "compiler") return !["runtime", "templates"].includes(folderOf(to));
       if (folder === "templates") {
         return (
-          folderOf(to) !== "runtime" && !["compiler/ir.ts", "compiler/diagnostics.ts"].includes(to)
+          folderOf(to) !== "runtime" && !/^compiler\/(ir(\/[a-z-]+)?|diagnostics)\.ts$/.test(to)
         );
       }
       return folder !== "out" || folderOf(to) !== "runtime";

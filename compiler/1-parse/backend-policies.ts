@@ -1,7 +1,7 @@
 import type { BackendPolicies, BackendTlsConfig } from "../backend-policies.ts";
 import { below, type Origin } from "../diagnostics.ts";
 import { defaultFrontend } from "../frontend.ts";
-import type { Text } from "../ir.ts";
+import type { Text } from "../ir/texts.ts";
 import { parseTimer } from "./duration.ts";
 import { type KeepAliveValue, readKeepAlive } from "./frontend.ts";
 import type { ConfigValue } from "./values.ts";

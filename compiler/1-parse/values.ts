@@ -1,7 +1,7 @@
 import { type Alias, isAlias, isMap, isScalar, isSeq, type Node } from "yaml";
 import type { ConfigPath, Diagnostics, Origin } from "../diagnostics.ts";
 import type { Host } from "../host.ts";
-import type { LateText, LateVariable } from "../ir.ts";
+import type { LateText, LateVariable } from "../ir/texts.ts";
 import { type Schema, schemaAt } from "../schema.ts";
 import type { SourceDocument } from "../source.ts";
 

@@ -1,6 +1,7 @@
 import { type AccessLogConfig, LINE_FIELDS, type NamedField, OTHER_FIELDS } from "../access-log.ts";
 import { type Diagnostics, keyOf, type Origin } from "../diagnostics.ts";
-import type { AccessLogNode, AddedField, CompiledExpression, LogFieldsNode } from "../ir.ts";
+import type { AccessLogNode, AddedField, LogFieldsNode } from "../ir/access-log.ts";
+import type { CompiledExpression } from "../ir/expressions.ts";
 import { nearest } from "../nearest.ts";
 import { type ExpressionConfig, resolveExpression } from "../policies/expressions.ts";
 

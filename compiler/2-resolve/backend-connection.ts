@@ -5,7 +5,8 @@ import {
 } from "../backend-policies.ts";
 import { below, type Diagnostics, type Origin } from "../diagnostics.ts";
 import type { Host } from "../host.ts";
-import type { BackendConnection, BackendTlsNode, Text } from "../ir.ts";
+import type { BackendConnection, BackendTlsNode } from "../ir/backends.ts";
+import type { Text } from "../ir/texts.ts";
 
 /** What resolving connections to backends needs. */
 export interface ConnectionContext {

@@ -3,7 +3,8 @@ import type { ConfigValue } from "../1-parse/values.ts";
 import { type BackendPolicies, mergeBackendPolicies } from "../backend-policies.ts";
 import { below, type Diagnostics, keyOf, type Origin } from "../diagnostics.ts";
 import { checkUrl, hostUrl, withScheme } from "../host-url.ts";
-import type { BackendNode, DynamicBackend, McpBackend, McpTarget, Text } from "../ir.ts";
+import type { BackendNode, DynamicBackend, McpBackend, McpTarget } from "../ir/backends.ts";
+import type { Text } from "../ir/texts.ts";
 import type { BackendConfig } from "../resources.ts";
 import { type ConnectionContext, resolveConnection, secureUrl } from "./backend-connection.ts";
 

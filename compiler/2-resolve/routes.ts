@@ -1,7 +1,8 @@
 import { LEVEL } from "../cel/code.ts";
 import { compilePattern, type PatternCode } from "../cel/pattern.ts";
 import { below, keyOf, type Origin } from "../diagnostics.ts";
-import type { BackendNode, RouteMatch, RouteNode, ValueMatch } from "../ir.ts";
+import type { BackendNode } from "../ir/backends.ts";
+import type { RouteMatch, RouteNode, ValueMatch } from "../ir.ts";
 import type {
   ListenerResource,
   MatchConfig,

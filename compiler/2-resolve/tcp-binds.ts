@@ -1,4 +1,4 @@
-import type { TcpBindNode, TcpListenerNode, TcpMode, TcpRouteNode } from "../ir.ts";
+import type { TcpBindNode, TcpListenerNode, TcpMode, TcpRouteNode } from "../ir/tcp.ts";
 import type { GatewayResource, ListenerResource, TcpRouteResource } from "../resources.ts";
 import { compareHostnames } from "./hostnames.ts";
 import { certificateOf, resolveTls } from "./listener-tls.ts";

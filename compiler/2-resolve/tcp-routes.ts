@@ -1,5 +1,7 @@
 import { below, keyOf } from "../diagnostics.ts";
-import type { PolicyUse, TcpBackendNode, TcpConnection, TcpRouteNode, Text } from "../ir.ts";
+import type { TcpBackendNode, TcpConnection, TcpRouteNode } from "../ir/tcp.ts";
+import type { Text } from "../ir/texts.ts";
+import type { PolicyUse } from "../ir.ts";
 import { policyOf } from "../policies/index.ts";
 import type { BackendConfig, ListenerResource, TcpRouteResource } from "../resources.ts";
 import { resolveConnection } from "./backend-connection.ts";

@@ -1,4 +1,4 @@
-import type { HoistedConstant, ImportedName } from "../ir.ts";
+import type { HoistedConstant, ImportedName } from "../ir/expressions.ts";
 
 /** How strongly the outermost operator of a piece of TypeScript binds; higher binds stronger. */
 export type Level = number;

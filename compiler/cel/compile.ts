@@ -1,4 +1,4 @@
-import type { CompiledExpression, ExpressionCode, HoistedConstant } from "../ir.ts";
+import type { CompiledExpression, ExpressionCode, HoistedConstant } from "../ir/expressions.ts";
 import { messages } from "../messages.ts";
 import type { Node } from "./ast.ts";
 import type { Checked } from "./check.ts";

@@ -1,4 +1,4 @@
-import type { CompiledExpression } from "../ir.ts";
+import type { CompiledExpression } from "../ir/expressions.ts";
 import { type CelPhase, type CelProblem, compileExpression } from "./compile.ts";
 import { variablesFrom } from "./evaluate-data.ts";
 import { toJsonValue, writeValue } from "./evaluate-text.ts";

@@ -1,5 +1,5 @@
 import { RE2JS, RE2JSSyntaxException } from "re2js";
-import type { ExpressionCode, HoistedConstant } from "../ir.ts";
+import type { ExpressionCode, HoistedConstant } from "../ir/expressions.ts";
 import type { Span } from "./ast.ts";
 import {
   atLevel,

@@ -21,7 +21,7 @@ import * as strings from "../../runtime/cel/strings.ts";
 import * as time from "../../runtime/cel/time.ts";
 import * as types from "../../runtime/cel/types.ts";
 import * as values from "../../runtime/cel/values.ts";
-import type { ExpressionCode, ImportedName } from "../ir.ts";
+import type { ExpressionCode, ImportedName } from "../ir/expressions.ts";
 
 /** The runtime's own modules: what emitted code does at build is what it does at run time. */
 const MODULES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {

@@ -1,13 +1,7 @@
 import { RE2JS } from "re2js";
 import type { Checked } from "../compile.ts";
-import type {
-  BindNode,
-  ListenerNode,
-  RouteMatch,
-  RouteNode,
-  TcpBindNode,
-  ValueMatch,
-} from "../ir.ts";
+import type { TcpBindNode } from "../ir/tcp.ts";
+import type { BindNode, ListenerNode, RouteMatch, RouteNode, ValueMatch } from "../ir.ts";
 
 /** The route that a request reaches, or why it reaches none. */
 export type ReachedRoute =

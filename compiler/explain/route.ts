@@ -13,7 +13,8 @@ import type { EffectiveField, FieldValue } from "../2-resolve/kubernetes/merge.t
 import { type SharedTraffic, trafficOf } from "../2-resolve/kubernetes/traffic.ts";
 import type { Checked } from "../compile.ts";
 import type { Origin } from "../diagnostics.ts";
-import type { ListenerNode, PolicyUse, RouteNode, TcpListenerNode, TcpRouteNode } from "../ir.ts";
+import type { TcpListenerNode, TcpRouteNode } from "../ir/tcp.ts";
+import type { ListenerNode, PolicyUse, RouteNode } from "../ir.ts";
 import type { Manifest, ManifestOf } from "../manifests.ts";
 import { policies } from "../policies/index.ts";
 import { allRoutes } from "../program-routes.ts";

@@ -1,6 +1,6 @@
 import type { ConfigValue } from "../1-parse/values.ts";
 import { below, type Origin } from "../diagnostics.ts";
-import type { Text } from "../ir.ts";
+import type { Text } from "../ir/texts.ts";
 import { list, notYet, object, type Schema, text } from "../schema.ts";
 import {
   type CredentialPlaceConfig,

@@ -1,5 +1,5 @@
 import { below, keyOf, type Origin } from "../diagnostics.ts";
-import type { CompiledExpression } from "../ir.ts";
+import type { CompiledExpression } from "../ir/expressions.ts";
 import { expression, list, object, type Schema } from "../schema.ts";
 import { type ExpressionConfig, resolveExpression } from "./expressions.ts";
 import type { ResolveContext } from "./policy.ts";

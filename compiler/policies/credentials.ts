@@ -1,5 +1,5 @@
 import { below, type Origin } from "../diagnostics.ts";
-import type { CompiledExpression } from "../ir.ts";
+import type { CompiledExpression } from "../ir/expressions.ts";
 import { expression, object, type Schema, shortText } from "../schema.ts";
 import { type ExpressionConfig, resolveExpression } from "./expressions.ts";
 import { headerNameSchema } from "./header-fields.ts";

@@ -1,6 +1,7 @@
 import type { ConfigValue } from "../1-parse/values.ts";
 import { below, type Origin } from "../diagnostics.ts";
-import type { CompiledExpression, Text } from "../ir.ts";
+import type { CompiledExpression } from "../ir/expressions.ts";
+import type { Text } from "../ir/texts.ts";
 import { expression, integer, object, type Schema } from "../schema.ts";
 import {
   type CaseConfig,

@@ -1,6 +1,6 @@
 import { type CelPhase, type CelSlot, compileExpression } from "../cel/compile.ts";
 import type { Diagnostics, Origin } from "../diagnostics.ts";
-import type { CompiledExpression } from "../ir.ts";
+import type { CompiledExpression } from "../ir/expressions.ts";
 
 /** An expression as configured, and where. */
 export interface ExpressionConfig {

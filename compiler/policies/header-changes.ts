@@ -1,6 +1,6 @@
 import type { ConfigValue } from "../1-parse/values.ts";
 import { below, type Origin } from "../diagnostics.ts";
-import type { Text } from "../ir.ts";
+import type { Text } from "../ir/texts.ts";
 import { list, object, type Schema } from "../schema.ts";
 import {
   checkHeader,

@@ -1,5 +1,5 @@
 import { below, type Origin } from "../diagnostics.ts";
-import type { Text } from "../ir.ts";
+import type { Text } from "../ir/texts.ts";
 import { type Schema, text } from "../schema.ts";
 import type { ResolveContext } from "./policy.ts";
 

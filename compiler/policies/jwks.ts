@@ -2,7 +2,7 @@ import { parseDuration } from "../1-parse/duration.ts";
 import type { ConfigValue } from "../1-parse/values.ts";
 import type { BackendPolicies } from "../backend-policies.ts";
 import { below, type Origin } from "../diagnostics.ts";
-import type { Text } from "../ir.ts";
+import type { Text } from "../ir/texts.ts";
 import { duration, type Schema, text } from "../schema.ts";
 import type { ClusterContext, ResolveContext } from "./policy.ts";
 

@@ -1,7 +1,8 @@
 import type { ConfigValue } from "../1-parse/values.ts";
 import { resolveConnection } from "../2-resolve/backend-connection.ts";
 import { below, type Origin } from "../diagnostics.ts";
-import type { BackendConnection, Text } from "../ir.ts";
+import type { BackendConnection } from "../ir/backends.ts";
+import type { Text } from "../ir/texts.ts";
 import { choice, list, object, type Schema, shortText } from "../schema.ts";
 import {
   type CredentialPlaceConfig,

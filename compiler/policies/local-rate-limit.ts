@@ -1,7 +1,7 @@
 import { parseDuration } from "../1-parse/duration.ts";
 import type { ConfigValue } from "../1-parse/values.ts";
 import { below, type Origin } from "../diagnostics.ts";
-import type { CompiledExpression } from "../ir.ts";
+import type { CompiledExpression } from "../ir/expressions.ts";
 import { choice, duration, expression, integer, list, notYet, object } from "../schema.ts";
 import { type ExpressionConfig, resolveExpression } from "./expressions.ts";
 import type { Policy } from "./policy.ts";

@@ -1,7 +1,7 @@
 import type { ConfigValue } from "../1-parse/values.ts";
 import type { CelPhase } from "../cel/compile.ts";
 import { below, keyOf, type Origin } from "../diagnostics.ts";
-import type { CompiledExpression } from "../ir.ts";
+import type { CompiledExpression } from "../ir/expressions.ts";
 import { expression, list, object, type Schema, shortText } from "../schema.ts";
 import { type ExpressionConfig, resolveExpression } from "./expressions.ts";
 import { checkHeaderName } from "./header-fields.ts";

@@ -3,7 +3,8 @@ import { resolveConnection, secureUrl } from "../2-resolve/backend-connection.ts
 import type { BackendPolicies } from "../backend-policies.ts";
 import { below, type Origin } from "../diagnostics.ts";
 import { hostUrl } from "../host-url.ts";
-import type { BackendConnection, Text } from "../ir.ts";
+import type { BackendConnection } from "../ir/backends.ts";
+import type { Text } from "../ir/texts.ts";
 import { findBackend } from "../named-backends.ts";
 import { notYet, object, shortText, text } from "../schema.ts";
 import type { Policy, ResolveContext } from "./policy.ts";

@@ -1,6 +1,7 @@
 import { parseTimer } from "../1-parse/duration.ts";
 import type { ConfigValue } from "../1-parse/values.ts";
 import { below, type Origin } from "../diagnostics.ts";
+import type { CompiledExpression } from "../ir/expressions.ts";
 import { duration, expression, integer, list, object } from "../schema.ts";
 import { type ExpressionConfig, resolveExpression } from "./expressions.ts";
 import type { Policy, PolicyConfigs } from "./policy.ts";

@@ -1,7 +1,8 @@
 import type { ConfigValue } from "../1-parse/values.ts";
 import { type CelPhase, compileExpression } from "../cel/compile.ts";
 import { below, type Origin } from "../diagnostics.ts";
-import type { CompiledExpression, Rule } from "../ir.ts";
+import type { CompiledExpression } from "../ir/expressions.ts";
+import type { Rule } from "../ir.ts";
 import { expression, list, type Schema } from "../schema.ts";
 import type { ResolveContext } from "./policy.ts";
 

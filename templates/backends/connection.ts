@@ -1,4 +1,5 @@
-import type { BackendConnection, BackendTlsNode, MountedFile, Text } from "../../compiler/ir.ts";
+import type { BackendConnection, BackendTlsNode } from "../../compiler/ir/backends.ts";
+import type { MountedFile, Text } from "../../compiler/ir/texts.ts";
 import { type Code, code, imported, literal, type Printable } from "../code.ts";
 
 /** The connections to an upstream. */

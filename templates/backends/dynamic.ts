@@ -1,4 +1,4 @@
-import type { DynamicBackend } from "../../compiler/ir.ts";
+import type { DynamicBackend } from "../../compiler/ir/backends.ts";
 import { type Code, code, imported, literal, type Printable } from "../code.ts";
 import type { Trace } from "../trace.ts";
 import type { BackendCode } from "./backend.ts";

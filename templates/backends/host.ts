@@ -1,4 +1,4 @@
-import type { HostBackend } from "../../compiler/ir.ts";
+import type { HostBackend } from "../../compiler/ir/backends.ts";
 import { type Code, code, imported, literal } from "../code.ts";
 import type { Trace } from "../trace.ts";
 import type { BackendCode } from "./backend.ts";

@@ -1,4 +1,5 @@
-import type { McpBackend, McpTarget, RouteNode } from "../../compiler/ir.ts";
+import type { McpBackend, McpTarget } from "../../compiler/ir/backends.ts";
+import type { RouteNode } from "../../compiler/ir.ts";
 import { type Code, code, imported, importedType, literal } from "../code.ts";
 import type { Trace } from "../trace.ts";
 import type { BackendCode } from "./backend.ts";

@@ -1,4 +1,4 @@
-import type { DeploymentNode } from "../../compiler/ir.ts";
+import type { DeploymentNode } from "../../compiler/ir/deployment.ts";
 
 /** Labels by which a gateway's pods are found. */
 export function selectorLabels({ name }: DeploymentNode): Readonly<Record<string, string>> {

@@ -1,4 +1,4 @@
-import type { Json } from "../../compiler/ir.ts";
+import type { Json } from "../../compiler/ir/deployment.ts";
 
 /** A JSON object. */
 export type JsonObject = { readonly [key: string]: Json | undefined };

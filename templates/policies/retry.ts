@@ -1,4 +1,5 @@
-import type { CompiledExpression, PolicyUse } from "../../compiler/ir.ts";
+import type { CompiledExpression } from "../../compiler/ir/expressions.ts";
+import type { PolicyUse } from "../../compiler/ir.ts";
 import {
   type Code,
   code,

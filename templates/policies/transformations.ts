@@ -1,4 +1,5 @@
-import type { CompiledExpression, PolicySettings } from "../../compiler/ir.ts";
+import type { CompiledExpression } from "../../compiler/ir/expressions.ts";
+import type { PolicySettings } from "../../compiler/ir.ts";
 import { casesCode } from "../cases.ts";
 import {
   type Code,

@@ -11,7 +11,7 @@ import { macroDocs } from "../../compiler/cel/macro-docs.ts";
 import type { Overload } from "../../compiler/cel/signature.ts";
 import { formatType, type Type } from "../../compiler/cel/types.ts";
 import { celPhases, phaseEnvironment } from "../../compiler/cel/variables.ts";
-import type { CompiledExpression } from "../../compiler/ir.ts";
+import type { CompiledExpression } from "../../compiler/ir/expressions.ts";
 import { expressions } from "./expressions.ts";
 
 const root = path.resolve(import.meta.dirname, "../..");

@@ -1,6 +1,6 @@
 import type { BackendTlsConfig } from "../../backend-policies.ts";
 import { below, type Origin } from "../../diagnostics.ts";
-import type { MountedFile } from "../../ir.ts";
+import type { MountedFile } from "../../ir/texts.ts";
 import type { Manifest } from "../../manifests.ts";
 import type { FieldValue } from "./merge.ts";
 import type { PolicyContext } from "./policies.ts";

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { below, type Diagnostics, keyOf } from "../../diagnostics.ts";
-import type { DeploymentNode, Json, OverlaidResource, Overlay, ProcessSettings } from "../../ir.ts";
+import type { DeploymentNode, Json, OverlaidResource, Overlay } from "../../ir/deployment.ts";
+import type { ProcessSettings } from "../../ir.ts";
 import type { ManifestOf } from "../../manifests.ts";
 import type { ListenerResource } from "../../resources.ts";
 import type { ParametersSpec } from "./parameters.ts";

@@ -1,5 +1,5 @@
 import { below, type Diagnostics, keyOf, type Origin } from "../../diagnostics.ts";
-import type { Json, OverlaidResource } from "../../ir.ts";
+import type { Json, OverlaidResource } from "../../ir/deployment.ts";
 import type { ParametersSpec } from "./parameters.ts";
 
 const OVERLAID: readonly OverlaidResource[] = [

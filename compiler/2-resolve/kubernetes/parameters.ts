@@ -6,7 +6,7 @@ import { processSchema } from "../../1-parse/schemas/process.ts";
 import { validator } from "../../1-parse/validate.ts";
 import type { ConfigValue } from "../../1-parse/values.ts";
 import { below, keyOf, type Origin } from "../../diagnostics.ts";
-import type { Json, Overlay } from "../../ir.ts";
+import type { Json, Overlay } from "../../ir/deployment.ts";
 import type { ManifestOf } from "../../manifests.ts";
 import { object } from "../../schema.ts";
 import { checkOverlays } from "./overlays.ts";

@@ -1,5 +1,5 @@
 import type { Origin } from "../../diagnostics.ts";
-import type { MountedFile } from "../../ir.ts";
+import type { MountedFile } from "../../ir/texts.ts";
 import type { KeyedData, Manifest } from "../../manifests.ts";
 import { titleOf } from "./inventory.ts";
 import type { PolicyContext } from "./policies.ts";

@@ -1,12 +1,6 @@
 import type { RouteCount } from "../../../runtime/gateway/running.ts";
-import type {
-  BackendNode,
-  BindNode,
-  ListenerNode,
-  PolicyUse,
-  RouteMatch,
-  RouteNode,
-} from "../../ir.ts";
+import type { BackendNode } from "../../ir/backends.ts";
+import type { BindNode, ListenerNode, PolicyUse, RouteMatch, RouteNode } from "../../ir.ts";
 import { totals } from "../../report/findings.ts";
 import { textReport } from "../../report/text.ts";
 import { type Html, html } from "./html.ts";

@@ -1,5 +1,5 @@
 import type { Origin } from "../../diagnostics.ts";
-import type { Text } from "../../ir.ts";
+import type { Text } from "../../ir/texts.ts";
 import { locate } from "../../source.ts";
 import type { LiveView } from "./view.ts";
 

@@ -1,4 +1,4 @@
-import type { TcpBackendNode, TcpBindNode, TcpListenerNode, TcpRouteNode } from "../../ir.ts";
+import type { TcpBackendNode, TcpBindNode, TcpListenerNode, TcpRouteNode } from "../../ir/tcp.ts";
 import { type Html, html } from "./html.ts";
 import { lateText, lineOf, place } from "./places.ts";
 import type { LiveView } from "./view.ts";

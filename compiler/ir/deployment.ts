@@ -1,0 +1,50 @@
+import type { Origin } from "../diagnostics.ts";
+
+/** How a cluster runs a gateway. */
+export interface DeploymentNode {
+  readonly name: string;
+  readonly namespace: string;
+  readonly className: string;
+  /** Labels and annotations of everything that is generated. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  /** The image of the parameters; undefined: they name none. */
+  readonly image: string | undefined;
+  readonly pullPolicy: string | undefined;
+  /** Environment and compute resources of the container, as Kubernetes has them. */
+  readonly env: readonly Json[];
+  readonly resources: Json | undefined;
+  /** Names of the Secrets that are mounted, sorted. */
+  readonly secrets: readonly string[];
+  /** Names of the ConfigMaps that are mounted, sorted. */
+  readonly configMaps: readonly string[];
+  /** Overlays by what they change, in the order in which they are laid on. */
+  readonly overlays: Readonly<Record<OverlaidResource, readonly Overlay[]>>;
+  readonly origin: Origin;
+}
+
+/** What overlays can change. */
+export type OverlaidResource =
+  | "deployment"
+  | "service"
+  | "serviceAccount"
+  | "podDisruptionBudget"
+  | "horizontalPodAutoscaler";
+
+/** A part of a Kubernetes resource that is merged into the generated one. */
+export interface Overlay {
+  readonly metadata?: {
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly spec?: Json;
+}
+
+/** Any JSON. */
+export type Json =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly Json[]
+  | { readonly [key: string]: Json | undefined };
