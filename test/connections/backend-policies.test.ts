@@ -2,14 +2,15 @@ import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import type { IncomingMessage, RequestListener } from "node:http";
 import { createServer as createHttp2Server, createSecureServer } from "node:http2";
 import { createServer as createSecure } from "node:https";
-import { type AddressInfo, createServer as createTcpServer, type Server } from "node:net";
+import { createServer as createTcpServer } from "node:net";
 import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { eventually, pause, startUpstream } from "../http/harness.ts";
 import {
   type CompiledGateway,
+  listening,
   makeCertificate,
   refusals,
   startCompiled,
@@ -32,15 +33,6 @@ const tell: RequestListener = (request, response) => {
   request.resume();
   response.end(JSON.stringify(sight(request)));
 };
-
-function listening(server: Server): Promise<number> {
-  onTestFinished(() => {
-    server.close();
-  });
-  return new Promise((resolve) =>
-    server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port)),
-  );
-}
 
 /** A folder with authorities, and a server that their certificate is for. */
 async function secureUpstream(options: object = {}) {

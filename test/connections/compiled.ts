@@ -1,5 +1,6 @@
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import type { AddressInfo, Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
@@ -156,4 +157,15 @@ export interface CertificateOptions {
   readonly signer?: string;
   readonly days?: string;
   readonly key?: "ec" | "rsa";
+}
+
+/** The port of loopback that a server listens on from now on; it is closed when the test has finished. */
+export function listening(server: Server): Promise<number> {
+  onTestFinished(() => {
+    server.close();
+  });
+  // A TCP server's address is an object.
+  return new Promise((resolve) =>
+    server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port)),
+  );
 }

@@ -2,15 +2,15 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type RequestListener } from "node:http";
 import { createServer as createHttp2 } from "node:http2";
 import { createServer as createSecure } from "node:https";
-import type { AddressInfo, Server } from "node:net";
 import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { writeFiles } from "../../compiler/3-emit/write.ts";
 import { memoryHost } from "../../compiler/host.ts";
 import {
   type CompiledGateway,
+  listening,
   makeCertificate,
   startBundle,
   temporaryFolder,
@@ -34,15 +34,6 @@ const tell: RequestListener = (request, response) => {
   request.resume();
   response.end(JSON.stringify(sight(request)));
 };
-
-function listening(server: Server): Promise<number> {
-  onTestFinished(() => {
-    server.close();
-  });
-  return new Promise((resolve) =>
-    server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port)),
-  );
-}
 
 const metadata = (name: string) => `metadata: {name: ${name}}`;
 const service = (name: string, port: number, rest = ""): string =>
