@@ -145,15 +145,30 @@ function backendCode(
         allowOrigins: [...early, ...route.policies].flatMap(allowedOrigins),
         hostnames: hostnames.includes("*") ? [] : hostnames,
         maxBufferSize,
-        reachesWellKnown: served.some(({ matches }) => matches.some(reachesWellKnown)),
+        metadataOf: metadataOf(served.flatMap(({ matches }) => matches)),
       });
     }
   }
 }
 
-function reachesWellKnown({ path }: RouteMatch): boolean {
-  return path.kind === "regex" || path.value === "/" || path.value.startsWith("/.well-known/");
+/**
+ * The prefixes of the resources that a route serves, when its matches let requests for their OAuth metadata in; none when
+ * they do not. A regular expression may let anything in.
+ */
+function metadataOf(matches: readonly RouteMatch[]): readonly string[] {
+  const paths = matches.map(({ path: { kind, value } }) =>
+    kind === "regex" ? "" : value.replace(/\/$/, ""),
+  );
+  if (!paths.some((path) => path === "" || WELL_KNOWN.test(path))) return [];
+  const resources = paths
+    .filter((path) => path !== "/.well-known")
+    .map((path) => path.replace(WELL_KNOWN, ""));
+  return resources.length === 0 || resources.includes("") ? [""] : [...new Set(resources)];
 }
+
+/** What stands before the path of a resource in that of its metadata (RFC 9728 3.1, RFC 8414 3.1). */
+const WELL_KNOWN =
+  /^\/\.well-known(?:\/oauth-protected-resource|\/oauth-authorization-server)?(?=\/|$)/;
 
 function allowedOrigins(use: PolicyUse): readonly string[] {
   if (use.kind !== "cors") return [];

@@ -1,5 +1,7 @@
 import type { Exchange } from "../http/exchange.ts";
+import { isUnder } from "../http/path.ts";
 import { refuse } from "../http/refuse.ts";
+import { authorizationServer, pathAfter, protectedResourcePath } from "../oauth/addresses.ts";
 import { isOpen, type McpAccess } from "./access.ts";
 import { rulesFilter } from "./answer-filter.ts";
 import type { McpBackend } from "./backend.ts";
@@ -65,12 +67,19 @@ export function passThrough(
 }
 
 /**
- * Passes a request for OAuth metadata on to the only target of a route, unchanged: true when it was one. For routes
- * without mcpAuthentication, whose target is its own resource server (RFC 9728, RFC 8414).
+ * Passes a request for the OAuth metadata of this route on to its only target, unchanged: true when it was one. For routes
+ * without mcpAuthentication, whose target is its own resource server (RFC 9728 3.1, RFC 8414 3.1). Called after the route's
+ * policies. `paths`: the prefixes of the resources that the route serves, without a slash at their end.
  */
-export function passWellKnown(exchange: Exchange, backend: McpBackend): boolean {
+export function passMetadata(
+  exchange: Exchange,
+  backend: McpBackend,
+  paths: readonly string[],
+): boolean {
   const target = backend.direct;
-  if (target === undefined || !exchange.path.startsWith("/.well-known/")) return false;
+  const resource = metadataResource(exchange.path);
+  if (target === undefined || resource === undefined) return false;
+  if (resource !== "" && !paths.some((path) => isUnder(resource, path))) return false;
   if (exchange.method !== "GET") {
     refuse(exchange, 405, "MCP", "Method not allowed", ["allow", "GET"]);
     return true;
@@ -88,6 +97,17 @@ export function passWellKnown(exchange: Exchange, backend: McpBackend): boolean 
   relay.start((handler) => target.upstream.send(call, handler));
   return true;
 }
+
+/**
+ * The path of the resource whose metadata a path names. Only segments that no server reads as anything else: neither dots
+ * that climb nor escapes, so that what is asked for lies below the two well-known names and nowhere else.
+ */
+function metadataResource(path: string): string | undefined {
+  const resource = protectedResourcePath(path) ?? pathAfter(path, authorizationServer);
+  return resource !== undefined && PLAIN_SEGMENTS.test(resource) ? resource : undefined;
+}
+
+const PLAIN_SEGMENTS = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)*\/?$/;
 
 /** Whether the answer may hold a list: a GET stream may repeat one that was asked for before. */
 function mayList(exchange: Exchange, post: DirectMessage | undefined): boolean {

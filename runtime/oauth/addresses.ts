@@ -12,18 +12,18 @@ export const openidConfiguration = "/.well-known/openid-configuration";
 export function isOAuthPath({ path }: Exchange): boolean {
   return (
     path.startsWith("/.well-known/o") &&
-    (rest(path, protectedResource) ?? authorizationServerPath(path)) !== undefined
+    (pathAfter(path, protectedResource) ?? authorizationServerPath(path)) !== undefined
   );
 }
 
 /** The path of the protected resource that a metadata path is about; undefined for any other path. */
 export function protectedResourcePath(path: string): string | undefined {
-  return rest(path, protectedResource);
+  return pathAfter(path, protectedResource);
 }
 
 /** The path of the issuer that a metadata path is about; undefined for any other path. */
 export function authorizationServerPath(path: string): string | undefined {
-  return rest(path, authorizationServer) ?? rest(path, openidConfiguration);
+  return pathAfter(path, authorizationServer) ?? pathAfter(path, openidConfiguration);
 }
 
 /**
@@ -47,8 +47,8 @@ function suffix(target: string): string {
   return target.startsWith("/?") ? target.slice(1) : target;
 }
 
-/** What follows a well-known name: nothing or a path. */
-function rest(path: string, name: string): string | undefined {
+/** What follows a well-known name in a path, nothing or a path; undefined for any other path. */
+export function pathAfter(path: string, name: string): string | undefined {
   if (!path.startsWith(name)) return undefined;
   const after = path.slice(name.length);
   return after === "" || after.startsWith("/") ? after : undefined;

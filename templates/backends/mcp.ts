@@ -23,8 +23,8 @@ export interface McpScope {
   readonly hostnames: readonly string[];
   /** The most bytes of a client's message. */
   readonly maxBufferSize: number;
-  /** True when the route's matches let a request for `/.well-known/...` in. */
-  readonly reachesWellKnown: boolean;
+  /** The prefixes of what the route serves, when its matches let a request for `/.well-known/...` in. */
+  readonly metadataOf: readonly string[];
 }
 
 /** The most bytes of one message of a server. */
@@ -77,12 +77,10 @@ export function mcpBackend(backend: McpBackend, scope: McpScope): BackendCode {
       code`const pages: ${importedType(origin, "OriginSettings")} = ${literal(pages)};`,
     ],
     first: [code`exchange.refusalFormat = "json-rpc";`],
-    guard: [
-      ...wellKnown(backend, scope),
-      code`if (${imported(origin, "refuseForeignOrigin")}(exchange, pages)) return;`,
-    ],
+    guard: [code`if (${imported(origin, "refuseForeignOrigin")}(exchange, pages)) return;`],
     step: [
       ...token,
+      ...metadata(backend, scope),
       code`return ${imported("gwc/runtime/mcp/serve", "serveMcp")}(exchange, backend, ${access});`,
     ],
     isAsync: true,
@@ -90,13 +88,12 @@ export function mcpBackend(backend: McpBackend, scope: McpScope): BackendCode {
 }
 
 /** A single server behind a route without token check is its own OAuth resource server: it answers for its metadata. */
-function wellKnown({ targets, prefixMode }: McpBackend, scope: McpScope): readonly Code[] {
+function metadata({ targets, prefixMode }: McpBackend, scope: McpScope): readonly Code[] {
   const isDirect =
     targets.length === 1 && targets[0]?.kind === "streamable" && prefixMode !== "always";
-  if (!isDirect || scope.isAuthenticated || !scope.reachesWellKnown) return [];
-  return [
-    code`if (${imported("gwc/runtime/mcp/direct", "passWellKnown")}(exchange, backend)) return;`,
-  ];
+  if (!isDirect || scope.isAuthenticated || scope.metadataOf.length === 0) return [];
+  const pass = imported("gwc/runtime/mcp/direct", "passMetadata");
+  return [code`if (${pass}(exchange, backend, ${literal(scope.metadataOf)})) return;`];
 }
 
 /**
