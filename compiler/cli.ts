@@ -1,11 +1,11 @@
 import { readArguments } from "./commands/arguments.ts";
 import type { CommandResult, Surroundings, Verb } from "./commands/command.ts";
+import { verbs } from "./commands/commands.ts";
 import { overallHelp, verbHelp } from "./commands/help.ts";
-import { verbs } from "./commands/verbs.ts";
+import { bugReport } from "./diagnostics/report/bug.ts";
+import { takesColors } from "./diagnostics/report/colors.ts";
+import { nearest } from "./diagnostics/suggestion.ts";
 import { realHost } from "./host.ts";
-import { nearest } from "./nearest.ts";
-import { bugReport } from "./report/bug.ts";
-import { takesColors } from "./report/colors.ts";
 
 // A reader that has seen enough (`| head`) is no failure.
 for (const stream of [process.stdout, process.stderr])

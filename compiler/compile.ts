@@ -1,11 +1,11 @@
 import { parse } from "./1-parse/parse.ts";
-import type { Cluster } from "./2-resolve/kubernetes/gateways.ts";
-import { resolve } from "./2-resolve/resolve.ts";
-import type { Diagnostic } from "./diagnostics.ts";
+import type { Cluster } from "./2-lower/kubernetes/gateway/gateways.ts";
+import { resolve } from "./3-resolve/resolve.ts";
+import type { Diagnostic } from "./diagnostics/diagnostic.ts";
+import { messageOf } from "./diagnostics/messages/index.ts";
+import type { SourceFile } from "./diagnostics/source.ts";
 import type { FileText, Host } from "./host.ts";
-import type { Program } from "./ir.ts";
-import { messageOf } from "./messages.ts";
-import type { SourceFile } from "./source.ts";
+import type { Program } from "./ir/program.ts";
 
 /** What the front half of the compiler makes of its input. */
 export interface Checked {

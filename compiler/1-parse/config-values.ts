@@ -1,4 +1,4 @@
-import type { ConfigPath } from "../diagnostics.ts";
+import type { ConfigPath } from "../diagnostics/diagnostic.ts";
 import type { ConfigValue } from "./values.ts";
 
 /** A JSON pointer (`/binds/0/port`) as a path: an array's steps are numbers. */

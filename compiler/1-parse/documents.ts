@@ -9,8 +9,8 @@ import {
   visit,
   type YAMLError,
 } from "yaml";
-import type { Diagnostics, Origin } from "../diagnostics.ts";
-import type { SourceDocument, SourceFile } from "../source.ts";
+import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
+import type { SourceDocument, SourceFile } from "../diagnostics/source.ts";
 
 /** Nodes that one document may have after its aliases are expanded. */
 const NODE_LIMIT = 200_000;

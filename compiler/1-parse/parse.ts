@@ -1,19 +1,19 @@
 import { createHash } from "node:crypto";
 import path from "node:path";
 import { isMap } from "yaml";
-import { Diagnostics, type Outcome } from "../diagnostics.ts";
+import { readStandalone } from "../2-lower/standalone/standalone.ts";
+import type { Manifest } from "../config/manifests.ts";
+import type { Resource } from "../config/resources.ts";
+import { Diagnostics, type Outcome } from "../diagnostics/diagnostic.ts";
+import type { SourceDocument, SourceFile } from "../diagnostics/source.ts";
 import type { Host } from "../host.ts";
-import type { ProgramInput } from "../ir.ts";
-import type { Manifest } from "../manifests.ts";
-import type { Resource } from "../resources.ts";
-import type { SourceDocument, SourceFile } from "../source.ts";
+import type { ProgramInput } from "../ir/program.ts";
+import { validator } from "../schema/validate.ts";
 import { keysIn } from "./config-values.ts";
 import { readDocuments } from "./documents.ts";
 import { gatewayName } from "./gateway-name.ts";
 import { type ReadDocument, readManifests, withoutSecrets } from "./kubernetes/manifests.ts";
-import { standaloneSchema } from "./schemas/standalone.ts";
-import { readStandalone } from "./standalone.ts";
-import { validator } from "./validate.ts";
+import { standaloneSchema } from "./standalone/standalone.ts";
 import { canonicalJson, canonicalText, plainValue, readValue, withLateTexts } from "./values.ts";
 
 /** What the input says, before anything is looked up. */

@@ -1,9 +1,9 @@
 import { type Alias, isAlias, isMap, isScalar, isSeq, type Node } from "yaml";
-import type { ConfigPath, Diagnostics, Origin } from "../diagnostics.ts";
+import type { ConfigPath, Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
+import type { SourceDocument } from "../diagnostics/source.ts";
 import type { Host } from "../host.ts";
 import type { LateText, LateVariable } from "../ir/texts.ts";
-import { type Schema, schemaAt } from "../schema.ts";
-import type { SourceDocument } from "../source.ts";
+import { type Schema, schemaAt } from "../schema/schema.ts";
 
 /** A YAML value as plain data: objects without a prototype, so that `__proto__` is a key like any other. */
 export type ConfigValue =

@@ -1,19 +1,19 @@
+import { messages } from "../diagnostics/messages/index.ts";
 import type { CompiledExpression, ExpressionCode, HoistedConstant } from "../ir/expressions.ts";
-import { messages } from "../messages.ts";
-import type { Node } from "./ast.ts";
-import type { Checked } from "./check.ts";
-import { check } from "./check.ts";
-import { type Code, layOut } from "./code.ts";
-import { Emitter } from "./emit.ts";
-import type { Environment } from "./environment.ts";
-import { foldConstants } from "./fold.ts";
-import { finishNames, usesName } from "./names.ts";
-import { needsOf } from "./needs.ts";
-import { parseExpression } from "./parse.ts";
-import { type CelProblem, Problems } from "./problems.ts";
-import { functionOf } from "./run-code.ts";
-import { formatType } from "./types.ts";
-import { type CelPhase, phaseEnvironment } from "./variables.ts";
+import type { Checked } from "./check/check.ts";
+import { check } from "./check/check.ts";
+import { needsOf } from "./check/needs.ts";
+import { type Code, layOut } from "./emit/code.ts";
+import { Emitter } from "./emit/emit.ts";
+import { finishNames, usesName } from "./emit/names.ts";
+import { foldConstants } from "./evaluate/fold.ts";
+import { functionOf } from "./evaluate/run-code.ts";
+import type { Node } from "./parse/ast.ts";
+import { parseExpression } from "./parse/parse.ts";
+import { type CelProblem, Problems } from "./parse/problems.ts";
+import { formatType } from "./types/types.ts";
+import type { Environment } from "./variables/environment.ts";
+import { type CelPhase, phaseEnvironment } from "./variables/variables.ts";
 
 /**
  * What an expression is for. `allow`, `require` and `filter` are JavaScript booleans, true exactly when the expression is

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
-import { nearest } from "../nearest.ts";
+import { nearest } from "../diagnostics/suggestion.ts";
 import type { Arguments, Option, Verb } from "./command.ts";
-import { help } from "./verbs.ts";
+import { help } from "./commands.ts";
 
 /** A command line that was understood, or what is wrong with it. */
 export type ReadArguments =

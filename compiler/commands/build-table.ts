@@ -1,6 +1,6 @@
-import type { Emitted } from "../3-emit/emit.ts";
-import type { Program } from "../ir.ts";
-import { allRoutes } from "../program-routes.ts";
+import type { Emitted } from "../4-emit/emit.ts";
+import type { Program } from "../ir/program.ts";
+import { allRoutes } from "../ir/routes.ts";
 
 /** What a build holds, as an aligned table: routes, policies, modules, the bundle's size. */
 export function buildTable(folder: string, program: Program, emitted: Emitted): string {

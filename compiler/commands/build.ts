@@ -1,11 +1,11 @@
 import path from "node:path";
-import type { Emitted } from "../3-emit/emit.ts";
-import type { TraceLevel } from "../3-emit/modules.ts";
-import type { OutputFile } from "../3-emit/write.ts";
+import type { Emitted } from "../4-emit/emit.ts";
+import type { TraceLevel } from "../4-emit/modules.ts";
+import type { OutputFile } from "../4-emit/write.ts";
+import { textReport } from "../diagnostics/report/text.ts";
 import { fileProblem } from "../host.ts";
-import type { Program } from "../ir.ts";
-import { examine } from "../report/examine.ts";
-import { textReport } from "../report/text.ts";
+import { examine } from "../inspect/check-input.ts";
+import type { Program } from "../ir/program.ts";
 import { choose } from "./arguments.ts";
 import { buildTable } from "./build-table.ts";
 import type { Arguments, CommandResult, Surroundings } from "./command.ts";
@@ -32,7 +32,7 @@ export async function build(
     const printed = second === undefined ? first : programs;
     return { exitCode: 0, stderr: talk, stdout: `${JSON.stringify(printed, undefined, 2)}\n` };
   }
-  const { emit } = await import("../3-emit/emit.ts");
+  const { emit } = await import("../4-emit/emit.ts");
   const builds: Build[] = [];
   for (const program of programs) {
     const emitted = await emit(program, files, {
@@ -70,7 +70,7 @@ async function writeBuild(
   folder: string,
   files: readonly OutputFile[],
 ): Promise<string | undefined> {
-  const { foreignFiles, writeFiles } = await import("../3-emit/write.ts");
+  const { foreignFiles, writeFiles } = await import("../4-emit/write.ts");
   try {
     const foreign = foreignFiles(folder, files);
     if (foreign.length > 0) {

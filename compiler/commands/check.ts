@@ -1,7 +1,7 @@
-import type { Program } from "../ir.ts";
-import { allRoutes } from "../program-routes.ts";
-import { examine } from "../report/examine.ts";
-import { type ReportFormat, report } from "../report/report.ts";
+import { type ReportFormat, report } from "../diagnostics/report/report.ts";
+import { examine } from "../inspect/check-input.ts";
+import type { Program } from "../ir/program.ts";
+import { allRoutes } from "../ir/routes.ts";
 import { choose } from "./arguments.ts";
 import type { Arguments, CommandResult, Surroundings } from "./command.ts";
 import { version } from "./version.ts";

@@ -1,11 +1,11 @@
 import type { CelProblem } from "../cel/compile.ts";
-import { type Evaluation, emittedText, evaluateExpression } from "../cel/evaluate.ts";
-import { celPhases } from "../cel/variables.ts";
+import { type Evaluation, emittedText, evaluateExpression } from "../cel/evaluate/evaluate.ts";
+import { celPhases } from "../cel/variables/variables.ts";
+import { messageOf } from "../diagnostics/messages/index.ts";
+import type { Finding } from "../diagnostics/report/findings.ts";
+import { textReport } from "../diagnostics/report/text.ts";
+import { lineAndColumn } from "../diagnostics/source.ts";
 import type { Host } from "../host.ts";
-import { messageOf } from "../messages.ts";
-import type { Finding } from "../report/findings.ts";
-import { textReport } from "../report/text.ts";
-import { lineAndColumn } from "../source.ts";
 import { choose } from "./arguments.ts";
 import type { Arguments, CommandResult, Surroundings } from "./command.ts";
 

@@ -1,17 +1,17 @@
 import { stringify } from "yaml";
 import type { Checked } from "../compile.ts";
-import { originOfLine } from "../explain/generated-line.ts";
-import { reachedRoute } from "../explain/request.ts";
+import { nearest } from "../diagnostics/suggestion.ts";
+import { examine } from "../inspect/check-input.ts";
+import { originOfLine } from "../inspect/explain/generated-line.ts";
+import { reachedRoute } from "../inspect/explain/request.ts";
 import {
   type ExplainedField,
   type ExplainedValue,
   explainRoute,
   type RouteExplanation,
   routeNames,
-} from "../explain/route.ts";
-import type { ListenerNode, RouteMatch, ValueMatch } from "../ir.ts";
-import { nearest } from "../nearest.ts";
-import { examine } from "../report/examine.ts";
+} from "../inspect/explain/route.ts";
+import type { ListenerNode, RouteMatch, ValueMatch } from "../ir/program.ts";
 import type { Arguments, CommandResult, Surroundings } from "./command.ts";
 
 /** `gwc explain route NAME [RULE]`: what holds for a route's traffic, where it comes from, what it overrides. */

@@ -1,7 +1,7 @@
-import { type MessageCode, messageOf, messages } from "../messages.ts";
-import { nearest } from "../nearest.ts";
+import { type MessageCode, messageOf, messages } from "../diagnostics/messages/index.ts";
+import { nearest } from "../diagnostics/suggestion.ts";
 import { policies } from "../policies/index.ts";
-import type { Schema } from "../schema.ts";
+import type { Schema } from "../schema/schema.ts";
 import type { Arguments, CommandResult, Surroundings } from "./command.ts";
 
 /** `gwc explain`: the long text of a diagnostic, what a policy does, the expression language, or what there is. */
@@ -9,7 +9,7 @@ export async function explain(given: Arguments, around: Surroundings): Promise<C
   const [word, second] = given.operands;
   if (word === undefined) return { exitCode: 0, stdout: everything() };
   if (word === "cel") {
-    const { celReference } = await import("../cel/reference.ts");
+    const { celReference } = await import("../cel/reference/reference.ts");
     return { exitCode: 0, stdout: celReference() };
   }
   const line = /^(.+\.[mc]?ts):(\d+)(?::\d+)?$/.exec(word);

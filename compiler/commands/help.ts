@@ -1,6 +1,6 @@
 import { spelling } from "./arguments.ts";
 import type { Option, Verb } from "./command.ts";
-import { help, verbs } from "./verbs.ts";
+import { help, verbs } from "./commands.ts";
 
 /** `gwc --help`. */
 export function overallHelp(): string {

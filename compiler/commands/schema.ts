@@ -1,6 +1,6 @@
 import { stringify } from "yaml";
-import { editorSchema } from "../1-parse/schemas/editor.ts";
-import { nearest } from "../nearest.ts";
+import { editorSchema } from "../1-parse/standalone/editor.ts";
+import { nearest } from "../diagnostics/suggestion.ts";
 import type { Arguments, CommandResult } from "./command.ts";
 
 /**

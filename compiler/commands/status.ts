@@ -1,7 +1,7 @@
 import { stringify } from "yaml";
-import { examine } from "../report/examine.ts";
-import { textReport } from "../report/text.ts";
-import { statusOf } from "../status/status.ts";
+import { textReport } from "../diagnostics/report/text.ts";
+import { examine } from "../inspect/check-input.ts";
+import { statusOf } from "../inspect/status/status.ts";
 import type { Arguments, CommandResult, Surroundings } from "./command.ts";
 
 /** `gwc status`: the conditions of manifests. 1 when a condition is not as it should be. */

@@ -1,4 +1,4 @@
-import type { Origin } from "../diagnostics.ts";
+import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "./expressions.ts";
 
 /** Access lines that are not the usual ones. */

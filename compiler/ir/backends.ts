@@ -1,6 +1,6 @@
-import type { KeepAliveSettings } from "../../runtime/http/connection-settings.ts";
-import type { UpstreamTlsSettings } from "../../runtime/http/upstream-tls.ts";
-import type { Origin } from "../diagnostics.ts";
+import type { KeepAliveSettings } from "../../runtime/gateway/connection-settings.ts";
+import type { UpstreamTlsSettings } from "../../runtime/tls/upstream-tls.ts";
+import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { Late, MountedFile, Text } from "./texts.ts";
 
 /** Where a route's requests go. */

@@ -1,4 +1,4 @@
-import type { Origin } from "../diagnostics.ts";
+import type { Origin } from "../diagnostics/diagnostic.ts";
 
 /** How a cluster runs a gateway. */
 export interface DeploymentNode {

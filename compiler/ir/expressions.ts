@@ -32,7 +32,7 @@ export interface ExpressionCode {
 
 /** A name that emitted code imports. */
 export interface ImportedName {
-  /** `gwc/runtime/cel/select` */
+  /** `gwc/runtime/cel/values/select` */
   readonly module: string;
   readonly name: string;
   /** True for a type. */

@@ -1,6 +1,6 @@
-import type { Origin } from "../diagnostics.ts";
-import type { CertificateFiles, PolicyUse, TlsNode } from "../ir.ts";
+import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { BackendConnection } from "./backends.ts";
+import type { CertificateFiles, PolicyUse, TlsNode } from "./program.ts";
 import type { Text } from "./texts.ts";
 
 /** One port whose bytes are passed on. */

@@ -1,12 +1,12 @@
-import { object } from "../schema.ts";
-import type { Policy } from "./policy.ts";
+import { object } from "../schema/schema.ts";
 import {
   type RuleConfig,
   readClusterRules,
   readRules,
   resolveRules,
   rulesSchema,
-} from "./rules.ts";
+} from "./parts/rules.ts";
+import type { Policy } from "./policy.ts";
 
 declare module "./policy.ts" {
   interface PolicyConfigs {
@@ -14,7 +14,7 @@ declare module "./policy.ts" {
   }
 }
 
-declare module "../ir.ts" {
+declare module "../ir/program.ts" {
   interface PolicySettings {
     authorization: { readonly rules: readonly Rule[] };
   }

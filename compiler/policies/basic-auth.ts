@@ -1,7 +1,8 @@
 import type { ConfigValue } from "../1-parse/values.ts";
-import { below, type Origin } from "../diagnostics.ts";
+import { below, type Origin } from "../diagnostics/diagnostic.ts";
 import type { Text } from "../ir/texts.ts";
-import { object, shortText, text } from "../schema.ts";
+import { object, shortText, text } from "../schema/schema.ts";
+import { type ClusterMode, clusterMode, type JwtMode, modeSchema } from "./jwt-auth.ts";
 import {
   type CredentialPlaceConfig,
   type CredentialPlaceNode,
@@ -9,8 +10,7 @@ import {
   readCredentialPlace,
   resolveCredentialPlace,
   usualPlace,
-} from "./credentials.ts";
-import { type ClusterMode, clusterMode, type JwtMode, modeSchema } from "./jwt-auth.ts";
+} from "./parts/credential-location.ts";
 import type { Policy } from "./policy.ts";
 
 /** Users and password hashes: in a file that is read where the gateway runs, or given. */
@@ -29,7 +29,7 @@ declare module "./policy.ts" {
   }
 }
 
-declare module "../ir.ts" {
+declare module "../ir/program.ts" {
   interface PolicySettings {
     basicAuth: {
       readonly mode: JwtMode;

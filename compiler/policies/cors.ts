@@ -1,7 +1,7 @@
-import { parseDuration } from "../1-parse/duration.ts";
 import type { ConfigValue } from "../1-parse/values.ts";
-import { boolean, duration, list, object, shortText } from "../schema.ts";
-import { canonicalOrigin } from "./origin.ts";
+import { parseDuration } from "../schema/duration.ts";
+import { boolean, duration, list, object, shortText } from "../schema/schema.ts";
+import { canonicalOrigin } from "./parts/canonical-origin.ts";
 import type { Policy } from "./policy.ts";
 
 /** `cors` as configured. */
@@ -37,7 +37,7 @@ declare module "./policy.ts" {
   }
 }
 
-declare module "../ir.ts" {
+declare module "../ir/program.ts" {
   interface PolicySettings {
     cors: CorsNode;
   }

@@ -1,5 +1,5 @@
-import { list, object, shortText } from "../schema.ts";
-import { canonicalOrigin } from "./origin.ts";
+import { list, object, shortText } from "../schema/schema.ts";
+import { canonicalOrigin } from "./parts/canonical-origin.ts";
 import type { Policy } from "./policy.ts";
 
 declare module "./policy.ts" {
@@ -8,7 +8,7 @@ declare module "./policy.ts" {
   }
 }
 
-declare module "../ir.ts" {
+declare module "../ir/program.ts" {
   interface PolicySettings {
     /** Origins as browsers write them. */
     csrf: { readonly additionalOrigins: readonly string[] };

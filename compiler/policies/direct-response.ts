@@ -1,17 +1,22 @@
 import type { ConfigValue } from "../1-parse/values.ts";
-import { below, type Origin } from "../diagnostics.ts";
+import { below, type Origin } from "../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../ir/expressions.ts";
 import type { Text } from "../ir/texts.ts";
-import { expression, integer, object, type Schema } from "../schema.ts";
+import { expression, integer, object, type Schema } from "../schema/schema.ts";
 import {
   type CaseConfig,
   type CaseNode,
   conditionalSchema,
   readCases,
   resolveCases,
-} from "./conditions.ts";
-import { type ExpressionConfig, resolveExpression } from "./expressions.ts";
-import { checkHeader, type HeaderField, headerMapSchema, readHeaders } from "./header-fields.ts";
+} from "./parts/conditions.ts";
+import { type ExpressionConfig, resolveExpression } from "./parts/expressions.ts";
+import {
+  checkHeader,
+  type HeaderField,
+  headerMapSchema,
+  readHeaders,
+} from "./parts/header-fields.ts";
 import type { Policy, ResolveContext } from "./policy.ts";
 
 /** An answer as configured. */
@@ -37,7 +42,7 @@ declare module "./policy.ts" {
   }
 }
 
-declare module "../ir.ts" {
+declare module "../ir/program.ts" {
   interface PolicySettings {
     directResponse: { readonly cases: readonly CaseNode<AnswerNode>[] };
   }

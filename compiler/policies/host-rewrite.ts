@@ -1,4 +1,4 @@
-import { choice, object } from "../schema.ts";
+import { choice, object } from "../schema/schema.ts";
 import type { Policy } from "./policy.ts";
 
 /** Which name the backend sees in Host: its own, or the one that the client sent. */
@@ -10,7 +10,7 @@ declare module "./policy.ts" {
   }
 }
 
-declare module "../ir.ts" {
+declare module "../ir/program.ts" {
   interface PolicySettings {
     hostRewrite: { readonly mode: HostMode };
   }

@@ -1,4 +1,4 @@
-import type { PolicyKind } from "../ir.ts";
+import type { PolicyKind } from "../ir/program.ts";
 import { apiKey } from "./api-key.ts";
 import { authorization } from "./authorization.ts";
 import { basicAuth } from "./basic-auth.ts";

@@ -1,17 +1,9 @@
 import type { ConfigValue } from "../1-parse/values.ts";
-import { resolveConnection } from "../2-resolve/backend-connection.ts";
-import { below, type Origin } from "../diagnostics.ts";
+import { resolveConnection } from "../3-resolve/backend-connection.ts";
+import { below, type Origin } from "../diagnostics/diagnostic.ts";
 import type { BackendConnection } from "../ir/backends.ts";
 import type { Text } from "../ir/texts.ts";
-import { choice, list, object, type Schema, shortText } from "../schema.ts";
-import {
-  type CredentialPlaceConfig,
-  type CredentialPlaceNode,
-  credentialPlaceSchema,
-  readCredentialPlace,
-  resolveCredentialPlace,
-  usualPlace,
-} from "./credentials.ts";
+import { choice, list, object, type Schema, shortText } from "../schema/schema.ts";
 import {
   type JwksConfig,
   jwksSchema,
@@ -19,7 +11,15 @@ import {
   publicKeys,
   readClusterJwks,
   readJwks,
-} from "./jwks.ts";
+} from "./jwt-auth/jwks.ts";
+import {
+  type CredentialPlaceConfig,
+  type CredentialPlaceNode,
+  credentialPlaceSchema,
+  readCredentialPlace,
+  resolveCredentialPlace,
+  usualPlace,
+} from "./parts/credential-location.ts";
 import type { ClusterContext, Policy, PolicyConfigs, ResolveContext } from "./policy.ts";
 
 /** What happens to a request without a valid token. */
@@ -60,7 +60,7 @@ declare module "./policy.ts" {
   }
 }
 
-declare module "../ir.ts" {
+declare module "../ir/program.ts" {
   interface PolicySettings {
     jwtAuth: {
       readonly mode: JwtMode;

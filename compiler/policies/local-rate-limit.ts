@@ -1,9 +1,9 @@
-import { parseDuration } from "../1-parse/duration.ts";
 import type { ConfigValue } from "../1-parse/values.ts";
-import { below, type Origin } from "../diagnostics.ts";
+import { below, type Origin } from "../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../ir/expressions.ts";
-import { choice, duration, expression, integer, list, notYet, object } from "../schema.ts";
-import { type ExpressionConfig, resolveExpression } from "./expressions.ts";
+import { parseDuration } from "../schema/duration.ts";
+import { choice, duration, expression, integer, list, notYet, object } from "../schema/schema.ts";
+import { type ExpressionConfig, resolveExpression } from "./parts/expressions.ts";
 import type { Policy } from "./policy.ts";
 
 /** A limit as configured; what is missing is reported. */
@@ -35,7 +35,7 @@ declare module "./policy.ts" {
   }
 }
 
-declare module "../ir.ts" {
+declare module "../ir/program.ts" {
   interface PolicySettings {
     /** In the order in which they are asked: by key first, then the shorter intervals. */
     localRateLimit: { readonly limits: readonly LimitNode[] };

@@ -1,16 +1,14 @@
 import type { ConfigValue } from "../1-parse/values.ts";
-import { below } from "../diagnostics.ts";
+import { below } from "../diagnostics/diagnostic.ts";
 import type { Text } from "../ir/texts.ts";
-import { notYet, object, shortText } from "../schema.ts";
+import { notYet, object, shortText } from "../schema/schema.ts";
 import {
-  type CredentialPlaceConfig,
-  type CredentialPlaceNode,
-  credentialPlaceSchema,
-  readCredentialPlace,
-  resolveCredentialPlace,
-  usualPlace,
-} from "./credentials.ts";
-import { issuerJwks, type JwksConfig, jwksSchema, readJwks, readRemoteJwks } from "./jwks.ts";
+  issuerJwks,
+  type JwksConfig,
+  jwksSchema,
+  readJwks,
+  readRemoteJwks,
+} from "./jwt-auth/jwks.ts";
 import {
   audiencesSchema,
   type ClusterMode,
@@ -22,6 +20,14 @@ import {
   resolveProviders,
   validationSchema,
 } from "./jwt-auth.ts";
+import {
+  type CredentialPlaceConfig,
+  type CredentialPlaceNode,
+  credentialPlaceSchema,
+  readCredentialPlace,
+  resolveCredentialPlace,
+  usualPlace,
+} from "./parts/credential-location.ts";
 import type { ClusterContext, Policy, PolicyConfigs } from "./policy.ts";
 
 /** Identity providers whose metadata needs a change before MCP clients can use it. */
@@ -42,7 +48,7 @@ declare module "./policy.ts" {
   }
 }
 
-declare module "../ir.ts" {
+declare module "../ir/program.ts" {
   interface PolicySettings {
     mcpAuthentication: {
       readonly mode: JwtMode;

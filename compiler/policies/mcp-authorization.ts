@@ -1,13 +1,13 @@
-import { Names } from "../2-resolve/names.ts";
-import { object } from "../schema.ts";
-import type { Policy } from "./policy.ts";
+import { Names } from "../3-resolve/identifiers.ts";
+import { object } from "../schema/schema.ts";
 import {
   type RuleConfig,
   readClusterRules,
   readRules,
   resolveRules,
   rulesSchema,
-} from "./rules.ts";
+} from "./parts/rules.ts";
+import type { Policy } from "./policy.ts";
 
 declare module "./policy.ts" {
   interface PolicyConfigs {
@@ -22,7 +22,7 @@ declare module "./policy.ts" {
   }
 }
 
-declare module "../ir.ts" {
+declare module "../ir/program.ts" {
   interface PolicySettings {
     mcpAuthorization: {
       readonly rules: readonly Rule[];

@@ -1,10 +1,10 @@
 import type { ConfigValue } from "../1-parse/values.ts";
-import type { ServerConfig } from "../backend-policies.ts";
-import type { Diagnostics, Origin } from "../diagnostics.ts";
+import type { ServerConfig } from "../config/backend-policies.ts";
+import type { BackendConfig } from "../config/resources.ts";
+import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
 import type { Host } from "../host.ts";
-import type { PolicyKind, PolicySettings } from "../ir.ts";
-import type { BackendConfig } from "../resources.ts";
-import type { Schema } from "../schema.ts";
+import type { PolicyKind, PolicySettings } from "../ir/program.ts";
+import type { Schema } from "../schema/schema.ts";
 
 /** What a user configures, by policy kind, in its canonical form: filled by the policies by declaration merging. */
 // biome-ignore lint/suspicious/noEmptyInterface: filled by the policies

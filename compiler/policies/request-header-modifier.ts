@@ -5,7 +5,7 @@ import {
   readClusterHeaderChanges,
   readHeaderChanges,
   resolveHeaderChanges,
-} from "./header-changes.ts";
+} from "./parts/header-modifier.ts";
 import type { Policy } from "./policy.ts";
 
 declare module "./policy.ts" {
@@ -14,7 +14,7 @@ declare module "./policy.ts" {
   }
 }
 
-declare module "../ir.ts" {
+declare module "../ir/program.ts" {
   interface PolicySettings {
     requestHeaderModifier: HeaderChangesNode;
   }

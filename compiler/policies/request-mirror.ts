@@ -1,12 +1,12 @@
 import type { ConfigValue } from "../1-parse/values.ts";
-import { resolveConnection, secureUrl } from "../2-resolve/backend-connection.ts";
-import type { BackendPolicies } from "../backend-policies.ts";
-import { below, type Origin } from "../diagnostics.ts";
-import { hostUrl } from "../host-url.ts";
+import { resolveConnection, secureUrl } from "../3-resolve/backend-connection.ts";
+import type { BackendPolicies } from "../config/backend-policies.ts";
+import { hostUrl } from "../config/host-url.ts";
+import { findBackend } from "../config/named-backends.ts";
+import { below, type Origin } from "../diagnostics/diagnostic.ts";
 import type { BackendConnection } from "../ir/backends.ts";
 import type { Text } from "../ir/texts.ts";
-import { findBackend } from "../named-backends.ts";
-import { notYet, object, shortText, text } from "../schema.ts";
+import { notYet, object, shortText, text } from "../schema/schema.ts";
 import type { Policy, ResolveContext } from "./policy.ts";
 
 /** Where copies go, as configured. */
@@ -32,7 +32,7 @@ declare module "./policy.ts" {
   }
 }
 
-declare module "../ir.ts" {
+declare module "../ir/program.ts" {
   interface PolicySettings {
     requestMirror: { readonly mirrors: readonly MirrorNode[] };
   }

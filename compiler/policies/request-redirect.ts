@@ -1,6 +1,5 @@
 import type { ConfigValue } from "../1-parse/values.ts";
-import { choice, object } from "../schema.ts";
-import type { Policy } from "./policy.ts";
+import { choice, object } from "../schema/schema.ts";
 import {
   authoritySchema,
   type PathChangeConfig,
@@ -9,7 +8,8 @@ import {
   readClusterPathChange,
   readPathChange,
   resolvePathChange,
-} from "./url-change.ts";
+} from "./parts/path-modifier.ts";
+import type { Policy } from "./policy.ts";
 import { readAuthority } from "./url-rewrite.ts";
 
 /** Where a redirect leads; undefined: as in the request. */
@@ -26,7 +26,7 @@ declare module "./policy.ts" {
   }
 }
 
-declare module "../ir.ts" {
+declare module "../ir/program.ts" {
   interface PolicySettings {
     requestRedirect: RedirectTarget & { readonly path: PathChangeNode | undefined };
   }

@@ -1,9 +1,9 @@
-import { parseTimer } from "../1-parse/duration.ts";
 import type { ConfigValue } from "../1-parse/values.ts";
-import { below, type Origin } from "../diagnostics.ts";
+import { below, type Origin } from "../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../ir/expressions.ts";
-import { duration, expression, integer, list, object } from "../schema.ts";
-import { type ExpressionConfig, resolveExpression } from "./expressions.ts";
+import { parseTimer } from "../schema/duration.ts";
+import { duration, expression, integer, list, object } from "../schema/schema.ts";
+import { type ExpressionConfig, resolveExpression } from "./parts/expressions.ts";
 import type { Policy, PolicyConfigs } from "./policy.ts";
 
 declare module "./policy.ts" {
@@ -19,7 +19,7 @@ declare module "./policy.ts" {
   }
 }
 
-declare module "../ir.ts" {
+declare module "../ir/program.ts" {
   interface PolicySettings {
     retry: {
       readonly attempts: number;

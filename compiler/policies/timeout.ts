@@ -1,6 +1,6 @@
-import { parseTimer } from "../1-parse/duration.ts";
 import type { ConfigValue } from "../1-parse/values.ts";
-import { duration, object } from "../schema.ts";
+import { parseTimer } from "../schema/duration.ts";
+import { duration, object } from "../schema/schema.ts";
 import type { Policy } from "./policy.ts";
 
 /** Milliseconds from the sending of a request to the end of its answer; undefined: no limit. */
@@ -17,7 +17,7 @@ declare module "./policy.ts" {
   }
 }
 
-declare module "../ir.ts" {
+declare module "../ir/program.ts" {
   interface PolicySettings {
     timeout: Timeouts;
   }

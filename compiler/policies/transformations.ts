@@ -1,13 +1,14 @@
 import type { ConfigValue } from "../1-parse/values.ts";
-import { below, type Origin } from "../diagnostics.ts";
-import { object, type Schema } from "../schema.ts";
+import { below, type Origin } from "../diagnostics/diagnostic.ts";
+import { object, type Schema } from "../schema/schema.ts";
 import {
   type CaseConfig,
   type CaseNode,
   conditionalSchema,
   readCases,
   resolveCases,
-} from "./conditions.ts";
+} from "./parts/conditions.ts";
+import type { Policy, ResolveContext } from "./policy.ts";
 import {
   readClusterTransform,
   readTransform,
@@ -15,8 +16,7 @@ import {
   type TransformConfig,
   type TransformNode,
   transformSchema,
-} from "./message-transform.ts";
-import type { Policy, ResolveContext } from "./policy.ts";
+} from "./transformations/message-transform.ts";
 
 /** Changes to a request, and to its answer. */
 interface Sides<Side> {
@@ -30,7 +30,7 @@ declare module "./policy.ts" {
   }
 }
 
-declare module "../ir.ts" {
+declare module "../ir/program.ts" {
   interface PolicySettings {
     transformations: { readonly cases: readonly CaseNode<Sides<TransformNode>>[] };
   }

@@ -1,7 +1,6 @@
 import type { ConfigValue } from "../1-parse/values.ts";
-import { object } from "../schema.ts";
+import { object } from "../schema/schema.ts";
 import type { HostMode } from "./host-rewrite.ts";
-import type { Policy } from "./policy.ts";
 import {
   authoritySchema,
   type PathChangeConfig,
@@ -10,7 +9,8 @@ import {
   readClusterPathChange,
   readPathChange,
   resolvePathChange,
-} from "./url-change.ts";
+} from "./parts/path-modifier.ts";
+import type { Policy } from "./policy.ts";
 
 /** A new Host: a text, the parts of one, or a word of hostRewrite. */
 export type AuthorityChange =
@@ -28,7 +28,7 @@ declare module "./policy.ts" {
   }
 }
 
-declare module "../ir.ts" {
+declare module "../ir/program.ts" {
   interface PolicySettings {
     urlRewrite: {
       readonly authority: AuthorityChange | undefined;

@@ -1,11 +1,11 @@
-import type { PrintedModule } from "../../templates/print.ts";
-import { emitModules } from "../3-emit/modules.ts";
+import type { PrintedModule } from "../../templates/code/print.ts";
+import { emitModules } from "../4-emit/modules.ts";
+import type { Finding } from "../diagnostics/report/findings.ts";
+import type { SourceFile } from "../diagnostics/source.ts";
 import type { Host } from "../host.ts";
-import type { Program } from "../ir.ts";
-import { allRoutes, clientPorts } from "../program-routes.ts";
-import { examine } from "../report/examine.ts";
-import type { Finding } from "../report/findings.ts";
-import type { SourceFile } from "../source.ts";
+import { examine } from "../inspect/check-input.ts";
+import type { Program } from "../ir/program.ts";
+import { allRoutes, clientPorts } from "../ir/routes.ts";
 
 /** What a configuration says at one moment, compiled. */
 export interface Candidate {

@@ -1,9 +1,9 @@
 import path from "node:path";
-import type { RouteCount, RunningGateway } from "../../runtime/gateway/running.ts";
+import type { RouteCount, RunningGateway } from "../../runtime/gateway/gateway.ts";
+import { bugReport } from "../diagnostics/report/bug.ts";
+import { type Finding, totals } from "../diagnostics/report/findings.ts";
+import { textReport } from "../diagnostics/report/text.ts";
 import type { Host } from "../host.ts";
-import { bugReport } from "../report/bug.ts";
-import { type Finding, totals } from "../report/findings.ts";
-import { textReport } from "../report/text.ts";
 import type { LiveView } from "./admin/view.ts";
 import { type Candidate, type Compiled, compileCandidate, differences } from "./candidate.ts";
 import { loadGateway } from "./load.ts";
@@ -76,7 +76,7 @@ export class LiveGateway implements LiveView {
     // Paths in a configuration are relative to its file.
     process.env.GWC_CONFIG_DIR = path.dirname(path.resolve(settings.file));
     try {
-      const { openGateway } = await import("gwc/runtime/gateway/running");
+      const { openGateway } = await import("gwc/runtime/gateway/gateway");
       const running = await openGateway(await loadGateway(candidate.compiled.modules));
       return new LiveGateway(settings, running, candidate.compiled, candidate);
     } catch (error) {

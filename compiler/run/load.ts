@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Gateway } from "../../runtime/gateway/definition.ts";
-import type { PrintedModule } from "../../templates/print.ts";
-import { packageRoot } from "../3-emit/runtime-folder.ts";
+import type { PrintedModule } from "../../templates/code/print.ts";
+import { packageRoot } from "../4-emit/runtime-folder.ts";
 
 /**
  * Imports generated modules into this process: exactly the text that a build would write. They find `gwc/runtime/...`

@@ -1,4 +1,4 @@
-import type { Program, RouteEntry, RouteNode } from "../ir.ts";
+import type { Program, RouteEntry, RouteNode } from "../ir/program.ts";
 
 /** A shell command that tries the gateway's first route, as a person would; undefined when none is simple enough. */
 export function tryCommand(program: Program): string | undefined {

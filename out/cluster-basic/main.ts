@@ -2,9 +2,9 @@
 
 import type { Gateway } from "gwc/runtime/gateway/definition";
 import { startGateway } from "gwc/runtime/gateway/start";
-import { enter } from "gwc/runtime/http/enter";
 import type { Exchange, Handled } from "gwc/runtime/http/exchange";
 import { notFound } from "gwc/runtime/http/refuse";
+import { enter } from "gwc/runtime/http/routing/dispatch";
 import { httpbin } from "./routes/httpbin.ts";
 
 // Gateway gateways/proxy spec.listeners[0]

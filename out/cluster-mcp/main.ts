@@ -2,10 +2,10 @@
 
 import type { Gateway } from "gwc/runtime/gateway/definition";
 import { startGateway } from "gwc/runtime/gateway/start";
-import { enter } from "gwc/runtime/http/enter";
 import type { Exchange, Handled } from "gwc/runtime/http/exchange";
-import { isUnder } from "gwc/runtime/http/path";
 import { notFound } from "gwc/runtime/http/refuse";
+import { enter } from "gwc/runtime/http/routing/dispatch";
+import { isUnder } from "gwc/runtime/http/routing/path";
 import { tools } from "./routes/tools.ts";
 
 // Gateway agents/tools spec.listeners[0]

@@ -2,11 +2,11 @@
 
 import type { Gateway } from "gwc/runtime/gateway/definition";
 import { startGateway } from "gwc/runtime/gateway/start";
-import { enter } from "gwc/runtime/http/enter";
 import type { Exchange, Handled } from "gwc/runtime/http/exchange";
-import { isUnder } from "gwc/runtime/http/path";
-import { holds, queryValue } from "gwc/runtime/http/query";
 import { notFound } from "gwc/runtime/http/refuse";
+import { enter } from "gwc/runtime/http/routing/dispatch";
+import { isUnder } from "gwc/runtime/http/routing/path";
+import { holds, queryValue } from "gwc/runtime/http/routing/query";
 import { beta } from "./routes/beta.ts";
 import { site } from "./routes/site.ts";
 import { users } from "./routes/users.ts";

@@ -2,8 +2,8 @@
 
 import type { Gateway } from "gwc/runtime/gateway/definition";
 import { startGateway } from "gwc/runtime/gateway/start";
-import { enter } from "gwc/runtime/http/enter";
 import type { Exchange, Handled } from "gwc/runtime/http/exchange";
+import { enter } from "gwc/runtime/http/routing/dispatch";
 import { both } from "./routes/both.ts";
 
 // gateway.yaml binds[0].listeners[0]

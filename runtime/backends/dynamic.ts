@@ -1,12 +1,17 @@
 import { createHmac } from "node:crypto";
 import type { GatewayContext } from "../gateway/context.ts";
-import { openUpstream } from "../http/client.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
-import type { Upstream, UpstreamSettings } from "../http/upstream.ts";
-import { AddressRules } from "./address-rules.ts";
-import { type AddressCheck, addressRefusal, checkedLookup } from "./checked-address.ts";
-import { type Destination, isAddress, type NoDestination, readDestination } from "./destination.ts";
+import { openUpstream } from "../http/upstream/pool.ts";
+import type { Upstream, UpstreamSettings } from "../http/upstream/upstream.ts";
+import { AddressRules } from "./dynamic/address-rules.ts";
+import { type AddressCheck, addressRefusal, checkedLookup } from "./dynamic/checked-address.ts";
+import {
+  type Destination,
+  isAddress,
+  type NoDestination,
+  readDestination,
+} from "./dynamic/destination.ts";
 import { forbidden } from "./relay.ts";
 
 /** A backend whose host each request chooses: how every one of them is reached. */

@@ -1,6 +1,6 @@
 import type { Exchange } from "../http/exchange.ts";
-import { endToEnd } from "../http/hop-by-hop.ts";
-import type { Upstream, UpstreamCall } from "../http/upstream.ts";
+import { endToEnd } from "../http/headers/hop-by-hop.ts";
+import type { Upstream, UpstreamCall } from "../http/upstream/upstream.ts";
 import { Relay } from "./relay.ts";
 import { tunnel } from "./tunnel.ts";
 

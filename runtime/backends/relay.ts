@@ -1,7 +1,11 @@
 import type { Exchange } from "../http/exchange.ts";
-import { endToEnd } from "../http/hop-by-hop.ts";
+import { endToEnd } from "../http/headers/hop-by-hop.ts";
 import { refuse } from "../http/refuse.ts";
-import type { UpstreamFailure, UpstreamHandler, UpstreamRequest } from "../http/upstream.ts";
+import type {
+  UpstreamFailure,
+  UpstreamHandler,
+  UpstreamRequest,
+} from "../http/upstream/upstream.ts";
 
 /** Passes one answer of an upstream on to the client. */
 export class Relay implements UpstreamHandler {

@@ -1,8 +1,13 @@
-import type { BodySource } from "../http/body.ts";
+import type { BodySource } from "../http/body/body.ts";
 import type { Exchange } from "../http/exchange.ts";
-import { headerValue } from "../http/header-list.ts";
-import { endToEnd } from "../http/hop-by-hop.ts";
-import type { UpgradeHandler, Upstream, UpstreamCall, UpstreamTunnel } from "../http/upstream.ts";
+import { headerValue } from "../http/headers/header-list.ts";
+import { endToEnd } from "../http/headers/hop-by-hop.ts";
+import type {
+  UpgradeHandler,
+  Upstream,
+  UpstreamCall,
+  UpstreamTunnel,
+} from "../http/upstream/upstream.ts";
 import { Relay } from "./relay.ts";
 
 /**

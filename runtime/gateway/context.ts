@@ -1,5 +1,5 @@
 import type { EnvVariables } from "../cel/variables.ts";
-import type { RemoteDocument } from "../http/remote-document.ts";
+import type { RemoteDocument } from "../http/upstream/remote-document.ts";
 
 /** What the requests of one gateway process share; it outlives a reload of the configuration. */
 export interface GatewayContext {

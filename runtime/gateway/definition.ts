@@ -1,10 +1,10 @@
-import type { ConnectionSettings } from "../http/connection-settings.ts";
 import type { Exchange, Handled } from "../http/exchange.ts";
-import type { TlsSettings } from "../http/tls.ts";
-import type { AccessLogSettings } from "../telemetry/access-log.ts";
-import type { LogLevels } from "../telemetry/log-level.ts";
-import type { LogWriter } from "../telemetry/log-writer.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
+import type { AccessLogSettings } from "../telemetry/logs/access-log.ts";
+import type { LogLevels } from "../telemetry/logs/log-level.ts";
+import type { LogWriter } from "../telemetry/logs/log-writer.ts";
+import type { Metrics } from "../telemetry/metrics/metrics.ts";
+import type { TlsSettings } from "../tls/tls-settings.ts";
+import type { ConnectionSettings } from "./connection-settings.ts";
 import type { PreparedPort } from "./port-server.ts";
 
 /** A compiled gateway: what generated `main.ts` exports and `startGateway` runs. */

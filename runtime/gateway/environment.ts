@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { EnvVariables } from "../cel/variables.ts";
-import { type LogLevels, readLevels } from "../telemetry/log-level.ts";
-import type { LogFormat } from "../telemetry/log-line.ts";
+import { type LogLevels, readLevels } from "../telemetry/logs/log-level.ts";
+import type { LogFormat } from "../telemetry/logs/log-line.ts";
 import type { DrainSettings, Gateway, ServiceAddresses } from "./definition.ts";
 import { StartupError } from "./startup-error.ts";
 

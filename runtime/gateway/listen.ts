@@ -1,5 +1,5 @@
-import { prepareHttp } from "../http/http-port.ts";
-import type { ServerBehaviour } from "../http/server-behaviour.ts";
+import { prepareHttp } from "../http/engine/node/http-port.ts";
+import type { ServerBehaviour } from "../http/engine/node/server-handlers.ts";
 import type { GatewayContext } from "./context.ts";
 import type { Gateway, ServiceAddresses } from "./definition.ts";
 import type { PortServer, PreparedPort } from "./port-server.ts";

@@ -1,5 +1,5 @@
 import type { EnvVariables } from "../cel/variables.ts";
-import type { RemoteDocument } from "../http/remote-document.ts";
+import type { RemoteDocument } from "../http/upstream/remote-document.ts";
 import type { GatewayContext, LiveSession } from "./context.ts";
 
 /** The context of a running process. */

@@ -1,8 +1,8 @@
 import type { Exchange, Handled } from "../http/exchange.ts";
 import { notFound } from "../http/refuse.ts";
-import { exposition, expositionType } from "../telemetry/exposition.ts";
-import type { LogWriter } from "../telemetry/log-writer.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
+import type { LogWriter } from "../telemetry/logs/log-writer.ts";
+import { exposition, expositionType } from "../telemetry/metrics/exposition.ts";
+import type { Metrics } from "../telemetry/metrics/metrics.ts";
 import type { GatewayContext } from "./context.ts";
 
 /** `/metrics` on the stats address. */

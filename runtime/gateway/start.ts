@@ -1,5 +1,5 @@
 import type { Gateway } from "./definition.ts";
-import { openGateway, type RunningGateway } from "./running.ts";
+import { openGateway, type RunningGateway } from "./gateway.ts";
 import { StartupError } from "./startup-error.ts";
 
 /**

@@ -1,10 +1,10 @@
 import type { RequestVariables } from "../cel/variables.ts";
 import type { GatewayContext } from "../gateway/context.ts";
-import type { AnswerSink } from "./answer-sink.ts";
-import type { BodySource } from "./body.ts";
-import type { TakenCredential } from "./credentials.ts";
-import type { EstablishedVariables } from "./established-variables.ts";
+import type { BodySource } from "./body/body.ts";
+import type { TakenCredential } from "./headers/credentials.ts";
+import type { EstablishedVariables } from "./request-attributes.ts";
 import type { RequestLine, RequestLineChanges } from "./request-line.ts";
+import type { AnswerSink } from "./response-sink.ts";
 
 /**
  * One request and its answer, as generated code, policies and backends see it.

@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
-import { openUpstream } from "../http/client.ts";
-import type { UpstreamSettings } from "../http/upstream.ts";
-import type { SessionLimits } from "./session-table.ts";
+import { openUpstream } from "../http/upstream/pool.ts";
+import type { UpstreamSettings } from "../http/upstream/upstream.ts";
+import type { SessionLimits } from "./session/session-table.ts";
 import type {
   Credentials,
   McpTarget,
   SseTarget,
   StdioTarget,
   StreamableHttpTarget,
-} from "./target.ts";
+} from "./transports/target.ts";
 
 /** The MCP servers of a route and how they are used. Complete: nothing is defaulted at run time. */
 export interface McpBackendSettings {

@@ -1,8 +1,8 @@
 import type { Exchange } from "../http/exchange.ts";
-import { failureAnswer, noteFailure, respondFailure } from "./failure-answer.ts";
-import { respondRpc, rpcError } from "./rpc-answer.ts";
-import { sseMessage } from "./sse.ts";
-import type { TargetFailure } from "./target.ts";
+import { failureAnswer, noteFailure, respondFailure } from "./failure-response.ts";
+import { respondRpc, rpcError } from "./protocol/rpc-response.ts";
+import { sseMessage } from "./protocol/sse.ts";
+import type { TargetFailure } from "./transports/target.ts";
 
 /** The headers of every event stream made here; proxies on the way must not gather it. */
 export const streamHeaders: readonly string[] = [

@@ -1,14 +1,18 @@
 import type { Exchange } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
-import { isAllowed, isOpen, type McpAccess, unknownItem } from "./access.ts";
+import { resolveItem } from "./aggregate/names.ts";
+import { isAllowed, isOpen, type McpAccess, unknownItem } from "./authorization.ts";
 import type { McpBackend } from "./backend.ts";
-import { type DirectMessage, passThrough } from "./direct.ts";
-import { addressedItem } from "./items.ts";
-import { type Message, readMessageBytes } from "./message.ts";
-import { resolveItem } from "./names.ts";
-import { respondRpcError, rpcCode } from "./rpc-answer.ts";
-import { serveSessionDelete, serveSessionPost, serveSessionStream } from "./session-serve.ts";
-import { passesTransportChecks } from "./transport-check.ts";
+import { type DirectMessage, passThrough } from "./passthrough/passthrough.ts";
+import { type Message, readMessageBytes } from "./protocol/message.ts";
+import { addressedItem } from "./protocol/primitives.ts";
+import { respondRpcError, rpcCode } from "./protocol/rpc-response.ts";
+import { passesTransportChecks } from "./protocol/transport-check.ts";
+import {
+  serveSessionDelete,
+  serveSessionPost,
+  serveSessionStream,
+} from "./session/session-serve.ts";
 
 /**
  * Serves an MCP route: streamable HTTP of the revisions with sessions (2025-03-26, 2025-06-18, 2025-11-25). Settles when

@@ -1,9 +1,9 @@
 import { hash } from "node:crypto";
 import type { JsonObject } from "../cel/variables.ts";
-import { FollowedFile } from "../gateway/followed-file.ts";
 import { lateError } from "../gateway/startup-error.ts";
-import { type CredentialPlace, credentialIn, takeCredential } from "../http/credentials.ts";
+import { FollowedFile } from "../gateway/watched-file.ts";
 import type { Exchange } from "../http/exchange.ts";
+import { type CredentialPlace, credentialIn, takeCredential } from "../http/headers/credentials.ts";
 import { refuse } from "../http/refuse.ts";
 
 /** The keys of a route and where they stand in a request. */

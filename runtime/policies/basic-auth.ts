@@ -1,11 +1,11 @@
-import { FollowedFile } from "../gateway/followed-file.ts";
+import { PasswordFile } from "../auth/password/password-file.ts";
+import { passwordPool } from "../auth/password/password-pool.ts";
+import { type Login, VerifiedLogins } from "../auth/password/verified-logins.ts";
 import { lateError } from "../gateway/startup-error.ts";
-import { type CredentialPlace, credentialIn, takeCredential } from "../http/credentials.ts";
+import { FollowedFile } from "../gateway/watched-file.ts";
 import type { Exchange } from "../http/exchange.ts";
+import { type CredentialPlace, credentialIn, takeCredential } from "../http/headers/credentials.ts";
 import { refuse } from "../http/refuse.ts";
-import { PasswordFile } from "../passwords/password-file.ts";
-import { passwordPool } from "../passwords/password-pool.ts";
-import { type Login, VerifiedLogins } from "../passwords/verified-logins.ts";
 
 /** Who may log in. */
 export interface BasicAuthSettings {

@@ -1,5 +1,5 @@
 import type { Exchange } from "../http/exchange.ts";
-import { bodyBytes } from "../http/message-changes.ts";
+import { bodyBytes } from "./transformations/message-changes.ts";
 
 /** The head of an answer that is known when the gateway starts. */
 export interface AnswerHead {

@@ -1,5 +1,3 @@
-import type { JsonObject } from "../cel/variables.ts";
-import type { Exchange } from "../http/exchange.ts";
 import {
   type Authenticated,
   admit,
@@ -7,10 +5,17 @@ import {
   consume,
   refuseMissing,
   tokenIn,
-} from "../jwt/authenticate.ts";
-import type { JwtVerifier } from "../jwt/verifier.ts";
+} from "../auth/jwt/authenticate.ts";
+import type { JwtVerifier } from "../auth/jwt/verifier.ts";
+import type { JsonObject } from "../cel/variables.ts";
+import type { Exchange } from "../http/exchange.ts";
 
-export { type JwtProvider, type JwtSettings, type JwtVerifier, openJwt } from "../jwt/verifier.ts";
+export {
+  type JwtProvider,
+  type JwtSettings,
+  type JwtVerifier,
+  openJwt,
+} from "../auth/jwt/verifier.ts";
 
 /** Strict: the claims of a valid token; undefined when the request was answered (401; 503 without keys to check with). */
 export function requireJwt(

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { fieldText } from "../cel/field-text.ts";
+import { fieldText } from "../cel/values/field-text.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
 

@@ -1,13 +1,13 @@
-import type { Exchange } from "../http/exchange.ts";
 import {
   type Authenticated,
   admit,
   type Challenge,
   refuseMissing,
   tokenIn,
-} from "../jwt/authenticate.ts";
-import type { JwtVerifier } from "../jwt/verifier.ts";
-import { resourceMetadataUrl } from "../oauth/addresses.ts";
+} from "../auth/jwt/authenticate.ts";
+import type { JwtVerifier } from "../auth/jwt/verifier.ts";
+import { resourceMetadataUrl } from "../auth/oauth/well-known.ts";
+import type { Exchange } from "../http/exchange.ts";
 
 /**
  * Strict, as `requireJwt`; the 401 also says where the protected-resource metadata is, which is how MCP clients find

@@ -1,5 +1,5 @@
 import type { Exchange } from "../http/exchange.ts";
-import type { HeaderChanges } from "../http/header-changes.ts";
+import type { HeaderChanges } from "../http/headers/header-modifier.ts";
 
 /** Changes the headers that go upstream, and that later policies see. */
 export function changeRequestHeaders(exchange: Exchange, changes: HeaderChanges): void {

@@ -1,7 +1,7 @@
 import { callOf } from "../backends/host.ts";
-import { CopiedBody } from "../http/copied-body.ts";
+import { CopiedBody } from "../http/body/tee-body.ts";
 import type { Exchange } from "../http/exchange.ts";
-import type { Upstream, UpstreamHandler } from "../http/upstream.ts";
+import type { Upstream, UpstreamHandler } from "../http/upstream/upstream.ts";
 
 /** Where copies of requests go. */
 export interface MirrorSettings {

@@ -1,16 +1,16 @@
 import { callOf, forward } from "../backends/host.ts";
 import { Relay } from "../backends/relay.ts";
 import type { ResponseVariables } from "../cel/variables.ts";
-import { AnswerVariables } from "../http/answer-variables.ts";
 import type { Exchange } from "../http/exchange.ts";
-import { ReplayBody } from "../http/replay-body.ts";
 import type {
   Upstream,
   UpstreamFailure,
   UpstreamHandler,
   UpstreamRequest,
-} from "../http/upstream.ts";
+} from "../http/upstream/upstream.ts";
+import { ReplayBody } from "./retry/replay-body.ts";
 import { timedOut } from "./timeout.ts";
+import { AnswerVariables } from "./transformations/response-variables.ts";
 
 /** When and how often a request is sent again. Times in milliseconds; undefined: no limit. */
 export interface RetrySettings {

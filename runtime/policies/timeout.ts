@@ -1,7 +1,7 @@
 import { callOf, forward } from "../backends/host.ts";
 import { Relay } from "../backends/relay.ts";
 import type { Exchange } from "../http/exchange.ts";
-import type { Upstream, UpstreamFailure, UpstreamRequest } from "../http/upstream.ts";
+import type { Upstream, UpstreamFailure, UpstreamRequest } from "../http/upstream/upstream.ts";
 
 /**
  * Like `forward`; the whole answer has to be there `limit` milliseconds after the request was sent. Else the client is

@@ -1,13 +1,17 @@
-import { toJson } from "../cel/json.ts";
+import { toJson } from "../cel/functions/json.ts";
 import type { JsonObject } from "../cel/variables.ts";
-import { HeadFilter, WholeFilter } from "../http/changed-answer.ts";
+import { isHost } from "../http/engine/validate-request.ts";
 import type { Exchange } from "../http/exchange.ts";
-import { fieldValue } from "../http/field-value.ts";
-import { bodyBytes, type RequestChanges, type ResponseTransform } from "../http/message-changes.ts";
-import { replacedHeaders } from "../http/replaced-headers.ts";
-import { isHost } from "../http/request-check.ts";
+import { fieldValue } from "../http/headers/field-value.ts";
+import { replacedHeaders } from "../http/headers/replaced-headers.ts";
 import type { RequestLineChanges } from "../http/request-line.ts";
-import { targetValue } from "../http/target-value.ts";
+import { targetValue } from "../http/routing/target-value.ts";
+import {
+  bodyBytes,
+  type RequestChanges,
+  type ResponseTransform,
+} from "./transformations/message-changes.ts";
+import { HeadFilter, WholeFilter } from "./transformations/transformed-response.ts";
 
 /** Changes the request that goes upstream; what rules and routes see of it besides headers stays. */
 export function transformRequest(exchange: Exchange, changes: RequestChanges): void {

@@ -1,5 +1,5 @@
 import type { Exchange } from "../http/exchange.ts";
-import { replacePath, replacePrefix } from "../http/path.ts";
+import { replacePath, replacePrefix } from "../http/routing/path.ts";
 
 /** The upstream sees this Host: `host`, or `host:port`. */
 export function rewriteAuthority(exchange: Exchange, authority: string): void {

@@ -1,9 +1,9 @@
-import { AddressRules } from "../backends/address-rules.ts";
-import { addressRefusal, checkedLookup } from "../backends/checked-address.ts";
-import { isAddress, readDestination } from "../backends/destination.ts";
-import type { UpstreamTls } from "../http/upstream-tls.ts";
+import { AddressRules } from "../backends/dynamic/address-rules.ts";
+import { addressRefusal, checkedLookup } from "../backends/dynamic/checked-address.ts";
+import { isAddress, readDestination } from "../backends/dynamic/destination.ts";
+import type { UpstreamTls } from "../tls/upstream-tls.ts";
 import { type Connection, refuseConnection } from "./connection.ts";
-import { pass } from "./pass.ts";
+import { pass } from "./proxy.ts";
 import { openTls, type TcpUpstreamSettings, tcpUpstreamTo } from "./upstream.ts";
 
 /** A backend whose host each connection chooses by its server name. */

@@ -1,9 +1,9 @@
 import type { TcpPort } from "../gateway/definition.ts";
 import type { PortServer, PreparedPort } from "../gateway/port-server.ts";
-import { Certificates } from "../http/certificates.ts";
-import type { TlsSettings } from "../http/tls.ts";
-import { ConnectionLog } from "../telemetry/connection-log.ts";
-import { ConnectionMetrics } from "../telemetry/connection-metrics.ts";
+import { ConnectionLog } from "../telemetry/logs/connection-log.ts";
+import { ConnectionMetrics } from "../telemetry/metrics/connection-metrics.ts";
+import { Certificates } from "../tls/certificates.ts";
+import type { TlsSettings } from "../tls/tls-settings.ts";
 import type { ConnectionHandler } from "./connection.ts";
 import { type PortMode, type TcpBehaviour, TcpServer } from "./server.ts";
 

@@ -1,10 +1,10 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
+import type { KeepAliveSettings } from "../gateway/connection-settings.ts";
 import type { GatewayContext } from "../gateway/context.ts";
 import { listenOn, type PortServer } from "../gateway/port-server.ts";
-import type { Certificates } from "../http/certificates.ts";
-import type { KeepAliveSettings } from "../http/connection-settings.ts";
-import { handshakeOptions, isSameHandshake } from "../http/handshake.ts";
+import type { Certificates } from "../tls/certificates.ts";
+import { handshakeOptions, isSameHandshake } from "../tls/handshake.ts";
 import {
   ClientConnection,
   type Connection,

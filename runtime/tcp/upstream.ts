@@ -1,9 +1,9 @@
 import type { LookupFunction } from "node:net";
+import type { KeepAliveSettings } from "../gateway/connection-settings.ts";
 import { lateError } from "../gateway/startup-error.ts";
-import type { KeepAliveSettings } from "../http/connection-settings.ts";
-import { type Connect, connector } from "../http/connector.ts";
-import { systemKeepAlive } from "../http/upstream-connector.ts";
-import { UpstreamTls, type UpstreamTlsSettings } from "../http/upstream-tls.ts";
+import { type Connect, connector } from "../http/upstream/connector.ts";
+import { systemKeepAlive } from "../http/upstream/upstream-connector.ts";
+import { UpstreamTls, type UpstreamTlsSettings } from "../tls/upstream-tls.ts";
 
 /** A server that connections are passed on to. */
 export interface TcpUpstream {

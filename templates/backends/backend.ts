@@ -1,4 +1,4 @@
-import type { Hole } from "../code.ts";
+import type { Hole } from "../code/code.ts";
 
 /** The parts of a route's module that its backend adds. */
 export interface BackendCode {

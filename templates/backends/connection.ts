@@ -1,10 +1,10 @@
 import type { BackendConnection, BackendTlsNode } from "../../compiler/ir/backends.ts";
 import type { MountedFile, Text } from "../../compiler/ir/texts.ts";
-import { type Code, code, imported, literal, type Printable } from "../code.ts";
+import { type Code, code, imported, literal, type Printable } from "../code/code.ts";
 
 /** The connections to an upstream. */
 export function openUpstream(url: Text, connection: BackendConnection): Code {
-  const open = imported("gwc/runtime/http/client", "openUpstream");
+  const open = imported("gwc/runtime/http/upstream/pool", "openUpstream");
   return code`${open}(${literal(upstreamSettings(url, connection))})`;
 }
 
@@ -38,13 +38,15 @@ export function connectionSettings({
 /** The statement that puts the client's credentials back for a backend that is meant to see them. */
 export function passthrough(connections: readonly BackendConnection[]): readonly Code[] {
   if (!connections.some(({ isPassthrough }) => isPassthrough)) return [];
-  return [code`${imported("gwc/runtime/http/credentials", "restoreCredentials")}(exchange);`];
+  return [
+    code`${imported("gwc/runtime/http/headers/credentials", "restoreCredentials")}(exchange);`,
+  ];
 }
 
 /** The address of an upstream; what starts with a variable is looked at when the gateway starts. */
 function upstreamUrl(url: Text, isSecure: boolean): Text | Code {
   if (typeof url === "string" || typeof url.parts[0] === "string") return url;
-  const read = imported("gwc/runtime/gateway/late", isSecure ? "httpsUrl" : "httpUrl");
+  const read = imported("gwc/runtime/gateway/startup-values", isSecure ? "httpsUrl" : "httpUrl");
   return code`${read}(${literal(url)})`;
 }
 
@@ -70,11 +72,11 @@ export function tlsSettings({
 /** What stands in a file is followed: it changes when the mounted Secret does. */
 function credential(value: Text | MountedFile): Printable {
   if (typeof value === "string" || value.kind === "late") return value;
-  const open = imported("gwc/runtime/http/credential-file", "credentialFile");
+  const open = imported("gwc/runtime/http/upstream/credential-file", "credentialFile");
   return code`${open}(${path(value)})`;
 }
 
-const LATE = "gwc/runtime/gateway/late";
+const LATE = "gwc/runtime/gateway/startup-values";
 const OPEN = {
   late: imported(LATE, "file"),
   secret: imported(LATE, "secretFile"),

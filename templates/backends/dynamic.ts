@@ -1,6 +1,6 @@
 import type { DynamicBackend } from "../../compiler/ir/backends.ts";
-import { type Code, code, imported, literal, type Printable } from "../code.ts";
-import type { Trace } from "../trace.ts";
+import { type Code, code, imported, literal, type Printable } from "../code/code.ts";
+import type { Trace } from "../code/trace.ts";
 import type { BackendCode } from "./backend.ts";
 import { connectionSettings, passthrough } from "./connection.ts";
 import { plainForward } from "./host.ts";

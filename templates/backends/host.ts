@@ -1,6 +1,6 @@
 import type { HostBackend } from "../../compiler/ir/backends.ts";
-import { type Code, code, imported, literal } from "../code.ts";
-import type { Trace } from "../trace.ts";
+import { type Code, code, imported, literal } from "../code/code.ts";
+import type { Trace } from "../code/trace.ts";
 import type { BackendCode } from "./backend.ts";
 import { openUpstream, passthrough } from "./connection.ts";
 

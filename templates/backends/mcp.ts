@@ -1,7 +1,7 @@
 import type { McpBackend, McpTarget } from "../../compiler/ir/backends.ts";
-import type { RouteNode } from "../../compiler/ir.ts";
-import { type Code, code, imported, importedType, literal } from "../code.ts";
-import type { Trace } from "../trace.ts";
+import type { RouteNode } from "../../compiler/ir/program.ts";
+import { type Code, code, imported, importedType, literal } from "../code/code.ts";
+import type { Trace } from "../code/trace.ts";
 import type { BackendCode } from "./backend.ts";
 import { passthrough, upstreamSettings } from "./connection.ts";
 
@@ -61,7 +61,8 @@ export function mcpBackend(backend: McpBackend, scope: McpScope): BackendCode {
         : SESSIONS.other,
     },
   };
-  const allows = scope.rule ?? code`${imported("gwc/runtime/mcp/access", "allowEverything")}`;
+  const allows =
+    scope.rule ?? code`${imported("gwc/runtime/mcp/authorization", "allowEverything")}`;
   const access = literal({ jwt: scope.jwt, allows });
   const pages = { hostnames: scope.hostnames, allowOrigins: scope.allowOrigins };
   const origin = "gwc/runtime/mcp/origin";
@@ -92,7 +93,7 @@ function metadata({ targets, prefixMode }: McpBackend, scope: McpScope): readonl
   const isDirect =
     targets.length === 1 && targets[0]?.kind === "streamable" && prefixMode !== "always";
   if (!isDirect || scope.isAuthenticated || scope.metadataOf.length === 0) return [];
-  const pass = imported("gwc/runtime/mcp/direct", "passMetadata");
+  const pass = imported("gwc/runtime/mcp/passthrough/passthrough", "passMetadata");
   return [code`if (${pass}(exchange, backend, ${literal(scope.metadataOf)})) return;`];
 }
 

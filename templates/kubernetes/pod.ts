@@ -1,5 +1,5 @@
 import type { DeploymentNode, Json } from "../../compiler/ir/deployment.ts";
-import type { Program } from "../../compiler/ir.ts";
+import type { Program } from "../../compiler/ir/program.ts";
 import { selectorLabels } from "./names.ts";
 import type { ClusterSettings } from "./resources.ts";
 import { isObject } from "./strategic-merge.ts";

@@ -1,5 +1,5 @@
 import type { DeploymentNode, Json, OverlaidResource } from "../../compiler/ir/deployment.ts";
-import type { Program } from "../../compiler/ir.ts";
+import type { Program } from "../../compiler/ir/program.ts";
 import { selectorLabels } from "./names.ts";
 import { podTemplate } from "./pod.ts";
 import { strategicMerge } from "./strategic-merge.ts";

@@ -1,7 +1,7 @@
-import type { PolicySettings } from "../../compiler/ir.ts";
-import { type Code, code, imported, literal, type Printable } from "../code.ts";
-import { placeCode } from "../credentials.ts";
-import { identitySteps } from "../identity.ts";
+import type { PolicySettings } from "../../compiler/ir/program.ts";
+import { type Code, code, imported, literal, type Printable } from "../code/code.ts";
+import { placeCode } from "./parts/credential-location.ts";
+import { identitySteps } from "./parts/identity.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/api-key";
@@ -40,7 +40,7 @@ function keyCode(source: PolicySettings["apiKey"]["keys"][number]): Code {
       return code`${imported(MODULE, "hashedKey")}(${literal(source.sha256)}, ${metadata})`;
     case "file": {
       const open = source.isSecret === true ? "secretFile" : "file";
-      const path = code`${imported("gwc/runtime/gateway/late", open)}(${literal(source.file)})`;
+      const path = code`${imported("gwc/runtime/gateway/startup-values", open)}(${literal(source.file)})`;
       return code`${imported(MODULE, "keyInFile")}(${path}, ${metadata})`;
     }
   }

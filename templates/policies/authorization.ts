@@ -1,8 +1,8 @@
-import { code, imported, join } from "../code.ts";
-import { readsBody } from "../reads.ts";
-import { rulesCode } from "../rules.ts";
-import { ifStatement } from "../statements.ts";
-import { parameter } from "../variables.ts";
+import { code, imported, join } from "../code/code.ts";
+import { readsBody } from "../code/reads.ts";
+import { ifStatement } from "../code/statements.ts";
+import { parameter } from "../code/variables.ts";
+import { rulesCode } from "./parts/rules.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
 /** `authorization`: CEL rules over the request and the identities. */

@@ -1,7 +1,7 @@
-import type { PolicySettings } from "../../compiler/ir.ts";
-import { type Code, code, imported, literal } from "../code.ts";
-import { placeCode } from "../credentials.ts";
-import { awaitedIdentitySteps } from "../identity.ts";
+import type { PolicySettings } from "../../compiler/ir/program.ts";
+import { type Code, code, imported, literal } from "../code/code.ts";
+import { placeCode } from "./parts/credential-location.ts";
+import { awaitedIdentitySteps } from "./parts/identity.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/basic-auth";
@@ -35,7 +35,7 @@ function source(passwords: PolicySettings["basicAuth"]["passwords"]): Code {
     return code`${imported(MODULE, "givenPasswords")}(${literal(passwords.text)})`;
   }
   const path = imported(
-    "gwc/runtime/gateway/late",
+    "gwc/runtime/gateway/startup-values",
     passwords.isSecret === true ? "secretFile" : "file",
   );
   return code`${imported(MODULE, "passwordsInFile")}(${path}(${literal(passwords.file)}))`;

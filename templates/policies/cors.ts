@@ -1,4 +1,4 @@
-import { code, imported, importedType, literal } from "../code.ts";
+import { code, imported, importedType, literal } from "../code/code.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/cors";

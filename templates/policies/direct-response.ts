@@ -1,8 +1,8 @@
-import type { PolicySettings } from "../../compiler/ir.ts";
-import { type CaseCode, casesCode } from "../cases.ts";
-import { code, imported, importedType, literal, name } from "../code.ts";
-import { readsBody } from "../reads.ts";
-import { valueFunction } from "../value-function.ts";
+import type { PolicySettings } from "../../compiler/ir/program.ts";
+import { code, imported, importedType, literal, name } from "../code/code.ts";
+import { readsBody } from "../code/reads.ts";
+import { valueFunction } from "../code/value-function.ts";
+import { type CaseCode, casesCode } from "./parts/cases.ts";
 import type { PolicyTemplate, RouteScope } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/direct-response";

@@ -1,5 +1,5 @@
-import type { PolicySettings } from "../../compiler/ir.ts";
-import { type Code, code, imported } from "../code.ts";
+import type { PolicySettings } from "../../compiler/ir/program.ts";
+import { type Code, code, imported } from "../code/code.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/host-rewrite";

@@ -1,8 +1,8 @@
-import type { PolicySettings } from "../../compiler/ir.ts";
+import type { PolicySettings } from "../../compiler/ir/program.ts";
 import { openUpstream } from "../backends/connection.ts";
-import { code, imported, literal, type Printable } from "../code.ts";
-import { placeCode } from "../credentials.ts";
-import { awaitedIdentitySteps } from "../identity.ts";
+import { code, imported, literal, type Printable } from "../code/code.ts";
+import { placeCode } from "./parts/credential-location.ts";
+import { awaitedIdentitySteps } from "./parts/identity.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
 type Keys = PolicySettings["jwtAuth"]["providers"][number]["keys"];
@@ -41,8 +41,8 @@ export function jwtProviders(providers: PolicySettings["jwtAuth"]["providers"]):
     requiredClaims,
     keys:
       keys.kind === "inline"
-        ? code`${imported("gwc/runtime/jwt/key-source", "inlineKeys")}(${literal(keys.keys as readonly Printable[])})`
-        : code`${imported("gwc/runtime/jwt/remote-keys", "remoteKeys")}(${literal(remoteSettings(keys))})`,
+        ? code`${imported("gwc/runtime/auth/jwt/key-source", "inlineKeys")}(${literal(keys.keys as readonly Printable[])})`
+        : code`${imported("gwc/runtime/auth/jwt/remote-keys", "remoteKeys")}(${literal(remoteSettings(keys))})`,
   }));
 }
 

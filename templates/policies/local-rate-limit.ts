@@ -1,6 +1,6 @@
-import { code, type Hole, imported, literal, name } from "../code.ts";
-import { readsBody } from "../reads.ts";
-import { valueFunction } from "../value-function.ts";
+import { code, type Hole, imported, literal, name } from "../code/code.ts";
+import { readsBody } from "../code/reads.ts";
+import { valueFunction } from "../code/value-function.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/local-rate-limit";

@@ -1,11 +1,11 @@
-import { type Code, code, imported, literal, type Printable } from "../code.ts";
-import { placeCode } from "../credentials.ts";
-import { awaitedIdentitySteps } from "../identity.ts";
+import { type Code, code, imported, literal, type Printable } from "../code/code.ts";
 import { jwtProviders } from "./jwt-auth.ts";
+import { placeCode } from "./parts/credential-location.ts";
+import { awaitedIdentitySteps } from "./parts/identity.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/mcp-authentication";
-const METADATA = "gwc/runtime/oauth/metadata";
+const METADATA = "gwc/runtime/auth/oauth/metadata";
 
 /** `mcpAuthentication`: OAuth metadata first, whatever the request carries; then the token check. */
 export const mcpAuthenticationTemplate: PolicyTemplate<"mcpAuthentication"> = (
@@ -45,16 +45,16 @@ type Settings = Parameters<typeof mcpAuthenticationTemplate>[0]["settings"];
 function serve(provider: Settings["provider"]): ReturnType<typeof imported> {
   switch (provider) {
     case "auth0":
-      return imported("gwc/runtime/oauth/auth0", "serveAuth0OAuth");
+      return imported("gwc/runtime/auth/oauth/auth0", "serveAuth0OAuth");
     case "keycloak":
-      return imported("gwc/runtime/oauth/keycloak", "serveKeycloakOAuth");
+      return imported("gwc/runtime/auth/oauth/keycloak", "serveKeycloakOAuth");
     case undefined:
       return imported(METADATA, "serveOAuth");
   }
 }
 
 function oauthSettings({ issuer, audience, provider, resourceMetadata }: Settings): Printable {
-  const urls: Code = code`${imported("gwc/runtime/oauth/addresses", "metadataUrls")}(${literal(issuer)})`;
+  const urls: Code = code`${imported("gwc/runtime/auth/oauth/well-known", "metadataUrls")}(${literal(issuer)})`;
   const registration = literal(late(issuer, "/clients-registrations/openid-connect"));
   return {
     metadataUrls: urls,

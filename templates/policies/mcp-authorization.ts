@@ -1,9 +1,9 @@
-import type { PolicySettings } from "../../compiler/ir.ts";
-import { type Code, code, imported, importedType, join, literal, name } from "../code.ts";
-import type { Expressions } from "../expression.ts";
-import { readsBody } from "../reads.ts";
-import { rulesCode } from "../rules.ts";
-import { parameter } from "../variables.ts";
+import type { PolicySettings } from "../../compiler/ir/program.ts";
+import { type Code, code, imported, importedType, join, literal, name } from "../code/code.ts";
+import type { Expressions } from "../code/expression.ts";
+import { readsBody } from "../code/reads.ts";
+import { parameter } from "../code/variables.ts";
+import { rulesCode } from "./parts/rules.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/mcp-authorization";

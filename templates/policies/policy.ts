@@ -1,8 +1,8 @@
-import type { PolicyKind, PolicyUse } from "../../compiler/ir.ts";
-import type { Code, Hole } from "../code.ts";
-import type { Expressions } from "../expression.ts";
-import type { Trace } from "../trace.ts";
-import type { RouteVariables } from "../variables.ts";
+import type { PolicyKind, PolicyUse } from "../../compiler/ir/program.ts";
+import type { Code, Hole } from "../code/code.ts";
+import type { Expressions } from "../code/expression.ts";
+import type { Trace } from "../code/trace.ts";
+import type { RouteVariables } from "../code/variables.ts";
 
 /** The parts of a route's module that one policy adds. */
 export interface PolicyCode {

@@ -1,4 +1,4 @@
-import { code, imported, importedType, literal } from "../code.ts";
+import { code, imported, importedType, literal } from "../code/code.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/request-header-modifier";
@@ -11,7 +11,7 @@ export const requestHeaderModifierTemplate: PolicyTemplate<"requestHeaderModifie
   declarations: [
     code`
       ${trace(origin)}
-      const requestHeaders: ${importedType("gwc/runtime/http/header-changes", "HeaderChanges")} = ${literal({ ...settings })};
+      const requestHeaders: ${importedType("gwc/runtime/http/headers/header-modifier", "HeaderChanges")} = ${literal({ ...settings })};
     `,
   ],
   steps: [code`${imported(MODULE, "changeRequestHeaders")}(exchange, requestHeaders);`],

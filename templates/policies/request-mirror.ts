@@ -1,5 +1,5 @@
 import { openUpstream } from "../backends/connection.ts";
-import { code, imported, importedType, literal, name } from "../code.ts";
+import { code, imported, importedType, literal, name } from "../code/code.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/request-mirror";

@@ -1,9 +1,9 @@
-import type { PolicySettings } from "../../compiler/ir.ts";
-import { type Code, code, imported, importedType, literal } from "../code.ts";
+import type { PolicySettings } from "../../compiler/ir/program.ts";
+import { type Code, code, imported, importedType, literal } from "../code/code.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/request-redirect";
-const PATH = "gwc/runtime/http/path";
+const PATH = "gwc/runtime/http/routing/path";
 
 /** `requestRedirect`: ends the route. */
 export const requestRedirectTemplate: PolicyTemplate<"requestRedirect"> = (

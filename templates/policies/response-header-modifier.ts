@@ -1,4 +1,4 @@
-import { code, imported, importedType, literal } from "../code.ts";
+import { code, imported, importedType, literal } from "../code/code.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/response-header-modifier";
@@ -11,7 +11,7 @@ export const responseHeaderModifierTemplate: PolicyTemplate<"responseHeaderModif
   declarations: [
     code`
       ${trace(origin)}
-      const responseHeaders: ${importedType("gwc/runtime/http/header-changes", "HeaderChanges")} = ${literal({ ...settings })};
+      const responseHeaders: ${importedType("gwc/runtime/http/headers/header-modifier", "HeaderChanges")} = ${literal({ ...settings })};
     `,
   ],
   steps: [code`${imported(MODULE, "changeResponseHeaders")}(exchange, responseHeaders);`],

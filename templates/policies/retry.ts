@@ -1,5 +1,5 @@
 import type { CompiledExpression } from "../../compiler/ir/expressions.ts";
-import type { PolicyUse } from "../../compiler/ir.ts";
+import type { PolicyUse } from "../../compiler/ir/program.ts";
 import {
   type Code,
   code,
@@ -10,9 +10,9 @@ import {
   join,
   literal,
   name,
-} from "../code.ts";
-import { readsBody } from "../reads.ts";
-import { parameter } from "../variables.ts";
+} from "../code/code.ts";
+import { readsBody } from "../code/reads.ts";
+import { parameter } from "../code/variables.ts";
 import type { PolicyTemplate, RouteScope } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/retry";

@@ -1,4 +1,4 @@
-import { code, imported, literal } from "../code.ts";
+import { code, imported, literal } from "../code/code.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
 /** `timeout`: the request is passed on within a limit. */

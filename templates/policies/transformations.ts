@@ -1,6 +1,5 @@
 import type { CompiledExpression } from "../../compiler/ir/expressions.ts";
-import type { PolicySettings } from "../../compiler/ir.ts";
-import { casesCode } from "../cases.ts";
+import type { PolicySettings } from "../../compiler/ir/program.ts";
 import {
   type Code,
   code,
@@ -12,14 +11,15 @@ import {
   literal,
   type Name,
   name,
-} from "../code.ts";
-import type { Expressions } from "../expression.ts";
-import { readsBody } from "../reads.ts";
-import { parameter } from "../variables.ts";
+} from "../code/code.ts";
+import type { Expressions } from "../code/expression.ts";
+import { readsBody } from "../code/reads.ts";
+import { parameter } from "../code/variables.ts";
+import { casesCode } from "./parts/cases.ts";
 import type { PolicyTemplate, RouteScope } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/transformations";
-const CHANGES = "gwc/runtime/http/message-changes";
+const CHANGES = "gwc/runtime/policies/transformations/message-changes";
 
 /** `transformations`: what becomes of a message as a function of what it is, and the statements that do it. */
 export const transformationsTemplate: PolicyTemplate<"transformations"> = (

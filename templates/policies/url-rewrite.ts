@@ -1,5 +1,5 @@
-import type { PolicySettings } from "../../compiler/ir.ts";
-import { type Code, code, imported, literal } from "../code.ts";
+import type { PolicySettings } from "../../compiler/ir/program.ts";
+import { type Code, code, imported, literal } from "../code/code.ts";
 import { hostStep } from "./host-rewrite.ts";
 import type { PolicyTemplate } from "./policy.ts";
 

@@ -2,7 +2,7 @@ import { celEnv, parse, plan } from "@bufbuild/cel";
 import { Environment } from "@marcbachmann/cel-js";
 import type { CelSlot } from "../../compiler/cel/compile.ts";
 import { compileExpression } from "../../compiler/cel/compile.ts";
-import { functionOf } from "../../compiler/cel/run-code.ts";
+import { functionOf } from "../../compiler/cel/evaluate/run-code.ts";
 
 /** One expression against the two interpreters, in one run. */
 export interface CelDuel {

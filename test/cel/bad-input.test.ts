@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { type CelProblem, compileExpression } from "../../compiler/cel/compile.ts";
+import { functionOf } from "../../compiler/cel/evaluate/run-code.ts";
 import { libraries } from "../../compiler/cel/functions/index.ts";
 import { operatorNames, operators } from "../../compiler/cel/functions/operators.ts";
-import { functionOf } from "../../compiler/cel/run-code.ts";
 import { cpuMillis } from "./cpu-time.ts";
 
 function problemsOf(text: string): readonly CelProblem[] {

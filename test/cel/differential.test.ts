@@ -12,12 +12,12 @@ import {
 import { strings } from "@bufbuild/cel/ext";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { LEVEL } from "../../compiler/cel/code.ts";
 import { type CelSlot, compileIn } from "../../compiler/cel/compile.ts";
-import type { Declaration, Environment } from "../../compiler/cel/environment.ts";
-import { functionOf } from "../../compiler/cel/run-code.ts";
-import { parseType } from "../../compiler/cel/signature.ts";
-import { canonical, double, Uint } from "../../runtime/cel/values.ts";
+import { LEVEL } from "../../compiler/cel/emit/code.ts";
+import { functionOf } from "../../compiler/cel/evaluate/run-code.ts";
+import { parseType } from "../../compiler/cel/types/signature.ts";
+import type { Declaration, Environment } from "../../compiler/cel/variables/environment.ts";
+import { canonical, double, Uint } from "../../runtime/cel/values/values.ts";
 import { type Binding, bindings, expressions } from "./expressions.ts";
 import { isExpected } from "./spec-values.ts";
 

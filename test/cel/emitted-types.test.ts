@@ -7,10 +7,10 @@ import { describe, expect, test } from "vitest";
 import { type CelPhase, type CelSlot, compileExpression } from "../../compiler/cel/compile.ts";
 import { libraries } from "../../compiler/cel/functions/index.ts";
 import { operatorNames, operators } from "../../compiler/cel/functions/operators.ts";
-import { macroDocs } from "../../compiler/cel/macro-docs.ts";
-import type { Overload } from "../../compiler/cel/signature.ts";
-import { formatType, type Type } from "../../compiler/cel/types.ts";
-import { celPhases, phaseEnvironment } from "../../compiler/cel/variables.ts";
+import { macroDocs } from "../../compiler/cel/reference/macro-docs.ts";
+import type { Overload } from "../../compiler/cel/types/signature.ts";
+import { formatType, type Type } from "../../compiler/cel/types/types.ts";
+import { celPhases, phaseEnvironment } from "../../compiler/cel/variables/variables.ts";
 import type { CompiledExpression } from "../../compiler/ir/expressions.ts";
 import { expressions } from "./expressions.ts";
 

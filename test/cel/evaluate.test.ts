@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { emittedText, evaluateExpression } from "../../compiler/cel/evaluate.ts";
+import { emittedText, evaluateExpression } from "../../compiler/cel/evaluate/evaluate.ts";
 
 const data = {
   jwt: { sub: "ann", roles: ["admin"], big: 2 ** 53 },
@@ -71,7 +71,7 @@ describe("evaluating an expression on data", () => {
     const found = evaluateExpression('jwt.sub.matches("^[a-z]+$")', { phase: "mcp", data });
     if (found.kind !== "value") throw new Error("no value");
     expect(emittedText(found.expression).split("\n")).toEqual([
-      'import { compilePattern, matchesPart, testText } from "gwc/runtime/cel/pattern";',
+      'import { compilePattern, matchesPart, testText } from "gwc/runtime/cel/functions/pattern";',
       "",
       'const pattern = compilePattern("^[a-z]+$");',
       "",

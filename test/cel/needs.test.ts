@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { compileExpression } from "../../compiler/cel/compile.ts";
-import { evaluateExpression } from "../../compiler/cel/evaluate.ts";
+import { evaluateExpression } from "../../compiler/cel/evaluate/evaluate.ts";
 
 describe("what an expression needs to be true", () => {
   it.each([

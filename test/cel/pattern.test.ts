@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { RE2JS } from "re2js";
 import { describe, expect, test } from "vitest";
 import { compileExpression } from "../../compiler/cel/compile.ts";
-import { compilePattern, type PatternMatch } from "../../compiler/cel/pattern.ts";
-import { functionOf } from "../../compiler/cel/run-code.ts";
+import { functionOf } from "../../compiler/cel/evaluate/run-code.ts";
+import { compilePattern, type PatternMatch } from "../../compiler/cel/regex/pattern.ts";
 import { cpuMillis } from "./cpu-time.ts";
 
 function run(pattern: string, match: PatternMatch, text: string): unknown {

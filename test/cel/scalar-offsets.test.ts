@@ -5,7 +5,7 @@ import {
   decodeScalar,
   type ScalarToken,
   sourceOffset,
-} from "../../compiler/1-parse/scalar-offsets.ts";
+} from "../../compiler/diagnostics/locate/scalar-offsets.ts";
 
 const STYLES = {
   PLAIN: "plain",

@@ -3,11 +3,11 @@ import {
   type IncrementalTest,
   type IncrementalTestSuite,
 } from "@bufbuild/cel-spec/testdata/tests.js";
-import { LEVEL } from "../../compiler/cel/code.ts";
 import { type CelSlot, type CompileResult, compileIn } from "../../compiler/cel/compile.ts";
-import type { Declaration, Environment } from "../../compiler/cel/environment.ts";
-import { functionOf } from "../../compiler/cel/run-code.ts";
-import { DYN } from "../../compiler/cel/types.ts";
+import { LEVEL } from "../../compiler/cel/emit/code.ts";
+import { functionOf } from "../../compiler/cel/evaluate/run-code.ts";
+import { DYN } from "../../compiler/cel/types/types.ts";
+import type { Declaration, Environment } from "../../compiler/cel/variables/environment.ts";
 import { fromSpec, ProtoError, typeFromSpec } from "./spec-values.ts";
 
 /** One case of the official suite, ready to run. */

@@ -18,14 +18,14 @@ import {
   type Type,
   typeOf,
   UINT,
-} from "../../compiler/cel/types.ts";
-import { isEqual } from "../../runtime/cel/compare.ts";
-import { entriesOf } from "../../runtime/cel/entries.ts";
-import { at } from "../../runtime/cel/select.ts";
-import { timestampOf } from "../../runtime/cel/time-arithmetic.ts";
-import { Duration } from "../../runtime/cel/time-values.ts";
-import { TypeValue } from "../../runtime/cel/types.ts";
-import { canonical, double, doubleOf, kindOf, Uint } from "../../runtime/cel/values.ts";
+} from "../../compiler/cel/types/types.ts";
+import { entriesOf } from "../../runtime/cel/collections/entries.ts";
+import { timestampOf } from "../../runtime/cel/time/time-arithmetic.ts";
+import { Duration } from "../../runtime/cel/time/time-values.ts";
+import { isEqual } from "../../runtime/cel/values/compare.ts";
+import { at } from "../../runtime/cel/values/select.ts";
+import { TypeValue } from "../../runtime/cel/values/types.ts";
+import { canonical, double, doubleOf, kindOf, Uint } from "../../runtime/cel/values/values.ts";
 
 /** Thrown for what gateways do not have: protocol buffer messages and enums. */
 export class ProtoError extends Error {}

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { bugReport } from "../../compiler/diagnostics/report/bug.ts";
+import { githubReport } from "../../compiler/diagnostics/report/github.ts";
+import { junitReport } from "../../compiler/diagnostics/report/junit.ts";
+import { textReport } from "../../compiler/diagnostics/report/text.ts";
 import { memoryHost } from "../../compiler/host.ts";
-import { bugReport } from "../../compiler/report/bug.ts";
-import { examine } from "../../compiler/report/examine.ts";
-import { githubReport } from "../../compiler/report/github.ts";
-import { junitReport } from "../../compiler/report/junit.ts";
-import { textReport } from "../../compiler/report/text.ts";
+import { examine } from "../../compiler/inspect/check-input.ts";
 
 function findingsOf(text: string, file = "a.yaml") {
   return examine([file], memoryHost({ [file]: text }), false).findings;

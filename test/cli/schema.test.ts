@@ -3,7 +3,7 @@ import path from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { editorSchema } from "../../compiler/1-parse/schemas/editor.ts";
+import { editorSchema } from "../../compiler/1-parse/standalone/editor.ts";
 import { root } from "../support/build.ts";
 
 describe("the schema for editors", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { verbs } from "../../compiler/commands/verbs.ts";
+import { verbs } from "../../compiler/commands/commands.ts";
 import { gwc } from "./support/gwc.ts";
 
 describe("the command line", () => {

@@ -4,9 +4,9 @@ import type { AddressInfo, Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { writeFiles } from "../../compiler/3-emit/write.ts";
+import { writeFiles } from "../../compiler/4-emit/write.ts";
 import { memoryHost } from "../../compiler/host.ts";
-import { examine } from "../../compiler/report/examine.ts";
+import { examine } from "../../compiler/inspect/check-input.ts";
 import { eventually, freePort } from "../http/harness.ts";
 import { compileFile } from "../support/build.ts";
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { realHost } from "../../compiler/host.ts";
-import { examine } from "../../compiler/report/examine.ts";
+import { examine } from "../../compiler/inspect/check-input.ts";
 
 /** The folder of the fixtures: configurations whose comments say what is wrong with them. */
 export const fixtures = path.join(import.meta.dirname, "fixtures");

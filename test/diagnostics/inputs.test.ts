@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { memoryHost } from "../../compiler/host.ts";
-import { examine } from "../../compiler/report/examine.ts";
+import { examine } from "../../compiler/inspect/check-input.ts";
 
 /** What gwc says of files that only a test can hold: `code at line:column: message`. */
 function said(files: Readonly<Record<string, string>>, paths = Object.keys(files)): string[] {

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { writeFiles } from "../../compiler/3-emit/write.ts";
+import { writeFiles } from "../../compiler/4-emit/write.ts";
 import { realHost } from "../../compiler/host.ts";
 import { freePort, startProcess, type TestProcess } from "../mcp/processes.ts";
 import { compileFile, root } from "../support/build.ts";

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { writeFiles } from "../../compiler/3-emit/write.ts";
+import { writeFiles } from "../../compiler/4-emit/write.ts";
 import { memoryHost } from "../../compiler/host.ts";
 import { eventually, freePort, GatewayProcess, pause, startUpstream } from "../http/harness.ts";
 import { compileFile } from "../support/build.ts";

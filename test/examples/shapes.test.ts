@@ -3,7 +3,7 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { parseAllDocuments, stringify } from "yaml";
 import { memoryHost } from "../../compiler/host.ts";
-import { examine } from "../../compiler/report/examine.ts";
+import { examine } from "../../compiler/inspect/check-input.ts";
 
 interface Shape {
   readonly name: string;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { jsonValue, TimeText, textValue } from "../../runtime/telemetry/log-line.ts";
+import { jsonValue, TimeText, textValue } from "../../runtime/telemetry/logs/log-line.ts";
 
 test("plain values stand as they are, all others in quotes", () => {
   for (const plain of ["/a/b-c_d.e~f", "api.example.com:80", "[::1]:80", "Bearer", "50%"]) {

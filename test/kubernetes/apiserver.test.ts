@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
 import path from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
+import { withoutAliases } from "../../compiler/1-parse/kubernetes/aliases.ts";
 import { customResourceDefinitions } from "../../compiler/1-parse/kubernetes/crd.ts";
 import { kinds } from "../../compiler/1-parse/kubernetes/kinds.ts";
-import { withoutAliases } from "../../compiler/1-parse/kubernetes/spellings.ts";
 import type { ConfigValue } from "../../compiler/1-parse/values.ts";
 import { mutated, mutations } from "./bounds/mutations.ts";
 import { boundDocument, boundTables } from "./bounds/tables.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { describe, expect, test } from "vitest";
-import { writeFiles } from "../../compiler/3-emit/write.ts";
+import { writeFiles } from "../../compiler/4-emit/write.ts";
 import { memoryHost } from "../../compiler/host.ts";
 import {
   type CompiledGateway,

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { parse } from "yaml";
-import { clusterFiles } from "../../compiler/3-emit/cluster-files.ts";
+import { clusterFiles } from "../../compiler/4-emit/kubernetes-files.ts";
 import { checkManifests, complaints } from "./manifests.ts";
 
 function parameters(name: string, spec: string): string {

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
-import { emitModules } from "../../compiler/3-emit/modules.ts";
-import { originOfLine } from "../../compiler/explain/generated-line.ts";
-import { reachedRoute } from "../../compiler/explain/request.ts";
-import { explainRoute } from "../../compiler/explain/route.ts";
+import { emitModules } from "../../compiler/4-emit/modules.ts";
+import { originOfLine } from "../../compiler/inspect/explain/generated-line.ts";
+import { reachedRoute } from "../../compiler/inspect/explain/request.ts";
+import { explainRoute } from "../../compiler/inspect/explain/route.ts";
 import { root } from "../support/build.ts";
 import { checkManifests, world } from "./manifests.ts";
 

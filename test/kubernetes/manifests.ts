@@ -1,7 +1,7 @@
 import { type Checked, check } from "../../compiler/compile.ts";
+import { messageOf } from "../../compiler/diagnostics/messages/index.ts";
+import { locate } from "../../compiler/diagnostics/source.ts";
 import { memoryHost } from "../../compiler/host.ts";
-import { messageOf } from "../../compiler/messages.ts";
-import { locate } from "../../compiler/source.ts";
 
 /** Checks manifests held in memory, as `gwc check` does. */
 export function checkManifests(

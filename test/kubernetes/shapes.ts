@@ -1,9 +1,9 @@
 import { keysIn } from "../../compiler/1-parse/config-values.ts";
 import { kinds } from "../../compiler/1-parse/kubernetes/kinds.ts";
-import { validator } from "../../compiler/1-parse/validate.ts";
 import type { ConfigValue } from "../../compiler/1-parse/values.ts";
-import { Diagnostics } from "../../compiler/diagnostics.ts";
-import { messageOf } from "../../compiler/messages.ts";
+import { Diagnostics } from "../../compiler/diagnostics/diagnostic.ts";
+import { messageOf } from "../../compiler/diagnostics/messages/index.ts";
+import { validator } from "../../compiler/schema/validate.ts";
 
 /** Whether a document has the shape of its kind, built or not, and what is said against it. */
 export function isGood(

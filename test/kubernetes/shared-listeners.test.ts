@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { emitModules } from "../../compiler/3-emit/modules.ts";
+import { emitModules } from "../../compiler/4-emit/modules.ts";
 import { checkManifests, complaints } from "./manifests.ts";
 
 const world = `

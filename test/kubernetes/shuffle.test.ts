@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { emitModules } from "../../compiler/3-emit/modules.ts";
-import { statusOf } from "../../compiler/status/status.ts";
+import { emitModules } from "../../compiler/4-emit/modules.ts";
+import { statusOf } from "../../compiler/inspect/status/status.ts";
 import { root } from "../support/build.ts";
 import { checkManifests, complaints, world } from "./manifests.ts";
 

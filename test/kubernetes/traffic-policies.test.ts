@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { hashSync } from "bcryptjs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { writeFiles } from "../../compiler/3-emit/write.ts";
+import { writeFiles } from "../../compiler/4-emit/write.ts";
 import { memoryHost } from "../../compiler/host.ts";
 import { freePort, startProcess } from "../mcp/processes.ts";
 import { send } from "../policies/support/send.ts";

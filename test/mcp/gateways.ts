@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { writeFiles } from "../../compiler/3-emit/write.ts";
+import { writeFiles } from "../../compiler/4-emit/write.ts";
 import { memoryHost } from "../../compiler/host.ts";
 import { compileFile } from "../support/build.ts";
 import type { GatewayFixture, RouteConfig } from "./gateway-config.ts";

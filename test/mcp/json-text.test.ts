@@ -9,8 +9,8 @@ import {
   onOneLine,
   type Span,
   skipSpace,
-} from "../../runtime/mcp/json-text.ts";
-import { readMessage } from "../../runtime/mcp/message.ts";
+} from "../../runtime/mcp/protocol/json-text.ts";
+import { readMessage } from "../../runtime/mcp/protocol/message.ts";
 
 /** JSON text of a value with white space and escapes where JSON allows them. */
 function spelled(value: unknown, space: string): string {

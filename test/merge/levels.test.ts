@@ -1,8 +1,11 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
-import { effectivePolicy, partPolicy } from "../../compiler/2-resolve/kubernetes/effective.ts";
-import type { EffectiveField } from "../../compiler/2-resolve/kubernetes/merge.ts";
-import { trafficOf } from "../../compiler/2-resolve/kubernetes/traffic.ts";
+import {
+  effectivePolicy,
+  partPolicy,
+} from "../../compiler/2-lower/kubernetes/policies/effective.ts";
+import type { EffectiveField } from "../../compiler/2-lower/kubernetes/policies/merge.ts";
+import { trafficOf } from "../../compiler/2-lower/kubernetes/routes/traffic.ts";
 import { checkManifests, world } from "../kubernetes/manifests.ts";
 import { backendFields, type FieldCase, trafficFields } from "./fields.ts";
 

@@ -1,9 +1,9 @@
 import path from "node:path";
-import { type Emitted, emit } from "../../compiler/3-emit/emit.ts";
+import { type Emitted, emit } from "../../compiler/4-emit/emit.ts";
 import { check } from "../../compiler/compile.ts";
+import { messageOf } from "../../compiler/diagnostics/messages/index.ts";
+import { locate } from "../../compiler/diagnostics/source.ts";
 import { type Host, realHost } from "../../compiler/host.ts";
-import { messageOf } from "../../compiler/messages.ts";
-import { locate } from "../../compiler/source.ts";
 
 /** The folder of the whole project. */
 export const root = path.resolve(import.meta.dirname, "..", "..");

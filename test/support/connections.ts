@@ -1,5 +1,5 @@
-import type { ConnectionSettings } from "../../runtime/http/connection-settings.ts";
-import type { TlsSettings } from "../../runtime/http/tls.ts";
+import type { ConnectionSettings } from "../../runtime/gateway/connection-settings.ts";
+import type { TlsSettings } from "../../runtime/tls/tls-settings.ts";
 
 /** What the compiler writes for a gateway without `frontendPolicies`. */
 export const connections: ConnectionSettings = {

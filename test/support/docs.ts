@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { editorSchemaText } from "../../compiler/commands/schema.ts";
-import { policyTable } from "../../compiler/policies/table.ts";
+import { policyTable } from "../../compiler/policies/policy-table.ts";
 import { root } from "./build.ts";
 
 /** A file with generated text, and what it should hold. */

@@ -1,6 +1,6 @@
-import type { ManifestKind } from "../../manifests.ts";
-import type { Schema } from "../../schema.ts";
-import type { JsonSchema } from "../schemas/editor.ts";
+import type { ManifestKind } from "../../config/manifests.ts";
+import type { Schema } from "../../schema/schema.ts";
+import type { JsonSchema } from "../standalone/editor.ts";
 import { kinds, OUR_GROUPS } from "./kinds.ts";
 import { backendStatus, policyStatus } from "./schemas/status.ts";
 

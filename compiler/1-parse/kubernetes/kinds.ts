@@ -1,6 +1,5 @@
-import type { ManifestKind } from "../../manifests.ts";
-import type { Schema } from "../../schema.ts";
-import { builtFields } from "./built-fields.ts";
+import type { ManifestKind } from "../../config/manifests.ts";
+import type { Schema } from "../../schema/schema.ts";
 import { backendSchema } from "./schemas/backend.ts";
 import {
   configMapSchema,
@@ -24,6 +23,7 @@ import {
   tcpRouteSchema,
   tlsRouteSchema,
 } from "./schemas/routes.ts";
+import { builtFields } from "./supported-fields.ts";
 
 /** A kind of the cluster form: how it is spelled, and its shape. */
 export interface KindRow {

@@ -1,13 +1,13 @@
-import type { Diagnostics, Origin } from "../../diagnostics.ts";
-import type { KeyedData, Manifest, ManifestKind } from "../../manifests.ts";
-import { nearest } from "../../nearest.ts";
-import type { Schema } from "../../schema.ts";
+import type { KeyedData, Manifest, ManifestKind } from "../../config/manifests.ts";
+import type { Diagnostics, Origin } from "../../diagnostics/diagnostic.ts";
+import { nearest } from "../../diagnostics/suggestion.ts";
+import type { Schema } from "../../schema/schema.ts";
+import { type Validator, validator } from "../../schema/validate.ts";
 import { keysIn } from "../config-values.ts";
 import { scalarText } from "../scalar-text.ts";
-import { type Validator, validator } from "../validate.ts";
 import type { ConfigValue } from "../values.ts";
+import { hasAliases, withoutAliases } from "./aliases.ts";
 import { GATEWAY_GROUP, type KindRow, kinds, OUR_GROUPS, splitApiVersion } from "./kinds.ts";
-import { hasAliases, withoutAliases } from "./spellings.ts";
 
 /** A value that says that it is a Kubernetes resource. */
 export type KubernetesObject = { readonly apiVersion: string; readonly kind: string } & {

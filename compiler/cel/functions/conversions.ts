@@ -3,13 +3,13 @@ import { declareFunctions } from "./declaration.ts";
 /** Conversions between types. */
 export const conversions = declareFunctions({
   bool: {
-    helper: "convert#toBool",
+    helper: "values/convert#toBool",
     doc: "A bool from text: `true`, `false`, `1`, `0`, `t`, `f`.",
     signatures: ["bool(bool): bool", "bool(string): bool"],
     example: ['bool("true")', "true"],
   },
   int: {
-    helper: "convert#toInt",
+    helper: "values/convert#toInt",
     doc: "An int of 64 bits; a double loses its fraction, a timestamp gives its seconds.",
     signatures: [
       "int(int): int",
@@ -21,13 +21,13 @@ export const conversions = declareFunctions({
     example: ['int("42")', "42"],
   },
   uint: {
-    helper: "convert#toUint",
+    helper: "values/convert#toUint",
     doc: "A uint of 64 bits; a negative number is an error.",
     signatures: ["uint(uint): uint", "uint(int): uint", "uint(double): uint", "uint(string): uint"],
     example: ["uint(3.7)", "3u"],
   },
   double: {
-    helper: "convert#toDouble",
+    helper: "values/convert#toDouble",
     doc: "A double.",
     signatures: [
       "double(double): double",
@@ -38,7 +38,7 @@ export const conversions = declareFunctions({
     example: ['double("1e3")', "1000.0"],
   },
   string: {
-    helper: "convert#toText",
+    helper: "values/convert#toText",
     doc: "Text; bytes must be UTF-8.",
     signatures: [
       "string(string): string",
@@ -55,19 +55,19 @@ export const conversions = declareFunctions({
     example: ["string(1.5)", '"1.5"'],
   },
   bytes: {
-    helper: "convert#toBytes",
+    helper: "values/convert#toBytes",
     doc: "The UTF-8 bytes of text.",
     signatures: ["bytes(bytes): bytes", "bytes(string): bytes"],
     example: ['bytes("é")', 'b"\\303\\251"'],
   },
   dyn: {
-    helper: "convert#toDyn",
+    helper: "values/convert#toDyn",
     doc: "The same value, its type forgotten: the checker accepts it everywhere.",
     signatures: ["dyn(A): dyn"],
     example: ["dyn(1) == 1", "true"],
   },
   type: {
-    helper: "types#typeOf",
+    helper: "values/types#typeOf",
     doc: "The type of a value.",
     signatures: ["type(A): type(A)"],
     example: ["type(1) == int", "true"],

@@ -1,11 +1,11 @@
-import { type Overload, parseSignature } from "../signature.ts";
+import { type Overload, parseSignature } from "../types/signature.ts";
 
 /** A function, method or operator: data for the checker, the emitter and the reference. */
 export interface FunctionDeclaration {
   /** `startsWith`, `math.abs`, `_+_` is `+`. */
   readonly name: string;
   readonly overloads: readonly Overload[];
-  /** The runtime function that does it: `strings#startsWith`. It takes and gives `undefined` for an error. */
+  /** The runtime function that does it: `functions/strings#startsWith`. It takes and gives `undefined` for an error. */
   readonly helper: string;
   readonly doc: string;
   /** An expression and what it gives, both CEL; the reference shows it and a test runs it. */

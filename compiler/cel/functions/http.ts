@@ -1,7 +1,7 @@
 import { declareFunctions } from "./declaration.ts";
 
 const test = (name: string, helper: string, doc: string, address: string, value: string) => ({
-  helper: `net#${helper}`,
+  helper: `functions/net#${helper}`,
   doc,
   signatures: [`ip.${name}(): bool`],
   example: [`ip("${address}").${name}()`, value] as const,
@@ -10,25 +10,25 @@ const test = (name: string, helper: string, doc: string, address: string, value:
 /** Addresses, networks, headers and URIs. */
 export const httpFunctions = declareFunctions({
   ip: {
-    helper: "net#ip",
+    helper: "functions/net#ip",
     doc: "An IP address; of a network the one before its slash.",
     signatures: ["ip(string): ip", "cidr.ip(): ip"],
     example: ['string(ip("2001:DB8:0:0::1"))', '"2001:db8::1"'],
   },
   isIP: {
-    helper: "net#isIp",
+    helper: "functions/net#isIp",
     doc: "Whether text is an IP address.",
     signatures: ["isIP(string): bool"],
     example: ['isIP("10.0.0.256")', "false"],
   },
   "ip.isCanonical": {
-    helper: "net#isCanonical",
+    helper: "functions/net#isCanonical",
     doc: "Whether an IP address is written in its usual form.",
     signatures: ["ip.isCanonical(string): bool"],
     example: ['ip.isCanonical("2001:DB8::1")', "false"],
   },
   family: {
-    helper: "net#family",
+    helper: "functions/net#family",
     doc: "4 or 6.",
     signatures: ["ip.family(): int"],
     example: ['ip("::1").family()', "6"],
@@ -64,61 +64,61 @@ export const httpFunctions = declareFunctions({
     "true",
   ),
   cidr: {
-    helper: "net#cidr",
+    helper: "functions/net#cidr",
     doc: "A network.",
     signatures: ["cidr(string): cidr"],
     example: ['string(cidr("10.0.0.0/8"))', '"10.0.0.0/8"'],
   },
   isCIDR: {
-    helper: "net#isCidr",
+    helper: "functions/net#isCidr",
     doc: "Whether text is a network.",
     signatures: ["isCIDR(string): bool"],
     example: ['isCIDR("10.0.0.0/33")', "false"],
   },
   containsIP: {
-    helper: "net#containsIp",
+    helper: "functions/net#containsIp",
     doc: "Whether a network holds an address.",
     signatures: ["cidr.containsIP(ip): bool", "cidr.containsIP(string): bool"],
     example: ['cidr("10.0.0.0/8").containsIP("10.1.2.3")', "true"],
   },
   containsCIDR: {
-    helper: "net#containsCidr",
+    helper: "functions/net#containsCidr",
     doc: "Whether a network holds another.",
     signatures: ["cidr.containsCIDR(cidr): bool", "cidr.containsCIDR(string): bool"],
     example: ['cidr("10.0.0.0/8").containsCIDR("10.1.0.0/16")', "true"],
   },
   prefixLength: {
-    helper: "net#prefixLength",
+    helper: "functions/net#prefixLength",
     doc: "How many bits name the network.",
     signatures: ["cidr.prefixLength(): int"],
     example: ['cidr("10.0.0.0/8").prefixLength()', "8"],
   },
   masked: {
-    helper: "net#masked",
+    helper: "functions/net#masked",
     doc: "The network with all other bits cleared.",
     signatures: ["cidr.masked(): cidr"],
     example: ['string(cidr("10.1.2.3/8").masked())', '"10.0.0.0/8"'],
   },
   cookie: {
-    helper: "http#cookie",
+    helper: "functions/http#cookie",
     doc: "A cookie of a Cookie header.",
     signatures: ["string.cookie(string): string"],
     example: ['"a=1; b=2".cookie("b")', '"2"'],
   },
   query: {
-    helper: "http#query",
+    helper: "functions/http#query",
     doc: "The first value of a query parameter, decoded.",
     signatures: ["string.query(string): string"],
     example: ['"/x?a=1&b=2".query("b")', '"2"'],
   },
   addQuery: {
-    helper: "http#addQuery",
+    helper: "functions/http#addQuery",
     doc: "With one more query parameter.",
     signatures: ["string.addQuery(string, string): string"],
     example: ['"/x?a=1".addQuery("b", "2")', '"/x?a=1&b=2"'],
   },
   setQuery: {
-    helper: "http#setQuery",
+    helper: "functions/http#setQuery",
     doc: "With a query parameter set, instead of all of its name.",
     signatures: ["string.setQuery(string, string): string"],
     example: ['"/x?a=1".setQuery("a", "2")', '"/x?a=2"'],

@@ -22,61 +22,61 @@ const named = (name: string, forms: readonly string[]) => forms.map((form) => `$
 /** The operators, under names that signatures can have; `operatorNames` maps them. */
 export const operators = declareFunctions({
   equal: {
-    helper: "compare#equal",
+    helper: "values/compare#equal",
     doc: "Whether two values are equal. Numbers of different types compare by value.",
     signatures: ["equal(A, A): bool"],
     example: ["1 == 1.0", "true"],
   },
   differs: {
-    helper: "compare#equal",
+    helper: "values/compare#equal",
     doc: "Whether two values differ.",
     signatures: ["differs(A, A): bool"],
     example: ['"a" != "b"', "true"],
   },
   less: {
-    helper: "compare#less",
+    helper: "values/compare#less",
     doc: "Whether the first comes before the second. Strings are ordered by code point.",
     signatures: named("less", ORDERED),
     example: ["1 < 2", "true"],
   },
   lessOrEqual: {
-    helper: "compare#lessOrEqual",
+    helper: "values/compare#lessOrEqual",
     doc: "Whether the first does not come after the second.",
     signatures: named("lessOrEqual", ORDERED),
     example: ["2 <= 2", "true"],
   },
   greater: {
-    helper: "compare#greater",
+    helper: "values/compare#greater",
     doc: "Whether the first comes after the second.",
     signatures: named("greater", ORDERED),
     example: ['"b" > "a"', "true"],
   },
   greaterOrEqual: {
-    helper: "compare#greaterOrEqual",
+    helper: "values/compare#greaterOrEqual",
     doc: "Whether the first does not come before the second.",
     signatures: named("greaterOrEqual", ORDERED),
     example: ["2 >= 3", "false"],
   },
   in: {
-    helper: "compare#includes",
+    helper: "values/compare#includes",
     doc: "Whether a list has an element, or a map a key.",
     signatures: ["in(A, list(A)): bool", "in(A, map(A, B)): bool"],
     example: ['"a" in ["a", "b"]', "true"],
   },
   not: {
-    helper: "logic#not",
+    helper: "values/logic#not",
     doc: "The other bool.",
     signatures: ["not(bool): bool"],
     example: ["!true", "false"],
   },
   negate: {
-    helper: "numbers#negate",
+    helper: "values/numbers#negate",
     doc: "The negative number. An int beyond 64 bits is an error.",
     signatures: ["negate(int): int", "negate(double): double"],
     example: ["-(1 + 2)", "-3"],
   },
   add: {
-    helper: "numbers#add",
+    helper: "values/numbers#add",
     doc: "The sum; strings, bytes and lists are joined. A number beyond 64 bits is an error.",
     signatures: [
       "add(int, int): int",
@@ -92,7 +92,7 @@ export const operators = declareFunctions({
     example: ['"a" + "b"', '"ab"'],
   },
   subtract: {
-    helper: "numbers#subtract",
+    helper: "values/numbers#subtract",
     doc: "The difference.",
     signatures: [
       "subtract(int, int): int",
@@ -105,7 +105,7 @@ export const operators = declareFunctions({
     example: ["5 - 7", "-2"],
   },
   multiply: {
-    helper: "numbers#multiply",
+    helper: "values/numbers#multiply",
     doc: "The product.",
     signatures: [
       "multiply(int, int): int",
@@ -115,7 +115,7 @@ export const operators = declareFunctions({
     example: ["6 * 7", "42"],
   },
   divide: {
-    helper: "numbers#divide",
+    helper: "values/numbers#divide",
     doc: "The quotient; of ints without its fraction. An int divided by zero is an error.",
     signatures: [
       "divide(int, int): int",
@@ -125,7 +125,7 @@ export const operators = declareFunctions({
     example: ["7 / 2", "3"],
   },
   modulo: {
-    helper: "numbers#modulo",
+    helper: "values/numbers#modulo",
     doc: "The remainder, with the sign of the first number.",
     signatures: ["modulo(int, int): int", "modulo(uint, uint): uint"],
     example: ["-7 % 2", "-1"],

@@ -3,7 +3,7 @@ import { declareFunctions } from "./declaration.ts";
 /** Functions of the language itself, less conversions and time. */
 export const standardFunctions = declareFunctions({
   size: {
-    helper: "collections#size",
+    helper: "collections/collections#size",
     doc: "Code points of a string, bytes, elements of a list, entries of a map.",
     signatures: [
       "size(string): int",
@@ -19,25 +19,25 @@ export const standardFunctions = declareFunctions({
     range: [0, 4_294_967_296],
   },
   startsWith: {
-    helper: "strings#startsWith",
+    helper: "functions/strings#startsWith",
     doc: "Whether a string begins with another.",
     signatures: ["string.startsWith(string): bool"],
     example: ['"/api/v1".startsWith("/api")', "true"],
   },
   endsWith: {
-    helper: "strings#endsWith",
+    helper: "functions/strings#endsWith",
     doc: "Whether a string ends with another.",
     signatures: ["string.endsWith(string): bool"],
     example: ['"a@example.com".endsWith("@example.com")', "true"],
   },
   contains: {
-    helper: "strings#contains",
+    helper: "functions/strings#contains",
     doc: "Whether a string contains another.",
     signatures: ["string.contains(string): bool"],
     example: ['"gateway".contains("tew")', "true"],
   },
   matches: {
-    helper: "pattern#matchesAnywhere",
+    helper: "functions/pattern#matchesAnywhere",
     doc: "Whether an RE2 pattern matches anywhere in a string; `^` and `$` anchor it.",
     signatures: ["string.matches(string): bool", "matches(string, string): bool"],
     example: ['"v1.20".matches("^v[0-9]+")', "true"],

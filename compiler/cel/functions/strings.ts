@@ -3,43 +3,43 @@ import { declareFunctions } from "./declaration.ts";
 /** The strings extension, and two functions that configurations in the wild use. Indices count code points. */
 export const stringFunctions = declareFunctions({
   charAt: {
-    helper: "strings#charAt",
+    helper: "functions/strings#charAt",
     doc: "The character at an index; empty at the end.",
     signatures: ["string.charAt(int): string"],
     example: ['"hello".charAt(4)', '"o"'],
   },
   indexOf: {
-    helper: "strings#indexOf",
+    helper: "functions/strings#indexOf",
     doc: "Where a part first stands, from an index on if one is given; -1 for nowhere.",
     signatures: ["string.indexOf(string): int", "string.indexOf(string, int): int"],
     example: ['"hello mellow".indexOf("ello", 2)', "7"],
   },
   lastIndexOf: {
-    helper: "strings#lastIndexOf",
+    helper: "functions/strings#lastIndexOf",
     doc: "Where a part last stands, up to an index if one is given; -1 for nowhere.",
     signatures: ["string.lastIndexOf(string): int", "string.lastIndexOf(string, int): int"],
     example: ['"hello mellow".lastIndexOf("ello")', "7"],
   },
   substring: {
-    helper: "strings#substring",
+    helper: "functions/strings#substring",
     doc: "The part from an index, up to another if one is given.",
     signatures: ["string.substring(int): string", "string.substring(int, int): string"],
     example: ['"tacocat".substring(0, 4)', '"taco"'],
   },
   lowerAscii: {
-    helper: "strings#lowerAscii",
+    helper: "functions/strings#lowerAscii",
     doc: "With A to Z in lower case.",
     signatures: ["string.lowerAscii(): string"],
     example: ['"TacoCÆt".lowerAscii()', '"tacocÆt"'],
   },
   upperAscii: {
-    helper: "strings#upperAscii",
+    helper: "functions/strings#upperAscii",
     doc: "With a to z in upper case.",
     signatures: ["string.upperAscii(): string"],
     example: ['"taco".upperAscii()', '"TACO"'],
   },
   replace: {
-    helper: "strings#replace",
+    helper: "functions/strings#replace",
     doc: "With a part replaced everywhere, or so many times.",
     signatures: [
       "string.replace(string, string): string",
@@ -48,7 +48,7 @@ export const stringFunctions = declareFunctions({
     example: ['"hello hello".replace("he", "we", 1)', '"wello hello"'],
   },
   split: {
-    helper: "strings#split",
+    helper: "functions/strings#split",
     doc: "The parts between separators; at most so many. Without a separator: the members of a header.",
     signatures: [
       "string.split(string): list(string)",
@@ -58,7 +58,7 @@ export const stringFunctions = declareFunctions({
     example: ['"a,b,c".split(",", 2)', '["a", "b,c"]'],
   },
   join: {
-    helper: "strings#join",
+    helper: "functions/strings#join",
     doc: "The strings of a list, one after the other, with a separator if one is given.",
     signatures: [
       "list(string).join(): string",
@@ -68,43 +68,43 @@ export const stringFunctions = declareFunctions({
     example: ['["a", "b"].join("-")', '"a-b"'],
   },
   trim: {
-    helper: "strings#trim",
+    helper: "functions/strings#trim",
     doc: "Without white space at both ends.",
     signatures: ["string.trim(): string"],
     example: ['"  a ".trim()', '"a"'],
   },
   reverse: {
-    helper: "strings#reverse",
+    helper: "functions/strings#reverse",
     doc: "Its characters in reverse order.",
     signatures: ["string.reverse(): string"],
     example: ['"abc".reverse()', '"cba"'],
   },
   format: {
-    helper: "format#format",
+    helper: "functions/format#format",
     doc: "With `%s %d %f %e %b %o %x %X` replaced by the list's values in turn.",
     signatures: ["string.format(list(dyn)): string"],
     example: ['"%s has %d".format(["a", 2])', '"a has 2"'],
   },
   "strings.quote": {
-    helper: "strings#quote",
+    helper: "functions/strings#quote",
     doc: "The text as a literal, in quotes.",
     signatures: ["strings.quote(string): string"],
     example: ["strings.quote('a\"b').size()", "6"],
   },
   stripPrefix: {
-    helper: "strings#stripPrefix",
+    helper: "functions/strings#stripPrefix",
     doc: "Without a prefix, if it has that.",
     signatures: ["string.stripPrefix(string): string"],
     example: ['"/api/x".stripPrefix("/api")', '"/x"'],
   },
   stripSuffix: {
-    helper: "strings#stripSuffix",
+    helper: "functions/strings#stripSuffix",
     doc: "Without a suffix, if it has that.",
     signatures: ["string.stripSuffix(string): string"],
     example: ['"a.json".stripSuffix(".json")', '"a"'],
   },
   regexReplace: {
-    helper: "pattern#regexReplace",
+    helper: "functions/pattern#regexReplace",
     doc: "With every match of an RE2 pattern replaced; `$1` is the first group.",
     signatures: ["string.regexReplace(string, string): string"],
     example: ['"a1b22".regexReplace("[0-9]+", "#")', '"a#b#"'],

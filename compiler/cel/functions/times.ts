@@ -10,7 +10,7 @@ function part(
 ): Parameters<typeof declareFunctions>[0][string] {
   const name = helper;
   return {
-    helper: `time#${helper}`,
+    helper: `time/time#${helper}`,
     doc,
     signatures: [
       `timestamp.${name}(): int`,
@@ -24,7 +24,7 @@ function part(
 /** Timestamps and durations. */
 export const times = declareFunctions({
   timestamp: {
-    helper: "convert#toTimestamp",
+    helper: "values/convert#toTimestamp",
     doc: "A timestamp from RFC 3339 text, or from seconds since 1970.",
     signatures: [
       "timestamp(timestamp): timestamp",
@@ -34,7 +34,7 @@ export const times = declareFunctions({
     example: ['timestamp("1970-01-01T00:01:00Z")', "timestamp(60)"],
   },
   duration: {
-    helper: "convert#toDuration",
+    helper: "values/convert#toDuration",
     doc: "A duration from text: `1h30m`, `1.5s`, `250ms`.",
     signatures: ["duration(duration): duration", "duration(string): duration"],
     example: ['string(duration("1h30m"))', '"5400s"'],

@@ -1,8 +1,8 @@
-import type { RouteCount } from "../../../runtime/gateway/running.ts";
+import type { RouteCount } from "../../../runtime/gateway/gateway.ts";
+import { totals } from "../../diagnostics/report/findings.ts";
+import { textReport } from "../../diagnostics/report/text.ts";
 import type { BackendNode } from "../../ir/backends.ts";
-import type { BindNode, ListenerNode, PolicyUse, RouteMatch, RouteNode } from "../../ir.ts";
-import { totals } from "../../report/findings.ts";
-import { textReport } from "../../report/text.ts";
+import type { BindNode, ListenerNode, PolicyUse, RouteMatch, RouteNode } from "../../ir/program.ts";
 import { type Html, html } from "./html.ts";
 import { lateText, lineOf, place } from "./places.ts";
 import { tcpPort } from "./tcp-port.ts";

@@ -1,4 +1,4 @@
-import type { RouteCount } from "../../../runtime/gateway/running.ts";
+import type { RouteCount } from "../../../runtime/gateway/gateway.ts";
 import type { Compiled } from "../candidate.ts";
 import type { LastChange } from "../live-gateway.ts";
 

@@ -2,7 +2,7 @@
 // Route root: cors, then mcp.
 
 import type { Exchange } from "gwc/runtime/http/exchange";
-import { allowEverything } from "gwc/runtime/mcp/access";
+import { allowEverything } from "gwc/runtime/mcp/authorization";
 import { openMcpBackend, stdio } from "gwc/runtime/mcp/backend";
 import { type OriginSettings, refuseForeignOrigin } from "gwc/runtime/mcp/origin";
 import { serveMcp } from "gwc/runtime/mcp/serve";

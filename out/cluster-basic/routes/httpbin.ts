@@ -3,8 +3,8 @@
 
 import { forward } from "gwc/runtime/backends/host";
 import type { RequestVariables } from "gwc/runtime/cel/variables";
-import { openUpstream } from "gwc/runtime/http/client";
 import type { Exchange } from "gwc/runtime/http/exchange";
+import { openUpstream } from "gwc/runtime/http/upstream/pool";
 import { refuseUnauthorized } from "gwc/runtime/policies/authorization";
 
 // GatewayPolicy gateways/read-only spec.traffic.authorization

@@ -2,9 +2,9 @@
 // Route site: cors, then host.
 
 import { forward } from "gwc/runtime/backends/host";
-import { env, httpUrl } from "gwc/runtime/gateway/late";
-import { openUpstream } from "gwc/runtime/http/client";
+import { env, httpUrl } from "gwc/runtime/gateway/startup-values";
 import type { Exchange } from "gwc/runtime/http/exchange";
+import { openUpstream } from "gwc/runtime/http/upstream/pool";
 import { applyCors, type CorsSettings } from "gwc/runtime/policies/cors";
 
 // gateway.yaml binds[0].listeners[1].routes[0].policies.cors

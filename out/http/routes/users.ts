@@ -2,11 +2,11 @@
 // Route users: authorization, then host.
 
 import { forward } from "gwc/runtime/backends/host";
-import { startsWith } from "gwc/runtime/cel/strings";
+import { startsWith } from "gwc/runtime/cel/functions/strings";
 import type { RequestVariables } from "gwc/runtime/cel/variables";
-import { env, httpUrl } from "gwc/runtime/gateway/late";
-import { openUpstream } from "gwc/runtime/http/client";
+import { env, httpUrl } from "gwc/runtime/gateway/startup-values";
 import type { Exchange } from "gwc/runtime/http/exchange";
+import { openUpstream } from "gwc/runtime/http/upstream/pool";
 import { refuseUnauthorized } from "gwc/runtime/policies/authorization";
 
 // gateway.yaml binds[0].listeners[0].routes[0].policies.authorization

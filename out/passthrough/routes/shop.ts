@@ -2,9 +2,9 @@
 // Route shop of connections: host.
 
 import { pickUpstream, weighUpstreams } from "gwc/runtime/backends/weighted";
-import { env } from "gwc/runtime/gateway/late";
+import { env } from "gwc/runtime/gateway/startup-values";
 import type { Connection } from "gwc/runtime/tcp/connection";
-import { pass } from "gwc/runtime/tcp/pass";
+import { pass } from "gwc/runtime/tcp/proxy";
 import { openTcpUpstream } from "gwc/runtime/tcp/upstream";
 
 const upstreams = weighUpstreams([

@@ -3,9 +3,9 @@
 
 import { forward } from "gwc/runtime/backends/host";
 import type { BasicAuthVariable, RequestVariables } from "gwc/runtime/cel/variables";
-import { env, file, httpUrl } from "gwc/runtime/gateway/late";
-import { openUpstream } from "gwc/runtime/http/client";
+import { env, file, httpUrl } from "gwc/runtime/gateway/startup-values";
 import type { Exchange } from "gwc/runtime/http/exchange";
+import { openUpstream } from "gwc/runtime/http/upstream/pool";
 import { refuseUnauthorized } from "gwc/runtime/policies/authorization";
 import { openBasicAuth, passwordsInFile, requireBasicAuth } from "gwc/runtime/policies/basic-auth";
 import { type CsrfSettings, refuseCrossSite } from "gwc/runtime/policies/csrf";

@@ -2,10 +2,10 @@
 // Route catalogue: requestHeaderModifier, responseHeaderModifier, urlRewrite, then host.
 
 import { forward } from "gwc/runtime/backends/host";
-import { env, httpUrl } from "gwc/runtime/gateway/late";
-import { openUpstream } from "gwc/runtime/http/client";
+import { env, httpUrl } from "gwc/runtime/gateway/startup-values";
 import type { Exchange } from "gwc/runtime/http/exchange";
-import type { HeaderChanges } from "gwc/runtime/http/header-changes";
+import type { HeaderChanges } from "gwc/runtime/http/headers/header-modifier";
+import { openUpstream } from "gwc/runtime/http/upstream/pool";
 import { changeRequestHeaders } from "gwc/runtime/policies/request-header-modifier";
 import { changeResponseHeaders } from "gwc/runtime/policies/response-header-modifier";
 import { rewriteAuthority, rewritePrefix } from "gwc/runtime/policies/url-rewrite";

@@ -2,18 +2,21 @@
 // Route feedback: authorization, transformations, then host.
 
 import { forward } from "gwc/runtime/backends/host";
-import { record, size } from "gwc/runtime/cel/collections";
-import { less } from "gwc/runtime/cel/compare";
-import { json } from "gwc/runtime/cel/json";
-import { field } from "gwc/runtime/cel/select";
+import { record, size } from "gwc/runtime/cel/collections/collections";
+import { json } from "gwc/runtime/cel/functions/json";
+import { less } from "gwc/runtime/cel/values/compare";
+import { field } from "gwc/runtime/cel/values/select";
 import type { RequestVariables, ResponseVariables } from "gwc/runtime/cel/variables";
-import { env, httpUrl } from "gwc/runtime/gateway/late";
-import { bufferBody } from "gwc/runtime/http/buffer-body";
-import { openUpstream } from "gwc/runtime/http/client";
+import { env, httpUrl } from "gwc/runtime/gateway/startup-values";
+import { bufferBody } from "gwc/runtime/http/body/buffer-body";
 import type { Exchange } from "gwc/runtime/http/exchange";
-import type { RequestChanges, ResponseChanges } from "gwc/runtime/http/message-changes";
+import { openUpstream } from "gwc/runtime/http/upstream/pool";
 import { refuseUnauthorized } from "gwc/runtime/policies/authorization";
 import { transformRequest, transformWholeResponse } from "gwc/runtime/policies/transformations";
+import type {
+  RequestChanges,
+  ResponseChanges,
+} from "gwc/runtime/policies/transformations/message-changes";
 
 // gateway.yaml binds[0].listeners[0].routes[9].policies.authorization
 function isAuthorized(request: RequestVariables): boolean {

@@ -2,7 +2,7 @@
 // Route old-shop: requestRedirect.
 
 import type { Exchange } from "gwc/runtime/http/exchange";
-import { replacePrefix } from "gwc/runtime/http/path";
+import { replacePrefix } from "gwc/runtime/http/routing/path";
 import { type RedirectSettings, redirectTo } from "gwc/runtime/policies/request-redirect";
 
 // gateway.yaml binds[0].listeners[0].routes[1].policies.requestRedirect

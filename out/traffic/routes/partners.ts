@@ -3,9 +3,9 @@
 
 import { forward } from "gwc/runtime/backends/host";
 import type { ApiKeyVariable, RequestVariables } from "gwc/runtime/cel/variables";
-import { env, httpUrl } from "gwc/runtime/gateway/late";
-import { openUpstream } from "gwc/runtime/http/client";
+import { env, httpUrl } from "gwc/runtime/gateway/startup-values";
 import type { Exchange } from "gwc/runtime/http/exchange";
+import { openUpstream } from "gwc/runtime/http/upstream/pool";
 import { givenKey, hashedKey, openApiKeys, requireApiKey } from "gwc/runtime/policies/api-key";
 import { refuseUnauthorized } from "gwc/runtime/policies/authorization";
 

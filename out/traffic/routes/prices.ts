@@ -3,9 +3,9 @@
 
 import { forward } from "gwc/runtime/backends/host";
 import type { RequestVariables } from "gwc/runtime/cel/variables";
-import { env, httpUrl } from "gwc/runtime/gateway/late";
-import { openUpstream } from "gwc/runtime/http/client";
+import { env, httpUrl } from "gwc/runtime/gateway/startup-values";
 import type { Exchange } from "gwc/runtime/http/exchange";
+import { openUpstream } from "gwc/runtime/http/upstream/pool";
 import {
   openKeyedRateLimit,
   openRateLimit,

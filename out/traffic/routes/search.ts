@@ -2,9 +2,9 @@
 // Route search: requestMirror, timeout, retry, then host.
 
 import { pickUpstream, weighUpstreams } from "gwc/runtime/backends/weighted";
-import { env, httpUrl } from "gwc/runtime/gateway/late";
-import { openUpstream } from "gwc/runtime/http/client";
+import { env, httpUrl } from "gwc/runtime/gateway/startup-values";
 import type { Exchange } from "gwc/runtime/http/exchange";
+import { openUpstream } from "gwc/runtime/http/upstream/pool";
 import { mirrorRequest, type MirrorSettings } from "gwc/runtime/policies/request-mirror";
 import { forwardRetrying, type RetrySettings } from "gwc/runtime/policies/retry";
 

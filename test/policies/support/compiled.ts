@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { writeFiles } from "../../../compiler/3-emit/write.ts";
+import { writeFiles } from "../../../compiler/4-emit/write.ts";
 import { memoryHost } from "../../../compiler/host.ts";
 import { compileFile, root } from "../../support/build.ts";
 import { type GatewayProcess, startProcess } from "./process.ts";

@@ -8,9 +8,9 @@ import {
   type Schema,
   shortText,
   text,
-} from "../../../schema.ts";
+} from "../../../schema/schema.ts";
 import { simpleBackend } from "./connection.ts";
-import { backendReference, headerName, longText } from "./words.ts";
+import { backendReference, headerName, longText } from "./field-types.ts";
 
 const messages: Schema = list(
   object(

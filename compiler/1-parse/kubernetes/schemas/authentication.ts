@@ -7,8 +7,8 @@ import {
   type Schema,
   shortText,
   text,
-} from "../../../schema.ts";
-import { backendReference, span } from "./words.ts";
+} from "../../../schema/schema.ts";
+import { backendReference, span } from "./field-types.ts";
 
 const remoteKeys: Schema = object(
   {

@@ -1,9 +1,9 @@
-import { choice, list, object, type Schema, shortText } from "../../../schema.ts";
-import { dynamicSchema } from "../../schemas/dynamic.ts";
+import { choice, list, object, type Schema, shortText } from "../../../schema/schema.ts";
+import { dynamicSchema } from "../../standalone/dynamic.ts";
 import { aiFields, llmProviderFields, PROVIDERS } from "./ai.ts";
 import { authorizationSchema, mcpAuthenticationSchema } from "./authentication.ts";
 import { simpleFields } from "./connection.ts";
-import { labelSelector, longText, port, resource, sectionName } from "./words.ts";
+import { labelSelector, longText, port, resource, sectionName } from "./field-types.ts";
 
 /** What of the backend section this version enforces: paths such as `mcp.authorization`. */
 export type BuiltFields = ReadonlySet<string>;

@@ -1,5 +1,13 @@
-import { choice, integer, list, object, type Schema, shortText, text } from "../../../schema.ts";
-import { localObject, span, tinyText } from "./words.ts";
+import {
+  choice,
+  integer,
+  list,
+  object,
+  type Schema,
+  shortText,
+  text,
+} from "../../../schema/schema.ts";
+import { localObject, span, tinyText } from "./field-types.ts";
 
 /** `Keepalive` of a TCP connection. */
 export const keepalive: Schema = object({

@@ -1,5 +1,5 @@
-import { choice, list, map, type Schema, text } from "../../../schema.ts";
-import { groupName, kindName, namespaceName, objectName, resource } from "./words.ts";
+import { choice, list, map, type Schema, text } from "../../../schema/schema.ts";
+import { groupName, kindName, namespaceName, objectName, resource } from "./field-types.ts";
 
 /** Core kinds are validated as far as gwc reads them: a cluster may know more fields than this version. */
 function open(

@@ -1,6 +1,6 @@
-import { choice, integer, list, object, type Schema } from "../../../schema.ts";
+import { choice, integer, list, object, type Schema } from "../../../schema/schema.ts";
+import { backendReference, localReference, port, preciseHostname } from "./field-types.ts";
 import { corsFields, headerFilter } from "./http.ts";
-import { backendReference, localReference, port, preciseHostname } from "./words.ts";
 
 /** What of a path is replaced, and the field that says by what. */
 const REPLACEMENTS: Readonly<Record<string, string>> = {

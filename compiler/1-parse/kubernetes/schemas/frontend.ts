@@ -6,9 +6,9 @@ import {
   object,
   type Schema,
   shortText,
-} from "../../../schema.ts";
+} from "../../../schema/schema.ts";
 import { keepalive } from "./connection.ts";
-import { backendReference, span, tinyText } from "./words.ts";
+import { backendReference, span, tinyText } from "./field-types.ts";
 
 const CIPHER_SUITES = [
   "TLS13_AES_256_GCM_SHA384",

@@ -7,7 +7,7 @@ import {
   type Schema,
   shortText,
   text,
-} from "../../../schema.ts";
+} from "../../../schema/schema.ts";
 import {
   controllerName,
   groupName,
@@ -21,7 +21,7 @@ import {
   preciseHostname,
   resource,
   sectionName,
-} from "./words.ts";
+} from "./field-types.ts";
 
 /** Gateway API GatewayClass. */
 export const gatewayClassSchema: Schema = resource(

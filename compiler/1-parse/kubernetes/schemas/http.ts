@@ -1,5 +1,13 @@
-import { boolean, integer, list, object, type Schema, shortText, text } from "../../../schema.ts";
-import { headerName, span } from "./words.ts";
+import {
+  boolean,
+  integer,
+  list,
+  object,
+  type Schema,
+  shortText,
+  text,
+} from "../../../schema/schema.ts";
+import { headerName, span } from "./field-types.ts";
 
 /** Gateway API `HTTPHeader` filter: what is set, added and removed. */
 export const headerFilter: Schema = object(

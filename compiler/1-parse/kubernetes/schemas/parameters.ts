@@ -1,5 +1,5 @@
-import { choice, integer, list, map, object, type Schema, text } from "../../../schema.ts";
-import { resource } from "./words.ts";
+import { choice, integer, list, map, object, type Schema, text } from "../../../schema/schema.ts";
+import { resource } from "./field-types.ts";
 
 const texts: Schema = map({ type: ["string", "null"] });
 const overlay: Schema = object({

@@ -1,8 +1,8 @@
-import { choice, list, map, object, type Schema } from "../../../schema.ts";
+import { choice, list, map, object, type Schema } from "../../../schema/schema.ts";
 import { type BuiltFields, backendPolicies } from "./backend.ts";
+import { groupName, kindName, objectName, resource, sectionName } from "./field-types.ts";
 import { frontendFields } from "./frontend.ts";
 import { trafficFields } from "./traffic.ts";
-import { groupName, kindName, objectName, resource, sectionName } from "./words.ts";
 
 const target: Schema = object(
   { group: groupName, kind: kindName, name: objectName, sectionName },

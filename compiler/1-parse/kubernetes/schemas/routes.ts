@@ -1,7 +1,14 @@
-import { choice, integer, list, notYet, object, type Schema, text } from "../../../schema.ts";
-import { parseDuration } from "../../duration.ts";
+import { parseDuration } from "../../../schema/duration.ts";
+import {
+  choice,
+  integer,
+  list,
+  notYet,
+  object,
+  type Schema,
+  text,
+} from "../../../schema/schema.ts";
 import { scalarText } from "../../scalar-text.ts";
-import { filters } from "./filters.ts";
 import {
   backendReferenceFields,
   groupName,
@@ -14,7 +21,8 @@ import {
   resource,
   sectionName,
   span,
-} from "./words.ts";
+} from "./field-types.ts";
+import { filters } from "./filters.ts";
 
 /** Gateway API `ParentReference`. */
 const parentRefs: Schema = list(

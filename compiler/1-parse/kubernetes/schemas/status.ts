@@ -1,5 +1,12 @@
-import { choice, list, object, type Schema, text } from "../../../schema.ts";
-import { groupName, kindName, namespaceName, objectName, port, sectionName } from "./words.ts";
+import { choice, list, object, type Schema, text } from "../../../schema/schema.ts";
+import {
+  groupName,
+  kindName,
+  namespaceName,
+  objectName,
+  port,
+  sectionName,
+} from "./field-types.ts";
 
 /** metav1.Condition */
 const condition: Schema = object(

@@ -8,10 +8,10 @@ import {
   type Schema,
   shortText,
   text,
-} from "../../../schema.ts";
+} from "../../../schema/schema.ts";
 import { authorizationSchema, jwksSchema } from "./authentication.ts";
+import { backendReference, localObject, span, tinyText } from "./field-types.ts";
 import { corsFields, headerFilter, retrySchema } from "./http.ts";
-import { backendReference, localObject, span, tinyText } from "./words.ts";
 
 /** `HeaderName` of the specification: pseudo headers start with a colon. */
 const transformedName: Schema = shortText("The header's name.", {

@@ -1,0 +1,33 @@
+import type { Schema } from "../../schema/schema.ts";
+import type { ConfigValue } from "../values.ts";
+
+/** Whether a schema knows other spellings anywhere: most kinds don't, and their values stay as they are. */
+export function hasAliases(schema: Schema): boolean {
+  const { properties = {}, additionalProperties, items } = schema;
+  const parts = [
+    ...Object.values(properties),
+    ...(typeof additionalProperties === "object" ? [additionalProperties] : []),
+    ...(items === undefined ? [] : [items]),
+  ];
+  return parts.some((part) => part.aliasOf !== undefined || hasAliases(part));
+}
+
+/** The value with every field under its canonical name. */
+export function withoutAliases(value: ConfigValue, schema: Schema | undefined): ConfigValue {
+  if (schema === undefined || typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) {
+    return schema.items === undefined
+      ? value
+      : value.map((item: ConfigValue) => withoutAliases(item, schema.items));
+  }
+  const { properties, additionalProperties } = schema;
+  if (properties === undefined && typeof additionalProperties !== "object") return value;
+  const record: Record<string, ConfigValue> = Object.create(null);
+  for (const [key, item] of Object.entries(value)) {
+    const own =
+      properties !== undefined && Object.hasOwn(properties, key) ? properties[key] : undefined;
+    const rest = typeof additionalProperties === "object" ? additionalProperties : undefined;
+    record[own?.aliasOf ?? key] = withoutAliases(item as ConfigValue, own ?? rest);
+  }
+  return record;
+}

@@ -1,0 +1,191 @@
+import { CIPHER_SUITES } from "../../config/frontend.ts";
+import {
+  choice,
+  duration,
+  expression,
+  integer,
+  list,
+  map,
+  notYet,
+  object,
+  type Schema,
+  text,
+} from "../../schema/schema.ts";
+
+/** Spellings of TLS versions; YAML reads a bare 1.2 as a number. */
+const TLS_VERSIONS = ["TLS_V1_2", "TLS_V1_3", "1.2", "1.3", 1.2, 1.3];
+
+/** The lowest or highest TLS version. */
+export function tlsVersionSchema(description: string): Schema {
+  return { type: ["string", "number"], enum: TLS_VERSIONS, description };
+}
+
+/** A choice of cipher suites. */
+export function cipherSuitesSchema(): Schema {
+  return list(choice("A cipher suite.", CIPHER_SUITES), {
+    minItems: 1,
+    maxItems: CIPHER_SUITES.length,
+    uniqueItems: true,
+    description: "The cipher suites that clients may choose from, the most wanted first.",
+  });
+}
+
+/** TCP keepalive: `keepalives` or `keepalive`. */
+export function keepAliveSchema(): Schema {
+  return object(
+    {
+      time: duration("Silence before the first probe; whole seconds.", {
+        minimumDuration: "1s",
+        default: "180s",
+      }),
+      interval: duration("Between two probes; whole seconds.", {
+        minimumDuration: "1s",
+        default: "180s",
+      }),
+      retries: integer("Probes without an answer before the connection is given up.", 1, 64, {
+        default: 9,
+      }),
+      enabled: notYet("connections without TCP keepalive"),
+    },
+    { description: "TCP keepalive: finds peers that are gone without a word." },
+  );
+}
+
+/** The largest window of HTTP/2 (RFC 9113 6.9.1). */
+const MAX_WINDOW = 2_147_483_647;
+
+/** `frontendPolicies`: how the gateway meets its clients, on every bind. */
+export function frontendSchema(): Schema {
+  return object(
+    {
+      http: object(
+        {
+          maxBufferSize: integer(
+            "The most bytes of a body that is read as a whole, for policies and MCP messages that need it so.",
+            1,
+            1_073_741_824,
+            { default: 2_097_152 },
+          ),
+          http1MaxHeaders: integer("Header fields of one request; more is a 431.", 1, 4096, {
+            default: 100,
+          }),
+          http1IdleTimeout: duration("How long a connection without a request stays open.", {
+            minimumDuration: "1s",
+            default: "10m",
+          }),
+          http2WindowSize: integer(
+            "Bytes that a client may send on one stream before it has to wait.",
+            1,
+            MAX_WINDOW,
+            { default: 262_144 },
+          ),
+          http2ConnectionWindowSize: integer(
+            "Bytes that a client may send on all streams of a connection before it has to wait; at least 65535.",
+            65_535,
+            MAX_WINDOW,
+            { default: 1_048_576 },
+          ),
+          http2FrameSize: integer("The longest HTTP/2 frame that is taken.", 16_384, 1_677_215, {
+            default: 16_384,
+          }),
+          http2KeepaliveInterval: duration("Between two HTTP/2 PINGs; none without it.", {
+            minimumDuration: "1s",
+          }),
+          http2KeepaliveTimeout: duration(
+            "How long a client may take to answer a PING before its connection is closed.",
+            { minimumDuration: "100ms", default: "20s" },
+          ),
+          http1HeaderCase: notYet("a choice of the case of header names"),
+          http2MaxHeaderSize: integer(
+            "Bytes of an HTTP/2 header list, with 32 for each field; a longer one resets its stream.",
+            1024,
+            1_048_576,
+            { default: 65_536 },
+          ),
+          maxConnectionDuration: duration(
+            "How long a connection lasts before it ends with the answer under way; tunnels stay.",
+            { minimumDuration: "1s" },
+          ),
+        },
+        { minProperties: 1, description: "HTTP with clients." },
+      ),
+      tls: object(
+        {
+          handshakeTimeout: duration("How long a TLS handshake may take.", {
+            minimumDuration: "100ms",
+            default: "15s",
+          }),
+          alpn: list(choice("A protocol.", ["h2", "http/1.1"]), {
+            minItems: 1,
+            maxItems: 16,
+            uniqueItems: true,
+            description: "What the gateway speaks, the most wanted first.",
+          }),
+          minVersion: tlsVersionSchema("The lowest TLS version. 1.2 by default."),
+          maxVersion: tlsVersionSchema("The highest TLS version. 1.3 by default."),
+          cipherSuites: cipherSuitesSchema(),
+          keyExchangeGroups: notYet("a choice of key exchange groups"),
+        },
+        {
+          minProperties: 1,
+          description: "TLS with clients, where a listener does not say it itself.",
+        },
+      ),
+      tcp: object(
+        {
+          keepalives: keepAliveSchema(),
+          keepalive: keepAliveSchema(),
+          maxConnections: integer(
+            "Connections that each port has at once; one more is closed as soon as it is there.",
+            1,
+            1_000_000,
+            { default: 10_000 },
+          ),
+        },
+        {
+          minProperties: 1,
+          atMostOneOf: ["keepalives", "keepalive"],
+          description: "TCP with clients.",
+        },
+      ),
+      accessLog: accessLogSchema(),
+      logging: { ...accessLogSchema(), aliasOf: "accessLog" },
+      tracing: notYet("tracing"),
+      networkAuthorization: notYet("authorization of connections"),
+      networkExtAuthz: notYet("external authorization of connections"),
+      proxy: notYet("the PROXY protocol"),
+      connect: notYet("the CONNECT method"),
+    },
+    {
+      atMostOneOf: ["accessLog", "logging"],
+      description: "How the gateway meets its clients, on every bind.",
+    },
+  );
+}
+
+/** Fields of access lines that are left out or added. */
+export function logFieldsSchema(): Readonly<Record<"remove" | "add", Schema>> {
+  return {
+    remove: list(text("A field's name: `http.version`.", { maxLength: 64 }), {
+      minItems: 1,
+      maxItems: 32,
+      description: "Fields that are left out.",
+    }),
+    add: map(expression("A CEL expression: the field's value; one that fails is left out."), {
+      minProperties: 1,
+      description: "Fields beside the usual ones, or in their place.",
+    }),
+  };
+}
+
+function accessLogSchema(): Schema {
+  return object(
+    {
+      filter: expression("Which requests have a line: a CEL expression that is true for them."),
+      ...logFieldsSchema(),
+      otlp: notYet("access lines over OTLP"),
+      database: notYet("access lines in a database"),
+    },
+    { atLeastOneOf: ["filter", "remove", "add"], description: "The access log." },
+  );
+}

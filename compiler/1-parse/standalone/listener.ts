@@ -1,0 +1,79 @@
+import {
+  choice,
+  integer,
+  list,
+  notYet,
+  object,
+  type Schema,
+  shortText,
+  text,
+} from "../../schema/schema.ts";
+import { cipherSuitesSchema, tlsVersionSchema } from "./frontend.ts";
+import { listenerPoliciesSchema, routePoliciesSchema } from "./policies.ts";
+import { routeSchema } from "./route.ts";
+import { tcpRouteSchema } from "./tcp-route.ts";
+
+/** A port with its listeners. */
+export function bindSchema(): Schema {
+  return object(
+    {
+      port: integer("The TCP port.", 1, 65535),
+      listeners: list(listenerSchema(), {
+        minItems: 1,
+        description: "Who answers on the port, by host name.",
+      }),
+      tunnelProtocol: notYet("tunnel protocols"),
+      mode: notYet("internal binds"),
+    },
+    { required: ["port", "listeners"] },
+  );
+}
+
+function listenerSchema(): Schema {
+  return object(
+    {
+      name: shortText("What logs call it."),
+      namespace: notYet("listener namespaces"),
+      hostname: shortText(
+        "Which host it answers: exact, or with a first label `*`. Every host by default.",
+        {
+          format: "hostname",
+        },
+      ),
+      protocol: choice(
+        "What it speaks. TCP and TLS pass connections on; TLS without a certificate stays between client and backend.",
+        ["HTTP", "HTTPS", "TLS", "TCP"],
+        { default: "HTTP", notYetValues: { HBONE: "HBONE tunnels" } },
+      ),
+      tls: object(
+        {
+          cert: text(
+            "Path of the certificate chain (PEM), read when the gateway starts and when it changes.",
+          ),
+          key: text(
+            "Path of the private key (PEM), read when the gateway starts and when it changes.",
+          ),
+          root: text(
+            "Path of the authorities (PEM) that sign client certificates: every client must show one. Read like `cert`.",
+          ),
+          mode: notYet("certificates made on the fly"),
+          cipherSuites: cipherSuitesSchema(),
+          minTLSVersion: tlsVersionSchema("The lowest TLS version. 1.2 by default."),
+          maxTLSVersion: tlsVersionSchema("The highest TLS version. 1.3 by default."),
+          keyExchangeGroups: notYet("a choice of key exchange groups"),
+          spiffe: notYet("SPIFFE certificates"),
+        },
+        {
+          required: ["cert", "key"],
+          description: "TLS that ends here: of an HTTPS or TLS listener.",
+        },
+      ),
+      routes: list(routeSchema(), { description: "What it answers." }),
+      tcpRoutes: list(tcpRouteSchema(routePoliciesSchema()), {
+        description: "Where connections of a TCP or TLS listener go.",
+      }),
+      policies: listenerPoliciesSchema(),
+    },
+    {},
+  );
+}

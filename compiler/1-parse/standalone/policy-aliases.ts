@@ -1,0 +1,80 @@
+import { below, type Diagnostics, keyOf, type Origin } from "../../diagnostics/diagnostic.ts";
+import type { PolicyKind } from "../../ir/program.ts";
+import { policies, policyOf } from "../../policies/index.ts";
+import { notYet, object, type Schema } from "../../schema/schema.ts";
+import type { ConfigValue } from "../values.ts";
+
+/** Another place of a policy in the file: a key of `policies`, or a field of one. */
+interface Spelling {
+  readonly kind: PolicyKind;
+  readonly path: readonly [key: string] | readonly [key: string, field: string];
+}
+
+/** The names of the cluster resources. */
+const SPELLINGS: readonly Spelling[] = [
+  { kind: "basicAuth", path: ["basicAuthentication"] },
+  { kind: "apiKey", path: ["apiKeyAuthentication"] },
+  { kind: "localRateLimit", path: ["rateLimit", "local"] },
+  { kind: "transformations", path: ["transformation"] },
+  { kind: "timeout", path: ["timeouts"] },
+  { kind: "requestHeaderModifier", path: ["headerModifiers", "request"] },
+  { kind: "responseHeaderModifier", path: ["headerModifiers", "response"] },
+];
+
+/** Fields beside those above that are not built yet. */
+const LATER: Readonly<Record<string, Readonly<Record<string, Schema>>>> = {
+  rateLimit: { global: notYet("global rate limits") },
+};
+
+/** The keys of a file's `policies` besides the policies' own names, with their schemas; of the policies `kinds`. */
+export function spellingSchemas(kinds: readonly PolicyKind[]): Readonly<Record<string, Schema>> {
+  const schemas: Record<string, Schema> = {};
+  const wanted = SPELLINGS.filter(({ kind }) => kinds.includes(kind));
+  for (const [key, spellings] of Map.groupBy(wanted, ({ path }) => path[0])) {
+    const [first] = spellings;
+    if (first === undefined) continue;
+    schemas[key] = first.path.length === 1 ? policyOf(first.kind).schema : grouped(key, spellings);
+  }
+  return schemas;
+}
+
+/** A policy's value and where it stands. */
+export interface SpelledPolicy {
+  readonly kind: PolicyKind;
+  readonly value: ConfigValue;
+  readonly origin: Origin;
+}
+
+/** The policies of a validated `policies` value, in request order; one that is given twice is reported. */
+export function spelledPolicies(
+  given: Readonly<Record<string, ConfigValue>>,
+  origin: Origin,
+  diagnostics: Diagnostics,
+): readonly SpelledPolicy[] {
+  return policies.flatMap(({ kind }) => {
+    const paths = [[kind], ...SPELLINGS.flatMap((each) => (each.kind === kind ? [each.path] : []))];
+    const [found, second] = paths.flatMap((path) => {
+      const value = path.reduce<ConfigValue | undefined>(memberOf, given);
+      return value === undefined ? [] : [{ kind, value, origin: below(origin, ...path), path }];
+    });
+    if (found === undefined) return [];
+    if (second !== undefined) {
+      const names = { first: found.path.join("."), second: second.path.join(".") };
+      diagnostics.report("duplicate-policy", keyOf(second.origin), names);
+    }
+    return [found];
+  });
+}
+
+function grouped(key: string, spellings: readonly Spelling[]): Schema {
+  const fields = Object.fromEntries(
+    spellings.map(({ kind, path }) => [path[1] ?? "", policyOf(kind).schema]),
+  );
+  return object({ ...fields, ...LATER[key] }, { atLeastOneOf: Object.keys(fields) });
+}
+
+function memberOf(value: ConfigValue | undefined, key: string): ConfigValue | undefined {
+  return typeof value === "object" && value !== null && Object.hasOwn(value, key)
+    ? (Reflect.get(value, key) as ConfigValue)
+    : undefined;
+}

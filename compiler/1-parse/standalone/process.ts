@@ -1,0 +1,74 @@
+import {
+  choice,
+  duration,
+  expression,
+  notYet,
+  object,
+  type Schema,
+  text,
+} from "../../schema/schema.ts";
+import { logFieldsSchema } from "./frontend.ts";
+
+/** The shape of `config`. */
+export const processSchema: Schema = object(
+  {
+    statsAddr: text("Where metrics are served.", { format: "address", default: "0.0.0.0:15020" }),
+    readinessAddr: text("Where readiness is served.", {
+      format: "address",
+      default: "0.0.0.0:15021",
+    }),
+    adminAddr: text("Where `gwc run` serves the admin page; a loopback address.", {
+      format: "loopback-address",
+      default: "127.0.0.1:15000",
+    }),
+    logging: object(
+      {
+        format: choice("How access lines are written.", ["text", "json"], { default: "text" }),
+        level: {
+          type: ["string", "array"],
+          items: text("A directive: `warn`, or `request=warn`."),
+          minLength: 1,
+          description:
+            "What is logged, as RUST_LOG says it: `info`, or `info,request=warn,connection=debug`.",
+          default: "info",
+        },
+        filter: expression("Which requests have a line: a CEL expression that is true for them."),
+        fields: object(logFieldsSchema(), {
+          atLeastOneOf: ["remove", "add"],
+          description: "What access lines hold.",
+        }),
+      },
+      { description: "Logging." },
+    ),
+    connectionMinTerminationDeadline: duration("How long listeners stay open after SIGTERM.", {
+      default: "0s",
+    }),
+    connectionTerminationDeadline: duration(
+      "How long streams may end by themselves after SIGTERM.",
+      { default: "5s" },
+    ),
+    ...Object.fromEntries(
+      [
+        "tracing",
+        "metrics",
+        "backend",
+        "hbone",
+        "dns",
+        "enableIpv6",
+        "workerThreads",
+        "database",
+        "storage",
+      ]
+        .concat([
+          "modelCatalog",
+          "mcp",
+          "session",
+          "sensitiveHeaders",
+          "customFunctions",
+          "standardAttributes",
+        ])
+        .map((key) => [key, notYet(`config.${key}`)]),
+    ),
+  },
+  { description: "Settings of the process." },
+);

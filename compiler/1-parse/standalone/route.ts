@@ -1,0 +1,63 @@
+import { PATH_FORM } from "../../schema/path-form.ts";
+import { list, notYet, object, type Schema, shortText, text } from "../../schema/schema.ts";
+import { backendSchema } from "./backend.ts";
+import { routePoliciesSchema } from "./policies.ts";
+
+/** A route of requests. */
+export function routeSchema(): Schema {
+  return object({
+    name: shortText("What logs, metrics and generated code call it."),
+    namespace: notYet("route namespaces"),
+    ruleName: notYet("rule names"),
+    hostnames: list(
+      shortText("A host name, exact or with a first label `*`.", { format: "hostname" }),
+      {
+        minItems: 1,
+        description: "Which hosts it answers; every host of the listener by default.",
+      },
+    ),
+    matches: list(matchSchema, {
+      minItems: 1,
+      description: "Which requests it answers: any of these. Every path by default.",
+    }),
+    policies: routePoliciesSchema(),
+    backends: list(backendSchema(), {
+      maxItems: 32,
+      description: "Where requests go: one backend, or several plain HTTP ones by weight.",
+    }),
+  });
+}
+
+const valueMatchSchema: Schema = object(
+  {
+    name: shortText("The name."),
+    value: object(
+      {
+        exact: { type: "string", maxLength: 4096, description: "The value, exactly." },
+        regex: text("An RE2 pattern that the whole value matches.", { maxLength: 1024 }),
+      },
+      { exactlyOneOf: ["exact", "regex"] },
+    ),
+  },
+  { required: ["name", "value"] },
+);
+
+const matchSchema: Schema = object({
+  path: object(
+    {
+      exact: shortText("This path.", { maxLength: 1024, ...PATH_FORM }),
+      pathPrefix: shortText("This path and everything below it, by whole segments.", {
+        maxLength: 1024,
+        ...PATH_FORM,
+      }),
+      regex: text("An RE2 pattern that the whole path matches.", { maxLength: 1024 }),
+    },
+    { exactlyOneOf: ["exact", "pathPrefix", "regex"] },
+  ),
+  method: shortText("The method.", {
+    pattern: "^[A-Z]+$",
+    form: 'a method in capital letters, such as "GET"',
+  }),
+  headers: list(valueMatchSchema, { maxItems: 16, description: "All of these headers." }),
+  query: list(valueMatchSchema, { maxItems: 16, description: "All of these query parameters." }),
+});

@@ -1,0 +1,76 @@
+import {
+  integer,
+  list,
+  notYet,
+  object,
+  type Schema,
+  shortText,
+  text,
+} from "../../schema/schema.ts";
+import { dynamicSchema } from "./dynamic.ts";
+
+/** A route of connections. `requestPolicies`: what a route of requests may have, of which most mean nothing here. */
+export function tcpRouteSchema(requestPolicies: Schema): Schema {
+  const { properties = {} } = requestPolicies;
+  return object({
+    name: shortText("What logs, metrics and generated code call it."),
+    namespace: notYet("route namespaces"),
+    ruleName: notYet("rule names"),
+    hostnames: list(
+      shortText("A server name, exact or with a first label `*`.", { format: "hostname" }),
+      {
+        minItems: 1,
+        description: "Which server names (SNI) it takes; every one of the listener by default.",
+      },
+    ),
+    policies: object(policySchemas(properties), {
+      description: "Who may connect, and how the backends are reached.",
+    }),
+    backends: list(backendSchema(properties), {
+      maxItems: 32,
+      description: "Where connections go: one backend, or several by weight.",
+    }),
+  });
+}
+
+/** Policies of a route of requests that mean something for a connection. */
+const BUILT = ["authorization", "backendTLS", "tcp"];
+
+function policySchemas(all: Readonly<Record<string, Schema>>): Readonly<Record<string, Schema>> {
+  return Object.fromEntries(
+    Object.entries(all).map(([key, schema]) => [
+      key,
+      BUILT.includes(key) || LATER.includes(key) ? schema : { misplaced: subjectOf(key) },
+    ]),
+  );
+}
+
+/** What may come for connections too. */
+const LATER = ["backendTunnel"];
+
+function subjectOf(key: string): string {
+  return key.startsWith("mcp") ? "MCP messages" : "HTTP requests";
+}
+
+function backendSchema(all: Readonly<Record<string, Schema>>): Schema {
+  const ways = ["host", "service", "backend", "dynamic"];
+  // Who may connect is settled before one of the backends is chosen.
+  const { authorization: _, ...own } = policySchemas(all);
+  return object(
+    {
+      host: text("`host:port` of a server.", { late: true }),
+      weight: integer("Its share of the connections beside the others; 0: none.", 0, 1_000_000, {
+        default: 1,
+      }),
+      policies: object(own, {
+        description: "How this backend is reached; over what the route says.",
+      }),
+      service: notYet("mesh services"),
+      backend: notYet("named backends"),
+      dynamic: dynamicSchema("TLS connection (SNI)", "443"),
+      mcp: { misplaced: "MCP messages" },
+      ai: { misplaced: "LLM requests" },
+    },
+    { exactlyOneOf: ways },
+  );
+}

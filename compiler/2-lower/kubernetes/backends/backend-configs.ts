@@ -1,0 +1,96 @@
+import type { BackendPolicies } from "../../../config/backend-policies.ts";
+import type { BackendConfig } from "../../../config/resources.ts";
+import { serviceName } from "../inventory/services.ts";
+import { connectionFields, type Traffic } from "../policies/effective.ts";
+import type { PolicyContext } from "../policies/policies.ts";
+import { noteField } from "../policies/policy-effects.ts";
+import { isStream } from "../routes/attach.ts";
+import type { ClusterBackend } from "./backends.ts";
+import { connectionOf, type Destination } from "./connections.ts";
+import type { BackendPart } from "./mcp-targets.ts";
+
+/** A backend with the part of a rule's traffic that it gets. */
+export interface WeightedBackend {
+  readonly backend: ClusterBackend;
+  readonly weight: number;
+}
+
+/** The backends of a rule as the standalone file would have them: how each is reached, and what share it has. */
+export function backendConfigs(
+  traffic: Traffic,
+  backends: readonly WeightedBackend[],
+  context: PolicyContext,
+): readonly BackendConfig[] {
+  // Every server of a backend with several gets the same part of the backend's share, in whole numbers.
+  const unit = backends.reduce((all, { backend }) => multiple(all, serverCount(backend)), 1);
+  return backends.flatMap(({ backend, weight }): readonly BackendConfig[] => {
+    const config = connected({ ...traffic, backend }, backend, context);
+    const share = (weight * unit) / serverCount(backend);
+    const { addresses } = backend;
+    return addresses.length < 2
+      ? [{ ...config, weight: share }]
+      : addresses.map((address) => ({ ...config, config: address, weight: share }));
+  });
+}
+
+function connected(
+  traffic: Traffic,
+  backend: ClusterBackend,
+  context: PolicyContext,
+): BackendConfig {
+  const { config, manifest, port, addresses } = backend;
+  const hasName = manifest?.kind === "Service" && addresses.length > 0;
+  const policies = readConnection(
+    traffic,
+    undefined,
+    {
+      port: isStream(traffic.route) ? undefined : port,
+      serverName: hasName ? serviceName(manifest) : undefined,
+      origin: config.origin,
+    },
+    context,
+  );
+  const targetPolicies = new Map(
+    [...backend.parts].flatMap(([name, part]) => {
+      const destination = { port: part.service?.port, serverName: undefined };
+      const at = { ...destination, origin: config.origin };
+      const own = readConnection(traffic, part, at, context);
+      return own === undefined ? [] : [[name, own] as const];
+    }),
+  );
+  return {
+    ...config,
+    ...(policies && { policies }),
+    ...(isInCluster(manifest) && { keepsHost: true }),
+    ...(targetPolicies.size > 0 && { targetPolicies }),
+  };
+}
+
+/** A Service's pods answer for the names that clients use; one that only stands for another host does not. */
+function isInCluster(manifest: ClusterBackend["manifest"]): boolean {
+  return manifest?.kind === "Service" && manifest.spec?.type !== "ExternalName";
+}
+
+function readConnection(
+  traffic: Traffic,
+  part: BackendPart | undefined,
+  destination: Destination,
+  context: PolicyContext,
+): BackendPolicies | undefined {
+  const fields = connectionFields(traffic, part, context.policyIndex);
+  for (const field of fields) noteField(field, traffic.listener.gateway, context);
+  return connectionOf(fields, destination, traffic.listener.gateway, context);
+}
+
+function serverCount({ addresses }: ClusterBackend): number {
+  return Math.max(1, addresses.length);
+}
+
+/** The least common multiple. */
+function multiple(a: number, b: number): number {
+  return (a * b) / divisor(a, b);
+}
+
+function divisor(a: number, b: number): number {
+  return b === 0 ? a : divisor(b, a % b);
+}

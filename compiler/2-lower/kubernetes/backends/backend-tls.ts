@@ -1,0 +1,134 @@
+import type { BackendTlsConfig } from "../../../config/backend-policies.ts";
+import type { Manifest } from "../../../config/manifests.ts";
+import { below, type Origin } from "../../../diagnostics/diagnostic.ts";
+import type { MountedFile } from "../../../ir/texts.ts";
+import { configMapFile, hasKey, secretFiles } from "../inventory/secrets.ts";
+import type { FieldValue } from "../policies/merge.ts";
+import type { PolicyContext } from "../policies/policies.ts";
+
+/** The protocols that can be spoken to a backend. */
+const ALPN: readonly string[] = ["h2", "http/1.1"];
+
+/** TLS to a backend: `tls` of a GatewayPolicy or GatewayBackend, or `validation` of a BackendTLSPolicy. */
+export function readBackendTls(
+  value: FieldValue,
+  gateway: Manifest,
+  context: PolicyContext,
+): BackendTlsConfig {
+  return value.source.kind === "BackendTLSPolicy"
+    ? readValidation(value, gateway, context)
+    : readTls(value, gateway, context);
+}
+
+interface TlsValue {
+  readonly mtlsCertificateRef?: readonly { readonly name: string }[];
+  readonly caCertificateRefs?: readonly { readonly name: string }[];
+  readonly insecureSkipVerify?: "All" | "Hostname";
+  readonly sni?: string;
+  readonly verifySubjectAltNames?: readonly string[];
+  readonly alpnProtocols?: readonly string[];
+}
+
+function readTls(
+  { value, origin, source }: FieldValue,
+  gateway: Manifest,
+  context: PolicyContext,
+): BackendTlsConfig {
+  // The schema has checked the shape.
+  const given = value as unknown as TlsValue;
+  const { insecureSkipVerify } = given;
+  const [authorities] = given.caCertificateRefs ?? [];
+  const at = below(origin, "caCertificateRefs", 0);
+  const own = ownCertificate(given, source, gateway, origin, context);
+  const root =
+    authorities === undefined
+      ? own.root
+      : configMapFile({ name: authorities.name, from: source, gateway, origin: at }, context);
+  return {
+    cert: own.cert,
+    key: own.key,
+    root,
+    hostname: given.sni,
+    verification:
+      insecureSkipVerify === "All" ? "none" : insecureSkipVerify === "Hostname" ? "chain" : "full",
+    alpn: alpnOf(given.alpnProtocols, below(origin, "alpnProtocols"), context),
+    subjectAltNames: given.verifySubjectAltNames,
+    origin,
+    alpnOrigin: below(origin, "alpnProtocols"),
+  };
+}
+
+/** The certificate that the gateway shows, and the authorities that come with it. */
+function ownCertificate(
+  { mtlsCertificateRef }: TlsValue,
+  from: Manifest,
+  gateway: Manifest,
+  origin: Origin,
+  context: PolicyContext,
+): Readonly<Partial<Record<"cert" | "key" | "root", MountedFile>>> {
+  const [reference] = mtlsCertificateRef ?? [];
+  if (reference === undefined) return {};
+  const { name } = reference;
+  const hasAuthorities = hasKey(name, "ca.cert", from, context);
+  const keys = ["tls.crt", "tls.key", ...(hasAuthorities ? ["ca.cert"] : [])];
+  const at = below(origin, "mtlsCertificateRef", 0);
+  const files = secretFiles({ name, keys, from, gateway, origin: at }, context);
+  const [cert, key, root] = files.map((file): MountedFile => ({ kind: "secret", file }));
+  return { ...(cert && { cert }), ...(key && { key }), ...(root && { root }) };
+}
+
+interface ValidationValue {
+  readonly caCertificateRefs?: readonly {
+    readonly group: string;
+    readonly kind: string;
+    readonly name: string;
+  }[];
+  readonly hostname: string;
+  readonly subjectAltNames?: readonly { readonly hostname?: string; readonly uri?: string }[];
+}
+
+function readValidation(
+  { value, origin, source }: FieldValue,
+  gateway: Manifest,
+  context: PolicyContext,
+): BackendTlsConfig {
+  // The schema has checked the shape.
+  const { caCertificateRefs = [], hostname, subjectAltNames } = value as unknown as ValidationValue;
+  const [authorities, second] = caCertificateRefs;
+  const place = below(origin, "caCertificateRefs");
+  if (second !== undefined) {
+    const what = "several CA bundles of a backend";
+    const field = '"caCertificateRefs"';
+    context.diagnostics.report("not-built-yet", below(place, 1), { what, field });
+  }
+  const use = { from: source, gateway, origin: below(place, 0) };
+  return {
+    cert: undefined,
+    key: undefined,
+    root: authorities && configMapFile({ ...authorities, ...use }, context),
+    hostname,
+    verification: "full",
+    alpn: undefined,
+    subjectAltNames: subjectAltNames?.map(({ hostname: name, uri }) => name ?? uri ?? ""),
+    origin,
+    alpnOrigin: origin,
+  };
+}
+
+function alpnOf(
+  protocols: readonly string[] | undefined,
+  origin: Origin,
+  { diagnostics }: PolicyContext,
+): BackendTlsConfig["alpn"] {
+  const other = protocols?.findIndex((protocol) => !ALPN.includes(protocol)) ?? -1;
+  if (other >= 0) {
+    const field = `"${protocols?.[other]}"`;
+    diagnostics.report("not-built-yet", below(origin, other), {
+      what: "other protocols by ALPN",
+      field,
+    });
+    return undefined;
+  }
+  // The search above has found no other word.
+  return protocols as BackendTlsConfig["alpn"];
+}

@@ -1,0 +1,109 @@
+import type { ConfigValue } from "../../../1-parse/values.ts";
+import type { BackendPolicies } from "../../../config/backend-policies.ts";
+import type { Manifest, ServicePort } from "../../../config/manifests.ts";
+import { below, type Origin } from "../../../diagnostics/diagnostic.ts";
+import { readBackendPolicies } from "../../standalone/backend-policies.ts";
+import { secretFiles } from "../inventory/secrets.ts";
+import type { EffectiveField, FieldValue } from "../policies/merge.ts";
+import type { PolicyContext } from "../policies/policies.ts";
+import { readBackendTls } from "./backend-tls.ts";
+
+/** A server that is connected to. */
+export interface Destination {
+  /** The port of the Service that it is. */
+  readonly port: ServicePort | undefined;
+  /** What its certificate says, when it is reached by an address instead of its name. */
+  readonly serverName: string | undefined;
+  readonly origin: Origin;
+}
+
+/** How a server is reached, as the effective fields say; what they leave open its Service's port may say. */
+export function connectionOf(
+  fields: readonly EffectiveField[],
+  destination: Destination,
+  gateway: Manifest,
+  context: PolicyContext,
+): BackendPolicies | undefined {
+  const given = new Map(
+    fields.map(({ field, values }) => [field.slice("backend.".length), values]),
+  );
+  const only = (field: string): FieldValue | undefined => given.get(field)?.at(-1);
+  const [tls, auth] = [only("tls"), only("auth")];
+  const config: BackendPolicies = {
+    ...plainPolicies(only),
+    ...(tls && { tls: readBackendTls(tls, gateway, context) }),
+    ...(auth && { auth: readAuth(auth, gateway, context) }),
+  };
+  const { tls: secure, ...rest } = withProtocol(config, destination);
+  const { serverName: hostname } = destination;
+  const policies = {
+    ...rest,
+    ...(secure && { tls: { ...secure, hostname: secure.hostname ?? hostname } }),
+  };
+  return Object.keys(policies).length === 0 ? undefined : policies;
+}
+
+/** TCP and HTTP settings, whose fields may come from several policies. */
+function plainPolicies(only: (field: string) => FieldValue | undefined): BackendPolicies {
+  const [keepalive, connectTimeout] = [only("tcp.keepalive"), only("tcp.connectTimeout")];
+  const [version, requestTimeout] = [only("http.version"), only("http.requestTimeout")];
+  const section = (parts: Readonly<Record<string, FieldValue | undefined>>): ConfigValue =>
+    Object.fromEntries(
+      Object.entries(parts).flatMap(([name, part]) => (part ? [[name, part.value]] : [])),
+    );
+  const origin = (keepalive ?? connectTimeout ?? version ?? requestTimeout)?.origin;
+  if (origin === undefined) return {};
+  const value = {
+    ...((keepalive ?? connectTimeout) && { tcp: section({ keepalive, connectTimeout }) }),
+    ...((version ?? requestTimeout) && { http: section({ version, requestTimeout }) }),
+  };
+  return readBackendPolicies(value, origin) ?? {};
+}
+
+function readAuth(
+  { value, origin, source }: FieldValue,
+  gateway: Manifest,
+  context: PolicyContext,
+): NonNullable<BackendPolicies["auth"]> {
+  const { key, secretRef } = value as {
+    readonly key?: string;
+    readonly secretRef?: { readonly name: string };
+  };
+  if (key !== undefined) return { kind: "key", key, origin };
+  if (secretRef === undefined) return { kind: "passthrough", origin };
+  const use = { keys: ["Authorization"], from: source, gateway };
+  const at = below(origin, "secretRef");
+  const [file = ""] = secretFiles({ ...use, name: secretRef.name, origin: at }, context);
+  return { kind: "file", file: { kind: "secret", file }, origin };
+}
+
+/** Names of protocols of a Service's port (KEP-3726, and IANA's names) that are HTTP/2 or TLS. */
+const HTTP2: readonly string[] = ["kubernetes.io/h2c", "h2c", "http2", "grpc"];
+const SECURE: readonly string[] = ["https", "kubernetes.io/wss", "wss"];
+
+/** What a Service's port says of its protocol, where no policy does. */
+function withProtocol(config: BackendPolicies, { port, origin }: Destination): BackendPolicies {
+  const protocol = port?.appProtocol ?? "";
+  const { http, tls } = config;
+  const isHttp2 =
+    HTTP2.includes(protocol) && http?.version === undefined && tls?.alpn === undefined;
+  const isSecure = SECURE.includes(protocol) && tls === undefined;
+  return {
+    ...config,
+    ...(isHttp2 && {
+      http: { requestTimeout: undefined, origin, ...http, version: "HTTP2" as const },
+    }),
+    ...(isSecure && { tls: { ...SYSTEM_TLS, origin, alpnOrigin: origin } }),
+  };
+}
+
+/** TLS by the authorities of the system, for the name of the destination. */
+const SYSTEM_TLS = {
+  cert: undefined,
+  key: undefined,
+  root: undefined,
+  hostname: undefined,
+  verification: "full",
+  alpn: undefined,
+  subjectAltNames: undefined,
+} as const;

@@ -1,0 +1,80 @@
+import type { ServerConfig } from "../../../config/backend-policies.ts";
+import type {
+  BackendReference,
+  Manifest,
+  ManifestOf,
+  ServicePort,
+} from "../../../config/manifests.ts";
+import type { Origin } from "../../../diagnostics/diagnostic.ts";
+import { titleOf } from "../inventory/inventory.ts";
+import { follow } from "../inventory/references.ts";
+import { addressOf, hostAndPort, portOf, serviceName } from "../inventory/services.ts";
+import { backendOnly } from "../policies/effective.ts";
+import type { PolicyContext } from "../policies/policies.ts";
+import { noteField } from "../policies/policy-effects.ts";
+import { BACKEND_KINDS } from "./backends.ts";
+import { connectionOf } from "./connections.ts";
+
+/** A reference of a policy to a server that the gateway itself talks to. */
+export interface ServerUse {
+  readonly reference: BackendReference;
+  /** The resource that refers to it. */
+  readonly from: Manifest;
+  /** Whose pods talk to it. */
+  readonly gateway: Manifest;
+  readonly origin: Origin;
+}
+
+/**
+ * A Service or a static GatewayBackend, and how it is reached: as the policies on it say, and its own. Those of Gateways
+ * and routes are about their traffic. Undefined when there is none (reported).
+ */
+export function serverOf(
+  { reference, from, gateway, origin }: ServerUse,
+  context: PolicyContext,
+): ServerConfig | undefined {
+  const manifest = follow({ to: reference, from, origin, kinds: BACKEND_KINDS }, context);
+  if (manifest?.spec === undefined) return undefined;
+  const found =
+    manifest.kind === "GatewayBackend"
+      ? staticServer(manifest, origin, context)
+      : serviceServer(manifest, reference.port, origin, context);
+  if (found === undefined) return undefined;
+  const { address, port } = found;
+  const fields = backendOnly(manifest, port, context.policyIndex);
+  for (const field of fields) noteField(field, gateway, context);
+  const serverName =
+    manifest.kind === "Service" && !address.startsWith(serviceName(manifest))
+      ? serviceName(manifest)
+      : undefined;
+  const policies = connectionOf(fields, { port, serverName, origin }, gateway, context);
+  return { url: `${policies?.tls === undefined ? "http" : "https"}://${address}`, policies };
+}
+
+interface Server {
+  readonly address: string;
+  readonly port: ServicePort | undefined;
+}
+
+function staticServer(
+  manifest: ManifestOf<"GatewayBackend">,
+  origin: Origin,
+  { diagnostics }: PolicyContext,
+): Server | undefined {
+  const server = manifest.spec?.static;
+  if (server !== undefined)
+    return { address: hostAndPort(server.host, server.port), port: undefined };
+  diagnostics.report("ambiguous-key-server", origin, { what: titleOf(manifest) });
+  return undefined;
+}
+
+function serviceServer(
+  service: ManifestOf<"Service">,
+  wanted: number | undefined,
+  origin: Origin,
+  context: PolicyContext,
+): Server | undefined {
+  const port = portOf(service, wanted, origin, context);
+  if (port === undefined) return undefined;
+  return { address: addressOf(service, port, origin, context), port };
+}

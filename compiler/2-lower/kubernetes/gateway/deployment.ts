@@ -1,0 +1,122 @@
+import { createHash } from "node:crypto";
+import type { ManifestOf } from "../../../config/manifests.ts";
+import type { ListenerResource } from "../../../config/resources.ts";
+import { below, type Diagnostics, keyOf } from "../../../diagnostics/diagnostic.ts";
+import type { DeploymentNode, Json, OverlaidResource, Overlay } from "../../../ir/deployment.ts";
+import type { ProcessSettings } from "../../../ir/program.ts";
+import type { ParametersSpec } from "./parameters.ts";
+import { lastOf } from "./process.ts";
+
+/** How a cluster runs a Gateway. */
+export function deploymentOf(
+  gateway: ManifestOf<"Gateway">,
+  parameters: readonly ParametersSpec[],
+  listeners: readonly ListenerResource[],
+  mounts: Readonly<Record<"secrets" | "configMaps", ReadonlySet<string>>>,
+): DeploymentNode {
+  const { gatewayClassName = "", infrastructure } = gateway.spec ?? {};
+  const secrets = listeners.flatMap(({ tls }) =>
+    tls?.isSecret === true ? [tls.cert.slice(0, tls.cert.lastIndexOf("/"))] : [],
+  );
+  const image = imageOf(parameters);
+  return {
+    name: resourceName(gateway.name),
+    namespace: gateway.namespace,
+    className: gatewayClassName,
+    labels: infrastructure?.labels ?? {},
+    annotations: infrastructure?.annotations ?? {},
+    image: imageText(image),
+    pullPolicy: image.pullPolicy,
+    env: envOf(parameters),
+    resources: lastOf(parameters, ({ resources }) => resources),
+    secrets: [...new Set([...secrets, ...mounts.secrets])].toSorted(),
+    configMaps: [...mounts.configMaps].toSorted(),
+    overlays: {
+      deployment: overlays(parameters, "deployment"),
+      service: overlays(parameters, "service"),
+      serviceAccount: overlays(parameters, "serviceAccount"),
+      podDisruptionBudget: overlays(parameters, "podDisruptionBudget"),
+      horizontalPodAutoscaler: overlays(parameters, "horizontalPodAutoscaler"),
+    },
+    origin: gateway.origin,
+  };
+}
+
+function overlays(
+  parameters: readonly ParametersSpec[],
+  name: OverlaidResource,
+): readonly Overlay[] {
+  return parameters.flatMap((each) => each[name] ?? []);
+}
+
+/** Reports what lets the kubelet kill pods while they still drain. */
+export function checkGrace(
+  parameters: readonly ParametersSpec[],
+  { drain }: ProcessSettings,
+  diagnostics: Diagnostics,
+): void {
+  const path = ["template", "spec", "terminationGracePeriodSeconds"];
+  const usual = Math.ceil(drain.max / 1000) + KILL_MARGIN;
+  for (const { deployment, env = [], origin } of parameters) {
+    const seconds = valueAt(deployment?.spec, path);
+    if (typeof seconds === "number" && seconds * 1000 < drain.max) {
+      const at = below(origin, "spec", "deployment", "spec", ...path);
+      diagnostics.report("grace-too-short", at, { seconds, needed: Math.ceil(drain.max / 1000) });
+    }
+    const grace = typeof seconds === "number" ? seconds : usual;
+    const index = env.findIndex((each) => valueAt(each, ["name"]) === GRACE_VARIABLE);
+    const told = Number(valueAt(env[index], ["value"]));
+    if (!(told > grace)) continue;
+    const at = below(origin, "spec", "env", index, "value");
+    diagnostics.report("grace-too-short", at, { seconds: grace, needed: told - KILL_MARGIN });
+  }
+}
+
+/** What tells the gateway how long its pod has. */
+const GRACE_VARIABLE = "TERMINATION_GRACE_PERIOD_SECONDS";
+/** The gateway is done this many seconds before its pod is killed. */
+const KILL_MARGIN = 5;
+
+function valueAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (at, step) => (typeof at === "object" && at !== null ? Reflect.get(at, step) : undefined),
+    value,
+  );
+}
+
+/** An image that names nothing would have no effect. */
+export function checkImage(parameters: readonly ParametersSpec[], diagnostics: Diagnostics): void {
+  const { registry, repository, tag, digest } = imageOf(parameters);
+  if (repository || !(registry || tag || digest)) return;
+  const origin = parameters.findLast(({ image }) => image !== undefined)?.origin;
+  if (origin === undefined) return;
+  diagnostics.report("image-without-repository", keyOf(below(origin, "spec", "image")), {});
+}
+
+function imageOf(parameters: readonly ParametersSpec[]): NonNullable<ParametersSpec["image"]> {
+  return Object.assign({}, ...parameters.map((each) => each.image ?? {}));
+}
+
+/** A variable of the Gateway takes the place of its class's. */
+function envOf(parameters: readonly ParametersSpec[]): readonly Json[] {
+  const all = parameters.flatMap(({ env }) => env ?? []);
+  return [...new Map(all.map((each) => [valueAt(each, ["name"]), each])).values()];
+}
+
+/** A label's and a Service's limit: a longer name keeps its start, and is told from others by a digest. */
+function resourceName(name: string): string {
+  if (name.length <= 63) return name;
+  const digest = createHash("sha256").update(name).digest("hex").slice(0, 12);
+  return `${name.slice(0, 50)}-${digest}`;
+}
+
+function imageText({
+  registry,
+  repository,
+  tag,
+  digest,
+}: NonNullable<ParametersSpec["image"]>): string | undefined {
+  if (repository === undefined || repository === "") return undefined;
+  const name = registry ? `${registry}/${repository}` : repository;
+  return `${name}${tag ? `:${tag}` : ""}${digest ? `@${digest}` : ""}`;
+}

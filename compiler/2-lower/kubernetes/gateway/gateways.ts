@@ -1,0 +1,210 @@
+import type { Manifest, ManifestOf } from "../../../config/manifests.ts";
+import type {
+  GatewayResource,
+  Resource,
+  RouteResource,
+  TcpRouteResource,
+} from "../../../config/resources.ts";
+import { below, keyOf } from "../../../diagnostics/diagnostic.ts";
+import { byAge, Inventory, titleOf } from "../inventory/inventory.ts";
+import type { ReferenceContext } from "../inventory/references.ts";
+import type { PolicyContext } from "../policies/policies.ts";
+import { targetPolicies } from "../policies/policy-targets.ts";
+import { preRoutingPolicies } from "../policies/pre-routing.ts";
+import {
+  type AnyRoute,
+  type Attachment,
+  attach,
+  isStream,
+  parentKey,
+  ROUTE_KINDS,
+} from "../routes/attach.ts";
+import { routeResources } from "../routes/http-routes.ts";
+import { sharedRoutes } from "../routes/shared-routes.ts";
+import { tcpRouteResources } from "../routes/tcp-routes.ts";
+import { checkGrace, checkImage, deploymentOf } from "./deployment.ts";
+import { gatewayAccessLogs, gatewayFrontend } from "./frontend.ts";
+import { type ClusterListener, checkListenerSets, listenersOf } from "./listeners.ts";
+import { parametersOf } from "./parameters.ts";
+import { logLevels, processSettings, rawAccessLogs, rawFrontend } from "./process.ts";
+
+/** A Gateway of manifests as the standalone file would have it. */
+export interface ClusterGateway {
+  readonly manifest: ManifestOf<"Gateway">;
+  readonly gateway: GatewayResource;
+  readonly routes: readonly (RouteResource | TcpRouteResource)[];
+}
+
+/** Everything that was found out about an input of manifests. */
+export interface Cluster {
+  readonly manifests: readonly Manifest[];
+  readonly inventory: Inventory;
+  readonly context: PolicyContext;
+  readonly listeners: ReadonlyMap<string, readonly ClusterListener[]>;
+  readonly attachments: readonly Attachment[];
+  readonly gateways: readonly ClusterGateway[];
+}
+
+/** Controllers whose classes are compiled. */
+export const CONTROLLERS: readonly string[] = ["gwc.dev/gateway", "agentgateway.dev/agentgateway"];
+
+/** Looks up and merges what manifests say; the Gateways that come out know nothing of Kubernetes any more. */
+export function resolveCluster(
+  manifests: readonly Manifest[],
+  { diagnostics }: Pick<ReferenceContext, "diagnostics">,
+): Cluster {
+  const inventory = new Inventory(manifests);
+  const references: ReferenceContext = { inventory, diagnostics };
+  const own = inventory.all("Gateway").filter((gateway) => isOwn(gateway, references));
+  checkListenerSets(references);
+  const listeners = listenersByParent(own, references);
+  const context: PolicyContext = {
+    ...references,
+    policyIndex: targetPolicies(references),
+    effective: new Map(),
+    secrets: new Map(),
+    configMaps: new Map(),
+    conflicts: new Set(),
+  };
+  const routes = ROUTE_KINDS.flatMap((kind): readonly AnyRoute[] => inventory.all(kind));
+  const attachments = routes
+    .toSorted(byAge)
+    .flatMap((route) => attach(route, listeners, references));
+  for (const { route } of attachments) reportLaterKind(route, references);
+  const byGateway = Map.groupBy(attachments, ({ listener }) => listener.gateway);
+  const gateways = own.map((manifest): ClusterGateway => {
+    // Routes come first: their policies say which Secrets the Gateway mounts.
+    const routes = routesOf(byGateway.get(manifest) ?? [], context);
+    return { manifest, gateway: gatewayResource(manifest, listeners, context), routes };
+  });
+  reportWithoutEffect(context, own);
+  return { manifests, inventory, context, listeners, attachments, gateways };
+}
+
+/** The resources of one of the Gateways. */
+export function resourcesOf({ gateway, routes }: ClusterGateway): readonly Resource[] {
+  return [gateway, ...routes];
+}
+
+function routesOf(
+  attachments: readonly Attachment[],
+  context: PolicyContext,
+): readonly (RouteResource | TcpRouteResource)[] {
+  const rules = attachments.flatMap((attachment) => {
+    const { route, listener } = attachment;
+    if (route.kind !== "HTTPRoute") return [];
+    const { name } = listener.resource;
+    return routeResources(attachment, route, context).map((resource) => ({
+      resource,
+      listener: name,
+    }));
+  });
+  const connections = attachments.flatMap((attachment) => {
+    if (!isStream(attachment.route)) return [];
+    const { name } = attachment.listener.resource;
+    return tcpRouteResources(attachment, context).map((resource) => ({ resource, listener: name }));
+  });
+  return [...sharedRoutes(rules), ...sharedRoutes(connections)];
+}
+
+function gatewayResource(
+  manifest: ManifestOf<"Gateway">,
+  listeners: ReadonlyMap<string, readonly ClusterListener[]>,
+  context: PolicyContext,
+): GatewayResource {
+  const own = [...listeners.values()]
+    .flat()
+    .filter(({ gateway }) => gateway === manifest)
+    .map((listener) => ({
+      ...listener.resource,
+      // What stands on a Gateway before routing is about its requests.
+      policies: isOfRequests(listener) ? preRoutingPolicies(listener, context) : [],
+    }));
+  const parameters = parametersOf(manifest, context);
+  const id = `${manifest.namespace}/${manifest.name}`;
+  const mounts = {
+    secrets: context.secrets.get(id) ?? new Set<string>(),
+    configMaps: context.configMaps.get(id) ?? new Set<string>(),
+  };
+  const process = processSettings(parameters);
+  checkGrace(parameters, process, context.diagnostics);
+  checkImage(parameters, context.diagnostics);
+  return {
+    kind: "gateway",
+    name: manifest.name,
+    process,
+    frontend: gatewayFrontend(manifest, rawFrontend(parameters), context),
+    accessLogs: [...rawAccessLogs(parameters), ...gatewayAccessLogs(manifest, context)],
+    logLevels: logLevels(parameters),
+    deployment: deploymentOf(manifest, parameters, own, mounts),
+    backends: new Map(),
+    listeners: own,
+    origin: below(manifest.origin, "spec"),
+  };
+}
+
+function isOfRequests({ resource: { protocol } }: ClusterListener): boolean {
+  return protocol === "HTTP" || protocol === "HTTPS";
+}
+
+/** The listeners that routes find under a Gateway or ListenerSet. */
+function listenersByParent(
+  gateways: readonly ManifestOf<"Gateway">[],
+  context: ReferenceContext,
+): ReadonlyMap<string, readonly ClusterListener[]> {
+  const found = gateways.flatMap((gateway) => listenersOf(gateway, context));
+  return Map.groupBy(found, ({ owner }) => parentKey(owner));
+}
+
+/** A Gateway whose class another controller implements is not ours. */
+function isOwn(
+  gateway: ManifestOf<"Gateway">,
+  { inventory, diagnostics }: ReferenceContext,
+): boolean {
+  const name = gateway.spec?.gatewayClassName;
+  const controller =
+    name === undefined ? undefined : inventory.find("GatewayClass", "", name)?.spec?.controllerName;
+  if (controller === undefined || CONTROLLERS.includes(controller)) return true;
+  const params = { gateway: titleOf(gateway), controller };
+  diagnostics.report("foreign-gateway", below(gateway.origin, "spec", "gatewayClassName"), params);
+  return false;
+}
+
+/** What a kind of route would be, were its data path built. */
+const LATER_KINDS: Readonly<Record<string, string>> = {
+  GRPCRoute: "gRPC routing",
+};
+
+function reportLaterKind(route: AnyRoute, { diagnostics }: ReferenceContext): void {
+  const what = LATER_KINDS[route.kind];
+  if (what === undefined) return;
+  diagnostics.report("not-built-yet", below(route.origin, "kind"), { what, field: route.kind });
+}
+
+/** Policies that act on nothing: a promise that nobody keeps. */
+function reportWithoutEffect(
+  { inventory, effective, policyIndex, diagnostics }: PolicyContext,
+  gateways: readonly ManifestOf<"Gateway">[],
+): void {
+  if (gateways.some(({ spec }) => spec === undefined)) return;
+  // That they act on nothing has been said, field by field.
+  const misplaced = new Set(
+    diagnostics.list
+      .filter(({ code }) => code === "misplaced-field")
+      .map(({ at }) => at.resource?.name),
+  );
+  const targeted = new Set([...policyIndex.values()].flat().map(({ source }) => source));
+  for (const policy of [...inventory.all("GatewayPolicy"), ...inventory.all("BackendTLSPolicy")]) {
+    const title = titleOf(policy);
+    if (policy.spec === undefined || effective.has(policy)) continue;
+    if (misplaced.has(policy.origin.resource?.name)) continue;
+    const isEmpty = !["frontend", "traffic", "backend", "validation"].some((name) =>
+      Object.hasOwn(policy.spec ?? {}, name),
+    );
+    // One whose targets could not be found has been reported.
+    if (!targeted.has(policy) && !isEmpty) continue;
+    diagnostics.report("policy-without-effect", keyOf(below(policy.origin, "spec")), {
+      policy: title,
+    });
+  }
+}

@@ -1,0 +1,218 @@
+import { GATEWAY_GROUP, kindOf } from "../../../1-parse/kubernetes/kinds.ts";
+import type {
+  ListenerSpec,
+  ManifestKind,
+  ManifestOf,
+  NamespaceRule,
+  RouteKind,
+} from "../../../config/manifests.ts";
+import type { ListenerResource } from "../../../config/resources.ts";
+import { below, type Origin } from "../../../diagnostics/diagnostic.ts";
+import type { CertificateFiles } from "../../../ir/program.ts";
+import { byAge, type Inventory, titleOf } from "../inventory/inventory.ts";
+import { follow, type ReferenceContext } from "../inventory/references.ts";
+import { selects } from "../inventory/selectors.ts";
+
+/** A listener with the resources that it belongs to. */
+export interface ClusterListener {
+  readonly resource: ListenerResource;
+  readonly spec: ListenerSpec;
+  readonly gateway: ManifestOf<"Gateway">;
+  /** The Gateway itself, or the ListenerSet that declares it. */
+  readonly owner: ManifestOf<"Gateway"> | ManifestOf<"ListenerSet">;
+}
+
+/** The listeners of a Gateway: its own, then those of the ListenerSets that it lets in. */
+export function listenersOf(
+  gateway: ManifestOf<"Gateway">,
+  context: ReferenceContext,
+): readonly ClusterListener[] {
+  const sets = context.inventory
+    .all("ListenerSet")
+    .filter((set) => attachesTo(set, gateway))
+    .toSorted(byAge);
+  const owners = [gateway, ...sets.filter((set) => isLetIn(set, gateway, context))];
+  const ports = new Map<number, Origin>();
+  for (const owner of owners) checkNames(owner, context);
+  return owners.flatMap((owner) =>
+    (owner.spec?.listeners ?? []).map((spec, index) => {
+      const origin = below(owner.origin, "spec", "listeners", index);
+      checkKinds(spec, origin, context);
+      // Listeners of one port share it, wherever they are declared.
+      const portOrigin = ports.get(spec.port) ?? below(origin, "port");
+      ports.set(spec.port, portOrigin);
+      const resource: ListenerResource = {
+        key: `${owner.kind} ${owner.namespace}/${owner.name} ${spec.name}`,
+        name: spec.name,
+        port: spec.port,
+        portOrigin,
+        hostname: spec.hostname ?? "*",
+        // Nothing else has been let through.
+        protocol: spec.protocol === "UDP" ? "TCP" : spec.protocol,
+        tls: certificateOf(spec, owner, gateway, origin, context),
+        policies: [],
+        origin,
+      };
+      return { resource, spec, gateway, owner };
+    }),
+  );
+}
+
+/** The kinds of routes that a listener can carry (Gateway API). */
+export function kindsOver({ protocol, tls }: ListenerSpec): readonly RouteKind[] {
+  switch (protocol) {
+    case "TLS":
+      // Once TLS has ended, what was in it is a connection like any other.
+      return tls?.mode === "Passthrough" ? ["TLSRoute"] : ["TLSRoute", "TCPRoute"];
+    case "TCP":
+      return ["TCPRoute"];
+    case "UDP":
+      return [];
+    default:
+      return ["HTTPRoute", "GRPCRoute"];
+  }
+}
+
+/** The kinds of routes that a listener takes: those that it names, of those that its protocol carries. */
+export function kindsTaken(listener: ListenerSpec): readonly RouteKind[] {
+  const named = listener.allowedRoutes?.kinds ?? [];
+  const all = kindsOver(listener);
+  if (named.length === 0) return all;
+  return all.filter((kind) =>
+    named.some((each) => kindOf(each.group ?? GATEWAY_GROUP, each.kind) === kind),
+  );
+}
+
+/** Whether a rule lets a namespace in; `home` is the namespace of what the rule stands on. */
+export function allowsNamespace(
+  rule: NamespaceRule | undefined,
+  usual: NonNullable<NamespaceRule["from"]>,
+  home: string,
+  namespace: string,
+  inventory: Inventory,
+): boolean {
+  switch (rule?.from ?? usual) {
+    case "All":
+      return true;
+    case "None":
+      return false;
+    case "Same":
+      return namespace === home;
+    case "Selector":
+      return (
+        rule?.selector !== undefined && selects(rule.selector, inventory.namespaceLabels(namespace))
+      );
+  }
+}
+
+/** Reports the ListenerSets whose Gateway is missing. */
+export function checkListenerSets(context: ReferenceContext): void {
+  for (const set of context.inventory.all("ListenerSet")) {
+    const { parentRef } = set.spec ?? {};
+    if (parentRef === undefined) continue;
+    const namespace = parentRef.namespace ?? set.namespace;
+    if (context.inventory.find("Gateway", namespace, parentRef.name) !== undefined) continue;
+    const origin = below(set.origin, "spec", "parentRef");
+    follow({ to: parentRef, from: set, origin, kinds: ["Gateway"] }, context);
+  }
+}
+
+/** Reports names that stand twice: routes and policies could mean either. */
+function checkNames(owner: ClusterListener["owner"], { diagnostics }: ReferenceContext): void {
+  const seen = new Set<string>();
+  owner.spec?.listeners.forEach(({ name }, index) => {
+    const at = below(owner.origin, "spec", "listeners", index, "name");
+    const message = `${titleOf(owner)} has another listener "${name}"`;
+    if (seen.has(name)) diagnostics.report("broken-rule", at, { message });
+    seen.add(name);
+  });
+}
+
+/** Reports kinds that a listener names and can't take. */
+function checkKinds(spec: ListenerSpec, origin: Origin, { diagnostics }: ReferenceContext): void {
+  const carried: readonly (ManifestKind | undefined)[] = kindsOver(spec);
+  spec.allowedRoutes?.kinds?.forEach(({ group = GATEWAY_GROUP, kind }, index) => {
+    if (carried.includes(kindOf(group, kind))) return;
+    const at = below(origin, "allowedRoutes", "kinds", index, "kind");
+    const found = group === GATEWAY_GROUP ? kind : `${group}/${kind}`;
+    const params = { found, protocol: spec.protocol, taken: kindsOver(spec) };
+    diagnostics.report("wrong-route-kind", at, params);
+  });
+}
+
+function attachesTo(
+  { namespace, spec }: ManifestOf<"ListenerSet">,
+  gateway: ManifestOf<"Gateway">,
+): boolean {
+  const { parentRef } = spec ?? {};
+  return (
+    parentRef?.name === gateway.name && (parentRef.namespace ?? namespace) === gateway.namespace
+  );
+}
+
+function isLetIn(
+  set: ManifestOf<"ListenerSet">,
+  gateway: ManifestOf<"Gateway">,
+  { inventory, diagnostics }: ReferenceContext,
+): boolean {
+  const rule = gateway.spec?.allowedListeners?.namespaces;
+  const home = gateway.namespace;
+  if (gateway.spec === undefined || allowsNamespace(rule, "None", home, set.namespace, inventory))
+    return true;
+  diagnostics.report("not-attached", below(set.origin, "spec", "parentRef"), {
+    route: titleOf(set),
+    parent: titleOf(gateway),
+    reason: `its allowedListeners do not include the namespace "${set.namespace}"`,
+    cause: "NotAllowed",
+  });
+  return false;
+}
+
+/** The mounted files of a listener's certificate. */
+function certificateOf(
+  { name, tls, protocol }: ListenerSpec,
+  owner: ClusterListener["owner"],
+  gateway: ManifestOf<"Gateway">,
+  origin: Origin,
+  context: ReferenceContext,
+): CertificateFiles | undefined {
+  if (tls?.mode === "Passthrough") {
+    if (protocol === "TLS") return undefined;
+    if (protocol === "HTTPS")
+      context.diagnostics.report("https-passthrough", below(origin, "tls", "mode"), {});
+    // As far as the listener goes it has a certificate.
+    return { cert: "", key: "", isSecret: true };
+  }
+  if (tls?.certificateRefs?.[0] === undefined && protocol === "TLS") {
+    context.diagnostics.report("tls-missing", below(origin, "protocol"), {
+      listener: name,
+      protocol,
+    });
+  }
+  if (tls === undefined) return undefined;
+  const place = below(origin, "tls", "certificateRefs");
+  const [reference, second] = tls.certificateRefs ?? [];
+  if (second !== undefined) {
+    const what = "several certificates of a listener";
+    const field = '"certificateRefs"';
+    context.diagnostics.report("not-built-yet", below(place, 1), { what, field });
+  }
+  if (reference === undefined) return undefined;
+  const at = below(place, 0);
+  const secret = follow({ to: reference, from: owner, origin: at, kinds: ["Secret"] }, context);
+  const files = (folder: string): CertificateFiles => ({
+    cert: `${folder}/tls.crt`,
+    key: `${folder}/tls.key`,
+    isSecret: true,
+  });
+  // What is missing has been reported; as far as the listener goes it has a certificate.
+  if (secret?.spec === undefined) return files(reference.name);
+  const what = titleOf(secret);
+  if (secret.namespace !== gateway.namespace)
+    context.diagnostics.report("secret-elsewhere", at, { what });
+  for (const key of ["tls.crt", "tls.key"]) {
+    if (secret.spec.isComplete && !secret.spec.keys.includes(key))
+      context.diagnostics.report("missing-key", at, { what, key });
+  }
+  return files(secret.name);
+}

@@ -1,0 +1,81 @@
+import type { AccessLogConfig } from "../../../config/access-log.ts";
+import type { LevelsConfig } from "../../../config/log-levels.ts";
+import { below } from "../../../diagnostics/diagnostic.ts";
+import type { ProcessSettings } from "../../../ir/program.ts";
+import { readAccessLogs, readLevels } from "../../standalone/access-log.ts";
+import type { FrontendValue } from "../../standalone/frontend.ts";
+import { type ProcessConfig, readProcess } from "../../standalone/process.ts";
+import type { ParametersSpec } from "./parameters.ts";
+
+/** When a pod is told to end: its listeners stay open (load balancers learn late), streams get until the maximum. */
+const USUAL_SHUTDOWN: ProcessConfig = {
+  connectionMinTerminationDeadline: "10s",
+  connectionTerminationDeadline: "60s",
+};
+
+/** The process settings of a Gateway's pods: the raw configuration, under what the parameters' own fields say. */
+export function processSettings(parameters: readonly ParametersSpec[]): ProcessSettings {
+  const raw = parameters.reduce<ProcessConfig>(
+    (config, { rawConfig }) => mergeDeep(config, rawConfig?.config ?? {}),
+    USUAL_SHUTDOWN,
+  );
+  const { logFormat, drain, ...settings } = readProcess(raw);
+  const logging = lastOf(parameters, ({ logging: each }) => each?.format);
+  const shutdown = lastOf(parameters, (each) => each.shutdown);
+  return {
+    ...settings,
+    logFormat: logging ?? logFormat,
+    drain: shutdown === undefined ? drain : { min: shutdown.min * 1000, max: shutdown.max * 1000 },
+  };
+}
+
+/** How raw configurations meet clients, the Gateway's own over its class's. */
+export function rawFrontend(parameters: readonly ParametersSpec[]): FrontendValue {
+  return parameters.reduce<FrontendValue>(
+    (value, { rawConfig }) => mergeDeep(value, rawConfig?.frontendPolicies ?? {}),
+    {},
+  );
+}
+
+/** Objects are merged, anything else is replaced. */
+function mergeDeep<Value extends object>(base: Value, over: Value): Value {
+  const merged = Object.entries(over).map(([key, value]) => {
+    const before: unknown = Reflect.get(base, key);
+    return [key, isObject(before) && isObject(value) ? mergeDeep(before, value) : value];
+  });
+  return { ...base, ...Object.fromEntries(merged) };
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** What is said of log levels: the raw configurations, under what the parameters' own fields say. */
+export function logLevels(parameters: readonly ParametersSpec[]): readonly LevelsConfig[] {
+  const raw = parameters.flatMap(({ rawConfig, origin }) =>
+    readLevels(rawConfig?.config?.logging, below(origin, "spec", "rawConfig", "config", "logging")),
+  );
+  const typed = parameters.flatMap(({ logging, origin }) =>
+    readLevels(logging, below(origin, "spec", "logging")),
+  );
+  return [...raw, ...typed];
+}
+
+/** What raw configurations say of the access log, the class's first. */
+export function rawAccessLogs(parameters: readonly ParametersSpec[]): readonly AccessLogConfig[] {
+  return parameters.flatMap(({ rawConfig, origin }) =>
+    readAccessLogs(
+      rawConfig?.config?.logging,
+      rawConfig?.frontendPolicies,
+      below(origin, "spec", "rawConfig"),
+    ),
+  );
+}
+
+/** What the last one that says it says. */
+export function lastOf<Value>(
+  parameters: readonly ParametersSpec[],
+  read: (each: ParametersSpec) => Value | undefined,
+): Value | undefined {
+  return parameters.map(read).findLast((value) => value !== undefined);
+}

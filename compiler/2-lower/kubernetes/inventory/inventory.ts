@@ -1,0 +1,112 @@
+import type { Manifest, ManifestKind, ManifestOf } from "../../../config/manifests.ts";
+import { selects } from "./selectors.ts";
+
+/** The resources of an input by kind and name. */
+export class Inventory {
+  readonly #byKind = new Map<ManifestKind, Map<string, Manifest>>();
+  readonly #byNamespace = new Map<ManifestKind, ReadonlyMap<string, readonly Manifest[]>>();
+  readonly #byLabel = new Map<string, ReadonlyMap<string, readonly Manifest[]>>();
+  #slices: ReadonlyMap<string, readonly ManifestOf<"EndpointSlice">[]> | undefined;
+
+  constructor(manifests: readonly Manifest[]) {
+    for (const manifest of manifests.toSorted(byName)) {
+      const known = this.#byKind.get(manifest.kind) ?? new Map<string, Manifest>();
+      const key = `${manifest.namespace}/${manifest.name}`;
+      if (!known.has(key)) known.set(key, manifest);
+      this.#byKind.set(manifest.kind, known);
+    }
+  }
+
+  /** The resources of a kind, sorted by namespace and name: the order of documents means nothing. */
+  all<Kind extends ManifestKind>(kind: Kind): readonly ManifestOf<Kind>[] {
+    // The map holds a kind's resources under the kind.
+    return this.#all(kind) as unknown as readonly ManifestOf<Kind>[];
+  }
+
+  /** The resources of a kind in a namespace, sorted by name. */
+  inNamespace<Kind extends ManifestKind>(
+    kind: Kind,
+    namespace: string,
+  ): readonly ManifestOf<Kind>[] {
+    const known =
+      this.#byNamespace.get(kind) ?? Map.groupBy(this.#all(kind), (each) => each.namespace);
+    this.#byNamespace.set(kind, known);
+    // As above.
+    return (known.get(namespace) ?? []) as unknown as readonly ManifestOf<Kind>[];
+  }
+
+  /** The resources of a kind in a namespace that have all of these labels, sorted by name. */
+  withLabels<Kind extends ManifestKind>(
+    kind: Kind,
+    namespace: string,
+    matchLabels: Readonly<Record<string, string>>,
+  ): readonly ManifestOf<Kind>[] {
+    // As above.
+    const here = this.inNamespace(kind, namespace) as unknown as readonly Manifest[];
+    const [first] = Object.entries(matchLabels);
+    if (first === undefined) return this.inNamespace(kind, namespace);
+    const [label, wanted] = first;
+    const key = JSON.stringify([kind, namespace, label]);
+    const known =
+      this.#byLabel.get(key) ?? Map.groupBy(here, ({ labels }) => ownLabel(labels, label));
+    this.#byLabel.set(key, known);
+    const found = (known.get(wanted) ?? []).filter((each) => selects({ matchLabels }, each.labels));
+    // As above.
+    return found as unknown as readonly ManifestOf<Kind>[];
+  }
+
+  /** A resource by name. */
+  find<Kind extends ManifestKind>(
+    kind: Kind,
+    namespace: string,
+    name: string,
+  ): ManifestOf<Kind> | undefined {
+    const found = this.#byKind.get(kind)?.get(`${namespace}/${name}`);
+    // As above.
+    return found as unknown as ManifestOf<Kind> | undefined;
+  }
+
+  /** The EndpointSlices of a Service, by name. */
+  slicesOf({ namespace, name }: ManifestOf<"Service">): readonly ManifestOf<"EndpointSlice">[] {
+    this.#slices ??= Map.groupBy(
+      this.all("EndpointSlice"),
+      (slice) => `${slice.namespace}/${slice.labels["kubernetes.io/service-name"]}`,
+    );
+    return this.#slices.get(`${namespace}/${name}`) ?? [];
+  }
+
+  /** The labels of a namespace: those of its document, and the name that every namespace carries. */
+  namespaceLabels(name: string): Readonly<Record<string, string>> {
+    const { labels = {} } = this.find("Namespace", "", name) ?? {};
+    return { ...labels, "kubernetes.io/metadata.name": name };
+  }
+
+  #all(kind: ManifestKind): readonly Manifest[] {
+    return [...(this.#byKind.get(kind)?.values() ?? [])];
+  }
+}
+
+function ownLabel(labels: Readonly<Record<string, string>>, name: string): string {
+  return Object.hasOwn(labels, name) ? (labels[name] ?? "") : "";
+}
+
+/** `HTTPRoute "default/tools"`: a resource in a message. */
+export function titleOf({ kind, namespace, name }: Manifest): string {
+  return `${kind} "${namespace === "" ? name : `${namespace}/${name}`}"`;
+}
+
+/** Older resources first, then by namespace and name: who wins in a conflict (Gateway API). */
+export function byAge(a: Manifest, b: Manifest): number {
+  return compare(a.created || YOUNGEST, b.created || YOUNGEST) || byName(a, b);
+}
+
+/** Sorts after every RFC 3339 time. */
+const YOUNGEST = "\uffff";
+
+function byName(a: Manifest, b: Manifest): number {
+  return compare(a.namespace, b.namespace) || compare(a.name, b.name);
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,134 @@
+import { GATEWAY_GROUP, kindOf, OUR_GROUPS } from "../../../1-parse/kubernetes/kinds.ts";
+import type {
+  Manifest,
+  ManifestKind,
+  ManifestOf,
+  ObjectReference,
+} from "../../../config/manifests.ts";
+import type { Diagnostics, Origin } from "../../../diagnostics/diagnostic.ts";
+import { keyOf } from "../../../diagnostics/diagnostic.ts";
+import { nearest } from "../../../diagnostics/suggestion.ts";
+import { type Inventory, titleOf } from "./inventory.ts";
+
+/** What looking up references needs. */
+export interface ReferenceContext {
+  readonly inventory: Inventory;
+  readonly diagnostics: Diagnostics;
+}
+
+/** A reference as it stands in a resource. */
+export interface Reference<Kind extends ManifestKind> {
+  readonly to: ObjectReference;
+  readonly from: Manifest;
+  /** Where it stands. */
+  readonly origin: Origin;
+  /** The kinds that may stand here; group and kind default to the first one's. */
+  readonly kinds: readonly Kind[];
+}
+
+/** The resource that a reference leads to; undefined when there is none or it is not permitted (reported). */
+export function follow<Kind extends ManifestKind>(
+  { to, from, origin, kinds }: Reference<Kind>,
+  { inventory, diagnostics }: ReferenceContext,
+): ManifestOf<Kind> | undefined {
+  const [usual] = kinds;
+  if (usual === undefined) return undefined;
+  const group = to.group ?? groupOf(usual);
+  const kind = kinds.find((each) => each === kindOf(group, to.kind ?? usual));
+  if (kind === undefined) {
+    const found = [group, to.kind ?? usual].filter((part) => part !== "").join("/");
+    diagnostics.report("wrong-reference-kind", origin, { found, allowed: kinds.join(", ") });
+    return undefined;
+  }
+  const namespace = to.namespace ?? from.namespace;
+  // A union of kinds is a manifest, which the compiler can't see of a type parameter.
+  const found = inventory.find(kind, namespace, to.name) as Manifest | undefined;
+  if (found === undefined) {
+    reportMissing({ kind, namespace, name: to.name, origin }, { inventory, diagnostics });
+    return undefined;
+  }
+  if (namespace !== from.namespace && !isPermitted(from, found, inventory)) {
+    diagnostics.report("reference-not-permitted", origin, {
+      from: titleOf(from),
+      fromGroup: groupOf(from.kind),
+      fromNamespace: from.namespace,
+      to: titleOf(found),
+      toGroup: groupOf(kind),
+      toKind: kind,
+      toNamespace: namespace,
+    });
+    return undefined;
+  }
+  return found as ManifestOf<Kind>;
+}
+
+/** Reports a name that nothing has, with those that are meant perhaps. */
+export function reportMissing(
+  wanted: {
+    readonly kind: ManifestKind;
+    readonly namespace: string;
+    readonly name: string;
+    readonly origin: Origin;
+  },
+  { inventory, diagnostics }: ReferenceContext,
+): void {
+  const { kind, namespace, name, origin } = wanted;
+  const what = `${kind} "${namespace === "" ? name : `${namespace}/${name}`}"`;
+  const at = { ...origin, path: [...origin.path, "name"] };
+  if (kind === "Secret") {
+    diagnostics.report("missing-secret", at, { what });
+    return;
+  }
+  const all = inventory.all(kind);
+  const here = all.filter((each) => each.namespace === namespace).map((each) => each.name);
+  const elsewhere = all.filter((each) => each.name === name).map(titleOf);
+  const near = nearest(name, here);
+  const candidates =
+    elsewhere.length > 0 ? elsewhere : here.map((each) => `"${namespace}/${each}"`);
+  diagnostics.report("missing-reference", at, {
+    what,
+    candidates,
+    ...(near === undefined ? {} : { near }),
+  });
+}
+
+/** Whether a namespace allows a reference from another one: a ReferenceGrant there names both ends. */
+function isPermitted(from: Manifest, to: Manifest, inventory: Inventory): boolean {
+  return inventory.inNamespace("ReferenceGrant", to.namespace).some(
+    ({ spec }) =>
+      // A grant with mistakes (reported) may well be the one.
+      spec === undefined ||
+      (spec.from.some(
+        (each) => each.namespace === from.namespace && kindOf(each.group, each.kind) === from.kind,
+      ) &&
+        spec.to.some(
+          (each) =>
+            kindOf(each.group, each.kind) === to.kind &&
+            (each.name === undefined || each.name === "" || each.name === to.name),
+        )),
+  );
+}
+
+/** The API group of a kind, as references spell it. */
+export function groupOf(kind: ManifestKind): string {
+  switch (kind) {
+    case "Service":
+    case "Secret":
+    case "ConfigMap":
+    case "Namespace":
+      return "";
+    case "EndpointSlice":
+      return "discovery.k8s.io";
+    case "GatewayBackend":
+    case "GatewayPolicy":
+    case "GatewayParameters":
+      return OUR_GROUPS[0] ?? "";
+    default:
+      return GATEWAY_GROUP;
+  }
+}
+
+/** The place of a key below an origin. */
+export function keyBelow(origin: Origin, ...steps: readonly (string | number)[]): Origin {
+  return keyOf({ ...origin, path: [...origin.path, ...steps] });
+}

@@ -1,0 +1,107 @@
+import type { KeyedData, Manifest } from "../../../config/manifests.ts";
+import type { Origin } from "../../../diagnostics/diagnostic.ts";
+import type { MountedFile } from "../../../ir/texts.ts";
+import type { PolicyContext } from "../policies/policies.ts";
+import { titleOf } from "./inventory.ts";
+import { follow } from "./references.ts";
+
+/** What a policy reads of an object that is mounted. */
+interface MountUse {
+  readonly name: string;
+  /** The resource that refers to it. */
+  readonly from: Manifest;
+  /** Whose pods mount it. */
+  readonly gateway: Manifest;
+  readonly origin: Origin;
+}
+
+/** What a policy reads of a Secret. */
+export interface SecretUse extends MountUse {
+  /** The keys that are read; undefined for all. */
+  readonly keys: readonly string[] | undefined;
+}
+
+/** The mounted files, NAME/KEY, of a Secret; the Gateway's pods will mount it. What is missing is reported. */
+export function secretFiles(
+  { name, keys, from, gateway, origin }: SecretUse,
+  context: PolicyContext,
+): readonly string[] {
+  const secret = follow({ to: { name }, from, origin, kinds: ["Secret"] }, context);
+  if (secret?.spec === undefined) return (keys ?? []).map((key) => `${name}/${key}`);
+  if (!isMountable(secret, gateway, origin, context)) return [];
+  const { keys: found } = secret.spec;
+  if (keys === undefined && found.length === 0) {
+    const message = `every entry of ${titleOf(secret)} is read, so its keys have to be here (values are not needed)`;
+    context.diagnostics.report("broken-rule", origin, { message });
+  }
+  checkKeys(secret, secret.spec, keys ?? [], origin, context);
+  mount(context.secrets, gateway, name);
+  return (keys ?? found).map((key) => `${name}/${key}`);
+}
+
+/** Whether a Secret is known to have a key; the source of a reference says which namespace is meant. */
+export function hasKey(
+  name: string,
+  key: string,
+  { namespace }: Manifest,
+  { inventory }: PolicyContext,
+): boolean {
+  return inventory.find("Secret", namespace, name)?.spec?.keys.includes(key) === true;
+}
+
+/** What a policy reads of a ConfigMap: its CA certificates. */
+export interface ConfigMapUse extends MountUse {
+  readonly group?: string;
+  readonly kind?: string;
+}
+
+/** The mounted CA certificates of a ConfigMap (Gateway API: the key `ca.crt`). What is missing is reported. */
+export function configMapFile(
+  { group, kind, name, from, gateway, origin }: ConfigMapUse,
+  context: PolicyContext,
+): MountedFile {
+  const to = {
+    name,
+    ...(group === undefined ? {} : { group }),
+    ...(kind === undefined ? {} : { kind }),
+  };
+  const found = follow({ to, from, origin, kinds: ["ConfigMap"] }, context);
+  const file = { kind: "configMap", file: `${name}/ca.crt` } as const;
+  if (found?.spec === undefined || !isMountable(found, gateway, origin, context)) return file;
+  checkKeys(found, found.spec, ["ca.crt"], origin, context);
+  mount(context.configMaps, gateway, name);
+  return file;
+}
+
+function isMountable(
+  object: Manifest,
+  { namespace }: Manifest,
+  origin: Origin,
+  { diagnostics }: PolicyContext,
+): boolean {
+  if (object.namespace === namespace) return true;
+  diagnostics.report("secret-elsewhere", origin, { what: titleOf(object) });
+  return false;
+}
+
+function checkKeys(
+  object: Manifest,
+  { isComplete, keys: found }: KeyedData,
+  keys: readonly string[],
+  origin: Origin,
+  { diagnostics }: PolicyContext,
+): void {
+  for (const key of keys) {
+    if (isComplete && !found.includes(key))
+      diagnostics.report("missing-key", origin, { what: titleOf(object), key });
+  }
+}
+
+function mount(
+  mounts: Map<string, Set<string>>,
+  { namespace, name: gateway }: Manifest,
+  name: string,
+): void {
+  const id = `${namespace}/${gateway}`;
+  mounts.set(id, (mounts.get(id) ?? new Set()).add(name));
+}

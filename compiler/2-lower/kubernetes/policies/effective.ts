@@ -1,0 +1,235 @@
+import type { ConfigValue } from "../../../1-parse/values.ts";
+import type {
+  HttpRouteRule,
+  Manifest,
+  ManifestOf,
+  ServicePort,
+} from "../../../config/manifests.ts";
+import { below } from "../../../diagnostics/diagnostic.ts";
+import { policies } from "../../../policies/index.ts";
+import type { ClusterBackend } from "../backends/backends.ts";
+import type { BackendPart } from "../backends/mcp-targets.ts";
+import type { ClusterListener } from "../gateway/listeners.ts";
+import { type AnyRoute, isStream } from "../routes/attach.ts";
+import { fieldValues, isConnection, isJoined, PRE_ROUTING } from "./fields.ts";
+import { type EffectiveField, type FieldValue, type Level, merge } from "./merge.ts";
+import { type PolicyIndex, targetKey } from "./policy-targets.ts";
+
+/** A rule of a route on one listener, with the backend that its traffic goes to. */
+export interface Traffic {
+  readonly listener: ClusterListener;
+  readonly route: AnyRoute;
+  readonly rule: HttpRouteRule;
+  readonly index: number;
+  readonly backend: ClusterBackend | undefined;
+}
+
+/** What holds for traffic: each field with the value that counts and what it overrode. */
+export function effectivePolicy(
+  traffic: Traffic,
+  policyIndex: PolicyIndex,
+): readonly EffectiveField[] {
+  const values = [...outerValues(traffic, policyIndex), ...backendValues(traffic, policyIndex)];
+  return merge(
+    values.filter((value) => actsOnStream(value, traffic)),
+    isJoined,
+  );
+}
+
+/** What holds for one target of an MCP backend, where it differs from the others. */
+export function partPolicy(
+  traffic: Traffic,
+  part: BackendPart,
+  policyIndex: PolicyIndex,
+): readonly EffectiveField[] {
+  const own = partValues(traffic, part, policyIndex);
+  if (own.length === 0) return [];
+  const named = new Set(own.map(({ field }) => field));
+  const values = [
+    ...outerValues(traffic, policyIndex),
+    ...backendValues(traffic, policyIndex),
+    ...own,
+  ].filter(({ field }) => named.has(field));
+  return merge(values, isJoined);
+}
+
+/** What holds for the requests of a listener before their route is chosen. */
+export function listenerPolicy(
+  listener: ClusterListener,
+  policyIndex: PolicyIndex,
+): readonly EffectiveField[] {
+  const values = listenerValues(listener, policyIndex);
+  return merge(
+    values.filter(({ field }) => field.startsWith(PRE_ROUTING)),
+    isJoined,
+  );
+}
+
+/** From the Gateway down to the listener. */
+function listenerValues(
+  { gateway, owner, spec }: ClusterListener,
+  policyIndex: PolicyIndex,
+): readonly FieldValue[] {
+  const at = (manifest: Manifest, section?: string): readonly FieldValue[] =>
+    policyIndex.get(targetKey(manifest, section)) ?? [];
+  return [...at(gateway), ...(owner === gateway ? [] : at(owner)), ...at(owner, spec.name)];
+}
+
+/** How the traffic's backend is reached, or one target of it. */
+export function connectionFields(
+  traffic: Traffic,
+  part: BackendPart | undefined,
+  policyIndex: PolicyIndex,
+): readonly EffectiveField[] {
+  const values = [
+    ...outerValues(traffic, policyIndex),
+    ...backendValues(traffic, policyIndex),
+    ...(part === undefined ? [] : partValues(traffic, part, policyIndex)),
+  ].filter((value) => isConnection(value.field) && actsOnStream(value, traffic));
+  return merge(values, isJoined);
+}
+
+/** Levels at which something is said of one route or backend alone. */
+const OWN: readonly Level[] = ["route", "rule", "backendOwn"];
+
+/**
+ * Of connections that are passed on, only who may connect and TCP and TLS to the backend are the gateway's; and where
+ * TLS is the client's, what is said of backends in general is not about it (Gateway API BackendTLSPolicy).
+ */
+function actsOnStream({ field, level }: FieldValue, { route, listener }: Traffic): boolean {
+  if (!isStream(route)) return true;
+  if (field.startsWith("backend.tls")) {
+    return listener.spec.tls?.mode !== "Passthrough" || OWN.includes(level);
+  }
+  return field.startsWith("backend.tcp") || field === "traffic.authorization";
+}
+
+/** How a backend is reached by who has no route: as the policies on it say, and its own. */
+export function backendOnly(
+  manifest: ManifestOf<"Service"> | ManifestOf<"GatewayBackend">,
+  port: ServicePort | undefined,
+  policyIndex: PolicyIndex,
+): readonly EffectiveField[] {
+  const values = valuesOn(manifest, port, policyIndex).filter(({ field }) => isConnection(field));
+  return merge(values, isJoined);
+}
+
+/** From the Gateway down to the rule. */
+function outerValues(
+  { listener, route, rule, index }: Traffic,
+  policyIndex: PolicyIndex,
+): readonly FieldValue[] {
+  const at = (section?: string): readonly FieldValue[] =>
+    policyIndex.get(targetKey(route, section)) ?? [];
+  const values = [
+    ...listenerValues(listener, policyIndex),
+    ...at(),
+    ...(rule.name === undefined ? [] : at(rule.name)),
+  ];
+  return [
+    // A frontend acts on connections, before there is a route.
+    ...values.filter(({ field }) => !field.startsWith("frontend.")),
+    ...inlineValues(route, rule, index),
+  ];
+}
+
+/** What the rule says itself: filters and fields that policies know. */
+function inlineValues(route: AnyRoute, rule: HttpRouteRule, index: number): readonly FieldValue[] {
+  const place = below(route.origin, "spec", "rules", index);
+  const made = { level: "inline", source: route } as const;
+  const found = policies.flatMap(({ cluster }): readonly FieldValue[] => {
+    if (cluster === undefined) return [];
+    const { field, filter, ruleField, part } = cluster;
+    const filters = (rule.filters ?? []).flatMap((each, position): readonly FieldValue[] => {
+      const given = filter === undefined ? undefined : each[filter];
+      if (given === undefined || filter === undefined) return [];
+      const value = part === undefined ? given : { [part]: given };
+      const origin = below(place, "filters", position, filter);
+      const partOrigins = part === undefined ? {} : { partOrigins: { [part]: origin } };
+      return [{ ...made, field, value, origin, ...partOrigins }];
+    });
+    const own = ruleField === undefined ? undefined : Reflect.get(rule, ruleField);
+    if (own === undefined || ruleField === undefined) return filters;
+    const value = own as ConfigValue;
+    return [...filters, { ...made, field, value, origin: below(place, ruleField) }];
+  });
+  // Filters that say the parts of one field are one value of it.
+  return [...Map.groupBy(found, ({ field }) => field).values()].flatMap((values) => {
+    const [first, ...others] = values;
+    if (first === undefined || others.length === 0 || isJoined(first.field)) return values;
+    const parts = values.map(({ value }) => value as Readonly<Record<string, ConfigValue>>);
+    const partOrigins = Object.assign({}, ...values.map((each) => each.partOrigins));
+    return [{ ...first, value: Object.assign({}, ...parts) as ConfigValue, partOrigins }];
+  });
+}
+
+/** Policies on the backend, then the backend's own. */
+function backendValues({ backend }: Traffic, policyIndex: PolicyIndex): readonly FieldValue[] {
+  const manifest = backend?.manifest;
+  return manifest === undefined ? [] : valuesOn(manifest, backend?.port, policyIndex);
+}
+
+function valuesOn(
+  manifest: ManifestOf<"Service"> | ManifestOf<"GatewayBackend">,
+  port: ServicePort | undefined,
+  policyIndex: PolicyIndex,
+): readonly FieldValue[] {
+  const targeted = [
+    ...(policyIndex.get(targetKey(manifest)) ?? []),
+    ...portValues(manifest, port, policyIndex),
+  ];
+  if (manifest.kind !== "GatewayBackend") return targeted;
+  return [...targeted, ...ownValues(manifest, "backendOwn", ["spec", "policies"])];
+}
+
+/** Policies on a port of a Service, by its name or number. */
+function portValues(
+  service: Manifest,
+  port: ServicePort | undefined,
+  policyIndex: PolicyIndex,
+): readonly FieldValue[] {
+  if (port === undefined) return [];
+  const names = port.name == null ? [String(port.port)] : [port.name, String(port.port)];
+  return names.flatMap((name) => policyIndex.get(targetKey(service, name)) ?? []);
+}
+
+/** Policies on one target and on the Service behind it, then the target's own. */
+function partValues(
+  { backend }: Traffic,
+  { name: part, service: selected }: BackendPart,
+  policyIndex: PolicyIndex,
+): readonly FieldValue[] {
+  const manifest = backend?.manifest;
+  if (manifest?.kind !== "GatewayBackend") return [];
+  const ofService =
+    selected === undefined
+      ? []
+      : [
+          ...(policyIndex.get(targetKey(selected.service)) ?? []),
+          ...portValues(selected.service, selected.port, policyIndex),
+        ];
+  const targeted = [
+    ...(policyIndex.get(targetKey(manifest, part)) ?? []),
+    // The Service is more specific than the backend that selects it among others.
+    ...ofService.map((value): FieldValue => ({ ...value, level: "backendPart" })),
+  ];
+  const index = manifest.spec?.mcp?.targets.findIndex(({ name }) => name === part) ?? -1;
+  if (index < 0) return targeted;
+  const path = ["spec", "mcp", "targets", index, "static", "policies"];
+  return [...targeted, ...ownValues(manifest, "partOwn", path)];
+}
+
+function ownValues(
+  manifest: ManifestOf<"GatewayBackend">,
+  level: Level,
+  path: readonly (string | number)[],
+): readonly FieldValue[] {
+  const { spec } = manifest;
+  const target = typeof path[3] === "number" ? spec?.mcp?.targets[path[3]] : undefined;
+  const fields = level === "partOwn" ? target?.static?.policies : spec?.policies;
+  return fieldValues("backend", fields, {
+    level,
+    source: manifest,
+    origin: below(manifest.origin, ...path),
+  });
+}

@@ -1,0 +1,185 @@
+import type { ConfigValue } from "../../../1-parse/values.ts";
+import { answersAll } from "../../../3-resolve/policies.ts";
+import type { BackendReference, Manifest } from "../../../config/manifests.ts";
+import type { PolicyConfig } from "../../../config/resources.ts";
+import { keyOf, type Origin } from "../../../diagnostics/diagnostic.ts";
+import { policies } from "../../../policies/index.ts";
+import type { ClusterContext, ClusterForm } from "../../../policies/policy.ts";
+import { serverOf } from "../backends/servers.ts";
+import type { ReferenceContext } from "../inventory/references.ts";
+import { secretFiles } from "../inventory/secrets.ts";
+import { whyIdle } from "./applicable.ts";
+import { effectivePolicy, partPolicy, type Traffic } from "./effective.ts";
+import { isConnection } from "./fields.ts";
+import type { EffectiveField, FieldValue } from "./merge.ts";
+import { noteField } from "./policy-effects.ts";
+import type { PolicyIndex } from "./policy-targets.ts";
+
+/** What reading policies needs, and what it finds out about them. */
+export interface PolicyContext extends ReferenceContext {
+  readonly policyIndex: PolicyIndex;
+  /** The resources one of whose values counts somewhere, and for which Gateways. */
+  readonly effective: Map<Manifest, Set<Manifest>>;
+  /** The Secrets that each Gateway's pods mount, by the Gateway's `NAMESPACE/NAME`. */
+  readonly secrets: Map<string, Set<string>>;
+  /** The ConfigMaps that they mount. */
+  readonly configMaps: Map<string, Set<string>>;
+  /** Conflicts that have been reported: one message for each pair of values. */
+  readonly conflicts: Set<string>;
+}
+
+/** The policies of traffic. */
+export interface RoutePolicies {
+  /** In request order, as the standalone file would have them on the route. */
+  readonly policies: readonly PolicyConfig[];
+  /** True when one of them, which is not the route's own, answers: the backends are not reached. */
+  readonly isAnswered: boolean;
+}
+
+/** The policies of traffic as the standalone file would have them on the route. */
+export function routePolicies(traffic: Traffic, context: PolicyContext): RoutePolicies {
+  const { gateway } = traffic.listener;
+  const fields = new Map(
+    effectivePolicy(traffic, context.policyIndex)
+      .filter((field) => whyIdle(field, traffic) === undefined)
+      .map((each) => [each.field, each]),
+  );
+  for (const field of fields.values()) {
+    // How backends are reached is read where they are.
+    if (!CLAIMED.has(field.field) && !isConnection(field.field)) noteField(field, gateway, context);
+  }
+  const parts =
+    traffic.backend?.config.kind === "mcp"
+      ? partFields(traffic, context)
+      : new Map<string, never>();
+  const found = policies.flatMap(({ kind, cluster }): readonly ReadPolicy[] => {
+    if (cluster === undefined) return [];
+    // A policy's own cluster form reads and joins what it has read itself.
+    const form = cluster as ClusterForm<unknown>;
+    const field = fields.get(form.field);
+    const own = readField(form, field, gateway, context);
+    const config = withParts(form, own, parts, gateway, context);
+    const value = (field ?? parts.get(form.field)?.[0]?.field)?.values.at(-1);
+    const origin = value?.partOrigins?.[form.part ?? ""] ?? value?.origin;
+    // A mistake was reported: that it also has no effect goes without saying.
+    if (config === undefined && field !== undefined) noteField(field, gateway, context);
+    if (config === undefined || value === undefined || origin === undefined) return [];
+    // The policy's configuration is what its own form read.
+    return [{ config: { kind, config, origin } as PolicyConfig, source: value.source, field }];
+  });
+  const { acting, isAnswered } = reached(found);
+  for (const { field } of acting) if (field !== undefined) noteField(field, gateway, context);
+  return { policies: acting.map(({ config }) => config), isAnswered };
+}
+
+/** A policy that was read, and what says it. */
+interface ReadPolicy {
+  readonly config: PolicyConfig;
+  readonly source: Manifest;
+  /** Undefined when only targets of the backend have it. */
+  readonly field: EffectiveField | undefined;
+}
+
+/**
+ * What a policy that answers by itself leaves over: nothing that was written for other routes too, after an answer of
+ * the route's author only what the author wrote, which is a mistake to be told.
+ */
+function reached(found: readonly ReadPolicy[]): {
+  readonly acting: readonly ReadPolicy[];
+  readonly isAnswered: boolean;
+} {
+  const end = found.findIndex(({ config }) => answersAll(config));
+  const answer = found[end];
+  if (answer === undefined) return { acting: found, isAnswered: false };
+  const isAnswered = answer.source.kind === "GatewayPolicy";
+  const own = found.slice(end + 1).filter(({ source }) => source === answer.source && !isAnswered);
+  return { acting: [...found.slice(0, end + 1), ...own], isAnswered };
+}
+
+/** The fields that policies of a route read. */
+const CLAIMED: ReadonlySet<string> = new Set(
+  policies.flatMap(({ cluster }) => (cluster === undefined ? [] : [cluster.field])),
+);
+
+/** A field that differs for one target of the backend. */
+interface PartField {
+  /** The target as the configuration of the backend calls it. */
+  readonly target: string;
+  readonly field: EffectiveField;
+}
+
+/** What the targets of an MCP backend have of their own, by field. */
+function partFields(
+  traffic: Traffic,
+  context: PolicyContext,
+): ReadonlyMap<string, readonly PartField[]> {
+  const found = [...(traffic.backend?.parts ?? [])].flatMap(([target, part]) =>
+    partPolicy(traffic, part, context.policyIndex).map((field) => ({ target, field })),
+  );
+  for (const { field } of found) noteField(field, traffic.listener.gateway, context);
+  return Map.groupBy(found, ({ field }) => field.field);
+}
+
+function withParts(
+  form: ClusterForm<unknown>,
+  config: unknown,
+  parts: ReadonlyMap<string, readonly PartField[]>,
+  gateway: Manifest,
+  context: PolicyContext,
+): unknown {
+  const own = parts.get(form.field) ?? [];
+  if (own.length === 0) return config;
+  if (form.perTarget === undefined) {
+    for (const { field } of own) {
+      const [value] = field.values;
+      if (value === undefined) continue;
+      const what = `${form.field.replace(/^.*\./, "")} of one target`;
+      const name = String(value.origin.path.at(-1));
+      context.diagnostics.report("not-built-yet", keyOf(value.origin), {
+        what,
+        field: `"${name}"`,
+      });
+    }
+    return config;
+  }
+  const configs = own.flatMap(({ target, field }): readonly [string, unknown][] => {
+    const value = readField(form, field, gateway, context);
+    return value === undefined ? [] : [[target, value]];
+  });
+  return form.perTarget(config, new Map(configs));
+}
+
+/** The configuration that a field's values make; undefined when there is none, or a mistake (reported). */
+export function readField(
+  form: ClusterForm<unknown>,
+  field: EffectiveField | undefined,
+  gateway: Manifest,
+  context: PolicyContext,
+): unknown {
+  const configs = (field?.values ?? []).flatMap((each) => {
+    const config = form.read(each.value, clusterContext(each, gateway, context));
+    return config === undefined ? [] : [config];
+  });
+  if (configs.length === 0 || form.join === undefined) return configs.at(-1);
+  return form.join(configs);
+}
+
+function clusterContext(
+  { source, origin }: FieldValue,
+  gateway: Manifest,
+  context: PolicyContext,
+): ClusterContext {
+  return {
+    origin,
+    diagnostics: context.diagnostics,
+    server: (value: ConfigValue, at: Origin) => {
+      // The schema has checked the shape.
+      const reference = value as unknown as BackendReference;
+      return serverOf({ reference, from: source, gateway, origin: at }, context);
+    },
+    secretFiles: (name, keys, at) =>
+      secretFiles({ name, keys, from: source, gateway, origin: at }, context),
+    secretsWith: (matchLabels) =>
+      context.inventory.withLabels("Secret", source.namespace, matchLabels).map(({ name }) => name),
+  };
+}

@@ -1,0 +1,47 @@
+import type { Manifest } from "../../../config/manifests.ts";
+import { keyOf } from "../../../diagnostics/diagnostic.ts";
+import { titleOf } from "../inventory/inventory.ts";
+import type { EffectiveField } from "./merge.ts";
+import type { PolicyContext } from "./policies.ts";
+
+/** Remembers who has an effect, and reports who lost to a policy of the same level. */
+export function noteField(
+  { values, conflicts }: EffectiveField,
+  gateway: Manifest,
+  context: PolicyContext,
+): void {
+  const { effective } = context;
+  const note = (source: Manifest): void => {
+    const known = effective.get(source);
+    if (known === undefined) effective.set(source, new Set([gateway]));
+    else known.add(gateway);
+  };
+  for (const { source } of values) note(source);
+  for (const { lost, won } of conflicts) {
+    const key = JSON.stringify([lost.origin, won.origin]);
+    // Who lost has been told, and need not hear that it has no effect.
+    note(lost.source);
+    if (context.conflicts.has(key)) continue;
+    context.conflicts.add(key);
+    const params = {
+      field: lost.field.replace(/^[^.]*\./, ""),
+      by: titleOf(won.source),
+      target: LEVEL_WORDS[lost.level] ?? lost.level,
+    };
+    const related = [{ at: keyOf(won.origin), label: "this one wins" }];
+    context.diagnostics.report("policy-conflict", keyOf(lost.origin), params, related);
+  }
+}
+
+const LEVEL_WORDS: Readonly<Record<string, string>> = {
+  gateway: "the Gateway",
+  listenerSet: "the ListenerSet",
+  listener: "the listener",
+  route: "the route",
+  rule: "the rule",
+  inline: "the rule",
+  backend: "the backend",
+  backendPart: "the part of the backend",
+  backendOwn: "the backend",
+  partOwn: "the part of the backend",
+};

@@ -1,0 +1,254 @@
+import { kindOf } from "../../../1-parse/kubernetes/kinds.ts";
+import type {
+  Manifest,
+  ManifestKind,
+  ManifestOf,
+  PolicyFields,
+  PolicySpec,
+} from "../../../config/manifests.ts";
+import { below, keyOf, type Origin } from "../../../diagnostics/diagnostic.ts";
+import { byAge, titleOf } from "../inventory/inventory.ts";
+import { follow, type ReferenceContext } from "../inventory/references.ts";
+import { isStream } from "../routes/attach.ts";
+import { fieldValues, type Section } from "./fields.ts";
+import type { FieldValue, Level } from "./merge.ts";
+
+/** What GatewayPolicies say, by what they target: the key of `targetKey`. */
+export type PolicyIndex = ReadonlyMap<string, readonly FieldValue[]>;
+
+/** A part of a policy that acts on one target. */
+interface Target {
+  readonly manifest: Manifest;
+  readonly section: string | undefined;
+  readonly origin: Origin;
+}
+
+/** The kinds that a policy may target. */
+const KINDS = [
+  ...(["Gateway", "ListenerSet", "HTTPRoute", "GRPCRoute", "TCPRoute", "TLSRoute"] as const),
+  ...(["Service", "GatewayBackend"] as const),
+];
+
+/** The kinds that a BackendTLSPolicy may target. */
+const BACKEND_KINDS = ["Service", "GatewayBackend"] as const;
+
+/** The name under which a target's policies are found. */
+export function targetKey({ kind, namespace, name }: Manifest, section?: string): string {
+  return `${kind} ${namespace}/${name}${section === undefined ? "" : `#${section}`}`;
+}
+
+/** Finds every policy's targets; what can't be found or can't be targeted is reported. */
+export function targetPolicies(context: ReferenceContext): PolicyIndex {
+  const index = new Map<string, FieldValue[]>();
+  for (const policy of context.inventory.all("GatewayPolicy").toSorted(byAge)) {
+    const { spec } = policy;
+    if (spec === undefined) continue;
+    const targets = new Map(
+      targetsOf(policy, spec, context).map((target) => [
+        targetKey(target.manifest, target.section),
+        target,
+      ]),
+    );
+    for (const [key, target] of targets) {
+      const values = valuesFor(policy, spec, target, context);
+      index.set(key, [...(index.get(key) ?? []), ...values]);
+    }
+  }
+  for (const policy of context.inventory.all("BackendTLSPolicy").toSorted(byAge)) {
+    for (const { key, value } of tlsValues(policy, context))
+      index.set(key, [...(index.get(key) ?? []), value]);
+  }
+  return index;
+}
+
+/** What a BackendTLSPolicy says of its targets: `backend.tls`, as a whole. */
+function tlsValues(
+  policy: ManifestOf<"BackendTLSPolicy">,
+  context: ReferenceContext,
+): readonly { readonly key: string; readonly value: FieldValue }[] {
+  const { spec } = policy;
+  if (spec === undefined) return [];
+  const targets = spec.targetRefs.flatMap((reference, index): readonly Target[] => {
+    const origin = below(policy.origin, "spec", "targetRefs", index);
+    const { group, kind, name, sectionName: section } = reference;
+    const to = { group, kind, name };
+    const manifest = follow({ to, from: policy, origin, kinds: BACKEND_KINDS }, context);
+    return manifest === undefined ? [] : [{ manifest, section, origin }];
+  });
+  return targets
+    .filter((target) => hasSection(target, context))
+    .map(({ manifest, section }) => ({
+      key: targetKey(manifest, section),
+      value: {
+        field: "backend.tls",
+        value: spec.validation,
+        level: levelOf(manifest.kind, section),
+        source: policy,
+        origin: below(policy.origin, "spec", "validation"),
+      },
+    }));
+}
+
+/** The targets that exist, by name or by labels. */
+export function targetsOf(
+  policy: ManifestOf<"GatewayPolicy">,
+  { targetRefs = [], targetSelectors = [] }: PolicySpec,
+  context: ReferenceContext,
+): readonly Target[] {
+  const byName = targetRefs.flatMap((reference, index): readonly Target[] => {
+    const origin = below(policy.origin, "spec", "targetRefs", index);
+    const { group, kind, name, sectionName } = reference;
+    const to = { group, kind, name };
+    const manifest = follow({ to, from: policy, origin, kinds: KINDS }, context);
+    return manifest === undefined ? [] : [{ manifest, section: sectionName, origin }];
+  });
+  const byLabels = targetSelectors.flatMap((selector, index): readonly Target[] => {
+    const origin = below(policy.origin, "spec", "targetSelectors", index);
+    const kind = KINDS.find((each) => each === kindOf(selector.group, selector.kind));
+    if (kind === undefined) {
+      const found = `${selector.group}/${selector.kind}`.replace(/^\//, "");
+      context.diagnostics.report("wrong-reference-kind", origin, {
+        found,
+        allowed: KINDS.join(", "),
+      });
+      return [];
+    }
+    const { namespace } = policy;
+    const found = context.inventory.withLabels(kind, namespace, selector.matchLabels);
+    if (found.length === 0)
+      context.diagnostics.report("selector-without-match", origin, {
+        what: `${kind} of the namespace "${policy.namespace}"`,
+      });
+    return found.map((manifest) => ({ manifest, section: selector.sectionName, origin }));
+  });
+  return [...byName, ...byLabels].filter((target) => hasSection(target, context));
+}
+
+function valuesFor(
+  policy: ManifestOf<"GatewayPolicy">,
+  spec: PolicySpec,
+  target: Target,
+  context: ReferenceContext,
+): readonly FieldValue[] {
+  const level = levelOf(target.manifest.kind, target.section);
+  return (["frontend", "traffic", "backend"] as const).flatMap((section) => {
+    const fields: PolicyFields | undefined = spec[section];
+    if (fields === undefined || !mayTarget(section, target, context)) return [];
+    if (!mayPhase(fields, section, target, level, context)) return [];
+    if (isStream(target.manifest)) reportMisplaced(policy, section, fields, context);
+    const origin = below(policy.origin, "spec", section);
+    return fieldValues(section, fields, { level, source: policy, origin });
+  });
+}
+
+/** What of a policy acts on connections, of which nothing is known but their source. */
+const ON_CONNECTIONS: Readonly<Record<Section, readonly string[]>> = {
+  frontend: [],
+  traffic: ["phase", "authorization"],
+  backend: ["tcp", "tls"],
+};
+
+function reportMisplaced(
+  { origin }: Manifest,
+  section: Section,
+  fields: PolicyFields,
+  { diagnostics }: ReferenceContext,
+): void {
+  for (const name of Object.keys(fields)) {
+    if (ON_CONNECTIONS[section].includes(name)) continue;
+    const at = keyOf(below(origin, "spec", section, name));
+    const actsOn = name === "mcp" ? "MCP messages" : "HTTP requests";
+    diagnostics.report("misplaced-field", at, { field: `"${name}"`, actsOn });
+  }
+}
+
+/** The level of a target: what it is, and whether a part of it is meant. */
+function levelOf(kind: ManifestKind, section: string | undefined): Level {
+  switch (kind) {
+    case "Gateway":
+      return section === undefined ? "gateway" : "listener";
+    case "ListenerSet":
+      return section === undefined ? "listenerSet" : "listener";
+    case "Service":
+    case "GatewayBackend":
+      return section === undefined ? "backend" : "backendPart";
+    default:
+      return section === undefined ? "route" : "rule";
+  }
+}
+
+const ALLOWED: Readonly<Record<Section, string>> = {
+  frontend: "a Gateway, and no part of one",
+  traffic: "a Gateway, a ListenerSet, a route, or a listener or rule of one",
+  backend: "a Gateway, a ListenerSet, a route, a Service or a GatewayBackend, or a part of one",
+};
+
+function mayTarget(
+  section: Section,
+  { manifest, section: part, origin }: Target,
+  { diagnostics }: ReferenceContext,
+): boolean {
+  const isBackend = manifest.kind === "Service" || manifest.kind === "GatewayBackend";
+  const isAllowed =
+    section === "backend" ||
+    (section === "traffic" && !isBackend) ||
+    (manifest.kind === "Gateway" && part === undefined);
+  if (isAllowed) return true;
+  const target = `${part === undefined ? "" : `"${part}" of `}${titleOf(manifest)}`;
+  diagnostics.report("wrong-target", origin, { section, target, allowed: ALLOWED[section] });
+  return false;
+}
+
+function mayPhase(
+  fields: PolicyFields,
+  section: Section,
+  { manifest, origin }: Target,
+  level: Level,
+  { diagnostics }: ReferenceContext,
+): boolean {
+  const isEarly = section === "traffic" && fields.phase === "PreRouting";
+  if (!isEarly || ["gateway", "listenerSet", "listener"].includes(level)) return true;
+  diagnostics.report("wrong-phase", origin, { target: titleOf(manifest) });
+  return false;
+}
+
+/** Whether the part that is named exists. */
+function hasSection(
+  { manifest, section, origin }: Target,
+  { diagnostics }: ReferenceContext,
+): boolean {
+  if (section === undefined || manifest.spec === undefined) return true;
+  const candidates = sectionsOf(manifest);
+  if (candidates.includes(section)) return true;
+  diagnostics.report("missing-section", below(origin, "sectionName"), {
+    what: titleOf(manifest),
+    section,
+    candidates,
+  });
+  return false;
+}
+
+/** The names of a target's parts. */
+function sectionsOf(manifest: Manifest): readonly string[] {
+  switch (manifest.kind) {
+    case "Gateway":
+    case "ListenerSet":
+      return (manifest.spec?.listeners ?? []).map(({ name }) => name);
+    case "HTTPRoute":
+    case "GRPCRoute":
+    case "TCPRoute":
+    case "TLSRoute":
+      return (manifest.spec?.rules ?? []).flatMap(({ name }) => name ?? []);
+    case "Service":
+      return (manifest.spec?.ports ?? []).flatMap(({ name, port }) =>
+        name == null ? [String(port)] : [name, String(port)],
+      );
+    case "GatewayBackend": {
+      const { mcp, ai } = manifest.spec ?? {};
+      const providers = ai?.groups?.flatMap((group) => group.providers) ?? [];
+      return [...(mcp?.targets ?? []), ...providers].map(({ name }) => name);
+    }
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,55 @@
+import type { PolicyConfig } from "../../../config/resources.ts";
+import { keyOf } from "../../../diagnostics/diagnostic.ts";
+import { policies } from "../../../policies/index.ts";
+import type { ClusterForm } from "../../../policies/policy.ts";
+import type { ClusterListener } from "../gateway/listeners.ts";
+import { listenerPolicy } from "./effective.ts";
+import { PRE_ROUTING } from "./fields.ts";
+import type { EffectiveField } from "./merge.ts";
+import { type PolicyContext, readField } from "./policies.ts";
+import { noteField } from "./policy-effects.ts";
+
+/** The policies of a listener that run before its routes, in request order. */
+export function preRoutingPolicies(
+  listener: ClusterListener,
+  context: PolicyContext,
+): readonly PolicyConfig[] {
+  // Others pass connections on; what stands on the Gateway is for those that answer requests.
+  const { protocol } = listener.resource;
+  if (protocol !== "HTTP" && protocol !== "HTTPS") return [];
+  const fields = new Map(
+    listenerPolicy(listener, context.policyIndex).map((each) => [each.field, each]),
+  );
+  for (const field of fields.values()) noteField(field, listener.gateway, context);
+  return policies.flatMap(({ kind, cluster, scope }) => {
+    if (cluster === undefined) return [];
+    const field = fields.get(cluster.field.replace("traffic.", PRE_ROUTING));
+    if (field === undefined) return [];
+    if (!isPreRouting(scope)) {
+      reportPhase(field, context);
+      return [];
+    }
+    // A policy's own cluster form reads and joins what it has read itself.
+    const form = cluster as ClusterForm<unknown>;
+    const config = readField(form, field, listener.gateway, context);
+    const origin = field.values.at(-1)?.origin;
+    return config === undefined || origin === undefined
+      ? []
+      : [{ kind, config, origin } as PolicyConfig];
+  });
+}
+
+function isPreRouting(scope: readonly string[]): boolean {
+  return scope.includes("listener");
+}
+
+/** A field that needs a route, or the call of a backend. */
+function reportPhase({ values }: EffectiveField, context: PolicyContext): void {
+  for (const { origin } of values) {
+    const key = JSON.stringify(origin);
+    if (context.conflicts.has(key)) continue;
+    context.conflicts.add(key);
+    const field = String(origin.path.at(-1));
+    context.diagnostics.report("not-before-routing", keyOf(origin), { field });
+  }
+}

@@ -1,0 +1,158 @@
+import { kindOf } from "../../../1-parse/kubernetes/kinds.ts";
+import { intersectHostnames } from "../../../3-resolve/hostnames.ts";
+import type {
+  Manifest,
+  ManifestOf,
+  ParentReference,
+  RouteKind,
+} from "../../../config/manifests.ts";
+import { below, type Origin } from "../../../diagnostics/diagnostic.ts";
+import type { MessageParams } from "../../../diagnostics/messages/index.ts";
+import { allowsNamespace, type ClusterListener, kindsTaken } from "../gateway/listeners.ts";
+import { type Inventory, titleOf } from "../inventory/inventory.ts";
+import { follow, groupOf, type ReferenceContext } from "../inventory/references.ts";
+
+/** A route of any kind. */
+export type AnyRoute = ManifestOf<RouteKind>;
+
+/** A route on one of its listeners. */
+export interface Attachment {
+  readonly route: AnyRoute;
+  readonly listener: ClusterListener;
+  /** Those of the route's host names that the listener has any of; `*` for every one. */
+  readonly hostnames: readonly string[];
+}
+
+/** The routes' kinds. */
+export const ROUTE_KINDS: readonly RouteKind[] = ["HTTPRoute", "GRPCRoute", "TCPRoute", "TLSRoute"];
+
+/** Attaches a route to the listeners that its parentRefs name; those that let it in nowhere are reported. */
+export function attach(
+  route: AnyRoute,
+  listeners: ReadonlyMap<string, readonly ClusterListener[]>,
+  context: ReferenceContext,
+): readonly Attachment[] {
+  const { spec } = route;
+  if (spec === undefined) return [];
+  const place = below(route.origin, "spec", "parentRefs");
+  const found = (spec.parentRefs ?? []).flatMap((reference, index) =>
+    attachTo(route, reference, below(place, index), listeners, context),
+  );
+  if ((spec.parentRefs ?? []).length === 0) {
+    context.diagnostics.report("not-attached", below(route.origin, "spec"), {
+      route: titleOf(route),
+      parent: "any Gateway",
+      reason: "it has no parentRefs",
+      cause: "NoMatchingParent",
+    });
+  }
+  // Two references may lead to the same listener.
+  const seen = new Set<string>();
+  return found.filter(({ listener: { resource } }) => {
+    if (seen.has(resource.key)) return false;
+    seen.add(resource.key);
+    return true;
+  });
+}
+
+/** Whether a route is of connections, whose bytes are passed on. */
+export function isStream({ kind }: Manifest): boolean {
+  return kind === "TCPRoute" || kind === "TLSRoute";
+}
+
+/** The key of a parent in the map of listeners. */
+export function parentKey({ kind, namespace, name }: Manifest): string {
+  return `${kind} ${namespace}/${name}`;
+}
+
+function attachTo(
+  route: AnyRoute,
+  reference: ParentReference,
+  origin: Origin,
+  listeners: ReadonlyMap<string, readonly ClusterListener[]>,
+  context: ReferenceContext,
+): readonly Attachment[] {
+  const parent = followParent(route, reference, origin, context);
+  if (parent?.spec === undefined) return [];
+  const all = listeners.get(parentKey(parent)) ?? [];
+  // A Gateway of another controller, or a ListenerSet that was not let in.
+  if (all.length === 0) return [];
+  const named = all.filter(({ spec }) => spec.name === (reference.sectionName ?? spec.name));
+  if (named.length === 0) {
+    context.diagnostics.report("missing-section", below(origin, "sectionName"), {
+      what: titleOf(parent),
+      section: reference.sectionName ?? "",
+      candidates: all.map(({ spec }) => spec.name),
+    });
+    return [];
+  }
+  const steps: readonly Step[] = [
+    {
+      reason: `no listener has the port ${reference.port}`,
+      cause: "NoMatchingParent",
+      test: ({ spec }) => spec.port === (reference.port ?? spec.port),
+    },
+    {
+      reason: `its listeners do not take the kind ${route.kind}`,
+      cause: "NotAllowedByListeners",
+      test: ({ spec }) => kindsTaken(spec).includes(route.kind),
+    },
+    {
+      reason: `its listeners do not let in the namespace "${route.namespace}"`,
+      cause: "NotAllowedByListeners",
+      test: (each) => letsIn(each, route, context.inventory),
+    },
+    {
+      reason: "their host names do not overlap",
+      cause: "NoMatchingListenerHostname",
+      test: (each) => sharedNames(route, each).length > 0,
+    },
+  ];
+  let left = named;
+  for (const { reason, cause, test } of steps) {
+    left = left.filter(test);
+    if (left.length > 0) continue;
+    const params = { route: titleOf(route), parent: titleOf(parent), reason, cause };
+    context.diagnostics.report("not-attached", origin, params);
+    return [];
+  }
+  return left.map((listener) => ({ route, listener, hostnames: sharedNames(route, listener) }));
+}
+
+/** What a listener has to be for a route to attach to it. */
+interface Step {
+  /** Why no listener is, as the end of a sentence. */
+  readonly reason: string;
+  readonly cause: MessageParams<"not-attached">["cause"];
+  readonly test: (listener: ClusterListener) => boolean;
+}
+
+/** The Gateway or ListenerSet; who may attach is the listener's decision, so no grant is needed. */
+function followParent(
+  route: AnyRoute,
+  reference: ParentReference,
+  origin: Origin,
+  context: ReferenceContext,
+): ManifestOf<"Gateway"> | ManifestOf<"ListenerSet"> | undefined {
+  const kind = kindOf(reference.group ?? groupOf("Gateway"), reference.kind ?? "Gateway");
+  const namespace = reference.namespace ?? route.namespace;
+  const found =
+    kind === "Gateway" || kind === "ListenerSet"
+      ? context.inventory.find(kind, namespace, reference.name)
+      : undefined;
+  if (found === undefined)
+    follow({ to: reference, from: route, origin, kinds: ["Gateway", "ListenerSet"] }, context);
+  // The map holds a kind's resources under the kind.
+  return found as ManifestOf<"Gateway"> | ManifestOf<"ListenerSet"> | undefined;
+}
+
+function letsIn({ spec, owner }: ClusterListener, route: AnyRoute, inventory: Inventory): boolean {
+  const rule = spec.allowedRoutes?.namespaces;
+  return allowsNamespace(rule, "Same", owner.namespace, route.namespace, inventory);
+}
+
+function sharedNames({ spec }: AnyRoute, { resource }: ClusterListener): readonly string[] {
+  const names = spec?.hostnames ?? [];
+  if (names.length === 0) return ["*"];
+  return names.filter((name) => intersectHostnames(name, resource.hostname) !== undefined);
+}

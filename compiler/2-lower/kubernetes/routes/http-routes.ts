@@ -1,0 +1,131 @@
+import type {
+  HttpRouteMatch,
+  HttpRouteRule,
+  HttpValueMatch,
+  ManifestOf,
+} from "../../../config/manifests.ts";
+import type {
+  MatchConfig,
+  RouteAttachment,
+  RouteResource,
+  ValueMatchConfig,
+} from "../../../config/resources.ts";
+import { below, type Origin } from "../../../diagnostics/diagnostic.ts";
+import { backendConfigs, type WeightedBackend } from "../backends/backend-configs.ts";
+import { backendOf } from "../backends/backends.ts";
+import type { ClusterListener } from "../gateway/listeners.ts";
+import type { Traffic } from "../policies/effective.ts";
+import { type PolicyContext, routePolicies } from "../policies/policies.ts";
+import type { AnyRoute, Attachment } from "./attach.ts";
+
+/** The rules of an HTTPRoute on one of its listeners, as the standalone file would have them. */
+export function routeResources(
+  { listener, hostnames }: Attachment,
+  route: ManifestOf<"HTTPRoute">,
+  context: PolicyContext,
+): readonly RouteResource[] {
+  const rules = rulesOf(route);
+  return rules.map((rule, index) => {
+    const origin = below(route.origin, "spec", "rules", index);
+    const backends = ruleBackends(route, rule, origin, context);
+    const traffic: Traffic = { listener, route, rule, index, backend: backends[0]?.backend };
+    checkFilters(rule, origin, context);
+    const { policies, isAnswered } = routePolicies(traffic, context);
+    return {
+      kind: "route",
+      ...ruleNames(route, rules, index),
+      listeners: [attachmentOf(listener, hostnames)],
+      matches: (rule.matches ?? [{}]).map((match, position) =>
+        readMatch(match, below(origin, "matches", position)),
+      ),
+      policies,
+      backends: isAnswered ? [] : backendConfigs(traffic, backends, context),
+      origin,
+    };
+  });
+}
+
+/** What logs and generated code call a rule: after its route, and after itself where there are several. */
+export function ruleNames(
+  { namespace, name }: AnyRoute,
+  rules: readonly HttpRouteRule[],
+  index: number,
+): { readonly name: string; readonly ids: readonly string[] } {
+  if (rules.length === 1)
+    return { name: `${namespace}/${name}`, ids: [name, `${namespace}-${name}`] };
+  const own = rules[index]?.name ?? index;
+  return {
+    name: `${namespace}/${name}/${own}`,
+    ids: [`${name}-${own}`, `${namespace}-${name}-${own}`],
+  };
+}
+
+/** A route on its listener, with its own names. */
+export function attachmentOf(
+  { resource }: ClusterListener,
+  hostnames: readonly string[],
+): RouteAttachment {
+  return { listener: resource.key, hostnames: hostnames.includes("*") ? [] : hostnames };
+}
+
+/** A filter that stands twice (Gateway API: only mirrors may). */
+function checkFilters(
+  { filters = [] }: HttpRouteRule,
+  origin: Origin,
+  { diagnostics }: PolicyContext,
+): void {
+  const seen = new Set<unknown>();
+  filters.forEach(({ type }, index) => {
+    const at = below(origin, "filters", index, "type");
+    if (seen.has(type) && type !== "RequestMirror") {
+      const message = `a rule has one filter of type ${String(type)}`;
+      diagnostics.report("broken-rule", at, { message });
+    }
+    seen.add(type);
+    const isEither = type === "RequestRedirect" || type === "URLRewrite";
+    if (isEither && seen.has("RequestRedirect") && seen.has("URLRewrite")) {
+      const message = "a rule rewrites its requests or redirects them, not both";
+      diagnostics.report("broken-rule", at, { message });
+    }
+  });
+}
+
+/** The rules of a route; without any it matches everything, and answers nothing. */
+export function rulesOf({ spec }: AnyRoute): readonly HttpRouteRule[] {
+  return spec?.rules ?? [{}];
+}
+
+/** The backends of a rule. */
+export function ruleBackends(
+  route: AnyRoute,
+  { backendRefs = [] }: HttpRouteRule,
+  origin: Origin,
+  context: PolicyContext,
+): readonly WeightedBackend[] {
+  const place = below(origin, "backendRefs");
+  return backendRefs.map((reference, index) => ({
+    backend: backendOf(reference, route, below(place, index), context),
+    weight: reference.weight ?? 1,
+  }));
+}
+
+function readMatch(match: HttpRouteMatch, origin: Origin): MatchConfig {
+  const { type = "PathPrefix", value = "/" } = match.path ?? {};
+  const kind = ({ Exact: "exact", PathPrefix: "prefix" } as const)[type] ?? "regex";
+  return {
+    path: { kind, value },
+    method: match.method,
+    headers: (match.headers ?? []).map((each, index) =>
+      readValue({ ...each, name: each.name.toLowerCase() }, below(origin, "headers", index)),
+    ),
+    query: (match.queryParams ?? []).map((each, index) =>
+      readValue(each, below(origin, "queryParams", index)),
+    ),
+    origin,
+  };
+}
+
+function readValue({ type, name, value }: HttpValueMatch, origin: Origin): ValueMatchConfig {
+  const kind = type === "RegularExpression" ? "regex" : "exact";
+  return { name, kind, value, origin: below(origin, "value") };
+}

@@ -1,0 +1,96 @@
+import type { AccessLogConfig } from "../../config/access-log.ts";
+import type { LevelsConfig } from "../../config/log-levels.ts";
+import { below, type Origin } from "../../diagnostics/diagnostic.ts";
+
+/** `filter`, and fields as the file has them: `add` by name. */
+export interface FileAccessLog {
+  readonly filter?: string;
+  readonly remove?: readonly string[];
+  readonly add?: Readonly<Record<string, string>>;
+}
+
+/** `accessLog` of a GatewayPolicy's frontend. */
+export interface ClusterAccessLog {
+  readonly filter?: string;
+  readonly attributes?: {
+    readonly remove?: readonly string[];
+    readonly add?: readonly { readonly name: string; readonly expression: string }[];
+  };
+}
+
+/** `config.logging`: the fields stand in a section of their own. */
+export interface LoggingValue {
+  readonly filter?: string;
+  readonly fields?: Pick<FileAccessLog, "remove" | "add">;
+  /** RUST_LOG; a list is joined. */
+  readonly level?: string | readonly string[];
+}
+
+/** The access log of a file: what `config` says, then what `frontendPolicies` does. `origin` is the file's. */
+export function readAccessLogs(
+  ofProcess: LoggingValue | undefined,
+  {
+    accessLog,
+    logging,
+  }: { readonly accessLog?: FileAccessLog; readonly logging?: FileAccessLog } = {},
+  origin: Origin,
+): readonly AccessLogConfig[] {
+  const key = accessLog === undefined ? "logging" : "accessLog";
+  return [
+    readLogging(ofProcess ?? {}, below(origin, "config", "logging")),
+    readFields(accessLog ?? logging ?? {}, below(origin, "frontendPolicies", key)),
+  ];
+}
+
+function readFields({ filter, remove, add }: FileAccessLog, origin: Origin): AccessLogConfig {
+  return {
+    filter: filter === undefined ? undefined : { text: filter, origin: below(origin, "filter") },
+    remove: names(remove, below(origin, "remove")),
+    add: Object.entries(add ?? {}).map(([name, text]) => ({
+      name,
+      text,
+      origin: below(origin, "add", name),
+    })),
+  };
+}
+
+/** The access log of `config.logging`. */
+export function readLogging({ filter, fields }: LoggingValue, origin: Origin): AccessLogConfig {
+  return {
+    ...readFields(fields ?? {}, below(origin, "fields")),
+    filter: filter === undefined ? undefined : { text: filter, origin: below(origin, "filter") },
+  };
+}
+
+/** The access log of a GatewayPolicy. */
+export function readClusterAccessLog(
+  { filter, attributes: { remove, add } = {} }: ClusterAccessLog,
+  origin: Origin,
+): AccessLogConfig {
+  const at = below(origin, "attributes");
+  return {
+    filter: filter === undefined ? undefined : { text: filter, origin: below(origin, "filter") },
+    remove: names(remove, below(at, "remove")),
+    add: (add ?? []).map(({ name, expression: text }, index) => ({
+      name,
+      text,
+      origin: below(at, "add", index, "expression"),
+    })),
+  };
+}
+
+/** The log levels of `config.logging`. */
+export function readLevels(
+  logging: LoggingValue | undefined,
+  origin: Origin,
+): readonly LevelsConfig[] {
+  const { level } = logging ?? {};
+  if (level === undefined) return [];
+  const at = below(origin, "level");
+  if (typeof level === "string") return [[{ text: level, origin: at }]];
+  return [level.map((text, index) => ({ text, origin: below(at, index) }))];
+}
+
+function names(list: readonly string[] | undefined, origin: Origin): AccessLogConfig["remove"] {
+  return (list ?? []).map((name, index) => ({ name, origin: below(origin, index) }));
+}

@@ -1,0 +1,90 @@
+import type { ConfigValue } from "../../1-parse/values.ts";
+import type { BackendPolicies, BackendTlsConfig } from "../../config/backend-policies.ts";
+import { defaultFrontend } from "../../config/frontend.ts";
+import { below, type Origin } from "../../diagnostics/diagnostic.ts";
+import type { Text } from "../../ir/texts.ts";
+import { parseTimer } from "../../schema/duration.ts";
+import { type KeepAliveValue, readKeepAlive } from "./frontend.ts";
+
+/** The parts of a validated `policies` that say how a backend is reached; undefined when it has none. */
+export function readBackendPolicies(
+  policies: ConfigValue | undefined,
+  origin: Origin,
+): BackendPolicies | undefined {
+  // The schema has checked the shape.
+  const { backendTLS, backendAuth, http, tcp } = (policies ?? {}) as unknown as PoliciesValue;
+  const read: BackendPolicies = {
+    ...(backendTLS && { tls: readTls(backendTLS, below(origin, "backendTLS")) }),
+    ...(backendAuth && { auth: readAuth(backendAuth, below(origin, "backendAuth")) }),
+    ...(http && {
+      http: {
+        version: http.version,
+        requestTimeout: time(http.requestTimeout),
+        origin: below(origin, "http"),
+      },
+    }),
+    ...(tcp && { tcp: readTcp(tcp, below(origin, "tcp")) }),
+  };
+  return Object.keys(read).length === 0 ? undefined : read;
+}
+
+interface PoliciesValue {
+  readonly backendTLS?: TlsValue;
+  readonly backendAuth?: AuthValue;
+  readonly http?: { readonly version?: "HTTP1" | "HTTP2"; readonly requestTimeout?: string };
+  readonly tcp?: TcpValue;
+}
+
+interface AuthValue {
+  readonly key?: Text | { readonly file: string };
+}
+
+interface TlsValue {
+  readonly cert?: string;
+  readonly key?: string;
+  readonly root?: string;
+  readonly hostname?: Text;
+  readonly insecure?: boolean;
+  readonly insecureHost?: boolean;
+  readonly alpn?: readonly ("h2" | "http/1.1")[];
+  readonly subjectAltNames?: readonly string[];
+}
+
+interface TcpValue {
+  readonly keepalives?: KeepAliveValue;
+  readonly keepalive?: KeepAliveValue;
+  readonly connectTimeout?: string;
+}
+
+function readTls(value: TlsValue, origin: Origin): BackendTlsConfig {
+  return {
+    cert: value.cert,
+    key: value.key,
+    root: value.root,
+    hostname: value.hostname,
+    verification: value.insecure === true ? "none" : value.insecureHost === true ? "chain" : "full",
+    alpn: value.alpn,
+    subjectAltNames: value.subjectAltNames,
+    origin,
+    alpnOrigin: below(origin, "alpn"),
+  };
+}
+
+function readAuth({ key }: AuthValue, origin: Origin): NonNullable<BackendPolicies["auth"]> {
+  if (key === undefined) return { kind: "passthrough", origin };
+  if (typeof key === "string" || "kind" in key) return { kind: "key", key, origin };
+  return { kind: "file", file: { kind: "path", file: key.file }, origin };
+}
+
+function readTcp(value: TcpValue, origin: Origin): NonNullable<BackendPolicies["tcp"]> {
+  const keepAlive = value.keepalives ?? value.keepalive;
+  return {
+    keepAlive: keepAlive && readKeepAlive(keepAlive, defaultFrontend(origin).connections.keepAlive),
+    connectTimeout: time(value.connectTimeout),
+    origin,
+  };
+}
+
+function time(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : parseTimer(text);
+}

@@ -1,0 +1,139 @@
+import type { KeepAliveSettings } from "../../../runtime/gateway/connection-settings.ts";
+import type { AlpnProtocol, TlsVersion } from "../../../runtime/tls/tls-settings.ts";
+import { type CipherSuite, defaultFrontend, type FrontendConfig } from "../../config/frontend.ts";
+import { below, type Origin } from "../../diagnostics/diagnostic.ts";
+import { parseTimer } from "../../schema/duration.ts";
+import type { FileAccessLog } from "./access-log.ts";
+
+/** `frontendPolicies` as the schema has let it through. */
+export interface FrontendValue {
+  readonly http?: HttpValue;
+  readonly tls?: TlsValue;
+  readonly tcp?: TcpValue;
+  readonly accessLog?: FileAccessLog;
+  readonly logging?: FileAccessLog;
+}
+
+/** Keepalive as the schema has let it through. */
+export interface KeepAliveValue {
+  readonly time?: string;
+  readonly interval?: string;
+  readonly retries?: number;
+}
+
+/** A TLS version in one of its spellings. */
+export type TlsVersionValue = string | number;
+
+interface TcpValue {
+  readonly keepalives?: KeepAliveValue;
+  readonly keepalive?: KeepAliveValue;
+  readonly maxConnections?: number;
+}
+
+interface HttpValue {
+  readonly maxConnectionDuration?: string;
+  readonly http2MaxHeaderSize?: number;
+  readonly maxBufferSize?: number;
+  readonly http1MaxHeaders?: number;
+  readonly http1IdleTimeout?: string;
+  readonly http2WindowSize?: number;
+  readonly http2ConnectionWindowSize?: number;
+  readonly http2FrameSize?: number;
+  readonly http2KeepaliveInterval?: string;
+  readonly http2KeepaliveTimeout?: string;
+}
+
+interface TlsValue {
+  readonly handshakeTimeout?: string;
+  readonly alpn?: readonly AlpnProtocol[];
+  readonly minVersion?: TlsVersionValue;
+  readonly maxVersion?: TlsVersionValue;
+  readonly cipherSuites?: readonly CipherSuite[];
+}
+
+/** The frontend with its defaults. `origin` is the file's. */
+export function readFrontend(value: FrontendValue | undefined, origin: Origin): FrontendConfig {
+  const rest = defaultFrontend(origin);
+  if (value === undefined) return rest;
+  const { http = {}, tls = {}, tcp } = value;
+  const at = below(origin, "frontendPolicies", "tls");
+  return {
+    maxBufferSize: http.maxBufferSize ?? rest.maxBufferSize,
+    connections: readConnections(http, tcp ?? {}, rest.connections),
+    tls: {
+      handshakeTimeout: time(tls.handshakeTimeout, rest.tls.handshakeTimeout),
+      alpn: tls.alpn ?? rest.tls.alpn,
+      minVersion: readTlsVersion(tls.minVersion) ?? rest.tls.minVersion,
+      maxVersion: readTlsVersion(tls.maxVersion) ?? rest.tls.maxVersion,
+      versionOrigin: versionOrigin(tls, at, origin),
+      cipherSuites: tls.cipherSuites ?? rest.tls.cipherSuites,
+      suitesOrigin: tls.cipherSuites === undefined ? origin : below(at, "cipherSuites"),
+    },
+  };
+}
+
+/** Keepalive with its defaults, in milliseconds. */
+export function readKeepAlive(
+  value: KeepAliveValue,
+  { time: idle, interval, retries }: KeepAliveSettings,
+): KeepAliveSettings {
+  return {
+    time: wholeSeconds(time(value.time, idle)),
+    interval: wholeSeconds(time(value.interval, interval)),
+    retries: value.retries ?? retries,
+  };
+}
+
+/** A TLS version as OpenSSL calls it. */
+export function readTlsVersion(value: TlsVersionValue | undefined): TlsVersion | undefined {
+  if (value === undefined) return undefined;
+  return /1[._]3$/.test(String(value)) ? "TLSv1.3" : "TLSv1.2";
+}
+
+function readConnections(
+  http: HttpValue,
+  tcp: TcpValue,
+  rest: FrontendConfig["connections"],
+): FrontendConfig["connections"] {
+  const interval = http.http2KeepaliveInterval;
+  const duration = http.maxConnectionDuration;
+  return {
+    keepAlive: readKeepAlive(tcp.keepalives ?? tcp.keepalive ?? {}, rest.keepAlive),
+    maxHeaders: http.http1MaxHeaders ?? rest.maxHeaders,
+    idleTimeout: time(http.http1IdleTimeout, rest.idleTimeout),
+    maxConnections: tcp.maxConnections ?? rest.maxConnections,
+    ...(duration === undefined ? {} : { maxDuration: time(duration, 0) }),
+    http2: {
+      windowSize: Math.min(http.http2WindowSize ?? rest.http2.windowSize, MAX_WINDOW),
+      connectionWindowSize: Math.min(
+        http.http2ConnectionWindowSize ?? rest.http2.connectionWindowSize,
+        MAX_WINDOW,
+      ),
+      frameSize: http.http2FrameSize ?? rest.http2.frameSize,
+      maxHeaderSize: http.http2MaxHeaderSize ?? rest.http2.maxHeaderSize,
+      ...(interval === undefined ? {} : { keepAliveInterval: Math.max(time(interval, 0), 100) }),
+      keepAliveTimeout: time(http.http2KeepaliveTimeout, rest.http2.keepAliveTimeout),
+    },
+  };
+}
+
+/** The largest window of HTTP/2 (RFC 9113 6.9.1); the cluster form has no upper bound. */
+const MAX_WINDOW = 2_147_483_647;
+
+function versionOrigin(
+  tls: Pick<TlsValue, "minVersion" | "maxVersion">,
+  at: Origin,
+  origin: Origin,
+): Origin {
+  if (tls.minVersion !== undefined) return below(at, "minVersion");
+  return tls.maxVersion === undefined ? origin : below(at, "maxVersion");
+}
+
+function time(text: string | undefined, otherwise: number): number {
+  return (text === undefined ? undefined : parseTimer(text)) ?? otherwise;
+}
+
+/** The kernel counts these in seconds. */
+function wholeSeconds(milliseconds: number): number {
+  return Math.ceil(milliseconds / 1000) * 1000;
+}

@@ -1,0 +1,154 @@
+import {
+  type AccessLogConfig,
+  LINE_FIELDS,
+  type NamedField,
+  OTHER_FIELDS,
+} from "../config/access-log.ts";
+import { type Diagnostics, keyOf, type Origin } from "../diagnostics/diagnostic.ts";
+import { nearest } from "../diagnostics/suggestion.ts";
+import type { AccessLogNode, AddedField, LogFieldsNode } from "../ir/access-log.ts";
+import type { CompiledExpression } from "../ir/expressions.ts";
+import { type ExpressionConfig, resolveExpression } from "../policies/parts/expressions.ts";
+
+/** What the lines are about. */
+export interface LoggedTraffic {
+  /** Headers that hold keys. */
+  readonly secretHeaders: readonly string[];
+  /** Whether there are ports whose bytes are passed on. */
+  readonly hasConnections: boolean;
+}
+
+/** Access lines as configured, a later place over an earlier one; undefined for the usual ones. Mistakes are reported. */
+export function resolveAccessLog(
+  configs: readonly AccessLogConfig[],
+  { secretHeaders, hasConnections }: LoggedTraffic,
+  diagnostics: Diagnostics,
+): AccessLogNode | undefined {
+  const given = configs.flatMap(({ filter }) => filter ?? []);
+  const filters = given.map((filter) => resolveValue(filter, "filter", diagnostics));
+  const remove = configs.flatMap((config) => config.remove);
+  const add = configs.flatMap((config) => config.add);
+  for (const config of configs) checkAdded(config.add, diagnostics);
+  checkRemoved(remove, add, diagnostics);
+  const added = configs.flatMap(({ add: fields }, at) =>
+    fields.flatMap((field): readonly AddedField[] => {
+      const value = resolveValue(field, "value", diagnostics);
+      if (value !== undefined) warnOfSecrets(field, value, secretHeaders, diagnostics);
+      const isRemoved = configs
+        .slice(at + 1)
+        .some((later) => later.remove.some(({ name }) => name === field.name));
+      return value === undefined || isRemoved ? [] : [{ name: field.name, value }];
+    }),
+  );
+  const unread = [...given, ...add].at(0);
+  if (hasConnections && unread !== undefined) {
+    diagnostics.report("log-of-requests", unread.origin, {});
+  }
+  const place = remove[0]?.origin ?? add[0]?.origin;
+  const filterOrigin = given.at(-1)?.origin ?? place;
+  if (filterOrigin === undefined) return undefined;
+  return {
+    filter: filters.at(-1),
+    filterOrigin,
+    fields: place && fieldsOf(remove, lastOfEach(added), sectionOf(place)),
+  };
+}
+
+function lastOfEach(added: readonly AddedField[]): readonly AddedField[] {
+  return [...new Map(added.map((field) => [field.name, field])).values()];
+}
+
+function fieldsOf(
+  remove: readonly NamedField[],
+  added: readonly AddedField[],
+  origin: Origin,
+): LogFieldsNode {
+  const gone = new Set([...remove, ...added].map(({ name }) => name));
+  return {
+    removed: [...new Set(remove.map(({ name }) => name))].toSorted(),
+    usual: LINE_FIELDS.filter((name) => !gone.has(name)),
+    without: OTHER_FIELDS.filter((name) => gone.has(name)),
+    added,
+    origin,
+  };
+}
+
+/** What holds `remove` and `add`. */
+function sectionOf(origin: Origin): Origin {
+  const at = origin.path.findLastIndex((step) => step === "remove" || step === "add");
+  return { ...origin, path: origin.path.slice(0, at) };
+}
+
+function resolveValue(
+  config: ExpressionConfig,
+  slot: "filter" | "value",
+  diagnostics: Diagnostics,
+): CompiledExpression | undefined {
+  const expression = resolveExpression(config, { phase: "log", slot }, diagnostics);
+  const body = expression?.reads.find(([, member]) => member === "body");
+  if (body === undefined) return expression;
+  diagnostics.report("log-body", config.origin, { name: body.join(".") });
+  return undefined;
+}
+
+const FIELD_NAME = /^[A-Za-z_][\w.:/@-]*$/;
+
+function checkRemoved(
+  remove: readonly NamedField[],
+  add: readonly NamedField[],
+  diagnostics: Diagnostics,
+): void {
+  const known = [...LINE_FIELDS, ...OTHER_FIELDS];
+  for (const { name, origin } of remove) {
+    if (known.includes(name) || add.some((field) => field.name === name)) continue;
+    const suggestion = nearest(name, known);
+    const params = { name, suggestion, known: LINE_FIELDS.join(", ") };
+    diagnostics.report("unknown-log-field", origin, params);
+  }
+}
+
+function checkAdded(add: readonly NamedField[], diagnostics: Diagnostics): void {
+  const seen = new Set<string>();
+  for (const { name, origin } of add) {
+    if (!FIELD_NAME.test(name)) diagnostics.report("log-field-name", keyOf(origin), { name });
+    if (seen.has(name)) diagnostics.report("duplicate-log-field", origin, { name });
+    seen.add(name);
+  }
+}
+
+/** Types whose values give no secret away. */
+const HARMLESS: ReadonlySet<string> = new Set([
+  ...["bool", "int", "uint", "double", "null", "timestamp", "duration"],
+]);
+
+/** Names of headers that usually carry what only one of two should know. */
+const SECRET_HEADER = /authorization|cookie|token|secret|passw|api-?key|credential|session/;
+
+function warnOfSecrets(
+  { name: field, origin }: NamedField,
+  { type, reads }: CompiledExpression,
+  secretHeaders: readonly string[],
+  diagnostics: Diagnostics,
+): void {
+  if (HARMLESS.has(type)) return;
+  const isSecret = (header: string): boolean =>
+    SECRET_HEADER.test(header) || secretHeaders.includes(header);
+  for (const [root = "", member, header] of reads) {
+    const what =
+      member !== "headers"
+        ? QUERIES[`${root}.${member}`]
+        : header === undefined
+          ? `every header of the ${root}`
+          : isSecret(header)
+            ? `the header "${header}"`
+            : undefined;
+    if (what === undefined) continue;
+    diagnostics.report("log-credential", origin, { what, field });
+    return;
+  }
+}
+
+const QUERIES: Readonly<Record<string, string>> = {
+  "request.uri": "the query string",
+  "request.pathAndQuery": "the query string",
+};

@@ -1,0 +1,109 @@
+import {
+  type BackendPolicies,
+  type BackendTlsConfig,
+  PLAIN_CONNECTION,
+} from "../config/backend-policies.ts";
+import { below, type Diagnostics, type Origin } from "../diagnostics/diagnostic.ts";
+import type { Host } from "../host.ts";
+import type { BackendConnection, BackendTlsNode } from "../ir/backends.ts";
+import type { Text } from "../ir/texts.ts";
+
+/** What resolving connections to backends needs. */
+export interface ConnectionContext {
+  readonly host: Host;
+  readonly diagnostics: Diagnostics;
+  readonly resolvePath: (name: string) => string;
+}
+
+/** How a backend is reached, complete; mistakes are reported. */
+export function resolveConnection(
+  { tls, auth, http, tcp }: BackendPolicies,
+  context: ConnectionContext,
+): BackendConnection {
+  if (auth?.kind === "key" && typeof auth.key === "string") {
+    const isManifest = auth.origin.resource !== undefined;
+    const hint = isManifest ? "put it into a Secret, and name that in secretRef" : undefined;
+    const params = { field: '"key"', ...(hint && { hint }) };
+    context.diagnostics.report("literal-secret", below(auth.origin, "key"), params);
+  }
+  if (auth?.kind === "file" && auth.file.kind === "path") {
+    reportAbsent(auth.file.file, below(auth.origin, "key", "file"), context);
+  }
+  return {
+    connectTimeout: tcp?.connectTimeout ?? PLAIN_CONNECTION.connectTimeout,
+    ...(tcp?.keepAlive && { keepAlive: tcp.keepAlive }),
+    ...(tls && { tls: resolveTls(tls, context) }),
+    ...version(tls, http, context.diagnostics),
+    ...(http?.requestTimeout !== undefined && { requestTimeout: http.requestTimeout }),
+    ...(auth?.kind === "key" && { authorization: bearer(auth.key) }),
+    ...(auth?.kind === "file" && { authorization: auth.file }),
+    isPassthrough: auth?.kind === "passthrough",
+  };
+}
+
+/** The address of a backend that is reached over TLS: the policy decides, whatever scheme it was written with. */
+export function secureUrl(url: Text, { tls }: BackendConnection): Text {
+  if (tls === undefined) return url;
+  if (typeof url === "string") return url.replace(/^http:/, "https:");
+  const [first = "", ...rest] = url.parts;
+  if (typeof first !== "string") return { kind: "late", parts: ["https://", first, ...rest] };
+  return { kind: "late", parts: [first.replace(/^http:/, "https:"), ...rest] };
+}
+
+function resolveTls(
+  { cert, key, root, hostname, verification, subjectAltNames, origin }: BackendTlsConfig,
+  context: ConnectionContext,
+): BackendTlsNode {
+  for (const [part, file] of Object.entries({ cert, key, root })) {
+    // What is mounted is only there where the gateway runs.
+    if (typeof file === "string") reportAbsent(file, below(origin, part), context);
+  }
+  return {
+    ...(root !== undefined && { authorities: root }),
+    ...(cert !== undefined && { certFile: cert }),
+    ...(key !== undefined && { keyFile: key }),
+    ...(hostname !== undefined && { serverName: hostname }),
+    ...(subjectAltNames && { subjectAltNames: subjectAltNames.map(namePattern) }),
+    verification,
+  };
+}
+
+function reportAbsent(
+  file: string,
+  origin: Origin,
+  { host, diagnostics, resolvePath }: ConnectionContext,
+): void {
+  const found = host.readText(resolvePath(file));
+  if (found.kind !== "problem") return;
+  diagnostics.report("file-not-here", origin, { file, problem: found.problem });
+}
+
+/** A URI is told from a name by its scheme. */
+function namePattern(name: string): string {
+  return name.includes("://") ? `URI:${name}` : name;
+}
+
+/** What is spoken: what `http.version` says; without it what ALPN agrees on when it is configured, else HTTP/1.1. */
+function version(
+  tls: BackendTlsConfig | undefined,
+  http: BackendPolicies["http"],
+  diagnostics: Diagnostics,
+): Pick<BackendConnection, "version"> {
+  const alpn = tls?.alpn;
+  const wanted = http?.version;
+  if (alpn !== undefined && wanted !== undefined) {
+    const protocol = wanted === "HTTP2" ? "h2" : "http/1.1";
+    if (tls !== undefined && !alpn.includes(protocol))
+      diagnostics.report("alpn-version", tls.alpnOrigin, { version: wanted, protocol });
+  }
+  if (wanted === "HTTP2") return { version: "http2" };
+  if (wanted === "HTTP1" || alpn?.includes("h2") !== true) return {};
+  return { version: alpn.includes("http/1.1") ? "negotiated" : "http2" };
+}
+
+/** RFC 6750 2.1. */
+function bearer(key: Text): Text {
+  return typeof key === "string"
+    ? `Bearer ${key}`
+    : { kind: "late", parts: ["Bearer ", ...key.parts] };
+}

@@ -1,0 +1,118 @@
+import type { BackendConfig, GatewayResource, ListenerResource } from "../config/resources.ts";
+import { below, type Diagnostics, keyOf, type Origin } from "../diagnostics/diagnostic.ts";
+import type { Host } from "../host.ts";
+
+/** What checking listeners needs of the resolution. */
+export interface ListenerContext {
+  readonly host: Host;
+  readonly diagnostics: Diagnostics;
+  readonly resolvePath: (name: string) => string;
+  /** The backends of the file by name. */
+  readonly backends: ReadonlyMap<string, BackendConfig>;
+}
+
+/** Reports listeners that can't stand beside each other, and certificates that don't fit. */
+export function checkListeners(gateway: GatewayResource, context: ListenerContext): void {
+  const ports = new Map<number, ListenerResource>();
+  const hostnames = new Map<string, ListenerResource>();
+  for (const listener of gateway.listeners) {
+    checkPort(listener, ports, gateway, context.diagnostics);
+    checkHostname(listener, hostnames, context.diagnostics);
+    checkTls(listener, context);
+    checkPolicies(listener, context.diagnostics);
+  }
+}
+
+function checkPort(
+  listener: ListenerResource,
+  ports: Map<number, ListenerResource>,
+  { process }: GatewayResource,
+  diagnostics: Diagnostics,
+): void {
+  const { port, portOrigin } = listener;
+  for (const [by, address] of [
+    ["the metrics (config.statsAddr)", process.addresses.stats],
+    ["the readiness check (config.readinessAddr)", process.addresses.readiness],
+  ] as const) {
+    if (address.endsWith(`:${port}`)) diagnostics.report("port-taken", portOrigin, { port, by });
+  }
+  const first = ports.get(port);
+  if (first === undefined) {
+    ports.set(port, listener);
+    return;
+  }
+  const related = [{ at: first.portOrigin, label: "first used here" }];
+  if (!isSame(first.portOrigin, portOrigin)) {
+    diagnostics.report("port-taken", portOrigin, { port, by: "another bind" }, related);
+  } else if (protocolOf(first) !== protocolOf(listener)) {
+    diagnostics.report("protocol-conflict", below(listener.origin, "protocol"), { port });
+  }
+}
+
+/** What is spoken on a port: TLS that ends here is another thing than TLS that is passed on. */
+function protocolOf({ protocol, tls }: ListenerResource): string {
+  return protocol === "TLS" && tls === undefined ? "passthrough" : protocol;
+}
+
+function checkHostname(
+  listener: ListenerResource,
+  hostnames: Map<string, ListenerResource>,
+  diagnostics: Diagnostics,
+): void {
+  const key = `${listener.port} ${listener.hostname}`;
+  const first = hostnames.get(key);
+  if (first === undefined) {
+    hostnames.set(key, listener);
+  } else if (isSame(first.portOrigin, listener.portOrigin)) {
+    const related = [{ at: first.origin, label: "the first one" }];
+    const { hostname, port } = listener;
+    diagnostics.report(
+      "listener-conflict",
+      below(listener.origin, "hostname"),
+      { hostname, port },
+      related,
+    );
+  }
+}
+
+/** What passes connections on has no requests to act on. */
+function checkPolicies({ protocol, policies }: ListenerResource, diagnostics: Diagnostics): void {
+  if (protocol === "HTTP" || protocol === "HTTPS") return;
+  for (const { kind, origin } of policies) {
+    const params = { field: `"${kind}"`, actsOn: "requests" };
+    diagnostics.report("misplaced-field", keyOf(origin), params);
+  }
+}
+
+function checkTls(
+  listener: ListenerResource,
+  { host, diagnostics, resolvePath }: ListenerContext,
+): void {
+  const { name, tls, protocol, origin } = listener;
+  if (protocol === "HTTPS" && tls === undefined) {
+    diagnostics.report("tls-missing", below(origin, "protocol"), { listener: name, protocol });
+  }
+  if ((protocol === "HTTP" || protocol === "TCP") && tls !== undefined) {
+    const at = keyOf(below(origin, "tls"));
+    diagnostics.report("tls-unused", at, { listener: name, protocol });
+  }
+  if (protocol === "TCP" && listener.hostname !== "*") {
+    diagnostics.report("name-without-tls", below(origin, "hostname"), {});
+  }
+  // A Secret is there when the gateway starts, and only then.
+  if (tls?.isSecret === true) return;
+  for (const part of ["cert", "key", "root"] as const) {
+    const file = tls?.[part];
+    const found = file === undefined ? undefined : host.readText(resolvePath(file));
+    if (file !== undefined && found?.kind === "problem") {
+      diagnostics.report("file-not-here", below(origin, "tls", part), {
+        file,
+        problem: found.problem,
+      });
+    }
+  }
+}
+
+function isSame(a: Origin, b: Origin): boolean {
+  return a.file === b.file && a.document === b.document && a.path.join("/") === b.path.join("/");
+}

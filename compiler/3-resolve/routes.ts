@@ -1,0 +1,239 @@
+import { LEVEL } from "../cel/emit/code.ts";
+import { compilePattern, type PatternCode } from "../cel/regex/pattern.ts";
+import type {
+  ListenerResource,
+  MatchConfig,
+  PolicyConfig,
+  RouteResource,
+  ValueMatchConfig,
+} from "../config/resources.ts";
+import { below, keyOf, type Origin } from "../diagnostics/diagnostic.ts";
+import type { BackendNode } from "../ir/backends.ts";
+import type { RouteMatch, RouteNode, ValueMatch } from "../ir/program.ts";
+import { resolveBackend } from "./backends.ts";
+import { intersectHostnames } from "./hostnames.ts";
+import type { Names } from "./identifiers.ts";
+import type { ListenerContext } from "./listeners.ts";
+import { metadataMatches } from "./metadata-matches.ts";
+import { type PolicyPlace, reachedPolicies, resolvePolicies } from "./policies.ts";
+import type { TableRoute } from "./routing-table.ts";
+
+/** What resolving routes shares. */
+export interface RouteContext extends ListenerContext {
+  readonly names: Names;
+  /** By key. */
+  readonly listeners: ReadonlyMap<string, ListenerResource>;
+  /** Of listeners, which are another kind of function. */
+  readonly listenerNames: Names;
+}
+
+/** A route with its matches, on whatever listeners. */
+export type ResolvedRoute = Omit<TableRoute, "hostnames">;
+
+/** Resolves a route, once for all of its listeners. */
+export function resolveRoute(resource: RouteResource, context: RouteContext): ResolvedRoute {
+  const { origin } = resource;
+  const name = resource.name ?? routeName(resource);
+  const matches = resource.matches.flatMap((match) => resolveMatch(match, context) ?? []);
+  const { policies, answer } = reachedPolicies(resource.policies, resource.backends, context);
+  if (resource.backends.length === 0 && answer === undefined) {
+    context.diagnostics.report("route-without-backend", origin, { route: name });
+  }
+  const backends = resource.backends.flatMap((backend) => resolveBackend(backend, context) ?? []);
+  checkShares(resource, context);
+  checkOpenProxy(resource, name, context);
+  checkPassthrough(backends, context);
+  const route: RouteNode = {
+    id: context.names.take(...(resource.ids ?? [name])),
+    name,
+    policies: resolvePolicies(
+      isServed(resource) ? policies : withoutCalls(policies),
+      routePlace(resource, policies, context),
+      context,
+    ),
+    backends: answer === undefined ? backends : [],
+    origin,
+  };
+  // Without a good match (reported) it answers nothing.
+  if (matches.length === 0) return { route, matches };
+  return { route, matches: [...matches, ...metadataMatches(route, matches)] };
+}
+
+/** The route's own names, which say how specific it is, as far as the listener has any of them. */
+export function resolveHostnames(
+  hostnames: readonly string[],
+  listener: ListenerResource,
+  { origin }: Pick<RouteResource, "origin">,
+  { diagnostics }: RouteContext,
+): readonly string[] {
+  if (hostnames.length === 0) return ["*"];
+  return hostnames.filter((hostname, index) => {
+    const isShared = intersectHostnames(hostname, listener.hostname) !== undefined;
+    if (!isShared) {
+      const at = below(origin, "hostnames", index);
+      diagnostics.report("hostname-mismatch", at, { hostname, listener: listener.hostname });
+    }
+    return isShared;
+  });
+}
+
+/** A route without a name is called after its first path, or its first host name. */
+function routeName({ matches, listeners }: RouteResource): string {
+  const path = matches[0]?.path.value.replace(/[^A-Za-z0-9]+/g, "-").replace(/^-|-$/g, "");
+  if (path !== undefined && path !== "") return path;
+  return listeners[0]?.hostnames[0] ?? "root";
+}
+
+function resolveMatch(match: MatchConfig, context: RouteContext): RouteMatch | undefined {
+  const headers = onceEach(match.headers, "header", context).map((each) =>
+    resolveValue(each, "header", context),
+  );
+  const query = onceEach(match.query, "query parameter", context).map((each) =>
+    resolveValue(each, "query", context),
+  );
+  const { kind, value } = match.path;
+  let path: RouteMatch["path"];
+  if (kind === "regex") {
+    const test = resolvePattern(value, "path", below(match.origin, "path", "regex"), context);
+    if (test === undefined) return undefined;
+    path = { kind, value, test, isChoice: test.level < LEVEL.and };
+  } else {
+    path = { kind, value: kind === "prefix" ? trimmedPrefix(value) : value };
+  }
+  const isComplete = [...headers, ...query].every((each) => each !== undefined);
+  if (!isComplete) return undefined;
+  const known = (each: ValueMatch | undefined): readonly ValueMatch[] =>
+    each === undefined ? [] : [each];
+  return {
+    path,
+    method: match.method,
+    headers: headers.flatMap(known),
+    query: query.flatMap(known),
+    isDerived: false,
+    origin: match.origin,
+  };
+}
+
+/** Gateway API: a trailing slash of a prefix means nothing. */
+function trimmedPrefix(prefix: string): string {
+  return prefix.replace(/\/+$/, "") || "/";
+}
+
+/** Gateway API HTTPRouteMatch: of several conditions on one name the first one counts. */
+function onceEach(
+  values: readonly ValueMatchConfig[],
+  what: "header" | "query parameter",
+  { diagnostics }: RouteContext,
+): readonly ValueMatchConfig[] {
+  const seen = new Map<string, ValueMatchConfig>();
+  for (const each of values) {
+    const { name, origin } = each;
+    const first = seen.get(name);
+    if (first === undefined) seen.set(name, each);
+    else {
+      const related = [{ at: first.origin, label: "the one that counts" }];
+      diagnostics.report("repeated-condition", origin, { what, name }, related);
+    }
+  }
+  return [...seen.values()];
+}
+
+function resolveValue(
+  { name, kind, value, origin }: ValueMatchConfig,
+  subject: string,
+  context: RouteContext,
+): ValueMatch | undefined {
+  if (kind === "exact") return { name, value: { kind, value } };
+  const test = resolvePattern(value, subject, origin, context);
+  return test === undefined ? undefined : { name, value: { kind, value, test } };
+}
+
+function resolvePattern(
+  pattern: string,
+  subject: string,
+  origin: Origin,
+  { diagnostics }: RouteContext,
+): PatternCode | undefined {
+  const { code, problems } = compilePattern(pattern, { subject, match: "full" });
+  for (const { within, ...problem } of problems) {
+    diagnostics.add({ ...problem, at: { ...origin, within } });
+  }
+  return code;
+}
+
+/** Whoever reaches a dynamic backend may reach anything through it: a rule has to say who may. */
+function checkOpenProxy(resource: RouteResource, route: string, context: RouteContext): void {
+  const dynamic = resource.backends.find(({ kind }) => kind === "dynamic");
+  if (dynamic === undefined || hasRules(resource)) return;
+  // Rules may stand before routing, on every listener that has the route.
+  if (listenersOf(resource, context).every(hasRules)) return;
+  context.diagnostics.report("open-proxy", keyOf(dynamic.origin), { route, names: false });
+}
+
+function hasRules({ policies }: Pick<RouteResource, "policies">): boolean {
+  return policies.some(({ kind }) => kind === "authorization");
+}
+
+function listenersOf(
+  { listeners }: RouteResource,
+  context: RouteContext,
+): readonly ListenerResource[] {
+  return listeners.flatMap(({ listener }) => context.listeners.get(listener) ?? []);
+}
+
+/** What policies may know of the route that carries them. */
+function routePlace(
+  resource: RouteResource,
+  policies: readonly PolicyConfig[],
+  context: RouteContext,
+): PolicyPlace {
+  const paths = resource.matches.map(({ path }) => path);
+  const early = listenersOf(resource, context).flatMap((listener) => listener.policies);
+  return {
+    phase: "PostRouting",
+    route: {
+      isMcp: resource.backends.some((backend) => backend.kind === "mcp"),
+      policies: policies.map(({ kind }) => kind),
+      early: early.map(({ kind }) => kind),
+      prefixes: paths.every(({ kind }) => kind === "prefix")
+        ? [...new Set(paths.map(({ value }) => trimmedPrefix(value)))]
+        : undefined,
+    },
+  };
+}
+
+/** Several backends are plain HTTP ones, and one of them has a share. */
+function checkShares(resource: RouteResource, { diagnostics }: RouteContext): void {
+  const { backends } = resource;
+  const [first] = backends;
+  if (first === undefined) return;
+  const only = backends.length === 1 ? undefined : backends.find(({ kind }) => kind !== "host");
+  if (only !== undefined) {
+    diagnostics.report("several-backends", keyOf(only.origin), { kind: only.kind });
+  }
+  if (!isServed(resource)) {
+    diagnostics.report("no-weight", keyOf(first.origin), {
+      outcome: "every request is answered 500",
+    });
+  }
+}
+
+/** Whether any backend takes a share of the requests, or none is needed. */
+function isServed({ backends }: RouteResource): boolean {
+  return backends.length === 0 || backends.some(({ weight }) => weight !== 0);
+}
+
+/** Without the policies that act on the call of a backend: there is none. */
+function withoutCalls(policies: readonly PolicyConfig[]): readonly PolicyConfig[] {
+  return policies.filter(({ kind }) => kind !== "timeout" && kind !== "retry");
+}
+
+/** The client's token is put back for all backends of a route or for none. */
+function checkPassthrough(backends: readonly BackendNode[], { diagnostics }: RouteContext): void {
+  const hosts = backends.flatMap((each) => (each.kind === "host" ? [each] : []));
+  const [first] = hosts;
+  const other = hosts.find(
+    ({ connection }) => connection.isPassthrough !== first?.connection.isPassthrough,
+  );
+  if (other !== undefined) diagnostics.report("mixed-passthrough", other.origin, {});
+}

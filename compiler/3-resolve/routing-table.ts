@@ -1,0 +1,128 @@
+import type { Diagnostics } from "../diagnostics/diagnostic.ts";
+import type { HostEntries, RouteEntry, RouteMatch, RouteNode, ValueMatch } from "../ir/program.ts";
+import { compareHostnames, intersectHostnames } from "./hostnames.ts";
+
+/** A route with the hostnames it answers within its listener, and its matches. */
+export interface TableRoute {
+  readonly route: RouteNode;
+  readonly hostnames: readonly string[];
+  readonly matches: readonly RouteMatch[];
+}
+
+/**
+ * The routing decision of a listener with a host name: entries grouped by hostname, in Gateway API precedence (hostname, exact path,
+ * longest prefix, regex, method, number of headers, number of query parameters, order). Routes that are never chosen
+ * are reported.
+ */
+export function routingTable(
+  routes: readonly TableRoute[],
+  listener: string,
+  diagnostics: Diagnostics,
+): readonly HostEntries[] {
+  const groups = new Map<string, RouteEntry[]>();
+  for (const { route, hostnames, matches } of routes) {
+    for (const hostname of hostnames) {
+      const entries = groups.get(hostname) ?? [];
+      entries.push(...matches.map((match) => ({ match, route: route.id })));
+      groups.set(hostname, entries);
+    }
+  }
+  const table = [...groups.keys()].sort(compareHostnames).map((hostname) => ({
+    hostname,
+    shared: intersectHostnames(hostname, listener) ?? hostname,
+    entries: (groups.get(hostname) ?? []).toSorted(compareEntries),
+  }));
+  reportUnreachable(table, routes, diagnostics);
+  return table;
+}
+
+function compareEntries({ match: a }: RouteEntry, { match: b }: RouteEntry): number {
+  return (
+    pathRank(b) - pathRank(a) ||
+    b.path.value.length - a.path.value.length ||
+    Number(b.method !== undefined) - Number(a.method !== undefined) ||
+    b.headers.length - a.headers.length ||
+    b.query.length - a.query.length
+  );
+}
+
+function pathRank({ path }: RouteMatch): number {
+  return { exact: 2, prefix: 1, regex: 0 }[path.kind];
+}
+
+function reportUnreachable(
+  table: readonly HostEntries[],
+  routes: readonly TableRoute[],
+  diagnostics: Diagnostics,
+): void {
+  const byId = new Map(routes.map(({ route }) => [route.id, route]));
+  const shadowed = new Map<RouteEntry, RouteEntry>();
+  const reached = new Set<string>();
+  for (const { entries } of table) {
+    for (const [entry, by] of shadowedEntries(entries)) shadowed.set(entry, by);
+    for (const entry of entries) {
+      if (!shadowed.has(entry) && !entry.match.isDerived) reached.add(entry.route);
+    }
+  }
+  const reported = new Set<string>();
+  for (const [entry, by] of shadowed) {
+    const route = byId.get(entry.route);
+    const other = byId.get(by.route);
+    if (route === undefined || other === undefined || entry.match.isDerived) continue;
+    const related = [{ at: by.match.origin, label: "this match comes first" }];
+    if (reached.has(entry.route)) {
+      diagnostics.report("unreachable-match", entry.match.origin, { by: other.name }, related);
+    } else if (!reported.has(entry.route)) {
+      reported.add(entry.route);
+      // A file is one author's; in a cluster it is no error to come second.
+      const code = route.origin.resource === undefined ? "unreachable-route" : "shadowed-route";
+      diagnostics.report(code, route.origin, { route: route.name, by: other.name }, related);
+    }
+  }
+}
+
+/**
+ * Entries that an earlier entry of the same hostname covers. Only an equal path, or a prefix, can cover a path that
+ * comes after it, so each entry is compared with the entries of the prefixes of its path: linear in the table.
+ */
+function* shadowedEntries(entries: readonly RouteEntry[]): Generator<[RouteEntry, RouteEntry]> {
+  const seen = new Map<string, RouteEntry[]>();
+  for (const entry of entries) {
+    const by = coveringPaths(entry.match)
+      .flatMap((key) => seen.get(key) ?? [])
+      .find((earlier) => coversRest(earlier.match, entry.match));
+    if (by !== undefined) yield [entry, by];
+    const key = pathKey(entry.match);
+    const known = seen.get(key);
+    if (known === undefined) seen.set(key, [entry]);
+    else known.push(entry);
+  }
+}
+
+function pathKey({ path }: RouteMatch): string {
+  return `${path.kind} ${path.value}`;
+}
+
+/** The keys of paths that match whenever this one does and can come before it in the table. */
+function coveringPaths(match: RouteMatch): string[] {
+  return match.path.kind === "regex" ? [pathKey(match), "prefix /"] : [pathKey(match)];
+}
+
+function coversRest(earlier: RouteMatch, later: RouteMatch): boolean {
+  return (
+    (earlier.method === undefined || earlier.method === later.method) &&
+    coversValues(earlier.headers, later.headers) &&
+    coversValues(earlier.query, later.query)
+  );
+}
+
+function coversValues(earlier: readonly ValueMatch[], later: readonly ValueMatch[]): boolean {
+  return earlier.every((each) =>
+    later.some(
+      (other) =>
+        other.name === each.name &&
+        other.value.kind === each.value.kind &&
+        other.value.value === each.value.value,
+    ),
+  );
+}

@@ -1,0 +1,105 @@
+import type { GatewayResource, ListenerResource, TcpRouteResource } from "../config/resources.ts";
+import type { TcpBindNode, TcpListenerNode, TcpMode, TcpRouteNode } from "../ir/tcp.ts";
+import { compareHostnames } from "./hostnames.ts";
+import { certificateOf, resolveTls } from "./listener-tls.ts";
+import { type RouteContext, resolveHostnames } from "./routes.ts";
+import { resolveTcpRoute } from "./tcp-routes.ts";
+
+/** A route with the server names that lead to it. */
+interface NamedTcpRoute {
+  readonly route: TcpRouteNode;
+  readonly hostnames: readonly string[];
+}
+
+/** The ports whose bytes are passed on. */
+export function resolveTcpBinds(
+  gateway: GatewayResource,
+  routes: readonly TcpRouteResource[],
+  context: RouteContext,
+): readonly TcpBindNode[] {
+  const listeners = gateway.listeners.filter(
+    ({ protocol }) => protocol === "TCP" || protocol === "TLS",
+  );
+  const byListener = attachedRoutes(routes, listeners, context);
+  const byPort = Map.groupBy(listeners, ({ port }) => port);
+  return Array.from(byPort, ([port, own]) => ({
+    port,
+    origin: own[0]?.portOrigin ?? gateway.origin,
+    mode: modeOf(own, gateway, context),
+    listeners: own
+      .map((listener) => resolveListener(listener, byListener.get(listener.key) ?? [], context))
+      .sort((a, b) => compareHostnames(a.hostname, b.hostname)),
+  }));
+}
+
+function modeOf(
+  listeners: readonly ListenerResource[],
+  { frontend }: GatewayResource,
+  { diagnostics }: RouteContext,
+): TcpMode {
+  if (listeners.some(({ protocol }) => protocol === "TCP")) return { kind: "plain" };
+  const tls = resolveTls(listeners, frontend.tls, diagnostics);
+  if (tls === undefined) {
+    return { kind: "passthrough", handshakeTimeout: frontend.tls.handshakeTimeout };
+  }
+  // What is spoken within TLS is the backend's business, so the gateway agrees to nothing.
+  return { kind: "terminate", tls: { ...tls, alpn: [] } };
+}
+
+/** Each route is resolved once, and served by any number of listeners, by the listener's key. */
+function attachedRoutes(
+  routes: readonly TcpRouteResource[],
+  listeners: readonly ListenerResource[],
+  context: RouteContext,
+): ReadonlyMap<string, readonly NamedTcpRoute[]> {
+  const found = routes.flatMap((resource) => {
+    const attached = resource.listeners.flatMap(({ listener: key, hostnames }) =>
+      listeners.filter((each) => each.key === key).map((listener) => ({ listener, hostnames })),
+    );
+    const route = resolveTcpRoute(resource, attached, context);
+    return attached.flatMap(({ listener, hostnames }) => {
+      const names = resolveHostnames(hostnames, listener, resource, context);
+      return names.length === 0 ? [] : [{ key: listener.key, route, hostnames: names }];
+    });
+  });
+  return Map.groupBy(found, ({ key }) => key);
+}
+
+function resolveListener(
+  listener: ListenerResource,
+  routes: readonly NamedTcpRoute[],
+  context: RouteContext,
+): TcpListenerNode {
+  return {
+    id: context.listenerNames.take(listener.name),
+    name: listener.name,
+    hostname: listener.hostname,
+    tls: certificateOf(listener),
+    routes: routes.map(({ route }) => route),
+    table: nameTable(routes, context),
+    origin: listener.origin,
+  };
+}
+
+/** Which route a server name leads to: the most specific hostname, and of one hostname the first route. */
+function nameTable(
+  routes: readonly NamedTcpRoute[],
+  { diagnostics }: RouteContext,
+): TcpListenerNode["table"] {
+  const first = new Map<string, NamedTcpRoute>();
+  for (const each of routes) {
+    const others = each.hostnames.map((hostname) => first.get(hostname));
+    for (const hostname of each.hostnames) if (!first.has(hostname)) first.set(hostname, each);
+    const [by] = others;
+    if (by === undefined || others.includes(undefined)) continue;
+    diagnostics.report(
+      "unreachable-route",
+      each.route.origin,
+      { route: each.route.name, by: by.route.name },
+      [{ at: by.route.origin, label: "this route comes first" }],
+    );
+  }
+  return [...first]
+    .map(([hostname, { route }]) => ({ hostname, route: route.id }))
+    .sort((a, b) => compareHostnames(a.hostname, b.hostname));
+}

@@ -1,0 +1,151 @@
+import type { BackendConfig, ListenerResource, TcpRouteResource } from "../config/resources.ts";
+import { below, keyOf } from "../diagnostics/diagnostic.ts";
+import type { PolicyUse } from "../ir/program.ts";
+import type { TcpBackendNode, TcpConnection, TcpRouteNode } from "../ir/tcp.ts";
+import type { Text } from "../ir/texts.ts";
+import { policyOf } from "../policies/index.ts";
+import { resolveConnection } from "./backend-connection.ts";
+import type { DynamicConfig } from "./backends.ts";
+import type { RouteContext } from "./routes.ts";
+
+/** A listener that a route is attached to, and the server names that it takes there. */
+export interface TcpAttachment {
+  readonly listener: ListenerResource;
+  readonly hostnames: readonly string[];
+}
+
+/** Resolves a route of connections, once for all of its listeners. */
+export function resolveTcpRoute(
+  resource: TcpRouteResource,
+  attachments: readonly TcpAttachment[],
+  context: RouteContext,
+): TcpRouteNode {
+  const { origin } = resource;
+  const [first] = attachments;
+  const name = resource.name ?? first?.hostnames[0] ?? first?.listener.name ?? "route";
+  if (attachments.some(({ listener, hostnames }) => isPlain(listener) && hostnames.length > 0)) {
+    context.diagnostics.report("name-without-tls", keyOf(below(origin, "hostnames")), {});
+  }
+  checkBackends(resource, attachments, name, context);
+  checkTls(resource, attachments, context);
+  return {
+    id: context.names.take(...(resource.ids ?? [name])),
+    name,
+    policies: resolvePolicies(resource, context),
+    backends: resource.backends.flatMap((each) => resolveTcpBackend(each, context) ?? []),
+    origin,
+  };
+}
+
+function isPlain({ protocol }: ListenerResource): boolean {
+  return protocol === "TCP";
+}
+
+function checkBackends(
+  { backends, policies, origin }: TcpRouteResource,
+  attachments: readonly TcpAttachment[],
+  route: string,
+  { diagnostics }: RouteContext,
+): void {
+  const [first] = backends;
+  if (first === undefined) {
+    diagnostics.report("route-without-backend", origin, { route });
+    return;
+  }
+  if (backends.every(({ weight }) => weight === 0)) {
+    diagnostics.report("no-weight", keyOf(first.origin), {
+      outcome: "every connection is closed",
+    });
+  }
+  const dynamic = backends.find(({ kind }) => kind === "dynamic");
+  if (dynamic === undefined) return;
+  const at = keyOf(dynamic.origin);
+  if (backends.length > 1) diagnostics.report("several-backends", at, { kind: "dynamic" });
+  if (attachments.some(({ listener }) => isPlain(listener))) {
+    diagnostics.report("no-destination", at, {});
+    return;
+  }
+  // Names that are listed are the only destinations.
+  const isOpen = attachments.some(({ listener, hostnames }) =>
+    (hostnames.length === 0 ? [listener.hostname] : hostnames).includes("*"),
+  );
+  if (isOpen && policies.length === 0) {
+    diagnostics.report("open-proxy", at, { route, names: true });
+  }
+}
+
+/** Nobody expects a second TLS around that of the client. */
+function checkTls(
+  { backends }: TcpRouteResource,
+  attachments: readonly TcpAttachment[],
+  { diagnostics }: RouteContext,
+): void {
+  const isPassedOn = attachments.some(
+    ({ listener: { protocol, tls } }) => protocol === "TLS" && tls === undefined,
+  );
+  const place = isPassedOn
+    ? backends.find(({ policies }) => policies?.tls)?.policies?.tls?.origin
+    : undefined;
+  if (place !== undefined) diagnostics.report("tls-within-tls", keyOf(place), {});
+}
+
+function resolveTcpBackend(
+  { kind, config, policies = {}, weight = 1, origin }: BackendConfig,
+  context: RouteContext,
+): TcpBackendNode | undefined {
+  const { connectTimeout, keepAlive, tls } = resolveConnection(policies, context);
+  const connection: TcpConnection = {
+    connectTimeout,
+    ...(keepAlive && { keepAlive }),
+    ...(tls && { tls }),
+    ...(policies.tls?.alpn && { alpn: policies.tls.alpn }),
+  };
+  if (kind === "dynamic") {
+    // The schema has checked the shape.
+    const { port = 443, allowPrivate = [] } = config as unknown as DynamicConfig;
+    return { kind, port, allowPrivate: allowPrivate.toSorted(), connection, origin };
+  }
+  if (kind === "mcp") {
+    const params = { field: "an mcp backend", actsOn: "MCP messages" };
+    context.diagnostics.report("misplaced-field", origin, params);
+    return undefined;
+  }
+  const address = config as Text;
+  if (typeof address === "string" && !isAddress(address)) {
+    context.diagnostics.report("bad-format", origin, {
+      field: '"host"',
+      expected: "host:port of a server",
+    });
+    return undefined;
+  }
+  return { kind: "host", address, weight, connection, origin };
+}
+
+function isAddress(text: string): boolean {
+  const [, port] = /^(?:\[[0-9a-fA-F:.]+\]|[^\s:/?#@[\]]+):([0-9]{1,5})$/.exec(text) ?? [];
+  return port !== undefined && Number(port) > 0 && Number(port) <= 65_535;
+}
+
+/** What a rule may ask about a connection. */
+const KNOWN: readonly string[] = ["source.address", "source.port"];
+
+function resolvePolicies(
+  { policies }: TcpRouteResource,
+  context: RouteContext,
+): readonly PolicyUse[] {
+  const route = { isMcp: false, policies: [], early: [], prefixes: undefined };
+  return policies.flatMap((policy): PolicyUse[] => {
+    // Nothing else gets here: the front ends report what acts on requests.
+    if (policy.kind !== "authorization") return [];
+    const { config, origin } = policy;
+    const place = { phase: "PostRouting", route } as const;
+    const settings = policyOf("authorization").resolve(config, { ...context, ...place, origin });
+    if (settings === undefined) return [];
+    for (const { expression, origin: at } of settings.rules) {
+      const unknown = expression.reads.find((path) => !KNOWN.includes(path.slice(0, 2).join(".")));
+      if (unknown === undefined) continue;
+      context.diagnostics.report("needs-source", at, { variable: unknown.join(".") });
+    }
+    return [{ kind: "authorization", settings, origin }];
+  });
+}

@@ -1,0 +1,179 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import type { BuildOptions, Metafile, Plugin } from "esbuild";
+import type { PrintedModule } from "../../templates/code/print.ts";
+import { packageRoot, runtimeFolder } from "./runtime-folder.ts";
+
+/** A gateway as one file that runs on Node.js alone. */
+export interface Bundle {
+  readonly text: string;
+  /** The runtime modules in it, as `runtime/...` without extension, sorted, and who imports each. */
+  readonly modules: readonly BundledModule[];
+  /** The packages in it, sorted. */
+  readonly packages: readonly { readonly name: string; readonly bytes: number }[];
+}
+
+/** A runtime module in a bundle. */
+export interface BundledModule {
+  readonly name: string;
+  readonly bytes: number;
+  /** Generated modules (`main.ts`, `routes/tools.ts`) and runtime modules that import it, sorted. */
+  readonly importers: readonly string[];
+}
+
+/** An old Node.js gets a clear word; packages written as CommonJS ask for Node's own modules through `require`. */
+const BANNER = `import { createRequire } from "node:module";
+if (Number.parseInt(process.versions.node, 10) < 24) {
+  process.stderr.write(\`error: this gateway needs Node.js 24 or newer, not \${process.version}\\n\`);
+  process.exit(1);
+}
+const require = createRequire(import.meta.url);`;
+
+/** A thread's module has no file, but `require` of Node's own modules all the same. */
+const THREAD_BANNER = "const require = (name) => process.getBuiltinModule(name);";
+
+/** How everything in a bundle is written. */
+const STYLE = {
+  bundle: true,
+  write: false,
+  metafile: true,
+  format: "esm",
+  platform: "node",
+  target: "node24",
+  // White space stays: a stack trace shows a line of source, and people look into bundles.
+  minifySyntax: true,
+  legalComments: "none",
+  charset: "utf8",
+  logLevel: "silent",
+  // Paths stand in the bundle's comments: they must not tell where a linked package really lies.
+  preserveSymlinks: true,
+  absWorkingDir: packageRoot,
+} satisfies BuildOptions;
+
+/**
+ * Bundles generated modules with the runtime modules and packages they use; nothing but `node:` stays outside. The
+ * only user of esbuild, which is loaded when it is needed.
+ */
+export async function bundleModules(modules: readonly PrintedModule[]): Promise<Bundle> {
+  const { build } = await import("esbuild");
+  const threads: Metafile[] = [];
+  const { metafile, outputFiles } = await build({
+    ...STYLE,
+    entryPoints: ["generated:main.ts"],
+    banner: { js: BANNER },
+    plugins: [generated(modules), threadsInside(threads)],
+  });
+  return {
+    text: outputFiles[0]?.text ?? "",
+    modules: runtimeModules([metafile, ...threads]),
+    packages: packageSizes([metafile, ...threads]),
+  };
+}
+
+/** The generated modules, which are in no file, and the runtime by the name that they know it by. */
+function generated(modules: readonly PrintedModule[]): Plugin {
+  const texts = new Map(modules.map((module) => [module.path, module.text]));
+  return {
+    name: "generated",
+    setup(build) {
+      build.onResolve({ filter: /^generated:/ }, ({ path: name }) => ({
+        path: name.slice("generated:".length),
+        namespace: "generated",
+      }));
+      build.onResolve({ filter: /^gwc\/runtime\// }, ({ path: name }) => ({
+        path: path.join(runtimeFolder, `${name.slice("gwc/runtime/".length)}.ts`),
+      }));
+      build.onResolve({ filter: /^\./, namespace: "generated" }, ({ path: name, importer }) => ({
+        path: path.posix.join(path.posix.dirname(importer), name),
+        namespace: "generated",
+      }));
+      build.onLoad({ filter: /.*/, namespace: "generated" }, ({ path: name }) => ({
+        contents: texts.get(name) ?? "",
+        loader: "ts",
+        resolveDir: packageRoot,
+      }));
+    },
+  };
+}
+
+/**
+ * A runtime module `x-thread-url.ts` exports the URL of `x-thread.ts`, the main module of a thread. A bundle is one file:
+ * there the URL holds the thread's own bundle. What those were made of is added to `threads`.
+ */
+function threadsInside(threads: Metafile[]): Plugin {
+  return {
+    name: "threads",
+    setup(build) {
+      build.onLoad({ filter: /[/\\]runtime[/\\].*-thread-url\.ts$/ }, async ({ path: file }) => {
+        const { metafile, outputFiles } = await build.esbuild.build({
+          ...STYLE,
+          entryPoints: [file.replace(/-url\.ts$/, ".ts")],
+          banner: { js: THREAD_BANNER },
+        });
+        threads.push(metafile);
+        const name = /export const (\w+)/.exec(readFileSync(file, "utf8"))?.[1];
+        const text = JSON.stringify(outputFiles[0]?.text ?? "");
+        const url = `new URL("data:text/javascript," + encodeURIComponent(${text}))`;
+        return { contents: `export const ${name} = ${url};`, loader: "js" };
+      });
+    },
+  };
+}
+
+type OutputInputs = Metafile["outputs"][string]["inputs"];
+
+function runtimeModules(metafiles: readonly Metafile[]): readonly BundledModule[] {
+  const importers = new Map<string, string[]>();
+  const bytes = new Map<string, number>();
+  for (const metafile of metafiles) {
+    const bundled = bundledInputs(metafile);
+    for (const [importer, { imports }] of Object.entries(metafile.inputs)) {
+      if (bundled[importer] === undefined) continue;
+      for (const { path: imported } of imports) {
+        const known = importers.get(imported);
+        if (known === undefined) importers.set(imported, [moduleName(importer)]);
+        else known.push(moduleName(importer));
+      }
+    }
+    for (const [input, { bytesInOutput }] of Object.entries(bundled)) {
+      if (!input.startsWith("runtime/") || bytesInOutput === 0) continue;
+      bytes.set(input, (bytes.get(input) ?? 0) + bytesInOutput);
+      // Nothing imports the main module of a thread but through its URL.
+      const url = input.replace(/\.ts$/, "-url.ts");
+      if (bytes.has(url)) importers.set(input, [moduleName(url)]);
+    }
+  }
+  return Array.from(bytes, ([input, size]) => ({
+    name: moduleName(input),
+    bytes: size,
+    importers: [...new Set(importers.get(input) ?? [])].sort(),
+  })).sort(byName);
+}
+
+function bundledInputs({ outputs }: Metafile): OutputInputs {
+  const [output] = Object.values(outputs);
+  return output?.inputs ?? {};
+}
+
+/** `generated:routes/tools.ts` and `runtime/http/engine/node/server.ts` as people call them. */
+function moduleName(input: string): string {
+  return input.startsWith("runtime/")
+    ? input.replace(/\.ts$/, "")
+    : input.replace(/^generated:/, "");
+}
+
+function packageSizes(metafiles: readonly Metafile[]): Bundle["packages"] {
+  const sizes = new Map<string, number>();
+  for (const [input, { bytesInOutput }] of metafiles.flatMap((metafile) =>
+    Object.entries(bundledInputs(metafile)),
+  )) {
+    const name = /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(input)?.[1];
+    if (name !== undefined && bytesInOutput > 0)
+      sizes.set(name, (sizes.get(name) ?? 0) + bytesInOutput);
+  }
+  return [...sizes].map(([name, bytes]) => ({ name, bytes })).sort(byName);
+}
+
+function byName(a: { readonly name: string }, b: { readonly name: string }): number {
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+}

@@ -1,0 +1,88 @@
+import { comment } from "../../templates/code/code.ts";
+import type { PrintedModule } from "../../templates/code/print.ts";
+import { type Trace, traceNone, tracePath } from "../../templates/code/trace.ts";
+import { accessLogModule } from "../../templates/modules/access-log.ts";
+import { listenerModule } from "../../templates/modules/listener.ts";
+import { mainModule } from "../../templates/modules/main.ts";
+import { routeModule } from "../../templates/modules/route.ts";
+import { tcpRouteModule } from "../../templates/modules/tcp-route.ts";
+import { kebabCase } from "../3-resolve/identifiers.ts";
+import { lineAndColumn, locate, type SourceFile } from "../diagnostics/source.ts";
+import type { Program } from "../ir/program.ts";
+import { servedRoutes, servedTcpRoutes } from "../ir/routes.ts";
+import { inputNames } from "./input-names.ts";
+
+/** How much generated text says about where it comes from. */
+export type TraceLevel = "path" | "line" | "none";
+
+/** The program as TypeScript: `main.ts`, a module for each route, then those of listeners that have policies. */
+export function emitModules(
+  program: Program,
+  trace: TraceLevel,
+  files: readonly SourceFile[],
+): readonly PrintedModule[] {
+  const inputs = inputNames(program);
+  const { maxBufferSize } = program;
+  const tracer = traceOf(trace, files);
+  const main = mainModule(program, {
+    inputs,
+    trace: tracer,
+    routePath: (route) => `./${routePath(route)}`,
+    listenerPath: (policies) => `./${listenerPath(policies)}`,
+  });
+  const listeners = program.binds.flatMap((bind) => bind.listeners);
+  const early = listeners.flatMap((listener) => {
+    const { preRouting } = listener;
+    if (preRouting === undefined) return [];
+    const path = listenerPath(preRouting.id);
+    return [listenerModule(listener, preRouting, { path, inputs, trace: tracer, maxBufferSize })];
+  });
+  const logged = loggedVariables(program);
+  const routes = servedRoutes(program).map(({ route, listeners }) =>
+    routeModule(route, {
+      path: routePath(route.id),
+      inputs,
+      trace: tracer,
+      listeners,
+      maxBufferSize,
+      logged,
+    }),
+  );
+  const tcpRoutes = servedTcpRoutes(program).map(({ route }) =>
+    tcpRouteModule(route, { path: routePath(route.id), inputs, trace: tracer }),
+  );
+  const { accessLog } = program;
+  const log =
+    accessLog === undefined ? [] : [accessLogModule(accessLog, { inputs, trace: tracer })];
+  return [main, ...routes, ...tcpRoutes, ...early, ...log];
+}
+
+function listenerPath(policies: string): string {
+  return `listeners/${kebabCase(policies)}.ts`;
+}
+
+/** The variables that the access log reads. */
+function loggedVariables({ accessLog }: Program): ReadonlySet<string> {
+  const { filter, fields } = accessLog ?? {};
+  const values = (fields?.added ?? []).map(({ value }) => value);
+  return new Set([...(filter?.variables ?? []), ...values.flatMap(({ variables }) => variables)]);
+}
+
+function routePath(route: string): string {
+  return `routes/${kebabCase(route)}.ts`;
+}
+
+function traceOf(level: TraceLevel, files: readonly SourceFile[]): Trace {
+  switch (level) {
+    case "none":
+      return traceNone;
+    case "path":
+      return tracePath;
+    case "line":
+      return (origin) => {
+        const [path] = tracePath(origin);
+        const { text, start } = locate(origin, files);
+        return [comment(`${path?.text ?? ""} (line ${lineAndColumn(text, start).line})`)];
+      };
+  }
+}

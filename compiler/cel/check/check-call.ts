@@ -1,0 +1,162 @@
+import { nearest } from "../../diagnostics/suggestion.ts";
+import type { FunctionDeclaration } from "../functions/declaration.ts";
+import { functionNamed, functionNames, operatorNamed } from "../functions/index.ts";
+import { operatorNames } from "../functions/operators.ts";
+import type { CallNode, Node, Span } from "../parse/ast.ts";
+import { macroNames } from "../parse/macros.ts";
+import { checkPattern } from "../regex/pattern.ts";
+import type { Overload } from "../types/signature.ts";
+import { BOOL, DYN, ERROR, formatType, isSameType, type Type } from "../types/types.ts";
+import type { Checker } from "./check.ts";
+
+/** The type of a call, with the forms of the function that its arguments may fit. */
+export function checkCall(checker: Checker, node: CallNode): Type {
+  const namespaced = namespacedName(checker, node);
+  const args = namespaced === undefined ? node.args : node.args.slice(1);
+  const declaration = declarationOf(node, namespaced);
+  const types = args.map((arg) => checker.checkValue(arg));
+  if (declaration === undefined) {
+    reportUnknown(checker, node, namespaced);
+    return ERROR;
+  }
+  const isMethod = node.isMethod && namespaced === undefined;
+  const overloads = declaration.overloads.filter((overload) => overload.isMethod === isMethod);
+  const { fitting, result } = resolve(checker, overloads, types);
+  checker.calls.set(node, { declaration, overloads: fitting, args });
+  if (PATTERN_FUNCTIONS.has(declaration.name)) checkPatternArgument(checker, args[1]);
+  if (fitting.length > 0) return result;
+  const lenient = lenientResult(checker, node, types);
+  if (lenient !== undefined) return lenient;
+  if (!types.some((type) => type.kind === "error")) {
+    reportMismatch(checker, node, declaration, types, isMethod);
+  }
+  return ERROR;
+}
+
+/** `math.abs` for a call of a function in a namespace: its target is a name, and no variable. */
+function namespacedName(checker: Checker, node: CallNode): string | undefined {
+  if (!node.isMethod) return undefined;
+  const [target] = node.args;
+  if (target?.kind !== "name") return undefined;
+  const isVariable =
+    checker.scope.some(({ name }) => name === target.name) ||
+    checker.environment.declarations.has(target.name);
+  if (isVariable) return undefined;
+  const name = `${target.name}.${node.name}`;
+  const isNamespace = functionNames().some((known) => known.startsWith(`${target.name}.`));
+  return isNamespace ? name : undefined;
+}
+
+/** Functions whose second argument is a pattern. */
+const PATTERN_FUNCTIONS: ReadonlySet<string> = new Set(["matches", "regexReplace"]);
+
+/** A pattern that is written down is checked now; its mistakes are marked inside the literal. */
+function checkPatternArgument(checker: Checker, node: Node | undefined): void {
+  if (node?.kind !== "literal" || node.literal.kind !== "string") return;
+  const { offsets = [], span } = node;
+  for (const problem of checkPattern(node.literal.value)) {
+    const [start, end] = problem.within;
+    const within: Span = [offsets[start] ?? span[0], offsets[end] ?? span[1]];
+    checker.problems.list.push({ ...problem, within });
+  }
+}
+
+function declarationOf(
+  node: CallNode,
+  namespaced: string | undefined,
+): FunctionDeclaration | undefined {
+  if (namespaced !== undefined) return functionNamed(namespaced);
+  const operator = operatorNames.get(node.name);
+  if (operator === undefined) return functionNamed(node.name);
+  return operatorNamed(node.name === "-" && node.args.length === 1 ? "negate" : operator);
+}
+
+/** The forms whose parameters the arguments fit. Several results that differ are `dyn`. */
+function resolve(
+  checker: Checker,
+  overloads: readonly Overload[],
+  types: readonly Type[],
+): { readonly fitting: readonly Overload[]; readonly result: Type } {
+  const fitting: Overload[] = [];
+  let result: Type | undefined;
+  for (const overload of overloads) {
+    const [own = DYN, ...params] = checker.substitution.instantiate([
+      overload.result,
+      ...overload.params,
+    ]);
+    if (!checker.substitution.assign(types, params)) continue;
+    fitting.push(overload);
+    const given = checker.resolved(own);
+    if (result === undefined) result = given;
+    else if (!isSameType(result, given)) result = DYN;
+  }
+  return { fitting, result: result ?? ERROR };
+}
+
+/** Equality and membership take any types: values of different types are simply not equal. */
+function lenientResult(checker: Checker, node: CallNode, types: readonly Type[]): Type | undefined {
+  const [left, right] = types;
+  if (left === undefined || right === undefined) return undefined;
+  if (node.name === "==" || node.name === "!=") {
+    if (!checker.isNumeric(left, right)) {
+      checker.problems.report("cel-never-equal", node.span, {
+        left: formatType(checker.substitution.resolve(left, true)),
+        right: formatType(checker.substitution.resolve(right, true)),
+        result: node.name === "==" ? "false" : "true",
+      });
+    }
+    return BOOL;
+  }
+  if (node.name !== "in") return undefined;
+  const container = checker.resolved(right);
+  return container.kind === "list" || container.kind === "map" ? BOOL : undefined;
+}
+
+function reportUnknown(checker: Checker, node: CallNode, namespaced: string | undefined): void {
+  const name = namespaced ?? node.name;
+  const suggestion = nearest(name, [...functionNames(), ...macroNames]);
+  checker.problems.report("cel-unknown-function", node.nameSpan, { name, suggestion });
+}
+
+/** Forms of a function that a message lists. */
+const MAX_CANDIDATES = 6;
+
+function reportMismatch(
+  checker: Checker,
+  node: CallNode,
+  declaration: FunctionDeclaration,
+  types: readonly Type[],
+  isMethod: boolean,
+): void {
+  const names = types.map((type) => formatType(checker.substitution.resolve(type, true)));
+  // forms that begin as the call does are what was meant, if there are any
+  const near = declaration.overloads.filter(({ params: [first] }) => {
+    return first !== undefined && types[0] !== undefined && first.kind === types[0].kind;
+  });
+  const shown = near.length > 0 ? near : declaration.overloads;
+  const forms = shown.map(({ params, isMethod: hasReceiver }) =>
+    writeCall(node, declaration, params.map(formatType), hasReceiver),
+  );
+  const candidates = [
+    ...forms.slice(0, MAX_CANDIDATES),
+    ...(forms.length > MAX_CANDIDATES ? ["…"] : []),
+  ];
+  checker.problems.report("cel-no-overload", node.span, {
+    call: writeCall(node, declaration, names, isMethod),
+    candidates: candidates.join(", "),
+  });
+}
+
+/** `string.startsWith(int)`, `int + string`. */
+function writeCall(
+  node: CallNode,
+  declaration: FunctionDeclaration,
+  types: readonly string[],
+  isMethod: boolean,
+): string {
+  if (operatorNames.has(node.name)) {
+    return types.length === 1 ? `${node.name}${types[0]}` : types.join(` ${node.name} `);
+  }
+  if (!isMethod) return `${declaration.name}(${types.join(", ")})`;
+  return `${types[0]}.${declaration.name}(${types.slice(1).join(", ")})`;
+}

@@ -1,0 +1,85 @@
+import { nearest } from "../../diagnostics/suggestion.ts";
+import type { Node } from "../parse/ast.ts";
+import { BOOL, DYN, ERROR, formatType, optionalOf, STRING, type Type } from "../types/types.ts";
+import { membersOf } from "../variables/environment.ts";
+import type { Checker } from "./check.ts";
+
+/** The type of `operand.field`. */
+export function checkSelect(checker: Checker, node: Extract<Node, { kind: "select" }>): Type {
+  const operand = checker.check(node.operand);
+  const member = memberType(checker, node, operand);
+  if (member !== undefined) return node.isOptional ? optionalOf(member) : member;
+  const selected = fieldType(checker, checker.resolved(operand), node.field);
+  if (selected === undefined) {
+    const type = formatType(checker.substitution.resolve(operand, true));
+    checker.problems.report("cel-not-selectable", node.fieldSpan, { type, field: node.field });
+    return ERROR;
+  }
+  return node.isOptional && selected.kind !== "optional" ? optionalOf(selected) : selected;
+}
+
+/** The type of `has(operand.field)`: bool, if the field could be there. */
+export function checkPresence(checker: Checker, node: Extract<Node, { kind: "presence" }>): Type {
+  const operand = checker.check(node.operand);
+  const member = memberType(checker, node, operand);
+  if (
+    member === undefined &&
+    fieldType(checker, checker.resolved(operand), node.field) === undefined
+  ) {
+    const type = formatType(checker.substitution.resolve(operand, true));
+    checker.problems.report("cel-not-selectable", node.fieldSpan, { type, field: node.field });
+  }
+  return BOOL;
+}
+
+/** The declared field of one of the gateway's objects; undefined when the operand is none. */
+function memberType(
+  checker: Checker,
+  node: Extract<Node, { kind: "select" | "presence" }>,
+  operand: Type,
+): Type | undefined {
+  if (operand.kind !== "object") return undefined;
+  const path = `${operand.name}.${node.field}`;
+  const declaration = checker.environment.declarations.get(path);
+  if (declaration !== undefined) {
+    checker.declarations.set(node, declaration);
+    return declaration.type;
+  }
+  const phases = checker.environment.elsewhere(path);
+  if (phases.length > 0) {
+    checker.problems.report("cel-wrong-phase", node.fieldSpan, {
+      name: path,
+      phase: checker.environment.description,
+      phases: phases.join(", "),
+    });
+    return ERROR;
+  }
+  const known = membersOf(checker.environment, operand.name);
+  const suggestion = nearest(node.field, known);
+  checker.problems.report("cel-unknown-field", node.fieldSpan, {
+    owner: operand.name,
+    field: node.field,
+    known: known.join(", "),
+    suggestion,
+  });
+  return ERROR;
+}
+
+/** The type of `value.field`; undefined when such a value has no fields. */
+function fieldType(checker: Checker, type: Type, field: string): Type | undefined {
+  switch (type.kind) {
+    case "map":
+      return checker.substitution.assign([type.key], [STRING]) ? type.value : undefined;
+    case "optional": {
+      const inner = fieldType(checker, checker.resolved(type.of), field);
+      return inner === undefined || inner.kind === "optional" ? inner : optionalOf(inner);
+    }
+    case "dyn":
+    case "param":
+      return DYN;
+    case "error":
+      return ERROR;
+    default:
+      return undefined;
+  }
+}

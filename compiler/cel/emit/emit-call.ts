@@ -1,0 +1,134 @@
+import type { CallNode } from "../parse/ast.ts";
+import { checkPattern, patternCode, patternConstant } from "../regex/pattern.ts";
+import type { Type } from "../types/types.ts";
+import { atLevel, type Code, LEVEL } from "./code.ts";
+import type { Emitter } from "./emit.ts";
+import { constantString } from "./emit-literal.ts";
+import { operatorValue } from "./emit-operator.ts";
+
+/** An operator, a function or a method as a value. */
+export function emitCall(emitter: Emitter, node: CallNode): Code {
+  const operator = operatorValue(emitter, node);
+  if (operator !== undefined) return operator;
+  const call = emitter.checked.callOf(node);
+  if (call === undefined) throw new Error(`call of "${node.name}" was not resolved`);
+  const { declaration, args } = call;
+  const special = SPECIAL.get(declaration.name)?.(emitter, node, call.args);
+  if (special !== undefined) return special;
+  const codes = args.map((arg) => emitter.boxed(arg));
+  return emitter.call(declaration.helper, codes, {
+    ts: tsTypeOf(emitter.checked.typeOf(node)),
+    ...(declaration.range === undefined ? {} : { range: declaration.range }),
+  });
+}
+
+type Special = (emitter: Emitter, node: CallNode, args: CallNode["args"]) => Code | undefined;
+
+/** Functions that have a shorter form when their arguments are known well enough. */
+const SPECIAL: ReadonlyMap<string, Special> = new Map<string, Special>([
+  ["startsWith", stringMethod("startsWith")],
+  ["endsWith", stringMethod("endsWith")],
+  ["contains", stringMethod("includes")],
+  ["matches", matchesCall],
+  ["regexReplace", replaceCall],
+  ["default", defaultCall],
+  ["coalesce", coalesceCall],
+  ["split", splitCall],
+]);
+
+/** A method of CEL strings that JavaScript strings have, too. */
+function stringMethod(method: string): Special {
+  return (emitter, _node, args) => {
+    const [text, part] = args.map((arg) => emitter.value(arg));
+    if (text === undefined || part === undefined) return undefined;
+    const areStrings = text.ts === "string" && part.ts === "string";
+    if (!areStrings || text.mayFail || part.mayFail) return undefined;
+    return {
+      text: `${atLevel(text, LEVEL.primary)}.${method}(${part.text})`,
+      level: LEVEL.primary,
+      ts: "boolean",
+      mayFail: false,
+    };
+  };
+}
+
+/** `text.matches(pattern)` with a constant pattern: string operations, or a pattern compiled once. */
+function matchesCall(emitter: Emitter, _node: CallNode, args: CallNode["args"]): Code | undefined {
+  const [subject, pattern] = args;
+  if (subject === undefined || pattern === undefined) return undefined;
+  const source = constantString(emitter, pattern);
+  if (source === undefined || checkPattern(source).length > 0) return undefined;
+  const text = emitter.value(subject);
+  if (text.ts === "string" && !text.mayFail && !emitter.narrowing.has(text)) {
+    const subject = atLevel(text, LEVEL.primary);
+    const code = patternCode(source, { subject, match: "search" }, emitter.surroundings);
+    return { ...code, ts: "boolean", mayFail: false };
+  }
+  const code = patternCode(source, { subject: "text", match: "search" }, emitter.surroundings);
+  const test = { text: `(text) => ${code.text}` };
+  return emitter.call("functions/pattern#testText", [text, test], { ts: "boolean" });
+}
+
+/** `text.regexReplace(pattern, replacement)` with a constant pattern, compiled once. */
+function replaceCall(emitter: Emitter, _node: CallNode, args: CallNode["args"]): Code | undefined {
+  const [subject, pattern, replacement] = args;
+  if (subject === undefined || pattern === undefined || replacement === undefined) return undefined;
+  const source = constantString(emitter, pattern);
+  if (source === undefined || checkPattern(source).length > 0) return undefined;
+  const constant = { text: patternConstant(source, emitter.surroundings) };
+  const operands = [emitter.value(subject), constant, emitter.value(replacement)];
+  return emitter.call("functions/pattern#replacePattern", operands, { ts: "string" });
+}
+
+/** `header.split()`, without a separator. */
+function splitCall(emitter: Emitter, _node: CallNode, args: CallNode["args"]): Code | undefined {
+  const [header] = args;
+  if (header === undefined || args.length > 1) return undefined;
+  return emitter.call("functions/http#splitHeader", [emitter.value(header)]);
+}
+
+/** `default(value, fallback)`: `??` where null, which is a value, can't occur. */
+function defaultCall(emitter: Emitter, _node: CallNode, args: CallNode["args"]): Code | undefined {
+  const codes = args.map((arg) => emitter.boxed(arg));
+  const [value, fallback] = codes;
+  if (value === undefined || fallback === undefined || value.ts === "unknown") return undefined;
+  return fallbacks(codes, value.ts === fallback.ts ? value.ts : "unknown");
+}
+
+/** `coalesce(a, b, ...)` is `a ?? b ?? ...`. */
+function coalesceCall(emitter: Emitter, _node: CallNode, args: CallNode["args"]): Code | undefined {
+  const codes = args.map((arg) => emitter.boxed(arg));
+  const last = codes.findIndex(({ mayFail, ts }) => !mayFail && ts !== "unknown");
+  return fallbacks(last < 0 ? codes : codes.slice(0, last + 1), "unknown");
+}
+
+function fallbacks(codes: readonly Code[], ts: Code["ts"]): Code {
+  const [only] = codes;
+  if (codes.length === 1 && only !== undefined) return only;
+  return {
+    text: codes.map((code) => atLevel(code, LEVEL.relation)).join(" ?? "),
+    level: LEVEL.fallback,
+    ts,
+    mayFail: codes.at(-1)?.mayFail ?? true,
+  };
+}
+
+/** What TypeScript knows of a helper's result. */
+function tsTypeOf(type: Type): Code["ts"] {
+  switch (type.kind) {
+    case "bool":
+      return "boolean";
+    case "string":
+      return "string";
+    case "list":
+    case "map":
+    case "optional":
+    case "opaque":
+    case "timestamp":
+    case "duration":
+    case "type":
+      return "other";
+    default:
+      return "unknown";
+  }
+}

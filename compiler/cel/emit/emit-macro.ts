@@ -1,0 +1,123 @@
+import { childrenOf, type MacroNode, type Node } from "../parse/ast.ts";
+import type { Code } from "./code.ts";
+import { arrowBody } from "./code-parts.ts";
+import type { Emitter, Local } from "./emit.ts";
+
+/** A macro as a value. */
+export function emitMacro(emitter: Emitter, node: MacroNode): Code {
+  const range = rangeCode(emitter, node, emitter.boxed(node.range));
+  const bodies = node.bodies.map((body) => arrow(emitter, node, range, (each) => each.boxed(body)));
+  const [first, second] = bodies;
+  if (first === undefined) throw new Error(`macro "${node.macro}" lacks its expression`);
+  // the test of map(item, test, change) comes last
+  const args = second === undefined ? [range, first] : [range, second, first];
+  const helper =
+    (node.variables.length === 2 && ENTRY_HELPERS.get(node.macro)) || HELPERS[node.macro];
+  const isBool = node.macro === "all" || node.macro === "exists" || node.macro === "existsOne";
+  return emitter.call(helper, args, isBool ? { ts: "boolean" } : {});
+}
+
+/** `exists` and `all` as tests: `some` and `every`, with the same test inside. */
+export function macroTest(emitter: Emitter, node: MacroNode, wanted: boolean): Code | undefined {
+  const isQuantifier = node.macro === "exists" || node.macro === "all";
+  const [body] = node.bodies;
+  if (!isQuantifier || node.variables.length !== 1 || body === undefined) return undefined;
+  const range = rangeCode(emitter, node, emitter.value(node.range));
+  const helper = (node.macro === "exists") === wanted ? "some" : "every";
+  const test = arrow(emitter, node, range, (each) =>
+    wanted ? each.isTrue(body) : each.isFalse(body),
+  );
+  return emitter.call(`collections/comprehensions#${helper}`, [range, test], {
+    ts: "boolean",
+    mayFail: false,
+  });
+}
+
+const HELPERS = {
+  all: "collections/comprehensions#all",
+  exists: "collections/comprehensions#exists",
+  existsOne: "collections/comprehensions#existsOne",
+  filter: "collections/comprehensions#filter",
+  map: "collections/comprehensions#map",
+  transformList: "collections/entries#transformList",
+  transformMap: "collections/entries#transformMap",
+  transformMapEntry: "collections/entries#transformMapEntry",
+  sortBy: "collections/lists#sortBy",
+  mapValues: "collections/maps#mapValues",
+  filterKeys: "collections/maps#filterKeys",
+  with: "values/logic#bind",
+  bind: "values/logic#bind",
+  optMap: "values/optional#optMap",
+  optFlatMap: "values/optional#optFlatMap",
+} as const;
+
+/** The forms with two variables of macros that also have one with one. */
+const ENTRY_HELPERS: ReadonlyMap<string, string> = new Map([
+  ["all", "collections/entries#allEntries"],
+  ["exists", "collections/entries#existsEntry"],
+  ["existsOne", "collections/entries#existsOneEntry"],
+]);
+
+/** Macros that go over many items; the others bind one value. */
+const LOOPS: ReadonlySet<string> = new Set(
+  "all exists existsOne filter map transformList transformMap transformMapEntry sortBy mapValues filterKeys".split(
+    " ",
+  ),
+);
+
+/** How many items loops inside each other may go over, all together. */
+const MAX_STEPS = 1_000_000;
+
+/** What a loop goes over. Loops inside each other multiply, so that each of them is bounded. */
+function rangeCode(emitter: Emitter, node: MacroNode, range: Code): Code {
+  const depth = emitter.loopDepth + loopHeight(node);
+  if (!LOOPS.has(node.macro) || depth < 2) return range;
+  const limit = Math.floor(MAX_STEPS ** (1 / depth));
+  const call = emitter.call("collections/comprehensions#atMost", [{ text: String(limit) }, range]);
+  return range.isJson ? { ...call, isJson: true } : call;
+}
+
+/** How many loops a node has inside each other. */
+function loopHeight(node: Node): number {
+  const below = Math.max(0, ...childrenOf(node).map(loopHeight));
+  if (node.kind !== "macro" || !LOOPS.has(node.macro)) return below;
+  return Math.max(loopHeight(node.range), 1 + Math.max(0, ...node.bodies.map(loopHeight)));
+}
+
+/** An arrow function of the macro's variables. */
+function arrow(
+  emitter: Emitter,
+  node: MacroNode,
+  range: Code,
+  emit: (emitter: Emitter) => Code,
+): { readonly text: string } {
+  const known = variableCode(node, range);
+  const locals: Local[] = [];
+  const nest = (at: number): Code => {
+    const variable = node.variables[at];
+    if (variable === undefined) return emit(emitter);
+    return emitter.withLocal(variable.name, known, (local) => {
+      locals.push(local);
+      return nest(at + 1);
+    });
+  };
+  const isLoop = LOOPS.has(node.macro);
+  if (isLoop) emitter.loopDepth += 1;
+  const body = nest(0);
+  if (isLoop) emitter.loopDepth -= 1;
+  const last = locals.findLastIndex(({ isUsed }) => isUsed);
+  // a parameter that is not used begins with an underscore, or is left out at the end
+  const params = locals
+    .slice(0, last + 1)
+    .map(({ code, isUsed }) => (isUsed ? code.text : code.text.replace("\ue003", "\ue003_")));
+  return { text: `(${params.join(", ")}) => ${arrowBody(body)}` };
+}
+
+/** What is known of a macro's variable. */
+function variableCode(node: MacroNode, range: Code): Partial<Code> {
+  if (node.macro === "bind" || node.macro === "with") {
+    const { text: _text, level: _level, opposite: _opposite, ...known } = range;
+    return known;
+  }
+  return range.isJson ? { isJson: true } : {};
+}

@@ -1,0 +1,142 @@
+import type { Node } from "../parse/ast.ts";
+import { atLevel, type Code, LEVEL, stringLiteral } from "./code.ts";
+import type { Emitter } from "./emit.ts";
+import { constantString } from "./emit-literal.ts";
+
+/** `operand.field`, `operand.?field`. */
+export function emitSelect(emitter: Emitter, node: Extract<Node, { kind: "select" }>): Code {
+  const code = selected(emitter, node.operand, node.field, node);
+  if (!node.isOptional) return code;
+  const operand = emitter.checked.declarationOf(node);
+  if (operand !== undefined || code.isJson)
+    return emitter.call("values/optional#ofPresent", [code]);
+  const name = { text: stringLiteral(node.field) };
+  return emitter.call("values/optional#optionalAt", [emitter.boxed(node.operand), name]);
+}
+
+/** `operand[index]`, `operand[?index]`. */
+export function emitIndex(emitter: Emitter, node: Extract<Node, { kind: "index" }>): Code {
+  if (node.isOptional) {
+    return emitter.call("values/optional#optionalAt", [
+      emitter.boxed(node.operand),
+      emitter.boxed(node.index),
+    ]);
+  }
+  const key = constantString(emitter, node.index);
+  if (key !== undefined) return selected(emitter, node.operand, key, undefined);
+  const operand = emitter.value(node.operand);
+  if (emitter.checked.typeOf(node.operand).kind === "optional") {
+    return emitter.call("values/optional#optionalAt", [operand, emitter.boxed(node.index)]);
+  }
+  return emitter.call("values/select#at", [operand, emitter.boxed(node.index)], {
+    ...(operand.isJson ? { isJson: true } : {}),
+  });
+}
+
+/** `has(operand.field)`: a boolean where absence is known to be no error, else the helper's. */
+export function emitPresence(emitter: Emitter, node: Extract<Node, { kind: "presence" }>): Code {
+  const declaration = emitter.checked.declarationOf(node);
+  if (declaration?.code !== undefined) {
+    const code = emitter.declared(declaration, declaration.code);
+    // comparing an object with undefined would narrow the paths below it, for TypeScript, to nothing
+    return declaration.type.kind === "object" && code.mayFail
+      ? emitter.call("values/select#isPresent", [code], { ts: "boolean", mayFail: false })
+      : presenceOf(code);
+  }
+  const header = headerCode(emitter, node.operand, node.field);
+  if (header !== undefined) return presenceOf(header);
+  const operand = ownerValue(emitter, node.operand, node.field);
+  if (operand.isJsonRoot) return presenceOf(ownCode(emitter, operand, node.field));
+  if (emitter.checked.typeOf(node.operand).kind === "optional") {
+    return emitter.call("values/optional#hasIn", [operand, { text: stringLiteral(node.field) }], {
+      ts: "boolean",
+    });
+  }
+  return emitter.call("values/select#hasField", [operand, { text: stringLiteral(node.field) }], {
+    ts: "boolean",
+  });
+}
+
+/** Whether a code gives a value, as a boolean. */
+export function presenceOf(code: Code): Code {
+  const text = atLevel(code, LEVEL.relation);
+  if (!code.mayFail) return { text: "true", level: LEVEL.primary, ts: "boolean", mayFail: false };
+  return {
+    text: `${text} !== undefined`,
+    opposite: { text: `${text} === undefined`, level: LEVEL.equality },
+    level: LEVEL.equality,
+    ts: "boolean",
+    mayFail: false,
+  };
+}
+
+function selected(
+  emitter: Emitter,
+  operandNode: Node,
+  field: string,
+  node: Node | undefined,
+): Code {
+  const declaration = node === undefined ? undefined : emitter.checked.declarationOf(node);
+  if (declaration !== undefined) {
+    if (declaration.code === undefined) throw new Error(`no code for "${declaration.path}"`);
+    return emitter.declared(declaration, declaration.code);
+  }
+  const header = headerCode(emitter, operandNode, field);
+  if (header !== undefined) return header;
+  const operand = ownerValue(emitter, operandNode, field);
+  if (operand.isJsonRoot) return ownCode(emitter, operand, field);
+  const name = { text: stringLiteral(field) };
+  if (emitter.checked.typeOf(operandNode).kind === "optional") {
+    return emitter.call("values/optional#optionalAt", [operand, name]);
+  }
+  return emitter.call(
+    "values/select#field",
+    [operand, name],
+    operand.isJson ? { isJson: true } : {},
+  );
+}
+
+/** `request.headers["x-id"]` asks the request for that one header; names have no case. */
+export function headerCode(emitter: Emitter, operand: Node, name: string): Code | undefined {
+  const declaration = emitter.checked.declarationOf(operand);
+  if (declaration === undefined || !declaration.path.endsWith(".headers")) return undefined;
+  const [owner = ""] = declaration.path.split(".");
+  const header = name.toLowerCase();
+  emitter.read([...declaration.path.split("."), header]);
+  for (const variable of declaration.variables) emitter.variables.add(variable);
+  return {
+    text: `${owner}.header(${stringLiteral(header)})`,
+    level: LEVEL.primary,
+    ts: "string",
+    mayFail: true,
+  };
+}
+
+/** A property of a JSON object or null; a name that every object inherits is read through a helper. */
+function ownCode(emitter: Emitter, root: Code, field: string): Code {
+  const code = { level: LEVEL.primary, ts: "unknown", mayFail: true, isJson: true } as const;
+  if (field in Object.prototype) {
+    const name = { text: stringLiteral(field) };
+    return { ...emitter.call("values/select#own", [root, name]), isJson: true };
+  }
+  const isName = /^[A-Za-z_$][\w$]*$/.test(field);
+  const text = isName ? `${root.text}?.${field}` : `${root.text}?.[${stringLiteral(field)}]`;
+  return { ...code, text, isSimple: true };
+}
+
+/** The value that a field is selected from. Of a chain `jwt.a.b`, the whole path is read and no shorter one. */
+function ownerValue(emitter: Emitter, operand: Node, field: string): Code {
+  const path = pathOf(emitter, operand);
+  if (path === undefined) return emitter.value(operand);
+  return emitter.readingOnly([...path, field], () => emitter.value(operand));
+}
+
+function pathOf(emitter: Emitter, node: Node): readonly string[] | undefined {
+  const declaration = emitter.checked.declarationOf(node);
+  if (declaration !== undefined) return declaration.path.split(".");
+  if (node.kind === "select") {
+    const path = pathOf(emitter, node.operand);
+    return path === undefined ? undefined : [...path, node.field];
+  }
+  return undefined;
+}

@@ -1,0 +1,114 @@
+import type { RequestVariables, ResponseVariables } from "../../../runtime/cel/variables.ts";
+
+type Data = Readonly<Record<string, unknown>>;
+
+/** The variables of emitted code, from data that has them as expressions name them. */
+export function variablesFrom(data: unknown): Readonly<Record<string, unknown>> {
+  const all = objectOf(data);
+  return {
+    request: requestFrom(objectOf(all.request), objectOf(all.source)),
+    response: responseFrom(objectOf(all.response), objectOf(all.request)),
+    jwt: objectOf(all.auth).claims ?? all.jwt ?? null,
+    apiKey: all.apiKey ?? null,
+    basicAuth: all.basicAuth ?? null,
+    extauthz: all.extauthz ?? null,
+    extproc: all.extproc ?? null,
+    metadata: all.metadata ?? null,
+    mcp: all.mcp ?? {},
+    llm: all.llm ?? null,
+    llmRequest: all.llmRequest ?? null,
+    backend: all.backend ?? null,
+    env: { podName: "", namespace: "", gateway: "", ...objectOf(all.env) },
+  };
+}
+
+function requestFrom(request: Data, source: Data): RequestVariables {
+  const headers = headersFrom(request.headers);
+  const path = textOf(request.path, "/");
+  const host = textOf(request.host, headers.get("host") ?? "localhost");
+  const scheme = textOf(request.scheme, "http");
+  const pathAndQuery = textOf(request.pathAndQuery, path);
+  return {
+    method: textOf(request.method, "GET"),
+    scheme,
+    host,
+    path,
+    pathAndQuery,
+    uri: textOf(request.uri, `${scheme}://${host}${pathAndQuery}`),
+    version: textOf(request.version, "HTTP/1.1"),
+    startTime: millisOf(request.startTime) ?? 0,
+    header: (name) => headers.get(name),
+    headerMap: () => headers,
+    remoteAddress: textOf(source.address, "127.0.0.1"),
+    remotePort: numberOf(source.port, 0),
+    bufferedBody: bytesOf(request.body),
+    clientCertificate: certificateFrom(source),
+  };
+}
+
+function responseFrom(response: Data, request: Data): ResponseVariables {
+  const headers = headersFrom(response.headers);
+  return {
+    status: numberOf(response.code, 200),
+    header: (name) => headers.get(name),
+    headerMap: () => headers,
+    bufferedBody: bytesOf(response.body),
+    endTime: millisOf(request.endTime),
+  };
+}
+
+function certificateFrom(source: Data): RequestVariables["clientCertificate"] {
+  if (source.subject === undefined && source.identity === undefined) return undefined;
+  const identity = objectOf(source.identity);
+  const names = source.subjectAltNames;
+  return {
+    subject: textOf(source.subject, ""),
+    issuer: textOf(source.issuer, ""),
+    subjectCn: source.subjectCn === undefined ? undefined : textOf(source.subjectCn, ""),
+    subjectAltNames: Array.isArray(names) ? names.map(String) : [],
+    identity:
+      source.identity === undefined
+        ? undefined
+        : {
+            trustDomain: textOf(identity.trustDomain, ""),
+            namespace: textOf(identity.namespace, ""),
+            serviceAccount: textOf(identity.serviceAccount, ""),
+          },
+  };
+}
+
+/** Header names have no case; several values are joined as the gateway joins them. */
+function headersFrom(headers: unknown): ReadonlyMap<string, string> {
+  return new Map(
+    Object.entries(objectOf(headers)).map(([name, value]) => [
+      name.toLowerCase(),
+      Array.isArray(value) ? value.join(", ") : String(value),
+    ]),
+  );
+}
+
+function objectOf(value: unknown): Data {
+  // `as`: any object can be read by name
+  return typeof value === "object" && value !== null ? (value as Data) : {};
+}
+
+function textOf(value: unknown, fallback: string): string {
+  return value === undefined ? fallback : String(value);
+}
+
+function numberOf(value: unknown, fallback: number): number {
+  return typeof value === "number" ? value : fallback;
+}
+
+/** Text is a body as it is; other JSON is one in JSON. */
+function bytesOf(value: unknown): Uint8Array | undefined {
+  if (value === undefined) return undefined;
+  return Buffer.from(typeof value === "string" ? value : JSON.stringify(value), "utf8");
+}
+
+/** A time as RFC 3339 text, or in milliseconds since 1970. */
+function millisOf(value: unknown): number | undefined {
+  if (typeof value === "number") return value;
+  const millis = typeof value === "string" ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(millis) ? undefined : millis;
+}

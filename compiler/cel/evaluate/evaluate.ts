@@ -1,0 +1,72 @@
+import type { CompiledExpression } from "../../ir/expressions.ts";
+import { type CelPhase, type CelProblem, compileExpression } from "../compile.ts";
+import { variablesFrom } from "./evaluate-data.ts";
+import { toJsonValue, writeValue } from "./evaluate-text.ts";
+import { functionOf, typeNameOf } from "./run-code.ts";
+
+/** What `gwc eval` finds out about an expression. */
+export type Evaluation =
+  | {
+      readonly kind: "value";
+      /** The value as CEL writes it. */
+      readonly text: string;
+      /** As JSON: bytes are base64, times are text, ints beyond 2^53 are text. */
+      readonly json: unknown;
+      /** The type, as precise as it is known. */
+      readonly type: string;
+      readonly expression: CompiledExpression;
+      readonly problems: readonly CelProblem[];
+    }
+  /** Evaluating it is an error: a claim that is not there, a wrong type. */
+  | {
+      readonly kind: "error";
+      readonly expression: CompiledExpression;
+      readonly problems: readonly CelProblem[];
+    }
+  /** It does not compile. */
+  | { readonly kind: "invalid"; readonly problems: readonly CelProblem[] };
+
+/**
+ * Compiles an expression and runs what it becomes. `data` has the variables as expressions name them:
+ * `{"jwt": {"sub": "a"}, "request": {"path": "/", "headers": {"x-id": "1"}}}`; what it leaves out is absent, and a
+ * request without data is `GET /`.
+ */
+export function evaluateExpression(
+  text: string,
+  options: { readonly phase: CelPhase; readonly data: unknown },
+): Evaluation {
+  const { expression, problems } = compileExpression(text, { phase: options.phase, slot: "value" });
+  if (expression === undefined) return { kind: "invalid", problems };
+  const run = functionOf(expression.code, expression.variables);
+  const value = run(variablesFrom(options.data));
+  if (value === undefined) return { kind: "error", expression, problems };
+  return {
+    kind: "value",
+    text: writeValue(value),
+    json: toJsonValue(value),
+    type: expression.type === "dyn" ? typeNameOf(value) : expression.type,
+    expression,
+    problems,
+  };
+}
+
+/** The code that an expression becomes, with what it needs around it: `gwc eval --emit`. */
+export function emittedText({ code, source, variables }: CompiledExpression): string {
+  const imports = new Map<string, string[]>();
+  for (const { module, name } of [
+    ...code.imports,
+    ...code.constants.flatMap((constant) => constant.imports),
+  ]) {
+    const names = imports.get(module) ?? [];
+    if (!names.includes(name)) imports.set(module, [...names, name].sort());
+  }
+  const lines = [...imports.entries()]
+    .sort(([left], [right]) => (left < right ? -1 : 1))
+    .map(([module, names]) => `import { ${names.join(", ")} } from "${module}";`);
+  const constants = code.constants.map(({ name, type, text }) => {
+    return `const ${name}${type === undefined ? "" : `: ${type}`} = ${text};`;
+  });
+  const input = variables.length === 0 ? "" : `// reads ${variables.join(", ")}\n`;
+  const parts = [lines.join("\n"), constants.join("\n"), `// ${source}\n${input}${code.text}`];
+  return parts.filter((part) => part !== "").join("\n\n");
+}

@@ -1,0 +1,91 @@
+import * as collections from "../../../runtime/cel/collections/collections.ts";
+import * as comprehensions from "../../../runtime/cel/collections/comprehensions.ts";
+import * as entries from "../../../runtime/cel/collections/entries.ts";
+import * as lists from "../../../runtime/cel/collections/lists.ts";
+import * as maps from "../../../runtime/cel/collections/maps.ts";
+import * as effects from "../../../runtime/cel/functions/effects.ts";
+import * as encoders from "../../../runtime/cel/functions/encoders.ts";
+import * as format from "../../../runtime/cel/functions/format.ts";
+import * as http from "../../../runtime/cel/functions/http.ts";
+import * as json from "../../../runtime/cel/functions/json.ts";
+import * as math from "../../../runtime/cel/functions/math.ts";
+import * as net from "../../../runtime/cel/functions/net.ts";
+import * as pattern from "../../../runtime/cel/functions/pattern.ts";
+import * as strings from "../../../runtime/cel/functions/strings.ts";
+import * as time from "../../../runtime/cel/time/time.ts";
+import * as compare from "../../../runtime/cel/values/compare.ts";
+import * as convert from "../../../runtime/cel/values/convert.ts";
+import * as logic from "../../../runtime/cel/values/logic.ts";
+import * as numbers from "../../../runtime/cel/values/numbers.ts";
+import * as optional from "../../../runtime/cel/values/optional.ts";
+import * as select from "../../../runtime/cel/values/select.ts";
+import * as types from "../../../runtime/cel/values/types.ts";
+import * as values from "../../../runtime/cel/values/values.ts";
+import type { ExpressionCode, ImportedName } from "../../ir/expressions.ts";
+
+/** The runtime's own modules: what emitted code does at build is what it does at run time. */
+const MODULES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  "collections/collections": collections,
+  "values/compare": compare,
+  "collections/comprehensions": comprehensions,
+  "values/convert": convert,
+  "functions/effects": effects,
+  "functions/encoders": encoders,
+  "collections/entries": entries,
+  "functions/format": format,
+  "functions/http": http,
+  "functions/json": json,
+  "collections/lists": lists,
+  "values/logic": logic,
+  "collections/maps": maps,
+  "functions/math": math,
+  "functions/net": net,
+  "values/numbers": numbers,
+  "values/optional": optional,
+  "functions/pattern": pattern,
+  "values/select": select,
+  "functions/strings": strings,
+  "time/time": time,
+  "values/types": types,
+  "values/values": values,
+};
+
+/** Makes a function of emitted code: given the variables by name, it gives the value or undefined. */
+export function functionOf(
+  code: ExpressionCode,
+  variables: readonly string[],
+): (input: Readonly<Record<string, unknown>>) => unknown {
+  const imports = new Map<string, unknown>();
+  for (const each of [...code.imports, ...code.constants.flatMap((constant) => constant.imports)]) {
+    imports.set(each.name, resolve(each));
+  }
+  const constants = code.constants.map(({ name, text }) => `const ${name} = ${text};`).join("\n");
+  const input = variables.length === 0 ? "" : `{ ${variables.join(", ")} }`;
+  // emitted text without its annotations is plain JavaScript; its strings are literals, never the user's text
+  const make = new Function(
+    ...imports.keys(),
+    `${constants}\nreturn (${input}) => (${code.text});`,
+  );
+  return make(...imports.values());
+}
+
+/** How the runtime sees a value: needed to write a folded one down again. */
+export const { doubleOf, kindOf, numberOf } = values;
+
+/** How the runtime writes values: for showing them. */
+export const { toText } = convert;
+/** A string as a CEL literal. */
+export const { quote } = strings;
+/** The entries of a map. */
+export const { entriesOf } = entries;
+
+/** The name of a value's type: `int`, `google.protobuf.Timestamp`. */
+export function typeNameOf(value: unknown): string {
+  return types.typeOf(value)?.name ?? "error";
+}
+
+function resolve({ module, name }: ImportedName): unknown {
+  const found = MODULES[module.replace("gwc/runtime/cel/", "")]?.[name];
+  if (found === undefined) throw new Error(`the runtime has no ${module}#${name}`);
+  return found;
+}

@@ -1,0 +1,110 @@
+import type { FunctionDeclaration } from "../functions/declaration.ts";
+import { libraries } from "../functions/index.ts";
+import { operatorNames, operators } from "../functions/operators.ts";
+import { formatType } from "../types/types.ts";
+import {
+  type CelPhase,
+  celPhases,
+  describePhase,
+  phaseEnvironment,
+} from "../variables/variables.ts";
+import { macroDocs } from "./macro-docs.ts";
+
+/** The reference of expressions, in Markdown: `gwc explain cel`, and REFERENCE.md beside this file. */
+export function celReference(): string {
+  return `${[
+    INTRODUCTION,
+    "## Variables\n\nWhere a variable can be used: " +
+      celPhases.map((phase) => `**${phase}** is ${describePhase(phase)}`).join("; ") +
+      ".",
+    variableTable(),
+    "## Macros\n\nA macro declares variables of its own: `x`, or `k` and `v`.",
+    table(["macro", "what it gives", "example"], macroDocs.map(macroRow)),
+    ...libraries.map(({ title, functions }) => {
+      const rows = functions.map(functionRow);
+      return `## ${title}\n\n${table(["function", "what it gives", "example"], rows)}`;
+    }),
+  ].join("\n\n")}\n`;
+}
+
+const INTRODUCTION = `# Expressions
+
+Expressions are written in CEL, the Common Expression Language, and compiled to TypeScript. This page is generated.
+
+Rules and filters are true or false. Evaluation never throws: where something is missing or of a wrong type, the
+expression is an *error*. An allow or require rule with an error does not match, a deny rule with an error denies, a value
+with an error is left out. \`a || b\` is true when either is, whatever becomes of the other; \`a && b\` is false likewise.
+
+Numbers are ints of 64 bits (\`1\`), uints (\`1u\`) or doubles (\`1.0\`). They compare by value across types, and are converted
+by \`int()\`, \`uint()\` and \`double()\` only. Strings are ordered and indexed by code point. Numbers in JSON are ints when they
+are whole, else doubles.
+
+Claims and bodies come from outside: a field that is there is read, a property that every object inherits
+(\`constructor\`, \`__proto__\`) is none.
+
+A list from a request may have any length for \`in\`, \`exists\` and \`all\`. What makes a new list, map or text of one
+(\`map\`, \`filter\`, \`join\`, ...) takes at most 100,000 elements, \`sort\` at most 20,000; longer ones are an error. Macros inside each other multiply: two take lists of at most
+1,000 elements each, three of at most 100.
+
+Not read, though CEL has it: numbers without a leading digit (\`.5\`), raw bytes (\`br"…"\`), fields in backticks, optional
+elements (\`[?x]\`, \`{?k: v}\`) and protocol buffer messages.`;
+
+function variableTable(): string {
+  const paths = new Map<string, { type: string; doc: string; phases: CelPhase[] }>();
+  for (const phase of celPhases) {
+    for (const { path, type, doc } of phaseEnvironment(phase).declarations.values()) {
+      const row = paths.get(path) ?? { type: formatType(type), doc, phases: [] };
+      row.phases.push(phase);
+      paths.set(path, row);
+    }
+  }
+  const rows = [...paths].map(([path, { type, doc, phases }]) => [
+    `\`${path}\``,
+    type === path ? "object" : type,
+    phases.length === celPhases.length ? "all" : phases.join(", "),
+    doc,
+  ]);
+  return table(["variable", "type", "where", "what it is"], rows);
+}
+
+function macroRow({ form, doc, example }: (typeof macroDocs)[number]): readonly string[] {
+  return [code(form), doc, exampleText(example)];
+}
+
+function functionRow(declaration: FunctionDeclaration): readonly string[] {
+  const forms = declaration.overloads.map(({ signature }) => signature);
+  const isOperator = operators.includes(declaration);
+  const shown = isOperator ? forms.map((form) => operatorForm(declaration.name, form)) : forms;
+  const [first = "", ...rest] = shown;
+  const more = rest.length > MAX_FORMS ? [...rest.slice(0, MAX_FORMS), "…"] : rest;
+  return [
+    [first, ...more].map((form) => (form === "…" ? form : code(form))).join("<br>"),
+    declaration.doc,
+    exampleText(declaration.example),
+  ];
+}
+
+/** Forms shown of one function, after the first. */
+const MAX_FORMS = 9;
+
+/** `add(int, int): int` as `int + int: int`. */
+function operatorForm(name: string, form: string): string {
+  const symbol = [...operatorNames].find(([, known]) => known === name)?.[0] ?? "-";
+  return form.replace(/^\w+\((.*)\): /, (_, params: string) => {
+    const parts = params.split(/, (?![^(]*\))/);
+    return `${parts.length === 1 ? `${symbol}${params}` : parts.join(` ${symbol} `)}: `;
+  });
+}
+
+function exampleText([expression, value]: readonly [string, string]): string {
+  return `${code(expression)} → ${code(value)}`;
+}
+
+function code(text: string): string {
+  return `\`${text.replaceAll("|", "\\|")}\``;
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
+}

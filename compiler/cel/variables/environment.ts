@@ -1,0 +1,37 @@
+import type { Code } from "../emit/code.ts";
+import type { Type } from "../types/types.ts";
+
+/** A variable, or a field of one of the gateway's own objects: `request`, `request.path`. */
+export interface Declaration {
+  readonly path: string;
+  readonly type: Type;
+  /** How emitted code reads it. Undefined for an object that is no value by itself. */
+  readonly code: Code | undefined;
+  /** The variables of the emitted code that it needs: `["request"]`. */
+  readonly variables: readonly string[];
+  /** Helpers that the code calls: `time/time#fromMillis`. */
+  readonly helpers: readonly string[];
+  /** One sentence for the reference. */
+  readonly doc: string;
+}
+
+/** The variables that an expression may read. */
+export interface Environment {
+  /** The phase, as messages call it: `a request rule`. */
+  readonly description: string;
+  readonly declarations: ReadonlyMap<string, Declaration>;
+  /** Where a variable that this environment does not have could be used; empty for none. */
+  readonly elsewhere: (path: string) => readonly string[];
+}
+
+/** The declarations one step below a path (`""`: the variables), by their last name. */
+export function membersOf(environment: Environment, path: string): readonly string[] {
+  const prefix = path === "" ? "" : `${path}.`;
+  const names: string[] = [];
+  for (const each of environment.declarations.keys()) {
+    if (!each.startsWith(prefix)) continue;
+    const rest = each.slice(prefix.length);
+    if (rest !== "" && !rest.includes(".")) names.push(rest);
+  }
+  return names.sort();
+}

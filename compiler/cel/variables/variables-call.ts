@@ -1,0 +1,131 @@
+import { BOOL, BYTES, DYN, INT, listOf, mapOf, STRING } from "../types/types.ts";
+import {
+  ALL,
+  count,
+  json,
+  LATE,
+  LLM,
+  MCP,
+  mcpItem,
+  object,
+  type Row,
+  STRINGS,
+  text,
+} from "./variable-definitions.ts";
+
+const ITEMS: readonly Row[] = [
+  {
+    path: "mcp",
+    type: object("mcp"),
+    phases: MCP,
+    doc: "The MCP message; in the log null for other requests.",
+    code: "mcp",
+  },
+  text("mcp.methodName", "mcp?.methodName", MCP, "The JSON-RPC method: `tools/call`."),
+  ...mcpItem("tool", "The tool's name without the target's prefix."),
+  ...mcpItem("prompt", "The prompt's name without the target's prefix."),
+  ...mcpItem("resource", "The resource's URI."),
+];
+
+const MODELS: readonly Row[] = [
+  {
+    path: "llm",
+    type: object("llm"),
+    phases: LLM,
+    doc: "The LLM call; null for other requests.",
+    code: "llm",
+  },
+  {
+    path: "llm.streaming",
+    type: BOOL,
+    phases: LLM,
+    doc: "Whether the client asked for a stream.",
+    code: "llm?.streaming",
+    ts: "boolean",
+    mayFail: true,
+  },
+  text("llm.requestModel", "llm?.requestModel", LLM, "The model that the request names."),
+  text("llm.responseModel", "llm?.responseModel", LATE, "The model that answered."),
+  text("llm.provider", "llm?.provider", LLM, "The provider: `openai`."),
+  count("inputTokens", "Tokens of the prompt."),
+  count("cachedInputTokens", "Prompt tokens read from the provider's cache."),
+  count("cacheCreationInputTokens", "Prompt tokens written to the provider's cache."),
+  count("outputTokens", "Tokens of the completion."),
+  count("reasoningTokens", "Completion tokens spent on reasoning."),
+  count("totalTokens", "Tokens in all."),
+  count("countTokens", "The answer of a token count request."),
+  {
+    path: "llm.prompt",
+    type: listOf(mapOf(STRING, STRING)),
+    phases: LLM,
+    doc: "The messages of the prompt: `role` and `content` each.",
+    code: "llm?.prompt",
+    mayFail: true,
+    isJson: true,
+  },
+  {
+    path: "llm.completion",
+    type: listOf(STRING),
+    phases: LATE,
+    doc: "The texts of the completion.",
+    code: "llm?.completion",
+    mayFail: true,
+    isJson: true,
+  },
+  {
+    path: "llm.params",
+    type: mapOf(STRING, DYN),
+    phases: LLM,
+    doc: "The parameters of the request: `temperature`, `max_tokens`, ...",
+    code: "llm?.params",
+    mayFail: true,
+    isJson: true,
+  },
+  json("llmRequest", "llmRequest", ["llm"], "The body of the LLM request as JSON."),
+];
+
+const ANSWER: readonly Row[] = [
+  { path: "response", type: object("response"), phases: LATE, doc: "The response." },
+  {
+    path: "response.code",
+    type: INT,
+    phases: LATE,
+    doc: "The status code.",
+    code: "response.status",
+    ts: "number",
+    range: [100, 999],
+  },
+  {
+    path: "response.headers",
+    type: STRINGS,
+    phases: LATE,
+    doc: "The headers by lower-case name; several values are joined by `, `.",
+    code: "response.headerMap()",
+  },
+  {
+    path: "response.body",
+    type: BYTES,
+    phases: LATE,
+    doc: "The body. The gateway holds the response until all of it is there, up to the buffer limit.",
+    code: "response.bufferedBody",
+    ts: "bytes",
+    mayFail: true,
+  },
+  {
+    path: "backend",
+    type: object("backend"),
+    phases: LLM,
+    doc: "Where the request goes.",
+    code: "backend",
+  },
+  text("backend.name", "backend?.name", LLM, "The name of the backend."),
+  text("backend.type", "backend?.type", LLM, "`ai`, `mcp`, `static`, `dynamic` or `service`."),
+  text("backend.protocol", "backend?.protocol", LLM, "`http`, `tcp`, `mcp` or `llm`."),
+  { path: "env", type: object("env"), phases: ALL, doc: "Where the gateway runs." },
+  text("env.podName", "env.podName", ALL, "The pod's name; empty outside Kubernetes."),
+  text("env.namespace", "env.namespace", ALL, "Its namespace; empty outside Kubernetes."),
+  text("env.gateway", "env.gateway", ALL, "The gateway's name."),
+];
+
+/** What is called: MCP items, models, backends, and what they answer. */
+export const callVariables: readonly Row[] = [...ITEMS, ...MODELS, ...ANSWER];

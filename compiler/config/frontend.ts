@@ -1,0 +1,86 @@
+import type { ConnectionSettings } from "../../runtime/gateway/connection-settings.ts";
+import type { AlpnProtocol, TlsVersion } from "../../runtime/tls/tls-settings.ts";
+import type { Origin } from "../diagnostics/diagnostic.ts";
+
+/** How a gateway meets its clients, complete: what both front ends make of their frontend policies. */
+export interface FrontendConfig {
+  /** The most bytes of a body that is read as a whole, for whoever needs it so. */
+  readonly maxBufferSize: number;
+  readonly connections: ConnectionSettings;
+  readonly tls: FrontendTlsConfig;
+}
+
+/** TLS of every listener that does not say it itself. */
+export interface FrontendTlsConfig {
+  /** Milliseconds. */
+  readonly handshakeTimeout: number;
+  readonly alpn: readonly AlpnProtocol[];
+  readonly minVersion: TlsVersion;
+  readonly maxVersion: TlsVersion;
+  /** Where the versions stand; the gateway when they are the defaults. */
+  readonly versionOrigin: Origin;
+  readonly cipherSuites: readonly CipherSuite[];
+  /** Where the suites stand; the gateway when they are the defaults. */
+  readonly suitesOrigin: Origin;
+}
+
+/** The frontend of a gateway that configures nothing of it. `origin` is the gateway's. */
+export function defaultFrontend(origin: Origin): FrontendConfig {
+  return {
+    maxBufferSize: 2_097_152,
+    connections: {
+      keepAlive: { time: 180_000, interval: 180_000, retries: 9 },
+      maxHeaders: 100,
+      idleTimeout: 600_000,
+      maxConnections: 10_000,
+      http2: {
+        windowSize: 262_144,
+        connectionWindowSize: 1_048_576,
+        frameSize: 16_384,
+        maxHeaderSize: 65_536,
+        keepAliveTimeout: 20_000,
+      },
+    },
+    tls: {
+      handshakeTimeout: 15_000,
+      alpn: ["h2", "http/1.1"],
+      minVersion: "TLSv1.2",
+      maxVersion: "TLSv1.3",
+      versionOrigin: origin,
+      cipherSuites: CIPHER_SUITES,
+      suitesOrigin: origin,
+    },
+  };
+}
+
+/** The cipher suites that can be chosen, in the order that is used when none are. */
+export const CIPHER_SUITES = [
+  "TLS13_AES_256_GCM_SHA384",
+  "TLS13_AES_128_GCM_SHA256",
+  "TLS13_CHACHA20_POLY1305_SHA256",
+  "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
+  "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
+  "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
+  "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
+  "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
+  "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256",
+] as const;
+
+/** A cipher suite as the configuration spells it. */
+export type CipherSuite = (typeof CIPHER_SUITES)[number];
+
+/** OpenSSL's name of a suite. */
+export function opensslName(suite: CipherSuite): string {
+  if (suite.startsWith("TLS13_")) return suite.replace("TLS13_", "TLS_");
+  return suite
+    .replace(/^TLS_/, "")
+    .replace("_WITH_", "_")
+    .replace("CHACHA20_POLY1305_SHA256", "CHACHA20_POLY1305")
+    .replace(/AES_(128|256)/, "AES$1")
+    .replaceAll("_", "-");
+}
+
+/** Whether a suite belongs to a version. */
+export function isSuiteOf(suite: CipherSuite, version: TlsVersion): boolean {
+  return suite.startsWith("TLS13_") === (version === "TLSv1.3");
+}

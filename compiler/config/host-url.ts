@@ -1,0 +1,27 @@
+import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
+import type { Text } from "../ir/texts.ts";
+
+/** The URL of a plain HTTP upstream; undefined when it is none (reported). */
+export function hostUrl(host: Text, origin: Origin, diagnostics: Diagnostics): Text | undefined {
+  const url = withScheme(host);
+  return checkUrl(url, origin, diagnostics) ? url : undefined;
+}
+
+/** The address with `http://` unless it says its scheme. */
+export function withScheme(text: Text): Text {
+  if (typeof text === "string") return text.includes("://") ? text : `http://${text}`;
+  const [first, ...rest] = text.parts;
+  if (typeof first !== "string" || first.includes("://")) return text;
+  return { kind: "late", parts: [`http://${first}`, ...rest] };
+}
+
+/** Whether it is the URL of an HTTP server, without user name and fragment; reported when it is not. */
+export function checkUrl(url: Text, origin: Origin, diagnostics: Diagnostics): boolean {
+  if (typeof url !== "string") return true;
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  const isHttp = parsed?.protocol === "http:" || parsed?.protocol === "https:";
+  if (isHttp && parsed.username === "" && parsed.password === "" && parsed.hash === "") return true;
+  const expected = "host:port, or an http:// or https:// URL without user name";
+  diagnostics.report("bad-format", origin, { field: '"host"', expected });
+  return false;
+}

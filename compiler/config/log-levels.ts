@@ -1,0 +1,83 @@
+import type { LogLevel, LogLevels } from "../../runtime/telemetry/logs/log-level.ts";
+import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
+import { nearest } from "../diagnostics/suggestion.ts";
+
+/** Log levels as one place of the configuration writes them: `info,request=warn`, or a list of such texts. */
+export type LevelsConfig = readonly { readonly text: string; readonly origin: Origin }[];
+
+const LEVELS: readonly LogLevel[] = ["off", "error", "warn", "info", "debug", "trace"];
+
+/**
+ * The parts of the log that a module's name stands for. The names of the reference's modules and libraries stand for what
+ * does their work here.
+ */
+const MODULES: Readonly<Record<string, readonly (keyof LogLevels)[]>> = {
+  request: ["request"],
+  gateway: ["gateway"],
+  connection: ["connection"],
+  gwc: ["gateway", "connection"],
+  agentgateway: ["gateway", "connection"],
+  "agentgateway::proxy": ["connection"],
+  "agentgateway::transport": ["connection"],
+  hyper: ["connection"],
+  hyper_util: ["connection"],
+  h2: ["connection"],
+  rustls: ["connection"],
+};
+
+const USUAL: LogLevels = { request: "info", gateway: "info", connection: "info" };
+
+/** The levels of the last place that says any; undefined when none does. Mistakes are reported. */
+export function resolveLevels(
+  configs: readonly LevelsConfig[],
+  diagnostics: Diagnostics,
+): LogLevels | undefined {
+  return configs.map((config) => readLevels(config, diagnostics)).at(-1);
+}
+
+/** RUST_LOG: directives between commas, `LEVEL` or `MODULE=LEVEL`; the longest module that fits counts. */
+function readLevels(config: LevelsConfig, diagnostics: Diagnostics): LogLevels {
+  const directives = config.flatMap(({ text, origin }) =>
+    text
+      .split(",")
+      .map((each) => each.trim())
+      .filter((each) => each !== "")
+      .map((directive) => readDirective(directive, origin, diagnostics)),
+  );
+  const sorted = directives
+    .filter((directive) => directive !== undefined)
+    .toSorted((a, b) => a.module.length - b.module.length);
+  const levels = sorted.flatMap(({ parts, level }) => parts.map((part) => [part, level]));
+  return { ...USUAL, ...Object.fromEntries(levels) };
+}
+
+interface Directive {
+  /** Empty: every module. */
+  readonly module: string;
+  readonly parts: readonly (keyof LogLevels)[];
+  readonly level: LogLevel;
+}
+
+function readDirective(
+  directive: string,
+  origin: Origin,
+  diagnostics: Diagnostics,
+): Directive | undefined {
+  const [first = "", second] = directive.split("=").map((word) => word.trim());
+  const isModule = second === undefined && Object.hasOwn(MODULES, first);
+  const word = isModule ? "trace" : (second ?? first);
+  const level = LEVELS.find((each) => each === word.toLowerCase());
+  const module = second === undefined && !isModule ? "" : first;
+  const parts = module === "" ? (["request", "gateway", "connection"] as const) : MODULES[module];
+  if (level === undefined) {
+    diagnostics.report("log-level", origin, { word, levels: LEVELS.join(", ") });
+    return undefined;
+  }
+  if (parts === undefined) {
+    const known = Object.keys(MODULES);
+    const suggestion = nearest(module, known);
+    diagnostics.report("log-module", origin, { module, suggestion, known: known.join(", ") });
+    return undefined;
+  }
+  return { module, parts, level };
+}

@@ -1,0 +1,286 @@
+import type { ConfigValue } from "../1-parse/values.ts";
+import type { Origin } from "../diagnostics/diagnostic.ts";
+
+/**
+ * A Kubernetes resource as declared: its shape checked, spellings and aliases gone, every reference still a name. The
+ * documents of an input in any order mean the same.
+ */
+export type Manifest = ManifestOf<ManifestKind>;
+
+/** The kinds that gwc reads, under one name each. */
+export type ManifestKind = keyof ManifestSpecs;
+
+/** A resource of one of the kinds. */
+export type ManifestOf<Kind extends ManifestKind> = { [Each in Kind]: ManifestShape<Each> }[Kind];
+
+interface ManifestShape<Kind extends ManifestKind> {
+  readonly kind: Kind;
+  /** Empty for kinds that belong to no namespace. */
+  readonly namespace: string;
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** RFC 3339; empty when it does not say: such a resource counts as youngest. */
+  readonly created: string;
+  /** Undefined: its document has mistakes (reported); references to it are good, but nothing is known of it. */
+  readonly spec: ManifestSpecs[Kind] | undefined;
+  readonly origin: Origin;
+}
+
+/** What is read of each kind: `spec`, or the whole document where there is none. */
+export interface ManifestSpecs {
+  readonly GatewayClass: GatewayClassSpec;
+  readonly Gateway: GatewaySpec;
+  readonly ListenerSet: ListenerSetSpec;
+  readonly HTTPRoute: HttpRouteSpec;
+  readonly GRPCRoute: RouteSpec;
+  readonly TCPRoute: RouteSpec;
+  readonly TLSRoute: RouteSpec;
+  readonly ReferenceGrant: GrantSpec;
+  readonly BackendTLSPolicy: BackendTlsSpec;
+  readonly Service: ServiceSpec;
+  readonly EndpointSlice: EndpointSliceSpec;
+  readonly Namespace: object;
+  readonly Secret: KeyedData;
+  readonly ConfigMap: KeyedData;
+  readonly GatewayBackend: BackendSpec;
+  readonly GatewayPolicy: PolicySpec;
+  readonly GatewayParameters: Readonly<Record<string, ConfigValue>>;
+}
+
+/** The kinds of routes. */
+export type RouteKind = "HTTPRoute" | "GRPCRoute" | "TCPRoute" | "TLSRoute";
+
+/** What of a GatewayClass matters. */
+export interface GatewayClassSpec {
+  readonly controllerName: string;
+  readonly parametersRef?: LocalReference & { readonly namespace?: string };
+}
+
+/** What of a Gateway matters. */
+export interface GatewaySpec {
+  readonly gatewayClassName: string;
+  readonly listeners: readonly ListenerSpec[];
+  readonly addresses?: readonly ConfigValue[];
+  readonly infrastructure?: {
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly parametersRef?: LocalReference;
+  };
+  readonly allowedListeners?: { readonly namespaces?: NamespaceRule };
+}
+
+/** A listener of a Gateway or ListenerSet. */
+export interface ListenerSpec {
+  readonly name: string;
+  readonly hostname?: string;
+  readonly port: number;
+  readonly protocol: "HTTP" | "HTTPS" | "TLS" | "TCP" | "UDP";
+  readonly tls?: {
+    readonly mode?: string;
+    readonly certificateRefs?: readonly ObjectReference[];
+  };
+  readonly allowedRoutes?: {
+    readonly namespaces?: NamespaceRule;
+    readonly kinds?: readonly { readonly group?: string; readonly kind: string }[];
+  };
+}
+
+/** From which namespaces something may attach. */
+export interface NamespaceRule {
+  readonly from?: "All" | "Selector" | "Same" | "None";
+  readonly selector?: LabelSelector;
+}
+
+/** metav1.LabelSelector */
+export interface LabelSelector {
+  readonly matchLabels?: Readonly<Record<string, string>>;
+  readonly matchExpressions?: readonly {
+    readonly key: string;
+    readonly operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
+    readonly values?: readonly string[];
+  }[];
+}
+
+/** What of a ListenerSet matters. */
+export interface ListenerSetSpec {
+  readonly parentRef: ObjectReference;
+  readonly listeners: readonly ListenerSpec[];
+}
+
+/** A reference that may lead into another namespace. */
+export interface ObjectReference {
+  readonly group?: string;
+  readonly kind?: string;
+  readonly name: string;
+  readonly namespace?: string;
+}
+
+/** A reference within the namespace. */
+export interface LocalReference {
+  readonly group: string;
+  readonly kind: string;
+  readonly name: string;
+}
+
+/** Gateway API `ParentReference`. */
+export interface ParentReference extends ObjectReference {
+  readonly sectionName?: string;
+  readonly port?: number;
+}
+
+/** A reference to a Service or a GatewayBackend. */
+export interface BackendReference extends ObjectReference {
+  readonly port?: number;
+  readonly weight?: number;
+}
+
+/** What every kind of route has. */
+export interface RouteSpec {
+  readonly parentRefs?: readonly ParentReference[];
+  readonly hostnames?: readonly string[];
+  readonly rules?: readonly {
+    readonly name?: string;
+    readonly backendRefs?: readonly BackendReference[];
+  }[];
+}
+
+/** What of an HTTPRoute matters. */
+export interface HttpRouteSpec extends RouteSpec {
+  readonly rules?: readonly HttpRouteRule[];
+}
+
+/** A rule of an HTTPRoute. */
+export interface HttpRouteRule {
+  readonly name?: string;
+  readonly matches?: readonly HttpRouteMatch[];
+  readonly filters?: readonly Readonly<Record<string, ConfigValue>>[];
+  readonly backendRefs?: readonly BackendReference[];
+  readonly timeouts?: ConfigValue;
+  readonly retry?: ConfigValue;
+}
+
+/** Gateway API `HTTPRouteMatch`. */
+export interface HttpRouteMatch {
+  readonly path?: { readonly type?: string; readonly value?: string };
+  readonly method?: string;
+  readonly headers?: readonly HttpValueMatch[];
+  readonly queryParams?: readonly HttpValueMatch[];
+}
+
+/** Gateway API `HTTPHeaderMatch`, `HTTPQueryParamMatch`. */
+export interface HttpValueMatch {
+  readonly type?: "Exact" | "RegularExpression";
+  readonly name: string;
+  readonly value: string;
+}
+
+/** What a ReferenceGrant allows. */
+export interface GrantSpec {
+  readonly from: readonly {
+    readonly group: string;
+    readonly kind: string;
+    readonly namespace: string;
+  }[];
+  readonly to: readonly { readonly group: string; readonly kind: string; readonly name?: string }[];
+}
+
+/** What of a Service matters. */
+export interface ServiceSpec {
+  readonly type?: string;
+  readonly clusterIP?: string | null;
+  readonly externalName?: string | null;
+  readonly ports?: readonly ServicePort[];
+}
+
+/** A port of a Service. */
+export interface ServicePort {
+  readonly name?: string | null;
+  readonly port: number;
+  readonly targetPort?: number | string | null;
+  readonly appProtocol?: string | null;
+}
+
+/** Addresses behind a Service. */
+export interface EndpointSliceSpec {
+  readonly endpoints?:
+    | readonly {
+        readonly addresses: readonly string[];
+        readonly conditions?: { readonly ready?: boolean | null };
+      }[]
+    | null;
+  readonly ports?:
+    | readonly { readonly name?: string | null; readonly port?: number | null }[]
+    | null;
+}
+
+/** The keys of a Secret or ConfigMap. A Secret's values are dropped when it is read. */
+export interface KeyedData {
+  readonly keys: readonly string[];
+  /** False for a stub that only says the object exists: its keys are not known. */
+  readonly isComplete: boolean;
+}
+
+/** A GatewayBackend. */
+export interface BackendSpec {
+  readonly static?: { readonly host: string; readonly port: number };
+  readonly mcp?: McpBackendSpec;
+  readonly ai?: {
+    readonly groups?: readonly { readonly providers: readonly { readonly name: string }[] }[];
+  };
+  readonly dynamicForwardProxy?: ConfigValue;
+  readonly policies?: PolicyFields;
+}
+
+/** The MCP servers of a GatewayBackend. */
+export interface McpBackendSpec {
+  readonly targets: readonly McpTargetSpec[];
+  readonly sessionRouting?: "Stateful" | "Stateless";
+  readonly failureMode?: "FailClosed" | "FailOpen";
+}
+
+/** One MCP server, or a selection of Services. */
+export interface McpTargetSpec {
+  readonly name: string;
+  readonly static?: {
+    readonly host: string;
+    readonly port: number;
+    readonly path?: string;
+    readonly protocol?: "StreamableHTTP" | "SSE";
+    readonly policies?: PolicyFields;
+  };
+  readonly selector?: {
+    readonly namespaces?: LabelSelector;
+    readonly services?: LabelSelector;
+  };
+}
+
+/** Values of policy fields by name, checked by their schema. */
+export type PolicyFields = Readonly<Record<string, ConfigValue>>;
+
+/** A GatewayPolicy. */
+export interface PolicySpec {
+  readonly targetRefs?: readonly PolicyTargetReference[];
+  readonly targetSelectors?: readonly PolicyTargetSelector[];
+  readonly frontend?: PolicyFields;
+  readonly traffic?: PolicyFields;
+  readonly backend?: PolicyFields;
+}
+
+/** What of a BackendTLSPolicy matters. */
+export interface BackendTlsSpec {
+  readonly targetRefs: readonly PolicyTargetReference[];
+  readonly validation: ConfigValue;
+}
+
+/** What a policy targets, by name. */
+export interface PolicyTargetReference extends LocalReference {
+  readonly sectionName?: string;
+}
+
+/** What a policy targets, by labels. */
+export interface PolicyTargetSelector {
+  readonly group: string;
+  readonly kind: string;
+  readonly matchLabels: Readonly<Record<string, string>>;
+  readonly sectionName?: string;
+}

@@ -1,0 +1,19 @@
+import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
+import { nearest } from "../diagnostics/suggestion.ts";
+import type { BackendConfig } from "./resources.ts";
+
+/** The backend of the file that has this name; undefined without one (reported). */
+export function findBackend(
+  name: string,
+  origin: Origin,
+  named: ReadonlyMap<string, BackendConfig>,
+  diagnostics: Diagnostics,
+): BackendConfig | undefined {
+  const found = named.get(name);
+  if (found !== undefined) return found;
+  const candidates = [...named.keys()].map((each) => `"${each}"`);
+  const near = nearest(name, [...named.keys()]);
+  const params = { what: `backend "${name}"`, candidates, ...(near === undefined ? {} : { near }) };
+  diagnostics.report("missing-reference", origin, params);
+  return undefined;
+}

@@ -1,0 +1,143 @@
+import type { TlsVersion } from "../../runtime/tls/tls-settings.ts";
+import type { ConfigValue } from "../1-parse/values.ts";
+import type { Origin } from "../diagnostics/diagnostic.ts";
+import type { DeploymentNode } from "../ir/deployment.ts";
+import type { PolicyKind, ProcessSettings } from "../ir/program.ts";
+import type { PolicyConfigs } from "../policies/policy.ts";
+import type { AccessLogConfig } from "./access-log.ts";
+import type { BackendPolicies } from "./backend-policies.ts";
+import type { CipherSuite, FrontendConfig } from "./frontend.ts";
+import type { LevelsConfig } from "./log-levels.ts";
+
+/**
+ * Where the front ends meet: what the user declared, every name still a string. Aliases and spellings of one form or
+ * the other are gone.
+ */
+export type Resource = GatewayResource | RouteResource | TcpRouteResource;
+
+/** A gateway and its listeners. */
+export interface GatewayResource {
+  readonly kind: "gateway";
+  readonly name: string;
+  readonly process: ProcessSettings;
+  readonly frontend: FrontendConfig;
+  /** What is said of the access log: a later filter or field counts instead of an earlier one. */
+  readonly accessLogs: readonly AccessLogConfig[];
+  /** What is said of log levels; the last one counts. */
+  readonly logLevels: readonly LevelsConfig[];
+  /** How a cluster runs it; absent for a standalone file. */
+  readonly deployment?: DeploymentNode;
+  /** Backends with a name that policies may mean; empty for manifests, which name resources. */
+  readonly backends: ReadonlyMap<string, BackendConfig>;
+  readonly listeners: readonly ListenerResource[];
+  readonly origin: Origin;
+}
+
+/** A listener as declared. */
+export interface ListenerResource {
+  /** Unique within the gateway: what routes attach to. */
+  readonly key: string;
+  /** What logs call it. */
+  readonly name: string;
+  readonly port: number;
+  /** Where the port stands. */
+  readonly portOrigin: Origin;
+  /** `*` for every name. */
+  readonly hostname: string;
+  readonly protocol: "HTTP" | "HTTPS" | "TLS" | "TCP";
+  readonly tls: ListenerTlsResource | undefined;
+  /** What happens before the route is chosen. */
+  readonly policies: readonly PolicyConfig[];
+  readonly origin: Origin;
+}
+
+/** TLS of a listener as declared; what is undefined comes from the gateway's frontend. */
+export interface ListenerTlsResource {
+  readonly cert: string;
+  readonly key: string;
+  /** The authorities that sign client certificates; undefined: clients show none. */
+  readonly root?: string | undefined;
+  readonly minVersion?: TlsVersion | undefined;
+  readonly maxVersion?: TlsVersion | undefined;
+  readonly cipherSuites?: readonly CipherSuite[] | undefined;
+  /** True for a mounted Secret: only the cluster has it. */
+  readonly isSecret?: boolean;
+}
+
+/** One route: conditions, policies and backends. */
+export interface RouteResource {
+  readonly kind: "route";
+  /** The user's name, if there is one: what logs call it. */
+  readonly name: string | undefined;
+  /** What generated code may call it, the best name first; after `name` when absent. */
+  readonly ids?: readonly string[];
+  /** Where it is served. */
+  readonly listeners: readonly RouteAttachment[];
+  readonly matches: readonly MatchConfig[];
+  readonly policies: readonly PolicyConfig[];
+  readonly backends: readonly BackendConfig[];
+  readonly origin: Origin;
+}
+
+/** A route of connections whose bytes are passed on. */
+export interface TcpRouteResource {
+  readonly kind: "tcpRoute";
+  readonly name: string | undefined;
+  readonly ids?: readonly string[];
+  /** Hostnames are server names. */
+  readonly listeners: readonly RouteAttachment[];
+  /** Authorization at most: nothing else acts on a connection. */
+  readonly policies: readonly PolicyConfig[];
+  readonly backends: readonly BackendConfig[];
+  readonly origin: Origin;
+}
+
+/** A route on a listener. */
+export interface RouteAttachment {
+  /** The listener's key. */
+  readonly listener: string;
+  /** The hostnames it answers there. Empty: every one of the listener's. */
+  readonly hostnames: readonly string[];
+}
+
+/** One set of conditions of a route, as declared. */
+export interface MatchConfig {
+  readonly path: { readonly kind: "exact" | "prefix" | "regex"; readonly value: string };
+  readonly method: string | undefined;
+  readonly headers: readonly ValueMatchConfig[];
+  readonly query: readonly ValueMatchConfig[];
+  readonly origin: Origin;
+}
+
+/** What a header or query parameter must be, as declared. */
+export interface ValueMatchConfig {
+  readonly name: string;
+  readonly kind: "exact" | "regex";
+  readonly value: string;
+  /** Where the value stands. */
+  readonly origin: Origin;
+}
+
+/** A policy as configured, in its canonical form. */
+export type PolicyConfig = {
+  [Kind in PolicyKind]: {
+    readonly kind: Kind;
+    readonly config: PolicyConfigs[Kind];
+    readonly origin: Origin;
+  };
+}[PolicyKind];
+
+/** A backend as configured, validated by the file's schema. */
+export interface BackendConfig {
+  readonly kind: "host" | "dynamic" | "mcp";
+  readonly config: ConfigValue;
+  /** How it is reached, what its route says included; absent: nothing of it is configured. */
+  readonly policies?: BackendPolicies;
+  /** How each target of an MCP backend is reached, complete; by its name. */
+  readonly targetPolicies?: ReadonlyMap<string, BackendPolicies>;
+  /** It is asked by the name that the client used; absent: unless it has a name of its own. */
+  readonly keepsHost?: true;
+  /** Its share of the requests beside other backends; 1 when absent. */
+  readonly weight?: number;
+  readonly origin: Origin;
+}

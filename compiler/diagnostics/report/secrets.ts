@@ -1,0 +1,45 @@
+import type { MessageCode } from "../messages/index.ts";
+
+/**
+ * What a report shows of a source line whose part from `start` to `end` is marked. Secrets are starred out, character
+ * for character, so that columns stay.
+ */
+export function shownLine(code: MessageCode, line: string, start: number, end: number): string {
+  // The mark is the secret's key; nothing behind it is shown.
+  if (code === "literal-secret") return maskSecrets(line.slice(0, end));
+  const marked = line.slice(start, end);
+  // A key set that is written out may hold a private key, in any quoting.
+  if (code === "bad-key-set" && /[{"]/.test(marked))
+    return maskSecrets(line.slice(0, start)) + stars(marked);
+  return maskSecrets(line);
+}
+
+const NAME =
+  "(?:token|secret|passw(?:or)?d|credential|api[-_]?key|private[-_]?key|access[-_]?key|authorization)";
+const AFTER_KEY = new RegExp(
+  `(["']?[\\w.-]*${NAME}[\\w.-]*["']?\\s*[:=]\\s+|"[\\w.-]*${NAME}[\\w.-]*"\\s*:\\s*)("[^"]*"?|'[^']*'?|[^\\s,{}\\[\\]"'#][^,}\\]#]*)`,
+  "gi",
+);
+/** Members of a private or symmetric JSON Web Key, bearer tokens, and user names in URLs. */
+const ANYWHERE =
+  /("(?:d|p|q|dp|dq|qi|k|priv)"\s*:\s*")[^"]*|\b(bearer\s+)[\w.~+/-]+=*|(\/\/)[^/\s@"']+(?=@)/gi;
+
+/** References to variables stay. */
+function maskSecrets(line: string): string {
+  return line
+    .replace(AFTER_KEY, (whole, key: string, value: string) =>
+      isReference(value) ? whole : key + stars(value),
+    )
+    .replace(ANYWHERE, (whole, ...groups) => {
+      const kept = groups.slice(0, 3).find((group) => typeof group === "string") ?? "";
+      return kept + stars(whole.slice(kept.length));
+    });
+}
+
+function isReference(value: string): boolean {
+  return /^["']?\$\{[^}]*\}["']?\s*$/.test(value);
+}
+
+function stars(text: string): string {
+  return text.replace(/[^\s"']/g, "*");
+}

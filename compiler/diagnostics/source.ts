@@ -1,0 +1,140 @@
+import {
+  type Alias,
+  type Document,
+  isAlias,
+  isMap,
+  isPair,
+  isScalar,
+  isSeq,
+  type Node,
+  type Pair,
+} from "yaml";
+import type { ConfigPath, Place } from "./diagnostic.ts";
+import { sourceOffset } from "./locate/scalar-offsets.ts";
+
+/** One input file: its text and its YAML documents. */
+export interface SourceFile {
+  /** The file's name in generated text: relative to the inputs' common folder, with `/`. */
+  readonly name: string;
+  /** The path as the user gave it, for diagnostics. */
+  readonly path: string;
+  readonly text: string;
+  readonly documents: readonly SourceDocument[];
+}
+
+/** One YAML document, and what its aliases stand for. */
+export interface SourceDocument {
+  readonly yaml: Document;
+  readonly aliases: ReadonlyMap<Alias, Node>;
+}
+
+/** Text of a file that a diagnostic points at. */
+export interface Location {
+  readonly path: string;
+  readonly text: string;
+  /** Offsets into the text. */
+  readonly start: number;
+  readonly end: number;
+  /** From 1. */
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Finds the text of a place: the smallest node that still exists on its path. */
+export function locate(place: Place, files: readonly SourceFile[]): Location {
+  const file = files.find((each) => each.name === place.file);
+  if (file === undefined) {
+    return { path: place.file, text: "", start: 0, end: 0, line: 1, column: 1 };
+  }
+  const [start, end] = rangeOf(place, file);
+  return { path: file.path, text: file.text, start, end, ...lineAndColumn(file.text, start) };
+}
+
+/** What stands at a place, as data. */
+export function valueAt(place: Place, files: readonly SourceFile[]): unknown {
+  const file = files.find((each) => each.name === place.file);
+  const document = file?.documents[place.document];
+  if (document === undefined || document.yaml.contents === null) return undefined;
+  const { node, isWhole } = findNode(document, place.path);
+  return isWhole ? node.toJS(document.yaml) : undefined;
+}
+
+/** Line and column, both from 1, of an offset. */
+export function lineAndColumn(text: string, offset: number): { line: number; column: number } {
+  const before = text.slice(0, offset);
+  const lineStart = before.lastIndexOf("\n") + 1;
+  return { line: before.split("\n").length, column: offset - lineStart + 1 };
+}
+
+function rangeOf(place: Place, file: SourceFile): readonly [number, number] {
+  if (place.offsets !== undefined) return place.offsets;
+  const document = file.documents[place.document];
+  if (place.part === "file" || document === undefined || document.yaml.contents === null)
+    return [0, 0];
+  const found = findNode(document, place.path);
+  const target = place.part === "key" && found.key !== undefined ? found.key : found.node;
+  const range = target.range ?? [0, 0, 0];
+  if (place.within !== undefined && isScalar(target) && found.isWhole) {
+    const token = scalarToken(file.text, target);
+    if (token !== undefined) {
+      return [sourceOffset(token, place.within[0]), sourceOffset(token, place.within[1])];
+    }
+  }
+  return [range[0], Math.max(range[0], trimmedEnd(file.text, range[0], range[1]))];
+}
+
+interface FoundNode {
+  readonly node: Node;
+  readonly key: Node | undefined;
+  /** The whole path was found. */
+  readonly isWhole: boolean;
+}
+
+function findNode(document: SourceDocument, path: ConfigPath): FoundNode {
+  let found: FoundNode = { node: document.yaml.contents as Node, key: undefined, isWhole: true };
+  for (const step of path) {
+    const node = isAlias(found.node)
+      ? (document.aliases.get(found.node) ?? found.node)
+      : found.node;
+    const next = child(node, step);
+    if (next === undefined) return { ...found, isWhole: false };
+    found = next;
+  }
+  return found;
+}
+
+function child(node: Node, step: string | number): FoundNode | undefined {
+  if (isSeq(node)) {
+    const item = node.items[Number(step)];
+    if (isPair(item) || item === undefined || item === null) return undefined;
+    return { node: item as Node, key: undefined, isWhole: true };
+  }
+  if (!isMap(node)) return undefined;
+  const pair = node.items.find(
+    (item: Pair) => isScalar(item.key) && String(item.key.value) === String(step),
+  );
+  if (pair === undefined) return undefined;
+  const key = pair.key as Node;
+  return { node: (pair.value ?? key) as Node, key, isWhole: true };
+}
+
+const STYLES = {
+  PLAIN: "plain",
+  QUOTE_SINGLE: "single",
+  QUOTE_DOUBLE: "double",
+  BLOCK_LITERAL: "literal",
+  BLOCK_FOLDED: "folded",
+} as const;
+
+function scalarToken(text: string, node: Node): Parameters<typeof sourceOffset>[0] | undefined {
+  if (!isScalar(node) || node.type === undefined || node.range == null) return undefined;
+  const style = Object.entries(STYLES).find(([type]) => type === node.type)?.[1];
+  if (style === undefined) return undefined;
+  const [start, end] = node.range;
+  return { text: text.slice(start, end), start, style, value: String(node.value) };
+}
+
+/** The end of a node without the blank space and line breaks that YAML counts in. */
+function trimmedEnd(text: string, start: number, end: number): number {
+  return start + text.slice(start, end).trimEnd().length;
+}

@@ -1,0 +1,117 @@
+import { RE2JS } from "re2js";
+import type { Checked } from "../../compile.ts";
+import type {
+  BindNode,
+  ListenerNode,
+  RouteMatch,
+  RouteNode,
+  ValueMatch,
+} from "../../ir/program.ts";
+import type { TcpBindNode } from "../../ir/tcp.ts";
+
+/** The route that a request reaches, or why it reaches none. */
+export type ReachedRoute =
+  | {
+      readonly kind: "route";
+      readonly route: RouteNode;
+      readonly listener: ListenerNode;
+      /** The conditions that it meets. */
+      readonly match: RouteMatch;
+      /** Those of other routes that it would meet before, had it their headers. */
+      readonly earlier: readonly { readonly route: RouteNode; readonly match: RouteMatch }[];
+    }
+  | { readonly kind: "none"; readonly reason: string };
+
+/** Which route answers METHOD URL; header conditions count as unmet, because the request has no headers to show. */
+export function reachedRoute({ programs }: Checked, method: string, url: URL): ReachedRoute {
+  const isTls = url.protocol === "https:";
+  const port = url.port === "" ? (isTls ? 443 : 80) : Number(url.port);
+  const all = programs.flatMap(({ binds }) => binds);
+  const binds = bindsFor(all, port, url.port !== "", isTls);
+  if (binds.length === 0) {
+    const passing = programs.flatMap(({ tcp }) => tcp).find((each) => each.port === port);
+    if (passing !== undefined) return { kind: "none", reason: passedOn(passing, url.hostname) };
+    const ports = all.map((each) => each.port).join(", ");
+    return { kind: "none", reason: `no listener has the port ${port}; there is ${ports}` };
+  }
+  const hostname = url.hostname.toLowerCase();
+  for (const bind of binds) {
+    const listener = bind.listeners.find((each) => covers(each.hostname, hostname));
+    if (listener === undefined) continue;
+    const found = routeOf(listener, method, url, hostname);
+    if (found !== undefined) return { kind: "route", listener, ...found };
+  }
+  return { kind: "none", reason: "no route of the listener matches it: 404" };
+}
+
+/** What becomes of a connection to a port that answers no requests. */
+function passedOn({ port, listeners }: TcpBindNode, hostname: string): string {
+  const listener = listeners.find((each) => covers(each.hostname, hostname));
+  const entry = listener?.table.find((each) => covers(each.hostname, hostname));
+  const route = listener?.routes.find(({ id }) => id === entry?.route);
+  const what = `port ${port} passes connections on and answers no requests`;
+  if (route === undefined) return `${what}; it closes those to ${hostname}`;
+  return `${what}; those to ${hostname} go to the route ${route.name}`;
+}
+
+/** A URL without a port means the usual one, or else those of its scheme: a load balancer in front may have another. */
+function bindsFor(
+  binds: readonly BindNode[],
+  port: number,
+  isExplicit: boolean,
+  isTls: boolean,
+): readonly BindNode[] {
+  const exact = binds.filter((bind) => bind.port === port);
+  if (exact.length > 0 || isExplicit) return exact;
+  const alike = binds.filter((bind) => (bind.tls !== undefined) === isTls);
+  return alike.length > 0 ? alike : binds;
+}
+
+function routeOf(
+  { table, routes }: ListenerNode,
+  method: string,
+  url: URL,
+  hostname: string,
+): Omit<Extract<ReachedRoute, { kind: "route" }>, "kind" | "listener"> | undefined {
+  const earlier: { route: RouteNode; match: RouteMatch }[] = [];
+  for (const host of table) {
+    if (!covers(host.hostname, hostname)) continue;
+    for (const { match, route: id } of host.entries) {
+      const route = routes.find((each) => each.id === id);
+      if (route === undefined || !matches(match, method, url)) continue;
+      if (match.headers.length === 0) return { route, match, earlier };
+      earlier.push({ route, match });
+    }
+  }
+  return undefined;
+}
+
+function covers(pattern: string, hostname: string): boolean {
+  if (pattern === "*") return true;
+  return pattern.startsWith("*.") ? hostname.endsWith(pattern.slice(1)) : pattern === hostname;
+}
+
+/** Whether all but the headers is as a match asks. */
+function matches(match: RouteMatch, method: string, url: URL): boolean {
+  return (
+    (match.method === undefined || match.method === method) &&
+    matchesPath(match, url.pathname) &&
+    match.query.every((each) => matchesValue(each, url.searchParams.get(each.name)))
+  );
+}
+
+function matchesPath({ path }: RouteMatch, found: string): boolean {
+  switch (path.kind) {
+    case "exact":
+      return found === path.value;
+    case "prefix":
+      return path.value === "/" || found === path.value || found.startsWith(`${path.value}/`);
+    case "regex":
+      return RE2JS.compile(path.value).matches(found);
+  }
+}
+
+function matchesValue({ value }: ValueMatch, found: string | null): boolean {
+  if (found === null) return false;
+  return value.kind === "exact" ? found === value.value : RE2JS.compile(value.value).matches(found);
+}

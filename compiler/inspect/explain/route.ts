@@ -1,0 +1,239 @@
+import type { WeightedBackend } from "../../2-lower/kubernetes/backends/backend-configs.ts";
+import type { Cluster } from "../../2-lower/kubernetes/gateway/gateways.ts";
+import { titleOf } from "../../2-lower/kubernetes/inventory/inventory.ts";
+import { whyIdle } from "../../2-lower/kubernetes/policies/applicable.ts";
+import {
+  connectionFields,
+  effectivePolicy,
+  partPolicy,
+  type Traffic,
+} from "../../2-lower/kubernetes/policies/effective.ts";
+import { isConnection } from "../../2-lower/kubernetes/policies/fields.ts";
+import type { EffectiveField, FieldValue } from "../../2-lower/kubernetes/policies/merge.ts";
+import { type SharedTraffic, trafficOf } from "../../2-lower/kubernetes/routes/traffic.ts";
+import type { Checked } from "../../compile.ts";
+import type { Manifest, ManifestOf } from "../../config/manifests.ts";
+import type { Origin } from "../../diagnostics/diagnostic.ts";
+import { locate, type SourceFile, valueAt } from "../../diagnostics/source.ts";
+import type { ListenerNode, PolicyUse, RouteNode } from "../../ir/program.ts";
+import { allRoutes } from "../../ir/routes.ts";
+import type { TcpListenerNode, TcpRouteNode } from "../../ir/tcp.ts";
+import { policies } from "../../policies/index.ts";
+
+/** What holds for the traffic of a route's rule on one listener. */
+export interface RouteExplanation {
+  /** `HTTPRoute "default/tools"`, or the name of a standalone file's route. */
+  readonly route: string;
+  /** The rule's name, or its index. */
+  readonly rule: string;
+  readonly listener: string;
+  readonly backend: string;
+  readonly fields: readonly ExplainedField[];
+}
+
+/** A field with the values that count, and those that they override. */
+export interface ExplainedField {
+  /** `traffic.cors`; of one target of a backend: `backend.mcp.authorization (target NAME)`. */
+  readonly field: string;
+  readonly values: readonly ExplainedValue[];
+  /** Why it does nothing for this traffic; absent when it acts. */
+  readonly idle?: string;
+  readonly overridden: readonly ExplainedValue[];
+}
+
+/** A value, and where it comes from. */
+export interface ExplainedValue {
+  readonly value: unknown;
+  /** `GatewayPolicy "default/p"`, or the file. */
+  readonly source: string;
+  /** On which level it stands: `route`. */
+  readonly level: string;
+  /** FILE:LINE:COLUMN */
+  readonly at: string;
+}
+
+/**
+ * What holds for a route: NAMESPACE/NAME of a route, or its name where that is enough, or the name of a standalone
+ * file's route; of all its rules, or the one of that name or index. Empty when there is no such route.
+ */
+export function explainRoute(
+  checked: Checked,
+  name: string,
+  rule: string | undefined,
+): readonly RouteExplanation[] {
+  const { cluster, files } = checked;
+  if (cluster === undefined) {
+    return checked.programs
+      .flatMap(allRoutes)
+      .flatMap(({ route, listeners }) => listeners.map((listener) => ({ route, listener })))
+      .filter(({ route }) => route.name === name || route.id === name)
+      .map(({ route, listener }) => explainNode(route, listener, files));
+  }
+  return routesNamed(name, cluster)
+    .flatMap((route) => trafficOf(cluster, route))
+    .filter((each) => rule === undefined || rule === ruleName(each) || rule === String(each.index))
+    .map((each) => explainTraffic(each, cluster, files));
+}
+
+/** By NAMESPACE/NAME, or by a name that is in `default` or in one namespace only; of several kinds there may be one each. */
+function routesNamed(name: string, { inventory }: Cluster): readonly ManifestOf<Explained>[] {
+  const [namespace = "", short = ""] = name.includes("/") ? name.split("/") : ["default", name];
+  const found = EXPLAINED.flatMap((kind) => inventory.find(kind, namespace, short) ?? []);
+  if (found.length > 0 || name.includes("/")) return found;
+  const named = EXPLAINED.flatMap((kind): readonly ManifestOf<Explained>[] =>
+    inventory.all(kind),
+  ).filter((each) => each.name === name);
+  return new Set(named.map((each) => each.namespace)).size === 1 ? named : [];
+}
+
+/** The names that `explainRoute` takes. */
+export function routeNames(checked: Checked): readonly string[] {
+  const { cluster } = checked;
+  if (cluster === undefined)
+    return checked.programs.flatMap(allRoutes).map(({ route }) => route.name);
+  return EXPLAINED.flatMap((kind): readonly Manifest[] => cluster.inventory.all(kind)).map(
+    ({ namespace, name }) => `${namespace}/${name}`,
+  );
+}
+
+/** The kinds of routes that are built. */
+const EXPLAINED = ["HTTPRoute", "TLSRoute", "TCPRoute"] as const;
+
+type Explained = (typeof EXPLAINED)[number];
+
+/** Where a thing stands, as FILE:LINE:COLUMN. */
+export function placeText(origin: Origin, files: readonly SourceFile[]): string {
+  const { path, line, column } = locate({ ...origin, part: "key" }, files);
+  return `${path}:${line}:${column}`;
+}
+
+function explainTraffic(
+  traffic: SharedTraffic,
+  cluster: Cluster,
+  files: readonly SourceFile[],
+): RouteExplanation {
+  const { listener, route, backends } = traffic;
+  return {
+    route: titleOf(route),
+    rule: ruleName(traffic),
+    listener: `${listener.spec.name} of ${titleOf(listener.owner)}`,
+    backend: backends.length === 0 ? "none" : backends.map(backendText).join(", "),
+    fields: trafficFields(traffic, cluster).map((field) => {
+      const idle = whyIdle(field, traffic);
+      return { ...explainField(field, files), ...(idle === undefined ? {} : { idle }) };
+    }),
+  };
+}
+
+function ruleName({ rule, index }: Traffic): string {
+  return rule.name ?? String(index);
+}
+
+/** `Service "default/web" port 80 (weight 3)`, `GatewayBackend "default/tools" (targets one, two)`. */
+function backendText(
+  { backend: { manifest, port, parts }, weight }: WeightedBackend,
+  _: number,
+  { length }: readonly WeightedBackend[],
+): string {
+  const title = manifest === undefined ? "none" : titleOf(manifest);
+  const targets = parts.size === 0 ? [] : [`targets ${[...parts.keys()].join(", ")}`];
+  const notes = [...targets, ...(length === 1 ? [] : [`weight ${weight}`])].join(", ");
+  return `${title}${port === undefined ? "" : ` port ${port.port}`}${notes === "" ? "" : ` (${notes})`}`;
+}
+
+/** What holds for all of the traffic, in request order, then what differs between backends and between targets. */
+function trafficFields(
+  traffic: SharedTraffic,
+  { context: { policyIndex } }: Cluster,
+): readonly EffectiveField[] {
+  const { backend, backends } = traffic;
+  const own = backends.length < 2 ? [] : backends;
+  const ofAll = effectivePolicy(traffic, policyIndex).filter(
+    ({ field }) => own.length === 0 || !isConnection(field),
+  );
+  const ofBackends = own.flatMap((each) =>
+    connectionFields({ ...traffic, backend: each.backend }, undefined, policyIndex).map((field) =>
+      named(field, `to ${backendText({ ...each, weight: 1 }, 0, [each])}`),
+    ),
+  );
+  const ofTargets = [...(backend?.parts ?? [])].flatMap(([target, part]) =>
+    partPolicy(traffic, part, policyIndex).map((field) => named(field, `target ${target}`)),
+  );
+  const sorted = ofAll.toSorted((a, b) => position(a) - position(b));
+  return [...sorted, ...ofBackends, ...ofTargets];
+}
+
+function named(field: EffectiveField, what: string): EffectiveField {
+  return { ...field, field: `${field.field} (${what})` };
+}
+
+/** Where a field acts: before routing, then in the order of the policies, then on the way to the backend. */
+function position({ field }: EffectiveField): number {
+  const early = field.includes(".PreRouting.");
+  const index = FIELDS.indexOf(early ? field.replace(".PreRouting.", ".") : field);
+  return (early ? 0 : FIELDS.length + 1) + (index < 0 ? FIELDS.length : index);
+}
+
+const FIELDS: readonly string[] = policies.flatMap(({ cluster }) => cluster?.field ?? []);
+
+function explainField(
+  { field, values, overridden, conflicts }: EffectiveField,
+  files: readonly SourceFile[],
+): ExplainedField {
+  const explained = (each: FieldValue): ExplainedValue => ({
+    value: withoutSecrets(each),
+    source: titleOf(each.source),
+    level: each.level,
+    at: placeText(each.origin, files),
+  });
+  return {
+    field,
+    values: values.map(explained),
+    overridden: [...conflicts.map(({ lost }) => lost), ...overridden].map(explained),
+  };
+}
+
+/** Credentials that are written out, against all advice, go no further. */
+const SECRETS: Readonly<Record<string, string>> = {
+  "backend.auth": "key",
+  "traffic.basicAuthentication": "users",
+};
+
+function withoutSecrets({ field, value }: FieldValue): unknown {
+  const name = SECRETS[field.replace(".PreRouting.", ".")];
+  if (name === undefined || typeof value !== "object" || value === null || !(name in value))
+    return value;
+  return { ...value, [name]: "(not shown)" };
+}
+
+/** A standalone file says each policy once: on the listener, for before routing, or on the route. */
+function explainNode(
+  route: RouteNode | TcpRouteNode,
+  listener: ListenerNode | TcpListenerNode,
+  files: readonly SourceFile[],
+): RouteExplanation {
+  const said = (level: string, prefix: string, uses: readonly PolicyUse[]) =>
+    uses.map(({ kind, origin }) => ({
+      field: `${prefix}${kind}`,
+      values: [
+        {
+          value: valueAt(origin, files),
+          source: origin.file,
+          level,
+          at: placeText(origin, files),
+        },
+      ],
+      overridden: [],
+    }));
+  const early = "preRouting" in listener ? listener.preRouting : undefined;
+  return {
+    route: route.name,
+    rule: "0",
+    listener: listener.name,
+    backend: route.backends.map(({ kind }) => kind).join(", "),
+    fields: [
+      ...said("listener", "PreRouting.", early?.policies ?? []),
+      ...said("route", "", route.policies),
+    ],
+  };
+}

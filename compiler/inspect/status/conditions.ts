@@ -1,0 +1,64 @@
+import type { Checked } from "../../compile.ts";
+import type { Manifest } from "../../config/manifests.ts";
+import { type ConfigPath, type Diagnostic, formatPath } from "../../diagnostics/diagnostic.ts";
+import { type MessageCode, messageOf } from "../../diagnostics/messages/index.ts";
+
+/** metav1.Condition without its time: what is said depends on the manifests alone. */
+export interface Condition {
+  readonly type: string;
+  readonly status: "True" | "False" | "Unknown";
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** What is wrong with a part of a resource. */
+export interface Problem {
+  readonly code: MessageCode;
+  readonly message: string;
+  /** From the resource's root. */
+  readonly path: ConfigPath;
+  readonly isError: boolean;
+  /** The reason that the message itself carries. */
+  readonly cause: string | undefined;
+}
+
+/** Who writes these conditions. */
+export const CONTROLLER = "gwc.dev/gateway";
+
+/** A condition that holds. */
+export function holds(type: string, reason: string, message = ""): Condition {
+  return { type, status: "True", reason, message };
+}
+
+/** A condition that doesn't hold because of problems. */
+export function fails(type: string, reason: string, problems: readonly Problem[]): Condition {
+  const messages = problems.map(({ path, message }) =>
+    path.length === 0 ? message : `${formatPath(path)}: ${message}`,
+  );
+  return { type, status: "False", reason, message: [...new Set(messages)].join("; ") };
+}
+
+/** The problems of each resource, by its title `HTTPRoute default/tools`. */
+export function problemsByResource({
+  diagnostics,
+}: Checked): (manifest: Manifest) => readonly Problem[] {
+  const byName = Map.groupBy(diagnostics, ({ at }) => at.resource?.name ?? "");
+  return ({ origin }) => (byName.get(origin.resource?.name ?? " ") ?? []).map(problemOf);
+}
+
+/** The problems below a path. */
+export function within(problems: readonly Problem[], ...path: ConfigPath): readonly Problem[] {
+  return problems.filter((each) => path.every((step, index) => each.path[index] === step));
+}
+
+function problemOf({ code, params, at }: Diagnostic): Problem {
+  const { severity, text } = messageOf(code);
+  return {
+    code,
+    // The row and the parameters belong to the same code.
+    message: text(params as never),
+    path: at.path.slice(at.resource?.depth ?? 0),
+    isError: severity === "error",
+    cause: "cause" in params ? params.cause : undefined,
+  };
+}

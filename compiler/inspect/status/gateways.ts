@@ -1,0 +1,103 @@
+import { GATEWAY_GROUP } from "../../1-parse/kubernetes/kinds.ts";
+import type { Cluster } from "../../2-lower/kubernetes/gateway/gateways.ts";
+import { kindsTaken } from "../../2-lower/kubernetes/gateway/listeners.ts";
+import type { ListenerSpec, Manifest, ManifestOf } from "../../config/manifests.ts";
+import { type Condition, fails, holds, type Problem, within } from "./conditions.ts";
+
+/** The status of a Gateway or ListenerSet: its own conditions, and those of its listeners. */
+export function gatewayStatus(
+  manifest: ManifestOf<"Gateway"> | ManifestOf<"ListenerSet">,
+  problems: readonly Problem[],
+  cluster: Cluster,
+): object {
+  const errors = problems.filter(({ isError }) => isError);
+  const parameters = within(errors, "spec", "infrastructure");
+  const ofListeners = within(errors, "spec", "listeners");
+  const others = errors.filter((each) => !parameters.includes(each) && !ofListeners.includes(each));
+  const accepted =
+    parameters.length > 0
+      ? fails("Accepted", "InvalidParameters", parameters)
+      : others.length > 0
+        ? fails("Accepted", others.find(({ cause }) => cause)?.cause ?? "Invalid", others)
+        : ofListeners.length > 0
+          ? fails("Accepted", "ListenersNotValid", ofListeners)
+          : holds("Accepted", "Accepted");
+  const programmed =
+    errors.length === 0
+      ? holds("Programmed", "Programmed")
+      : fails("Programmed", "Invalid", errors);
+  return {
+    conditions: [accepted, programmed],
+    listeners: (manifest.spec?.listeners ?? []).map((listener, index) => ({
+      name: listener.name,
+      ...(manifest.kind === "ListenerSet" ? { port: listener.port } : {}),
+      supportedKinds: supportedKinds(listener),
+      attachedRoutes: attachedRoutes(manifest, listener.name, cluster),
+      conditions: listenerConditions(within(problems, "spec", "listeners", index)),
+    })),
+  };
+}
+
+/** The status of a GatewayClass: it is accepted, or its parameters are no good. */
+export function classStatus(problems: readonly Problem[]): object {
+  const errors = problems.filter(({ isError }) => isError);
+  return {
+    conditions: [
+      errors.length === 0
+        ? holds("Accepted", "Accepted")
+        : fails("Accepted", "InvalidParameters", errors),
+    ],
+  };
+}
+
+function listenerConditions(problems: readonly Problem[]): readonly Condition[] {
+  const errors = problems.filter(({ isError }) => isError);
+  const kinds = problems.filter(({ code }) => code === "wrong-route-kind");
+  const conflicts = errors.filter(({ code }) => CONFLICTS[code] !== undefined);
+  const references = errors.filter(({ path }) => path.includes("certificateRefs"));
+  const others = errors.filter((each) => !conflicts.includes(each) && !references.includes(each));
+  const unsupported = others.some(({ path }) => path.includes("protocol"));
+  const denied = references.some(({ code }) => code === "reference-not-permitted");
+  return [
+    others.length === 0
+      ? holds("Accepted", "Accepted")
+      : fails("Accepted", unsupported ? "UnsupportedProtocol" : "Invalid", others),
+    conflicts.length === 0
+      ? { type: "Conflicted", status: "False", reason: "NoConflicts", message: "" }
+      : {
+          ...fails(
+            "Conflicted",
+            CONFLICTS[conflicts[0]?.code ?? ""] ?? "HostnameConflict",
+            conflicts,
+          ),
+          status: "True",
+        },
+    references.length > 0
+      ? fails("ResolvedRefs", denied ? "RefNotPermitted" : "InvalidCertificateRef", references)
+      : kinds.length > 0
+        ? fails("ResolvedRefs", "InvalidRouteKinds", kinds)
+        : holds("ResolvedRefs", "ResolvedRefs"),
+    errors.length === 0
+      ? holds("Programmed", "Programmed")
+      : fails("Programmed", "Invalid", errors),
+  ];
+}
+
+const CONFLICTS: Readonly<Record<string, string>> = {
+  "listener-conflict": "HostnameConflict",
+  "protocol-conflict": "ProtocolConflict",
+};
+
+/** Of the kinds that it takes those whose data path is built. */
+function supportedKinds(listener: ListenerSpec): readonly object[] {
+  return kindsTaken(listener)
+    .filter((kind) => kind !== "GRPCRoute")
+    .map((kind) => ({ group: GATEWAY_GROUP, kind }));
+}
+
+function attachedRoutes(owner: Manifest, name: string, { attachments }: Cluster): number {
+  const routes = attachments
+    .filter(({ listener }) => listener.owner === owner && listener.spec.name === name)
+    .map(({ route }) => route);
+  return new Set(routes).size;
+}

@@ -1,0 +1,65 @@
+import type { ManifestOf } from "../../config/manifests.ts";
+import { CONTROLLER, type Condition, fails, holds, type Problem, within } from "./conditions.ts";
+
+/** What a policy targets, as its status names it. */
+export interface Ancestor {
+  readonly group: string;
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly sectionName?: string;
+}
+
+/**
+ * The status of a policy, for each of its targets. One with mistakes is not Accepted, and one that acts on nothing is
+ * not Attached.
+ */
+export function policyStatus(
+  policy: ManifestOf<"GatewayPolicy">,
+  ancestors: readonly Ancestor[],
+  problems: readonly Problem[],
+): object {
+  const ofTargets = [
+    ...within(problems, "spec", "targetRefs"),
+    ...within(problems, "spec", "targetSelectors"),
+  ];
+  const conflicts = problems.filter(({ code }) => code === "policy-conflict");
+  const idle = problems.filter(({ code }) => code === "policy-without-effect");
+  const errors = problems.filter((each) => each.isError && !ofTargets.includes(each));
+  const accepted =
+    errors.length > 0
+      ? fails("Accepted", "Invalid", errors)
+      : conflicts.length > 0
+        ? fails("Accepted", "Conflicted", conflicts)
+        : holds("Accepted", "Valid");
+  const named = ancestors.length > 0 ? ancestors : [missing(policy)];
+  const all = named.map((ancestorRef, index) => ({
+    ancestorRef,
+    controllerName: CONTROLLER,
+    conditions: [accepted, attached(within(ofTargets, "spec", "targetRefs", index))],
+  }));
+  if (all.length <= MOST_ANCESTORS) return { ancestors: all };
+  const rest = `${all.length - MOST_ANCESTORS + 1} more targets`;
+  const summary = {
+    ancestorRef: missing(policy),
+    controllerName: CONTROLLER,
+    conditions: [accepted, holds("StatusSummarized", "StatusSummary", rest)],
+  };
+  return { ancestors: [...all.slice(0, MOST_ANCESTORS - 1), summary] };
+
+  function attached(own: readonly Problem[]): Condition {
+    const wrong = [...own, ...within(ofTargets, "spec", "targetSelectors")];
+    if (wrong.length > 0) return fails("Attached", "Pending", wrong);
+    if (errors.length > 0) return fails("Attached", "Pending", errors);
+    if (idle.length > 0) return fails("Attached", "NoEffect", idle);
+    return holds("Attached", "Attached");
+  }
+}
+
+/** Gateway API: a policy's status has at most 16. */
+const MOST_ANCESTORS = 16;
+
+/** A policy whose targets can't be named still has a status. */
+function missing({ namespace }: ManifestOf<"GatewayPolicy">): Ancestor {
+  return { group: "gwc.dev", kind: "GatewayPolicy", namespace, name: "StatusSummary" };
+}

@@ -1,0 +1,57 @@
+import type { Cluster } from "../../2-lower/kubernetes/gateway/gateways.ts";
+import type { AnyRoute } from "../../2-lower/kubernetes/routes/attach.ts";
+import type { ParentReference } from "../../config/manifests.ts";
+import { CONTROLLER, type Condition, fails, holds, type Problem, within } from "./conditions.ts";
+
+/** The status of a route: what each of its parents makes of it. */
+export function routeStatus(
+  route: AnyRoute,
+  problems: readonly Problem[],
+  cluster: Cluster,
+): object | undefined {
+  const errors = problems.filter(({ isError }) => isError);
+  const references = errors.filter(({ path }) => path.includes("backendRefs"));
+  const ofParents = within(errors, "spec", "parentRefs");
+  const others = errors.filter((each) => !references.includes(each) && !ofParents.includes(each));
+  const resolved =
+    references.length === 0
+      ? holds("ResolvedRefs", "ResolvedRefs")
+      : fails("ResolvedRefs", referenceReason(references), references);
+  const parents = (route.spec?.parentRefs ?? []).flatMap((parentRef, index) => {
+    if (isForeign(parentRef, route, cluster)) return [];
+    const own = within(ofParents, "spec", "parentRefs", index);
+    const conditions = [acceptedBy(own, others), resolved];
+    return [{ parentRef, controllerName: CONTROLLER, conditions }];
+  });
+  return parents.length === 0 && problems.length === 0 ? undefined : { parents };
+}
+
+/** A parent that another controller answers for. */
+function isForeign(
+  { name, namespace, kind = "Gateway" }: ParentReference,
+  route: AnyRoute,
+  { inventory, gateways }: Cluster,
+): boolean {
+  if (kind !== "Gateway") return false;
+  const gateway = inventory.find("Gateway", namespace ?? route.namespace, name);
+  return gateway !== undefined && !gateways.some(({ manifest }) => manifest === gateway);
+}
+
+function acceptedBy(own: readonly Problem[], others: readonly Problem[]): Condition {
+  if (own.length > 0) {
+    const cause = own.find((each) => each.cause !== undefined)?.cause;
+    return fails("Accepted", cause ?? "NoMatchingParent", own);
+  }
+  return others.length === 0
+    ? holds("Accepted", "Accepted")
+    : fails("Accepted", "UnsupportedValue", others);
+}
+
+function referenceReason(problems: readonly Problem[]): string {
+  for (const { code } of problems) {
+    if (code === "reference-not-permitted") return "RefNotPermitted";
+    if (code === "wrong-reference-kind") return "InvalidKind";
+    if (code === "not-built-yet") return "UnsupportedValue";
+  }
+  return "BackendNotFound";
+}

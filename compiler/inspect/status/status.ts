@@ -1,0 +1,146 @@
+import { kindOf } from "../../1-parse/kubernetes/kinds.ts";
+import { type Cluster, CONTROLLERS } from "../../2-lower/kubernetes/gateway/gateways.ts";
+import { groupOf } from "../../2-lower/kubernetes/inventory/references.ts";
+import type { Checked } from "../../compile.ts";
+import type { Manifest, ManifestKind, ManifestOf } from "../../config/manifests.ts";
+import { below } from "../../diagnostics/diagnostic.ts";
+import { valueAt } from "../../diagnostics/source.ts";
+import { fails, holds, type Problem, problemsByResource } from "./conditions.ts";
+import { classStatus, gatewayStatus } from "./gateways.ts";
+import { withHistory } from "./history.ts";
+import { type Ancestor, policyStatus } from "./policies.ts";
+import { routeStatus } from "./routes.ts";
+import { tlsPolicyStatus } from "./tls-policies.ts";
+
+/** The status that a controller would write for a resource. */
+export interface ResourceStatus {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly status: unknown;
+}
+
+/** The conditions of everything that has a status, sorted by kind, namespace and name; `now` is RFC 3339. */
+export function statusOf(
+  checked: Checked,
+  cluster: Cluster,
+  now: string,
+): readonly ResourceStatus[] {
+  const problemsOf = problemsByResource(checked);
+  return cluster.manifests
+    .toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))
+    .flatMap((manifest): readonly ResourceStatus[] => {
+      const whole = manifest.spec === undefined ? withReferences(manifest, checked) : manifest;
+      const status = statusOfOne(whole, problemsOf(manifest), cluster);
+      return status === undefined ? [] : [resourceStatus(manifest, status, checked, now)];
+    });
+}
+
+/**
+ * A route or policy with mistakes, as far as it says where it belongs: its status is told there. What is no list of
+ * references stays out.
+ */
+function withReferences(manifest: Manifest, { files }: Checked): Manifest {
+  const spec = Object.fromEntries(
+    ["parentRefs", "targetRefs"].flatMap((name): readonly [string, unknown][] => {
+      const value = valueAt(below(manifest.origin, "spec", name), files);
+      return Array.isArray(value) && value.every(isReference) ? [[name, value]] : [];
+    }),
+  );
+  // Only the two lists of it are read for a status.
+  return Object.keys(spec).length === 0 ? manifest : ({ ...manifest, spec } as Manifest);
+}
+
+function isReference(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "name" in value;
+}
+
+/** The status with the head of its resource, as `kubectl apply --server-side --subresource=status` takes it. */
+function resourceStatus(
+  { kind, namespace, name, origin }: Manifest,
+  status: object,
+  { files }: Checked,
+  now: string,
+): ResourceStatus {
+  const at = (...path: readonly string[]): unknown => valueAt(below(origin, ...path), files);
+  const generation = at("metadata", "generation");
+  const stamp = { generation: typeof generation === "number" ? generation : undefined, now };
+  return {
+    apiVersion: String(at("apiVersion")),
+    // As it is spelled there.
+    kind: String(at("kind") ?? kind),
+    metadata: { name, ...(namespace === "" ? {} : { namespace }) },
+    status: withHistory(status, at("status"), stamp),
+  };
+}
+
+function sortKey({ kind, namespace, name }: Manifest): string {
+  return `${String(ORDER.indexOf(kind)).padStart(2, "0")} ${namespace}/${name}`;
+}
+
+const ORDER: readonly ManifestKind[] = [
+  ...(["GatewayClass", "Gateway", "ListenerSet", "HTTPRoute", "GRPCRoute", "TCPRoute"] as const),
+  ...(["TLSRoute", "BackendTLSPolicy", "GatewayBackend", "GatewayPolicy"] as const),
+];
+
+function statusOfOne(
+  manifest: Manifest,
+  problems: readonly Problem[],
+  cluster: Cluster,
+): object | undefined {
+  switch (manifest.kind) {
+    case "GatewayClass":
+      return isOurs(manifest) ? classStatus(problems) : undefined;
+    case "Gateway":
+    case "ListenerSet":
+      if (problems.some(({ code }) => code === "foreign-gateway")) return undefined;
+      return gatewayStatus(manifest, problems, cluster);
+    case "HTTPRoute":
+    case "GRPCRoute":
+    case "TCPRoute":
+    case "TLSRoute":
+      return routeStatus(manifest, problems, cluster);
+    case "GatewayBackend": {
+      const errors = problems.filter(({ isError }) => isError);
+      const condition =
+        errors.length === 0
+          ? holds("Accepted", "Accepted")
+          : fails("Accepted", "TranslationError", errors);
+      return { conditions: [condition] };
+    }
+    case "BackendTLSPolicy":
+      return tlsPolicyStatus(manifest, problems, cluster);
+    case "GatewayPolicy":
+      return policyStatus(manifest, ancestorsOf(manifest, cluster), problems);
+    default:
+      return undefined;
+  }
+}
+
+function isOurs({ spec }: ManifestOf<"GatewayClass">): boolean {
+  return CONTROLLERS.includes(spec?.controllerName ?? "");
+}
+
+/** The targets of a policy, those by name whether they exist or not. */
+function ancestorsOf(
+  { spec, namespace }: ManifestOf<"GatewayPolicy">,
+  { inventory }: Cluster,
+): readonly Ancestor[] {
+  const byName = (spec?.targetRefs ?? []).map(
+    ({ group, kind, name, sectionName }): Ancestor => ({
+      group,
+      kind,
+      namespace,
+      name,
+      ...(sectionName === undefined ? {} : { sectionName }),
+    }),
+  );
+  const byLabels = (spec?.targetSelectors ?? []).flatMap((selector): readonly Ancestor[] => {
+    const kind = kindOf(selector.group, selector.kind);
+    if (kind === undefined) return [];
+    return inventory
+      .withLabels(kind, namespace, selector.matchLabels)
+      .map(({ name }) => ({ group: groupOf(kind), kind, namespace, name }));
+  });
+  return [...byName, ...byLabels];
+}

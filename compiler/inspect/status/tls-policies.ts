@@ -1,0 +1,55 @@
+import type { Cluster } from "../../2-lower/kubernetes/gateway/gateways.ts";
+import { groupOf } from "../../2-lower/kubernetes/inventory/references.ts";
+import type { Manifest, ManifestOf } from "../../config/manifests.ts";
+import { CONTROLLER, type Condition, fails, holds, type Problem, within } from "./conditions.ts";
+import type { Ancestor } from "./policies.ts";
+
+/** The status of a BackendTLSPolicy: for each Gateway whose traffic it acts on, else for what it targets. */
+export function tlsPolicyStatus(
+  policy: ManifestOf<"BackendTLSPolicy">,
+  problems: readonly Problem[],
+  { context }: Cluster,
+): object {
+  const errors = problems.filter(({ isError }) => isError);
+  const gateways = [...(context.effective.get(policy) ?? [])].map(gatewayAncestor);
+  const targets = (policy.spec?.targetRefs ?? []).map(
+    ({ group, kind, name, sectionName }): Ancestor => ({
+      ...{ group, kind, namespace: policy.namespace, name },
+      ...(sectionName === undefined ? {} : { sectionName }),
+    }),
+  );
+  const authorities = within(errors, "spec", "validation", "caCertificateRefs");
+  const conditions = [acceptedBy(errors, authorities, problems), resolvedOf(authorities)];
+  return {
+    ancestors: (gateways.length > 0 ? gateways : targets).map((ancestorRef) => ({
+      ancestorRef,
+      controllerName: CONTROLLER,
+      conditions,
+    })),
+  };
+}
+
+function gatewayAncestor({ namespace, name }: Manifest): Ancestor {
+  return { group: groupOf("Gateway"), kind: "Gateway", namespace, name };
+}
+
+function acceptedBy(
+  errors: readonly Problem[],
+  authorities: readonly Problem[],
+  problems: readonly Problem[],
+): Condition {
+  const targets = within(errors, "spec", "targetRefs");
+  if (targets.length > 0) return fails("Accepted", "TargetNotFound", targets);
+  if (authorities.length > 0) return fails("Accepted", "NoValidCACertificate", authorities);
+  if (errors.length > 0) return fails("Accepted", "Invalid", errors);
+  const conflicts = problems.filter(({ code }) => code === "policy-conflict");
+  if (conflicts.length > 0) return fails("Accepted", "Conflicted", conflicts);
+  const idle = problems.find(({ code }) => code === "policy-without-effect");
+  return holds("Accepted", "Accepted", idle?.message);
+}
+
+function resolvedOf(authorities: readonly Problem[]): Condition {
+  if (authorities.length === 0) return holds("ResolvedRefs", "ResolvedRefs");
+  const isOther = authorities.some(({ code }) => code === "wrong-reference-kind");
+  return fails("ResolvedRefs", isOther ? "InvalidKind" : "InvalidCACertificateRef", authorities);
+}

@@ -1,0 +1,199 @@
+import type { ConnectionSettings } from "../../runtime/gateway/connection-settings.ts";
+import type { DrainSettings, ServiceAddresses } from "../../runtime/gateway/definition.ts";
+import type { LogLevels } from "../../runtime/telemetry/logs/log-level.ts";
+import type { LogFormat } from "../../runtime/telemetry/logs/log-line.ts";
+import type { AlpnProtocol, TlsVersion } from "../../runtime/tls/tls-settings.ts";
+import type { Origin } from "../diagnostics/diagnostic.ts";
+import type { AccessLogNode } from "./access-log.ts";
+import type { BackendNode } from "./backends.ts";
+import type { DeploymentNode } from "./deployment.ts";
+import type { CompiledExpression, ExpressionCode } from "./expressions.ts";
+import type { TcpBindNode } from "./tcp.ts";
+
+/** What a gateway does, with nothing left to look up: plain readonly data (`gwc build --print program`). */
+export interface Program {
+  /** The gateway's name: the output folder's, the log's. */
+  readonly name: string;
+  /** The input files by name in generated text, sorted. */
+  readonly inputs: readonly ProgramInput[];
+  readonly binds: readonly BindNode[];
+  /** Ports whose bytes are passed on. */
+  readonly tcp: readonly TcpBindNode[];
+  readonly process: ProcessSettings;
+  /** How the connections of clients are held. */
+  readonly connections: ConnectionSettings;
+  /** The most bytes of a body that is read as a whole. */
+  readonly maxBufferSize: number;
+  /** What access lines hold; absent: the usual, of every request. */
+  readonly accessLog?: AccessLogNode;
+  /** How much is logged; absent: as usual. */
+  readonly logLevels?: LogLevels;
+  /** What runs it in a cluster; undefined for a gateway that a standalone file describes. */
+  readonly deployment?: DeploymentNode;
+}
+
+/** An input file. */
+export interface ProgramInput {
+  readonly name: string;
+  /** SHA-256 of the content (not of its layout), hex. */
+  readonly sha256: string;
+}
+
+/** Settings of the whole process, as the runtime takes them. */
+export interface ProcessSettings {
+  /** How lines are written. */
+  readonly logFormat: LogFormat;
+  readonly addresses: ServiceAddresses;
+  /** Where `gwc run` serves its admin page: a loopback `host:port`. A bundle has none. */
+  readonly adminAddress: string;
+  readonly drain: DrainSettings;
+}
+
+/** One port. */
+export interface BindNode {
+  readonly port: number;
+  readonly origin: Origin;
+  /** What its TLS listeners share; undefined: plain HTTP. */
+  readonly tls: TlsNode | undefined;
+  /** In order of precedence: exact hostnames, wildcards from the longest, then the one for every name. */
+  readonly listeners: readonly ListenerNode[];
+}
+
+/** A listener: a host name on a port, and what it answers. */
+export interface ListenerNode {
+  /** Unique in the program, an identifier: what generated code calls it. */
+  readonly id: string;
+  /** What logs call it. */
+  readonly name: string;
+  /** `api.example.com`, `*.example.com`, or `*`. */
+  readonly hostname: string;
+  readonly tls: CertificateFiles | undefined;
+  /** What happens to its requests before their route is chosen; undefined: nothing. */
+  readonly preRouting: PreRoutingNode | undefined;
+  readonly routes: readonly RouteNode[];
+  /** The routing decision: entries in order of precedence, grouped by the hostname they need. */
+  readonly table: readonly HostEntries[];
+  readonly origin: Origin;
+}
+
+/** The policies of a listener that run before the route is chosen, and may change which one it is. */
+export interface PreRoutingNode {
+  /** Unique in the program, an identifier: the function that runs them and, in kebab-case, its file. */
+  readonly id: string;
+  /** In request order. */
+  readonly policies: readonly PolicyUse[];
+  /** The last of them answers every request: there is no table behind them. */
+  readonly isFinal: boolean;
+  readonly origin: Origin;
+}
+
+/** TLS of a port, as the runtime takes it, without the certificates of its listeners. */
+export interface TlsNode {
+  /** Milliseconds. */
+  readonly handshakeTimeout: number;
+  readonly minVersion: TlsVersion;
+  readonly maxVersion: TlsVersion;
+  /** OpenSSL's names. */
+  readonly cipherSuites: readonly string[];
+  readonly alpn: readonly AlpnProtocol[];
+  /** The path, as configured, of the authorities that sign client certificates. */
+  readonly clientAuthorities: string | undefined;
+}
+
+/** A listener's certificate and key: paths as configured, read when the gateway starts. */
+export interface CertificateFiles {
+  readonly cert: string;
+  readonly key: string;
+  /** The paths are NAME/KEY of mounted Secrets. */
+  readonly isSecret?: boolean;
+}
+
+/** The entries that one hostname opens, most specific hostname first. */
+export interface HostEntries {
+  /** As the routes have it: the listener may have but a part of it. */
+  readonly hostname: string;
+  /** The names that the listener has of it, as a pattern. */
+  readonly shared: string;
+  readonly entries: readonly RouteEntry[];
+}
+
+/** One match of one route. */
+export interface RouteEntry {
+  readonly match: RouteMatch;
+  /** The route's id. */
+  readonly route: string;
+}
+
+/** One set of conditions; all must hold (Gateway API HTTPRouteMatch). */
+export interface RouteMatch {
+  readonly path: PathMatch;
+  readonly method: string | undefined;
+  readonly headers: readonly ValueMatch[];
+  readonly query: readonly ValueMatch[];
+  /** True for a match that a policy needs and the user did not write (the OAuth metadata of an MCP route). */
+  readonly isDerived: boolean;
+  readonly origin: Origin;
+}
+
+/** What the path must be. */
+export type PathMatch =
+  | { readonly kind: "exact"; readonly value: string }
+  | { readonly kind: "prefix"; readonly value: string }
+  | {
+      readonly kind: "regex";
+      readonly value: string;
+      readonly test: ExpressionCode;
+      /** True when the test is alternatives joined by `||`: beside other conditions it needs parentheses. */
+      readonly isChoice: boolean;
+    };
+
+/** A header (lower-case name) or query parameter, and what its value must be. */
+export interface ValueMatch {
+  readonly name: string;
+  readonly value:
+    | { readonly kind: "exact"; readonly value: string }
+    | { readonly kind: "regex"; readonly value: string; readonly test: ExpressionCode };
+}
+
+/** A route: a chain of policies and the backend behind it. */
+export interface RouteNode {
+  /** Unique in the program, an identifier: the route's function and, in kebab-case, its file. */
+  readonly id: string;
+  /** What logs and metrics call it. */
+  readonly name: string;
+  /** In request order. */
+  readonly policies: readonly PolicyUse[];
+  readonly backends: readonly BackendNode[];
+  readonly origin: Origin;
+}
+
+/**
+ * What each policy's `resolve` makes for its template, by kind. Every `policies/x.ts` adds its own line by declaration
+ * merging, so a policy is added without an edit here.
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: filled by the policies
+export interface PolicySettings {}
+
+/** The name of a policy, as it stands in the configuration. */
+export type PolicyKind = keyof PolicySettings;
+
+/** A policy of a route, resolved. */
+export type PolicyUse<Kind extends PolicyKind = PolicyKind> = {
+  [Each in Kind]: {
+    readonly kind: Each;
+    readonly settings: PolicySettings[Each];
+    readonly origin: Origin;
+  };
+}[Kind];
+
+/** An authorization rule. */
+export interface Rule {
+  readonly action: "allow" | "deny" | "require";
+  readonly expression: CompiledExpression;
+  /**
+   * The kinds of MCP items without which the rule cannot be true. A deny or require rule is not about other items:
+   * `deny: mcp.tool.name == "x"` leaves prompts alone, although reading the tool of a prompt is an error.
+   */
+  readonly about: readonly ("tool" | "prompt" | "resource")[];
+  readonly origin: Origin;
+}

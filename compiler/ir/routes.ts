@@ -1,0 +1,46 @@
+import type { ListenerNode, Program, RouteNode } from "./program.ts";
+import type { TcpListenerNode, TcpRouteNode } from "./tcp.ts";
+
+/** A route of a program, and the listeners that serve it. */
+export interface ServedRoute {
+  readonly route: RouteNode;
+  readonly listeners: readonly ListenerNode[];
+}
+
+/** A route of connections, and the listeners that serve it. */
+export interface ServedTcpRoute {
+  readonly route: TcpRouteNode;
+  readonly listeners: readonly TcpListenerNode[];
+}
+
+/** The routes of a program in the order of its listeners, each once. */
+export function servedRoutes({ binds }: Program): readonly ServedRoute[] {
+  return onceEach<ListenerNode, RouteNode>(binds.flatMap(({ listeners }) => listeners));
+}
+
+/** The routes of connections in the order of their listeners, each once. */
+export function servedTcpRoutes({ tcp }: Program): readonly ServedTcpRoute[] {
+  return onceEach<TcpListenerNode, TcpRouteNode>(tcp.flatMap(({ listeners }) => listeners));
+}
+
+/** All of them, in the order of their modules. */
+export function allRoutes(program: Program): readonly (ServedRoute | ServedTcpRoute)[] {
+  return [...servedRoutes(program), ...servedTcpRoutes(program)];
+}
+
+/** The ports that a program opens for clients. */
+export function clientPorts({ binds, tcp }: Program): readonly number[] {
+  return [...binds, ...tcp].map(({ port }) => port);
+}
+
+function onceEach<Listener extends { readonly routes: readonly Route[] }, Route>(
+  listeners: readonly Listener[],
+): readonly { readonly route: Route; readonly listeners: readonly Listener[] }[] {
+  const found = listeners.flatMap((listener) =>
+    listener.routes.map((route) => ({ route, listener })),
+  );
+  return [...Map.groupBy(found, ({ route }) => route)].map(([route, each]) => ({
+    route,
+    listeners: each.map(({ listener }) => listener),
+  }));
+}

@@ -1,0 +1,176 @@
+import type { ConfigValue } from "../../1-parse/values.ts";
+import type { BackendPolicies } from "../../config/backend-policies.ts";
+import { below, type Origin } from "../../diagnostics/diagnostic.ts";
+import type { Text } from "../../ir/texts.ts";
+import { parseDuration } from "../../schema/duration.ts";
+import { duration, type Schema, text } from "../../schema/schema.ts";
+import type { ClusterContext, ResolveContext } from "../policy.ts";
+
+/** A key set as configured: in a file, behind a URL, or written out. */
+export type JwksConfig =
+  | { readonly kind: "file"; readonly file: string; readonly origin: Origin }
+  | {
+      readonly kind: "url";
+      readonly url: Text;
+      readonly cacheDuration: number;
+      /** How its server is reached; absent: as the URL says. */
+      readonly policies?: BackendPolicies;
+      readonly origin: Origin;
+    }
+  | { readonly kind: "inline"; readonly text: string; readonly origin: Origin };
+
+/** A public key of a key set, as the file has it. */
+export type PublicJwk = Readonly<Record<string, unknown>>;
+
+/** The shape of `jwks` in the file. */
+export const jwksSchema: Schema = {
+  type: ["object", "string"],
+  minLength: 2,
+  maxLength: 65536,
+  description:
+    "The issuer's public keys (RFC 7517): `{file: PATH}`, `{url: URL}`, or the JSON itself.",
+  properties: {
+    file: text(
+      "Path of a JSON Web Key Set, relative to this file. Its public keys become part of the bundle.",
+    ),
+    url: text(
+      "URL of the key set; fetched by the gateway, refreshed, and asked again for an unknown key.",
+      {
+        format: "url",
+        late: true,
+      },
+    ),
+    inline: text("A JSON Web Key Set.", { minLength: 2, maxLength: 65536 }),
+    cacheDuration: duration("How long fetched keys are used before they are asked for again.", {
+      default: "5m",
+    }),
+  },
+  additionalProperties: false,
+  exactlyOneOf: ["file", "url", "inline"],
+};
+
+/** Five minutes, the specification's default. */
+const CACHE_DURATION = 300_000;
+
+/** The validated `jwks` value. */
+export function readJwks(value: ConfigValue, origin: Origin): JwksConfig {
+  if (typeof value === "string") return { kind: "inline", text: value, origin };
+  const given = value as {
+    readonly file?: string;
+    readonly url?: Text;
+    readonly inline?: string;
+    readonly cacheDuration?: string;
+  };
+  if (given.file !== undefined)
+    return { kind: "file", file: given.file, origin: below(origin, "file") };
+  if (given.inline !== undefined)
+    return { kind: "inline", text: given.inline, origin: below(origin, "inline") };
+  const cacheDuration = parseDuration(given.cacheDuration ?? "") ?? CACHE_DURATION;
+  return { kind: "url", url: given.url ?? "", cacheDuration, origin: below(origin, "url") };
+}
+
+/** The validated `jwks` of the cluster form: written out, or served by a backend. */
+export function readClusterJwks(
+  value: ConfigValue,
+  origin: Origin,
+  { server }: ClusterContext,
+): JwksConfig | undefined {
+  const { inline, remote } = value as {
+    readonly inline?: string;
+    readonly remote?: ConfigValue;
+  };
+  if (inline !== undefined)
+    return { kind: "inline", text: inline, origin: below(origin, "inline") };
+  return readRemoteJwks(remote ?? null, below(origin, "remote"), { server });
+}
+
+/** The validated `RemoteJWKS`; undefined when its server is not known (reported). */
+export function readRemoteJwks(
+  value: ConfigValue,
+  origin: Origin,
+  { server }: Pick<ClusterContext, "server">,
+): JwksConfig | undefined {
+  const { jwksPath, cacheDuration, backendRef } = value as {
+    readonly jwksPath: string;
+    readonly cacheDuration?: string;
+    readonly backendRef: ConfigValue;
+  };
+  const found = server(backendRef, below(origin, "backendRef"));
+  if (found === undefined) return undefined;
+  return {
+    kind: "url",
+    url: `${found.url}/${jwksPath.replace(/^\/+/, "")}`,
+    cacheDuration: parseDuration(cacheDuration ?? "") ?? CACHE_DURATION,
+    ...(found.policies && { policies: found.policies }),
+    origin,
+  };
+}
+
+/** The default key set of an issuer that configures none. */
+export function issuerJwks(issuer: Text, path: string, origin: Origin): JwksConfig {
+  const url =
+    typeof issuer === "string"
+      ? `${issuer.replace(/\/$/, "")}${path}`
+      : { ...issuer, parts: [...issuer.parts, path] };
+  return { kind: "url", url, cacheDuration: CACHE_DURATION, origin };
+}
+
+/** The public keys of a key set that is known at build time; undefined when it is refused (reported). */
+export function publicKeys(
+  config: Extract<JwksConfig, { kind: "file" | "inline" }>,
+  { host, diagnostics, resolvePath }: ResolveContext,
+): readonly PublicJwk[] | undefined {
+  let json = config.kind === "inline" ? config.text : "";
+  if (config.kind === "file") {
+    const file = host.readText(resolvePath(config.file));
+    if (file.kind === "problem") {
+      diagnostics.report("file-not-found", config.origin, {
+        file: config.file,
+        problem: file.problem,
+      });
+      return undefined;
+    }
+    json = file.text;
+  }
+  const { keys, problem } = readKeySet(json);
+  if (keys === undefined) {
+    diagnostics.report("bad-key-set", config.origin, { problem: problem ?? "" });
+    return undefined;
+  }
+  const problems = keys.flatMap((key, index) => keyProblem(key, index) ?? []);
+  for (const each of problems) diagnostics.report("bad-key-set", config.origin, { problem: each });
+  return problems.length === 0 ? keys : undefined;
+}
+
+function readKeySet(json: string): { keys?: readonly PublicJwk[]; problem?: string } {
+  let set: unknown;
+  try {
+    set = JSON.parse(json);
+  } catch {
+    return { problem: "it is not JSON" };
+  }
+  const keys = typeof set === "object" && set !== null && "keys" in set ? set.keys : undefined;
+  if (!Array.isArray(keys)) return { problem: 'it has no list "keys"' };
+  if (keys.length === 0) return { problem: "it holds no key" };
+  if (
+    !keys.every((key) => typeof key === "object" && key !== null && typeof key.kty === "string")
+  ) {
+    return { problem: 'a key has no type ("kty")' };
+  }
+  return { keys };
+}
+
+/** Members of a private or symmetric key (RFC 7518, section 6). */
+const PRIVATE_MEMBERS = ["d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"];
+
+function keyProblem(key: PublicJwk, index: number): string | undefined {
+  const which = typeof key.kid === "string" ? `the key "${key.kid}"` : `key ${index}`;
+  if (key.kty === "oct") return `${which} is symmetric: whoever can verify with it can also sign`;
+  if (PRIVATE_MEMBERS.some((member) => Object.hasOwn(key, member)))
+    return `${which} is a private key`;
+  if (key.kty !== "RSA" && key.kty !== "EC" && key.kty !== "OKP")
+    return `${which} has the unknown type "${key.kty}"`;
+  const needed = { RSA: ["n", "e"], EC: ["crv", "x", "y"], OKP: ["crv", "x"] }[key.kty];
+  const missing = needed.find((member) => typeof key[member] !== "string");
+  return missing === undefined ? undefined : `${which} lacks "${missing}"`;
+}

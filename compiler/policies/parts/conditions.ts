@@ -1,0 +1,73 @@
+import { below, keyOf, type Origin } from "../../diagnostics/diagnostic.ts";
+import type { CompiledExpression } from "../../ir/expressions.ts";
+import { expression, list, object, type Schema } from "../../schema/schema.ts";
+import type { ResolveContext } from "../policy.ts";
+import { type ExpressionConfig, resolveExpression } from "./expressions.ts";
+
+/** One of several forms of a policy; the first whose condition is true acts. */
+export interface CaseConfig<Value> {
+  /** Undefined: always; only the last one may be so. */
+  readonly condition: ExpressionConfig | undefined;
+  readonly value: Value;
+  readonly origin: Origin;
+}
+
+/** The same with its condition compiled. */
+export interface CaseNode<Value> {
+  readonly condition: CompiledExpression | undefined;
+  readonly value: Value;
+  readonly origin: Origin;
+}
+
+/** The shape of `conditional`: entries of `properties`, each with a condition but the last. */
+export function conditionalSchema(
+  properties: Readonly<Record<string, Schema>>,
+  rest: Omit<Schema, "type" | "properties">,
+): Schema {
+  const condition = expression("When it acts; only the last entry may be without.");
+  return list(object({ condition, ...properties }, rest), {
+    minItems: 1,
+    maxItems: 32,
+    description: "Several of them: the first whose condition is true acts, or none.",
+  });
+}
+
+/** The forms of a validated policy: those of `conditional`, or the one that it says itself. */
+export function readCases<Value>(
+  value: unknown,
+  origin: Origin,
+  read: (value: never, origin: Origin) => Value,
+): readonly CaseConfig<Value>[] {
+  const { conditional } = value as { readonly conditional?: readonly { condition?: string }[] };
+  if (conditional === undefined) {
+    // The schema has checked the shape that `read` takes.
+    return [{ condition: undefined, value: read(value as never, origin), origin }];
+  }
+  return conditional.map((each, index) => {
+    const at = below(origin, "conditional", index);
+    const text = each.condition;
+    const condition = text === undefined ? undefined : { text, origin: below(at, "condition") };
+    return { condition, value: read(each as never, at), origin: at };
+  });
+}
+
+/** Complete forms; undefined when a mistake was reported. */
+export function resolveCases<Config, Node>(
+  cases: readonly CaseConfig<Config>[],
+  context: ResolveContext,
+  resolve: (value: Config, origin: Origin) => Node | undefined,
+): readonly CaseNode<Node>[] | undefined {
+  const { diagnostics } = context;
+  const resolved = cases.flatMap(({ condition, value, origin }, index): CaseNode<Node>[] => {
+    if (condition === undefined && index < cases.length - 1) {
+      diagnostics.report("early-fallback", keyOf(origin), {});
+      return [];
+    }
+    const options = { phase: "request", slot: "filter" } as const;
+    const compiled = condition && resolveExpression(condition, options, diagnostics);
+    const node = resolve(value, origin);
+    const isSound = node !== undefined && (condition === undefined) === (compiled === undefined);
+    return isSound ? [{ condition: compiled, value: node, origin }] : [];
+  });
+  return resolved.length === cases.length ? resolved : undefined;
+}

@@ -1,0 +1,99 @@
+import { below, type Origin } from "../../diagnostics/diagnostic.ts";
+import type { CompiledExpression } from "../../ir/expressions.ts";
+import { expression, object, type Schema, shortText } from "../../schema/schema.ts";
+import type { ResolveContext } from "../policy.ts";
+import { type ExpressionConfig, resolveExpression } from "./expressions.ts";
+import { headerNameSchema } from "./header-fields.ts";
+
+/** Where a credential stands in a request, as configured. */
+export type CredentialPlaceConfig =
+  /** Lower-case name; what stands before the credential, with its space, or nothing. */
+  | { readonly header: string; readonly prefix: string }
+  | { readonly queryParameter: string }
+  | { readonly cookie: string }
+  | { readonly expression: ExpressionConfig };
+
+/** The same with its expression compiled. */
+export type CredentialPlaceNode =
+  | Exclude<CredentialPlaceConfig, { readonly expression: ExpressionConfig }>
+  | { readonly expression: CompiledExpression };
+
+/** The shape of `location` and `authorizationLocation`. */
+export function credentialPlaceSchema(usual: string): Schema {
+  const named = (what: string, name: Schema): Schema =>
+    object(
+      { name },
+      { required: ["name"], description: `${what}; it does not reach the backend.` },
+    );
+  return object(
+    {
+      header: object(
+        {
+          name: headerNameSchema,
+          prefix: shortText("What stands before the credential: `Bearer `. Nothing by default."),
+        },
+        { required: ["name"], description: "In a header, which does not reach the backend." },
+      ),
+      queryParameter: named("In a query parameter", shortText("The parameter's name.")),
+      cookie: named(
+        "In a cookie",
+        shortText("The cookie's name.", {
+          pattern: "^[A-Za-z0-9!#$%&'*+\\-.^_`|~]+$",
+          form: "a cookie name",
+        }),
+      ),
+      expression: expression(
+        "A CEL expression over the request. What it reads stays in the request: take it out with transformations.",
+      ),
+    },
+    {
+      exactlyOneOf: ["header", "queryParameter", "cookie", "expression"],
+      description: `Where the credential stands; in \`Authorization: ${usual}\` by default.`,
+    },
+  );
+}
+
+/** Where a credential stands unless the configuration says. */
+export function usualPlace(scheme: "Bearer" | "Basic"): CredentialPlaceConfig {
+  return { header: "authorization", prefix: `${scheme} ` };
+}
+
+/** A validated place. */
+export function readCredentialPlace(
+  value: unknown,
+  scheme: "Bearer" | "Basic",
+  origin: Origin,
+): CredentialPlaceConfig {
+  const given = value as
+    | {
+        readonly header?: { readonly name: string; readonly prefix?: string };
+        readonly queryParameter?: { readonly name: string };
+        readonly cookie?: { readonly name: string };
+        readonly expression?: string;
+      }
+    | undefined;
+  if (given?.header !== undefined) {
+    const { name, prefix = "" } = given.header;
+    return { header: name.toLowerCase(), prefix: prefix === "" ? "" : `${prefix.trimEnd()} ` };
+  }
+  if (given?.queryParameter !== undefined) return { queryParameter: given.queryParameter.name };
+  if (given?.cookie !== undefined) return { cookie: given.cookie.name };
+  if (given?.expression !== undefined) {
+    return { expression: { text: given.expression, origin: below(origin, "expression") } };
+  }
+  return usualPlace(scheme);
+}
+
+/** The place with its expression compiled; undefined when that is wrong (reported). */
+export function resolveCredentialPlace(
+  place: CredentialPlaceConfig,
+  { diagnostics }: ResolveContext,
+): CredentialPlaceNode | undefined {
+  if (!("expression" in place)) return place;
+  const options = { phase: "request", slot: "value" } as const;
+  const expression = resolveExpression(place.expression, options, diagnostics);
+  const other = expression?.variables.find((variable) => variable !== "request");
+  if (expression === undefined || other === undefined) return expression && { expression };
+  diagnostics.report("credential-expression", place.expression.origin, { variable: other });
+  return undefined;
+}

@@ -1,0 +1,22 @@
+import { type CelPhase, type CelSlot, compileExpression } from "../../cel/compile.ts";
+import type { Diagnostics, Origin } from "../../diagnostics/diagnostic.ts";
+import type { CompiledExpression } from "../../ir/expressions.ts";
+
+/** An expression as configured, and where. */
+export interface ExpressionConfig {
+  readonly text: string;
+  readonly origin: Origin;
+}
+
+/** Compiles an expression; undefined when it is wrong (reported). */
+export function resolveExpression(
+  { text, origin }: ExpressionConfig,
+  options: { readonly phase: CelPhase; readonly slot: CelSlot },
+  diagnostics: Diagnostics,
+): CompiledExpression | undefined {
+  const { expression, problems } = compileExpression(text, options);
+  for (const { within, ...problem } of problems) {
+    diagnostics.add({ ...problem, at: { ...origin, within } });
+  }
+  return expression;
+}

@@ -1,0 +1,98 @@
+import type { ConfigValue } from "../../1-parse/values.ts";
+import { below, type Origin } from "../../diagnostics/diagnostic.ts";
+import { object, type Schema, shortText } from "../../schema/schema.ts";
+import type { ResolveContext } from "../policy.ts";
+
+/** A new path: the whole of it, or what stands in the place of the prefix that the route matched. */
+export type PathChangeConfig =
+  | { readonly kind: "full"; readonly value: string }
+  | { readonly kind: "prefix"; readonly value: string };
+
+/** A new path, with the prefixes that the route matches, longest first. */
+export type PathChangeNode =
+  | { readonly kind: "full"; readonly value: string }
+  | { readonly kind: "prefix"; readonly value: string; readonly prefixes: readonly string[] };
+
+/** A path without a query: what may stand in a request target (RFC 3986 3.3). */
+const PATH = {
+  maxLength: 1024,
+  pattern: "^/[A-Za-z0-9\\-._~!$&'()*+,;=:@%/]*$",
+} as const;
+
+/** The shape of `path`. */
+export const pathChangeSchema: Schema = object(
+  {
+    full: shortText("The whole path.", PATH),
+    prefix: shortText("What the matched prefix becomes; the rest of the path stays.", PATH),
+  },
+  { exactlyOneOf: ["full", "prefix"], description: "The new path; the query stays." },
+);
+
+/** The shape of `authority`: what stands in Host, as `{full}`, `{host}`, `{port}`, or a word. */
+export function authoritySchema(words: readonly string[], description: string): Schema {
+  return {
+    type: ["object", "string"],
+    pattern: `^(${words.join("|")})$`,
+    properties: {
+      full: shortText("Host and port.", { pattern: `^${HOST}(:[0-9]{1,5})?$` }),
+      host: shortText("The host; the port stays.", { pattern: `^${HOST}$` }),
+      port: {
+        type: "integer",
+        minimum: 1,
+        maximum: 65535,
+        description: "The port; the host stays.",
+      },
+    },
+    additionalProperties: false,
+    exactlyOneOf: ["full", "host", "port"],
+    description,
+  };
+}
+
+const HOST = "([A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?|\\[[0-9A-Fa-f:.]+\\])";
+
+/** A validated `path`. */
+export function readPathChange(
+  value: Readonly<Record<string, string>> | undefined,
+): PathChangeConfig | undefined {
+  if (value?.full !== undefined) return { kind: "full", value: value.full };
+  return value?.prefix === undefined ? undefined : { kind: "prefix", value: value.prefix };
+}
+
+/** Gateway API `HTTPPathModifier`, validated. */
+export function readClusterPathChange(
+  value: ConfigValue | undefined,
+): PathChangeConfig | undefined {
+  if (value === undefined) return undefined;
+  const given = value as {
+    readonly type: string;
+    readonly replaceFullPath?: string;
+    readonly replacePrefixMatch?: string;
+  };
+  return given.type === "ReplaceFullPath"
+    ? { kind: "full", value: given.replaceFullPath ?? "/" }
+    : { kind: "prefix", value: given.replacePrefixMatch ?? "/" };
+}
+
+/** The change to make; undefined when the route has no prefix to replace (reported). */
+export function resolvePathChange(
+  change: PathChangeConfig,
+  origin: Origin,
+  { route, diagnostics }: ResolveContext,
+): PathChangeNode | undefined {
+  if (change.kind === "full") return change;
+  const { prefixes } = route;
+  if (prefixes === undefined) {
+    diagnostics.report("needs-prefix-match", below(origin, "path", "prefix"), {
+      field: '"prefix"',
+    });
+    return undefined;
+  }
+  return {
+    kind: "prefix",
+    value: change.value.replace(/\/+$/, ""),
+    prefixes: prefixes
+      .map((prefix) => (prefix === "/" ? "" : prefix))
+      .sort((a, b) => b.length - a.length),
+  };
+}

@@ -1,0 +1,164 @@
+import type { ConfigValue } from "../../1-parse/values.ts";
+import { type CelPhase, compileExpression } from "../../cel/compile.ts";
+import { below, type Origin } from "../../diagnostics/diagnostic.ts";
+import type { CompiledExpression } from "../../ir/expressions.ts";
+import type { Rule } from "../../ir/program.ts";
+import { expression, list, type Schema } from "../../schema/schema.ts";
+import type { ResolveContext } from "../policy.ts";
+
+/** A rule as configured: what it does when its expression is true. */
+export interface RuleConfig {
+  readonly action: Rule["action"];
+  readonly expression: string;
+  readonly origin: Origin;
+  /** The expressions that it joins, where each of them stands. */
+  readonly parts?: readonly Pick<RuleConfig, "expression" | "origin">[];
+}
+
+/** The shape of `rules` in the file: a plain expression allows; `{allow}`, `{deny}`, `{require}`, `{if}` (allows). */
+export const rulesSchema: Schema = list(
+  {
+    type: ["string", "object"],
+    minLength: 1,
+    maxLength: 16384,
+    expression: true,
+    properties: {
+      if: expression("Allows when it is true."),
+      allow: expression("Allows when it is true."),
+      deny: expression("Denies when it is true, fails, or is no boolean."),
+      require: expression("Denies unless it is true."),
+    },
+    additionalProperties: false,
+    exactlyOneOf: ["if", "allow", "deny", "require"],
+  },
+  {
+    minItems: 1,
+    description:
+      "A CEL expression allows; `{deny: EXPR}` denies, `{require: EXPR}` denies unless true. Any deny wins, then any " +
+      "unmet require, then any allow; only deny and require rules that do not object allow.",
+  },
+);
+
+/** The rules of a validated `{rules: [...]}`. */
+export function readRules(value: ConfigValue, origin: Origin): readonly RuleConfig[] {
+  const { rules } = value as {
+    readonly rules: readonly (string | Readonly<Record<string, string>>)[];
+  };
+  return rules.map((rule, index) => {
+    if (typeof rule === "string") {
+      return { action: "allow", expression: rule, origin: below(origin, "rules", index) };
+    }
+    const [[key, text] = ["allow", ""]] = Object.entries(rule);
+    const action = key === "deny" || key === "require" ? key : "allow";
+    return { action, expression: text, origin: below(origin, "rules", index, key) };
+  });
+}
+
+/**
+ * The rules of the cluster's `Authorization`: an expression allows or denies by itself; of a Require's expressions one
+ * has to be true, so they become one rule.
+ */
+export function readClusterRules(value: ConfigValue, origin: Origin): readonly RuleConfig[] {
+  const { policy, action = "Allow" } = value as {
+    readonly policy: { readonly matchExpressions: readonly string[] };
+    readonly action?: "Allow" | "Deny" | "Require";
+  };
+  const { matchExpressions } = policy;
+  const at = below(origin, "policy", "matchExpressions");
+  if (action === "Require" && matchExpressions.length > 1) {
+    const any = matchExpressions.map((each) => `(${each})`).join(" || ");
+    const parts = matchExpressions.map((expression, index) => ({
+      expression,
+      origin: below(at, index),
+    }));
+    return [{ action: "require", expression: any, origin: at, parts }];
+  }
+  const verdict = ({ Allow: "allow", Deny: "deny", Require: "require" } as const)[action];
+  return matchExpressions.map((expression, index) => ({
+    action: verdict,
+    expression,
+    origin: below(at, index),
+  }));
+}
+
+/** Compiles the rules; undefined when one of them is wrong (reported). */
+export function resolveRules(
+  rules: readonly RuleConfig[],
+  phase: CelPhase,
+  context: ResolveContext,
+): readonly Rule[] | undefined {
+  const compiled = rules.flatMap(({ parts, ...rule }): Rule[] => {
+    const own = parts?.map((part) => compileRule({ ...rule, ...part }, phase, context));
+    if (own?.includes(undefined)) return [];
+    // What is wrong with a part was reported there.
+    const expression =
+      own === undefined
+        ? compileRule(rule, phase, context)
+        : compileExpression(rule.expression, { phase, slot: rule.action }).expression;
+    if (expression === undefined) return [];
+    const about =
+      phase === "mcp" ? MCP_ITEMS.filter((item) => expression.needs.includes(`mcp.${item}`)) : [];
+    return [{ ...rule, expression: aboutItems(rule, expression, about), about }];
+  });
+  return compiled.length === rules.length ? compiled : undefined;
+}
+
+/** Compiles one expression; its problems are reported where it stands. */
+function compileRule(
+  rule: RuleConfig,
+  phase: CelPhase,
+  context: ResolveContext,
+): CompiledExpression | undefined {
+  const slot = rule.action;
+  const { expression, problems } = compileExpression(rule.expression, { phase, slot });
+  for (const { within, ...problem } of problems) {
+    context.diagnostics.add({ ...problem, at: { ...rule.origin, within } });
+  }
+  if (expression !== undefined) reportAbsentIdentity(rule, expression, context);
+  return expression;
+}
+
+/**
+ * The expression for where its items are known to be there, as a deny or require rule is written down. TypeScript does
+ * not carry that knowledge into functions, so an expression that makes some stays as it is.
+ */
+function aboutItems(
+  { action, expression: text }: RuleConfig,
+  expression: CompiledExpression,
+  about: readonly (typeof MCP_ITEMS)[number][],
+): CompiledExpression {
+  if (action === "allow" || about.length === 0) return expression;
+  const present = about.map((item) => `mcp.${item}`);
+  const narrow = compileExpression(text, { phase: "mcp", slot: action, present }).expression;
+  return narrow === undefined || narrow.code.text.includes("=>") ? expression : narrow;
+}
+
+/** The policies that establish an identity, by the variable that holds it. */
+const IDENTITIES: Readonly<Record<string, readonly string[]>> = {
+  jwt: ["jwtAuth", "mcpAuthentication"],
+  apiKey: ["apiKey"],
+  basicAuth: ["basicAuth"],
+};
+
+/** Without a policy that checks credentials the identity is null for every request, and the rule a constant. */
+function reportAbsentIdentity(
+  { origin }: RuleConfig,
+  { variables }: CompiledExpression,
+  { diagnostics, route }: ResolveContext,
+): void {
+  for (const variable of variables) {
+    const policies = IDENTITIES[variable] ?? [];
+    if (
+      policies.length === 0 ||
+      policies.some((kind) => isOneOf(kind, [...route.policies, ...route.early]))
+    )
+      continue;
+    diagnostics.report("absent-identity", origin, { variable, policies: policies.join('" or "') });
+  }
+}
+
+function isOneOf(kind: string, kinds: readonly string[]): boolean {
+  return kinds.includes(kind);
+}
+
+const MCP_ITEMS = ["tool", "prompt", "resource"] as const;

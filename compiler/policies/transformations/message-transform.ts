@@ -1,0 +1,216 @@
+import type { ConfigValue } from "../../1-parse/values.ts";
+import type { CelPhase } from "../../cel/compile.ts";
+import { below, keyOf, type Origin } from "../../diagnostics/diagnostic.ts";
+import type { CompiledExpression } from "../../ir/expressions.ts";
+import { expression, list, object, type Schema, shortText } from "../../schema/schema.ts";
+import { type ExpressionConfig, resolveExpression } from "../parts/expressions.ts";
+import { checkHeaderName } from "../parts/header-fields.ts";
+import type { ResolveContext } from "../policy.ts";
+
+/** Changes to a message as configured. Names as written, pseudo headers among them. */
+export interface TransformConfig {
+  readonly metadata: readonly NamedExpression[];
+  readonly replace: ExpressionConfig | undefined;
+  readonly add: readonly NamedExpression[];
+  readonly set: readonly NamedExpression[];
+  readonly remove: readonly { readonly name: string; readonly origin: Origin }[];
+  readonly body: ExpressionConfig | undefined;
+}
+
+interface NamedExpression extends ExpressionConfig {
+  readonly name: string;
+}
+
+/** Changes to a message, compiled: header names in lower case, pseudo headers apart. */
+export interface TransformNode {
+  /** What later expressions read as `metadata`. */
+  readonly metadata: readonly NamedNode[];
+  /** A map of headers in the place of all there are. */
+  readonly replace: CompiledExpression | undefined;
+  readonly add: readonly NamedNode[];
+  readonly set: readonly NamedNode[];
+  readonly remove: readonly string[];
+  /** `method`, `path`, `authority`, `scheme`; of an answer `status`. */
+  readonly pseudo: readonly NamedNode[];
+  readonly body: CompiledExpression | undefined;
+  readonly origin: Origin;
+}
+
+/** A name and the value of an expression. */
+export interface NamedNode {
+  readonly name: string;
+  readonly value: CompiledExpression;
+}
+
+type Side = CelPhase & ("request" | "response");
+
+/** HeaderName of the specification. */
+const HEADER_NAME = "^:?[A-Za-z0-9!#$%&'*+\\-.^_`|~]+$";
+
+const valuesSchema = (description: string): Schema => ({
+  type: "object",
+  additionalProperties: expression("A CEL expression: the value."),
+  minProperties: 1,
+  maxProperties: 16,
+  description,
+});
+
+/** The shape of one side in the file; `pseudo` says which pseudo headers it has. */
+export function transformSchema(pseudo: string, description: string): Schema {
+  return object(
+    {
+      metadata: valuesSchema(
+        "Values that later expressions read as `metadata.NAME`; one that fails is left out.",
+      ),
+      replace: expression(
+        "All headers anew: a map of names to texts or lists of texts. One that fails changes nothing.",
+      ),
+      add: valuesSchema(
+        "Headers that are added to those of their name; one that fails is left out.",
+      ),
+      set: valuesSchema(
+        `Headers that replace all of their name, and ${pseudo}; one that fails removes them.`,
+      ),
+      remove: list(shortText("A header name.", { pattern: HEADER_NAME, form: "a header name" }), {
+        minItems: 1,
+        maxItems: 16,
+        description: "Headers that are removed.",
+      }),
+      body: expression("The body: text, bytes, or anything else as JSON."),
+    },
+    { atLeastOneOf: ["metadata", "replace", "add", "set", "remove", "body"], description },
+  );
+}
+
+/** One side of the file's form. */
+export function readTransform(value: ConfigValue, origin: Origin): TransformConfig {
+  const given = value as {
+    readonly metadata?: Readonly<Record<string, string>>;
+    readonly replace?: string;
+    readonly add?: Readonly<Record<string, string>>;
+    readonly set?: Readonly<Record<string, string>>;
+    readonly remove?: readonly string[];
+    readonly body?: string;
+  };
+  const named = (key: "metadata" | "add" | "set"): readonly NamedExpression[] =>
+    Object.entries(given[key] ?? {}).map(([name, text]) => ({
+      name,
+      text,
+      origin: below(origin, key, name),
+    }));
+  const single = (key: "replace" | "body"): ExpressionConfig | undefined => {
+    const text = given[key];
+    return text === undefined ? undefined : { text, origin: below(origin, key) };
+  };
+  return {
+    metadata: named("metadata"),
+    replace: single("replace"),
+    add: named("add"),
+    set: named("set"),
+    remove: (given.remove ?? []).map((name, index) => ({
+      name,
+      origin: below(origin, "remove", index),
+    })),
+    body: single("body"),
+  };
+}
+
+/** `Transform` of the specification: lists of names and values. */
+export function readClusterTransform(value: ConfigValue, origin: Origin): TransformConfig {
+  const given = value as {
+    readonly add?: readonly { readonly name: string; readonly value: string }[];
+    readonly set?: readonly { readonly name: string; readonly value: string }[];
+  };
+  const named = (key: "add" | "set"): readonly NamedExpression[] =>
+    (given[key] ?? []).map((each, index) => ({
+      name: each.name,
+      text: each.value,
+      origin: below(origin, key, index, "value"),
+    }));
+  const rest = readTransform({ ...(value as object), add: {}, set: {} }, origin);
+  return { ...rest, add: named("add"), set: named("set") };
+}
+
+/** The pseudo headers of each side (RFC 9113 8.3). */
+const PSEUDO: Readonly<Record<Side, readonly string[]>> = {
+  request: [":method", ":path", ":authority", ":scheme"],
+  response: [":status"],
+};
+
+/** One side, compiled; undefined when a mistake was reported. */
+export function resolveTransform(
+  config: TransformConfig,
+  side: Side,
+  context: ResolveContext,
+): TransformNode | undefined {
+  const { add, set, remove, metadata, replace, body } = config;
+  const isHeader = ({ name }: { readonly name: string }): boolean => !name.startsWith(":");
+  const areSound = [
+    ...checkPseudo(config, side, context),
+    ...[...add, ...set, ...remove]
+      .filter(isHeader)
+      .map(({ name, origin }) => checkHeaderName(name, origin, context)),
+    isEnforced(config, side, context),
+  ];
+  let failed = areSound.includes(false);
+  const compile = (each: ExpressionConfig): readonly CompiledExpression[] => {
+    const options = { phase: side, slot: "value" } as const;
+    const found = resolveExpression(each, options, context.diagnostics);
+    failed ||= found === undefined;
+    return found === undefined ? [] : [found];
+  };
+  const compileAll = (all: readonly NamedExpression[]): readonly NamedNode[] =>
+    all.flatMap((each) => compile(each).map((value) => ({ name: each.name, value })));
+  const lowered = (all: readonly NamedExpression[]): readonly NamedExpression[] =>
+    all.map((each) => ({ ...each, name: each.name.toLowerCase() }));
+  // A pseudo header has one value: adding it is setting it.
+  const pseudo = [...add, ...set].filter((each) => !isHeader(each));
+  const node: TransformNode = {
+    metadata: compileAll(metadata),
+    replace: replace && compile(replace)[0],
+    add: compileAll(lowered(add.filter(isHeader))),
+    set: compileAll(lowered(set.filter(isHeader))),
+    remove: remove.map(({ name }) => name.toLowerCase()),
+    pseudo: compileAll(pseudo.map((each) => ({ ...each, name: each.name.slice(1) }))),
+    body: body && compile(body)[0],
+    origin: below(context.origin, side),
+  };
+  return failed ? undefined : node;
+}
+
+function checkPseudo(
+  { add, set, remove }: TransformConfig,
+  side: Side,
+  { diagnostics }: ResolveContext,
+): readonly boolean[] {
+  const known = PSEUDO[side];
+  const seen = new Set<string>();
+  const changes = [...add, ...set].map((each) => ({ ...each, isRemoved: false }));
+  const removals = remove.map((each) => ({ ...each, isRemoved: true }));
+  return [...changes, ...removals].map(({ name, origin, isRemoved }) => {
+    if (!name.startsWith(":")) return true;
+    const isKnown = known.includes(name);
+    if (!isKnown || isRemoved) {
+      diagnostics.report("pseudo-header", keyOf(origin), { name, side, known, isRemoved });
+      return false;
+    }
+    if (seen.has(name)) diagnostics.report("header-conflict", keyOf(origin), { name });
+    const isFirst = !seen.has(name);
+    seen.add(name);
+    return isFirst;
+  });
+}
+
+/** An MCP endpoint makes requests and answers of its own, so only the client's head can be changed before it. */
+function isEnforced(
+  { add, set, body }: TransformConfig,
+  side: Side,
+  { phase, route, origin, diagnostics }: ResolveContext,
+): boolean {
+  if (!route.isMcp || (phase === "PreRouting" && side === "request")) return true;
+  const pseudo = [...add, ...set].find(({ name }) => name.startsWith(":"));
+  const at = body?.origin ?? pseudo?.origin;
+  if (at === undefined) return true;
+  diagnostics.report("needs-host-backend", keyOf(at ?? origin), { policy: "transformations" });
+  return false;
+}

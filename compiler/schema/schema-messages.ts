@@ -1,0 +1,69 @@
+import type { ErrorObject } from "ajv";
+import type { Schema } from "./schema.ts";
+
+/** What a value must be: `a text or a mapping`. */
+export function typeNames(schema: Schema | undefined): string {
+  const types = [schema?.type ?? []].flat();
+  return types.map((type) => TYPE_NAMES[type] ?? type).join(" or ");
+}
+
+/** What a value is: `a list`. */
+export function typeName(value: unknown): string {
+  if (value === null || value === undefined) return "empty";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "number") return Number.isInteger(value) ? "a whole number" : "a number";
+  return TYPE_NAMES[typeof value] ?? typeof value;
+}
+
+/** The form that a text must have. */
+export function formatName(schema: Schema | undefined): string {
+  return (
+    schema?.form ?? FORMATS[schema?.format ?? ""] ?? `text that matches ${schema?.pattern ?? ""}`
+  );
+}
+
+/** The bound that was passed, in words: `has at most 16 items`. */
+export function boundName({ keyword, params, message = keyword }: ErrorObject): string {
+  const { limit } = params;
+  const amount = (what: string): string => `${limit} ${what}${limit === 1 ? "" : "s"}`;
+  switch (keyword) {
+    case "minimum":
+      return `is at least ${limit}`;
+    case "maximum":
+      return `is at most ${limit}`;
+    case "minLength":
+      return `has at least ${amount("character")}`;
+    case "maxLength":
+      return `has at most ${amount("character")}`;
+    case "minItems":
+      return `has at least ${amount("item")}`;
+    case "maxItems":
+      return `has at most ${amount("item")}`;
+    case "minProperties":
+      return `has at least ${amount("field")}`;
+    case "maxProperties":
+      return `has at most ${amount("field")}`;
+    default:
+      return message;
+  }
+}
+
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  object: "a mapping",
+  array: "a list",
+  string: "a text",
+  integer: "a whole number",
+  number: "a number",
+  boolean: "true or false",
+  null: "empty",
+};
+
+const FORMATS: Readonly<Record<string, string>> = {
+  duration: 'a duration such as "30s" or "1h30m"',
+  gatewayDuration: 'a duration such as "30s", "500ms" or "1h30m" (whole numbers of h, m, s, ms)',
+  url: 'an http:// or https:// URL without user name, such as "https://host:8443/path"',
+  hostname: 'a lower-case host name, exact ("api.example.com") or with a first label "*"',
+  cidr: 'an IP address, or a range such as "10.0.0.0/8"',
+  address: 'an address such as "127.0.0.1:8080"',
+  "loopback-address": 'an address that only this machine reaches, such as "127.0.0.1:15000"',
+};

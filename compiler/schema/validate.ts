@@ -1,0 +1,257 @@
+import type { ErrorObject } from "ajv";
+import { keysIn, pointerPath, valueAt } from "../1-parse/config-values.ts";
+import type { ConfigValue, ReadValue } from "../1-parse/values.ts";
+import {
+  below,
+  type ConfigPath,
+  type Diagnostics,
+  formatPath,
+  keyOf,
+  type Origin,
+  type Place,
+} from "../diagnostics/diagnostic.ts";
+import { nearest } from "../diagnostics/suggestion.ts";
+import { isWritable, type Schema, schemaAt } from "./schema.ts";
+import { compileSchema } from "./schema-compiler.ts";
+import { boundName, formatName, typeName, typeNames } from "./schema-messages.ts";
+
+/** Checks values against one schema. Made once per schema and input: compiling it is the expensive part. */
+export type Validator = (read: ReadValue, origin: Origin, diagnostics: Diagnostics) => boolean;
+
+/**
+ * Compiles a schema for values whose keys are all among `keys` (`keysIn`); the validator reports every mistake at its
+ * smallest node and says whether there was none. `whole` is what messages call the value itself.
+ */
+export function validator(schema: Schema, keys: ReadonlySet<string>, whole?: string): Validator {
+  const validate = compileSchema(schema, keys);
+  return (read, origin, diagnostics) => {
+    if (validate(read.value)) return true;
+    const errors = validate.errors ?? [];
+    const subject = { root: schema, read, origin, whole: whole ?? originTitle(origin) };
+    for (const error of errors) {
+      if (!isConsequence(error, errors, schema, read.value)) report(error, subject, diagnostics);
+    }
+    return false;
+  };
+}
+
+/** What is validated. */
+interface Subject {
+  readonly root: Schema;
+  readonly read: ReadValue;
+  readonly origin: Origin;
+  readonly whole: string;
+}
+
+function originTitle({ resource }: Origin): string {
+  return resource?.name ?? "the file";
+}
+
+/** A field that is missing because it is misspelled is one mistake, and the misspelling is reported. */
+function isConsequence(
+  { keyword, instancePath, params }: ErrorObject,
+  errors: readonly ErrorObject[],
+  root: Schema,
+  value: ConfigValue,
+): boolean {
+  if (keyword !== "required" && keyword !== "exactlyOneOf" && keyword !== "atLeastOneOf")
+    return false;
+  const schema = schemaAt(root, pointerPath(instancePath, value));
+  const wanted =
+    keyword === "required" ? [String(params.missingProperty)] : (schema?.[keyword] ?? []);
+  return errors.some((other) => {
+    if (other.keyword !== "additionalProperties" || other.instancePath !== instancePath)
+      return false;
+    const suggestion = nearest(String(other.params.additionalProperty), knownKeys(schema));
+    return suggestion !== undefined && wanted.includes(suggestion);
+  });
+}
+
+/** Reports one violation at its smallest node. */
+function report(error: ErrorObject, subject: Subject, diagnostics: Diagnostics): void {
+  const { root, origin, whole } = subject;
+  const { value, expanded } = subject.read;
+  const path = pointerPath(error.instancePath, value);
+  const variable = expanded.find((each) => formatPath(each.path) === formatPath(path));
+  // One mistake, one diagnostic: the variable that is not set has its own.
+  if (variable?.isComplete === false) return;
+  const reporter = REPORTERS[error.keyword] ?? reportBound;
+  reporter({
+    error,
+    subject,
+    diagnostics,
+    path,
+    at: below(origin, ...path),
+    schema: schemaAt(root, path),
+    found: valueAt(value, path),
+    field: path.length === 0 ? whole : `"${formatPath(path.slice(-1))}"`,
+    variable: variable?.source,
+  });
+}
+
+/** One violation, with what every report of it needs. */
+interface Violation {
+  readonly error: ErrorObject;
+  readonly subject: Subject;
+  readonly diagnostics: Diagnostics;
+  readonly path: ConfigPath;
+  readonly at: Place;
+  readonly schema: Schema | undefined;
+  readonly found: unknown;
+  /** What messages call the value. */
+  readonly field: string;
+  /** The variable it came from, as written: what it stood for is not shown. */
+  readonly variable: string | undefined;
+}
+
+const REPORTERS: Readonly<Record<string, (violation: Violation) => void>> = {
+  additionalProperties: reportUnknown,
+  required: reportMissing,
+  checks: reportBroken,
+  exactlyOneOf: reportChoice,
+  atLeastOneOf: reportChoice,
+  atMostOneOf: reportChoice,
+  type: reportType,
+  enum: reportEnum,
+  format: reportForm,
+  pattern: reportForm,
+  minimumDuration: reportDuration,
+};
+
+function reportUnknown({ error, subject, diagnostics, path, schema }: Violation): void {
+  const { root, read, origin, whole } = subject;
+  const key = String(error.params.additionalProperty);
+  const place = below(origin, ...path, key);
+  const later = schemaAt(root, [...path, key]);
+  if (later?.notYet !== undefined) {
+    reportLater(later, later.notYet, valueAt(read.value, [...path, key]), place, diagnostics);
+    return;
+  }
+  if (later?.misplaced !== undefined) {
+    const params = { field: `"${key}"`, actsOn: later.misplaced };
+    diagnostics.report("misplaced-field", keyOf(place), params);
+    return;
+  }
+  const known = knownKeys(schema);
+  diagnostics.report("unknown-field", keyOf(place), {
+    owner: ownerName(path, whole),
+    key,
+    suggestion: nearest(key, known),
+    known: known.join(", "),
+  });
+}
+
+/** What is not built yet still has a shape, as far as the specification gives it one. */
+function reportLater(
+  { notYet: _, ...shape }: Schema,
+  what: string,
+  value: unknown,
+  place: Origin,
+  diagnostics: Diagnostics,
+): void {
+  const key = String(place.path.at(-1));
+  diagnostics.report("not-built-yet", keyOf(place), { what, field: `"${key}"` });
+  // The value is a part of the one that is validated.
+  const part: ReadValue = { value: value as ConfigValue, late: [], expanded: [] };
+  if (shape.type !== undefined)
+    validator(shape, keysIn([part.value]), key)(part, place, diagnostics);
+}
+
+function reportMissing({ error, subject, diagnostics, path, at }: Violation): void {
+  const key = String(error.params.missingProperty);
+  const owner = ownerName(path, subject.whole);
+  diagnostics.report("missing-field", pointAtOwner(at), { owner, key });
+}
+
+function reportBroken({ subject, diagnostics, path, at, schema, found }: Violation): void {
+  // The keyword applies to objects only.
+  const object = found as Readonly<Record<string, unknown>>;
+  for (const { holds, message, field } of schema?.checks ?? []) {
+    if (holds(object)) continue;
+    const isThere = field !== undefined && Object.hasOwn(object, field);
+    const place = isThere ? below(subject.origin, ...path, field) : pointAtOwner(at);
+    diagnostics.report("broken-rule", place, { message });
+  }
+}
+
+function reportChoice({ error, subject, diagnostics, path, at, schema }: Violation): void {
+  // The table of reporters has only these three here.
+  const rule = error.keyword as "exactlyOneOf" | "atLeastOneOf" | "atMostOneOf";
+  const all: readonly string[] = schema?.[rule] ?? [];
+  const found = all.filter((name) => valueAt(subject.read.value, [...path, name]) !== undefined);
+  const own = all.filter((name) => schema?.properties?.[name]?.aliasOf === undefined);
+  const built = own.filter((name) => schema?.properties?.[name]?.notYet === undefined);
+  const second = found[1];
+  const place =
+    second === undefined ? pointAtOwner(at) : keyOf(below(subject.origin, ...path, second));
+  diagnostics.report("wrong-choice", place, {
+    owner: ownerName(path, subject.whole),
+    rule,
+    names: built.length === 0 ? own : built,
+    found,
+  });
+}
+
+function reportType({ diagnostics, at, schema, found, field }: Violation): void {
+  diagnostics.report("wrong-type", at, {
+    field,
+    expected: typeNames(schema),
+    found: typeName(found),
+  });
+}
+
+function reportEnum({ diagnostics, at, schema, found, field, variable }: Violation): void {
+  const types = [schema?.type ?? []].flat();
+  const isOther = found === null ? !types.includes("null") : typeof found === "object";
+  // That it is of another type has been told.
+  if (types.length > 0 && isOther) return;
+  const word = typeof found === "object" ? typeName(found) : String(found);
+  const allowed = (schema?.enum ?? []).map(String);
+  const laterValues = schema?.notYetValues ?? {};
+  const later = Object.hasOwn(laterValues, word) ? laterValues[word] : undefined;
+  if (later !== undefined) {
+    diagnostics.report("not-built-yet", at, { what: later, field: `"${word}"` });
+    return;
+  }
+  diagnostics.report("unknown-value", at, {
+    field,
+    found: variable === undefined ? `"${word}"` : `what "${variable}" stands for`,
+    allowed: allowed.join(", "),
+    suggestion: variable === undefined ? nearest(word, allowed) : undefined,
+  });
+}
+
+function reportForm({ diagnostics, at, schema, field }: Violation): void {
+  diagnostics.report("bad-format", at, { field, expected: formatName(schema) });
+}
+
+function reportDuration({ diagnostics, at, schema, field }: Violation): void {
+  const bound = `is at least ${schema?.minimumDuration}`;
+  diagnostics.report("out-of-range", at, { field, bound });
+}
+
+function reportBound({ error, diagnostics, at, field }: Violation): void {
+  diagnostics.report("out-of-range", at, { field, bound: boundName(error) });
+}
+
+/** A missing field has no place of its own: the key of what should hold it, or the start of the file. */
+function pointAtOwner(at: ReturnType<typeof below>): ReturnType<typeof below> {
+  if (at.path.length === 0 && at.resource === undefined) return { ...at, part: "file" };
+  if (at.path.length === at.resource?.depth) return below(at, "kind");
+  return typeof at.path.at(-1) === "string" ? keyOf(at) : at;
+}
+
+function ownerName(path: ConfigPath, whole: string): string {
+  if (path.length === 0) return whole;
+  const last = path.at(-1);
+  const parent = path.at(-2);
+  return typeof last === "number"
+    ? `${typeof parent === "string" ? parent : "item"}[${last}]`
+    : String(last);
+}
+
+function knownKeys(schema: Schema | undefined): string[] {
+  return Object.entries(schema?.properties ?? {})
+    .filter(([, property]) => isWritable(property) && property.aliasOf === undefined)
+    .map(([key]) => key);
+}

@@ -1,0 +1,64 @@
+import type { JsonObject } from "../../cel/variables.ts";
+import type { Exchange } from "../../http/exchange.ts";
+import {
+  type CredentialPlace,
+  credentialIn,
+  takeCredential,
+} from "../../http/headers/credentials.ts";
+import { refuse } from "../../http/refuse.ts";
+import type { Verdict } from "./verifier.ts";
+
+/** The `WWW-Authenticate` value of a 401. `error` is undefined when no token was sent (RFC 6750 3.1). */
+export type Challenge = (exchange: Exchange, error: "invalid_token" | undefined) => string;
+
+/** Claims, or undefined when the request was answered. */
+export type Authenticated = JsonObject | undefined;
+
+/** The token of a request, or undefined without one: other schemes are other policies' business. */
+export function tokenIn(exchange: Exchange, place: CredentialPlace): string | undefined {
+  return credentialIn(exchange, place, "jwt");
+}
+
+/** Lets a request with a valid token go on, without the token; answers any other. */
+export function admit(
+  exchange: Exchange,
+  verdict: Verdict,
+  place: CredentialPlace,
+  challenge: Challenge,
+): Authenticated {
+  if (verdict === "invalid") {
+    const header = challenge(exchange, "invalid_token");
+    refuse(exchange, 401, "JwtAuth", "authentication failure: the token is not valid", [
+      "www-authenticate",
+      header,
+    ]);
+    return undefined;
+  }
+  if (verdict === "unavailable") {
+    refuse(exchange, 503, "JwtAuth", "authentication failure: the token can't be checked now");
+    return undefined;
+  }
+  return consume(exchange, verdict, place);
+}
+
+/** Answers a request that has to carry a token and does not. */
+export function refuseMissing(exchange: Exchange, challenge: Challenge): undefined {
+  refuse(exchange, 401, "JwtAuth", "authentication failure: no bearer token found", [
+    "www-authenticate",
+    challenge(exchange, undefined),
+  ]);
+}
+
+/** Takes the token off the request, so that no upstream sees it, and notes the subject for the log. */
+export function consume(
+  exchange: Exchange,
+  claims: JsonObject,
+  place: CredentialPlace,
+): JsonObject {
+  takeCredential(exchange, place, "jwt");
+  if (Object.hasOwn(claims, "sub") && typeof claims.sub === "string") {
+    exchange.record.fields ??= new Map();
+    exchange.record.fields.set("jwt.sub", claims.sub);
+  }
+  return claims;
+}

@@ -1,0 +1,155 @@
+import { decodeJwt, decodeProtectedHeader, type JWTPayload, jwtVerify } from "jose";
+import type { JsonObject } from "../../cel/variables.ts";
+import type { GatewayContext } from "../../gateway/context.ts";
+import type { CredentialPlace } from "../../http/headers/credentials.ts";
+import { type KeySet, keysFor } from "./key-set.ts";
+import type { KeySource } from "./key-source.ts";
+import { VerifiedTokens } from "./verified-tokens.ts";
+
+/** Whose tokens are accepted. */
+export interface JwtSettings {
+  /** Where tokens stand. */
+  readonly place: CredentialPlace;
+  readonly providers: readonly JwtProvider[];
+}
+
+/** An issuer, the audiences its tokens must name one of (empty: any), the claims they must have, and its keys. */
+export interface JwtProvider {
+  readonly issuer: string;
+  readonly audiences: readonly string[];
+  readonly requiredClaims: readonly string[];
+  readonly keys: KeySource;
+}
+
+/** The claims; or that the token is not valid; or that no keys could be had to check it with. */
+export type Verdict = JsonObject | "invalid" | "unavailable";
+
+/** Seconds that clocks may differ. */
+const leeway = 60;
+/** Characters. What proxies in front accept in a header is mostly less. */
+const maxTokenLength = 16_384;
+
+/** Checks tokens against one `jwtAuth` or `mcpAuthentication`; remembers the valid ones until they or their keys end. */
+export class JwtVerifier {
+  readonly place: CredentialPlace;
+  readonly #providers: readonly JwtProvider[];
+  readonly #tokens = new VerifiedTokens<VerifiedToken>();
+
+  constructor({ place, providers }: JwtSettings) {
+    this.place = place;
+    this.#providers = providers;
+  }
+
+  /**
+   * Issuer, audience, signature, required claims, `exp` and `nbf`, with 60 seconds of leeway. The algorithm must be one of the
+   * key's (RFC 8725 3.1). The promise never rejects.
+   */
+  check(token: string, gateway: GatewayContext): Verdict | Promise<Verdict> {
+    const known = this.#tokens.find(token);
+    if (known === undefined) return this.#verify(token, gateway);
+    if (known.endsAt > Date.now() && known.keys.current(gateway) === known.keySet) {
+      return known.claims;
+    }
+    this.#tokens.drop(token);
+    return this.#verify(token, gateway);
+  }
+
+  async #verify(token: string, gateway: GatewayContext): Promise<Verdict> {
+    const signed = readUnverified(token);
+    if (signed === undefined) return "invalid";
+    let verdict: Verdict = "invalid";
+    for (const provider of this.#providers) {
+      if (provider.issuer !== signed.issuer) continue;
+      const found = await verifyWith(provider, token, signed, gateway);
+      if (typeof found !== "string") {
+        this.#tokens.keep(token, found);
+        return found.claims;
+      }
+      if (found === "unavailable") verdict = found;
+    }
+    return verdict;
+  }
+}
+
+/** Opens the verifier of a policy: once, when the gateway starts. */
+export function openJwt(settings: JwtSettings): JwtVerifier {
+  return new JwtVerifier(settings);
+}
+
+interface VerifiedToken {
+  readonly claims: JsonObject;
+  /** Milliseconds since the epoch. */
+  readonly endsAt: number;
+  readonly keys: KeySource;
+  /** The keys it was checked with: when they change it is checked again. */
+  readonly keySet: KeySet;
+}
+
+/** What a token says about itself, to pick the issuer and the key by; nothing else may come from it. */
+interface UnverifiedToken {
+  readonly alg: string;
+  readonly kid: string | undefined;
+  readonly issuer: string;
+}
+
+/** Undefined for what is no signed JWT: too long, encrypted, with critical extensions (RFC 7515 4.1.11). */
+function readUnverified(token: string): UnverifiedToken | undefined {
+  if (token.length > maxTokenLength) return undefined;
+  try {
+    const { alg, kid, crit } = decodeProtectedHeader(token);
+    const { iss } = decodeJwt(token);
+    if (typeof alg !== "string" || typeof iss !== "string" || crit !== undefined) return undefined;
+    if (kid !== undefined && typeof kid !== "string") return undefined;
+    return { alg, kid, issuer: iss };
+  } catch {
+    return undefined;
+  }
+}
+
+async function verifyWith(
+  { issuer, audiences, requiredClaims, keys }: JwtProvider,
+  token: string,
+  { alg, kid }: UnverifiedToken,
+  gateway: GatewayContext,
+): Promise<VerifiedToken | "invalid" | "unavailable"> {
+  let keySet = keys.current(gateway);
+  let candidates = keySet === undefined ? [] : keysFor(keySet, alg, kid);
+  if (candidates.length === 0) {
+    keySet = await keys.renewed(gateway);
+    if (keySet === undefined) return "unavailable";
+    candidates = keysFor(keySet, alg, kid);
+  }
+  if (keySet === undefined) return "unavailable";
+  for (const { key } of candidates) {
+    try {
+      const { payload } = await jwtVerify(token, key, {
+        algorithms: [alg],
+        issuer,
+        ...(audiences.length === 0 ? {} : { audience: [...audiences] }),
+        requiredClaims: [...requiredClaims],
+        clockTolerance: leeway,
+      });
+      return { claims: freeze(payload), endsAt: endOf(payload), keys, keySet };
+    } catch {
+      // Another key of the same name, or none: the client learns no reason.
+    }
+  }
+  return "invalid";
+}
+
+/** A token without `exp` is good as long as its key. */
+function endOf({ exp = Number.POSITIVE_INFINITY }: JWTPayload): number {
+  return (exp + leeway) * 1000;
+}
+
+/** Claims are shared by all requests of a token: nothing may change them. Without recursion: nesting is the client's. */
+function freeze(claims: JWTPayload): JsonObject {
+  const open: object[] = [claims];
+  for (let value = open.pop(); value !== undefined; value = open.pop()) {
+    for (const member of Object.values(value)) {
+      if (typeof member === "object" && member !== null) open.push(member);
+    }
+    Object.freeze(value);
+  }
+  return claims;
+}

@@ -1,0 +1,72 @@
+import { request } from "undici";
+import type { Exchange, Handled } from "../../http/exchange.ts";
+import { refuse } from "../../http/refuse.ts";
+import { readBounded } from "../../http/upstream/fetch-json.ts";
+import { identifiedBy, type OAuthSettings, serveOwnOAuth } from "./metadata.ts";
+import { answerBytes, answerMethod } from "./respond.ts";
+import { authorizationServerPath } from "./well-known.ts";
+
+/** A Keycloak realm as authorization server. */
+export interface KeycloakSettings extends OAuthSettings {
+  /** Keycloak's endpoint for client registration. */
+  readonly registrationUrl: string;
+}
+
+/** Bytes of a client's registration. */
+const maxRegistration = 65_536;
+
+/** Milliseconds that Keycloak has to register a client. */
+const deadline = 10_000;
+
+const registration = "/client-registration";
+
+/**
+ * `serveOAuth` for Keycloak: clients register here, because Keycloak's own endpoint sends no CORS headers and refuses
+ * clients in browsers.
+ */
+export function serveKeycloakOAuth(exchange: Exchange, settings: KeycloakSettings): Handled {
+  const path = authorizationServerPath(exchange.path);
+  if (path?.endsWith(registration)) return register(exchange, settings.registrationUrl);
+  return serveOwnOAuth(exchange, settings, (document, at) => ({
+    ...document,
+    ...identifiedBy(at),
+    registration_endpoint: `${new URL(at).origin}${exchange.path}${registration}`,
+  }));
+}
+
+async function register(exchange: Exchange, url: string): Promise<void> {
+  if (answerMethod(exchange, "POST")) return;
+  const body = await exchange.readBody(maxRegistration);
+  if (body === "aborted") return;
+  if (body === "too-large") {
+    refuse(exchange, 413, "BodyTooLarge", "the registration is too large");
+    return;
+  }
+  const abort = new AbortController();
+  const timer = setTimeout(() => abort.abort(new Error("timeout")), deadline);
+  exchange.onAbort(() => abort.abort());
+  try {
+    const answer = await request(url, {
+      method: "POST",
+      headers: registrationHeaders(exchange),
+      body,
+      signal: abort.signal,
+      reset: true,
+    });
+    answerBytes(exchange, answer.statusCode, await readBounded(answer.body));
+  } catch {
+    refuse(exchange, 503, "UpstreamFailure", "the authorization server can't be reached");
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A registration may carry an initial access token (RFC 7591 3): it is meant for Keycloak, not for the MCP server. */
+function registrationHeaders(exchange: Exchange): Record<string, string> {
+  const token = exchange.header("authorization");
+  return {
+    "content-type": "application/json",
+    accept: "application/json",
+    ...(token === undefined ? {} : { authorization: token }),
+  };
+}

@@ -1,0 +1,123 @@
+import { availableParallelism } from "node:os";
+import { Worker } from "node:worker_threads";
+import type { GatewayContext } from "../../gateway/context.ts";
+import { passwordThread } from "./password-thread-url.ts";
+
+/** A question to the thread; the answer is whether they belong together. */
+export interface PasswordJob {
+  readonly password: string;
+  readonly expected: string;
+}
+
+/** Checks that may wait, of all clients and of one address: the others of a flood are turned away. */
+const maxWaiting = 64;
+const maxWaitingOfOne = 32;
+
+/** Milliseconds without work after which a thread ends. */
+const idleTime = 30_000;
+
+/** The threads that check passwords for a process: requests go on meanwhile. */
+export class PasswordPool {
+  /** One core stays with the requests where there are several. */
+  readonly #size = Math.max(1, Math.min(2, availableParallelism() - 1));
+  /** By source; the one whose turn it is comes first. */
+  readonly #waiting = new Map<string, WaitingJob[]>();
+  readonly #idle: PasswordThread[] = [];
+  #waitingCount = 0;
+  #threadCount = 0;
+
+  /**
+   * Whether the password is the one of the hash; "busy" when too many wait, or too many of this source. Sources take
+   * turns.
+   */
+  check(job: PasswordJob, source: string): Promise<boolean> | "busy" {
+    const ofSource = this.#waiting.get(source) ?? [];
+    if (this.#waitingCount >= maxWaiting || ofSource.length >= maxWaitingOfOne) return "busy";
+    const verdict = new Promise<boolean>((resolve, reject) => {
+      ofSource.push({ job, resolve, reject });
+    });
+    this.#waiting.set(source, ofSource);
+    this.#waitingCount += 1;
+    const thread = this.#idle.pop() ?? (this.#threadCount < this.#size ? this.#open() : undefined);
+    if (thread !== undefined) this.#next(thread);
+    return verdict;
+  }
+
+  #open(): PasswordThread {
+    this.#threadCount += 1;
+    return new PasswordThread(
+      (thread) => this.#next(thread),
+      (thread) => {
+        this.#threadCount -= 1;
+        const at = this.#idle.indexOf(thread);
+        if (at !== -1) this.#idle.splice(at, 1);
+        // Whoever still waits gets another thread.
+        if (this.#waitingCount > 0 && this.#threadCount < this.#size) this.#next(this.#open());
+      },
+    );
+  }
+
+  #next(thread: PasswordThread): void {
+    const next = this.#take();
+    if (next === undefined) this.#idle.push(thread);
+    else thread.take(next);
+  }
+
+  #take(): WaitingJob | undefined {
+    for (const [source, jobs] of this.#waiting) {
+      const next = jobs.shift();
+      this.#waiting.delete(source);
+      if (jobs.length > 0) this.#waiting.set(source, jobs);
+      this.#waitingCount -= 1;
+      return next;
+    }
+    return undefined;
+  }
+}
+
+/** A job in the queue or in work. */
+interface WaitingJob {
+  readonly job: PasswordJob;
+  readonly resolve: (isRight: boolean) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** One thread, with one job at a time. */
+class PasswordThread {
+  readonly #worker: Worker;
+  #current: WaitingJob | undefined;
+  #idleTimer: NodeJS.Timeout | undefined;
+
+  constructor(done: (thread: PasswordThread) => void, gone: (thread: PasswordThread) => void) {
+    // It needs nothing of the environment, where secrets are.
+    this.#worker = new Worker(passwordThread, { name: "passwords", env: {} });
+    this.#worker.unref();
+    this.#worker.on("message", (isRight: unknown) => {
+      const current = this.#current;
+      this.#current = undefined;
+      this.#idleTimer = setTimeout(() => this.#worker.terminate(), idleTime).unref();
+      current?.resolve(isRight === true);
+      done(this);
+    });
+    this.#worker.on("error", (error) => this.#current?.reject(error));
+    this.#worker.on("exit", () => {
+      this.#current?.reject(new Error("the thread that checks passwords ended"));
+      gone(this);
+    });
+  }
+
+  take(next: WaitingJob): void {
+    clearTimeout(this.#idleTimer);
+    this.#current = next;
+    this.#worker.postMessage(next.job);
+  }
+}
+
+/** The pool of a process; there is none before the first password that needs it. */
+export function passwordPool(gateway: GatewayContext): PasswordPool {
+  const pool = pools.get(gateway) ?? new PasswordPool();
+  pools.set(gateway, pool);
+  return pool;
+}
+
+const pools = new WeakMap<GatewayContext, PasswordPool>();

@@ -1,0 +1,61 @@
+import { hasKey } from "../values/select.ts";
+import { isIntNumber, isPlainMap, type PlainMap, Uint } from "../values/values.ts";
+
+/** `size(value)`: code points of a string, bytes, elements, entries. */
+export function size(value: unknown): number | undefined {
+  if (typeof value === "string") return codePointCount(value);
+  if (Array.isArray(value)) return value.length;
+  if (value instanceof Map) return value.size;
+  if (value instanceof Uint8Array) return value.length;
+  return isPlainMap(value) ? Object.keys(value).length : undefined;
+}
+
+/** How many code points a string has. */
+export function codePointCount(text: string): number {
+  let count = text.length;
+  for (let at = 0; at < text.length; at += 1) {
+    const isLead = (text.charCodeAt(at) & 0xfc00) === 0xd800;
+    if (isLead && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00) {
+      count -= 1;
+      at += 1;
+    }
+  }
+  return count;
+}
+
+/** `[a, b]`; an element that is an error makes the list one. */
+export function list(...elements: readonly unknown[]): readonly unknown[] | undefined {
+  return elements.includes(undefined) ? undefined : elements;
+}
+
+/** `{"a": b}` with keys that are known; a value that is an error makes the map one. */
+export function record(entries: PlainMap): PlainMap | undefined {
+  for (const key of Object.keys(entries)) if (entries[key] === undefined) return undefined;
+  return entries;
+}
+
+/** `{a: b}`; undefined when a key is no key type or comes twice, or a part is an error. */
+export function mapOf(
+  ...entries: readonly (readonly [key: unknown, value: unknown])[]
+): ReadonlyMap<unknown, unknown> | undefined {
+  const map = new Map<unknown, unknown>();
+  for (const [key, value] of entries) {
+    if (value === undefined || !isKey(key) || hasKey(map, key)) return undefined;
+    map.set(key, value);
+  }
+  return map;
+}
+
+/** Whether a value can be a key: bool, int, uint or string. */
+export function isKey(value: unknown): boolean {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+    case "bigint":
+      return true;
+    case "number":
+      return isIntNumber(value);
+    default:
+      return value instanceof Uint;
+  }
+}

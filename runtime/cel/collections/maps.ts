@@ -1,0 +1,49 @@
+import { isEqual } from "../values/compare.ts";
+import { isPlainMap } from "../values/values.ts";
+import { entriesOf } from "./entries.ts";
+
+/** `map.mapValues(value, change)`. */
+export function mapValues(
+  map: unknown,
+  change: (value: unknown) => unknown,
+): ReadonlyMap<unknown, unknown> | undefined {
+  if (!isMap(map)) return undefined;
+  const changed = new Map<unknown, unknown>();
+  for (const [key, value] of entriesOf(map) ?? []) {
+    const result = change(value);
+    if (result === undefined) return undefined;
+    changed.set(key, result);
+  }
+  return changed;
+}
+
+/** `map.filterKeys(key, test)`. */
+export function filterKeys(
+  map: unknown,
+  test: (key: unknown) => unknown,
+): ReadonlyMap<unknown, unknown> | undefined {
+  if (!isMap(map)) return undefined;
+  const kept = new Map<unknown, unknown>();
+  for (const [key, value] of entriesOf(map) ?? []) {
+    const isKept = test(key);
+    if (typeof isKept !== "boolean") return undefined;
+    if (isKept) kept.set(key, value);
+  }
+  return kept;
+}
+
+/** `map.merge(other)`: the other one's entries win. */
+export function merge(map: unknown, other: unknown): ReadonlyMap<unknown, unknown> | undefined {
+  if (!isMap(map) || !isMap(other)) return undefined;
+  const merged = new Map(entriesOf(map) ?? []);
+  for (const [key, value] of entriesOf(other) ?? []) {
+    const known =
+      typeof key === "string" ? key : [...merged.keys()].find((each) => isEqual(each, key));
+    merged.set(known ?? key, value);
+  }
+  return merged;
+}
+
+function isMap(value: unknown): boolean {
+  return value instanceof Map || isPlainMap(value);
+}

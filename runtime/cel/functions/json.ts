@@ -1,0 +1,81 @@
+import { entriesOf } from "../collections/entries.ts";
+import { formatDuration, formatTimestamp } from "../time/time-text.ts";
+import { Duration, Timestamp } from "../time/time-values.ts";
+import { decodeText } from "../values/convert.ts";
+import { doubleOf, isInt, kindOf, Uint } from "../values/values.ts";
+
+/** `json(text)`: the value that JSON text or bytes stand for; other text is an error. */
+export function json(text: unknown): unknown {
+  const source = text instanceof Uint8Array ? decodeText(text) : text;
+  if (typeof source !== "string") return undefined;
+  try {
+    const value: unknown = JSON.parse(source);
+    return value;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * `toJson(value)`: the value as JSON text. Bytes are base64, times as `string()` gives them. A value that is nested too
+ * deep is an error.
+ */
+export function toJson(value: unknown): string | undefined {
+  try {
+    return textOf(value);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+function textOf(value: unknown): string | undefined {
+  switch (kindOf(value)) {
+    case "null":
+      return "null";
+    case "bool":
+      return String(value);
+    case "string":
+      return JSON.stringify(value);
+    case "int":
+    case "uint":
+    case "double":
+      return numberText(value);
+    case "list":
+      return Array.isArray(value) ? listText(value) : undefined;
+    case "map":
+      return mapText(value);
+    default:
+      return textOfOther(value);
+  }
+}
+
+function numberText(value: unknown): string | undefined {
+  if (isInt(value)) return String(value);
+  if (value instanceof Uint) return String(value.value);
+  const number = doubleOf(value);
+  return number === undefined || !Number.isFinite(number) ? undefined : String(number);
+}
+
+function listText(list: readonly unknown[]): string | undefined {
+  const parts = list.map(textOf);
+  return parts.includes(undefined) ? undefined : `[${parts.join(",")}]`;
+}
+
+function mapText(map: unknown): string | undefined {
+  const parts: string[] = [];
+  for (const [key, value] of entriesOf(map) ?? []) {
+    const name = typeof key === "string" ? key : textOf(key);
+    const text = textOf(value);
+    if (name === undefined || text === undefined) return undefined;
+    parts.push(`${JSON.stringify(name)}:${text}`);
+  }
+  return `{${parts.join(",")}}`;
+}
+
+function textOfOther(value: unknown): string | undefined {
+  if (value instanceof Timestamp) return JSON.stringify(formatTimestamp(value));
+  if (value instanceof Duration) return JSON.stringify(formatDuration(value));
+  if (!(value instanceof Uint8Array)) return undefined;
+  return JSON.stringify(Buffer.from(value).toString("base64"));
+}

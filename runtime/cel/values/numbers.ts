@@ -1,0 +1,105 @@
+import { addTimes, subtractTimes } from "../time/time-arithmetic.ts";
+import { double, doubleOf, type Int, int, isInt, Uint, uint } from "./values.ts";
+
+/** `left + right` of numbers, strings, bytes, lists, times; undefined for other pairs and beyond 64 bits. */
+export function add(left: unknown, right: unknown): unknown {
+  if (isInt(left)) {
+    if (!isInt(right)) return undefined;
+    if (typeof left === "number" && typeof right === "number") {
+      const sum = left + right;
+      if (Number.isSafeInteger(sum)) return sum;
+    }
+    return int(BigInt(left) + BigInt(right));
+  }
+  if (typeof left === "string") return typeof right === "string" ? left + right : undefined;
+  if (left instanceof Uint) {
+    return right instanceof Uint ? uintFrom(BigInt(left.value) + BigInt(right.value)) : undefined;
+  }
+  const first = doubleOf(left);
+  if (first !== undefined) return mapDouble(right, (second) => first + second);
+  if (Array.isArray(left)) return Array.isArray(right) ? [...left, ...right] : undefined;
+  if (left instanceof Uint8Array) {
+    return right instanceof Uint8Array ? new Uint8Array(Buffer.concat([left, right])) : undefined;
+  }
+  return addTimes(left, right);
+}
+
+/** `left - right` of numbers and times. */
+export function subtract(left: unknown, right: unknown): unknown {
+  if (isInt(left)) {
+    if (!isInt(right)) return undefined;
+    if (typeof left === "number" && typeof right === "number") {
+      const difference = left - right;
+      if (Number.isSafeInteger(difference)) return difference;
+    }
+    return int(BigInt(left) - BigInt(right));
+  }
+  if (left instanceof Uint) {
+    return right instanceof Uint ? uintFrom(BigInt(left.value) - BigInt(right.value)) : undefined;
+  }
+  const first = doubleOf(left);
+  if (first !== undefined) return mapDouble(right, (second) => first - second);
+  return subtractTimes(left, right);
+}
+
+/** `left * right` of numbers. */
+export function multiply(left: unknown, right: unknown): unknown {
+  if (isInt(left)) {
+    if (!isInt(right)) return undefined;
+    if (typeof left === "number" && typeof right === "number") {
+      const product = left * right;
+      // a product with zero may be -0, which is no int
+      if (Number.isSafeInteger(product)) return product + 0;
+    }
+    return int(BigInt(left) * BigInt(right));
+  }
+  if (left instanceof Uint) {
+    return right instanceof Uint ? uintFrom(BigInt(left.value) * BigInt(right.value)) : undefined;
+  }
+  const first = doubleOf(left);
+  return first === undefined ? undefined : mapDouble(right, (second) => first * second);
+}
+
+/** `left / right` of numbers; an int divided by zero is an error. */
+export function divide(left: unknown, right: unknown): unknown {
+  if (isInt(left)) return isInt(right) ? divideInts(left, right) : undefined;
+  if (left instanceof Uint) {
+    if (!(right instanceof Uint) || right.value === 0) return undefined;
+    return uintFrom(BigInt(left.value) / BigInt(right.value));
+  }
+  const first = doubleOf(left);
+  return first === undefined ? undefined : mapDouble(right, (second) => first / second);
+}
+
+/** `left % right` of ints or uints; by zero it is an error. */
+export function modulo(left: unknown, right: unknown): unknown {
+  if (isInt(left)) {
+    if (!isInt(right) || right === 0) return undefined;
+    if (typeof left === "number" && typeof right === "number") return (left % right) + 0;
+    return int(BigInt(left) % BigInt(right));
+  }
+  if (!(left instanceof Uint && right instanceof Uint) || right.value === 0) return undefined;
+  return uintFrom(BigInt(left.value) % BigInt(right.value));
+}
+
+/** `-value` of an int or a double. */
+export function negate(value: unknown): unknown {
+  if (isInt(value)) return typeof value === "number" ? 0 - value : int(-value);
+  const number = doubleOf(value);
+  return number === undefined ? undefined : double(-number);
+}
+
+function divideInts(left: Int, right: Int): unknown {
+  if (right === 0) return undefined;
+  if (typeof left === "number" && typeof right === "number") return Math.trunc(left / right) + 0;
+  return int(BigInt(left) / BigInt(right));
+}
+
+function mapDouble(right: unknown, combine: (second: number) => number): unknown {
+  const second = doubleOf(right);
+  return second === undefined ? undefined : double(combine(second));
+}
+
+function uintFrom(value: bigint): Uint | undefined {
+  return uint(value);
+}

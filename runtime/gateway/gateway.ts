@@ -1,0 +1,239 @@
+import type { ServerBehaviour } from "../http/engine/node/server-handlers.ts";
+import type { Exchange } from "../http/exchange.ts";
+import { AccessLog } from "../telemetry/logs/access-log.ts";
+import { letsThrough } from "../telemetry/logs/log-level.ts";
+import { LogWriter } from "../telemetry/logs/log-writer.ts";
+import { onRemark } from "../telemetry/logs/operator-warnings.ts";
+import { ProcessLog } from "../telemetry/logs/process-log.ts";
+import { Metrics } from "../telemetry/metrics/metrics.ts";
+import type { ConnectionSettings } from "./connection-settings.ts";
+import type { Gateway, TcpCommon } from "./definition.ts";
+import { drain } from "./drain.ts";
+import { type ProcessSettings, processSettings } from "./environment.ts";
+import { bindEndpoints, type Endpoint, Listeners, serviceEndpoint } from "./listen.ts";
+import { LiveContext } from "./live-context.ts";
+import { readinessPage, statsPage } from "./service-pages.ts";
+import { StartupError } from "./startup-error.ts";
+
+/** A gateway that serves. */
+export interface RunningGateway {
+  /** The ports of the binds, in the order of the definition; real ones where the definition says 0. */
+  readonly ports: readonly number[];
+  /**
+   * Serves another definition from now on: requests under way end under the old one, sockets of ports that stay and
+   * all their connections are kept. Throws StartupError, with everything as it was, when it can't.
+   */
+  replace(next: Gateway): Promise<void>;
+  /** What each route has answered since the process started. */
+  routes(): readonly RouteCount[];
+  /** Ends the service as SIGTERM does, and resolves when it has ended. */
+  close(): Promise<void>;
+}
+
+/** Requests of one route. */
+export interface RouteCount {
+  readonly listener: string;
+  readonly route: string;
+  readonly requests: number;
+  /** Answers with a status from 500 up. */
+  readonly errors: number;
+  /** Seconds that half of the requests, and 99 of 100, took at most; estimated from the histogram. */
+  readonly p50: number;
+  readonly p99: number;
+}
+
+/** Opens everything a definition says. Throws StartupError when it can't. */
+export async function openGateway(gateway: Gateway): Promise<RunningGateway> {
+  const running = new Running(gateway, processSettings(gateway, process.env));
+  await running.open();
+  return running;
+}
+
+class Running implements RunningGateway {
+  #definition: Gateway;
+  #settings: ProcessSettings;
+  readonly #context: LiveContext;
+  readonly #listeners: Listeners;
+  readonly #metrics = new Metrics();
+  readonly #writer = new LogWriter(1);
+  /** Undefined when the level of requests leaves no lines. */
+  #accessLog: AccessLog | undefined;
+  #log: ProcessLog;
+  #closing: Promise<void> | undefined;
+  /** When refused connections are told of again. */
+  #nextRefusal = 0;
+  readonly #forgetRemarks = onRemark((message) => this.#log.warn(message));
+  /** Replacements happen one after the other. */
+  #turn: Promise<void> = Promise.resolve();
+
+  constructor(definition: Gateway, settings: ProcessSettings) {
+    this.#definition = definition;
+    this.#settings = settings;
+    this.#context = new LiveContext(settings.sessionKey, settings.env, (message) =>
+      this.#log.warn(message),
+    );
+    this.#listeners = new Listeners(this.#context);
+    this.#accessLog = this.#openAccessLog();
+    this.#log = new ProcessLog(settings.logFormat, settings.logLevels, this.#writer);
+  }
+
+  get ports(): readonly number[] {
+    const { binds, tcp = [] } = this.#definition;
+    return this.#listeners.ports.slice(0, binds.length + tcp.length).map(({ port }) => port);
+  }
+
+  async open(): Promise<void> {
+    for (const remark of this.#settings.remarks) this.#log.warn(remark);
+    await this.#serve(this.#definition, this.#settings);
+  }
+
+  replace(next: Gateway): Promise<void> {
+    const turn = this.#turn.then(() => this.#replace(next));
+    this.#turn = turn.catch(() => {});
+    return turn;
+  }
+
+  async #replace(next: Gateway): Promise<void> {
+    if (this.#closing !== undefined) throw new StartupError("the gateway is ending");
+    const settings = processSettings(next, process.env);
+    await this.#serve(next, settings);
+    this.#definition = next;
+    this.#settings = settings;
+    this.#accessLog = this.#openAccessLog();
+    this.#log = new ProcessLog(settings.logFormat, settings.logLevels, this.#writer);
+  }
+
+  #openAccessLog(): AccessLog | undefined {
+    const { logFormat: format, logLevels } = this.#settings;
+    if (!letsThrough(logLevels.request, "info")) return undefined;
+    return new AccessLog({ ...this.#definition.accessLog, format }, this.#writer);
+  }
+
+  routes(): readonly RouteCount[] {
+    return Array.from(this.#metrics.routes(), (metrics) => {
+      let requests = 0;
+      let errors = 0;
+      for (const { status, value } of metrics.counters()) {
+        requests += value;
+        if (status >= "500" && status <= "599") errors += value;
+      }
+      const { listener, route } = metrics;
+      return {
+        listener,
+        route,
+        requests,
+        errors,
+        p50: metrics.quantile(0.5),
+        p99: metrics.quantile(0.99),
+      };
+    });
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#log.info("draining");
+    await drain(this.#context, this.#listeners, this.#settings.drain);
+    this.#log.info("ended");
+    this.#forgetRemarks();
+    await this.#writer.close();
+  }
+
+  async #serve(definition: Gateway, settings: ProcessSettings): Promise<void> {
+    const { connections } = definition;
+    const { logFormat, logLevels } = settings;
+    const binds = bindEndpoints(definition, {
+      connections,
+      ended: (exchange, status, duration) => this.#ended(exchange, status, duration),
+      failed: reportFailure,
+      malformed: () => {
+        this.#metrics.malformed += 1;
+      },
+      refused: () => this.#refused(connections),
+      warn: (message) => this.#log.warn(message),
+      // The log of these settings; that of the ones before may still be in use.
+      broken: new ProcessLog(logFormat, logLevels, this.#writer).connections,
+    });
+    binds.push(...this.#tcpEndpoints(definition, settings));
+    const opened = await this.#listeners.serve([
+      ...binds,
+      ...this.#services(settings, connections),
+    ]);
+    this.#context.ports = new Set(this.#listeners.ports.map(({ port }) => port));
+    for (const { endpoint, port } of opened) {
+      if (binds.includes(endpoint)) this.#log.info(`listening on 0.0.0.0:${port}`);
+      else this.#log.info(`${endpoint.config} on ${endpoint.host ?? "0.0.0.0"}:${port}`);
+    }
+  }
+
+  #tcpEndpoints(
+    { tcp = [], connections }: Gateway,
+    { logFormat, logLevels }: ProcessSettings,
+  ): readonly Endpoint[] {
+    const common: TcpCommon = {
+      connections,
+      refused: () => this.#refused(connections),
+      logFormat: letsThrough(logLevels.request, "info") ? logFormat : undefined,
+      writer: this.#writer,
+      metrics: this.#metrics,
+      failed: (error) => reportBug("a TCP connection", error),
+      warn: (message) => this.#log.warn(message),
+    };
+    return tcp.map(({ port, config, prepare }) => ({
+      host: undefined,
+      port,
+      config,
+      prepare: () => prepare(common),
+    }));
+  }
+
+  #services(settings: ProcessSettings, connections: ConnectionSettings): Endpoint[] {
+    const { stats, readiness } = settings.addresses;
+    const page = (handle: ServerBehaviour["handle"]): ServerBehaviour => {
+      const nothing = () => {};
+      return {
+        handle,
+        isForwardProxy: false,
+        ended: nothing,
+        failed: reportFailure,
+        malformed: nothing,
+        refused: nothing,
+        warn: nothing,
+        broken: undefined,
+        connections,
+      };
+    };
+    const figures = statsPage(this.#metrics, () => this.#definition.name, this.#writer);
+    return [
+      serviceEndpoint(stats, "stats", page(figures)),
+      serviceEndpoint(readiness, "readiness", page(readinessPage(this.#context))),
+    ];
+  }
+
+  /** Told of once a minute: a flood must not fill the log too. */
+  #refused({ maxConnections }: ConnectionSettings): void {
+    this.#metrics.refused += 1;
+    const now = performance.now();
+    if (now < this.#nextRefusal) return;
+    this.#nextRefusal = now + 60_000;
+    this.#log.warn(`a port has ${maxConnections} connections: more are refused`);
+  }
+
+  #ended(exchange: Exchange, status: number | undefined, duration: number): void {
+    this.#metrics.request(exchange, status, duration);
+    this.#accessLog?.request(exchange, status, duration);
+  }
+}
+
+function reportFailure(exchange: Exchange, error: unknown): void {
+  reportBug(`${exchange.method} on route ${exchange.record.route ?? "-"}`, error);
+}
+
+/** A bug shows itself on stderr only, with the stack; never to a client. */
+function reportBug(where: string, error: unknown): void {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  process.stderr.write(`${where}: ${text}\n`);
+}

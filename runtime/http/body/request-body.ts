@@ -1,0 +1,56 @@
+import type { WireRequest } from "../engine/engine.ts";
+import type { BodySink, BodySource } from "./body.ts";
+
+/** The body of a request that an engine reads. */
+export class RequestBody implements BodySource {
+  readonly length: number | undefined;
+  readonly #request: WireRequest;
+  readonly #beforeRead: () => void;
+  #sink: BodySink | undefined;
+
+  /** `beforeRead` is called once when reading starts (100-continue). */
+  constructor(request: WireRequest, length: number | undefined, beforeRead: () => void) {
+    this.#request = request;
+    this.length = length;
+    this.#beforeRead = beforeRead;
+  }
+
+  flow(sink: BodySink): void {
+    this.#sink = sink;
+    const request = this.#request;
+    if (request.readableEnded) {
+      this.#sink = undefined;
+      sink.onEnd();
+      return;
+    }
+    // "close" also comes after a complete body; the sink is gone by then.
+    request.on("end", () => {
+      const ended = this.#sink;
+      this.#sink = undefined;
+      ended?.onEnd();
+    });
+    request.on("close", () => this.#aborted());
+    request.on("error", () => this.#aborted());
+    request.on("data", (chunk: Buffer) => this.#sink?.onData(chunk));
+    this.#beforeRead();
+  }
+
+  pause(): void {
+    this.#request.pause();
+  }
+
+  resume(): void {
+    this.#request.resume();
+  }
+
+  discard(): void {
+    this.#sink = undefined;
+    this.#request.resume();
+  }
+
+  #aborted(): void {
+    const sink = this.#sink;
+    this.#sink = undefined;
+    sink?.onAbort();
+  }
+}

@@ -1,0 +1,40 @@
+import { isHost, type RequestFacts, type RequestFault } from "./validate-request.ts";
+
+/** A target in absolute form, taken apart (RFC 9112 3.2.2). */
+export interface AbsoluteForm {
+  /** Host and port as written, lower case. */
+  readonly authority: string;
+  /** The target in origin form. */
+  readonly target: string;
+}
+
+/**
+ * Reads what clients send to a proxy that they know of: `http://host/path`. Undefined: it is something else, or `https`,
+ * which asks for a tunnel.
+ */
+export function readAbsoluteForm(target: string): AbsoluteForm | undefined {
+  const parts = /^http:\/\/([^/?#@\\]+)((?:[/?].*)?)$/i.exec(target);
+  if (parts === null) return undefined;
+  const [, authority = "", rest = ""] = parts;
+  return { authority: authority.toLowerCase(), target: rest.startsWith("/") ? rest : `/${rest}` };
+}
+
+/**
+ * The facts of a request in absolute form. Its target names the host, and Host has to name the same one: who goes by the
+ * other one of the two must not get another answer.
+ */
+export function absoluteFacts(
+  facts: RequestFacts | RequestFault,
+  { authority, target }: AbsoluteForm,
+): RequestFacts | RequestFault {
+  if (!("host" in facts)) return facts;
+  const host = facts.host === "" ? authority : facts.host;
+  if (!isHost(host)) return { status: 400, detail: "bad host in target" };
+  if (withoutPort(host) === withoutPort(authority)) return { ...facts, host, target };
+  return { status: 400, detail: "target and Host name different hosts" };
+}
+
+/** The port of `http` is the same as none (RFC 3986 6.2.3). */
+function withoutPort(authority: string): string {
+  return authority.replace(/:(?:80)?$/, "");
+}

@@ -1,0 +1,181 @@
+import {
+  constants,
+  type IncomingHttpHeaders,
+  performServerHandshake,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from "node:http2";
+import type { Socket } from "node:net";
+import type { Http2Settings } from "../../../gateway/connection-settings.ts";
+import { Http2Answer, Http2Request } from "./http2-stream.ts";
+
+/** What the connections need of the port they belong to. */
+export interface Http2Port {
+  /** The settings of new connections. */
+  readonly settings: () => Http2Limits;
+  /** A request has come. `hasBody` is known from its framing. */
+  readonly serve: (request: Http2Request, answer: Http2Answer, hasBody: boolean) => void;
+  /** A connection was ended for what its client sent. */
+  readonly malformed: () => void;
+  /** Why a connection was broken off. */
+  readonly broken: (error: NodeJS.ErrnoException, socket: Socket) => void;
+}
+
+/** HTTP/2 settings and what other versions share with it. */
+export interface Http2Limits extends Http2Settings {
+  readonly maxHeaders: number;
+  /** Milliseconds; absent: no limit. */
+  readonly maxDuration?: number | undefined;
+  /** Milliseconds without a stream after which a connection is closed. */
+  readonly idleTimeout: number;
+  /** Milliseconds that the body of a request may take. */
+  readonly bodyTimeout: number;
+}
+
+/** Streams that a client may have open at once: more wait on its side. */
+const maxConcurrentStreams = 100;
+
+/** The HTTP/2 connections of a port. */
+export class Http2Connections {
+  readonly #port: Http2Port;
+  readonly #sessions: Set<ServerHttp2Session> = new Set();
+
+  constructor(port: Http2Port) {
+    this.#port = port;
+  }
+
+  /** Takes a connection whose client speaks HTTP/2; nothing of it was read, or what was is back in the socket. */
+  accept(socket: Socket): void {
+    const limits = this.#port.settings();
+    const session = performServerHandshake(socket, sessionOptions(limits));
+    this.#sessions.add(session);
+    session.once("close", () => this.#sessions.delete(session));
+    keepAlive(session, limits);
+    session.on("error", (error: NodeJS.ErrnoException) => {
+      this.#port.broken(error, socket);
+      if (error.code?.startsWith("ERR_HTTP2_") === true) this.#port.malformed();
+    });
+    endWhenIdle(session, limits);
+    endWithAge(session, limits);
+    session.setLocalWindowSize(limits.connectionWindowSize);
+    session.on("stream", (stream, _headers, flags, rawHeaders) =>
+      this.#serve(stream, flags, listOf(rawHeaders), socket, limits),
+    );
+  }
+
+  /** Lets the streams under way end, and takes no more. */
+  close(): void {
+    for (const session of this.#sessions) session.close();
+  }
+
+  /** Breaks every connection off. */
+  destroy(): void {
+    for (const session of this.#sessions) session.destroy();
+  }
+
+  #serve(
+    stream: ServerHttp2Stream,
+    flags: number,
+    headers: readonly string[],
+    socket: Socket,
+    { bodyTimeout }: Http2Limits,
+  ): void {
+    // A reset also shows as "close", which is what exchanges listen to.
+    stream.on("error", () => {});
+    const hasBody = (flags & constants.NGHTTP2_FLAG_END_STREAM) === 0;
+    if (hasBody) {
+      const timer = setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), bodyTimeout);
+      stream.once("end", () => clearTimeout(timer));
+      stream.once("close", () => clearTimeout(timer));
+    }
+    const request = new Http2Request(stream, headers, socket);
+    this.#port.serve(request, new Http2Answer(stream, request.method), hasBody);
+  }
+}
+
+/**
+ * Limits against floods. nghttp2 itself ends connections that send too many CONTINUATION frames for one head, or PING and
+ * SETTINGS faster than their answers leave; resets by the client (CVE-2023-44487), and errors that make the gateway reset
+ * (CVE-2025-8671), are counted by the rates below.
+ */
+function sessionOptions(limits: Http2Limits) {
+  return {
+    settings: {
+      enablePush: false,
+      enableConnectProtocol: false,
+      initialWindowSize: limits.windowSize,
+      maxFrameSize: limits.frameSize,
+      maxConcurrentStreams,
+      maxHeaderListSize: limits.maxHeaderSize,
+    },
+    // A few more than are served: the request check then answers 431. Beyond, the stream is reset.
+    maxHeaderListPairs: limits.maxHeaders + 32,
+    maxSessionMemory: 10,
+    maxSessionInvalidFrames: 100,
+    maxSessionRejectedStreams: 100,
+    maxSettings: 32,
+    maxOutstandingPings: 10,
+    streamResetBurst: 200,
+    streamResetRate: 33,
+  };
+}
+
+/** GOAWAY once the connection is old; its streams end by themselves. */
+function endWithAge(session: ServerHttp2Session, { maxDuration }: Http2Limits): void {
+  if (maxDuration === undefined) return;
+  const timer = setTimeout(() => session.close(), maxDuration);
+  session.once("close", () => clearTimeout(timer));
+}
+
+/** Milliseconds that the client of an idle connection gets to take the GOAWAY in. */
+const lingerTime = 1000;
+
+/**
+ * Ends a connection that had no request for a while, whatever else its client sends: PINGs, or a head that never ends,
+ * which node would wait for.
+ */
+function endWhenIdle(session: ServerHttp2Session, { idleTimeout }: Http2Limits): void {
+  let streams = 0;
+  const destroy = () => {
+    if (streams === 0) session.destroy();
+  };
+  const timer = setTimeout(() => {
+    // The end of the last stream starts the time anew.
+    if (streams > 0) return;
+    session.close();
+    setTimeout(destroy, lingerTime).unref();
+  }, idleTimeout);
+  session.on("stream", (stream) => {
+    streams += 1;
+    stream.once("close", () => {
+      streams -= 1;
+      if (streams === 0 && !session.closed) timer.refresh();
+    });
+  });
+  session.once("close", () => clearTimeout(timer));
+}
+
+/** PINGs a connection; one that does not answer in time is closed. */
+function keepAlive(
+  session: ServerHttp2Session,
+  { keepAliveInterval, keepAliveTimeout }: Http2Limits,
+): void {
+  if (keepAliveInterval === undefined) return;
+  let lost: NodeJS.Timeout | undefined;
+  const timer = setInterval(() => {
+    lost ??= setTimeout(() => session.destroy(), keepAliveTimeout);
+    session.ping(() => {
+      clearTimeout(lost);
+      lost = undefined;
+    });
+  }, keepAliveInterval);
+  session.once("close", () => {
+    clearInterval(timer);
+    clearTimeout(lost);
+  });
+}
+
+/** Node hands the header list over as it came; its types know the object only. */
+function listOf(raw: IncomingHttpHeaders | readonly string[] | undefined): readonly string[] {
+  return Array.isArray(raw) ? raw : [];
+}

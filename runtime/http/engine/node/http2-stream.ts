@@ -1,0 +1,165 @@
+import { validateHeaderName, validateHeaderValue } from "node:http";
+import type { OutgoingHttpHeaders, ServerHttp2Stream } from "node:http2";
+import type { Socket } from "node:net";
+import type { WireAnswer, WireRequest } from "../engine.ts";
+
+/** A request of HTTP/2: its pseudo headers are what HTTP/1.1 has in its first line and in Host. */
+export class Http2Request implements WireRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly rawHeaders: string[];
+  readonly httpVersion = "2";
+  readonly socket: Socket;
+  readonly #stream: ServerHttp2Stream;
+
+  constructor(stream: ServerHttp2Stream, headers: readonly string[], socket: Socket) {
+    const head = readHead(headers);
+    this.method = head.method;
+    this.url = head.path;
+    this.rawHeaders = head.list;
+    this.socket = socket;
+    this.#stream = stream;
+  }
+
+  /** Node tells the end of an empty body at once, also when nobody listens yet. */
+  get readableEnded(): boolean {
+    return this.#stream.readableEnded;
+  }
+
+  on(event: "data" | "end" | "close" | "error", listener: (chunk: Buffer) => void): void {
+    this.#stream.on(event, listener);
+  }
+
+  pause(): void {
+    this.#stream.pause();
+  }
+
+  resume(): void {
+    this.#stream.resume();
+  }
+}
+
+/** The answer on a stream of HTTP/2. */
+export class Http2Answer implements WireAnswer {
+  readonly #stream: ServerHttp2Stream;
+  readonly #isHead: boolean;
+  statusCode = 0;
+  /** The head ended the answer: RFC 9110 has no body for it. */
+  #isBodiless = false;
+  #isEnded = false;
+
+  constructor(stream: ServerHttp2Stream, method: string) {
+    this.#stream = stream;
+    this.#isHead = method === "HEAD";
+  }
+
+  get headersSent(): boolean {
+    return this.#stream.headersSent;
+  }
+
+  /** A stream that its client resets is ended by node too; only what was ended here before that is complete. */
+  get writableFinished(): boolean {
+    return this.#isEnded && !this.#stream.aborted;
+  }
+
+  writeHead(status: number, head: readonly string[]): void {
+    const { headers, closesConnection } = writtenHead(status, head);
+    this.#isBodiless = this.#isHead || status === 204 || status === 304;
+    if (closesConnection) this.#stream.session?.close();
+    if (this.#isGone()) return;
+    this.#stream.respond(headers, { endStream: this.#isBodiless });
+    this.statusCode = status;
+    this.#isEnded = this.#isBodiless;
+  }
+
+  writeContinue(): void {
+    if (!this.#isGone()) this.#stream.additionalHeaders({ ":status": 100 });
+  }
+
+  /** A head is not kept back for its body. */
+  write(chunk: Uint8Array | ""): boolean {
+    return chunk === "" || this.#isBodiless || this.#isGone() || this.#stream.write(chunk);
+  }
+
+  end(chunk?: Uint8Array | string): void {
+    if (this.#isBodiless || this.#isGone()) return;
+    this.#isEnded = true;
+    if (chunk === undefined || chunk.length === 0) this.#stream.end();
+    else if (typeof chunk === "string") this.#stream.end(chunk, "latin1");
+    else this.#stream.end(chunk);
+  }
+
+  destroy(): void {
+    // With an error it is a RST_STREAM at once; `close` would end the body before, and it would look complete.
+    this.#stream.destroy(new Error("the answer is broken off"));
+  }
+
+  on(event: "drain" | "close", listener: () => void): void {
+    this.#stream.on(event, listener);
+  }
+
+  #isGone(): boolean {
+    return this.#stream.destroyed || this.#stream.closed;
+  }
+}
+
+/**
+ * The parts of a head (RFC 9113 8.3.1). nghttp2 has checked names, order and presence of pseudo headers and refused what
+ * belongs to a connection (8.2.2). Host comes from `:authority`; a second, other one stays and is refused as two.
+ */
+function readHead(headers: readonly string[]): { method: string; path: string; list: string[] } {
+  let [method, path, authority] = ["", "", ""];
+  const list: string[] = ["host", ""];
+  let cookieAt = -1;
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] ?? "";
+    const value = headers[i + 1] ?? "";
+    if (name === ":method") method = value;
+    else if (name === ":path") path = value;
+    else if (name === ":authority") authority = value;
+    else if (name.startsWith(":")) continue;
+    else if (name === "cookie" && cookieAt !== -1) {
+      // RFC 9113 8.2.3: the crumbs of a cookie are one header to everybody else.
+      list[cookieAt] = `${list[cookieAt]}; ${value}`;
+    } else {
+      if (name === "cookie") cookieAt = list.length + 1;
+      if (name !== "host" || authority === "" || value !== authority) list.push(name, value);
+    }
+  }
+  if (authority === "") list.splice(0, 2);
+  else list[1] = authority;
+  return { method, path, list };
+}
+
+/** Names of the connection; `te` and `trailer` are never in an answer made here. */
+const connectionHeaders: ReadonlySet<string> = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/** HTTP/1.1's way to say that the connection ends with the answer is a GOAWAY in HTTP/2. */
+function writtenHead(
+  status: number,
+  head: readonly string[],
+): { headers: OutgoingHttpHeaders; closesConnection: boolean } {
+  const headers: OutgoingHttpHeaders = Object.create(null);
+  headers[":status"] = status;
+  let closesConnection = false;
+  for (let i = 0; i < head.length; i += 2) {
+    const name = (head[i] ?? "").toLowerCase();
+    const value = head[i + 1] ?? "";
+    if (connectionHeaders.has(name)) {
+      closesConnection ||= name === "connection" && value === "close";
+      continue;
+    }
+    validateHeaderName(name);
+    validateHeaderValue(name, value);
+    const before = headers[name];
+    if (before === undefined) headers[name] = value;
+    else headers[name] = [before, value].flat().map(String);
+  }
+  return { headers, closesConnection };
+}

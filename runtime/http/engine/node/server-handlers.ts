@@ -1,0 +1,27 @@
+import type { ConnectionSettings } from "../../../gateway/connection-settings.ts";
+import type { Exchange, Handled } from "../../exchange.ts";
+
+/** What a server does with requests. */
+export interface ServerBehaviour {
+  /** Routes and answers one request. */
+  readonly handle: (exchange: Exchange) => Handled;
+  /** Whether clients may send targets in absolute form: `GET http://host/path`. */
+  readonly isForwardProxy: boolean;
+  /**
+   * Called once when an exchange has ended, after `duration` milliseconds. `status` is undefined when the client left
+   * unanswered.
+   */
+  readonly ended: (exchange: Exchange, status: number | undefined, duration: number) => void;
+  /** A handler threw: a bug, or a failure nobody foresaw. */
+  readonly failed: (exchange: Exchange, error: unknown) => void;
+  /** A client sent what the parser refused: there is no exchange to tell of. */
+  readonly malformed: () => void;
+  /** A connection was closed at once: the port has as many as it may have. */
+  readonly refused: () => void;
+  /** Something the operator should know: a certificate that can't be used. */
+  readonly warn: (message: string) => void;
+  /** Why a connection was broken off, for a log that wants to know. */
+  readonly broken: ((message: string) => void) | undefined;
+  /** How connections are held; those that are open keep what they were opened with. */
+  readonly connections: ConnectionSettings;
+}

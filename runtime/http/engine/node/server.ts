@@ -1,0 +1,229 @@
+import type { EventEmitter } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import type { TLSSocket } from "node:tls";
+import type { ConnectionSettings } from "../../../gateway/connection-settings.ts";
+import type { GatewayContext } from "../../../gateway/context.ts";
+import { listenOn, type PortServer } from "../../../gateway/port-server.ts";
+import type { Certificates } from "../../../tls/certificates.ts";
+import { handshakeOptions, isSameHandshake } from "../../../tls/handshake.ts";
+import type { TlsSettings } from "../../../tls/tls-settings.ts";
+import { type Framing, type RequestPort, takeRequest } from "../accept-request.ts";
+import type { WireAnswer, WireRequest } from "../engine.ts";
+import { Http2Connections, type Http2Limits } from "./http2-connections.ts";
+import { AgedConnections } from "./max-connection-duration.ts";
+import { ClientErrors, closeWith } from "./parse-errors.ts";
+import { answerUnderWay, RequestTurns } from "./pipelining.ts";
+import { whenSpoken } from "./protocol-sniffing.ts";
+import type { ServerBehaviour } from "./server-handlers.ts";
+import { UpgradeAnswer, wantsUpgrade } from "./upgrade-response.ts";
+
+/** A server of one port, HTTP/1.1 and HTTP/2. */
+export class HttpServer implements PortServer {
+  #behaviour: ServerBehaviour;
+  readonly #port: RequestPort;
+  readonly #server: Server | TlsServer;
+  readonly #http2: Http2Connections;
+  /** Plain connections that have said nothing yet. */
+  readonly #silent: Set<Socket> = new Set();
+  /** Connections that have left HTTP, or ask to. */
+  readonly #upgraded: Set<Socket> = new Set();
+  readonly #aged = new AgedConnections();
+  readonly #errors = new ClientErrors();
+  readonly #turns = new RequestTurns((socket) => this.#errors.isRefused(socket));
+  #certificates: Certificates | undefined;
+  #isClosing = false;
+
+  /** With certificates the port speaks TLS, which can't be changed later; the certificates can. */
+  constructor(
+    behaviour: ServerBehaviour,
+    gateway: GatewayContext,
+    certificates: Certificates | undefined,
+  ) {
+    this.#behaviour = behaviour;
+    this.#port = {
+      behaviour: () => this.#behaviour,
+      gateway,
+      ended: () => {
+        if (this.#isClosing) this.#server.closeIdleConnections();
+      },
+    };
+    this.#http2 = new Http2Connections({
+      settings: () => http2Limits(this.#behaviour.connections),
+      serve: (request, answer, hasBody) => this.#serve(request, answer, { hasBody }),
+      malformed: () => this.#behaviour.malformed(),
+      broken: (error, socket) => this.#broken(error, socket),
+    });
+    const serve = (request: IncomingMessage, response: ServerResponse) =>
+      this.#serveHttp1(request, response, {});
+    this.#server =
+      certificates === undefined
+        ? createServer(limits, serve)
+        : createTlsServer(
+            {
+              ...limits,
+              ...handshakeOptions(certificates.settings, () => this.#certificates),
+            },
+            serve,
+          );
+    if (certificates !== undefined) this.useCertificates(certificates);
+    this.behave(behaviour);
+    // 0: node would drop further headers silently; the request check refuses them instead.
+    this.#server.maxHeadersCount = 0;
+    this.#server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) =>
+      this.#serveHttp1(request, response, { expectsContinue: true }),
+    );
+    this.#server.on("drop", () => this.#behaviour.refused());
+    this.#server.on("upgrade", (request, socket, head) => this.#upgrade(request, socket, head));
+    // Tunnels by CONNECT (RFC 9110 9.3.6) are for nobody: a forward proxy sees each request, or passes TLS by its SNI.
+    this.#server.on("connect", (_request, socket) => {
+      const status = this.#behaviour.isForwardProxy ? "501 Not Implemented" : "400 Bad Request";
+      if (answerUnderWay(socket) === undefined) closeWith(socket, status);
+      else socket.destroy();
+    });
+    this.#server.on("clientError", (error, socket) => {
+      this.#broken(error, socket);
+      if (this.#errors.answer(error, socket)) this.#behaviour.malformed();
+    });
+    this.#takeConnections(certificates === undefined ? "connection" : "secureConnection");
+  }
+
+  /** The next request gets this behaviour. */
+  behave(behaviour: ServerBehaviour): void {
+    this.#behaviour = behaviour;
+    this.#server.keepAliveTimeout = behaviour.connections.idleTimeout;
+    this.#server.maxConnections = behaviour.connections.maxConnections;
+  }
+
+  /** Whether the port can go on with these settings: what a handshake is made of is settled when it opens. */
+  canUse(tls: TlsSettings | undefined): boolean {
+    return isSameHandshake(this.#certificates?.settings, tls);
+  }
+
+  /** New connections get these certificates; the ones before are no longer watched. */
+  useCertificates(certificates: Certificates): void {
+    this.#certificates?.close();
+    this.#certificates = certificates;
+    const use = () => {
+      if ("setSecureContext" in this.#server) this.#server.setSecureContext(certificates.defaults);
+    };
+    use();
+    certificates.watch(use, this.#behaviour.warn);
+  }
+
+  /** Opens the port (0: any free one) on `host`, or on every address. Resolves with the port. */
+  listen(port: number, host: string | undefined): Promise<number> {
+    return listenOn(this.#server, port, host);
+  }
+
+  /**
+   * Takes no more connections and closes the others as soon as they are idle. Resolves when the last one has closed.
+   */
+  close(): Promise<void> {
+    this.#isClosing = true;
+    this.#certificates?.close();
+    return new Promise((resolve) => {
+      this.#server.close(() => resolve());
+      this.#server.closeIdleConnections();
+      for (const socket of this.#silent) socket.destroy();
+      this.#http2.close();
+    });
+  }
+
+  /** Breaks every connection off. */
+  closeAllConnections(): void {
+    this.#server.closeAllConnections();
+    this.#http2.destroy();
+    for (const socket of this.#upgraded) socket.destroy();
+  }
+
+  /** Puts the choice between the versions of HTTP before node's own handling of a connection, which is HTTP/1.1's. */
+  #takeConnections(event: "connection" | "secureConnection"): void {
+    const server: EventEmitter = this.#server;
+    const [http1] = server.listeners(event).slice(-1);
+    server.removeAllListeners(event);
+    const takeHttp1 = (socket: Socket) => {
+      const { maxDuration } = this.#behaviour.connections;
+      if (maxDuration !== undefined) this.#aged.follow(socket, maxDuration);
+      http1?.call(server, socket);
+    };
+    server.on(event, (socket: Socket | TLSSocket) => {
+      // Node keeps a peer's address once it was asked for: a client that has left still has one in the log.
+      void socket.remoteAddress;
+      const { time, interval, retries } = this.#behaviour.connections.keepAlive;
+      socket.setKeepAlive(true, time, interval, retries);
+      if ("alpnProtocol" in socket) {
+        if (socket.alpnProtocol === "h2") this.#http2.accept(socket);
+        else takeHttp1(socket);
+        return;
+      }
+      this.#silent.add(socket);
+      socket.once("close", () => this.#silent.delete(socket));
+      whenSpoken(socket, limits.headersTimeout, (version) => {
+        this.#silent.delete(socket);
+        if (version === "http2") this.#http2.accept(socket);
+        else takeHttp1(socket);
+      });
+    });
+  }
+
+  /** Node has taken the connection out of its own care. */
+  #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    // A server's connection is a socket; the type is wider for others' sake.
+    const connection = socket as Socket;
+    if (!wantsUpgrade(request)) {
+      closeWith(connection, "400 Bad Request");
+      return;
+    }
+    this.#aged.release(connection);
+    this.#upgraded.add(connection);
+    connection.once("close", () => this.#upgraded.delete(connection));
+    this.#serve(request, new UpgradeAnswer(request, connection, head), {});
+  }
+
+  #serveHttp1(request: IncomingMessage, response: ServerResponse, framing: Framing): void {
+    this.#turns.take(request.socket, response, () => {
+      this.#aged.begin(request, response);
+      this.#serve(request, response, framing);
+    });
+  }
+
+  /** Tells with codes only: messages of parsers may quote what was sent. */
+  #broken(error: NodeJS.ErrnoException, socket: Duplex): void {
+    const { broken } = this.#behaviour;
+    if (broken === undefined) return;
+    const peer = "remoteAddress" in socket ? `${socket.remoteAddress}` : "a client";
+    broken(`the connection of ${peer} is broken off: ${error.code ?? error.name}`);
+  }
+
+  #serve(request: WireRequest, answer: WireAnswer, framing: Framing): void {
+    takeRequest(request, answer, framing, this.#port);
+  }
+}
+
+/** Node's limits of one connection; times in milliseconds. */
+const limits = {
+  maxHeaderSize: 65_536,
+  headersTimeout: 30_000,
+  requestTimeout: 300_000,
+  // The request check does it, so that the refusal is logged and counted like any other.
+  requireHostHeader: false,
+  // Any other request goes on as if it had not asked, and so does one that waits for its turn.
+  shouldUpgradeCallback: (request: IncomingMessage) =>
+    wantsUpgrade(request) && answerUnderWay(request.socket) === undefined,
+  // A request without a body needs no stream events.
+  optimizeEmptyRequests: true,
+};
+
+function http2Limits(connections: ConnectionSettings): Http2Limits {
+  const { http2, maxHeaders, idleTimeout, maxDuration } = connections;
+  return {
+    ...http2,
+    maxHeaders,
+    idleTimeout,
+    maxDuration,
+    bodyTimeout: limits.requestTimeout,
+  };
+}

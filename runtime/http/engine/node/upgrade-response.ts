@@ -1,0 +1,128 @@
+import { type IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { BodySink, BodySource } from "../../body/body.ts";
+import type { WireAnswer, WireUpgrade } from "../engine.ts";
+
+/** Whether a request asks for another protocol that a backend may speak (RFC 9110 7.8). */
+export function wantsUpgrade({ headers, httpVersion }: IncomingMessage): boolean {
+  const { upgrade, "content-length": length = "0", "transfer-encoding": coding } = headers;
+  // HTTP/2 is not changed to in mid-connection (RFC 9113 3.1), and never behind the back of the policies.
+  if (upgrade === undefined || /\bh2c?\b/i.test(upgrade)) return false;
+  return httpVersion === "1.1" && length === "0" && coding === undefined;
+}
+
+/**
+ * The answer to a request for another protocol. Node has let go of the connection, so it ends with any answer but 101.
+ */
+export class UpgradeAnswer implements WireAnswer {
+  readonly upgrade: WireUpgrade;
+  readonly #response: ServerResponse;
+  readonly #socket: Socket;
+  #status: number | undefined;
+
+  constructor(request: IncomingMessage, socket: Socket, head: Buffer) {
+    this.#socket = socket;
+    this.#response = new ServerResponse(request);
+    this.#response.assignSocket(socket);
+    this.#response.on("finish", () => socket.destroySoon());
+    socket.on("error", () => socket.destroy());
+    this.upgrade = {
+      protocol: request.headers.upgrade ?? "",
+      accept: (headers) => {
+        this.#status = 101;
+        this.#response.detachSocket(socket);
+        socket.write(headText(headers), "latin1");
+        return new SocketBytes(socket, head);
+      },
+    };
+  }
+
+  get headersSent(): boolean {
+    return this.#status !== undefined || this.#response.headersSent;
+  }
+
+  get statusCode(): number {
+    return this.#status ?? this.#response.statusCode;
+  }
+
+  get writableFinished(): boolean {
+    return this.#socket.writableFinished;
+  }
+
+  writeHead(status: number, head: string[]): void {
+    this.#response.writeHead(status, head);
+  }
+
+  writeContinue(): void {}
+
+  write(chunk: Uint8Array | ""): boolean {
+    if (this.#status !== undefined) return chunk === "" || this.#socket.write(chunk);
+    return chunk === "" ? this.#response.write(chunk, "latin1") : this.#response.write(chunk);
+  }
+
+  end(chunk?: Uint8Array | string): void {
+    if (this.#status !== undefined) this.#socket.end();
+    else if (typeof chunk === "string") this.#response.end(chunk, "latin1");
+    else this.#response.end(chunk);
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  on(event: "drain" | "close", listener: () => void): void {
+    // Before 101 a full buffer empties on the response, after it on the socket.
+    if (event === "drain") this.#response.on(event, listener);
+    this.#socket.on(event, listener);
+  }
+}
+
+function headText(headers: readonly string[]): string {
+  let text = "HTTP/1.1 101 Switching Protocols\r\n";
+  for (let i = 0; i < headers.length; i += 2) text += `${headers[i]}: ${headers[i + 1]}\r\n`;
+  return `${text}\r\n`;
+}
+
+/** What comes in on a connection that has left HTTP. */
+class SocketBytes implements BodySource {
+  readonly length = undefined;
+  readonly #socket: Socket;
+  readonly #head: Buffer;
+
+  constructor(socket: Socket, head: Buffer) {
+    this.#socket = socket;
+    this.#head = head;
+  }
+
+  flow(sink: BodySink): void {
+    let isOver = false;
+    const once = (end: () => void) => () => {
+      if (isOver) return;
+      isOver = true;
+      end();
+    };
+    this.#socket.on(
+      "end",
+      once(() => sink.onEnd()),
+    );
+    this.#socket.on(
+      "close",
+      once(() => sink.onAbort()),
+    );
+    this.#socket.on("data", (chunk: Buffer) => sink.onData(chunk));
+    if (this.#head.length > 0) sink.onData(this.#head);
+    this.#socket.resume();
+  }
+
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
+  discard(): void {
+    this.#socket.resume();
+  }
+}

@@ -1,0 +1,15 @@
+import { fieldText } from "../../cel/values/field-text.ts";
+
+/**
+ * The value of an expression as a header's (RFC 9110 5.5); undefined for none, and for one with CR, LF, NUL or another
+ * control character, which could end the header. Text beyond Latin-1 goes as its UTF-8 bytes.
+ */
+export function fieldValue(value: unknown): string | undefined {
+  const text = fieldText(value);
+  if (text === undefined || controls.test(text)) return undefined;
+  const bytes = beyondLatin1.test(text) ? Buffer.from(text, "utf8").toString("latin1") : text;
+  return bytes.replace(/^[ \t]+|[ \t]+$/g, "");
+}
+
+const controls = /[\u0000-\u0008\u000a-\u001f\u007f]/;
+const beyondLatin1 = /[^\u0000-\u00ff]/;

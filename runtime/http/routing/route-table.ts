@@ -1,0 +1,153 @@
+import type { Exchange, Handler } from "../exchange.ts";
+import { findForHost, type HostTable, hostTable, lengthsOf } from "./host-table.ts";
+
+/**
+ * The routing decision of a listener with many routes: a lookup by host name, then by path. It decides as a chain of
+ * conditions in Gateway API precedence would: the most specific host name first, in it the exact path, then the longest
+ * prefix, then patterns; when the conditions of all that fits fail, the next less specific host name is asked.
+ */
+export type RouteTable = HostTable<PathTable>;
+
+/** The paths of one host name. */
+interface PathTable {
+  readonly exact: ReadonlyMap<string, readonly Target[]>;
+  readonly prefixes: ReadonlyMap<string, readonly Target[]>;
+  /** The lengths of the prefixes, longest first. */
+  readonly lengths: readonly number[];
+  /** What is under every path. */
+  readonly root: readonly Target[] | undefined;
+  readonly patterns: readonly PatternRow[];
+}
+
+/** A route that a request may go to. */
+export interface Target {
+  /** The route's name, for logs and metrics. */
+  readonly route: string;
+  readonly handler: Handler;
+  /** What the request has to be, besides its host and path. */
+  readonly condition: ((exchange: Exchange) => boolean) | undefined;
+}
+
+/** What the paths of a row have in common, and where their requests go: to the first target whose condition holds. */
+export type PathRow =
+  | {
+      readonly kind: "exact" | "prefix";
+      readonly path: string;
+      readonly targets: readonly Target[];
+    }
+  | PatternRow;
+
+interface PatternRow {
+  readonly kind: "pattern";
+  readonly fits: (path: string) => boolean;
+  readonly targets: readonly Target[];
+}
+
+/** A table of host names (exact, `*.example.com`, `*`), each once, with the rows of their paths. */
+export function routeTable(
+  hosts: readonly { readonly hostname: string; readonly paths: readonly PathRow[] }[],
+): RouteTable {
+  return hostTable(hosts.map(({ hostname, paths }) => [hostname, pathTable(paths)]));
+}
+
+/** The rows of a host name: each exact path and each prefix once, patterns in order. */
+export function onHost(
+  hostname: string,
+  paths: readonly PathRow[],
+): { readonly hostname: string; readonly paths: readonly PathRow[] } {
+  return { hostname, paths };
+}
+
+/** A row of one path. */
+export function exactPath(path: string, ...targets: readonly Target[]): PathRow {
+  return { kind: "exact", path, targets };
+}
+
+/** A row of a path and all below it, by whole segments. No slash at the end, unless it is `/`. */
+export function pathPrefix(path: string, ...targets: readonly Target[]): PathRow {
+  return { kind: "prefix", path, targets };
+}
+
+/** A row of the paths that fit a pattern. */
+export function pathPattern(
+  fits: (path: string) => boolean,
+  ...targets: readonly Target[]
+): PathRow {
+  return { kind: "pattern", fits, targets };
+}
+
+/** A route by name, with the condition under which it takes a request. */
+export function toRoute(
+  route: string,
+  handler: Handler,
+  condition?: (exchange: Exchange) => boolean,
+): Target {
+  return { route, handler, condition };
+}
+
+/** Where a request goes; undefined: nowhere. */
+export function lookUp(table: RouteTable, exchange: Exchange): Target | undefined {
+  return findForHost(table, exchange.hostname, targetIn, exchange);
+}
+
+function pathTable(rows: readonly PathRow[]): PathTable {
+  const exact = new Map<string, readonly Target[]>();
+  const prefixes = new Map<string, readonly Target[]>();
+  const patterns: PatternRow[] = [];
+  for (const row of rows) {
+    if (row.kind === "pattern") patterns.push(row);
+    else (row.kind === "exact" ? exact : prefixes).set(row.path, row.targets);
+  }
+  const root = prefixes.get("/");
+  prefixes.delete("/");
+  return { exact, prefixes, lengths: lengthsOf(prefixes), root, patterns };
+}
+
+function targetIn(table: PathTable, exchange: Exchange): Target | undefined {
+  const { path } = exchange;
+  const { exact, root, patterns } = table;
+  return (
+    (exact.size === 0 ? undefined : firstOf(exact.get(path), exchange)) ??
+    targetAbove(table, path, exchange) ??
+    firstOf(root, exchange) ??
+    (patterns.length === 0 ? undefined : targetByPattern(patterns, path, exchange))
+  );
+}
+
+/** Only a prefix as long as one of the table's is looked up, so a path of a thousand segments costs no more. */
+function targetAbove(
+  { prefixes, lengths }: PathTable,
+  path: string,
+  exchange: Exchange,
+): Target | undefined {
+  for (const length of lengths) {
+    if (length > path.length) continue;
+    const isWhole = length === path.length;
+    if (!isWhole && path.charCodeAt(length) !== slash) continue;
+    const target = firstOf(prefixes.get(isWhole ? path : path.slice(0, length)), exchange);
+    if (target !== undefined) return target;
+  }
+  return undefined;
+}
+
+function targetByPattern(
+  rows: readonly PatternRow[],
+  path: string,
+  exchange: Exchange,
+): Target | undefined {
+  for (const { fits, targets } of rows) {
+    const target = fits(path) ? firstOf(targets, exchange) : undefined;
+    if (target !== undefined) return target;
+  }
+  return undefined;
+}
+
+const slash = 0x2f;
+
+function firstOf(targets: readonly Target[] | undefined, exchange: Exchange): Target | undefined {
+  if (targets === undefined) return undefined;
+  for (const target of targets) {
+    if (target.condition === undefined || target.condition(exchange)) return target;
+  }
+  return undefined;
+}

@@ -1,0 +1,106 @@
+import { connect as connectTcp, isIP, type LookupFunction, type Socket } from "node:net";
+import { type ConnectionOptions, connect as connectTls, type SecureContext } from "node:tls";
+import type { KeepAliveSettings } from "../../gateway/connection-settings.ts";
+import type { UpstreamTls } from "../../tls/upstream-tls.ts";
+
+/** Where connections lead and what they are made with. */
+export interface ConnectorSettings {
+  /** A name, or an address; IPv6 without brackets. */
+  readonly host: string;
+  readonly port: number;
+  /** Absent: plain TCP. */
+  readonly tls?: UpstreamTls;
+  /** What is spoken, for ALPN. */
+  readonly alpn: readonly string[];
+  /** True when plain TCP carries HTTP/2 (RFC 9113 3.3, prior knowledge). */
+  readonly hasPriorKnowledge: boolean;
+  /** True: the end of what the server sends leaves the other direction open. */
+  readonly allowHalfOpen?: boolean;
+  /** Milliseconds until the connection, with its handshake, is there. */
+  readonly timeout: number;
+  readonly keepAlive: KeepAliveSettings;
+  /** Another way from a name to addresses. */
+  readonly lookup?: LookupFunction;
+}
+
+/** Opens one connection: `done` is called once. */
+export type Connect = (done: (error: Error | null, socket: Socket | null) => void) => void;
+
+/** Makes the function that opens connections to one destination. */
+export function connector(settings: ConnectorSettings): Connect {
+  // A TLS session is worth a round trip to the next connection, as long as the certificates are the same.
+  let session: Buffer | undefined;
+  let sessionContext: SecureContext | undefined;
+  return (done) => {
+    const { tls, timeout } = settings;
+    const options = tls?.optionsFor(settings.host);
+    if (options?.secureContext !== sessionContext) session = undefined;
+    sessionContext = options?.secureContext;
+    const socket =
+      options === undefined ? openTcp(settings) : openTls(settings, { ...options, session });
+    let isDone = false;
+    const finish = (error: Error | null) => {
+      if (isDone) return;
+      isDone = true;
+      clearTimeout(timer);
+      done(error, error === null ? socket : null);
+    };
+    const timer = setTimeout(() => {
+      socket.destroy(new Error(`no connection within ${timeout} ms`));
+    }, timeout);
+    socket.on("session", (next: Buffer) => {
+      if (options?.secureContext === sessionContext) session = next;
+    });
+    socket.on("error", finish);
+    socket.once(tls === undefined ? "connect" : "secureConnect", () => {
+      if (tls !== undefined && isOtherProtocol(socket, settings.alpn)) {
+        socket.destroy(new Error("the server does not speak HTTP/2"));
+        return;
+      }
+      const { time, interval, retries } = settings.keepAlive;
+      socket.setKeepAlive(true, time, interval, retries);
+      finish(null);
+    });
+  };
+}
+
+function openTcp({ hasPriorKnowledge, ...settings }: ConnectorSettings): Socket {
+  const socket = connectTcp({ ...placeOf(settings), noDelay: true });
+  // undici asks the socket which HTTP it carries.
+  if (hasPriorKnowledge) Reflect.set(socket, "alpnProtocol", "h2");
+  return socket;
+}
+
+function openTls(
+  { alpn, ...settings }: ConnectorSettings,
+  { session, ...options }: ConnectionOptions,
+): Socket {
+  const socket = connectTls({
+    ...placeOf(settings),
+    ...options,
+    ...(alpn.length === 0 ? {} : { ALPNProtocols: [...alpn] }),
+    ...(session === undefined ? {} : { session }),
+  });
+  socket.setNoDelay(true);
+  return socket;
+}
+
+function placeOf({
+  host,
+  port,
+  lookup,
+  allowHalfOpen = false,
+}: Pick<ConnectorSettings, "host" | "port" | "lookup" | "allowHalfOpen">) {
+  return { host, port, allowHalfOpen, ...(lookup && { lookup }) };
+}
+
+function isOtherProtocol(socket: Socket, alpn: readonly string[]): boolean {
+  const agreed = "alpnProtocol" in socket ? socket.alpnProtocol : undefined;
+  return alpn.length === 1 && alpn[0] === "h2" && agreed !== "h2";
+}
+
+/** The host of a URL as sockets take it. */
+export function socketHost(hostname: string): string {
+  const bare = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
+  return isIP(bare) === 6 ? bare : hostname;
+}

@@ -1,0 +1,138 @@
+import { isIP, type LookupFunction } from "node:net";
+import { type Dispatcher, Pool } from "undici";
+import { lateError } from "../../gateway/startup-error.ts";
+import { type BodySource, collect } from "../body/body.ts";
+import { UpstreamBody } from "../body/upstream-body.ts";
+import { isHeader } from "../headers/header-list.ts";
+import type { Connect } from "./connector.ts";
+import type { Credential } from "./credential-file.ts";
+import { type CallExtras, PooledRequest } from "./pooled-request.ts";
+import { sendUpgrade } from "./upgrade-request.ts";
+import type {
+  UpgradeHandler,
+  Upstream,
+  UpstreamCall,
+  UpstreamHandler,
+  UpstreamRequest,
+  UpstreamSettings,
+} from "./upstream.ts";
+import { type Connectors, connectorsTo } from "./upstream-connector.ts";
+
+/**
+ * Opens a pool of connections to one destination. Nothing is connected before the first call. `lookup`: another way from
+ * its name to addresses. Throws StartupError on a malformed URL.
+ */
+export function openUpstream(settings: UpstreamSettings, lookup?: LookupFunction): Upstream {
+  return new PooledUpstream(settings, lookup);
+}
+
+class PooledUpstream implements Upstream {
+  readonly name: string;
+  readonly origin: string;
+  readonly authority: string;
+  readonly keepsHost: boolean;
+  readonly path: string;
+  readonly #open: () => Pool;
+  /** Made for the first call: of a thousand routes most may have none for a long time. */
+  #pool: Pool | undefined;
+  readonly #extras: CallExtras;
+  readonly #connectors: Connectors;
+  #upgradeConnect: Connect | undefined;
+
+  constructor(settings: UpstreamSettings, lookup: LookupFunction | undefined) {
+    const url = parse(settings.url);
+    const port = url.port === "" ? (url.protocol === "https:" ? "443" : "80") : url.port;
+    const { requestTimeout, authorization, version } = settings;
+    this.#extras = { requestTimeout, authorization, serverName: url.hostname };
+    this.name = `${url.hostname}:${port}`;
+    this.origin = url.origin;
+    this.authority = url.host;
+    const isAddress = isIP(url.hostname.replace(/^\[|\]$/g, "")) !== 0;
+    this.keepsHost = settings.keepsHost ?? isAddress;
+    this.path = `${url.pathname}${url.search}`;
+    this.#connectors = connectorsTo(url, settings, lookup);
+    const options: Pool.Options = {
+      connect: this.#connectors.undici,
+      // A model may think for minutes and an event stream may be silent for hours. Who waits decides how long: the
+      // client by leaving, a timeout policy by aborting; TCP keepalive finds peers that are gone.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      // HTTP/2 carries its requests side by side; HTTP/1.1 would make them wait for each other.
+      pipelining: version === "http2" ? 100 : 1,
+      allowH2: version !== undefined,
+      maxHeaderSize: 65_536,
+    };
+    this.#open = () => new Pool(url.origin, options);
+  }
+
+  send(call: UpstreamCall, handler: UpstreamHandler): UpstreamRequest {
+    this.#pool ??= this.#open();
+    const request = new PooledRequest(this.#pool, handler, this.#extras);
+    const { body } = call;
+    setCredential(call.headers, this.#extras.authorization);
+    if (isSource(body) && body.length !== undefined && body.length <= oneWrite) {
+      collect(body, oneWrite, (bytes) => sendCollected(call, bytes, request));
+    } else {
+      request.dispatch(dispatchOptions(call));
+    }
+    return request;
+  }
+
+  upgrade(call: UpstreamCall, protocol: string, handler: UpgradeHandler): UpstreamRequest {
+    const { authorization, requestTimeout } = this.#extras;
+    setCredential(call.headers, authorization);
+    this.#upgradeConnect ??= this.#connectors.http1();
+    return sendUpgrade(call, protocol, handler, { connect: this.#upgradeConnect, requestTimeout });
+  }
+
+  close(): void {
+    this.#pool?.close().catch(() => {});
+  }
+}
+
+function setCredential(headers: string[], value: string | Credential | undefined): void {
+  if (value === undefined) return;
+  replaceHeader(headers, "authorization", typeof value === "string" ? value : value());
+}
+
+function replaceHeader(list: string[], name: string, value: string): void {
+  for (let i = list.length - 2; i >= 0; i -= 2) {
+    if (isHeader(list[i] ?? "", name)) list.splice(i, 2);
+  }
+  list.push(name, value);
+}
+
+function parse(text: string): URL {
+  const url = URL.parse(text);
+  if (url !== null && (url.protocol === "http:" || url.protocol === "https:")) return url;
+  throw lateError(`"${text.replace(/\/\/[^/]*@/, "//")}" is not the URL of an HTTP server`);
+}
+
+function sendCollected(call: UpstreamCall, bytes: Buffer | string, request: PooledRequest): void {
+  if (request.isOver) return;
+  if (typeof bytes === "string") {
+    request.onResponseError(null, new Error(`request body: ${bytes}`));
+    return;
+  }
+  const { method, path, headers } = call;
+  request.dispatch({ method: verb(method), path, headers, body: bytes });
+}
+
+/** Bodies up to this many bytes are collected and sent in one write with the head: half the cost of a stream. */
+const oneWrite = 16_384;
+
+function dispatchOptions(call: UpstreamCall): Dispatcher.DispatchOptions {
+  const { method, path, headers, body } = call;
+  if (!isSource(body)) return { method: verb(method), path, headers, body };
+  if (body.length !== undefined) headers.push("content-length", String(body.length));
+  return { method: verb(method), path, headers, body: new UpstreamBody(body) };
+}
+
+function isSource(body: UpstreamCall["body"]): body is BodySource {
+  return body !== null && typeof body === "object" && "flow" in body;
+}
+
+/** undici's type lists the usual methods; its code takes any token. */
+function verb(method: string): Dispatcher.HttpMethod {
+  return method as Dispatcher.HttpMethod;
+}

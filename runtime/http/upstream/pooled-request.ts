@@ -1,0 +1,193 @@
+import type { Dispatcher, Pool } from "undici";
+import type { Credential } from "./credential-file.ts";
+import { connectFailure } from "./forbidden-destination.ts";
+import type { UpstreamFailure, UpstreamHandler, UpstreamRequest } from "./upstream.ts";
+
+/** What is the same for every request to a destination. */
+export interface CallExtras {
+  /** Milliseconds to the head of the answer. */
+  readonly requestTimeout: number | undefined;
+  readonly authorization: string | Credential | undefined;
+  /** The destination's name for TLS. */
+  readonly serverName: string;
+}
+
+/** undici's options, with one that its type does not list. */
+type Options = Dispatcher.DispatchOptions & { readonly servername?: string };
+
+/** One call: undici's handler on one side, ours on the other. */
+export class PooledRequest implements Dispatcher.DispatchHandler, UpstreamRequest {
+  readonly #pool: Pool;
+  readonly #handler: UpstreamHandler;
+  readonly #extras: CallExtras;
+  #timer: NodeJS.Timeout | undefined;
+  #controller: Dispatcher.DispatchController | undefined;
+  #options: Options | undefined;
+  #canRepeat = false;
+  #interimAnswers = 0;
+  /** Nothing more goes to the handler. */
+  isOver = false;
+
+  constructor(pool: Pool, handler: UpstreamHandler, extras: CallExtras) {
+    this.#pool = pool;
+    this.#handler = handler;
+    this.#extras = extras;
+    if (extras.requestTimeout !== undefined) {
+      this.#timer = setTimeout(() => this.#giveUp(tooLate), extras.requestTimeout);
+    }
+  }
+
+  dispatch(options: Dispatcher.DispatchOptions): void {
+    // undici would take SNI from the Host that the request carries, and open a connection for each.
+    this.#options = { ...options, servername: this.#extras.serverName };
+    this.#canRepeat = options.body === null && isSafe(options.method);
+    this.#pool.dispatch(this.#options, this);
+  }
+
+  abort(): void {
+    this.isOver = true;
+    clearTimeout(this.#timer);
+    this.#controller?.abort(aborted);
+  }
+
+  resume(): void {
+    this.#controller?.resume();
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.isOver) controller.abort(aborted);
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
+    this.#canRepeat = false;
+    if (this.isOver) return;
+    if (status < 200) {
+      this.#interimAnswers += 1;
+      if (this.#interimAnswers > maxInterimAnswers) this.#giveUp(interimFlood);
+      return;
+    }
+    if (status > lastStatus) {
+      this.#giveUp(noStatus);
+      return;
+    }
+    const headers = decode(controller.rawHeaders);
+    if (!isReadable(headers)) {
+      this.#giveUp(unknownCoding);
+      return;
+    }
+    clearTimeout(this.#timer);
+    this.#handler.onHead(status, headers);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (!this.isOver && !this.#handler.onData(chunk)) controller.pause();
+  }
+
+  onResponseEnd(): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.#handler.onEnd();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
+    if (this.isOver) return;
+    const failure = classify(error, this.#controller !== undefined);
+    // A server closes idle connections, and a request may meet that on its way: once, it is sent again (RFC 9112 9.3.1).
+    if (failure.kind === "closed" && this.#canRepeat && this.#options !== undefined) {
+      this.#canRepeat = false;
+      this.#pool.dispatch(this.#options, this);
+      return;
+    }
+    this.isOver = true;
+    clearTimeout(this.#timer);
+    this.#handler.onError(failure);
+  }
+
+  #giveUp(failure: UpstreamFailure): void {
+    if (this.isOver) return;
+    this.abort();
+    this.#handler.onError(failure);
+  }
+}
+
+/** No answer came in the time that the configuration gives. */
+export const tooLate: UpstreamFailure = {
+  kind: "timeout",
+  detail: "no answer within the request timeout",
+};
+
+/** Interim (1xx) answers before one that counts; more are a flood. */
+export const maxInterimAnswers = 100;
+
+/** More interim answers than anybody needs. */
+export const interimFlood: UpstreamFailure = {
+  kind: "protocol",
+  detail: "interim answers without end",
+};
+
+/** RFC 9110 15: what is above is no status, and HTTP/2 could not send it on. */
+export const lastStatus = 599;
+
+/** The status of the answer is none. */
+export const noStatus: UpstreamFailure = { kind: "protocol", detail: "a status above 599" };
+
+/** The body of the answer is coded in a way that nobody asked for. */
+const unknownCoding: UpstreamFailure = {
+  kind: "protocol",
+  detail: "a transfer coding but chunked",
+};
+
+/** Whether the body is what the parser gives: it takes off `chunked`, and no other transfer coding (RFC 9112 7). */
+function isReadable(headers: readonly string[]): boolean {
+  let codings = 0;
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] ?? "";
+    if (name.length !== 17 || name.toLowerCase() !== "transfer-encoding") continue;
+    codings += 1;
+    if (codings > 1 || headers[i + 1]?.toLowerCase() !== "chunked") return false;
+  }
+  return true;
+}
+
+/** RFC 9110 9.2.1, as far as such requests have no body. */
+function isSafe(method: string): boolean {
+  return method === "GET" || method === "HEAD" || method === "OPTIONS";
+}
+
+/** Why a call that nobody waits for ends; never shown. */
+const aborted = new Error("aborted");
+
+function decode(raw: Dispatcher.DispatchController["rawHeaders"]): string[] {
+  const list: string[] = [];
+  if (!Array.isArray(raw)) return decodeHttp2(raw ?? {});
+  // HTTP/1.1 answers come as a flat list of buffers.
+  for (const part of raw as Buffer[]) list.push(part.toString("latin1"));
+  return list;
+}
+
+/** HTTP/2 answers come as an object; pseudo headers (`:status`) are no headers to anybody else. */
+function decodeHttp2(raw: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(raw).flatMap(([name, value]) =>
+    name.startsWith(":") ? [] : [value].flat().flatMap((each) => [name, String(each)]),
+  );
+}
+
+/** The answer before had announced the end in its trailers, where undici overlooks it: this one is not read. */
+const endInTrailers = "Data after `Connection: close`";
+
+function classify(error: NodeJS.ErrnoException, wasSent: boolean): UpstreamFailure {
+  const detail = error.message;
+  if (!wasSent) return connectFailure(error);
+  switch (error.code) {
+    case "UND_ERR_HEADERS_TIMEOUT":
+    case "UND_ERR_BODY_TIMEOUT":
+      return { kind: "timeout", detail };
+    case "UND_ERR_SOCKET":
+    case "ECONNRESET":
+    case "EPIPE":
+      return { kind: "closed", detail };
+    default:
+      return { kind: detail.includes(endInTrailers) ? "closed" : "protocol", detail };
+  }
+}

@@ -1,0 +1,117 @@
+import type { JsonObject } from "../../cel/variables.ts";
+import type { GatewayContext } from "../../gateway/context.ts";
+import { fetchJson } from "./fetch-json.ts";
+import type { Upstream } from "./upstream.ts";
+
+/** Milliseconds between two fetches that requests ask for; shorter while there is nothing to work with. */
+const window = 10_000;
+const firstWindow = 1_000;
+
+/** A document that the configuration names by URL. */
+export interface DocumentSettings {
+  /** What it is and where, unique in the process: `key set https://...`. */
+  readonly name: string;
+  /** What it is, for the log: `key set`. */
+  readonly what: string;
+  /** Tried in order; the first document that is accepted counts. */
+  readonly urls: readonly string[];
+  /** The server of the URLs, when it is reached in a way of its own. */
+  readonly server?: Upstream;
+  /** Throws on a document that must not be used. */
+  readonly accept: (document: JsonObject) => void;
+}
+
+/** The document of these settings in this process: policies that name the same URLs share it, a reload keeps it. */
+export function remoteDocument(
+  gateway: GatewayContext,
+  settings: DocumentSettings,
+): RemoteDocument {
+  let document = gateway.documents.get(settings.name);
+  if (document === undefined) {
+    document = new RemoteDocument(settings, gateway.warn);
+    gateway.documents.set(settings.name, document);
+  }
+  return document;
+}
+
+/**
+ * A JSON document on another server, kept in memory: a key set, a server's metadata.
+ *
+ * One fetch at a time, at most one in 10 seconds (in 1 second until the first success), none unless a request needs it.
+ * A failed fetch, or a document that is not accepted, leaves the last good one in use and is logged. It holds no timer
+ * and no connection, so it needs no closing.
+ */
+export class RemoteDocument {
+  readonly #settings: DocumentSettings;
+  readonly #warn: (message: string) => void;
+  #document: JsonObject | undefined;
+  #text = "";
+  #triedAt = Number.NEGATIVE_INFINITY;
+  #fetchedAt = Number.NEGATIVE_INFINITY;
+  #pending: Promise<JsonObject | undefined> | undefined;
+
+  constructor(settings: DocumentSettings, warn: (message: string) => void) {
+    this.#settings = settings;
+    this.#warn = warn;
+  }
+
+  /**
+   * The document as it is known now; the same object until its content changes. Older than `maxAge` milliseconds: a
+   * fetch is started in the background.
+   */
+  current(maxAge: number): JsonObject | undefined {
+    if (performance.now() - this.#fetchedAt > maxAge && this.#document !== undefined) {
+      void this.renewed();
+    }
+    return this.#document;
+  }
+
+  /** The document after a fetch, when one is under way or permitted now; else as it is known. Never rejects. */
+  renewed(): Promise<JsonObject | undefined> {
+    if (this.#pending !== undefined) return this.#pending;
+    const wait = this.#document === undefined ? firstWindow : window;
+    if (performance.now() - this.#triedAt < wait) return Promise.resolve(this.#document);
+    this.#triedAt = performance.now();
+    this.#pending = this.#fetch().finally(() => {
+      this.#pending = undefined;
+    });
+    return this.#pending;
+  }
+
+  async #fetch(): Promise<JsonObject | undefined> {
+    const { what, urls, server, accept } = this.#settings;
+    const problems: string[] = [];
+    for (const url of urls) {
+      try {
+        const document = await fetchJson(url, server);
+        accept(document);
+        this.#keep(document);
+        return this.#document;
+      } catch (error) {
+        problems.push(`${withoutQuery(url)}: ${problem(error)}`);
+      }
+    }
+    const rest = this.#document === undefined ? "" : "; the last good one stays in use";
+    this.#warn(`no ${what} from ${problems.join(", ")}${rest}`);
+    return this.#document;
+  }
+
+  #keep(document: JsonObject): void {
+    this.#fetchedAt = performance.now();
+    const text = JSON.stringify(document);
+    if (text === this.#text) return;
+    this.#text = text;
+    this.#document = document;
+  }
+}
+
+/** A query may hold a key. */
+function withoutQuery(url: string): string {
+  return url.split("?", 1)[0] ?? "";
+}
+
+/** A failed connection to several addresses says nothing by itself; its code does. */
+function problem(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.message === "" && "code" in error ? String(error.code) : error.message;
+}

@@ -1,0 +1,62 @@
+import type { LookupFunction } from "node:net";
+import type { buildConnector } from "undici";
+import { lateError } from "../../gateway/startup-error.ts";
+import { UpstreamTls } from "../../tls/upstream-tls.ts";
+import { type Connect, connector, socketHost } from "./connector.ts";
+import type { UpstreamSettings } from "./upstream.ts";
+
+/** The ways to connect to one destination. */
+export interface Connectors {
+  /** What the settings say, in the shape that undici asks for. */
+  readonly undici: buildConnector.connector;
+  /** HTTP/1.1, whatever the settings say. */
+  readonly http1: () => Connect;
+}
+
+/** Makes the ways to one destination. Throws StartupError when a file of its TLS can't be used. */
+export function connectorsTo(
+  url: URL,
+  settings: UpstreamSettings,
+  lookup?: LookupFunction,
+): Connectors {
+  const isTls = url.protocol === "https:";
+  const tls = isTls ? openTls(settings) : undefined;
+  const open = (version: UpstreamSettings["version"]) =>
+    connector({
+      host: socketHost(url.hostname),
+      port: url.port === "" ? (isTls ? 443 : 80) : Number(url.port),
+      ...(tls && { tls }),
+      alpn: alpnOf(version),
+      hasPriorKnowledge: version === "http2",
+      timeout: settings.connectTimeout,
+      keepAlive: settings.keepAlive ?? systemKeepAlive,
+      ...(lookup && { lookup }),
+    });
+  const connect = open(settings.version);
+  return {
+    // undici gives the destination of each connection; here it is always the one.
+    undici: (_options, done) =>
+      connect((error, socket) => {
+        if (socket === null) done(error ?? new Error("no connection"), null);
+        else done(null, socket);
+      }),
+    http1: () => open(undefined),
+  };
+}
+
+function alpnOf(version: UpstreamSettings["version"]): readonly string[] {
+  if (version === undefined) return ["http/1.1"];
+  return version === "http2" ? ["h2"] : ["h2", "http/1.1"];
+}
+
+/** Linux's own, but for the first probe: a peer that is gone is noticed before a proxy on the way forgets. */
+export const systemKeepAlive = { time: 60_000, interval: 75_000, retries: 9 };
+
+function openTls({ url, tls = { verification: "full" } }: UpstreamSettings): UpstreamTls {
+  try {
+    return new UpstreamTls(tls);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw lateError(`TLS to ${URL.parse(url)?.host}: ${why}`);
+  }
+}

@@ -1,0 +1,96 @@
+import type { KeepAliveSettings } from "../../gateway/connection-settings.ts";
+import type { UpstreamTlsSettings } from "../../tls/upstream-tls.ts";
+import type { BodySource } from "../body/body.ts";
+import type { Credential } from "./credential-file.ts";
+
+/** A destination that requests are sent to over pooled connections. The engine behind it is undici. */
+export interface Upstream {
+  /** `host:port`, for logs. */
+  readonly name: string;
+  /** Scheme, host and port of the destination. */
+  readonly origin: string;
+  /** What a request to it says in Host: the host, with the port unless it is the scheme's own. */
+  readonly authority: string;
+  /** True when it is asked by the name that the client used: a policy, or an IP address, which is no name. */
+  readonly keepsHost: boolean;
+  /** The path the destination's URL carries (`/mcp`), or `/`. */
+  readonly path: string;
+  /** Sends one request. The handler gets a head, data and an end, or one error; nothing after `abort`. */
+  send(call: UpstreamCall, handler: UpstreamHandler): UpstreamRequest;
+  /** Asks for another protocol with a request that has no body; over HTTP/1.1, whatever the pool speaks. */
+  upgrade(call: UpstreamCall, protocol: string, handler: UpgradeHandler): UpstreamRequest;
+  /** Ends the pool when its last request has ended. */
+  close(): void;
+}
+
+/** Complete settings of an upstream: nothing is defaulted at run time. */
+export interface UpstreamSettings {
+  /** `http://` or `https://` with host, optional port and optional path. */
+  readonly url: string;
+  /** Milliseconds to connect. */
+  readonly connectTimeout: number;
+  /** Absent: the system's. */
+  readonly keepAlive?: KeepAliveSettings;
+  /** How an `https://` destination is known; absent: by the authorities of the system and its host's name. */
+  readonly tls?: UpstreamTlsSettings;
+  /** `http2`: nothing else, by ALPN or prior knowledge; `negotiated`: what ALPN agrees on; absent: HTTP/1.1. */
+  readonly version?: "http2" | "negotiated";
+  /** Milliseconds from sending a request to the head of its answer; absent: no limit. */
+  readonly requestTimeout?: number;
+  /** It is asked by the name that the client used; absent: unless it has a name of its own. */
+  readonly keepsHost?: boolean;
+  /** What every request says in Authorization, in the place of the client's; it may change with a file. */
+  readonly authorization?: string | Credential;
+}
+
+/** One request to an upstream. */
+export interface UpstreamCall {
+  readonly method: string;
+  /** Target in origin form. */
+  readonly path: string;
+  /** Flat header list with Host, without hop-by-hop headers and Content-Length: framing follows from the body. */
+  readonly headers: string[];
+  readonly body: string | Uint8Array | BodySource | null;
+}
+
+/** Receives one answer. */
+export interface UpstreamHandler {
+  /** The head; `headers` is a flat list, hop-by-hop headers included. Interim (1xx) answers are not shown. */
+  onHead(status: number, headers: readonly string[]): void;
+  /** A piece of the body. False: pause until `UpstreamRequest.resume`. */
+  onData(chunk: Buffer): boolean;
+  onEnd(): void;
+  /** The call failed before or during the answer. */
+  onError(failure: UpstreamFailure): void;
+}
+
+/** Receives the answer to a request for another protocol: that of any request, or the change. */
+export interface UpgradeHandler extends UpstreamHandler {
+  /** The upstream has changed: `onData` and `onEnd` tell of raw bytes from here on. `headers` are those of its 101. */
+  onSwitch(headers: readonly string[], tunnel: UpstreamTunnel): void;
+}
+
+/** The way to an upstream that has left HTTP. */
+export interface UpstreamTunnel {
+  /** False: wait for `onDrain`. */
+  write(chunk: Uint8Array): boolean;
+  /** Called each time a full buffer was emptied. */
+  onDrain(listener: () => void): void;
+  end(): void;
+}
+
+/** Why an upstream call failed: what the client is told follows from it (503, 504, 502; 403 when it may not be made). */
+export interface UpstreamFailure {
+  readonly kind: "connect" | "timeout" | "protocol" | "closed";
+  /** The destination is not one that the client may choose. */
+  readonly isForbidden?: true;
+  /** For the log only, never for a client. */
+  readonly detail: string;
+}
+
+/** A request under way. */
+export interface UpstreamRequest {
+  /** Breaks the request off; the upstream's connection is closed at once. Safe to call again. */
+  abort(): void;
+  resume(): void;
+}

@@ -1,0 +1,162 @@
+import { type ItemKind, isAllowed } from "../authorization.ts";
+import { ClientStream } from "../client-stream.ts";
+import { stringAt } from "../protocol/json-text.ts";
+import { readLists } from "../protocol/list-edit.ts";
+import type { Message } from "../protocol/message.ts";
+import { readFields } from "../protocol/message.ts";
+import { rpcCode, rpcError, rpcResult } from "../protocol/rpc-response.ts";
+import {
+  type ActiveTarget,
+  activeTargets,
+  callTarget,
+  type SessionContext,
+} from "../session/session-context.ts";
+import { forwardTo } from "../session/session-forward.ts";
+import type { TargetFailure } from "../transports/target.ts";
+import { fanOut, type Outcome } from "./fan-out.ts";
+import { unavailableMeta } from "./initialize-result.ts";
+import { clientName } from "./names.ts";
+import { paramOf, stringParamOf, withCursor } from "./to-server.ts";
+
+/** A list that several targets answer together. */
+export interface MergedList {
+  readonly kind: ItemKind;
+  /** The member of the result. */
+  readonly field: string;
+  /** The capability that a target needs to be asked. */
+  readonly feature: string;
+}
+
+/** The list methods of MCP. */
+export const mergedLists: ReadonlyMap<string, MergedList> = new Map([
+  ["tools/list", { kind: "tool", field: "tools", feature: "t" }],
+  ["prompts/list", { kind: "prompt", field: "prompts", feature: "p" }],
+  ["resources/list", { kind: "resource", field: "resources", feature: "r" }],
+  ["resources/templates/list", { kind: "resource", field: "resourceTemplates", feature: "r" }],
+]);
+
+/** Asks every target that has such items, and answers with what the rules show of them under the client's names. */
+export function serveMergedList(context: SessionContext, request: Message, list: MergedList): void {
+  const { exchange, backend } = context;
+  const stream = new ClientStream(exchange, request.id, backend.timeouts.keepAlive);
+  const cursor = stringParamOf(request, "cursor");
+  const places = cursor === undefined ? undefined : readCursor(cursor);
+  if (cursor !== undefined && places === undefined) {
+    stream.answer(rpcError(request.id, rpcCode.invalidParams, "Invalid cursor"));
+    return;
+  }
+  const asked = activeTargets(context).filter(
+    ({ index, session }) =>
+      session.features.includes(list.feature) && (places === undefined || places.has(index)),
+  );
+  const call = fanOut(
+    asked.map((active) => (sink) => {
+      const at = paramOf(request, "cursor");
+      const place = places?.get(active.index);
+      const own =
+        at === undefined || place === undefined ? request : withCursor(request, at, place);
+      return callTarget(context, active, own, sink);
+    }),
+    {
+      deadline: backend.timeouts.fanOut,
+      onMessage: (at, message) => forwardTo(stream, asked[at], context, message),
+      onDone: (outcomes) => {
+        const merged = new Merge(context, request, list).merge(asked, outcomes);
+        if (typeof merged === "string") stream.answer(merged);
+        else stream.fail(merged);
+      },
+    },
+  );
+  stream.onDrain(() => call.resume());
+  exchange.onAbort(() => call.cancel());
+}
+
+/** Puts pages of several targets together. */
+class Merge {
+  readonly #context: SessionContext;
+  readonly #request: Message;
+  readonly #list: MergedList;
+  readonly #entries: string[] = [];
+  readonly #next = new Map<number, string>();
+  readonly #missing: string[] = [];
+
+  constructor(context: SessionContext, request: Message, list: MergedList) {
+    this.#context = context;
+    this.#request = request;
+    this.#list = list;
+  }
+
+  /** The answer as text, or why there is none. */
+  merge(asked: readonly ActiveTarget[], outcomes: readonly Outcome[]): string | TargetFailure {
+    for (const [at, active] of asked.entries()) {
+      const outcome = outcomes[at];
+      const failure = outcome === undefined ? noOutcome : this.#add(active, outcome);
+      if (failure === undefined) continue;
+      const detail = `${active.target.name}: ${failure.detail}`;
+      const isLast = this.#missing.push(active.target.name) === asked.length;
+      if (this.#context.backend.failureMode === "failClosed" || isLast)
+        return { ...failure, detail };
+    }
+    return rpcResult(this.#request.id, this.#result());
+  }
+
+  #add(active: ActiveTarget, outcome: Outcome): TargetFailure | undefined {
+    if (outcome.kind === "failure") return outcome.failure;
+    const { answer } = outcome;
+    if (answer.result === undefined) {
+      // It has no such list, whatever its capabilities say.
+      if (answer.text.includes(String(rpcCode.methodNotFound))) return undefined;
+      return { kind: "protocol", detail: "answered a list with an error" };
+    }
+    const lists = readLists(answer, ({ kind, name }) => this.#shownName(active, kind, name));
+    if (typeof lists === "string") return { kind: "protocol", detail: lists };
+    for (const { field, entries } of lists) {
+      if (field === this.#list.field) this.#entries.push(...entries);
+    }
+    const fields = readFields(answer.text, answer.result.start, new Set(["nextCursor"]));
+    const cursor = typeof fields === "string" ? undefined : fields.get("nextCursor");
+    const next = stringAt(answer.text, cursor);
+    if (next !== undefined) this.#next.set(active.index, next);
+    return undefined;
+  }
+
+  #shownName({ target }: ActiveTarget, kind: ItemKind, name: string): string | undefined {
+    const { exchange, backend, access } = this.#context;
+    const item = { name, target: target.name };
+    if (!isAllowed(access, exchange, this.#request.method, kind, item)) return undefined;
+    return clientName(backend, target, kind, name);
+  }
+
+  #result(): string {
+    let text = `{${JSON.stringify(this.#list.field)}:[${this.#entries.join(",")}]`;
+    if (this.#next.size > 0) text += `,"nextCursor":${JSON.stringify(writeCursor(this.#next))}`;
+    if (this.#missing.length > 0) {
+      text += `,"_meta":${JSON.stringify({ [unavailableMeta]: this.#missing })}`;
+    }
+    return `${text}}`;
+  }
+}
+
+const noOutcome: TargetFailure = { kind: "protocol", detail: "no outcome" };
+
+/** Where each target's list goes on, by the target's place. */
+function writeCursor(places: ReadonlyMap<number, string>): string {
+  return Buffer.from(JSON.stringify([...places])).toString("base64url");
+}
+
+function readCursor(cursor: string): ReadonlyMap<number, string> | undefined {
+  try {
+    const places: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
+    if (!Array.isArray(places)) return undefined;
+    const byIndex = new Map<number, string>();
+    for (const place of places) {
+      if (!Array.isArray(place) || typeof place[0] !== "number" || typeof place[1] !== "string") {
+        return undefined;
+      }
+      byIndex.set(place[0], place[1]);
+    }
+    return byIndex;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,87 @@
+import type { Message } from "../protocol/message.ts";
+import type { Call, CallSink, TargetFailure } from "../transports/target.ts";
+
+/** What one target made of a request that went to several. */
+export type Outcome =
+  | { readonly kind: "answer"; readonly answer: Message }
+  | { readonly kind: "failure"; readonly failure: TargetFailure };
+
+/** One of the calls of a fan-out: starts it. */
+export type FanOutCall = (sink: CallSink) => Call;
+
+/** What a fan-out needs beside its calls. */
+export interface FanOutOptions {
+  /** Milliseconds; a target that has not answered then has failed. */
+  readonly deadline: number;
+  /** Takes what the target at this place of the list says ahead of its answer. */
+  readonly onMessage: (at: number, message: Message) => boolean;
+  /** Called once, with an outcome for each call, in their order. */
+  readonly onDone: (outcomes: readonly Outcome[]) => void;
+}
+
+/** Makes several calls at once and waits for all of them, until the deadline. */
+export function fanOut(calls: readonly FanOutCall[], options: FanOutOptions): Call {
+  const running = new FanOut(options, calls.length);
+  running.start(calls);
+  return running;
+}
+
+class FanOut implements Call {
+  readonly #options: FanOutOptions;
+  readonly #outcomes: (Outcome | undefined)[];
+  readonly #timer: NodeJS.Timeout;
+  #calls: Call[] = [];
+  #missing: number;
+
+  constructor(options: FanOutOptions, count: number) {
+    this.#options = options;
+    this.#outcomes = new Array(count).fill(undefined);
+    this.#missing = count;
+    this.#timer = setTimeout(() => this.#expire(), options.deadline);
+  }
+
+  start(calls: readonly FanOutCall[]): void {
+    this.#calls = calls.map((call, at) =>
+      call({
+        onMessage: (message) => this.#options.onMessage(at, message),
+        onAnswer: (answer) => this.#put(at, { kind: "answer", answer }),
+        onFailure: (failure) => this.#put(at, { kind: "failure", failure }),
+      }),
+    );
+    if (this.#missing === 0) this.#finish();
+  }
+
+  cancel(): void {
+    clearTimeout(this.#timer);
+    for (const call of this.#calls) call.cancel();
+  }
+
+  resume(): void {
+    for (const call of this.#calls) call.resume();
+  }
+
+  #put(at: number, outcome: Outcome): void {
+    if (this.#outcomes[at] !== undefined) return;
+    this.#outcomes[at] = outcome;
+    this.#missing--;
+    // While `start` is still making calls it looks itself.
+    if (this.#missing === 0 && this.#calls.length > 0) this.#finish();
+  }
+
+  #expire(): void {
+    this.cancel();
+    for (const at of this.#outcomes.keys()) {
+      this.#outcomes[at] ??= {
+        kind: "failure",
+        failure: { kind: "timeout", detail: "no answer before the deadline" },
+      };
+    }
+    this.#missing = 0;
+    this.#finish();
+  }
+
+  #finish(): void {
+    clearTimeout(this.#timer);
+    this.#options.onDone(this.#outcomes.filter((outcome) => outcome !== undefined));
+  }
+}

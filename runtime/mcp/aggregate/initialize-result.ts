@@ -1,0 +1,101 @@
+import { textAt } from "../protocol/message.ts";
+import { type Features, featureLetters } from "../session/session.ts";
+import type { McpTarget } from "../transports/target.ts";
+import type { Outcome } from "./fan-out.ts";
+
+/** What a target's answer to initialize comes to. */
+export type InitializeResult =
+  | {
+      readonly kind: "opened";
+      readonly version: string;
+      readonly features: Features;
+      readonly capabilities: JsonObject;
+      readonly instructions: string | undefined;
+    }
+  | { readonly kind: "failure" };
+
+type JsonObject = { readonly [name: string]: unknown };
+
+/** `_meta` of an answer that lacks targets; their names. */
+export const unavailableMeta = "gwc.dev/unavailable";
+
+/** Reads a target's answer. */
+export function readInitialize(outcome: Outcome): InitializeResult {
+  if (outcome.kind === "failure" || outcome.answer.result === undefined) return { kind: "failure" };
+  const result = objectOf(JSON.parse(textAt(outcome.answer.text, outcome.answer.result)));
+  const { protocolVersion, instructions } = result;
+  if (typeof protocolVersion !== "string") return { kind: "failure" };
+  const capabilities = objectOf(result.capabilities);
+  return {
+    kind: "opened",
+    version: protocolVersion,
+    features: featuresOf(capabilities),
+    capabilities,
+    instructions: typeof instructions === "string" ? instructions : undefined,
+  };
+}
+
+/** The result that stands for several targets, as JSON text; `results` are in the targets' order. */
+export function mergeInitialize(
+  targets: readonly McpTarget[],
+  results: readonly InitializeResult[],
+): string {
+  const opened = results.filter((result) => result.kind === "opened");
+  const versions = opened.map((result) => result.version).sort();
+  const missing = targets.filter((_, at) => results[at]?.kind !== "opened");
+  return JSON.stringify({
+    // Revisions are dates: the lowest is the one that every target speaks.
+    protocolVersion: versions[0],
+    capabilities: mergeCapabilities(opened.map((result) => result.capabilities)),
+    serverInfo: { name: "gwc", version: "1" },
+    instructions: joinInstructions(targets, results),
+    _meta:
+      missing.length === 0
+        ? undefined
+        : { [unavailableMeta]: missing.map((target) => target.name) },
+  });
+}
+
+function featuresOf(capabilities: JsonObject): Features {
+  let features = "";
+  for (const [name, letter] of Object.entries(featureLetters)) {
+    if (Object.hasOwn(capabilities, name)) features += letter;
+  }
+  return features;
+}
+
+/** What any target can do. Only what the gateway knows how to route is offered. */
+function mergeCapabilities(all: readonly JsonObject[]): JsonObject {
+  const merged: Record<string, Record<string, unknown>> = {};
+  for (const capabilities of all) {
+    for (const name of Object.keys(featureLetters)) {
+      if (!Object.hasOwn(capabilities, name)) continue;
+      const known = merged[name] ?? {};
+      const offered = objectOf(capabilities[name]);
+      for (const flag of ["listChanged", "subscribe"]) {
+        if (offered[flag] === true) known[flag] = true;
+      }
+      merged[name] = known;
+    }
+  }
+  return merged;
+}
+
+function joinInstructions(
+  targets: readonly McpTarget[],
+  results: readonly InitializeResult[],
+): string | undefined {
+  const parts: string[] = [];
+  for (const [at, target] of targets.entries()) {
+    const result = results[at];
+    if (result?.kind !== "opened" || result.instructions === undefined) continue;
+    parts.push(`${target.name} (names start with ${target.name}_):\n${result.instructions}`);
+  }
+  return parts.length === 0 ? undefined : parts.join("\n\n");
+}
+
+function objectOf(value: unknown): JsonObject {
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  // An object that JSON.parse made: own members of unknown kind.
+  return isObject ? (value as JsonObject) : {};
+}

@@ -1,0 +1,189 @@
+import type { Exchange } from "../../http/exchange.ts";
+import { refuse } from "../../http/refuse.ts";
+import type { McpAccess } from "../authorization.ts";
+import type { McpBackend } from "../backend.ts";
+import { respondFailure } from "../failure-response.ts";
+import { type Message, textAt } from "../protocol/message.ts";
+import { respondRpc, rpcResult } from "../protocol/rpc-response.ts";
+import type { HttpSession, LiveParts, TargetSession } from "../session/session.ts";
+import { sessionTable } from "../session/session-table.ts";
+import { openSession } from "../session/sessions.ts";
+import { endTargetSession } from "../session/target-end.ts";
+import { HttpCall } from "../transports/http-call.ts";
+import { openPeer } from "../transports/open-connection.ts";
+import type { CallSink, McpTarget } from "../transports/target.ts";
+import { type FanOutCall, fanOut, type Outcome } from "./fan-out.ts";
+import { type InitializeResult, mergeInitialize, readInitialize } from "./initialize-result.ts";
+
+/** Opens a session with every target and answers with what they offer together. */
+export function serveInitialize(
+  exchange: Exchange,
+  backend: McpBackend,
+  access: McpAccess,
+  request: Message,
+): void {
+  const table = sessionTable(exchange.gateway);
+  const needsLive = backend.targets.some((target) => target.kind !== "streamableHttp");
+  const live = needsLive ? table.openLive(backend.sessionLimits) : undefined;
+  if (needsLive && live === undefined) {
+    refuse(exchange, 503, "MCP", "Too many sessions");
+    return;
+  }
+  const opening = new Opening(exchange, backend, access, request, live);
+  opening.start();
+}
+
+/** A session that is being opened. */
+class Opening {
+  readonly #exchange: Exchange;
+  readonly #backend: McpBackend;
+  readonly #access: McpAccess;
+  readonly #request: Message;
+  readonly #live: LiveParts | undefined;
+  /** By place of the target. */
+  readonly #sessions: (TargetSession | undefined)[];
+
+  constructor(
+    exchange: Exchange,
+    backend: McpBackend,
+    access: McpAccess,
+    request: Message,
+    live: LiveParts | undefined,
+  ) {
+    this.#exchange = exchange;
+    this.#backend = backend;
+    this.#access = access;
+    this.#request = request;
+    this.#live = live;
+    this.#sessions = backend.targets.map(() => undefined);
+  }
+
+  start(): void {
+    const call = fanOut(
+      this.#backend.targets.map((target, index) => this.#callFor(target, index)),
+      {
+        deadline: this.#backend.timeouts.initialize,
+        // There is no session yet that it could belong to.
+        onMessage: () => true,
+        onDone: (outcomes) => this.#finish(outcomes),
+      },
+    );
+    this.#exchange.onAbort(() => {
+      call.cancel();
+      this.#giveUp();
+    });
+  }
+
+  #callFor(target: McpTarget, index: number): FanOutCall {
+    return (sink) => {
+      if (target.kind === "streamableHttp") return this.#callHttp(target, index, sink);
+      const live = this.#live;
+      // Made by serveInitialize whenever a target is live.
+      if (live === undefined) throw new Error("a live target without live parts");
+      const opened = openPeer(this.#exchange, this.#backend, target, live);
+      if ("failure" in opened) {
+        sink.onFailure(opened.failure);
+        return { cancel: () => {}, resume: () => {} };
+      }
+      this.#sessions[index] = { kind: "live", peer: opened.peer, features: "" };
+      return opened.peer.call(this.#request, sink);
+    };
+  }
+
+  #callHttp(target: McpTarget & { kind: "streamableHttp" }, index: number, sink: CallSink) {
+    const session: HttpSession = {
+      kind: "http",
+      id: "",
+      version: "",
+      features: "",
+      renewal: undefined,
+    };
+    this.#sessions[index] = session;
+    const context = {
+      exchange: this.#exchange,
+      backend: this.#backend,
+      session: { initialize: undefined, isEnded: false },
+    };
+    const call = new HttpCall(context, target, session, sink);
+    call.send(this.#request);
+    return call;
+  }
+
+  #finish(outcomes: readonly Outcome[]): void {
+    if (this.#exchange.isOver) {
+      this.#giveUp();
+      return;
+    }
+    const { targets, failureMode, prefix } = this.#backend;
+    const results = outcomes.map((outcome, index) => this.#read(outcome, index));
+    const failed = results.findIndex((result) => result.kind === "failure");
+    const isAnyOpen = results.some((result) => result.kind === "opened");
+    if (failed !== -1 && (failureMode === "failClosed" || !isAnyOpen)) {
+      this.#refuse(outcomes[failed], targets[failed]);
+      return;
+    }
+    const id = this.#open(results.map((result) => (result.kind === "opened" ? result : undefined)));
+    const only = outcomes[0];
+    const text =
+      !prefix && only?.kind === "answer"
+        ? only.answer.text
+        : rpcResult(this.#request.id, mergeInitialize(targets, results));
+    respondRpc(this.#exchange, 200, text, ["mcp-session-id", id]);
+  }
+
+  #read(outcome: Outcome, index: number): InitializeResult {
+    const session = this.#sessions[index];
+    // It may have gone while others were waited for.
+    if (session?.kind === "live" && !session.peer.isOpen) return { kind: "failure" };
+    return readInitialize(outcome);
+  }
+
+  /** The id of the session, made of what each target has said. */
+  #open(
+    results: readonly ({ readonly version: string; readonly features: string } | undefined)[],
+  ): string {
+    const targets = this.#sessions.map((session, index): TargetSession | undefined => {
+      const result = results[index];
+      if (session === undefined || result === undefined) {
+        this.#leave(index);
+        return undefined;
+      }
+      const { version, features } = result;
+      return session.kind === "http" ? { ...session, version, features } : { ...session, features };
+    });
+    if (this.#live !== undefined) this.#live.isEstablished = true;
+    const { params, text } = this.#request;
+    const initialize = params === undefined ? undefined : textAt(text, params);
+    const parts = { initialize, targets, live: this.#live };
+    return openSession(this.#exchange, this.#backend, this.#access, parts).id;
+  }
+
+  #refuse(outcome: Outcome | undefined, target: McpTarget | undefined): void {
+    this.#giveUp();
+    if (outcome?.kind === "answer" && !this.#backend.prefix) {
+      // The only target has said no: in its own words.
+      respondRpc(this.#exchange, 200, outcome.answer.text);
+      return;
+    }
+    const failure =
+      outcome?.kind === "failure"
+        ? outcome.failure
+        : ({ kind: "protocol", detail: "refused to initialize" } as const);
+    const detail = `${target?.name}: ${failure.detail}`;
+    respondFailure(this.#exchange, this.#request.id, { kind: failure.kind, detail });
+  }
+
+  #giveUp(): void {
+    for (const index of this.#sessions.keys()) this.#leave(index);
+    if (this.#live !== undefined) sessionTable(this.#exchange.gateway).closeLive(this.#live);
+  }
+
+  /** A target that opened a session for nothing is told so. */
+  #leave(index: number): void {
+    const target = this.#backend.targets[index];
+    const session = this.#sessions[index];
+    if (target !== undefined && session !== undefined) {
+      endTargetSession(this.#exchange, target, session);
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import type { ItemKind } from "../authorization.ts";
+import type { McpBackend } from "../backend.ts";
+import type { McpTarget } from "../transports/target.ts";
+
+/** An item that a client named, found. */
+export interface ResolvedItem {
+  /** Its place in the backend's targets. */
+  readonly index: number;
+  readonly target: McpTarget;
+  /** Its name at the target. */
+  readonly name: string;
+}
+
+/** What stands between a target's name and the item's: `target_tool`, `target+uri`. */
+function separatorOf(kind: ItemKind): string {
+  return kind === "resource" ? "+" : "_";
+}
+
+/** Finds the target of an item by the name that the client uses; undefined when there is no such target. */
+export function resolveItem(
+  backend: McpBackend,
+  item: { readonly kind: ItemKind; readonly name: string },
+): ResolvedItem | undefined {
+  const { targets } = backend;
+  if (!backend.prefix) {
+    const only = targets[0];
+    return only && { index: 0, target: only, name: item.name };
+  }
+  const separator = separatorOf(item.kind);
+  for (const [index, target] of targets.entries()) {
+    const prefix = `${target.name}${separator}`;
+    if (item.name.startsWith(prefix)) {
+      return { index, target, name: item.name.slice(prefix.length) };
+    }
+  }
+  return undefined;
+}
+
+/** The name that a client uses for a target's item. */
+export function clientName(
+  backend: McpBackend,
+  target: McpTarget,
+  kind: ItemKind,
+  name: string,
+): string {
+  return backend.prefix ? `${target.name}${separatorOf(kind)}${name}` : name;
+}

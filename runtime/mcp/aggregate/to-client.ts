@@ -1,0 +1,95 @@
+import {
+  type Edit,
+  elementsOf,
+  isArrayAt,
+  isObjectAt,
+  type Span,
+  stringAt,
+} from "../protocol/json-text.ts";
+import { type Message, readFields, textAt } from "../protocol/message.ts";
+import { mergedId } from "./aggregate-ids.ts";
+import { edited, paramOf, replaced } from "./to-server.ts";
+
+/** What a merged route has to know to show a target's message to the client. */
+export interface MergedTarget {
+  readonly index: number;
+  /** The URI that the client uses for a resource of this target. */
+  readonly clientUri: (uri: string) => string;
+}
+
+/** A server's request or notification as a client of a merged route sees it. */
+export function forClient(message: Message, target: MergedTarget): Message {
+  if (message.kind === "request") return edited(message, requestEdits(message, target));
+  switch (message.method) {
+    case "notifications/cancelled": {
+      const id = paramOf(message, "requestId");
+      return id === undefined ? message : edited(message, [idEdit(message, id, target)]);
+    }
+    case "notifications/resources/updated":
+      return edited(message, uriEdits(message.text, paramOf(message, "uri"), target));
+    default:
+      return message;
+  }
+}
+
+/** A server's answer with its resources under the URIs that the client uses: what it is shown, it can read. */
+export function answerForClient(answer: Message, target: MergedTarget): Message {
+  const { text, result } = answer;
+  if (result === undefined || !text.includes("uri")) return answer;
+  const fields = fieldsAt(text, result);
+  const edits: Edit[] = [];
+  // resources/read
+  for (const contents of elements(text, fields?.get("contents"))) {
+    edits.push(...uriEdits(text, fieldsAt(text, contents)?.get("uri"), target));
+  }
+  // tools/call
+  for (const block of elements(text, fields?.get("content"))) {
+    edits.push(...blockEdits(text, block, target));
+  }
+  // prompts/get
+  for (const message of elements(text, fields?.get("messages"))) {
+    edits.push(...blockEdits(text, fieldsAt(text, message)?.get("content"), target));
+  }
+  return edited(answer, edits);
+}
+
+function requestEdits(message: Message, target: MergedTarget): Edit[] {
+  const edits = [idEdit(message, message.idAt, target)];
+  const meta = paramOf(message, "_meta");
+  const token = fieldsAt(message.text, meta)?.get("progressToken");
+  if (token !== undefined) edits.push(idEdit(message, token, target));
+  return edits;
+}
+
+function idEdit(message: Message, at: Span, target: MergedTarget): Edit {
+  return replaced(at, mergedId(target.index, textAt(message.text, at)));
+}
+
+/** A content block: a link to a resource, or an embedded one. */
+function blockEdits(text: string, block: Span | undefined, target: MergedTarget): Edit[] {
+  const fields = fieldsAt(text, block);
+  switch (stringAt(text, fields?.get("type"))) {
+    case "resource_link":
+      return uriEdits(text, fields?.get("uri"), target);
+    case "resource":
+      return uriEdits(text, fieldsAt(text, fields?.get("resource"))?.get("uri"), target);
+    default:
+      return [];
+  }
+}
+
+function uriEdits(text: string, at: Span | undefined, target: MergedTarget): Edit[] {
+  const uri = stringAt(text, at);
+  if (at === undefined || uri === undefined) return [];
+  return [replaced(at, JSON.stringify(target.clientUri(uri)))];
+}
+
+function fieldsAt(text: string, at: Span | undefined) {
+  if (at === undefined || !isObjectAt(text, at.start)) return undefined;
+  const fields = readFields(text, at.start, new Set());
+  return typeof fields === "string" ? undefined : fields;
+}
+
+function elements(text: string, at: Span | undefined): Span[] {
+  return at !== undefined && isArrayAt(text, at.start) ? elementsOf(text, at.start) : [];
+}

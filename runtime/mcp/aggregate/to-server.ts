@@ -1,0 +1,59 @@
+import { applyEdits, type Edit, type Span, stringAt } from "../protocol/json-text.ts";
+import { type Message, readFields, readMessage, textAt, withId } from "../protocol/message.ts";
+import type { AddressedItem } from "../protocol/primitives.ts";
+import { splitId } from "./aggregate-ids.ts";
+
+/** A client's message for one target of a merged route. */
+export interface Routed {
+  readonly index: number;
+  readonly message: Message;
+}
+
+/** The request with its item under the name that the target knows. */
+export function withItemName(request: Message, item: AddressedItem, name: string): Message {
+  return name === item.name ? request : edited(request, [replaced(item.at, JSON.stringify(name))]);
+}
+
+/** The request with another cursor. */
+export function withCursor(request: Message, at: Span, cursor: string): Message {
+  return edited(request, [replaced(at, JSON.stringify(cursor))]);
+}
+
+/** The client's answer to a server's request, for the server that asked; undefined when none did. */
+export function routeResponse(response: Message): Routed | undefined {
+  const split = splitId(response.id);
+  return split && { index: split.index, message: withId(response, split.id) };
+}
+
+/** The client's notification for the one server that it is about; undefined when it is for all. */
+export function routeNotification(notification: Message): Routed | undefined {
+  if (notification.method !== "notifications/progress") return undefined;
+  const token = paramOf(notification, "progressToken");
+  const split = token && splitId(textAt(notification.text, token));
+  if (token === undefined || split === undefined) return undefined;
+  return { index: split.index, message: edited(notification, [replaced(token, split.id)]) };
+}
+
+/** A member of `params`; undefined when it is not there, or there twice. */
+export function paramOf(message: Message, name: string): Span | undefined {
+  if (message.params === undefined) return undefined;
+  const fields = readFields(message.text, message.params.start, new Set([name]));
+  return typeof fields === "string" ? undefined : fields.get(name);
+}
+
+/** A string member of `params`. */
+export function stringParamOf(message: Message, name: string): string | undefined {
+  return stringAt(message.text, paramOf(message, name));
+}
+
+/** The message with valid JSON in the place of valid JSON. */
+export function edited(message: Message, edits: readonly Edit[]): Message {
+  if (edits.length === 0) return message;
+  const changed = readMessage(applyEdits(message.text, edits));
+  return changed.kind === "problem" ? message : changed;
+}
+
+/** A span with another text. */
+export function replaced(at: Span, text: string): Edit {
+  return { start: at.start, end: at.end, text };
+}

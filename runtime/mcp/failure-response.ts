@@ -1,0 +1,71 @@
+import type { Exchange, RefusalReason } from "../http/exchange.ts";
+import type { UpstreamFailure } from "../http/upstream/upstream.ts";
+import { respondRpc, rpcCode, rpcError } from "./protocol/rpc-response.ts";
+import type { TargetFailure } from "./transports/target.ts";
+
+/** What a client is told about a request that its target did not answer. */
+export interface FailureAnswer {
+  readonly status: number;
+  readonly reason: RefusalReason;
+  readonly code: number;
+  readonly message: string;
+}
+
+/** The answer that a failure gets: HTTP's status, and a JSON-RPC error without internals. */
+export function failureAnswer(
+  kind: TargetFailure["kind"] | UpstreamFailure["kind"],
+): FailureAnswer {
+  const code = rpcCode.internal;
+  switch (kind) {
+    case "connect":
+      return {
+        status: 503,
+        reason: "UpstreamFailure",
+        code,
+        message: "MCP server is not reachable",
+      };
+    case "timeout":
+      return { status: 504, reason: "Timeout", code, message: "MCP server did not answer in time" };
+    case "closed":
+      return { status: 502, reason: "UpstreamFailure", code, message: "MCP server has gone away" };
+    case "protocol":
+    case "status":
+      return {
+        status: 502,
+        reason: "UpstreamFailure",
+        code,
+        message: "MCP server gave no valid answer",
+      };
+    case "draining":
+      return { status: 503, reason: "Draining", code, message: "The gateway is shutting down" };
+    case "cancelled":
+      return { status: 200, reason: "ClientClosed", code: -32800, message: "Request cancelled" };
+    case "session":
+      return { status: 404, reason: "MCP", code: -32001, message: "Session not found" };
+    case "duplicate":
+      return {
+        status: 400,
+        reason: "MCP",
+        code: rpcCode.invalidRequest,
+        message: "Invalid Request: a request with this id is under way",
+      };
+  }
+}
+
+/** Answers the request with this id (JSON text), when nothing has been sent yet. */
+export function respondFailure(
+  exchange: Exchange,
+  id: string,
+  failure: { readonly kind: TargetFailure["kind"]; readonly detail: string },
+): void {
+  const answer = failureAnswer(failure.kind);
+  noteFailure(exchange, failure.detail);
+  exchange.record.reason = answer.reason;
+  respondRpc(exchange, answer.status, rpcError(id, answer.code, answer.message));
+}
+
+/** Puts what went wrong into the access log. */
+export function noteFailure(exchange: Exchange, detail: string): void {
+  exchange.record.fields ??= new Map();
+  exchange.record.fields.set("error", detail);
+}

@@ -1,0 +1,144 @@
+import {
+  authorizationServer,
+  pathAfter,
+  protectedResourcePath,
+} from "../../auth/oauth/well-known.ts";
+import type { Exchange } from "../../http/exchange.ts";
+import { refuse } from "../../http/refuse.ts";
+import { isUnder } from "../../http/routing/path.ts";
+import { isOpen, type McpAccess } from "../authorization.ts";
+import type { McpBackend } from "../backend.ts";
+import { rulesFilter } from "../list-filter.ts";
+import { type Message, textAt } from "../protocol/message.ts";
+import { isListMethod } from "../protocol/primitives.ts";
+import type { HttpSession, McpSession, SessionParts } from "../session/session.ts";
+import { sendInSession } from "../session/session-request.ts";
+import {
+  endSession,
+  openSession,
+  refuseUnknownSession,
+  resumeSession,
+} from "../session/sessions.ts";
+import type { StreamableHttpTarget } from "../transports/target.ts";
+import { headersForTarget } from "../transports/upstream-headers.ts";
+import { DirectRelay } from "./passthrough-relay.ts";
+
+/** A client's message on its way to the only target of a route. */
+export interface DirectMessage {
+  readonly message: Message;
+  /** The message as it was sent: forwarded as it is. */
+  readonly bytes: Buffer;
+}
+
+/**
+ * Passes a request on to the only target of a route. What it says is not changed, and its answer is read only where
+ * rules may hide something in it.
+ */
+export function passThrough(
+  exchange: Exchange,
+  backend: McpBackend,
+  target: StreamableHttpTarget,
+  access: McpAccess,
+  post: DirectMessage | undefined,
+): void {
+  const isOpening = post?.message.kind === "request" && post.message.method === "initialize";
+  const id = isOpening ? undefined : exchange.header("mcp-session-id");
+  const session = id === undefined ? undefined : resumeSession(exchange, backend, access, id);
+  if (id !== undefined && session === undefined) {
+    refuseUnknownSession(exchange);
+    return;
+  }
+  const isInspected = !isOpen(access) && mayList(exchange, post);
+  const relay = new DirectRelay(exchange, target, {
+    requestId: post?.message.kind === "request" ? post.message.id : undefined,
+    filter: isInspected ? rulesFilter(exchange, access, target.name) : undefined,
+    limit: backend.limits.message,
+    onSession: isOpening
+      ? (opened) => openSession(exchange, backend, access, partsOf(post.message, opened)).id
+      : undefined,
+    onTaken:
+      exchange.method === "DELETE" && session !== undefined
+        ? () => endSession(exchange, session)
+        : undefined,
+  });
+  const options = {
+    target,
+    session: httpSession(session),
+    owner: session,
+    method: methodOf(exchange),
+    headers: headersForTarget(exchange, target.credentials),
+    version: exchange.header("mcp-protocol-version"),
+    acceptEncoding: isInspected ? undefined : exchange.header("accept-encoding"),
+    lastEventId: exchange.header("last-event-id"),
+    body: post?.bytes ?? null,
+  };
+  relay.start((handler) => sendInSession(options, handler));
+}
+
+/**
+ * Passes a request for the OAuth metadata of this route on to its only target, unchanged: true when it was one. For routes
+ * without mcpAuthentication, whose target is its own resource server (RFC 9728 3.1, RFC 8414 3.1). Called after the route's
+ * policies. `paths`: the prefixes of the resources that the route serves, without a slash at their end.
+ */
+export function passMetadata(
+  exchange: Exchange,
+  backend: McpBackend,
+  paths: readonly string[],
+): boolean {
+  const target = backend.direct;
+  const resource = metadataResource(exchange.path);
+  if (target === undefined || resource === undefined) return false;
+  if (resource !== "" && !paths.some((path) => isUnder(resource, path))) return false;
+  if (exchange.method !== "GET") {
+    refuse(exchange, 405, "MCP", "Method not allowed", ["allow", "GET"]);
+    return true;
+  }
+  const relay = new DirectRelay(exchange, target, {
+    requestId: undefined,
+    filter: undefined,
+    limit: backend.limits.message,
+    onSession: undefined,
+    onTaken: undefined,
+  });
+  const headers = headersForTarget(exchange, target.credentials);
+  headers.push("host", target.upstream.authority, "accept", exchange.header("accept") ?? "*/*");
+  const call = { method: "GET", path: exchange.target, headers, body: null };
+  relay.start((handler) => target.upstream.send(call, handler));
+  return true;
+}
+
+/**
+ * The path of the resource whose metadata a path names. Only segments that no server reads as anything else: neither dots
+ * that climb nor escapes, so that what is asked for lies below the two well-known names and nowhere else.
+ */
+function metadataResource(path: string): string | undefined {
+  const resource = protectedResourcePath(path) ?? pathAfter(path, authorizationServer);
+  return resource !== undefined && PLAIN_SEGMENTS.test(resource) ? resource : undefined;
+}
+
+const PLAIN_SEGMENTS = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)*\/?$/;
+
+/** Whether the answer may hold a list: a GET stream may repeat one that was asked for before. */
+function mayList(exchange: Exchange, post: DirectMessage | undefined): boolean {
+  return post === undefined ? exchange.method === "GET" : isListMethod(post.message.method);
+}
+
+function partsOf(message: Message, id: string): SessionParts {
+  const { params, text } = message;
+  const http: HttpSession = { kind: "http", id, version: "", features: "", renewal: undefined };
+  return {
+    initialize: params === undefined ? undefined : textAt(text, params),
+    targets: [http],
+    live: undefined,
+  };
+}
+
+function httpSession(session: McpSession | undefined): HttpSession | undefined {
+  const first = session?.targets[0];
+  return first?.kind === "http" ? first : undefined;
+}
+
+/** The transport checks let only these three pass. */
+function methodOf(exchange: Exchange): "GET" | "POST" | "DELETE" {
+  return exchange.method === "POST" || exchange.method === "DELETE" ? exchange.method : "GET";
+}

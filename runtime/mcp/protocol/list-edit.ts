@@ -1,0 +1,111 @@
+import type { ItemKind } from "../authorization.ts";
+import {
+  applyEdits,
+  elementsOf,
+  isArrayAt,
+  isObjectAt,
+  type Member,
+  type Span,
+  stringAt,
+} from "./json-text.ts";
+import { type Message, readFields, textAt } from "./message.ts";
+
+/** One entry of a list: a tool, prompt, resource or resource template. */
+export interface ListedItem {
+  readonly kind: ItemKind;
+  /** Its name, URI or URI template. */
+  readonly name: string;
+}
+
+/** What becomes of an entry: another name for it, or undefined to leave it out. */
+export type ItemEdit = (item: ListedItem) => string | undefined;
+
+/** A list in a result. */
+export interface ResultList {
+  /** `tools`, `prompts`, `resources` or `resourceTemplates`. */
+  readonly field: string;
+  /** The whole array. */
+  readonly at: Span;
+  /** The entries that stay, as JSON text. */
+  readonly entries: readonly string[];
+  /** Whether an entry was left out or renamed. */
+  readonly isChanged: boolean;
+}
+
+/**
+ * The lists in a message's result with `edit` applied. The entries that stay keep their bytes but for a changed name. An
+ * entry that repeats a key, or names itself in no plain way, stays out: a client may read another name in it than the one
+ * that was decided about. A string is a problem with the result as a whole.
+ */
+export function readLists(message: Message, edit: ItemEdit): readonly ResultList[] | string {
+  if (message.result === undefined) return [];
+  const fields = readFields(message.text, message.result.start, resultNames);
+  if (typeof fields === "string") return fields;
+  const lists: ResultList[] = [];
+  for (const [field, place] of listFields) {
+    const at = fields.get(field);
+    if (at === undefined || !isArrayAt(message.text, at.start)) continue;
+    lists.push({ field, at, ...editEntries(message.text, at, place, edit) });
+  }
+  return lists;
+}
+
+/** The message with its lists edited, as text; the message's own text when nothing changes. A problem is an object. */
+export function editLists(message: Message, edit: ItemEdit): string | { readonly problem: string } {
+  const lists = readLists(message, edit);
+  if (typeof lists === "string") return { problem: lists };
+  const edits = lists
+    .filter((list) => list.isChanged)
+    .map(({ at, entries }) => ({ start: at.start, end: at.end, text: `[${entries.join(",")}]` }));
+  return applyEdits(message.text, edits);
+}
+
+interface ListPlace {
+  readonly kind: ItemKind;
+  readonly nameField: string;
+}
+
+const listFields: ReadonlyMap<string, ListPlace> = new Map([
+  ["tools", { kind: "tool", nameField: "name" }],
+  ["prompts", { kind: "prompt", nameField: "name" }],
+  ["resources", { kind: "resource", nameField: "uri" }],
+  ["resourceTemplates", { kind: "resource", nameField: "uriTemplate" }],
+]);
+
+const resultNames: ReadonlySet<string> = new Set([...listFields.keys(), "nextCursor"]);
+
+function editEntries(
+  text: string,
+  at: Span,
+  place: ListPlace,
+  edit: ItemEdit,
+): { readonly entries: readonly string[]; readonly isChanged: boolean } {
+  const entries: string[] = [];
+  let isChanged = false;
+  const known = new Set([place.nameField]);
+  for (const span of elementsOf(text, at.start)) {
+    const nameAt = nameOf(text, span, place.nameField, known);
+    const name = stringAt(text, nameAt);
+    const renamed = name === undefined ? undefined : edit({ kind: place.kind, name });
+    if (renamed === name && renamed !== undefined) {
+      entries.push(textAt(text, span));
+      continue;
+    }
+    isChanged = true;
+    if (renamed === undefined || nameAt === undefined) continue;
+    const after = text.slice(nameAt.end, span.end);
+    entries.push(text.slice(span.start, nameAt.start) + JSON.stringify(renamed) + after);
+  }
+  return { entries, isChanged };
+}
+
+function nameOf(
+  text: string,
+  entry: Span,
+  field: string,
+  known: ReadonlySet<string>,
+): Member | undefined {
+  if (!isObjectAt(text, entry.start)) return undefined;
+  const fields = readFields(text, entry.start, known);
+  return typeof fields === "string" ? undefined : fields.get(field);
+}

@@ -1,0 +1,82 @@
+import type { ItemKind } from "../authorization.ts";
+import { isObjectAt, type Span, stringAt } from "./json-text.ts";
+import { type Message, readFields } from "./message.ts";
+
+/** The tool, prompt or resource that a request is about. */
+export interface AddressedItem {
+  readonly kind: ItemKind;
+  /** The name or URI as the client sent it. */
+  readonly name: string;
+  /** Where its string is in the message. */
+  readonly at: Span;
+}
+
+/** What can be found out about a request's item. A `problem` is the message of a -32602. */
+export type Addressed =
+  | { readonly kind: "item"; readonly item: AddressedItem }
+  | { readonly kind: "problem"; readonly message: string };
+
+/** Finds the item of a request that names one; undefined for a method that names none. */
+export function addressedItem(message: Message): Addressed | undefined {
+  const place = itemMethods.get(message.method);
+  if (place === undefined) return undefined;
+  if (message.params === undefined) return problem("params must be an object");
+  const fields = readFields(message.text, message.params.start, paramNames);
+  if (typeof fields === "string") return problem(fields);
+  if (place === "ref") return referencedItem(message.text, fields.get("ref"));
+  return named(message.text, place.kind, fields.get(place.field), place.field);
+}
+
+/** True for a method whose answer lists items; `tasks/result` may carry such an answer. */
+export function isListMethod(method: string): boolean {
+  return listMethods.has(method);
+}
+
+interface ItemPlace {
+  readonly kind: ItemKind;
+  readonly field: string;
+}
+
+/** MCP 2025-11-25, schema: where each request names its item. */
+const itemMethods: ReadonlyMap<string, ItemPlace | "ref"> = new Map<string, ItemPlace | "ref">([
+  ["tools/call", { kind: "tool", field: "name" }],
+  ["prompts/get", { kind: "prompt", field: "name" }],
+  ["resources/read", { kind: "resource", field: "uri" }],
+  ["resources/subscribe", { kind: "resource", field: "uri" }],
+  ["resources/unsubscribe", { kind: "resource", field: "uri" }],
+  ["completion/complete", "ref"],
+]);
+
+const listMethods: ReadonlySet<string> = new Set([
+  "tools/list",
+  "prompts/list",
+  "resources/list",
+  "resources/templates/list",
+  "tasks/result",
+]);
+
+const paramNames: ReadonlySet<string> = new Set(["name", "uri", "ref", "type", "arguments"]);
+
+function referencedItem(text: string, ref: Span | undefined): Addressed {
+  if (ref === undefined || !isObjectAt(text, ref.start)) return problem("ref must be an object");
+  const fields = readFields(text, ref.start, paramNames);
+  if (typeof fields === "string") return problem(fields);
+  switch (stringAt(text, fields.get("type"))) {
+    case "ref/prompt":
+      return named(text, "prompt", fields.get("name"), "ref.name");
+    case "ref/resource":
+      return named(text, "resource", fields.get("uri"), "ref.uri");
+    default:
+      return problem("ref.type must be ref/prompt or ref/resource");
+  }
+}
+
+function named(text: string, kind: ItemKind, at: Span | undefined, field: string): Addressed {
+  const name = stringAt(text, at);
+  if (name === undefined || at === undefined) return problem(`${field} must be a string`);
+  return { kind: "item", item: { kind, name, at } };
+}
+
+function problem(message: string): Addressed {
+  return { kind: "problem", message: `Invalid params: ${message}` };
+}

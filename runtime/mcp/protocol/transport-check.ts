@@ -1,0 +1,78 @@
+import type { Exchange } from "../../http/exchange.ts";
+import { refuse } from "../../http/refuse.ts";
+
+/** The revisions of the session era; an unknown one in MCP-Protocol-Version is a 400 (MCP, transports). */
+const revisions: ReadonlySet<string> = new Set([
+  "2024-11-05",
+  "2025-03-26",
+  "2025-06-18",
+  "2025-11-25",
+]);
+
+/**
+ * Checks what MCP's streamable HTTP transport asks of a request's head; answers with 405, 406, 415 or 400 and is false
+ * when something is wrong.
+ */
+export function passesTransportChecks(exchange: Exchange): boolean {
+  switch (exchange.method) {
+    case "POST":
+      if (!accepts(exchange, "application", "json") || !accepts(exchange, "text", "event-stream")) {
+        refuse(exchange, 406, "MCP", "Accept must list application/json and text/event-stream");
+        return false;
+      }
+      if (!isJson(exchange.header("content-type"))) {
+        refuse(exchange, 415, "MCP", "Content-Type must be application/json");
+        return false;
+      }
+      if (!isPlain(exchange.header("content-encoding"))) {
+        refuse(exchange, 415, "MCP", "Content-Encoding is not supported");
+        return false;
+      }
+      break;
+    case "GET":
+      if (!accepts(exchange, "text", "event-stream")) {
+        refuse(exchange, 406, "MCP", "Accept must list text/event-stream");
+        return false;
+      }
+      break;
+    case "DELETE":
+      break;
+    default:
+      refuse(exchange, 405, "MCP", "Method not allowed", ["allow", "GET, POST, DELETE"]);
+      return false;
+  }
+  return passesVersionCheck(exchange);
+}
+
+function passesVersionCheck(exchange: Exchange): boolean {
+  const version = exchange.header("mcp-protocol-version");
+  if (version === undefined || revisions.has(version)) return true;
+  refuse(exchange, 400, "MCP", "Unsupported MCP-Protocol-Version");
+  return false;
+}
+
+/** What the SDKs send with every POST. */
+const usualAccept = "application/json, text/event-stream";
+
+function accepts(exchange: Exchange, type: string, subtype: string): boolean {
+  const header = exchange.header("accept");
+  if (header === undefined) return false;
+  if (header === usualAccept) return true;
+  for (const range of header.toLowerCase().split(",")) {
+    const semicolon = range.indexOf(";");
+    const name = (semicolon === -1 ? range : range.slice(0, semicolon)).trim();
+    if (name === `${type}/${subtype}` || name === `${type}/*` || name === "*/*") return true;
+  }
+  return false;
+}
+
+function isPlain(encoding: string | undefined): boolean {
+  return encoding === undefined || encoding.trim().toLowerCase() === "identity";
+}
+
+function isJson(contentType: string | undefined): boolean {
+  if (contentType === undefined) return false;
+  const semicolon = contentType.indexOf(";");
+  const name = semicolon === -1 ? contentType : contentType.slice(0, semicolon);
+  return name.trim().toLowerCase() === "application/json";
+}

@@ -1,0 +1,73 @@
+import type { Exchange } from "../../http/exchange.ts";
+import type { McpAccess } from "../authorization.ts";
+import type { McpBackend } from "../backend.ts";
+import type { Message } from "../protocol/message.ts";
+import { HttpCall } from "../transports/http-call.ts";
+import type { Call, CallSink, McpTarget } from "../transports/target.ts";
+import type { McpSession, TargetSession } from "./session.ts";
+
+/** A request within a session: what its handling needs to know. */
+export interface SessionContext {
+  readonly exchange: Exchange;
+  readonly backend: McpBackend;
+  readonly access: McpAccess;
+  readonly session: McpSession;
+}
+
+/** A target of a session that takes part in it. */
+export interface ActiveTarget {
+  readonly index: number;
+  readonly target: McpTarget;
+  readonly session: TargetSession;
+}
+
+/** The targets of a session, less those that failOpen has left out. */
+export function activeTargets(context: SessionContext): ActiveTarget[] {
+  const active: ActiveTarget[] = [];
+  for (const index of context.backend.targets.keys()) {
+    const found = activeTarget(context, index);
+    if (found !== undefined) active.push(found);
+  }
+  return active;
+}
+
+/** One target of a session; undefined when it takes no part. */
+export function activeTarget(context: SessionContext, index: number): ActiveTarget | undefined {
+  const target = context.backend.targets[index];
+  const session = context.session.targets[index];
+  return target && session && { index, target, session };
+}
+
+/** Sends a request to a target. */
+export function callTarget(
+  context: SessionContext,
+  { target, session }: ActiveTarget,
+  request: Message,
+  sink: CallSink,
+): Call {
+  if (session.kind === "live") return session.peer.call(request, sink);
+  // A session is made of the same targets that the backend has: its id is bound to them.
+  if (target.kind !== "streamableHttp") return refused(sink);
+  const call = new HttpCall(context, target, session, sink);
+  call.send(request);
+  return call;
+}
+
+/** Sends a notification, or the answer to a request of the server's. The sink's `onAnswer` says that it was taken. */
+export function tellTarget(
+  context: SessionContext,
+  active: ActiveTarget,
+  message: Message,
+  sink: CallSink,
+): Call {
+  const { session } = active;
+  if (session.kind === "http") return callTarget(context, active, message, sink);
+  session.peer.send(message);
+  sink.onAnswer(message);
+  return { cancel: () => {}, resume: () => {} };
+}
+
+function refused(sink: CallSink): Call {
+  sink.onFailure({ kind: "session", detail: "the session is of another kind of target" });
+  return { cancel: () => {}, resume: () => {} };
+}

@@ -1,0 +1,63 @@
+import { clientName } from "../aggregate/names.ts";
+import { answerForClient, forClient, type MergedTarget } from "../aggregate/to-client.ts";
+import { isOpen } from "../authorization.ts";
+import { ClientStream } from "../client-stream.ts";
+import { rulesFilter } from "../list-filter.ts";
+import type { Message } from "../protocol/message.ts";
+import { isListMethod } from "../protocol/primitives.ts";
+import { type ActiveTarget, callTarget, type SessionContext } from "./session-context.ts";
+
+/** Sends a request to one target and everything that comes of it to the client. */
+export function forwardCall(context: SessionContext, active: ActiveTarget, request: Message): void {
+  const { exchange, backend } = context;
+  const { target } = active;
+  if (target.kind !== "stdio") exchange.record.upstream = target.upstream.name;
+  const stream = new ClientStream(exchange, request.id, backend.timeouts.keepAlive);
+  const call = callTarget(context, active, request, {
+    onMessage: (message) => forwardTo(stream, active, context, message),
+    onAnswer: (answer) => {
+      const text = answerText(context, active, request, answer);
+      if (text === undefined)
+        stream.fail({ kind: "protocol", detail: "a result with a repeated key" });
+      else stream.answer(text);
+    },
+    onFailure: (failure) => stream.fail(failure),
+  });
+  stream.onDrain(() => call.resume());
+  exchange.onAbort(() => call.cancel());
+}
+
+/** Sends what a target says ahead of its answer to the client. False: wait for the stream's drain. */
+export function forwardTo(
+  stream: ClientStream,
+  active: ActiveTarget | undefined,
+  context: SessionContext,
+  message: Message,
+): boolean {
+  return active === undefined || stream.message(messageForClient(context, active, message).text);
+}
+
+/** A server's request or notification as this client sees it. */
+export function messageForClient(
+  context: SessionContext,
+  active: ActiveTarget,
+  message: Message,
+): Message {
+  return context.backend.prefix ? forClient(message, mergedTarget(context, active)) : message;
+}
+
+function answerText(
+  context: SessionContext,
+  active: ActiveTarget,
+  request: Message,
+  answer: Message,
+): string | undefined {
+  const { backend, access, exchange } = context;
+  if (backend.prefix) return answerForClient(answer, mergedTarget(context, active)).text;
+  if (isOpen(access) || !isListMethod(request.method)) return answer.text;
+  return rulesFilter(exchange, access, active.target.name)(answer);
+}
+
+function mergedTarget({ backend }: SessionContext, { index, target }: ActiveTarget): MergedTarget {
+  return { index, clientUri: (uri) => clientName(backend, target, "resource", uri) };
+}

@@ -1,0 +1,93 @@
+import { headerValue } from "../../http/headers/header-list.ts";
+import type { UpstreamHandler } from "../../http/upstream/upstream.ts";
+import { type AnswerReader, readAnswer } from "../transports/response-reader.ts";
+import type { StreamableHttpTarget } from "../transports/target.ts";
+import type { HttpSession } from "./session.ts";
+
+/** What a new session is opened with. */
+export interface RenewalOptions {
+  readonly target: StreamableHttpTarget;
+  readonly session: HttpSession;
+  /** The client's `initialize` params as JSON text. */
+  readonly initialize: string;
+  readonly headers: readonly string[];
+  readonly version: string | undefined;
+}
+
+/**
+ * Opens a session that the target has forgotten anew, in the client's name: initialize with its params, then
+ * notifications/initialized. True when the target took both; `session.id` is then the new one. Never rejects.
+ */
+export async function renewSession(options: RenewalOptions): Promise<boolean> {
+  const { session, initialize } = options;
+  const body = `{"jsonrpc":"2.0","id":"gwc-renewal","method":"initialize","params":${initialize}}`;
+  const opened = await post(options, "", body);
+  if (!opened.isTaken || opened.sessionId === "") return false;
+  const initialized = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
+  if (!(await post(options, opened.sessionId, initialized)).isTaken) return false;
+  session.id = opened.sessionId;
+  return true;
+}
+
+interface PostOutcome {
+  readonly isTaken: boolean;
+  /** Empty when the answer names none. */
+  readonly sessionId: string;
+}
+
+function post(options: RenewalOptions, sessionId: string, body: string): Promise<PostOutcome> {
+  const { upstream } = options.target;
+  const headers = [...options.headers, "host", upstream.authority];
+  headers.push("accept", "application/json, text/event-stream", "content-type", "application/json");
+  const version = options.session.version || options.version;
+  if (sessionId !== "") {
+    headers.push("mcp-session-id", sessionId);
+    if (version !== undefined) headers.push("mcp-protocol-version", version);
+  }
+  return new Promise((resolve) => {
+    const call = { method: "POST", path: upstream.path, headers, body };
+    upstream.send(call, new PostHandler(resolve));
+  });
+}
+
+/** Waits for the end of one POST's answer. */
+class PostHandler implements UpstreamHandler {
+  readonly #resolve: (outcome: PostOutcome) => void;
+  #reader: AnswerReader | undefined;
+  #sessionId = "";
+  #isOk = false;
+  #isRefused = false;
+
+  constructor(resolve: (outcome: PostOutcome) => void) {
+    this.#resolve = resolve;
+  }
+
+  onHead(status: number, headers: readonly string[]): void {
+    this.#isOk = status >= 200 && status < 300;
+    this.#sessionId = headerValue(headers, "mcp-session-id") ?? "";
+    this.#reader = readAnswer(headers, longestAnswer);
+  }
+
+  onData(chunk: Buffer): boolean {
+    this.#look(this.#reader?.push(chunk));
+    return true;
+  }
+
+  onEnd(): void {
+    this.#look(this.#reader?.end());
+    this.#resolve({ isTaken: this.#isOk && !this.#isRefused, sessionId: this.#sessionId });
+  }
+
+  onError(): void {
+    this.#resolve({ isTaken: false, sessionId: "" });
+  }
+
+  #look(messages: ReturnType<AnswerReader["push"]>): void {
+    if (messages === undefined) this.#isRefused ||= this.#reader !== undefined;
+    for (const { message } of messages ?? []) {
+      if (message?.kind === "response") this.#isRefused ||= message.result === undefined;
+    }
+  }
+}
+
+const longestAnswer = 1_048_576;

@@ -1,0 +1,142 @@
+import type {
+  UpstreamFailure,
+  UpstreamHandler,
+  UpstreamRequest,
+} from "../../http/upstream/upstream.ts";
+import type { StreamableHttpTarget } from "../transports/target.ts";
+import type { HttpSession, McpSession } from "./session.ts";
+import { renewSession } from "./session-reinitialize.ts";
+
+/** One request to a streamable HTTP target. */
+export interface SessionRequestOptions {
+  readonly target: StreamableHttpTarget;
+  /** Undefined: the request belongs to no session, or opens one. */
+  readonly session: HttpSession | undefined;
+  /** The client's session that it is a part of: renewed as long as that one goes on. */
+  readonly owner: SessionOwner | undefined;
+  readonly method: "GET" | "POST" | "DELETE";
+  /** End-to-end headers of the client (see upstream-headers.ts). */
+  readonly headers: readonly string[];
+  /** The client's `MCP-Protocol-Version`, for a session that has none of its own. */
+  readonly version: string | undefined;
+  /** False when the answer has to be readable here: no compression is offered. */
+  readonly acceptEncoding: string | undefined;
+  readonly lastEventId: string | undefined;
+  readonly body: Uint8Array | string | null;
+}
+
+/** What is asked of the client's session before one of its targets' sessions is renewed. */
+export type SessionOwner = Pick<McpSession, "initialize" | "isEnded">;
+
+/**
+ * Sends a request within a session of the target's. When the target has forgotten the session (404), the session is opened
+ * anew and the request sent once more; the handler sees only what comes of it.
+ */
+export function sendInSession(
+  options: SessionRequestOptions,
+  handler: UpstreamHandler,
+): UpstreamRequest {
+  const request = new SessionRequest(options, handler);
+  request.start();
+  return request;
+}
+
+class SessionRequest implements UpstreamHandler, UpstreamRequest {
+  readonly #options: SessionRequestOptions;
+  readonly #handler: UpstreamHandler;
+  #request: UpstreamRequest | undefined;
+  #sentId = "";
+  #isRetry = false;
+  /** The 404 that starts a renewal is not the client's business. */
+  #isSwallowing = false;
+  #isAborted = false;
+
+  constructor(options: SessionRequestOptions, handler: UpstreamHandler) {
+    this.#options = options;
+    this.#handler = handler;
+  }
+
+  start(): void {
+    const { target, method, body, session } = this.#options;
+    this.#sentId = session?.id ?? "";
+    this.#isSwallowing = false;
+    const { path } = target.upstream;
+    const headers = requestHeaders(this.#options);
+    this.#request = target.upstream.send({ method, path, headers, body }, this);
+  }
+
+  abort(): void {
+    this.#isAborted = true;
+    this.#request?.abort();
+  }
+
+  resume(): void {
+    this.#request?.resume();
+  }
+
+  onHead(status: number, headers: readonly string[]): void {
+    if (status !== 404 || !this.#canRenew()) {
+      this.#handler.onHead(status, headers);
+      return;
+    }
+    this.#isSwallowing = true;
+    this.#isRetry = true;
+    void this.#renew();
+  }
+
+  onData(chunk: Buffer): boolean {
+    return this.#isSwallowing || this.#handler.onData(chunk);
+  }
+
+  onEnd(): void {
+    if (!this.#isSwallowing) this.#handler.onEnd();
+  }
+
+  onError(failure: UpstreamFailure): void {
+    if (!this.#isSwallowing) this.#handler.onError(failure);
+  }
+
+  #canRenew(): boolean {
+    const { method, owner } = this.#options;
+    if (this.#sentId === "" || this.#isRetry || method === "DELETE") return false;
+    return owner?.initialize !== undefined && !owner.isEnded;
+  }
+
+  async #renew(): Promise<void> {
+    const { target, session, owner, headers, version } = this.#options;
+    const initialize = owner?.initialize;
+    if (session === undefined || initialize === undefined) return;
+    // Another request may have renewed it while this one was under way.
+    if (session.id === this.#sentId) {
+      session.renewal ??= renewSession({ target, session, initialize, headers, version }).finally(
+        () => {
+          session.renewal = undefined;
+        },
+      );
+    }
+    const isRenewed = await (session.renewal ?? true);
+    if (this.#isAborted) return;
+    if (isRenewed) {
+      this.start();
+      return;
+    }
+    this.#isSwallowing = false;
+    this.#handler.onHead(404, []);
+    this.#handler.onEnd();
+  }
+}
+
+function requestHeaders(options: SessionRequestOptions): string[] {
+  const { target, session, method, version, acceptEncoding, lastEventId } = options;
+  const headers = [...options.headers, "host", target.upstream.authority];
+  headers.push("accept", method === "GET" ? "text/event-stream" : anyAnswer);
+  if (acceptEncoding !== undefined) headers.push("accept-encoding", acceptEncoding);
+  if (method === "POST") headers.push("content-type", "application/json");
+  const revision = session?.version || version;
+  if (revision !== undefined) headers.push("mcp-protocol-version", revision);
+  if (session !== undefined && session.id !== "") headers.push("mcp-session-id", session.id);
+  if (lastEventId !== undefined) headers.push("last-event-id", lastEventId);
+  return headers;
+}
+
+const anyAnswer = "application/json, text/event-stream";

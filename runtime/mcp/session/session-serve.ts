@@ -1,0 +1,199 @@
+import type { Exchange } from "../../http/exchange.ts";
+import { refuse } from "../../http/refuse.ts";
+import { mergedLists, serveMergedList } from "../aggregate/aggregate-lists.ts";
+import { fanOut } from "../aggregate/fan-out.ts";
+import { serveInitialize } from "../aggregate/initialize.ts";
+import { resolveItem } from "../aggregate/names.ts";
+import {
+  type Routed,
+  routeNotification,
+  routeResponse,
+  withItemName,
+} from "../aggregate/to-server.ts";
+import type { McpAccess } from "../authorization.ts";
+import type { McpBackend } from "../backend.ts";
+import { ClientStream } from "../client-stream.ts";
+import type { Message } from "../protocol/message.ts";
+import { addressedItem } from "../protocol/primitives.ts";
+import { respondRpcError, rpcCode, rpcResult } from "../protocol/rpc-response.ts";
+import {
+  activeTarget,
+  activeTargets,
+  callTarget,
+  type SessionContext,
+  tellTarget,
+} from "./session-context.ts";
+import { forwardCall, forwardTo } from "./session-forward.ts";
+import { serveStream } from "./session-stream.ts";
+import { endSession, refuseUnknownSession, resumeSession } from "./sessions.ts";
+import { endTargetSession } from "./target-end.ts";
+
+/** Serves a client's message where the gateway keeps the session itself: several targets, stdio, SSE. */
+export function serveSessionPost(
+  exchange: Exchange,
+  backend: McpBackend,
+  access: McpAccess,
+  message: Message,
+): void {
+  if (message.method === "initialize" && message.kind === "request") {
+    serveInitialize(exchange, backend, access, message);
+    return;
+  }
+  const context = sessionContext(exchange, backend, access);
+  if (context === undefined) return;
+  switch (message.kind) {
+    case "response":
+    case "notification":
+      serveTold(context, message);
+      return;
+    case "request":
+      serveRequest(context, message);
+      return;
+  }
+}
+
+/** Serves a client's GET stream. */
+export function serveSessionStream(
+  exchange: Exchange,
+  backend: McpBackend,
+  access: McpAccess,
+): void {
+  const context = sessionContext(exchange, backend, access);
+  if (context !== undefined) serveStream(context);
+}
+
+/** Ends a session, here and at its targets. */
+export function serveSessionDelete(
+  exchange: Exchange,
+  backend: McpBackend,
+  access: McpAccess,
+): void {
+  const context = sessionContext(exchange, backend, access);
+  if (context === undefined) return;
+  for (const { target, session } of activeTargets(context)) {
+    endTargetSession(exchange, target, session);
+  }
+  endSession(exchange, context.session);
+  exchange.respond(204, []);
+}
+
+/** The session that the request names; answers with 400 or 404 when there is none. */
+function sessionContext(
+  exchange: Exchange,
+  backend: McpBackend,
+  access: McpAccess,
+): SessionContext | undefined {
+  const id = exchange.header("mcp-session-id");
+  if (id === undefined) {
+    refuse(exchange, 400, "MCP", "Mcp-Session-Id is required");
+    return undefined;
+  }
+  const session = resumeSession(exchange, backend, access, id);
+  if (session === undefined) refuseUnknownSession(exchange);
+  return session && { exchange, backend, access, session };
+}
+
+/** Hands on what needs no answer; 202 says that it was taken, or that nobody is there to take it. */
+function serveTold(context: SessionContext, message: Message): void {
+  const { exchange, backend } = context;
+  const call = fanOut(
+    recipients(context, message).map((told) => (sink) => {
+      const active = activeTarget(context, told.index);
+      if (active !== undefined) return tellTarget(context, active, told.message, sink);
+      sink.onAnswer(message);
+      return { cancel: () => {}, resume: () => {} };
+    }),
+    {
+      deadline: backend.timeouts.fanOut,
+      onMessage: () => true,
+      onDone: () => exchange.respond(202, []),
+    },
+  );
+  exchange.onAbort(() => call.cancel());
+}
+
+/** Who a notification or an answer is for, each with the message as that target knows it. */
+function recipients(context: SessionContext, message: Message): readonly Routed[] {
+  if (!context.backend.prefix) return [{ index: 0, message }];
+  const isResponse = message.kind === "response";
+  const routed = isResponse ? routeResponse(message) : routeNotification(message);
+  if (routed !== undefined) return [routed];
+  return isResponse ? [] : activeTargets(context).map(({ index }) => ({ index, message }));
+}
+
+function serveRequest(context: SessionContext, request: Message): void {
+  const { backend } = context;
+  if (!backend.prefix) {
+    const only = activeTarget(context, 0);
+    if (only !== undefined) forwardCall(context, only, request);
+    return;
+  }
+  const list = mergedLists.get(request.method);
+  if (list !== undefined) {
+    serveMergedList(context, request, list);
+    return;
+  }
+  if (request.method === "ping") {
+    serveAll(context, request, "");
+    return;
+  }
+  if (request.method === "logging/setLevel") {
+    serveAll(context, request, "l");
+    return;
+  }
+  serveOne(context, request);
+  return;
+}
+
+/** A request that names an item goes to the item's target. */
+function serveOne(context: SessionContext, request: Message): void {
+  const { exchange, backend } = context;
+  const addressed = addressedItem(request);
+  // Checked by serveMcp before: an item that is named is one that exists and is shown.
+  const item = addressed?.kind === "item" ? addressed.item : undefined;
+  const found = item && resolveItem(backend, item);
+  if (item === undefined || found === undefined) {
+    respondRpcError(exchange, 200, "MCP", {
+      id: request.id,
+      code: rpcCode.methodNotFound,
+      message: "Method not found",
+    });
+    return;
+  }
+  const active = activeTarget(context, found.index);
+  if (active === undefined) {
+    const detail = `${found.target.name} is not part of this session`;
+    new ClientStream(exchange, request.id, backend.timeouts.keepAlive).fail({
+      kind: "connect",
+      detail,
+    });
+    return;
+  }
+  forwardCall(context, active, withItemName(request, item, found.name));
+}
+
+/** A request that every target gets (those with the feature), with an empty result. */
+function serveAll(context: SessionContext, request: Message, feature: string): void {
+  const { exchange, backend } = context;
+  const stream = new ClientStream(exchange, request.id, backend.timeouts.keepAlive);
+  const asked = activeTargets(context).filter(({ session }) => session.features.includes(feature));
+  const call = fanOut(
+    asked.map((active) => (sink) => callTarget(context, active, request, sink)),
+    {
+      deadline: backend.timeouts.fanOut,
+      onMessage: (at, message) => forwardTo(stream, asked[at], context, message),
+      onDone: (outcomes) => {
+        const failed = outcomes.find((outcome) => outcome.kind === "failure");
+        const isFailure = failed !== undefined && backend.failureMode === "failClosed";
+        const refused = outcomes.find(
+          (outcome) => outcome.kind === "answer" && outcome.answer.result === undefined,
+        );
+        if (isFailure) stream.fail(failed.failure);
+        else if (refused?.kind === "answer") stream.answer(refused.answer.text);
+        else stream.answer(rpcResult(request.id, "{}"));
+      },
+    },
+  );
+  stream.onDrain(() => call.resume());
+  exchange.onAbort(() => call.cancel());
+}

@@ -1,0 +1,93 @@
+import type { Exchange } from "../../http/exchange.ts";
+import { refuse } from "../../http/refuse.ts";
+import { streamHeaders } from "../client-stream.ts";
+import type { Message } from "../protocol/message.ts";
+import { sseMessage } from "../protocol/sse.ts";
+import { HttpListener } from "../transports/http-listener.ts";
+import type { Call } from "../transports/target.ts";
+import { type ActiveTarget, activeTargets, type SessionContext } from "./session-context.ts";
+import { messageForClient } from "./session-forward.ts";
+
+/**
+ * Serves a client's GET stream: what its targets say outside of any request. The answer starts with the first target that
+ * offers such a stream; 405 when none does.
+ */
+export function serveStream(context: SessionContext): void {
+  const stream = new SessionStream(context);
+  stream.start(activeTargets(context));
+}
+
+class SessionStream {
+  readonly #context: SessionContext;
+  readonly #exchange: Exchange;
+  readonly #timer: NodeJS.Timeout;
+  readonly #stopWaiting: () => void;
+  #sources: Call[] = [];
+  #candidates = 0;
+  readonly #end = () => {
+    clearInterval(this.#timer);
+    this.#stopWaiting();
+    this.#context.session.streams.delete(this.#end);
+    for (const source of this.#sources.splice(0)) source.cancel();
+    this.#exchange.end();
+  };
+
+  constructor(context: SessionContext) {
+    const { exchange, backend } = context;
+    this.#context = context;
+    this.#exchange = exchange;
+    this.#timer = setInterval(() => this.#keepAlive(), backend.timeouts.keepAlive);
+    this.#stopWaiting = exchange.gateway.onDrainDeadline(this.#end);
+    context.session.streams.add(this.#end);
+  }
+
+  start(targets: readonly ActiveTarget[]): void {
+    this.#candidates = targets.length;
+    this.#exchange.onDrain(() => {
+      for (const source of this.#sources) source.resume();
+    });
+    this.#exchange.onAbort(this.#end);
+    // A child is there to be listened to; an HTTP target may have no such stream.
+    if (targets.some(({ session }) => session.kind === "live")) this.#open();
+    for (const target of targets) this.#sources.push(this.#listen(target));
+  }
+
+  #listen(active: ActiveTarget): Call {
+    const { session, target } = active;
+    const sink = {
+      onMessage: (message: Message) => this.#send(active, message),
+      onEnd: () => this.#end(),
+    };
+    if (session.kind === "live") return session.peer.listen(sink);
+    const listener = new HttpListener(this.#context, target, session, {
+      onMessage: sink.onMessage,
+      onOpen: () => this.#open(),
+      onRefused: () => this.#lose(),
+    });
+    listener.start();
+    return listener;
+  }
+
+  #open(): void {
+    if (!this.#exchange.isAnswered) this.#exchange.respondHead(200, streamHeaders);
+  }
+
+  #send(active: ActiveTarget, message: Message): boolean {
+    this.#timer.refresh();
+    return this.#exchange.write(sseMessage(messageForClient(this.#context, active, message).text));
+  }
+
+  #keepAlive(): void {
+    if (this.#exchange.isAnswered) this.#exchange.write(": keep-alive\n\n");
+  }
+
+  #lose(): void {
+    if (--this.#candidates > 0) return;
+    if (this.#exchange.isAnswered) {
+      this.#end();
+      return;
+    }
+    this.#end();
+    refuse(this.#exchange, 405, "MCP", "No server offers a stream", ["allow", "POST, DELETE"]);
+  }
+}

@@ -1,0 +1,155 @@
+import { randomBytes } from "node:crypto";
+import type { GatewayContext, LiveSession } from "../../gateway/context.ts";
+import { ProcessGroups } from "../transports/process-groups.ts";
+import type { LinkHost } from "../transports/transport.ts";
+import type { LiveParts, McpSession } from "./session.ts";
+
+/** How many sessions a process holds, and for how long. */
+export interface SessionLimits {
+  /** Milliseconds without a request or an open stream after which connections and children are ended. */
+  readonly idle: number;
+  /** The most sessions with connections or children; the one that was idle longest makes room. */
+  readonly live: number;
+  /** The most bytes of one message from a target. */
+  readonly message: number;
+}
+
+/**
+ * The MCP sessions of a process. It lives in the gateway's context and so outlives a reload: newer code uses the object that
+ * older code of the same version made.
+ */
+export interface SessionTable extends LiveSession {
+  /** A session that was opened or resumed here lately. */
+  find(id: string): McpSession | undefined;
+  findLive(id: string): LiveParts | undefined;
+  remember(session: McpSession): void;
+  /** An empty set of connections; undefined when there are too many and all are busy. */
+  openLive(limits: SessionLimits): LiveParts | undefined;
+  closeLive(live: LiveParts): void;
+  host(gateway: GatewayContext, messageLimit: number): LinkHost;
+}
+
+/** The table of this process. */
+export function sessionTable(gateway: GatewayContext): SessionTable {
+  const found = gateway.sessions.get(tableKey);
+  // Only this function writes under the key.
+  if (found !== undefined) return found as SessionTable;
+  const table = new Sessions();
+  gateway.sessions.set(tableKey, table);
+  return table;
+}
+
+const tableKey = "mcp";
+
+/** Sessions of HTTP targets need no memory here: this bounds a cache. */
+const mostRemembered = 4096;
+
+/** What a target writes is cut to this many characters in the log. */
+const longestLogText = 4096;
+
+/** Milliseconds between two looks for idle sessions, at most. */
+const longestSweep = 30_000;
+
+class Sessions implements SessionTable {
+  /** Insertion order is order of use. */
+  readonly #remembered = new Map<string, McpSession>();
+  readonly #live = new Map<string, LiveParts>();
+  readonly #groups = new ProcessGroups();
+  #sweeper: NodeJS.Timeout | undefined;
+  #sweepInterval = 0;
+
+  find(id: string): McpSession | undefined {
+    const session = this.#remembered.get(id);
+    if (session === undefined) return undefined;
+    if (session.live !== undefined) {
+      // Ended in the meantime: the id is of no use any more.
+      if (!this.#live.has(session.live.id)) return undefined;
+      session.live.usedAt = Date.now();
+    }
+    this.#remembered.delete(id);
+    this.#remembered.set(id, session);
+    return session;
+  }
+
+  findLive(id: string): LiveParts | undefined {
+    const live = this.#live.get(id);
+    if (live !== undefined) live.usedAt = Date.now();
+    return live;
+  }
+
+  remember(session: McpSession): void {
+    this.#remembered.set(session.id, session);
+    if (this.#remembered.size <= mostRemembered) return;
+    for (const oldest of this.#remembered.keys()) {
+      this.#remembered.delete(oldest);
+      return;
+    }
+  }
+
+  openLive(limits: SessionLimits): LiveParts | undefined {
+    if (this.#live.size >= limits.live && !this.#closeIdlest()) return undefined;
+    const id = randomBytes(16).toString("base64url");
+    const live: LiveParts = {
+      id,
+      peers: [],
+      idle: limits.idle,
+      usedAt: Date.now(),
+      isEstablished: false,
+    };
+    this.#live.set(id, live);
+    this.#sweepEvery(Math.min(longestSweep, limits.idle / 2));
+    return live;
+  }
+
+  closeLive(live: LiveParts): void {
+    if (!this.#live.delete(live.id)) return;
+    for (const peer of live.peers) peer.close();
+    if (this.#live.size > 0) return;
+    clearInterval(this.#sweeper);
+    this.#sweeper = undefined;
+  }
+
+  host(gateway: GatewayContext, messageLimit: number): LinkHost {
+    const log = (target: string, text: string) => {
+      const isShort = text.length <= longestLogText;
+      gateway.warn(
+        `mcp target ${target}: ${isShort ? text : `${text.slice(0, longestLogText)}...`}`,
+      );
+    };
+    return { messageLimit, groups: this.#groups, log };
+  }
+
+  close(): void {
+    for (const live of [...this.#live.values()]) this.closeLive(live);
+    this.#remembered.clear();
+  }
+
+  #sweepEvery(interval: number): void {
+    if (this.#sweeper !== undefined && this.#sweepInterval <= interval) return;
+    clearInterval(this.#sweeper);
+    this.#sweepInterval = interval;
+    this.#sweeper = setInterval(() => this.#sweep(), interval).unref();
+  }
+
+  #sweep(): void {
+    const now = Date.now();
+    for (const live of [...this.#live.values()]) {
+      if (isBusy(live)) live.usedAt = now;
+      else if (live.usedAt + live.idle < now) this.closeLive(live);
+    }
+  }
+
+  #closeIdlest(): boolean {
+    let idlest: LiveParts | undefined;
+    for (const live of this.#live.values()) {
+      if (!isBusy(live) && (idlest === undefined || live.usedAt < idlest.usedAt)) idlest = live;
+    }
+    if (idlest === undefined) return false;
+    this.closeLive(idlest);
+    return true;
+  }
+}
+
+function isBusy(live: LiveParts): boolean {
+  return live.peers.some((peer) => peer.isBusy);
+}

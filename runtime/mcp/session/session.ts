@@ -1,0 +1,125 @@
+import { createHash } from "node:crypto";
+import type { LivePeer } from "../transports/target-connection.ts";
+
+/** What the gateway knows about one MCP session. */
+export interface McpSession {
+  /** What the client calls it: sealed, see session-seal.ts. */
+  readonly id: string;
+  /** Where it is valid: route, targets, subject. */
+  readonly binding: string;
+  /** The client's `initialize` params as JSON text, to renew a target's session; undefined when they were too long. */
+  readonly initialize: string | undefined;
+  /** One for each target of the backend, in its order; undefined: left out by failOpen. */
+  readonly targets: readonly (TargetSession | undefined)[];
+  /** What it holds open in this process; undefined when all targets are streamable HTTP. */
+  readonly live: LiveParts | undefined;
+  /** The client has ended it: it isn't resumed from its id, nor renewed. */
+  isEnded: boolean;
+  /** Ends the streams that listen to it in this process. */
+  readonly streams: Set<() => void>;
+  /** What the log calls it; says nothing about the id. */
+  readonly logName: string;
+}
+
+/** A session with one target. */
+export type TargetSession = HttpSession | LivePeerSession;
+
+/** A session that the target knows by an id. */
+export interface HttpSession {
+  readonly kind: "http";
+  /** The target's `Mcp-Session-Id`; empty when it gave none. Changes when the session is renewed. */
+  id: string;
+  /** The protocol revision agreed with the target; empty: the one that the client's requests name. */
+  readonly version: string;
+  readonly features: Features;
+  /** Under way while an expired session is opened anew; true when that worked. */
+  renewal: Promise<boolean> | undefined;
+}
+
+/** A session that is a connection of this process. */
+export interface LivePeerSession {
+  readonly kind: "live";
+  readonly peer: LivePeer;
+  readonly features: Features;
+}
+
+/** What a target offers, as it said in its answer to initialize: a subset of `tprlcs` (see `featuresOf`). */
+export type Features = string;
+
+/** The connections of a session, and how long nobody has used them. */
+export interface LiveParts {
+  readonly id: string;
+  readonly peers: LivePeer[];
+  /** Milliseconds without use after which they are ended. */
+  readonly idle: number;
+  /** Milliseconds since the epoch. */
+  usedAt: number;
+  /** False while the session is being opened: a target that fails then is the opening's business. */
+  isEstablished: boolean;
+}
+
+/** The letter in `Features` for each capability that the gateway routes by. */
+export const featureLetters: Readonly<Record<string, string>> = {
+  tools: "t",
+  prompts: "p",
+  resources: "r",
+  logging: "l",
+  completions: "c",
+};
+
+/** The part of a session that travels in its id. Short names: it is sent with every request. */
+interface SealedState {
+  /** `initialize` params. */
+  readonly i?: string;
+  /** The id of the live parts. */
+  readonly l?: string;
+  /** Targets: session id, version and features; features only for a live one; null for one left out. */
+  readonly t: readonly ([id: string, version: string, features: string] | [string] | null)[];
+}
+
+/** The text that is sealed into the id. */
+export function sessionState(session: SessionParts): string {
+  const state: SealedState = {
+    ...(session.initialize === undefined ? {} : { i: session.initialize }),
+    ...(session.live === undefined ? {} : { l: session.live.id }),
+    t: session.targets.map((target) => {
+      if (target === undefined) return null;
+      if (target.kind === "live") return [target.features];
+      return [target.id, target.version, target.features];
+    }),
+  };
+  return JSON.stringify(state);
+}
+
+/** What a session consists of. */
+export type SessionParts = Pick<McpSession, "initialize" | "targets" | "live">;
+
+/** A session that has not been used yet. */
+export function newSession(id: string, binding: string, parts: SessionParts): McpSession {
+  const logName = createHash("sha256").update(id).digest("hex").slice(0, 12);
+  return { id, binding, ...parts, isEnded: false, streams: new Set(), logName };
+}
+
+/** The session that a state describes; undefined when it needs live parts that this process doesn't have. */
+export function sessionOf(
+  id: string,
+  binding: string,
+  text: string,
+  findLive: (id: string) => LiveParts | undefined,
+): McpSession | undefined {
+  // Authenticated text that this gateway wrote itself.
+  const state = JSON.parse(text) as SealedState;
+  const live = state.l === undefined ? undefined : findLive(state.l);
+  if (state.l !== undefined && live === undefined) return undefined;
+  let nextPeer = 0;
+  const targets = state.t.map((entry): TargetSession | undefined => {
+    if (entry === null) return undefined;
+    if (entry.length === 3) {
+      const [session, version, features] = entry;
+      return { kind: "http", id: session, version, features, renewal: undefined };
+    }
+    const peer = live?.peers[nextPeer++];
+    return peer && { kind: "live", peer, features: entry[0] };
+  });
+  return newSession(id, binding, { initialize: state.i, targets, live });
+}

@@ -1,0 +1,89 @@
+import type { Exchange } from "../../http/exchange.ts";
+import { refuse } from "../../http/refuse.ts";
+import { type McpAccess, subjectOf } from "../authorization.ts";
+import type { McpBackend } from "../backend.ts";
+import {
+  type McpSession,
+  newSession,
+  type SessionParts,
+  sessionOf,
+  sessionState,
+} from "./session.ts";
+import { sealSession, unsealSession } from "./session-seal.ts";
+import { sessionTable } from "./session-table.ts";
+
+/** Opens a session for this client and gives it its id. */
+export function openSession(
+  exchange: Exchange,
+  backend: McpBackend,
+  access: McpAccess,
+  opened: SessionParts,
+): McpSession {
+  const { gateway } = exchange;
+  const binding = bindingOf(exchange, backend, access);
+  const { initialize } = opened;
+  const isShort = initialize !== undefined && initialize.length <= longestInitialize;
+  const parts = { ...opened, initialize: isShort ? initialize : undefined };
+  const id = sealSession(gateway.sessionKey, binding, sessionState(parts));
+  const session = newSession(id, binding, parts);
+  sessionTable(gateway).remember(session);
+  note(exchange, session);
+  return session;
+}
+
+/**
+ * The session that the request names; undefined when it names none that is valid here: unknown, ended, another route's or
+ * another subject's.
+ */
+export function resumeSession(
+  exchange: Exchange,
+  backend: McpBackend,
+  access: McpAccess,
+  id: string,
+): McpSession | undefined {
+  const { gateway } = exchange;
+  const binding = bindingOf(exchange, backend, access);
+  const table = sessionTable(gateway);
+  const known = table.find(id);
+  if (known !== undefined) {
+    if (known.binding !== binding || known.isEnded) return undefined;
+    note(exchange, known);
+    return known;
+  }
+  const state = unsealSession(gateway.sessionKey, binding, id);
+  if (state === undefined) return undefined;
+  const session = sessionOf(id, binding, state, (live) => table.findLive(live));
+  if (session === undefined) return undefined;
+  table.remember(session);
+  note(exchange, session);
+  return session;
+}
+
+/** Ends what a session holds here; its id is of no use any more. */
+export function endSession(exchange: Exchange, session: McpSession): void {
+  session.isEnded = true;
+  for (const end of session.streams) end();
+  if (session.live !== undefined) sessionTable(exchange.gateway).closeLive(session.live);
+}
+
+/** Answers with 404: the client opens a new session (MCP, transports, session management). */
+export function refuseUnknownSession(exchange: Exchange): void {
+  refuse(exchange, 404, "MCP", "Session not found");
+}
+
+/** Longer params would make the session id too long a header. */
+const longestInitialize = 2048;
+
+function note(exchange: Exchange, session: McpSession): void {
+  exchange.record.fields ??= new Map();
+  exchange.record.fields.set("mcp.session.id", session.logName);
+}
+
+function bindingOf(exchange: Exchange, backend: McpBackend, access: McpAccess): string {
+  const { caller } = exchange.record;
+  const subject =
+    caller === undefined ? subjectOf(access.jwt) : `${subjectOf(access.jwt)} ${caller}`;
+  const place = `${backend.targetDigest}\n${backend.route}\n${subject}`;
+  if (!backend.keepsCredentials) return place;
+  return `${place}\n${JSON.stringify([exchange.header("authorization"), exchange.header("cookie")])}`;
+}

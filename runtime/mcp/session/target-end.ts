@@ -1,0 +1,37 @@
+import type { Exchange } from "../../http/exchange.ts";
+import type { UpstreamHandler } from "../../http/upstream/upstream.ts";
+import type { McpTarget } from "../transports/target.ts";
+import { headersForTarget } from "../transports/upstream-headers.ts";
+import type { TargetSession } from "./session.ts";
+import { sendInSession } from "./session-request.ts";
+
+/** Tells an HTTP target that a session is over; nobody waits for its answer. */
+export function endTargetSession(
+  exchange: Exchange,
+  target: McpTarget,
+  session: TargetSession,
+): void {
+  if (session.kind !== "http" || session.id === "" || target.kind !== "streamableHttp") return;
+  sendInSession(
+    {
+      target,
+      session,
+      owner: undefined,
+      method: "DELETE",
+      headers: headersForTarget(exchange, target.credentials),
+      version: exchange.header("mcp-protocol-version"),
+      acceptEncoding: undefined,
+      lastEventId: undefined,
+      body: null,
+    },
+    ignored,
+  );
+}
+
+/** A target may refuse (405): its session then ends by its own rules. */
+const ignored: UpstreamHandler = {
+  onHead: () => {},
+  onData: () => true,
+  onEnd: () => {},
+  onError: () => {},
+};

@@ -1,0 +1,124 @@
+import type { UpstreamHandler, UpstreamRequest } from "../../http/upstream/upstream.ts";
+import type { Message } from "../protocol/message.ts";
+import type { HttpSession } from "../session/session.ts";
+import type { SessionContext } from "../session/session-context.ts";
+import { sendInSession } from "../session/session-request.ts";
+import { type AnswerReader, readAnswer } from "./response-reader.ts";
+import type { Call, McpTarget } from "./target.ts";
+import { headersForTarget } from "./upstream-headers.ts";
+
+/** Takes what a target says on its GET stream. */
+export interface HttpListenerSink {
+  onMessage(message: Message): boolean;
+  /** The target offers a stream. */
+  onOpen(): void;
+  /** It offers none, or none any more; the last call. */
+  onRefused(): void;
+}
+
+/** Milliseconds before a stream that ended is opened again, when the target names no time itself. */
+const defaultRetry = 1000;
+const longestRetry = 30_000;
+
+/** The GET stream of one streamable HTTP target, opened again when it ends. */
+export class HttpListener implements UpstreamHandler, Call {
+  readonly #context: SessionContext;
+  readonly #target: McpTarget;
+  readonly #session: HttpSession;
+  readonly #sink: HttpListenerSink;
+  #request: UpstreamRequest | undefined;
+  #reader: AnswerReader | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #lastEventId: string | undefined;
+  #retry = defaultRetry;
+  #isOver = false;
+
+  constructor(
+    context: SessionContext,
+    target: McpTarget,
+    session: HttpSession,
+    sink: HttpListenerSink,
+  ) {
+    this.#context = context;
+    this.#target = target;
+    this.#session = session;
+    this.#sink = sink;
+  }
+
+  start(): void {
+    const target = this.#target;
+    if (target.kind !== "streamableHttp") {
+      this.#refused();
+      return;
+    }
+    const { exchange, session } = this.#context;
+    this.#request = sendInSession(
+      {
+        target,
+        session: this.#session,
+        owner: session,
+        method: "GET",
+        headers: headersForTarget(exchange, target.credentials),
+        version: exchange.header("mcp-protocol-version"),
+        acceptEncoding: undefined,
+        lastEventId: this.#lastEventId,
+        body: null,
+      },
+      this,
+    );
+  }
+
+  cancel(): void {
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    this.#request?.abort();
+  }
+
+  resume(): void {
+    this.#request?.resume();
+  }
+
+  onHead(status: number, headers: readonly string[]): void {
+    this.#reader = readAnswer(headers, this.#context.backend.limits.message);
+    if (status === 200 && this.#reader?.kind === "sse") this.#sink.onOpen();
+    else this.#refused();
+  }
+
+  onData(chunk: Buffer): boolean {
+    if (this.#isOver) return true;
+    const received = this.#reader?.push(chunk);
+    if (received === undefined) {
+      this.#refused();
+      return true;
+    }
+    let isTaken = true;
+    for (const { message, event } of received) {
+      if (event?.id !== undefined) this.#lastEventId = event.id;
+      if (event?.retry !== undefined) this.#retry = Number(event.retry) || defaultRetry;
+      // Answers belong to the POST that asked; a late one has nobody to go to.
+      if (message === undefined || message.kind === "response") continue;
+      isTaken = this.#sink.onMessage(message) && isTaken;
+    }
+    return isTaken;
+  }
+
+  onEnd(): void {
+    this.#again();
+  }
+
+  onError(): void {
+    this.#retry = Math.min(2 * this.#retry, longestRetry);
+    this.#again();
+  }
+
+  #again(): void {
+    if (this.#isOver) return;
+    this.#timer = setTimeout(() => this.start(), this.#retry);
+  }
+
+  #refused(): void {
+    if (this.#isOver) return;
+    this.cancel();
+    this.#sink.onRefused();
+  }
+}

@@ -1,0 +1,83 @@
+import { headerValue } from "../../http/headers/header-list.ts";
+import { type Message, readMessage, readMessageBytes } from "../protocol/message.ts";
+import { type SseEvent, SseReader } from "../protocol/sse.ts";
+
+/** A piece of a target's answer. */
+export interface Received {
+  /** Undefined for an event without a message: a comment, a bare id. */
+  readonly message: Message | undefined;
+  /** Undefined when the answer is one JSON body. */
+  readonly event: SseEvent | undefined;
+}
+
+/** Reads the messages in an answer's body, in whatever pieces it arrives. Undefined from either: it can't be read. */
+export interface AnswerReader {
+  readonly kind: "json" | "sse";
+  push(chunk: Buffer): readonly Received[] | undefined;
+  end(): readonly Received[] | undefined;
+}
+
+/**
+ * The reader for an answer with these headers, undefined when it is neither JSON nor an event stream. `limit`: the most
+ * bytes of one message.
+ */
+export function readAnswer(headers: readonly string[], limit: number): AnswerReader | undefined {
+  const encoding = headerValue(headers, "content-encoding");
+  // Compression was not offered.
+  if (encoding !== undefined && encoding.toLowerCase() !== "identity") return undefined;
+  const type = headerValue(headers, "content-type")?.split(";", 1)[0]?.trim().toLowerCase();
+  if (type === "text/event-stream") return new SseAnswer(limit);
+  return type === "application/json" ? new JsonAnswer(limit) : undefined;
+}
+
+class JsonAnswer implements AnswerReader {
+  readonly kind = "json";
+  readonly #limit: number;
+  readonly #pieces: Buffer[] = [];
+  #held = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  push(chunk: Buffer): readonly Received[] | undefined {
+    this.#pieces.push(chunk);
+    this.#held += chunk.length;
+    return this.#held <= this.#limit ? [] : undefined;
+  }
+
+  end(): readonly Received[] | undefined {
+    const message = readMessageBytes(Buffer.concat(this.#pieces));
+    return message.kind === "problem" ? undefined : [{ message, event: undefined }];
+  }
+}
+
+class SseAnswer implements AnswerReader {
+  readonly kind = "sse";
+  readonly #reader: SseReader;
+
+  constructor(limit: number) {
+    this.#reader = new SseReader(limit);
+  }
+
+  push(chunk: Buffer): readonly Received[] | undefined {
+    const events = this.#reader.push(chunk);
+    if (events === undefined) return undefined;
+    const received: Received[] = [];
+    for (const event of events) {
+      if (event.data === undefined || event.data === "") {
+        received.push({ message: undefined, event });
+        continue;
+      }
+      const message = readMessage(event.data);
+      if (message.kind === "problem") return undefined;
+      received.push({ message, event });
+    }
+    return received;
+  }
+
+  /** What an unfinished event holds is not for anybody (WHATWG HTML section 9.2.6). */
+  end(): readonly Received[] {
+    return [];
+  }
+}

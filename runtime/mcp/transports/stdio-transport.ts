@@ -1,0 +1,156 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
+import { onOneLine } from "../protocol/json-text.ts";
+import { LineReader } from "../protocol/line-reader.ts";
+import { signalGroup } from "./process-groups.ts";
+import type { StdioTarget } from "./target.ts";
+import type { LinkHost, LiveLink, LiveLinkEvents } from "./transport.ts";
+
+/**
+ * Starts a target's process, without a shell and as the leader of its own process group: the group is ended on every
+ * way out, with whatever the server has started itself.
+ */
+export function openStdioLink(
+  target: StdioTarget,
+  host: LinkHost,
+  events: LiveLinkEvents,
+): LiveLink {
+  return new StdioLink(target, host, events);
+}
+
+/** What a child inherits; everything else of the gateway's environment (keys, secrets) is not its business. */
+const inherited = [
+  "PATH",
+  "HOME",
+  "USER",
+  "LOGNAME",
+  "SHELL",
+  "TERM",
+  "LANG",
+  "LC_ALL",
+  "TZ",
+  "TMPDIR",
+] as const;
+
+/** Milliseconds between SIGTERM and SIGKILL. */
+const killDelay = 2000;
+/** Milliseconds in which the last output of an ended child is read; a daemon may keep its pipe open for ever. */
+const lastWords = 250;
+const longestLogLine = 8192;
+
+class StdioLink implements LiveLink {
+  readonly #target: StdioTarget;
+  readonly #host: LinkHost;
+  readonly #events: LiveLinkEvents;
+  readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
+
+  #isOpen = true;
+
+  constructor(target: StdioTarget, host: LinkHost, events: LiveLinkEvents) {
+    this.#target = target;
+    this.#host = host;
+    this.#events = events;
+    this.#child = spawn(target.command, target.args, {
+      detached: true,
+      shell: false,
+      stdio: ["pipe", "pipe", "pipe"],
+      env: environmentOf(target),
+    });
+    if (this.#child.pid !== undefined) host.groups.add(this.#child.pid);
+    this.#watch();
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  send(text: string): void {
+    if (!this.#isOpen) return;
+    this.#child.stdin.write(`${onOneLine(text)}\n`);
+    if (this.#child.stdin.writableLength > this.#host.messageLimit) {
+      this.#break("it does not read its standard input");
+    }
+  }
+
+  pause(): void {
+    this.#child.stdout.pause();
+  }
+
+  resume(): void {
+    this.#child.stdout.resume();
+  }
+
+  close(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#end();
+  }
+
+  #watch(): void {
+    const child = this.#child;
+    const out = new LineReader(
+      this.#host.messageLimit,
+      (line) => this.#isOpen && this.#events.onMessage(line),
+      () => this.#break("a line is over the size limit"),
+    );
+    const log = new LineReader(
+      longestLogLine,
+      (line) => this.#host.log(this.#target.name, line),
+      () => this.#host.log(this.#target.name, "(a line over 8 KB was left out)"),
+    );
+    child.stdout.on("data", (chunk: Buffer) => out.push(chunk));
+    child.stderr.on("data", (chunk: Buffer) => log.push(chunk));
+    // A child that is gone shows as EPIPE here and as `exit` below; `exit` says more.
+    child.stdin.on("error", () => {});
+    child.on("error", (error) => {
+      this.#forget();
+      this.#break(error.message, "connect");
+    });
+    child.on("exit", (code, signal) => {
+      // Grandchildren outlive their parent; the group's id is theirs as long as one of them runs.
+      this.#signal("SIGKILL");
+      this.#forget();
+      const detail = signal === null ? `exited with status ${code}` : `was ended by ${signal}`;
+      const timer = setTimeout(() => this.#break(detail), lastWords);
+      child.once("close", () => {
+        clearTimeout(timer);
+        this.#break(detail);
+      });
+    });
+  }
+
+  /** The link is of no more use, and its session has to know. */
+  #break(detail: string, kind: "connect" | "closed" = "closed"): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#end();
+    this.#events.onClose({ kind, detail });
+  }
+
+  #end(): void {
+    this.#child.stdin.end();
+    // A paused stream would keep the pipes of a dead child open.
+    this.#child.stdout.resume();
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    this.#signal("SIGTERM");
+    const timer = setTimeout(() => this.#signal("SIGKILL"), killDelay);
+    this.#child.once("exit", () => clearTimeout(timer));
+  }
+
+  #signal(signal: NodeJS.Signals): void {
+    if (this.#child.pid !== undefined) signalGroup(this.#child.pid, signal);
+  }
+
+  #forget(): void {
+    if (this.#child.pid !== undefined) this.#host.groups.delete(this.#child.pid);
+  }
+}
+
+function environmentOf(target: StdioTarget): Record<string, string> {
+  const env: Record<string, string> = {};
+  for (const name of inherited) {
+    const value = process.env[name];
+    if (value !== undefined) env[name] = value;
+  }
+  return { ...env, ...target.env };
+}

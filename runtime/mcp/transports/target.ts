@@ -1,0 +1,85 @@
+import type { Upstream } from "../../http/upstream/upstream.ts";
+import type { Message } from "../protocol/message.ts";
+
+/** One MCP server behind a route. */
+export type McpTarget = StreamableHttpTarget | SseTarget | StdioTarget;
+
+/** A server over streamable HTTP. */
+export interface StreamableHttpTarget {
+  readonly kind: "streamableHttp";
+  readonly name: string;
+  readonly upstream: Upstream;
+  readonly credentials: Credentials;
+  /** What makes it another server when it changes: session ids are bound to it. */
+  readonly identity: string;
+}
+
+/** A server over the HTTP+SSE transport of revision 2024-11-05. */
+export interface SseTarget {
+  readonly kind: "sse";
+  readonly name: string;
+  readonly upstream: Upstream;
+  readonly credentials: Credentials;
+  readonly identity: string;
+}
+
+/** A server that is started as a child process, one for each session. */
+export interface StdioTarget {
+  readonly kind: "stdio";
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Added to the few variables that every child gets (see stdio-link.ts). */
+  readonly env: Readonly<Record<string, string>>;
+  readonly identity: string;
+}
+
+/**
+ * Whether the client's Authorization and cookies go on to an HTTP target. A token is meant for whom it was issued to
+ * (MCP, security best practices: no token passthrough), so `forward` is for routes whose tokens are the target's own.
+ */
+export type Credentials = "forward" | "token" | "withhold";
+
+/** Takes what a target sends in answer to one request: any number of `onMessage`, then one of the other two. */
+export interface CallSink {
+  /** A request or a notification of the server's. False: send no more until `Call.resume`. */
+  onMessage(message: Message): boolean;
+  /** The answer. */
+  onAnswer(message: Message): void;
+  onFailure(failure: TargetFailure): void;
+}
+
+/** Takes what a server says outside of any call. */
+export interface ListenSink {
+  /** False: send no more until `Call.resume`. */
+  onMessage(message: Message): boolean;
+  /** The target is gone. */
+  onEnd(): void;
+}
+
+/** A request that a target is working on. */
+export interface Call {
+  /** Nobody waits any more: the target is told, nothing more is handed over. Safe to call again. */
+  cancel(): void;
+  resume(): void;
+}
+
+/** Why a target gave no answer. */
+export interface TargetFailure {
+  /**
+   * `session`: the target doesn't know the session any more. `status`: it answered with another HTTP status.
+   * `cancelled`: the client has taken the request back. `draining`: the gateway ends.
+   */
+  readonly kind:
+    | "connect"
+    | "timeout"
+    | "closed"
+    | "protocol"
+    | "session"
+    | "status"
+    | "duplicate"
+    | "cancelled"
+    | "draining";
+  /** For the log only. */
+  readonly detail: string;
+}

@@ -1,0 +1,71 @@
+import type { Exchange } from "../../http/exchange.ts";
+import { endToEnd } from "../../http/headers/hop-by-hop.ts";
+import type { Credentials } from "./target.ts";
+
+/**
+ * The client's headers that go on to an HTTP target, as a fresh flat list: end-to-end ones, less those that the gateway
+ * sets itself (the transport's own), those that browsers address to the gateway's origin, and, unless the route forwards
+ * them, credentials.
+ */
+export function headersForTarget(exchange: Exchange, credentials: Credentials): string[] {
+  return without(endToEnd(exchange.requestHeaders, "host"), skippedHeaders[credentials]);
+}
+
+/** The headers of a target's answer that go on to the client; CORS and the session id are the gateway's own. */
+export function headersForClient(headers: readonly string[], credentials: Credentials): string[] {
+  const skipped = credentials === "forward" ? ownAnswerHeaders : ownAnswerHeadersAndCookies;
+  return without(endToEnd(headers, "mcp-session-id"), skipped);
+}
+
+const transportHeaders: ReadonlySet<string> = new Set([
+  "accept",
+  "accept-encoding",
+  "content-type",
+  "content-encoding",
+  "last-event-id",
+  "mcp-protocol-version",
+  "mcp-session-id",
+  "origin",
+  "referer",
+  "sec-fetch-dest",
+  "sec-fetch-mode",
+  "sec-fetch-site",
+  "sec-fetch-user",
+  "access-control-request-headers",
+  "access-control-request-method",
+]);
+
+const transportHeadersAndCredentials: ReadonlySet<string> = new Set([
+  ...transportHeaders,
+  "authorization",
+  "cookie",
+]);
+
+const skippedHeaders: Readonly<Record<Credentials, ReadonlySet<string>>> = {
+  forward: transportHeaders,
+  token: new Set([...transportHeaders, "cookie"]),
+  withhold: transportHeadersAndCredentials,
+};
+
+const ownAnswerHeaders: ReadonlySet<string> = new Set([
+  "access-control-allow-credentials",
+  "access-control-allow-headers",
+  "access-control-allow-methods",
+  "access-control-allow-origin",
+  "access-control-expose-headers",
+  "access-control-max-age",
+]);
+
+const ownAnswerHeadersAndCookies: ReadonlySet<string> = new Set([
+  ...ownAnswerHeaders,
+  "set-cookie",
+]);
+
+function without(list: readonly string[], names: ReadonlySet<string>): string[] {
+  const kept: string[] = [];
+  for (let i = 0; i < list.length; i += 2) {
+    const sent = list[i] ?? "";
+    if (!names.has(sent.toLowerCase())) kept.push(sent, list[i + 1] ?? "");
+  }
+  return kept;
+}

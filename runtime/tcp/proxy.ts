@@ -1,0 +1,68 @@
+import type { Socket } from "node:net";
+import { DestinationRefused } from "../http/upstream/forbidden-destination.ts";
+import { type Connection, refuseConnection } from "./connection.ts";
+import { reset } from "./reset.ts";
+import type { TcpUpstream } from "./upstream.ts";
+
+/**
+ * Connects to a server and passes bytes on in both directions, each as fast as its reader takes them. The end of one
+ * direction is passed on and leaves the other one open (RFC 9293 3.6); what breaks one side off breaks off the other.
+ */
+export function pass(connection: Connection, upstream: TcpUpstream): void {
+  const { record, socket: client } = connection;
+  record.upstream = upstream.name;
+  upstream.connect((error, server) => {
+    if (server === null) {
+      const isForbidden = error instanceof DestinationRefused;
+      const reason = isForbidden ? "ForbiddenDestination" : "UpstreamFailure";
+      refuseConnection(connection, reason, error?.message ?? "no connection");
+    } else if (client.destroyed) {
+      server.destroy();
+    } else {
+      join(connection, server);
+    }
+  });
+}
+
+function join({ record, socket: client, first }: Connection, server: Socket): void {
+  for (const bytes of first) {
+    record.received += bytes.length;
+    server.write(bytes);
+  }
+  client.on("data", (bytes: Buffer) => {
+    record.received += bytes.length;
+    if (!server.write(bytes)) client.pause();
+  });
+  server.on("data", (bytes: Buffer) => {
+    record.sent += bytes.length;
+    if (!client.write(bytes)) server.pause();
+  });
+  client.on("drain", () => server.resume());
+  server.on("drain", () => client.resume());
+  client.on("end", () => server.end());
+  server.on("end", () => client.end());
+  // The connector has a listener of its own for what comes before the connection stands.
+  server.on("error", (error) => {
+    record.reason ??= "UpstreamFailure";
+    record.error ??= error.message;
+    reset(client);
+  });
+  client.on("error", (error) => {
+    record.reason ??= "ClientClosed";
+    record.error ??= error.message;
+    reset(server);
+  });
+  client.on("close", () => finish(server));
+  server.on("close", () => finish(client));
+  client.resume();
+}
+
+/** Milliseconds that a peer has to take what was still sent to it when the other end is gone. */
+const lingerTime = 10_000;
+
+function finish(socket: Socket): void {
+  if (socket.destroyed) return;
+  socket.destroySoon();
+  const timer = setTimeout(() => socket.destroy(), lingerTime);
+  socket.once("close", () => clearTimeout(timer));
+}

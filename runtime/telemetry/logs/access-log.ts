@@ -1,0 +1,73 @@
+import type { Exchange } from "../../http/exchange.ts";
+import { pathIn } from "../../http/routing/path.ts";
+import { type RequestLine, requestLine } from "./access-log-line.ts";
+import type { LogFormat } from "./log-line.ts";
+import type { LogWriter } from "./log-writer.ts";
+
+/** How access lines are written. */
+export interface AccessLogSettings {
+  readonly format: LogFormat;
+  /** Which requests have a line; absent: all. */
+  readonly filter?: LogFilter;
+  /** What a line holds; absent: the usual fields. */
+  readonly fields?: LogFields;
+}
+
+/** Whether a request has a line. */
+export type LogFilter = (exchange: Exchange, status: number | undefined) => boolean;
+
+/** Writes the fields of a request's line. */
+export type LogFields = (
+  line: RequestLine,
+  exchange: Exchange,
+  status: number | undefined,
+  duration: number,
+) => void;
+
+/** Writes one line for each request. Bodies, tokens and query strings are never in it unless an expression reads them. */
+export class AccessLog {
+  readonly #writer: LogWriter;
+  readonly #line: RequestLine;
+  readonly #filter: LogFilter | undefined;
+  readonly #fields: LogFields;
+
+  constructor({ format, filter, fields = usualFields }: AccessLogSettings, writer: LogWriter) {
+    this.#writer = writer;
+    this.#line = requestLine(format);
+    this.#filter = filter;
+    this.#fields = fields;
+  }
+
+  /** `status` is undefined when the client left unanswered; `duration` is in milliseconds. */
+  request(exchange: Exchange, status: number | undefined, duration: number): void {
+    if (this.#filter?.(exchange, status) === false) return;
+    const line = this.#line;
+    line.begin();
+    this.#fields(line, exchange, status, duration);
+    this.#writer.add(line.end());
+  }
+}
+
+/** What a line holds unless the configuration says otherwise; a generated function of it has the same order. */
+function usualFields(
+  line: RequestLine,
+  exchange: Exchange,
+  status: number | undefined,
+  duration: number,
+): void {
+  const { record, asSent } = exchange;
+  line.text("listener", record.listener);
+  line.text("route", record.route);
+  line.text("endpoint", record.upstream);
+  line.plain("src.addr", `${exchange.remoteAddress}:${exchange.remotePort}`);
+  line.text("http.method", asSent.method);
+  line.text("http.host", asSent.host);
+  line.text("http.path", pathIn(asSent.target));
+  line.plain("http.version", exchange.version);
+  line.number("http.status", status);
+  if (record.fields !== undefined) {
+    for (const [name, value] of record.fields) line.text(name, value);
+  }
+  line.text("reason", record.reason);
+  line.plain("duration", `${Math.round(duration)}ms`);
+}

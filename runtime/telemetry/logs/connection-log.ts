@@ -1,0 +1,45 @@
+import type { Connection } from "../../tcp/connection.ts";
+import { type RequestLine, requestLine } from "./access-log-line.ts";
+import type { LogFormat } from "./log-line.ts";
+import type { LogWriter } from "./log-writer.ts";
+
+/** Writes one line for each connection whose bytes were passed on, in the form of the access log. */
+export class ConnectionLog {
+  readonly #writer: LogWriter;
+  readonly #line: RequestLine;
+  readonly #removed: ReadonlySet<string>;
+
+  /** `removed`: fields that are left out. */
+  constructor(format: LogFormat, writer: LogWriter, removed: readonly string[]) {
+    this.#writer = writer;
+    this.#line = requestLine(format);
+    this.#removed = new Set(removed);
+  }
+
+  /** `duration` is in milliseconds. */
+  connection(connection: Connection, duration: number): void {
+    const { remoteAddress, remotePort, serverName, record } = connection;
+    const line = this.#line;
+    line.begin();
+    this.#text("listener", record.listener);
+    this.#text("route", record.route);
+    this.#text("endpoint", record.upstream);
+    this.#text("src.addr", `${remoteAddress}:${remotePort}`);
+    this.#text("tls.sni", serverName);
+    this.#text("protocol", "tcp");
+    this.#number("bytes.received", record.received);
+    this.#number("bytes.sent", record.sent);
+    this.#text("error", record.error);
+    this.#text("reason", record.reason);
+    this.#text("duration", `${Math.round(duration)}ms`);
+    this.#writer.add(line.end());
+  }
+
+  #text(name: string, value: string | undefined): void {
+    if (!this.#removed.has(name)) this.#line.text(name, value);
+  }
+
+  #number(name: string, value: number): void {
+    if (!this.#removed.has(name)) this.#line.number(name, value);
+  }
+}

@@ -1,0 +1,94 @@
+import { toJson } from "../../cel/functions/json.ts";
+import type {
+  BackendVariable,
+  LogResponseVariables,
+  McpItem,
+  McpVariables,
+} from "../../cel/variables.ts";
+import type { Exchange, ExchangeRecord } from "../../http/exchange.ts";
+import { headerMap, headerValue } from "../../http/headers/header-list.ts";
+import type { RequestLine } from "./access-log-line.ts";
+
+/** The answer as it was sent. */
+export class SentAnswer implements LogResponseVariables {
+  /** Undefined when the client left unanswered. */
+  readonly status: number | undefined;
+  readonly #headers: readonly string[];
+
+  constructor({ answerHeaders }: Exchange, status: number | undefined) {
+    this.status = status;
+    this.#headers = answerHeaders;
+  }
+
+  get endTime(): number {
+    return Date.now();
+  }
+
+  header(name: string): string | undefined {
+    return headerValue(this.#headers, name);
+  }
+
+  headerMap(): ReadonlyMap<string, string> {
+    return headerMap(this.#headers);
+  }
+}
+
+/** The MCP message of a request, by what was noted of it; null when it had none. */
+export function mcpMessage({ record }: Exchange): McpVariables | null {
+  const methodName = record.fields?.get("mcp.method.name");
+  if (methodName === undefined) return null;
+  const tool = calledItem(record, "gen_ai.tool.name");
+  const prompt = calledItem(record, "gen_ai.prompt.name");
+  const resource = calledItem(record, "mcp.resource.uri");
+  return {
+    methodName,
+    ...(tool && { tool }),
+    ...(prompt && { prompt }),
+    ...(resource && { resource }),
+  };
+}
+
+/** The target is unknown when no server offers the item. */
+function calledItem({ fields }: ExchangeRecord, field: string): McpItem | undefined {
+  const name = fields?.get(field);
+  return name === undefined ? undefined : { name, target: fields?.get("mcp.target") ?? "" };
+}
+
+/** Where a request went; null when it was answered before. */
+export function calledBackend({ record, refusalFormat }: Exchange): BackendVariable {
+  const { upstream, fields } = record;
+  if (refusalFormat === "json-rpc") {
+    const name = upstream ?? fields?.get("mcp.target");
+    return name === undefined ? null : { name, type: "mcp", protocol: "mcp" };
+  }
+  return upstream === undefined ? null : { name: upstream, type: "static", protocol: "http" };
+}
+
+/** Adds the value of an expression: text as it is, anything else as JSON; undefined, a failure, is left out. */
+export function logValue(line: RequestLine, name: string, value: unknown): void {
+  if (typeof value === "string") {
+    line.text(name, value);
+    return;
+  }
+  const json = toJson(value);
+  if (json === undefined) return;
+  // Times and bytes.
+  if (json.startsWith('"')) line.text(name, JSON.parse(json));
+  else line.json(name, json);
+}
+
+/** Adds what policies and backends noted. */
+export function logOthers(line: RequestLine, { fields }: ExchangeRecord): void {
+  if (fields === undefined) return;
+  for (const [name, value] of fields) line.text(name, value);
+}
+
+/** The same without some. */
+export function logOthersBut(
+  line: RequestLine,
+  { fields }: ExchangeRecord,
+  names: ReadonlySet<string>,
+): void {
+  if (fields === undefined) return;
+  for (const [name, value] of fields) if (!names.has(name)) line.text(name, value);
+}

@@ -1,0 +1,32 @@
+import type { SecureContext, TlsOptions } from "node:tls";
+import type { Certificates } from "./certificates.ts";
+import type { TlsSettings } from "./tls-settings.ts";
+
+/** What a TLS server is opened with. `current`: the certificates that new connections get. */
+export function handshakeOptions(
+  { clientAuthorities, handshakeTimeout, alpn }: TlsSettings,
+  current: () => Certificates | undefined,
+): TlsOptions {
+  const isMutual = clientAuthorities !== undefined;
+  return {
+    handshakeTimeout,
+    ...(alpn.length === 0 ? {} : { ALPNProtocols: [...alpn] }),
+    requestCert: isMutual,
+    rejectUnauthorized: isMutual,
+    SNICallback: (name, done: (error: Error | null, context?: SecureContext) => void) =>
+      done(null, current()?.contextFor(name)),
+  };
+}
+
+/** Whether a server that was opened with the one can go on with the other: what a handshake is made of stays. */
+export function isSameHandshake(
+  before: TlsSettings | undefined,
+  after: TlsSettings | undefined,
+): boolean {
+  if (before === undefined || after === undefined) return before === after;
+  return (
+    before.handshakeTimeout === after.handshakeTimeout &&
+    before.alpn.join() === after.alpn.join() &&
+    (before.clientAuthorities === undefined) === (after.clientAuthorities === undefined)
+  );
+}

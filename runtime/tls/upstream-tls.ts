@@ -1,0 +1,120 @@
+import { readFileSync } from "node:fs";
+import {
+  type ConnectionOptions,
+  checkServerIdentity,
+  createSecureContext,
+  getCACertificates,
+  type PeerCertificate,
+  type SecureContext,
+} from "node:tls";
+import { fileVersion } from "../gateway/file-version.ts";
+import { remark } from "../telemetry/logs/operator-warnings.ts";
+import { readAuthorities } from "./ca-certificates.ts";
+
+/** TLS with an upstream: `backendTLS` of the configuration. Files are PEM, read at start and again when they change. */
+export interface UpstreamTlsSettings {
+  /** Path of the authorities that sign the upstream's certificate; absent: those of the system. */
+  readonly authorities?: string;
+  /** Paths of the certificate that the gateway shows, and its key. */
+  readonly certFile?: string;
+  readonly keyFile?: string;
+  /** SNI, and the name that the certificate has to have; absent: the host of the destination. */
+  readonly serverName?: string;
+  /** Names of which the certificate has to have one, in the place of the server's name; `URI:...` for a URI. */
+  readonly subjectAltNames?: readonly string[];
+  /** `chain`: a trusted certificate of any name. `none`: any certificate. */
+  readonly verification: "full" | "chain" | "none";
+}
+
+/** How often the files are looked at, at most; a connection looks before it is opened. */
+const lookInterval = 1000;
+
+/** What connections to one upstream are made with. */
+export class UpstreamTls {
+  readonly #settings: UpstreamTlsSettings;
+  readonly #files: readonly string[];
+  #context: SecureContext | undefined;
+  #versions: string;
+  #lookedAt: number;
+  /** The change that could not be used, once it was told of. */
+  #told = "";
+
+  /** Reads every file; throws an Error that says what can't be read. */
+  constructor(settings: UpstreamTlsSettings) {
+    const { authorities, certFile, keyFile } = settings;
+    this.#settings = settings;
+    this.#files = [authorities, certFile, keyFile].filter((path) => path !== undefined);
+    this.#versions = this.#look();
+    this.#lookedAt = performance.now();
+    // The authorities of the system take a tenth of a second to read: not before they are needed.
+    if (this.#files.length > 0) this.#context = this.#load();
+  }
+
+  /** Options for a connection to `host` (of the destination's URL). */
+  optionsFor(host: string): ConnectionOptions {
+    this.#renew();
+    this.#context ??= this.#load();
+    const { serverName = host, verification } = this.#settings;
+    return {
+      secureContext: this.#context,
+      // RFC 6066 3: an address is no server name. The certificate is checked against it all the same.
+      servername: isAddress(serverName) ? "" : serverName,
+      rejectUnauthorized: verification !== "none",
+      checkServerIdentity: (_name, certificate) => this.#checkIdentity(serverName, certificate),
+    };
+  }
+
+  #checkIdentity(serverName: string, certificate: PeerCertificate): Error | undefined {
+    const { verification, subjectAltNames } = this.#settings;
+    if (verification !== "full") return undefined;
+    if (subjectAltNames === undefined) return checkServerIdentity(serverName, certificate);
+    const found = certificate.subjectaltname?.split(", ") ?? [];
+    const isNamed = subjectAltNames.some((name) =>
+      name.startsWith("URI:")
+        ? found.includes(name)
+        : checkServerIdentity(name, certificate) === undefined,
+    );
+    return isNamed ? undefined : new Error("the certificate has none of the names it has to have");
+  }
+
+  /** A change that can't be used, or not yet, leaves what was there; it is told of once. */
+  #renew(): void {
+    if (this.#files.length === 0 || performance.now() - this.#lookedAt < lookInterval) return;
+    this.#lookedAt = performance.now();
+    let versions = "absent";
+    try {
+      versions = this.#look();
+      if (versions === this.#versions) return;
+      this.#context = this.#load();
+      this.#versions = versions;
+    } catch (error) {
+      // The next connection looks again.
+      if (versions === this.#told) return;
+      this.#told = versions;
+      const why = error instanceof Error ? error.message : String(error);
+      remark(`new files of TLS with a backend can't be used: ${why}; the old ones stay in use`);
+    }
+  }
+
+  #look(): string {
+    return this.#files.map(fileVersion).join();
+  }
+
+  #load(): SecureContext {
+    const { authorities, certFile, keyFile } = this.#settings;
+    return createSecureContext({
+      ca: authorities === undefined ? systemAuthorities() : readAuthorities(authorities),
+      ...(certFile === undefined ? {} : { cert: readFileSync(certFile) }),
+      ...(keyFile === undefined ? {} : { key: readFileSync(keyFile) }),
+    });
+  }
+}
+
+/** Node's own list too: an image may have none. */
+function systemAuthorities(): string[] {
+  return [...new Set([...getCACertificates("default"), ...getCACertificates("system")])];
+}
+
+function isAddress(host: string): boolean {
+  return host.startsWith("[") || /^[0-9.]+$/.test(host) || host.includes(":");
+}

@@ -1,0 +1,31 @@
+import type { CompiledExpression } from "../../compiler/ir/expressions.ts";
+import { type Code, code, comment, join, name } from "./code.ts";
+import type { Expressions } from "./expression.ts";
+import { parameter, type RouteVariables } from "./variables.ts";
+
+/** An expression as a function of the module, and its call in the route's function. */
+export interface ValueFunction {
+  readonly declaration: Code;
+  readonly call: Code;
+}
+
+/** The function `label` that gives an expression's value, with the source above it. */
+export function valueFunction(
+  label: string,
+  { source, variables, code: emitted }: CompiledExpression,
+  expressions: Expressions,
+  scope: RouteVariables,
+): ValueFunction {
+  return {
+    declaration: code`
+      function ${name(label)}(${join(variables.map(parameter), ", ")}): unknown {
+        ${comment(source)}
+        return ${expressions.use(emitted)};
+      }
+    `,
+    call: code`${name(label)}(${join(
+      variables.map((variable) => scope.argument(variable)),
+      ", ",
+    )})`,
+  };
+}

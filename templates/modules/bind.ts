@@ -1,0 +1,239 @@
+import type { BindNode, ListenerNode, RouteEntry } from "../../compiler/ir/program.ts";
+import {
+  type Code,
+  code,
+  imported,
+  importedType,
+  join,
+  literal,
+  type Name,
+  name,
+} from "../code/code.ts";
+import type { Expressions } from "../code/expression.ts";
+import type { Trace } from "../code/trace.ts";
+import { conditional, hostConditions, routeChain } from "../routing/route-chain.ts";
+import { routeTable } from "../routing/route-table.ts";
+import type { MainNames, PortNames } from "./main-names.ts";
+
+/** What the functions of a port are written with. */
+export interface BindContext {
+  readonly trace: Trace;
+  readonly names: MainNames;
+  readonly expressions: Expressions;
+  /** The path of a route's module, from `main.ts`: `./routes/tools.ts`. */
+  readonly routePath: (route: string) => string;
+  /** The same of a module of a listener's policies: `./listeners/shop-policies.ts`. */
+  readonly listenerPath: (policies: string) => string;
+}
+
+/** The most conditions that stand in one function: a chain up to here costs less than what a lookup needs first. */
+const LONGEST_CHAIN = 20;
+
+/** What a port's requests go to: its only listener when that takes every name; otherwise the host name decides. */
+export function handlerOf(bind: BindNode, { listeners, ports }: MainNames): string {
+  const [only] = bind.listeners;
+  const found =
+    bind.listeners.length === 1 && only?.hostname === "*"
+      ? listeners.get(only.id)
+      : ports.get(bind.port);
+  if (found === undefined) throw new Error(`port ${bind.port} has no name`);
+  return found.handler;
+}
+
+/** The functions of a port: one for each listener, and the choice between them. */
+export function bindFunctions(bind: BindNode, context: BindContext): readonly Code[] {
+  const { names } = context;
+  const listeners = bind.listeners.flatMap((listener) => listenerEntry(listener, context));
+  if (handlerOf(bind, names) !== names.ports.get(bind.port)?.handler) return listeners;
+  const choice = bind.tls === undefined ? plainChoice(bind, context) : secureChoice(bind, context);
+  return [...listeners, ...choice];
+}
+
+/** Whose certificate a client gets that names no server. */
+export function defaultListener<Listener extends { readonly hostname: string }>(
+  listeners: readonly Listener[],
+): Listener | undefined {
+  return listeners.find(({ hostname }) => hostname === "*") ?? listeners[0];
+}
+
+/** The listener that the request names. */
+function plainChoice(bind: BindNode, context: BindContext): readonly Code[] {
+  const { handler } = portNames(bind, context);
+  const head = code`function ${name(handler)}(exchange: ${exchangeType}): ${handledType} {`;
+  if (bind.listeners.length > LONGEST_CHAIN) {
+    const { declaration, find } = listenerTable(bind, context);
+    return [
+      declaration,
+      code`
+        ${head}
+          const listener = ${find(code`exchange.hostname`)};
+          if (listener === undefined) ${notFound}
+          return listener(exchange);
+        }
+      `,
+    ];
+  }
+  const choices = bind.listeners.map(({ id, hostname }) =>
+    conditional(hostConditions(hostname), code`return ${handlerName(id, context)}(exchange);`),
+  );
+  return [
+    code`
+      ${context.trace(bind.origin)}
+      ${head}
+        const { hostname } = exchange;
+        ${[...choices, ...(servesEveryName(bind) ? [] : [notFound])]}
+      }
+    `,
+  ];
+}
+
+/** Of a TLS port: the listener that the request names has to be the one that the connection named. */
+function secureChoice(bind: BindNode, context: BindContext): readonly Code[] {
+  const { declaration, find } =
+    bind.listeners.length > LONGEST_CHAIN
+      ? listenerTable(bind, context)
+      : listenerChain(bind, context);
+  const { handler } = portNames(bind, context);
+  const misdirected = imported("gwc/runtime/http/refuse", "misdirected");
+  const first = literal(defaultListener(bind.listeners)?.hostname ?? "*");
+  return [
+    declaration,
+    code`
+      function ${name(handler)}(exchange: ${exchangeType}): ${handledType} {
+        const { hostname, serverName = ${first} } = exchange;
+        const listener = ${find(code`hostname`)};
+        if (listener !== ${find(code`serverName`)}) return ${misdirected}(exchange);
+        ${servesEveryName(bind) && bind.listeners.length <= LONGEST_CHAIN ? [] : code`if (listener === undefined) ${notFound}`}
+        return listener(exchange);
+      }
+    `,
+  ];
+}
+
+/** A way to find the listener of a host name. */
+interface ListenerChoice {
+  readonly declaration: Code;
+  readonly find: (hostname: Code) => Code;
+}
+
+function listenerTable(bind: BindNode, context: BindContext): ListenerChoice {
+  const constant = name(portNames(bind, context).table);
+  const rows = bind.listeners.map(
+    ({ id, hostname }) => code`[${literal(hostname)}, ${handlerName(id, context)}],`,
+  );
+  return {
+    declaration: code`
+      ${context.trace(bind.origin)}
+      const ${constant}: ${importedType(HOST_TABLE, "HostTable")}<${handlerType}> = ${imported(HOST_TABLE, "hostTable")}([
+        ${rows}
+      ]);
+    `,
+    find: (hostname) => code`${imported(HOST_TABLE, "valueForHost")}(${constant}, ${hostname})`,
+  };
+}
+
+function listenerChain(bind: BindNode, context: BindContext): ListenerChoice {
+  const choose = name(portNames(bind, context).choice);
+  const choices = bind.listeners.map(({ id, hostname }) =>
+    conditional(hostConditions(hostname), code`return ${handlerName(id, context)};`),
+  );
+  const isComplete = servesEveryName(bind);
+  const type = isComplete ? handlerType : code`${handlerType} | undefined`;
+  return {
+    declaration: code`
+      ${context.trace(bind.origin)}
+      function ${choose}(hostname: string): ${type} {
+        ${[...choices, ...(isComplete ? [] : [code`return undefined;`])]}
+      }
+    `,
+    find: (hostname) => code`${choose}(${hostname})`,
+  };
+}
+
+/** A listener's requests go through its policies first, where it has any. */
+function listenerEntry(listener: ListenerNode, context: BindContext): readonly Code[] {
+  const names = context.names.listeners.get(listener.id);
+  if (names === undefined) throw new Error(`listener ${listener.id} has no name`);
+  const { preRouting } = listener;
+  if (preRouting === undefined) return listenerCode(listener, names.handler, names.table, context);
+  const { id, isFinal } = preRouting;
+  const run = imported(context.listenerPath(id), id);
+  return [
+    ...(isFinal ? [] : listenerCode(listener, names.router, names.table, context)),
+    code`
+      ${context.trace(preRouting.origin)}
+      function ${name(names.handler)}(exchange: ${exchangeType}): ${handledType} {
+        return ${run}(exchange${isFinal ? [] : code`, ${name(names.router)}`});
+      }
+    `,
+  ];
+}
+
+/** The choice of a listener's route: a chain of conditions, or a lookup when there are many. */
+function listenerCode(
+  listener: ListenerNode,
+  label: string,
+  tableName: string,
+  context: BindContext,
+): readonly Code[] {
+  const routes = new Map(listener.routes.map((route) => [route.id, route.name]));
+  const route = (entry: RouteEntry) => ({
+    label: routes.get(entry.route) ?? entry.route,
+    handler: code`${imported(context.routePath(entry.route), entry.route)}`,
+  });
+  const enter = imported("gwc/runtime/http/routing/dispatch", "enter");
+  const head = code`function ${name(label)}(exchange: ${exchangeType}): ${handledType} {`;
+  const isLong = listener.table.flatMap(({ entries }) => entries).length > LONGEST_CHAIN;
+  if (isLong) {
+    const table = name(tableName);
+    return [
+      code`
+        ${context.trace(listener.origin)}
+        ${routeTable(listener.table, tableName, { route, expressions: context.expressions })}
+      `,
+      code`
+        ${head}
+          const target = ${imported(ROUTE_TABLE, "lookUp")}(${table}, exchange);
+          if (target === undefined) ${notFound}
+          return ${enter}(exchange, ${literal(listener.name)}, target.route, target.handler);
+        }
+      `,
+    ];
+  }
+  const enterRoute = (entry: RouteEntry): Code => {
+    const { label, handler } = route(entry);
+    return code`return ${enter}(exchange, ${literal(listener.name)}, ${literal(label)}, ${handler});`;
+  };
+  const chain = routeChain(listener.table, enterRoute, context.expressions);
+  const reads = join(chain.reads.map(name), ", ");
+  return [
+    code`
+      ${context.trace(listener.origin)}
+      ${head}
+        ${chain.reads.length === 0 ? [] : code`const { ${reads} } = exchange;`}
+        ${[...chain.statements, ...(chain.isComplete ? [] : [notFound])]}
+      }
+    `,
+  ];
+}
+
+function portNames({ port }: BindNode, { names }: BindContext): PortNames {
+  const found = names.ports.get(port);
+  if (found === undefined) throw new Error(`port ${port} has no name`);
+  return found;
+}
+
+function handlerName(id: string, { names }: BindContext): Name {
+  return name(names.listeners.get(id)?.handler ?? id);
+}
+
+function servesEveryName({ listeners }: BindNode): boolean {
+  return listeners.some(({ hostname }) => hostname === "*");
+}
+
+const HOST_TABLE = "gwc/runtime/http/routing/host-table";
+const ROUTE_TABLE = "gwc/runtime/http/routing/route-table";
+const exchangeType = importedType("gwc/runtime/http/exchange", "Exchange");
+const handlerType = importedType("gwc/runtime/http/exchange", "Handler");
+const handledType = importedType("gwc/runtime/http/exchange", "Handled");
+const notFound = code`return ${imported("gwc/runtime/http/refuse", "notFound")}(exchange);`;

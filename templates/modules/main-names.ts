@@ -1,0 +1,56 @@
+import type { Program } from "../../compiler/ir/program.ts";
+
+/** What `main.ts` calls its own functions and constants; no two are the same. */
+export interface MainNames {
+  /** By a listener's id. */
+  readonly listeners: ReadonlyMap<string, ListenerNames>;
+  readonly ports: ReadonlyMap<number, PortNames>;
+  /** All of them. */
+  readonly declared: readonly string[];
+}
+
+/** Of one listener. */
+export interface ListenerNames {
+  readonly handler: string;
+  readonly table: string;
+  /** What chooses the route behind the listener's policies. */
+  readonly router: string;
+}
+
+/** Of one port. */
+export interface PortNames {
+  readonly handler: string;
+  readonly choice: string;
+  readonly table: string;
+}
+
+/** Names for a program: those of the configuration come first, what is derived from them gives way. */
+export function mainNames({ binds, tcp }: Program): MainNames {
+  const taken = new Set(["gateway"]);
+  const take = (wanted: string): string => {
+    let found = wanted;
+    for (let count = 2; taken.has(found); count++) found = `${wanted}${count}`;
+    taken.add(found);
+    return found;
+  };
+  const ids = binds.flatMap((bind) => bind.listeners.map(({ id }) => id));
+  const handlers = ids.map((id) => take(id === "gateway" ? "gatewayListener" : id));
+  const ports = new Map(
+    [...binds, ...tcp].map(({ port }) => [
+      port,
+      {
+        handler: take(`onPort${port}`),
+        choice: take(`listenerOnPort${port}`),
+        table: take(`listenersOnPort${port}`),
+      },
+    ]),
+  );
+  const listeners = new Map(
+    ids.map((id, index) => {
+      const handler = handlers[index] ?? id;
+      const router = `route${handler.charAt(0).toUpperCase()}${handler.slice(1)}`;
+      return [id, { handler, table: take(`${handler}Routes`), router: take(router) }];
+    }),
+  );
+  return { listeners, ports, declared: [...taken] };
+}

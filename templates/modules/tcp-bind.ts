@@ -1,0 +1,72 @@
+import type { TcpBindNode, TcpListenerNode } from "../../compiler/ir/tcp.ts";
+import { type Code, code, type Hole, imported, importedType, literal, name } from "../code/code.ts";
+import type { Trace } from "../code/trace.ts";
+import { conditional, hostConditions } from "../routing/route-chain.ts";
+import type { MainNames } from "./main-names.ts";
+
+/** What the function of a port whose bytes are passed on needs besides the port. */
+export interface TcpBindContext {
+  readonly trace: Trace;
+  readonly names: MainNames;
+  /** The path of a route's module, from `main.ts`. */
+  readonly routePath: (route: string) => string;
+}
+
+const MODULE = "gwc/runtime/tcp/connection";
+
+/** Which route a connection goes to: the listener that answers for its server name, and then its route. */
+export function tcpBindFunction(bind: TcpBindNode, context: TcpBindContext): Code {
+  const { port, listeners, origin, mode } = bind;
+  const choices = listeners.flatMap((listener) => listenerChoice(listener, context));
+  const isComplete = listeners.some(
+    ({ hostname, table }) => hostname === "*" && table.some((each) => each.hostname === "*"),
+  );
+  const isNamed = mode.kind !== "plain" && choices.length > 0 && !isOnlyDefault(listeners);
+  return code`
+    ${context.trace(origin)}
+    function ${name(context.names.ports.get(port)?.handler ?? "")}(connection: ${importedType(MODULE, "Connection")}): void {
+      ${isNamed ? code`const { serverName = "" } = connection;` : []}
+      ${[...choices, ...(isComplete ? [] : [noSuchServer])]}
+    }
+  `;
+}
+
+/** Whether no name is ever asked for. */
+function isOnlyDefault(listeners: readonly TcpListenerNode[]): boolean {
+  return listeners.every(
+    ({ hostname, table }) => hostname === "*" && table.every((each) => each.hostname === "*"),
+  );
+}
+
+const noSuchServer = code`return ${imported(MODULE, "noSuchServer")}(connection);`;
+
+function listenerChoice(listener: TcpListenerNode, context: TcpBindContext): readonly Hole[] {
+  const { hostname, table, origin } = listener;
+  const own = (each: string) => hostConditions(each === hostname ? "*" : each, "serverName");
+  const entries = table.map((entry) =>
+    conditional(own(entry.hostname), enter(entry.route, listener, context)),
+  );
+  const isComplete = table.some((each) => each.hostname === hostname || each.hostname === "*");
+  const trace = context.trace(origin);
+  const conditions = hostConditions(hostname, "serverName");
+  if (conditions.length === 0) return [...trace, ...entries];
+  const [only] = table;
+  if (only !== undefined && table.length === 1 && isComplete) {
+    return [...trace, conditional(conditions, enter(only.route, listener, context))];
+  }
+  return [
+    ...trace,
+    code`
+      if (${conditions}) {
+        ${[...entries, ...(isComplete ? [] : [noSuchServer])]}
+      }
+    `,
+  ];
+}
+
+function enter(route: string, listener: TcpListenerNode, { routePath }: TcpBindContext): Code {
+  const label = listener.routes.find(({ id }) => id === route)?.name ?? route;
+  const handler = imported(routePath(route), route);
+  const entered = imported(MODULE, "enterConnection");
+  return code`return ${entered}(connection, ${literal(listener.name)}, ${literal(label)}, ${handler});`;
+}

@@ -1,0 +1,86 @@
+import type { Origin } from "../../../compiler/diagnostics/diagnostic.ts";
+import type { CompiledExpression } from "../../../compiler/ir/expressions.ts";
+import { type Code, code, comment, type Hole, join, name } from "../../code/code.ts";
+import { readsBody } from "../../code/reads.ts";
+import { parameter } from "../../code/variables.ts";
+import type { RouteScope } from "../policy.ts";
+
+/** One of several forms of a policy. */
+export interface PolicyCase<Value> {
+  readonly condition: CompiledExpression | undefined;
+  readonly value: Value;
+  readonly origin: Origin;
+}
+
+/** What a policy adds to a module. */
+export interface CaseCode {
+  readonly declarations: readonly Hole[];
+  readonly steps: readonly Hole[];
+}
+
+/**
+ * The forms of a policy: the first whose condition is true acts. `test` names the functions of the conditions, and
+ * `make` writes one form, whose names end in the suffix; a form that always acts stands by itself.
+ */
+export function casesCode<Value>(
+  cases: readonly PolicyCase<Value>[],
+  test: string,
+  scope: RouteScope,
+  make: (value: Value, suffix: string) => CaseCode,
+): CaseCode & { readonly readsRequestBody: boolean } {
+  const [only] = cases;
+  if (cases.length === 1 && only !== undefined && only.condition === undefined) {
+    return { ...make(only.value, ""), readsRequestBody: false };
+  }
+  const made = cases.map(({ condition, value, origin }, index) => {
+    const suffix = String(index + 1);
+    const found = condition && conditionCode(`${test}${suffix}`, condition, origin, scope);
+    return { condition: found, ...make(value, suffix) };
+  });
+  const conditions = cases.flatMap(({ condition }) => condition ?? []);
+  return {
+    declarations: made.flatMap(({ condition, declarations }) => [
+      ...(condition === undefined ? [] : [condition.declaration]),
+      ...declarations,
+    ]),
+    steps: [branches(made)],
+    readsRequestBody: readsBody(conditions, "request"),
+  };
+}
+
+interface Branch extends CaseCode {
+  readonly condition: { readonly call: Code } | undefined;
+}
+
+/** `if ... else if ... else` */
+function branches(made: readonly Branch[]): Code {
+  const parts = made.map(({ condition, steps }, index) => {
+    const word = index === 0 ? code`` : code`else `;
+    const head = condition === undefined ? code`{` : code`if (${condition.call}) {`;
+    return code`
+      ${word}${head}
+        ${steps}
+      }
+    `;
+  });
+  return join(parts, " ");
+}
+
+function conditionCode(
+  label: string,
+  { source, variables, code: emitted }: CompiledExpression,
+  origin: Origin,
+  { trace, expressions, variables: scope }: RouteScope,
+): { readonly declaration: Code; readonly call: Code } {
+  const passed = variables.map((variable) => scope.argument(variable));
+  return {
+    declaration: code`
+      ${trace(origin)}
+      function ${name(label)}(${join(variables.map(parameter), ", ")}): boolean {
+        ${comment(source)}
+        return ${expressions.use(emitted)};
+      }
+    `,
+    call: code`${name(label)}(${join(passed, ", ")})`,
+  };
+}

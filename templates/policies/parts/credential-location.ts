@@ -1,0 +1,31 @@
+import type { PolicySettings } from "../../../compiler/ir/program.ts";
+import type { Code, Printable } from "../../code/code.ts";
+import { name } from "../../code/code.ts";
+import { readsBody } from "../../code/reads.ts";
+import { valueFunction } from "../../code/value-function.ts";
+import type { RouteScope } from "../policy.ts";
+
+/** Where a credential stands, as the runtime takes it, and the function that finds it where an expression does. */
+export interface PlaceCode {
+  readonly readsRequestBody: boolean;
+  readonly value: Printable;
+  readonly declarations: readonly Code[];
+}
+
+/** The place of a policy's credential; `label` names the function of an expression. */
+export function placeCode(
+  place: PolicySettings["apiKey"]["place"],
+  label: string,
+  { expressions, variables }: RouteScope,
+): PlaceCode {
+  if (!("expression" in place)) {
+    return { value: { ...place }, declarations: [], readsRequestBody: false };
+  }
+  const { expression } = place;
+  const { declaration } = valueFunction(label, expression, expressions, variables);
+  return {
+    value: { expression: name(label) },
+    declarations: [declaration],
+    readsRequestBody: readsBody([expression], "request"),
+  };
+}

@@ -1,0 +1,39 @@
+import { type Code, code, type ImportSymbol, name } from "../../code/code.ts";
+import type { PolicyCode } from "../policy.ts";
+
+/** The functions that check a credential: which one runs is decided by the mode. */
+export type IdentityChecks = Readonly<Record<"strict" | "optional" | "permissive", ImportSymbol>>;
+
+type IdentityCode = Pick<PolicyCode, "steps" | "unread" | "isAsync" | "defines">;
+
+/** The steps of a check: the variable holds who it is from here on, or the exchange ends. */
+export function identitySteps(
+  variable: string,
+  mode: keyof IdentityChecks,
+  checks: IdentityChecks,
+  credentials: Code,
+): IdentityCode {
+  return stepsOf(variable, mode, code`${checks[mode]}(exchange, ${credentials})`);
+}
+
+/** The same for a check that may have to wait. */
+export function awaitedIdentitySteps(
+  variable: string,
+  mode: keyof IdentityChecks,
+  checks: IdentityChecks,
+  credentials: Code,
+): IdentityCode {
+  const check = code`await ${checks[mode]}(exchange, ${credentials})`;
+  return { ...stepsOf(variable, mode, check), isAsync: true };
+}
+
+function stepsOf(variable: string, mode: keyof IdentityChecks, check: Code): IdentityCode {
+  const declared = code`const ${name(variable)} = ${check};`;
+  if (mode === "permissive") {
+    return { steps: [declared], unread: [code`${check};`], defines: variable };
+  }
+  return {
+    steps: [declared, code`if (${name(variable)} === undefined) return;`],
+    defines: variable,
+  };
+}

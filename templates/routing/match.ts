@@ -1,0 +1,71 @@
+import type { RouteMatch, ValueMatch } from "../../compiler/ir/program.ts";
+import { type Code, code, either, imported, literal, name } from "../code/code.ts";
+import type { Expressions } from "../code/expression.ts";
+
+/** The conditions of a match, all of which must hold; none when it always does. `path` is a local name. */
+export function matchConditions(match: RouteMatch, expressions: Expressions): readonly Code[] {
+  const others = otherConditions(match, expressions);
+  return [...pathCondition(match, others.length === 0, expressions), ...others];
+}
+
+/** The conditions of a match besides its path. */
+export function otherConditions(match: RouteMatch, expressions: Expressions): readonly Code[] {
+  return [
+    ...(match.method === undefined ? [] : [code`exchange.method === ${literal(match.method)}`]),
+    ...match.headers.map((header) =>
+      valueCondition(header, code`exchange.header(${literal(header.name)})`, "header", expressions),
+    ),
+    ...match.query.map((parameter) => {
+      const value = imported("gwc/runtime/http/routing/query", "queryValue");
+      return valueCondition(
+        parameter,
+        code`${value}(exchange.query, ${literal(parameter.name)})`,
+        "query",
+        expressions,
+      );
+    }),
+  ];
+}
+
+function pathCondition(
+  { path }: RouteMatch,
+  isAlone: boolean,
+  expressions: Expressions,
+): readonly Code[] {
+  switch (path.kind) {
+    case "exact":
+      return [code`path === ${literal(path.value)}`];
+    case "prefix":
+      return path.value === "/"
+        ? []
+        : [
+            code`${imported("gwc/runtime/http/routing/path", "isUnder")}(path, ${literal(path.value)})`,
+          ];
+    case "regex":
+      return [
+        path.isChoice && !isAlone
+          ? code`(${expressions.use(path.test)})`
+          : expressions.use(path.test),
+      ];
+  }
+}
+
+/** A pattern's test reads the local name `header` or `query`, so it is wrapped in a function of it. */
+function valueCondition(
+  { value }: ValueMatch,
+  read: Code,
+  subject: "header" | "query",
+  expressions: Expressions,
+): Code {
+  if (value.kind === "exact") return code`${read} === ${literal(value.value)}`;
+  const test = expressions.use(value.test);
+  const holds = imported("gwc/runtime/http/routing/query", "holds");
+  const line = code`${holds}(${read}, (${name(subject)}) => ${test})`;
+  const broken = code`
+    ${holds}(
+      ${read},
+      (${name(subject)}) => ${test},
+    )
+  `;
+  return code`${either(line, broken)}`;
+}

@@ -1,0 +1,74 @@
+import type { HostEntries, RouteEntry } from "../../compiler/ir/program.ts";
+import { type Code, code, type Hole, literal, name } from "../code/code.ts";
+import type { Expressions } from "../code/expression.ts";
+import { ifStatement } from "../code/statements.ts";
+import { matchConditions } from "./match.ts";
+
+/** The statements of a routing decision; complete when the last one always answers. */
+export interface RouteChain {
+  readonly statements: readonly Hole[];
+  readonly isComplete: boolean;
+  /** The locals that the statements read. */
+  readonly reads: readonly ("hostname" | "path")[];
+}
+
+/** A routing table as a chain of conditions, in the order of precedence. */
+export function routeChain(
+  table: readonly HostEntries[],
+  enter: (entry: RouteEntry) => Code,
+  expressions: Expressions,
+): RouteChain {
+  const statements: Hole[] = [];
+  let isComplete = false;
+  for (const { hostname, entries } of table) {
+    const { lines, isClosed } = hostLines(entries, enter, expressions);
+    if (hostname === "*") {
+      statements.push(...lines);
+      isComplete = isClosed;
+    } else {
+      statements.push(code`
+        if (${hostConditions(hostname)}) {
+          ${lines}
+        }
+      `);
+    }
+  }
+  const entries = table.flatMap((host) => host.entries);
+  return {
+    statements,
+    isComplete,
+    reads: [
+      ...(table.some(({ hostname }) => hostname !== "*") ? (["hostname"] as const) : []),
+      ...(entries.some(({ match: { path } }) => path.kind !== "prefix" || path.value !== "/")
+        ? (["path"] as const)
+        : []),
+    ],
+  };
+}
+
+function hostLines(
+  entries: readonly RouteEntry[],
+  enter: (entry: RouteEntry) => Code,
+  expressions: Expressions,
+): { readonly lines: readonly Hole[]; readonly isClosed: boolean } {
+  const lines: Hole[] = [];
+  for (const entry of entries) {
+    const conditions = matchConditions(entry.match, expressions);
+    lines.push(conditional(conditions, enter(entry)));
+    if (conditions.length === 0) return { lines, isClosed: true };
+  }
+  return { lines, isClosed: false };
+}
+
+/** What makes a host name fit a pattern; nothing for `*`. `local` is the name that holds it. */
+export function hostConditions(hostname: string, local = "hostname"): readonly Code[] {
+  if (hostname === "*") return [];
+  const subject = name(local);
+  if (hostname.startsWith("*.")) return [code`${subject}.endsWith(${literal(hostname.slice(1))})`];
+  return [code`${subject} === ${literal(hostname)}`];
+}
+
+/** `if (a && b) statement`, or the statement when there is no condition. */
+export function conditional(conditions: readonly Code[], statement: Code): Hole {
+  return conditions.length === 0 ? statement : ifStatement(conditions, statement);
+}
