@@ -1,10 +1,10 @@
 import { readArguments } from "./commands/arguments.ts";
-import type { CommandResult, Surroundings, Verb } from "./commands/command.ts";
-import { verbs } from "./commands/commands.ts";
-import { overallHelp, verbHelp } from "./commands/help.ts";
+import type { Command, CommandContext, CommandResult } from "./commands/command.ts";
+import { commands } from "./commands/commands.ts";
+import { commandHelp, overallHelp } from "./commands/help.ts";
 import { bugReport } from "./diagnostics/report/bug.ts";
 import { takesColors } from "./diagnostics/report/colors.ts";
-import { nearest } from "./diagnostics/suggestion.ts";
+import { suggest } from "./diagnostics/suggestion.ts";
 import { realHost } from "./host.ts";
 
 // A reader that has seen enough (`| head`) is no failure.
@@ -23,31 +23,31 @@ try {
   process.exitCode = 3;
 }
 
-async function main(words: readonly string[]): Promise<CommandResult> {
-  const [first, ...rest] = words;
+async function main(argv: readonly string[]): Promise<CommandResult> {
+  const [first, ...rest] = argv;
   if (first === undefined) return { exitCode: 2, stderr: overallHelp() };
   if (first === "--help" || first === "-h" || first === "help") return helpFor(rest[0]);
   const name = first === "--version" ? "version" : first;
-  const verb = verbs.find((each) => each.name === name);
-  if (verb !== undefined) return perform(verb, rest);
+  const command = commands.find((each) => each.name === name);
+  if (command !== undefined) return perform(command, rest);
   // The short form of `run`.
-  const run = verbs.find((each) => each.name === "run");
-  if (run !== undefined && /^(-f|--file(=|$))/.test(first)) return perform(run, words);
-  return unknownVerb(first);
+  const run = commands.find((each) => each.name === "run");
+  if (run !== undefined && /^(-f|--file(=|$))/.test(first)) return perform(run, argv);
+  return unknownCommand(first);
 }
 
-async function perform(verb: Verb, words: readonly string[]): Promise<CommandResult> {
-  const read = readArguments(verb, words);
+async function perform(command: Command, argv: readonly string[]): Promise<CommandResult> {
+  const read = readArguments(command, argv);
   switch (read.kind) {
     case "help":
-      return { exitCode: 0, stdout: verbHelp(verb) };
+      return { exitCode: 0, stdout: commandHelp(command) };
     case "usage":
-      return usage(read.problem, read.hint, `gwc ${verb.name} --help`);
+      return usage(read.problem, read.hint, `gwc ${command.name} --help`);
     case "arguments": {
-      const command = await verb.load();
+      const work = await command.load();
       const progress = progressLine();
       try {
-        return await command(read.values, surroundings(progress.show));
+        return await work(read.values, surroundings(progress.show));
       } finally {
         progress.erase();
       }
@@ -55,7 +55,7 @@ async function perform(verb: Verb, words: readonly string[]): Promise<CommandRes
   }
 }
 
-function surroundings(progress: Surroundings["progress"]): Surroundings {
+function surroundings(progress: CommandContext["progress"]): CommandContext {
   return {
     host: realHost(process.env),
     isColored: {
@@ -63,21 +63,23 @@ function surroundings(progress: Surroundings["progress"]): Surroundings {
       stderr: takesColors(process.stderr.isTTY, process.env),
     },
     progress,
-    say: (text) => process.stderr.write(text),
+    print: (text) => process.stderr.write(text),
   };
 }
 
 function helpFor(name: string | undefined): CommandResult {
   if (name === undefined) return { exitCode: 0, stdout: overallHelp() };
-  const verb = verbs.find((each) => each.name === name);
-  return verb === undefined ? unknownVerb(name) : { exitCode: 0, stdout: verbHelp(verb) };
+  const command = commands.find((each) => each.name === name);
+  return command === undefined
+    ? unknownCommand(name)
+    : { exitCode: 0, stdout: commandHelp(command) };
 }
 
-function unknownVerb(word: string): CommandResult {
+function unknownCommand(word: string): CommandResult {
   const kind = word.startsWith("-") ? "option" : "verb";
-  const near = nearest(
+  const near = suggest(
     word,
-    verbs.map((verb) => verb.name),
+    commands.map((command) => command.name),
   );
   const hint =
     near !== undefined

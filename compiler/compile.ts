@@ -1,5 +1,5 @@
 import { parse } from "./1-parse/parse.ts";
-import type { Cluster } from "./2-lower/kubernetes/gateway/gateways.ts";
+import type { KubernetesModel } from "./2-lower/kubernetes/gateway/gateways.ts";
 import { resolve } from "./3-resolve/resolve.ts";
 import type { Diagnostic } from "./diagnostics/diagnostic.ts";
 import { messageOf } from "./diagnostics/messages/index.ts";
@@ -14,7 +14,7 @@ export interface Checked {
   /** The gateways: one for a standalone file, any number for Kubernetes manifests. Empty when a mistake was found. */
   readonly programs: readonly Program[];
   /** What is known of Kubernetes manifests, mistakes or not. */
-  readonly cluster: Cluster | undefined;
+  readonly kubernetes: KubernetesModel | undefined;
   readonly diagnostics: readonly Diagnostic[];
   readonly files: readonly SourceFile[];
   /** Other files that the configuration names and the result depends on (key sets), as paths. */
@@ -56,7 +56,7 @@ export function check(paths: readonly string[], host: Host, options: CheckOption
   return {
     program: programs[0],
     programs,
-    cluster: resolved.value?.cluster,
+    kubernetes: resolved.value?.kubernetes,
     diagnostics,
     files: parsed.files,
     dependencies: [...read.keys()],

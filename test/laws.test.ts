@@ -96,7 +96,8 @@ describe("who may import whom", () => {
       if (folder === "compiler") return !["runtime", "templates"].includes(folderOf(to));
       if (folder === "templates") {
         return (
-          folderOf(to) !== "runtime" && !/^compiler\/(ir\/[a-z-]+|diagnostics\/diagnostic)\.ts$/.test(to)
+          folderOf(to) !== "runtime" &&
+          !/^compiler\/(ir\/[a-z-]+|diagnostics\/diagnostic)\.ts$/.test(to)
         );
       }
       return folder !== "out" || folderOf(to) !== "runtime";

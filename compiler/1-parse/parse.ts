@@ -14,7 +14,7 @@ import { readDocuments } from "./documents.ts";
 import { gatewayName } from "./gateway-name.ts";
 import { type ReadDocument, readManifests, withoutSecrets } from "./kubernetes/manifests.ts";
 import { standaloneSchema } from "./standalone/standalone.ts";
-import { canonicalJson, canonicalText, plainValue, readValue, withLateTexts } from "./values.ts";
+import { canonicalJson, canonicalText, plainValue, readValue, withEnvTemplates } from "./values.ts";
 
 /** What the input says, before anything is looked up. */
 export interface Parsed {
@@ -135,7 +135,7 @@ function readFile(file: SourceFile, host: Host, diagnostics: Diagnostics): reado
   const before = diagnostics.list.length;
   const validate = validator(schema, keysIn([read.value]));
   if (!validate(read, origin, diagnostics) || diagnostics.list.length > before) return [];
-  return readStandalone(withLateTexts(read), gatewayName([file.path]), origin, diagnostics);
+  return readStandalone(withEnvTemplates(read), gatewayName([file.path]), origin, diagnostics);
 }
 
 /** The digest is made when somebody reads it: a check needs none, and it costs as much as checking a small file. */

@@ -2,7 +2,7 @@ import { type Alias, isAlias, isMap, isScalar, isSeq, type Node } from "yaml";
 import type { ConfigPath, Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
 import type { SourceDocument } from "../diagnostics/source.ts";
 import type { Host } from "../host.ts";
-import type { LateText, LateVariable } from "../ir/texts.ts";
+import type { EnvTemplate, EnvVariable } from "../ir/texts.ts";
 import { type Schema, schemaAt } from "../schema/schema.ts";
 
 /** A YAML value as plain data: objects without a prototype, so that `__proto__` is a key like any other. */
@@ -11,14 +11,14 @@ export type ConfigValue =
   | number
   | boolean
   | null
-  | LateText
+  | EnvTemplate
   | readonly ConfigValue[]
   | { readonly [key: string]: ConfigValue };
 
-/** A value and the late texts in it, by path: validation sees what the user wrote there. */
+/** A value and the envTemplates texts in it, by path: validation sees what the user wrote there. */
 export interface ReadValue {
   readonly value: ConfigValue;
-  readonly late: readonly { readonly path: ConfigPath; readonly text: LateText }[];
+  readonly envTemplates: readonly { readonly path: ConfigPath; readonly text: EnvTemplate }[];
   readonly expanded: readonly ExpandedText[];
 }
 
@@ -33,7 +33,7 @@ export interface ExpandedText {
 
 /**
  * Turns a YAML document into data. `${NAME}` and `${NAME:-fallback}` are expanded inside scalar values (`$$` is a
- * dollar), after parsing: text of the environment never becomes structure. Where the schema says `late` or `secret`
+ * dollar), after parsing: text of the environment never becomes structure. Where the schema says `readAtStart` or `secret`
  * the reference is kept and read when the gateway starts.
  */
 export function readValue(
@@ -43,15 +43,15 @@ export function readValue(
   host: Host,
   diagnostics: Diagnostics,
 ): ReadValue {
-  const late: { path: ConfigPath; text: LateText }[] = [];
+  const envTemplates: { path: ConfigPath; text: EnvTemplate }[] = [];
   const expanded: ExpandedText[] = [];
-  const expansion: Expansion = { origin, schema, host, diagnostics, late, expanded };
+  const expansion: Expansion = { origin, schema, host, diagnostics, envTemplates, expanded };
   const context: Context = {
     aliases: document.aliases,
     path: [],
     expand: (text, isPlain, path) => expand(text, isPlain, path, expansion),
   };
-  return { value: toValue(document.yaml.contents as Node | null, context), late, expanded };
+  return { value: toValue(document.yaml.contents as Node | null, context), envTemplates, expanded };
 }
 
 /** A document as data with every text as it stands: Kubernetes manifests have no variables. */
@@ -77,9 +77,9 @@ function isList(value: object): value is readonly ConfigValue[] {
   return Array.isArray(value);
 }
 
-/** Puts the late texts in their places, once the value has been validated. */
-export function withLateTexts({ value, late }: ReadValue): ConfigValue {
-  for (const { path, text } of late) {
+/** Puts the envTemplates texts in their places, once the value has been validated. */
+export function withEnvTemplates({ value, envTemplates }: ReadValue): ConfigValue {
+  for (const { path, text } of envTemplates) {
     const parent = path.slice(0, -1).reduce<ConfigValue>((at, step) => childOf(at, step), value);
     const last = path.at(-1);
     if (typeof parent === "object" && parent !== null && last !== undefined)
@@ -101,7 +101,7 @@ interface Expansion {
   readonly schema: Schema;
   readonly host: Host;
   readonly diagnostics: Diagnostics;
-  readonly late: { path: ConfigPath; text: LateText }[];
+  readonly envTemplates: { path: ConfigPath; text: EnvTemplate }[];
   readonly expanded: ExpandedText[];
 }
 
@@ -144,8 +144,8 @@ function expand(text: string, isPlain: boolean, path: ConfigPath, context: Expan
   const parts = variableParts(text);
   if (parts.every((part) => typeof part === "string")) return parts.join("");
   const schema = schemaAt(context.schema, path);
-  if (schema?.late === true || schema?.secret === true) {
-    context.late.push({ path, text: { kind: "late", parts } });
+  if (schema?.readAtStart === true || schema?.secret === true) {
+    context.envTemplates.push({ path, text: { kind: "env", parts } });
     return text;
   }
   let expanded = "";
@@ -164,8 +164,8 @@ function expand(text: string, isPlain: boolean, path: ConfigPath, context: Expan
 }
 
 /** The text cut at its variables; neighbouring text joined, `$$` already a dollar. */
-function variableParts(text: string): (string | LateVariable)[] {
-  const parts: (string | LateVariable)[] = [];
+function variableParts(text: string): (string | EnvVariable)[] {
+  const parts: (string | EnvVariable)[] = [];
   let plain = "";
   let end = 0;
   for (const match of text.matchAll(VARIABLE)) {

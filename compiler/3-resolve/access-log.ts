@@ -4,8 +4,8 @@ import {
   type NamedField,
   OTHER_FIELDS,
 } from "../config/access-log.ts";
-import { type Diagnostics, keyOf, type Origin } from "../diagnostics/diagnostic.ts";
-import { nearest } from "../diagnostics/suggestion.ts";
+import { type Diagnostics, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
+import { suggest } from "../diagnostics/suggestion.ts";
 import type { AccessLogNode, AddedField, LogFieldsNode } from "../ir/access-log.ts";
 import type { CompiledExpression } from "../ir/expressions.ts";
 import { type ExpressionConfig, resolveExpression } from "../policies/parts/expressions.ts";
@@ -66,7 +66,7 @@ function fieldsOf(
   const gone = new Set([...remove, ...added].map(({ name }) => name));
   return {
     removed: [...new Set(remove.map(({ name }) => name))].toSorted(),
-    usual: LINE_FIELDS.filter((name) => !gone.has(name)),
+    defaults: LINE_FIELDS.filter((name) => !gone.has(name)),
     without: OTHER_FIELDS.filter((name) => gone.has(name)),
     added,
     origin,
@@ -101,7 +101,7 @@ function checkRemoved(
   const known = [...LINE_FIELDS, ...OTHER_FIELDS];
   for (const { name, origin } of remove) {
     if (known.includes(name) || add.some((field) => field.name === name)) continue;
-    const suggestion = nearest(name, known);
+    const suggestion = suggest(name, known);
     const params = { name, suggestion, known: LINE_FIELDS.join(", ") };
     diagnostics.report("unknown-log-field", origin, params);
   }
@@ -110,7 +110,7 @@ function checkRemoved(
 function checkAdded(add: readonly NamedField[], diagnostics: Diagnostics): void {
   const seen = new Set<string>();
   for (const { name, origin } of add) {
-    if (!FIELD_NAME.test(name)) diagnostics.report("log-field-name", keyOf(origin), { name });
+    if (!FIELD_NAME.test(name)) diagnostics.report("log-field-name", keyPlace(origin), { name });
     if (seen.has(name)) diagnostics.report("duplicate-log-field", origin, { name });
     seen.add(name);
   }

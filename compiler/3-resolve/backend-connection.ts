@@ -3,7 +3,7 @@ import {
   type BackendTlsConfig,
   PLAIN_CONNECTION,
 } from "../config/backend-policies.ts";
-import { below, type Diagnostics, type Origin } from "../diagnostics/diagnostic.ts";
+import { childOf, type Diagnostics, type Origin } from "../diagnostics/diagnostic.ts";
 import type { Host } from "../host.ts";
 import type { BackendConnection, BackendTlsNode } from "../ir/backends.ts";
 import type { Text } from "../ir/texts.ts";
@@ -24,10 +24,10 @@ export function resolveConnection(
     const isManifest = auth.origin.resource !== undefined;
     const hint = isManifest ? "put it into a Secret, and name that in secretRef" : undefined;
     const params = { field: '"key"', ...(hint && { hint }) };
-    context.diagnostics.report("literal-secret", below(auth.origin, "key"), params);
+    context.diagnostics.report("literal-secret", childOf(auth.origin, "key"), params);
   }
   if (auth?.kind === "file" && auth.file.kind === "path") {
-    reportAbsent(auth.file.file, below(auth.origin, "key", "file"), context);
+    reportAbsent(auth.file.file, childOf(auth.origin, "key", "file"), context);
   }
   return {
     connectTimeout: tcp?.connectTimeout ?? PLAIN_CONNECTION.connectTimeout,
@@ -46,8 +46,8 @@ export function secureUrl(url: Text, { tls }: BackendConnection): Text {
   if (tls === undefined) return url;
   if (typeof url === "string") return url.replace(/^http:/, "https:");
   const [first = "", ...rest] = url.parts;
-  if (typeof first !== "string") return { kind: "late", parts: ["https://", first, ...rest] };
-  return { kind: "late", parts: [first.replace(/^http:/, "https:"), ...rest] };
+  if (typeof first !== "string") return { kind: "env", parts: ["https://", first, ...rest] };
+  return { kind: "env", parts: [first.replace(/^http:/, "https:"), ...rest] };
 }
 
 function resolveTls(
@@ -56,7 +56,7 @@ function resolveTls(
 ): BackendTlsNode {
   for (const [part, file] of Object.entries({ cert, key, root })) {
     // What is mounted is only there where the gateway runs.
-    if (typeof file === "string") reportAbsent(file, below(origin, part), context);
+    if (typeof file === "string") reportAbsent(file, childOf(origin, part), context);
   }
   return {
     ...(root !== undefined && { authorities: root }),
@@ -105,5 +105,5 @@ function version(
 function bearer(key: Text): Text {
   return typeof key === "string"
     ? `Bearer ${key}`
-    : { kind: "late", parts: ["Bearer ", ...key.parts] };
+    : { kind: "env", parts: ["Bearer ", ...key.parts] };
 }

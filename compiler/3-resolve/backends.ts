@@ -3,7 +3,7 @@ import { readBackendPolicies } from "../2-lower/standalone/backend-policies.ts";
 import { type BackendPolicies, mergeBackendPolicies } from "../config/backend-policies.ts";
 import { checkUrl, hostUrl, withScheme } from "../config/host-url.ts";
 import type { BackendConfig } from "../config/resources.ts";
-import { below, type Diagnostics, keyOf, type Origin } from "../diagnostics/diagnostic.ts";
+import { childOf, type Diagnostics, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import type { BackendNode, DynamicBackend, McpBackend, McpTarget } from "../ir/backends.ts";
 import type { Text } from "../ir/texts.ts";
 import { type ConnectionContext, resolveConnection, secureUrl } from "./backend-connection.ts";
@@ -43,7 +43,7 @@ function resolveDynamic(
   // The schema has checked the shape.
   const { port, allowPrivate = [] } = config as unknown as DynamicConfig;
   if (policies?.auth !== undefined && policies.auth.kind !== "passthrough") {
-    context.diagnostics.report("dynamic-credential", keyOf(policies.auth.origin), {});
+    context.diagnostics.report("dynamic-credential", keyPlace(policies.auth.origin), {});
   }
   return {
     kind: "dynamic",
@@ -89,11 +89,11 @@ function resolveMcp(
   const { targets, prefixMode, failureMode } = config as unknown as McpConfig;
   const seen = new Map<string, Origin>();
   const resolved = targets.flatMap((target, index): McpTarget[] => {
-    const at = below(origin, "targets", index);
+    const at = childOf(origin, "targets", index);
     const first = seen.get(target.name);
     if (first !== undefined) {
-      const related = [{ at: below(first, "name"), label: "first used here" }];
-      diagnostics.report("duplicate-target", below(at, "name"), { name: target.name }, related);
+      const related = [{ at: childOf(first, "name"), label: "first used here" }];
+      diagnostics.report("duplicate-target", childOf(at, "name"), { name: target.name }, related);
     }
     seen.set(target.name, at);
     return resolveTarget(target, policiesOf(target.name), at, context) ?? [];
@@ -117,22 +117,22 @@ function resolveTarget(
 ): McpTarget[] | undefined {
   const { diagnostics } = context;
   const { name, mcp, sse, stdio } = target;
-  const own = readBackendPolicies(target.policies, below(origin, "policies"));
+  const own = readBackendPolicies(target.policies, childOf(origin, "policies"));
   if (stdio !== undefined) {
     const env = stdio.env ?? {};
     if (own !== undefined) {
-      const field = keyOf(below(origin, "policies"));
+      const field = keyPlace(childOf(origin, "policies"));
       diagnostics.report("unused-connection", field, { name });
       return undefined;
     }
-    if (!checkEnvironment(env, below(origin, "stdio", "env"), diagnostics)) return undefined;
+    if (!checkEnvironment(env, childOf(origin, "stdio", "env"), diagnostics)) return undefined;
     return [{ kind: "stdio", name, command: stdio.cmd, args: stdio.args ?? [], env, origin }];
   }
   const [kind, address] =
     sse === undefined ? (["streamable", mcp] as const) : (["sse", sse] as const);
   if (address === undefined) return undefined;
   const url = addressUrl(address, kind === "sse" ? "/sse" : "/mcp");
-  const at = below(origin, kind === "sse" ? "sse" : "mcp", "host");
+  const at = childOf(origin, kind === "sse" ? "sse" : "mcp", "host");
   const connection = resolveConnection(mergeBackendPolicies(policies, own), context);
   if (!checkUrl(url, at, diagnostics)) return undefined;
   return [{ kind, name, url: secureUrl(url, connection), connection, origin }];
@@ -143,7 +143,7 @@ function addressUrl({ host, port, path }: AddressConfig, defaultPath: string): T
   if (port === undefined) return host;
   const rest = `:${port}${path ?? defaultPath}`;
   return withScheme(
-    typeof host === "string" ? `${host}${rest}` : { kind: "late", parts: [...host.parts, rest] },
+    typeof host === "string" ? `${host}${rest}` : { kind: "env", parts: [...host.parts, rest] },
   );
 }
 
@@ -162,7 +162,7 @@ function checkEnvironment(
   for (const [name] of literal) {
     diagnostics.report(
       "literal-secret",
-      { ...below(origin, name), part: "key" },
+      { ...childOf(origin, name), part: "key" },
       { field: `"${name}"` },
     );
   }

@@ -1,5 +1,5 @@
 /** Hands out identifiers that are unique in a program: the names of generated functions and files. */
-export class Names {
+export class Identifiers {
   readonly #taken = new Set<string>();
   /** The number that the next one of a name gets. */
   readonly #next = new Map<string, number>();
@@ -54,10 +54,10 @@ const RESERVED = new Set(
     "arguments await async break case catch class const continue debugger default delete do else enum eval export " +
     "extends false finally for function gateway if implements import in instanceof interface let new null package " +
     "private protected public return static super switch this throw true try typeof undefined var void while with " +
-    "yield destinations exchange jwt mcp request env file path hostname backend upstream pages cors jwtAuth mcpAuthentication oauth " +
+    "yield destinations exchange jwt mcp request env file path hostname backend upstream allowedOrigins cors jwtAuth mcpAuthentication oauth " +
     "csrf apiKeys apiKey basicAuth passwords timeout retry mirror upstreams perSecond perMinute perHour perInterval requestChanges responseChanges metadata " +
-    "findToken findApiKey findLogin noRetry mayRetry wantsRetry answerBody requestMetadata responseMetadata " +
-    "requestHeaders responseHeaders location target answer isAuthorized mayUse enter notFound startGateway " +
+    "findToken findApiKey findLogin noRetry mayRetry wantsRetry responseBody requestMetadata responseMetadata " +
+    "requestHeaders responseHeaders location target response isAuthorized isCallAuthorized dispatch notFound startGateway " +
     "isUnder holds queryValue misdirected compilePattern matchesWhole matchesPart file secretFile routeTable onHost " +
     "exactPath pathPrefix pathPattern toRoute lookUp hostTable valueForHost isLogged logFields"
   ).split(" "),

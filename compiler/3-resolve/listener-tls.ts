@@ -6,7 +6,7 @@ import {
   opensslName,
 } from "../config/frontend.ts";
 import type { ListenerResource } from "../config/resources.ts";
-import { below, type Diagnostics, type Origin } from "../diagnostics/diagnostic.ts";
+import { childOf, type Diagnostics, type Origin } from "../diagnostics/diagnostic.ts";
 import type { CertificateFiles, TlsNode } from "../ir/program.ts";
 
 /**
@@ -59,7 +59,7 @@ interface Share {
 function shareOf(listener: ListenerResource, frontend: FrontendTlsConfig): Share | undefined {
   const { tls, origin } = listener;
   if (tls === undefined) return undefined;
-  const at = below(origin, "tls");
+  const at = childOf(origin, "tls");
   const ownVersion =
     tls.minVersion === undefined
       ? tls.maxVersion === undefined
@@ -70,10 +70,10 @@ function shareOf(listener: ListenerResource, frontend: FrontendTlsConfig): Share
     listener,
     minVersion: tls.minVersion ?? frontend.minVersion,
     maxVersion: tls.maxVersion ?? frontend.maxVersion,
-    versionOrigin: ownVersion === undefined ? frontend.versionOrigin : below(at, ownVersion),
+    versionOrigin: ownVersion === undefined ? frontend.versionOrigin : childOf(at, ownVersion),
     cipherSuites: tls.cipherSuites ?? frontend.cipherSuites,
     suitesOrigin:
-      tls.cipherSuites === undefined ? frontend.suitesOrigin : below(at, "cipherSuites"),
+      tls.cipherSuites === undefined ? frontend.suitesOrigin : childOf(at, "cipherSuites"),
     root: tls.root,
   };
 }
@@ -101,11 +101,11 @@ function checkSame(first: Share, other: Share, diagnostics: Diagnostics): void {
   for (const [key, field] of Object.entries(SHARED) as [keyof typeof SHARED, string][]) {
     if (String(first[key]) === String(other[key])) continue;
     const { listener } = other;
-    const related = [{ at: below(first.listener.origin, "tls"), label: "the other one" }];
+    const related = [{ at: childOf(first.listener.origin, "tls"), label: "the other one" }];
     const isOwn = listener.tls?.[key] !== undefined;
     const at = isOwn
-      ? below(listener.origin, "tls", field)
-      : { ...below(listener.origin, "tls"), part: "key" as const };
+      ? childOf(listener.origin, "tls", field)
+      : { ...childOf(listener.origin, "tls"), part: "key" as const };
     diagnostics.report("tls-conflict", at, { port: listener.port, field }, related);
   }
 }

@@ -1,5 +1,5 @@
 import type { BackendConfig, GatewayResource, ListenerResource } from "../config/resources.ts";
-import { below, type Diagnostics, keyOf, type Origin } from "../diagnostics/diagnostic.ts";
+import { childOf, type Diagnostics, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import type { Host } from "../host.ts";
 
 /** What checking listeners needs of the resolution. */
@@ -45,7 +45,7 @@ function checkPort(
   if (!isSame(first.portOrigin, portOrigin)) {
     diagnostics.report("port-taken", portOrigin, { port, by: "another bind" }, related);
   } else if (protocolOf(first) !== protocolOf(listener)) {
-    diagnostics.report("protocol-conflict", below(listener.origin, "protocol"), { port });
+    diagnostics.report("protocol-conflict", childOf(listener.origin, "protocol"), { port });
   }
 }
 
@@ -68,7 +68,7 @@ function checkHostname(
     const { hostname, port } = listener;
     diagnostics.report(
       "listener-conflict",
-      below(listener.origin, "hostname"),
+      childOf(listener.origin, "hostname"),
       { hostname, port },
       related,
     );
@@ -80,7 +80,7 @@ function checkPolicies({ protocol, policies }: ListenerResource, diagnostics: Di
   if (protocol === "HTTP" || protocol === "HTTPS") return;
   for (const { kind, origin } of policies) {
     const params = { field: `"${kind}"`, actsOn: "requests" };
-    diagnostics.report("misplaced-field", keyOf(origin), params);
+    diagnostics.report("misplaced-field", keyPlace(origin), params);
   }
 }
 
@@ -90,14 +90,14 @@ function checkTls(
 ): void {
   const { name, tls, protocol, origin } = listener;
   if (protocol === "HTTPS" && tls === undefined) {
-    diagnostics.report("tls-missing", below(origin, "protocol"), { listener: name, protocol });
+    diagnostics.report("tls-missing", childOf(origin, "protocol"), { listener: name, protocol });
   }
   if ((protocol === "HTTP" || protocol === "TCP") && tls !== undefined) {
-    const at = keyOf(below(origin, "tls"));
+    const at = keyPlace(childOf(origin, "tls"));
     diagnostics.report("tls-unused", at, { listener: name, protocol });
   }
   if (protocol === "TCP" && listener.hostname !== "*") {
-    diagnostics.report("name-without-tls", below(origin, "hostname"), {});
+    diagnostics.report("name-without-tls", childOf(origin, "hostname"), {});
   }
   // A Secret is there when the gateway starts, and only then.
   if (tls?.isSecret === true) return;
@@ -105,7 +105,7 @@ function checkTls(
     const file = tls?.[part];
     const found = file === undefined ? undefined : host.readText(resolvePath(file));
     if (file !== undefined && found?.kind === "problem") {
-      diagnostics.report("file-not-here", below(origin, "tls", part), {
+      diagnostics.report("file-not-here", childOf(origin, "tls", part), {
         file,
         problem: found.problem,
       });

@@ -1,7 +1,7 @@
 import type { ListenerResource, RouteResource } from "../config/resources.ts";
-import { keyOf } from "../diagnostics/diagnostic.ts";
+import { keyPlace } from "../diagnostics/diagnostic.ts";
 import type { PreRoutingNode } from "../ir/program.ts";
-import { answersAll, type PolicyPlace, reachedPolicies, resolvePolicies } from "./policies.ts";
+import { effectivePolicies, type PolicyPlace, resolvePolicies, respondsToAll } from "./policies.ts";
 import type { RouteContext } from "./routes.ts";
 
 /** What happens to a listener's requests before their route is chosen; undefined: nothing. */
@@ -12,37 +12,37 @@ export function resolvePreRouting(
 ): PreRoutingNode | undefined {
   const [first] = listener.policies;
   if (first === undefined) return undefined;
-  const { policies, answer } = reachedPolicies(listener.policies, [], context);
+  const { policies, response } = effectivePolicies(listener.policies, [], context);
   const place: PolicyPlace = {
     phase: "PreRouting",
     route: {
       isMcp: routes.some(({ route: { backends } }) => backends.some(({ kind }) => kind === "mcp")),
       policies: policies.map(({ kind }) => kind),
-      early: [],
+      preRouting: [],
       prefixes: undefined,
     },
   };
   return {
     id: context.names.take(`${listener.name} policies`),
     policies: resolvePolicies(policies, place, context),
-    isFinal: answer !== undefined,
+    isFinal: response !== undefined,
     origin: listener.origin,
   };
 }
 
 /** The routes that a listener's requests can reach: none behind a policy that answers all of them (reported). */
-export function reachedRoutes<Attached extends { readonly route: RouteResource }>(
+export function effectiveRoutes<Attached extends { readonly route: RouteResource }>(
   { policies }: ListenerResource,
   routes: readonly Attached[],
   { diagnostics }: RouteContext,
 ): readonly Attached[] {
-  const answer = policies.find(answersAll);
-  if (answer === undefined) return routes;
+  const response = policies.find(respondsToAll);
+  if (response === undefined) return routes;
   for (const {
     route: { name, origin },
   } of routes) {
     const what = name === undefined ? "this route" : `the route "${name}"`;
-    diagnostics.report("never-reached", keyOf(origin), { what, by: answer.kind });
+    diagnostics.report("never-reached", keyPlace(origin), { what, by: response.kind });
   }
   return [];
 }

@@ -1,9 +1,9 @@
 import path from "node:path";
 import type { Parsed } from "../1-parse/parse.ts";
 import {
-  type Cluster,
-  type ClusterGateway,
-  resolveCluster,
+  type KubernetesGateway,
+  type KubernetesModel,
+  lowerKubernetes,
   resourcesOf,
 } from "../2-lower/kubernetes/gateway/gateways.ts";
 import { resolveLevels } from "../config/log-levels.ts";
@@ -18,10 +18,10 @@ import type { Host } from "../host.ts";
 import type { BindNode, ListenerNode, Program } from "../ir/program.ts";
 import { resolveAccessLog } from "./access-log.ts";
 import { compareHostnames } from "./hostnames.ts";
-import { Names } from "./identifiers.ts";
+import { Identifiers } from "./identifiers.ts";
 import { certificateOf, resolveTls } from "./listener-tls.ts";
 import { checkListeners } from "./listeners.ts";
-import { reachedRoutes, resolvePreRouting } from "./pre-routing.ts";
+import { effectiveRoutes, resolvePreRouting } from "./pre-routing.ts";
 import { type ResolvedRoute, type RouteContext, resolveHostnames, resolveRoute } from "./routes.ts";
 import { routingTable, type TableRoute } from "./routing-table.ts";
 import { resolveTcpBinds } from "./tcp-binds.ts";
@@ -41,7 +41,7 @@ export interface Resolved {
   /** The gateways of the input: one for a standalone file, any number for manifests. */
   readonly programs: readonly Program[];
   /** What is known of the manifests, for who asks about them rather than compiling them. */
-  readonly cluster: Cluster | undefined;
+  readonly kubernetes: KubernetesModel | undefined;
 }
 
 /** Looks everything up: programs with nothing left to decide but how to write them down. */
@@ -50,23 +50,23 @@ export function resolve(parsed: Parsed, options: ResolveOptions, host: Host): Ou
   if (parsed.manifests === undefined) {
     const program = resolveGateway(parsed, parsed.resources, options.name, host, diagnostics);
     const programs = program === undefined ? [] : [program];
-    return { value: { programs, cluster: undefined }, diagnostics: diagnostics.list };
+    return { value: { programs, kubernetes: undefined }, diagnostics: diagnostics.list };
   }
-  const cluster = resolveCluster(parsed.manifests, { diagnostics });
-  const wanted = wantedGateways(cluster, options, parsed, diagnostics);
+  const kubernetes = lowerKubernetes(parsed.manifests, { diagnostics });
+  const wanted = wantedGateways(kubernetes, options, parsed, diagnostics);
   const programs = wanted.flatMap((each) => {
-    const name = cluster.gateways.length === 1 ? options.name : bundleName(each, cluster);
+    const name = kubernetes.gateways.length === 1 ? options.name : bundleName(each, kubernetes);
     return resolveGateway(parsed, resourcesOf(each), name, host, diagnostics) ?? [];
   });
-  return { value: { programs, cluster }, diagnostics: diagnostics.list };
+  return { value: { programs, kubernetes }, diagnostics: diagnostics.list };
 }
 
 function wantedGateways(
-  { gateways }: Cluster,
+  { gateways }: KubernetesModel,
   { gateway: wanted, isSingle }: ResolveOptions,
   { files }: Parsed,
   diagnostics: Diagnostics,
-): readonly ClusterGateway[] {
+): readonly KubernetesGateway[] {
   const found = gateways.filter(
     ({ manifest: { namespace, name } }) =>
       wanted === undefined || wanted === `${namespace}/${name}` || wanted === name,
@@ -82,8 +82,8 @@ function wantedGateways(
 
 /** A Gateway's name, with its namespace when another one has the same. */
 function bundleName(
-  { manifest: { namespace, name } }: ClusterGateway,
-  { gateways }: Cluster,
+  { manifest: { namespace, name } }: KubernetesGateway,
+  { gateways }: KubernetesModel,
 ): string {
   const isUnique = gateways.filter((each) => each.manifest.name === name).length === 1;
   return isUnique ? name : `${namespace}-${name}`;
@@ -103,10 +103,10 @@ function resolveGateway(
   const context: RouteContext = {
     host,
     diagnostics,
-    names: new Names(),
+    names: new Identifiers(),
     backends: gateway.backends,
     listeners: new Map(gateway.listeners.map((listener) => [listener.key, listener])),
-    listenerNames: new Names(),
+    listenerNames: new Identifiers(),
     resolvePath: (file) => (path.isAbsolute(file) ? file : path.join(folder, file)),
   };
   checkListeners(gateway, context);
@@ -139,7 +139,7 @@ function keyHeaders(binds: readonly BindNode[]): readonly string[] {
   const places = listeners.flatMap(({ preRouting, routes }) => [preRouting ?? [], routes]).flat();
   return places.flatMap(({ policies }) =>
     policies.flatMap(({ settings }) =>
-      "place" in settings && "header" in settings.place ? [settings.place.header] : [],
+      "location" in settings && "header" in settings.location ? [settings.location.header] : [],
     ),
   );
 }
@@ -171,7 +171,7 @@ function resolveBinds(
       .map((listener) => {
         const attached = byListener.get(listener.key) ?? [];
         const preRouting = resolvePreRouting(listener, attached, context);
-        const own = reachedRoutes(listener, attached, context).flatMap(({ route, hostnames }) => {
+        const own = effectiveRoutes(listener, attached, context).flatMap(({ route, hostnames }) => {
           const names = resolveHostnames(hostnames, listener, route, context);
           return names.length === 0 ? [] : [{ ...resolveOnce(route), hostnames: names }];
         });

@@ -1,4 +1,4 @@
-import { LEVEL } from "../cel/emit/code.ts";
+import { PRECEDENCE } from "../cel/emit/code.ts";
 import { compilePattern, type PatternCode } from "../cel/regex/pattern.ts";
 import type {
   ListenerResource,
@@ -7,24 +7,24 @@ import type {
   RouteResource,
   ValueMatchConfig,
 } from "../config/resources.ts";
-import { below, keyOf, type Origin } from "../diagnostics/diagnostic.ts";
+import { childOf, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import type { BackendNode } from "../ir/backends.ts";
 import type { RouteMatch, RouteNode, ValueMatch } from "../ir/program.ts";
 import { resolveBackend } from "./backends.ts";
 import { intersectHostnames } from "./hostnames.ts";
-import type { Names } from "./identifiers.ts";
+import type { Identifiers } from "./identifiers.ts";
 import type { ListenerContext } from "./listeners.ts";
 import { metadataMatches } from "./metadata-matches.ts";
-import { type PolicyPlace, reachedPolicies, resolvePolicies } from "./policies.ts";
+import { effectivePolicies, type PolicyPlace, resolvePolicies } from "./policies.ts";
 import type { TableRoute } from "./routing-table.ts";
 
 /** What resolving routes shares. */
 export interface RouteContext extends ListenerContext {
-  readonly names: Names;
+  readonly names: Identifiers;
   /** By key. */
   readonly listeners: ReadonlyMap<string, ListenerResource>;
   /** Of listeners, which are another kind of function. */
-  readonly listenerNames: Names;
+  readonly listenerNames: Identifiers;
 }
 
 /** A route with its matches, on whatever listeners. */
@@ -35,8 +35,8 @@ export function resolveRoute(resource: RouteResource, context: RouteContext): Re
   const { origin } = resource;
   const name = resource.name ?? routeName(resource);
   const matches = resource.matches.flatMap((match) => resolveMatch(match, context) ?? []);
-  const { policies, answer } = reachedPolicies(resource.policies, resource.backends, context);
-  if (resource.backends.length === 0 && answer === undefined) {
+  const { policies, response } = effectivePolicies(resource.policies, resource.backends, context);
+  if (resource.backends.length === 0 && response === undefined) {
     context.diagnostics.report("route-without-backend", origin, { route: name });
   }
   const backends = resource.backends.flatMap((backend) => resolveBackend(backend, context) ?? []);
@@ -51,7 +51,7 @@ export function resolveRoute(resource: RouteResource, context: RouteContext): Re
       routePlace(resource, policies, context),
       context,
     ),
-    backends: answer === undefined ? backends : [],
+    backends: response === undefined ? backends : [],
     origin,
   };
   // Without a good match (reported) it answers nothing.
@@ -70,7 +70,7 @@ export function resolveHostnames(
   return hostnames.filter((hostname, index) => {
     const isShared = intersectHostnames(hostname, listener.hostname) !== undefined;
     if (!isShared) {
-      const at = below(origin, "hostnames", index);
+      const at = childOf(origin, "hostnames", index);
       diagnostics.report("hostname-mismatch", at, { hostname, listener: listener.hostname });
     }
     return isShared;
@@ -94,9 +94,9 @@ function resolveMatch(match: MatchConfig, context: RouteContext): RouteMatch | u
   const { kind, value } = match.path;
   let path: RouteMatch["path"];
   if (kind === "regex") {
-    const test = resolvePattern(value, "path", below(match.origin, "path", "regex"), context);
+    const test = resolvePattern(value, "path", childOf(match.origin, "path", "regex"), context);
     if (test === undefined) return undefined;
-    path = { kind, value, test, isChoice: test.level < LEVEL.and };
+    path = { kind, value, test, isChoice: test.level < PRECEDENCE.and };
   } else {
     path = { kind, value: kind === "prefix" ? trimmedPrefix(value) : value };
   }
@@ -167,7 +167,7 @@ function checkOpenProxy(resource: RouteResource, route: string, context: RouteCo
   if (dynamic === undefined || hasRules(resource)) return;
   // Rules may stand before routing, on every listener that has the route.
   if (listenersOf(resource, context).every(hasRules)) return;
-  context.diagnostics.report("open-proxy", keyOf(dynamic.origin), { route, names: false });
+  context.diagnostics.report("open-proxy", keyPlace(dynamic.origin), { route, names: false });
 }
 
 function hasRules({ policies }: Pick<RouteResource, "policies">): boolean {
@@ -188,13 +188,13 @@ function routePlace(
   context: RouteContext,
 ): PolicyPlace {
   const paths = resource.matches.map(({ path }) => path);
-  const early = listenersOf(resource, context).flatMap((listener) => listener.policies);
+  const preRouting = listenersOf(resource, context).flatMap((listener) => listener.policies);
   return {
     phase: "PostRouting",
     route: {
       isMcp: resource.backends.some((backend) => backend.kind === "mcp"),
       policies: policies.map(({ kind }) => kind),
-      early: early.map(({ kind }) => kind),
+      preRouting: preRouting.map(({ kind }) => kind),
       prefixes: paths.every(({ kind }) => kind === "prefix")
         ? [...new Set(paths.map(({ value }) => trimmedPrefix(value)))]
         : undefined,
@@ -209,10 +209,10 @@ function checkShares(resource: RouteResource, { diagnostics }: RouteContext): vo
   if (first === undefined) return;
   const only = backends.length === 1 ? undefined : backends.find(({ kind }) => kind !== "host");
   if (only !== undefined) {
-    diagnostics.report("several-backends", keyOf(only.origin), { kind: only.kind });
+    diagnostics.report("several-backends", keyPlace(only.origin), { kind: only.kind });
   }
   if (!isServed(resource)) {
-    diagnostics.report("no-weight", keyOf(first.origin), {
+    diagnostics.report("no-weight", keyPlace(first.origin), {
       outcome: "every request is answered 500",
     });
   }

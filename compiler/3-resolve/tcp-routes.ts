@@ -1,5 +1,5 @@
 import type { BackendConfig, ListenerResource, TcpRouteResource } from "../config/resources.ts";
-import { below, keyOf } from "../diagnostics/diagnostic.ts";
+import { childOf, keyPlace } from "../diagnostics/diagnostic.ts";
 import type { PolicyUse } from "../ir/program.ts";
 import type { TcpBackendNode, TcpConnection, TcpRouteNode } from "../ir/tcp.ts";
 import type { Text } from "../ir/texts.ts";
@@ -24,7 +24,7 @@ export function resolveTcpRoute(
   const [first] = attachments;
   const name = resource.name ?? first?.hostnames[0] ?? first?.listener.name ?? "route";
   if (attachments.some(({ listener, hostnames }) => isPlain(listener) && hostnames.length > 0)) {
-    context.diagnostics.report("name-without-tls", keyOf(below(origin, "hostnames")), {});
+    context.diagnostics.report("name-without-tls", keyPlace(childOf(origin, "hostnames")), {});
   }
   checkBackends(resource, attachments, name, context);
   checkTls(resource, attachments, context);
@@ -53,13 +53,13 @@ function checkBackends(
     return;
   }
   if (backends.every(({ weight }) => weight === 0)) {
-    diagnostics.report("no-weight", keyOf(first.origin), {
+    diagnostics.report("no-weight", keyPlace(first.origin), {
       outcome: "every connection is closed",
     });
   }
   const dynamic = backends.find(({ kind }) => kind === "dynamic");
   if (dynamic === undefined) return;
-  const at = keyOf(dynamic.origin);
+  const at = keyPlace(dynamic.origin);
   if (backends.length > 1) diagnostics.report("several-backends", at, { kind: "dynamic" });
   if (attachments.some(({ listener }) => isPlain(listener))) {
     diagnostics.report("no-destination", at, {});
@@ -86,7 +86,7 @@ function checkTls(
   const place = isPassedOn
     ? backends.find(({ policies }) => policies?.tls)?.policies?.tls?.origin
     : undefined;
-  if (place !== undefined) diagnostics.report("tls-within-tls", keyOf(place), {});
+  if (place !== undefined) diagnostics.report("tls-within-tls", keyPlace(place), {});
 }
 
 function resolveTcpBackend(
@@ -133,7 +133,7 @@ function resolvePolicies(
   { policies }: TcpRouteResource,
   context: RouteContext,
 ): readonly PolicyUse[] {
-  const route = { isMcp: false, policies: [], early: [], prefixes: undefined };
+  const route = { isMcp: false, policies: [], preRouting: [], prefixes: undefined };
   return policies.flatMap((policy): PolicyUse[] => {
     // Nothing else gets here: the front ends report what acts on requests.
     if (policy.kind !== "authorization") return [];

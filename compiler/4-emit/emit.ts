@@ -7,7 +7,7 @@ import { clientPorts } from "../ir/routes.ts";
 import { type Bundle, bundleModules } from "./bundle.ts";
 import { checkModules, type EmitFinding } from "./check.ts";
 import { inputNames } from "./input-names.ts";
-import { clusterFiles } from "./kubernetes-files.ts";
+import { kubernetesFiles } from "./kubernetes-files.ts";
 import { type Manifest, manifestOf } from "./manifest.ts";
 import { emitModules, type TraceLevel } from "./modules.ts";
 import type { OutputFile } from "./write.ts";
@@ -61,7 +61,7 @@ export async function emit(
     { path: "Dockerfile", text: image },
   ];
   const sha256 = createHash("sha256").update(bundleText).digest("hex");
-  generated.push(...clusterFiles(program, bundleText, sha256, options));
+  generated.push(...kubernetesFiles(program, bundleText, sha256, options));
   const names = [...generated.map((file) => file.path), "manifest.json"];
   const manifest = manifestOf(program, bundle, sha256, names, options.version);
   const files = [

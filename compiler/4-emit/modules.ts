@@ -31,7 +31,7 @@ export function emitModules(
     listenerPath: (policies) => `./${listenerPath(policies)}`,
   });
   const listeners = program.binds.flatMap((bind) => bind.listeners);
-  const early = listeners.flatMap((listener) => {
+  const preRouting = listeners.flatMap((listener) => {
     const { preRouting } = listener;
     if (preRouting === undefined) return [];
     const path = listenerPath(preRouting.id);
@@ -54,7 +54,7 @@ export function emitModules(
   const { accessLog } = program;
   const log =
     accessLog === undefined ? [] : [accessLogModule(accessLog, { inputs, trace: tracer })];
-  return [main, ...routes, ...tcpRoutes, ...early, ...log];
+  return [main, ...routes, ...tcpRoutes, ...preRouting, ...log];
 }
 
 function listenerPath(policies: string): string {

@@ -3,7 +3,7 @@ import type { CompiledExpression, ExpressionCode, HoistedConstant } from "../ir/
 import type { Checked } from "./check/check.ts";
 import { check } from "./check/check.ts";
 import { needsOf } from "./check/needs.ts";
-import { type Code, layOut } from "./emit/code.ts";
+import { type Code, format } from "./emit/code.ts";
 import { Emitter } from "./emit/emit.ts";
 import { finishNames, usesName } from "./emit/names.ts";
 import { foldConstants } from "./evaluate/fold.ts";
@@ -128,21 +128,21 @@ function emitSlot(emitter: Emitter, checked: Checked, slot: CelSlot): Code {
 
 /** Lays the code out and drops what simplification left unused: emitted modules have no unused names. */
 function finish(emitter: Emitter, code: Code): ExpressionCode {
-  const { imports, constants } = emitter.surroundings;
+  const { imports, constants } = emitter.context;
   const taken = [
     ...emitter.variables,
     ...imports.map(({ name }) => name),
     ...constants.flatMap((constant) => constant.imports.map(({ name }) => name)),
   ];
   const constantNames = constants.map(({ name }) => name);
-  const text = layOut(finishNames(code.text, taken, constantNames));
+  const text = format(finishNames(code.text, taken, constantNames));
   const needed = neededConstants(text, constants);
   return {
     text,
     imports: imports.filter(({ name }) => usesName(text, name)),
     constants: needed.map((constant) => ({
       ...constant,
-      text: layOut(finishNames(constant.text, taken, constantNames)),
+      text: format(finishNames(constant.text, taken, constantNames)),
       imports: [
         ...constant.imports,
         ...imports.filter(

@@ -4,28 +4,28 @@ import type { TraceLevel } from "../4-emit/modules.ts";
 import type { OutputFile } from "../4-emit/write.ts";
 import { textReport } from "../diagnostics/report/text.ts";
 import { fileProblem } from "../host.ts";
-import { examine } from "../inspect/check-input.ts";
+import { checkInput } from "../inspect/check-input.ts";
 import type { Program } from "../ir/program.ts";
-import { choose } from "./arguments.ts";
+import { oneOf } from "./arguments.ts";
 import { buildTable } from "./build-table.ts";
-import type { Arguments, CommandResult, Surroundings } from "./command.ts";
+import type { Arguments, CommandContext, CommandResult } from "./command.ts";
 import { version } from "./version.ts";
 
 const TRACES: readonly TraceLevel[] = ["path", "line", "none"];
 
 /** `gwc build`: checks, writes the gateway down, and says what is in it. */
 export async function build(
-  { operands, options, flags }: Arguments,
-  around: Surroundings,
+  { positionals, options, flags }: Arguments,
+  context: CommandContext,
 ): Promise<CommandResult> {
-  around.progress("checking");
-  const { programs, files, findings } = examine(
-    operands,
-    around.host,
+  context.progress("checking");
+  const { programs, files, findings } = checkInput(
+    positionals,
+    context.host,
     flags.has("strict"),
     options.gateway,
   );
-  const talk = textReport(findings, around.isColored.stderr);
+  const talk = textReport(findings, context.isColored.stderr);
   const [first, second] = programs;
   if (first === undefined) return { exitCode: 1, stderr: talk };
   if (options.print === "program") {
@@ -36,11 +36,11 @@ export async function build(
   const builds: Build[] = [];
   for (const program of programs) {
     const emitted = await emit(program, files, {
-      trace: choose(TRACES, options.trace, "path"),
+      trace: oneOf(TRACES, options.trace, "path"),
       isTypeChecked: !flags.has("no-type-check"),
       version: version(),
       image: options.image,
-      progress: around.progress,
+      progress: context.progress,
     });
     if (emitted.findings.length > 0) return emitError(emitted.findings);
     builds.push({ program, emitted, folder: folderOf(program, options.out, programs.length) });

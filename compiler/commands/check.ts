@@ -1,31 +1,36 @@
 import { type ReportFormat, report } from "../diagnostics/report/report.ts";
-import { examine } from "../inspect/check-input.ts";
+import { checkInput } from "../inspect/check-input.ts";
 import type { Program } from "../ir/program.ts";
 import { allRoutes } from "../ir/routes.ts";
-import { choose } from "./arguments.ts";
-import type { Arguments, CommandResult, Surroundings } from "./command.ts";
+import { oneOf } from "./arguments.ts";
+import type { Arguments, CommandContext, CommandResult } from "./command.ts";
 import { version } from "./version.ts";
 
 const FORMATS: readonly ReportFormat[] = ["text", "json", "sarif", "github", "junit"];
 
 /** `gwc check`: the report is the result. */
 export async function checkFiles(
-  { operands, options, flags }: Arguments,
-  { host, isColored }: Surroundings,
+  { positionals, options, flags }: Arguments,
+  { host, isColored }: CommandContext,
 ): Promise<CommandResult> {
-  const { programs, findings } = examine(operands, host, flags.has("strict"), options.gateway);
-  const usual = host.variable("GITHUB_ACTIONS") === "true" ? "github" : "text";
-  const format = choose(FORMATS, options.format, usual);
+  const { programs, findings } = checkInput(
+    positionals,
+    host,
+    flags.has("strict"),
+    options.gateway,
+  );
+  const defaults = host.variable("GITHUB_ACTIONS") === "true" ? "github" : "text";
+  const format = oneOf(FORMATS, options.format, defaults);
   const stdout = await report(format, findings, {
-    files: operands,
+    files: positionals,
     version: version(),
     isColored: isColored.stdout,
   });
   if (programs.length === 0) return { exitCode: 1, stdout };
-  return { exitCode: 0, stdout, stderr: verdict(operands, programs) };
+  return { exitCode: 0, stdout, stderr: verdict(positionals, programs) };
 }
 
-/** `gateway.yaml: good, 2 routes, 3 policies` */
+/** `gateway.yaml: valid, 2 routes, 3 policies` */
 function verdict(files: readonly string[], programs: readonly Program[]): string {
   const routes = programs.flatMap(allRoutes);
   const listeners = programs.flatMap(({ binds }) => binds.flatMap((bind) => bind.listeners));
@@ -34,7 +39,7 @@ function verdict(files: readonly string[], programs: readonly Program[]): string
     ...listeners.flatMap(({ preRouting }) => preRouting ?? []),
   ];
   const policies = places.reduce((count, place) => count + place.policies.length, 0);
-  return `${files.join(", ")}: good, ${amount(routes.length, "route")}, ${amount(policies, "policy", "policies")}\n`;
+  return `${files.join(", ")}: valid, ${amount(routes.length, "route")}, ${amount(policies, "policy", "policies")}\n`;
 }
 
 function amount(count: number, one: string, many = `${one}s`): string {

@@ -11,23 +11,23 @@ export interface CommandResult {
 }
 
 /** What a verb may know of the world around it. Files and variables come through `host`. */
-export interface Surroundings {
+export interface CommandContext {
   readonly host: Host;
   /** Whether each stream takes colours. */
   readonly isColored: { readonly stdout: boolean; readonly stderr: boolean };
   /** Says what is being done; shown on a terminal when it takes long. */
   readonly progress: (step: string) => void;
   /** Says a line on stderr at once: for verbs that go on. */
-  readonly say: (text: string) => void;
+  readonly print: (text: string) => void;
 }
 
 /** The work of a verb. */
-export type Command = (values: Arguments, around: Surroundings) => Promise<CommandResult>;
+export type CommandWork = (values: Arguments, context: CommandContext) => Promise<CommandResult>;
 
 /** The command line of a verb, checked against its declaration. */
 export interface Arguments {
   /** Words that belong to no option. */
-  readonly operands: readonly string[];
+  readonly positionals: readonly string[];
   /** Options that take a value, by long name. */
   readonly options: Readonly<Record<string, string>>;
   /** Options that take none and were given. */
@@ -35,12 +35,12 @@ export interface Arguments {
 }
 
 /** A verb as the command line and the help know it. The work is loaded when it is needed. */
-export interface Verb {
+export interface Command {
   readonly name: string;
   /** What stands after the name: `FILES..`. */
-  readonly operands: string;
-  readonly minOperands: number;
-  readonly maxOperands: number;
+  readonly positionals: string;
+  readonly minPositionals: number;
+  readonly maxPositionals: number;
   /** One line, for the list of verbs. */
   readonly summary: string;
   /** What `gwc VERB --help` says beyond the options: paragraphs. */
@@ -48,7 +48,7 @@ export interface Verb {
   readonly options: readonly Option[];
   /** Command lines that show it in use. */
   readonly examples: readonly string[];
-  readonly load: () => Promise<Command>;
+  readonly load: () => Promise<CommandWork>;
 }
 
 /** An option of a verb. */

@@ -1,4 +1,4 @@
-import type { Option, Verb } from "./command.ts";
+import type { Command, Option } from "./command.ts";
 
 const gateway: Option = {
   name: "gateway",
@@ -8,12 +8,12 @@ const gateway: Option = {
 const strict: Option = { name: "strict", summary: "warnings are mistakes too" };
 
 /** Every verb, in the order of the help. */
-export const verbs: readonly Verb[] = [
+export const commands: readonly Command[] = [
   {
     name: "build",
-    operands: "FILES..",
-    minOperands: 1,
-    maxOperands: Number.POSITIVE_INFINITY,
+    positionals: "FILES..",
+    minPositionals: 1,
+    maxPositionals: Number.POSITIVE_INFINITY,
     summary: "compile a gateway to readable TypeScript and one file that runs",
     details:
       "FILES are standalone files or Kubernetes manifests: files, folders, or - for standard input.\n" +
@@ -53,9 +53,9 @@ export const verbs: readonly Verb[] = [
   },
   {
     name: "check",
-    operands: "FILES..",
-    minOperands: 1,
-    maxOperands: Number.POSITIVE_INFINITY,
+    positionals: "FILES..",
+    minPositionals: 1,
+    maxPositionals: Number.POSITIVE_INFINITY,
     summary: "report every mistake, each with its place and what to do; write nothing",
     details:
       "The verdict is the one of `gwc build`: what check passes, build builds.\n" +
@@ -75,9 +75,9 @@ export const verbs: readonly Verb[] = [
   },
   {
     name: "run",
-    operands: "",
-    minOperands: 0,
-    maxOperands: 0,
+    positionals: "",
+    minPositionals: 0,
+    maxPositionals: 0,
     summary: "compile and serve in one step; follow every change of the file",
     details:
       "A good change is served at once, without dropping a connection. After a bad one its mistakes are printed and\n" +
@@ -92,9 +92,9 @@ export const verbs: readonly Verb[] = [
   },
   {
     name: "status",
-    operands: "FILES..",
-    minOperands: 1,
-    maxOperands: Number.POSITIVE_INFINITY,
+    positionals: "FILES..",
+    minPositionals: 1,
+    maxPositionals: Number.POSITIVE_INFINITY,
     summary: "print the conditions that a controller would write for Kubernetes manifests",
     details:
       "Gateway classes, Gateways and their listeners, routes for each parent, backends, policies for each target, with\n" +
@@ -112,9 +112,9 @@ export const verbs: readonly Verb[] = [
   },
   {
     name: "schema",
-    operands: "",
-    minOperands: 0,
-    maxOperands: 0,
+    positionals: "",
+    minPositionals: 0,
+    maxPositionals: 0,
     summary: "print the JSON schema of the configuration, for editors",
     details:
       "Editors with the YAML language server use it through a first line in the configuration:\n" +
@@ -128,9 +128,9 @@ export const verbs: readonly Verb[] = [
   },
   {
     name: "explain",
-    operands: "[WHAT..]",
-    minOperands: 0,
-    maxOperands: 3,
+    positionals: "[WHAT..]",
+    minPositionals: 0,
+    maxPositionals: 3,
     summary: "explain a diagnostic, a policy, a route, a request, a generated line",
     details:
       "The code of a diagnostic stands in brackets in its message: error[unknown-field].\n" +
@@ -162,9 +162,9 @@ export const verbs: readonly Verb[] = [
   },
   {
     name: "eval",
-    operands: "EXPRESSION",
-    minOperands: 1,
-    maxOperands: 1,
+    positionals: "EXPRESSION",
+    minPositionals: 1,
+    maxPositionals: 1,
     summary: "evaluate an expression of a rule on data of your own",
     details:
       "The expression is compiled as in a gateway, and what it becomes is run. DATA has the variables as expressions\n" +
@@ -198,9 +198,9 @@ export const verbs: readonly Verb[] = [
   },
   {
     name: "init",
-    operands: "[FILE]",
-    minOperands: 0,
-    maxOperands: 1,
+    positionals: "[FILE]",
+    minPositionals: 0,
+    maxPositionals: 1,
     summary: "write a small commented configuration that works at once",
     details:
       "FILE is gateway.yaml by default. The schema for editors is written beside it. An existing file is left alone.",
@@ -210,9 +210,9 @@ export const verbs: readonly Verb[] = [
   },
   {
     name: "version",
-    operands: "",
-    minOperands: 0,
-    maxOperands: 0,
+    positionals: "",
+    minPositionals: 0,
+    maxPositionals: 0,
     summary: "print the version",
     details: "`gwc --version` is the same.",
     options: [

@@ -6,17 +6,17 @@ import type { Finding } from "../diagnostics/report/findings.ts";
 import { textReport } from "../diagnostics/report/text.ts";
 import { lineAndColumn } from "../diagnostics/source.ts";
 import type { Host } from "../host.ts";
-import { choose } from "./arguments.ts";
-import type { Arguments, CommandResult, Surroundings } from "./command.ts";
+import { oneOf } from "./arguments.ts";
+import type { Arguments, CommandContext, CommandResult } from "./command.ts";
 
 /** `gwc eval`: the value of an expression; exit code 1 when it does not compile, or when evaluating it is an error. */
 export async function evaluate(
-  { operands: [text = ""], options, flags }: Arguments,
-  { host, isColored }: Surroundings,
+  { positionals: [text = ""], options, flags }: Arguments,
+  { host, isColored }: CommandContext,
 ): Promise<CommandResult> {
   const data = readData(options.data, host);
   if ("problem" in data) return { exitCode: 1, stderr: `error: ${data.problem}\n` };
-  const phase = choose(celPhases, options.phase, "request");
+  const phase = oneOf(celPhases, options.phase, "request");
   const found = evaluateExpression(text, { phase, data: data.value });
   const findings = found.problems.map((problem) => finding(problem, text));
   const code = found.kind === "invalid" ? "" : `${emittedText(found.expression).trimEnd()}\n`;

@@ -1,7 +1,7 @@
 import { stringify } from "yaml";
 import type { Checked } from "../compile.ts";
-import { nearest } from "../diagnostics/suggestion.ts";
-import { examine } from "../inspect/check-input.ts";
+import { suggest } from "../diagnostics/suggestion.ts";
+import { checkInput } from "../inspect/check-input.ts";
 import { originOfLine } from "../inspect/explain/generated-line.ts";
 import { reachedRoute } from "../inspect/explain/request.ts";
 import {
@@ -12,33 +12,33 @@ import {
   routeNames,
 } from "../inspect/explain/route.ts";
 import type { ListenerNode, RouteMatch, ValueMatch } from "../ir/program.ts";
-import type { Arguments, CommandResult, Surroundings } from "./command.ts";
+import type { Arguments, CommandContext, CommandResult } from "./command.ts";
 
 /** `gwc explain route NAME [RULE]`: what holds for a route's traffic, where it comes from, what it overrides. */
 export function explainRouteCommand(
-  { operands: [, name, rule], options }: Arguments,
-  { host }: Surroundings,
+  { positionals: [, name, rule], options }: Arguments,
+  { host }: CommandContext,
 ): CommandResult {
   if (name === undefined) return usage("which route? `gwc explain route NAMESPACE/NAME [RULE]`");
-  const checked = examine([options.file ?? "."], host, false);
+  const checked = checkInput([options.file ?? "."], host, false);
   const found = explainRoute(checked, name, rule);
   if (found.length > 0) return result(found, options.format);
   const rules = rule === undefined ? [] : explainRoute(checked, name, undefined);
   const names = rules.length > 0 ? rules.map((each) => each.rule) : routeNames(checked);
   const wanted = rules.length > 0 ? (rule ?? "") : name;
-  const near = nearest(wanted, names) ?? [...new Set(names)].slice(0, 5).join(", ");
+  const near = suggest(wanted, names) ?? [...new Set(names)].slice(0, 5).join(", ");
   const what = rules.length > 0 ? `rule "${rule}" of "${name}"` : `attached route "${name}"`;
   return usage(`there is no ${what} in ${options.file ?? "."}`, near && `there is ${near}`);
 }
 
 /** `gwc explain GET https://host/path`: which route answers, and what holds there. */
 export function explainRequestCommand(
-  { operands: [method = "", target = ""], options }: Arguments,
-  { host }: Surroundings,
+  { positionals: [method = "", target = ""], options }: Arguments,
+  { host }: CommandContext,
 ): CommandResult {
   if (!URL.canParse(target) || !/^https?:/.test(target))
     return usage(`"${target}" is no URL`, `write https://${target.replace(/^[a-z]*:?\/\//i, "")}`);
-  const checked = examine([options.file ?? "."], host, false);
+  const checked = checkInput([options.file ?? "."], host, false);
   if (checked.programs.length === 0)
     return usage(`${options.file ?? "."} has mistakes`, "`gwc check` names them");
   const reached = reachedRoute(checked, method, new URL(target));
@@ -67,11 +67,11 @@ function earlierNotes({ earlier }: Reached): readonly string[] {
 
 /** `path prefix /a, method GET, header x: y` */
 function matchText({ path, method, headers, query }: RouteMatch): string {
-  const words = { exact: "path", prefix: "path prefix", regex: "path like" };
+  const argv = { exact: "path", prefix: "path prefix", regex: "path like" };
   const value = ({ name, value: each }: ValueMatch): string =>
     `${name} ${each.kind === "exact" ? "=" : "~"} ${each.value}`;
   return [
-    `${words[path.kind]} ${path.value}`,
+    `${argv[path.kind]} ${path.value}`,
     ...(method === undefined ? [] : [`method ${method}`]),
     ...headers.map((each) => `header ${value(each)}`),
     ...query.map((each) => `query ${value(each)}`),
@@ -85,11 +85,11 @@ export function explainLineCommand(
   file: string,
   line: number,
   { options }: Arguments,
-  { host }: Surroundings,
+  { host }: CommandContext,
 ): CommandResult {
   const text = host.readText(file);
   if (text.kind === "problem") return usage(`"${file}" can't be read: ${text.problem}`);
-  const checked = options.file === undefined ? undefined : examine([options.file], host, false);
+  const checked = options.file === undefined ? undefined : checkInput([options.file], host, false);
   const found = originOfLine(text.text, line, checked);
   if (found === undefined) return usage(`line ${line} of ${file} has no trace comment above it`);
   if (options.format === "json") return { exitCode: 0, stdout: `${JSON.stringify(found)}\n` };

@@ -1,12 +1,12 @@
 import { type MessageCode, messageOf, messages } from "../diagnostics/messages/index.ts";
-import { nearest } from "../diagnostics/suggestion.ts";
+import { suggest } from "../diagnostics/suggestion.ts";
 import { policies } from "../policies/index.ts";
 import type { Schema } from "../schema/schema.ts";
-import type { Arguments, CommandResult, Surroundings } from "./command.ts";
+import type { Arguments, CommandContext, CommandResult } from "./command.ts";
 
 /** `gwc explain`: the long text of a diagnostic, what a policy does, the expression language, or what there is. */
-export async function explain(given: Arguments, around: Surroundings): Promise<CommandResult> {
-  const [word, second] = given.operands;
+export async function explain(given: Arguments, context: CommandContext): Promise<CommandResult> {
+  const [word, second] = given.positionals;
   if (word === undefined) return { exitCode: 0, stdout: everything() };
   if (word === "cel") {
     const { celReference } = await import("../cel/reference/reference.ts");
@@ -16,9 +16,9 @@ export async function explain(given: Arguments, around: Surroundings): Promise<C
   if (word === "route" || second !== undefined || line !== null) {
     const explains = await import("./explain-route.ts");
     if (line !== null)
-      return explains.explainLineCommand(line[1] ?? "", Number(line[2]), given, around);
-    if (word === "route") return explains.explainRouteCommand(given, around);
-    return explains.explainRequestCommand(given, around);
+      return explains.explainLineCommand(line[1] ?? "", Number(line[2]), given, context);
+    if (word === "route") return explains.explainRouteCommand(given, context);
+    return explains.explainRequestCommand(given, context);
   }
   // People paste what they see: `error[unknown-field]`.
   const name = /\[([\w-]+)\]/.exec(word)?.[1] ?? word;
@@ -26,7 +26,7 @@ export async function explain(given: Arguments, around: Surroundings): Promise<C
   if (code !== undefined) return { exitCode: 0, stdout: explainCode(code) };
   const policy = policies.find(({ kind }) => kind === name);
   if (policy !== undefined) return { exitCode: 0, stdout: explainPolicy(policy) };
-  const near = nearest(name, [...codes(), ...policies.map(({ kind }) => kind), "cel"]);
+  const near = suggest(name, [...codes(), ...policies.map(({ kind }) => kind), "cel"]);
   const hint = near === undefined ? "`gwc explain` lists them all" : `did you mean "${near}"?`;
   return { exitCode: 2, stderr: `error: there is no code or policy "${name}"\nhint: ${hint}\n` };
 }
@@ -71,11 +71,11 @@ function explainPolicy({ kind, summary, scope, schema }: (typeof policies)[numbe
 
 /** The fields of an object, those of objects inside them indented; a list shows the fields of its items. */
 function fields(schema: Schema, indent: string): string[] {
-  const known = Object.entries(schema.properties ?? {}).filter(([, each]) => !each.notYet);
+  const known = Object.entries(schema.properties ?? {}).filter(([, each]) => !each.unsupported);
   const width = Math.max(0, ...known.map(([name]) => name.length));
   return known.flatMap(([name, each]) => {
     const required = schema.required?.includes(name) === true ? "required; " : "";
-    const text = `${required}${each.description ?? ""}${usual(each)}`;
+    const text = `${required}${each.description ?? ""}${defaults(each)}`;
     const lines = wrap(text, 100 - indent.length - width - 2).split("\n");
     const hanging = `\n${" ".repeat(indent.length + width + 2)}`;
     const inner = each.items ?? each;
@@ -86,8 +86,8 @@ function fields(schema: Schema, indent: string): string[] {
   });
 }
 
-function usual({ default: value, enum: words }: Schema): string {
-  const choices = words === undefined ? "" : ` One of: ${words.join(", ")}.`;
+function defaults({ default: value, enum: argv }: Schema): string {
+  const choices = argv === undefined ? "" : ` One of: ${argv.join(", ")}.`;
   return value === undefined ? choices : `${choices} Default: ${String(value)}.`;
 }
 

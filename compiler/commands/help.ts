@@ -1,12 +1,12 @@
-import { spelling } from "./arguments.ts";
-import type { Option, Verb } from "./command.ts";
-import { help, verbs } from "./commands.ts";
+import { optionUsage } from "./arguments.ts";
+import type { Command, Option } from "./command.ts";
+import { commands, help } from "./commands.ts";
 
 /** `gwc --help`. */
 export function overallHelp(): string {
-  const rows = verbs.map((verb) => [
-    `${verb.name} ${required(verb)}${verb.operands}`.trimEnd(),
-    verb.summary,
+  const rows = commands.map((command) => [
+    `${command.name} ${required(command)}${command.positionals}`.trimEnd(),
+    command.summary,
   ]);
   return [
     "gwc compiles a gateway configuration into a small, readable, specialised TypeScript proxy",
@@ -32,31 +32,31 @@ export function overallHelp(): string {
 }
 
 /** `gwc VERB --help`. */
-export function verbHelp(verb: Verb): string {
-  const options = [...verb.options, { ...help, summary: "this text" }];
+export function commandHelp(command: Command): string {
+  const options = [...command.options, { ...help, summary: "this text" }];
   return [
-    `${verb.summary.charAt(0).toUpperCase()}${verb.summary.slice(1)}.`,
+    `${command.summary.charAt(0).toUpperCase()}${command.summary.slice(1)}.`,
     "",
-    `Usage: gwc ${verb.name} ${usageOptions(verb)}${verb.operands}`.trimEnd(),
+    `Usage: gwc ${command.name} ${usageOptions(command)}${command.positionals}`.trimEnd(),
     "",
-    verb.details,
+    command.details,
     "",
     "Options",
     ...optionTable(options),
     "",
-    verb.examples.length === 1 ? "Example" : "Examples",
-    ...verb.examples.map((example) => `  ${example}`),
+    command.examples.length === 1 ? "Example" : "Examples",
+    ...command.examples.map((example) => `  ${example}`),
     "",
   ].join("\n");
 }
 
-function usageOptions(verb: Verb): string {
-  const isAll = verb.options.every((option) => option.isRequired);
-  return required(verb) + (isAll ? "" : "[OPTIONS] ");
+function usageOptions(command: Command): string {
+  const isAll = command.options.every((option) => option.isRequired);
+  return required(command) + (isAll ? "" : "[OPTIONS] ");
 }
 
 /** `-f FILE ` */
-function required({ options }: Verb): string {
+function required({ options }: Command): string {
   return options
     .filter((option) => option.isRequired)
     .map(({ short, name, value }) => `${short === undefined ? `--${name}` : `-${short}`} ${value} `)
@@ -67,12 +67,12 @@ function optionTable(options: readonly Option[]): string[] {
   return table(
     options.map((option) => {
       const { summary, choices } = option;
-      const words = choices === undefined ? "" : `: ${choices.join(", ")}`;
+      const argv = choices === undefined ? "" : `: ${choices.join(", ")}`;
       const at = summary.lastIndexOf(" (default");
       const text =
-        at < 0 ? `${summary}${words}` : `${summary.slice(0, at)}${words}${summary.slice(at)}`;
+        at < 0 ? `${summary}${argv}` : `${summary.slice(0, at)}${argv}${summary.slice(at)}`;
       const indent = option.short === undefined ? "    " : "";
-      return [`${indent}${spelling(option)}`, text];
+      return [`${indent}${optionUsage(option)}`, text];
     }),
   );
 }

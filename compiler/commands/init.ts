@@ -9,7 +9,7 @@ const SCHEMA = "gateway.schema.json";
 
 /** `gwc init`: a small configuration that works at once, and the schema that its first line names. */
 export async function init({
-  operands: [file = "gateway.yaml"],
+  positionals: [file = "gateway.yaml"],
 }: Arguments): Promise<CommandResult> {
   const schema = path.join(path.dirname(file), SCHEMA);
   try {

@@ -1,12 +1,12 @@
 import { AdminServer } from "../run/admin/server.ts";
 import { LiveGateway } from "../run/live-gateway.ts";
 import { tryCommand } from "../run/try-command.ts";
-import type { Arguments, CommandResult, Surroundings } from "./command.ts";
+import type { Arguments, CommandContext, CommandResult } from "./command.ts";
 
 /** `gwc run`: serves until a signal ends the process. A result only when it can't start. */
 export async function run(
   { options, flags }: Arguments,
-  { host, isColored, say }: Surroundings,
+  { host, isColored, print }: CommandContext,
 ): Promise<CommandResult> {
   const live = await LiveGateway.open({
     file: options.file ?? "",
@@ -14,15 +14,15 @@ export async function run(
     gateway: options.gateway,
     isColored: isColored.stderr,
     host,
-    say,
+    print,
   });
   if (!(live instanceof LiveGateway)) return { exitCode: 1, stderr: live.talk };
   const { endOnSignal } = await import("gwc/runtime/gateway/start");
   endOnSignal(live.running);
   const address = host.variable("ADMIN_ADDR") ?? live.current.program.process.adminAddress;
-  say(await openAdmin(address, live));
+  print(await openAdmin(address, live));
   const command = tryCommand(live.current.program);
-  if (command !== undefined) say(`try: ${command}\n`);
+  if (command !== undefined) print(`try: ${command}\n`);
   return new Promise(() => {});
 }
 

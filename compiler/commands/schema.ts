@@ -1,6 +1,6 @@
 import { stringify } from "yaml";
 import { editorSchema } from "../1-parse/standalone/editor.ts";
-import { nearest } from "../diagnostics/suggestion.ts";
+import { suggest } from "../diagnostics/suggestion.ts";
 import type { Arguments, CommandResult } from "./command.ts";
 
 /**
@@ -22,7 +22,7 @@ export async function schema({ options, flags }: Arguments): Promise<CommandResu
     return { exitCode: 0, stdout: `${JSON.stringify(found, undefined, 2)}\n` };
   const { kinds } = await import("../1-parse/kubernetes/kinds.ts");
   const known = kinds.map(({ kind }) => kind);
-  const near = nearest(options.kind, known);
+  const near = suggest(options.kind, known);
   const hint = near === undefined ? `one of: ${known.join(", ")}` : `did you mean "${near}"?`;
   return { exitCode: 2, stderr: `error: there is no kind "${options.kind}"\nhint: ${hint}\n` };
 }

@@ -1,23 +1,23 @@
 import { stringify } from "yaml";
 import { textReport } from "../diagnostics/report/text.ts";
-import { examine } from "../inspect/check-input.ts";
+import { checkInput } from "../inspect/check-input.ts";
 import { statusOf } from "../inspect/status/status.ts";
-import type { Arguments, CommandResult, Surroundings } from "./command.ts";
+import type { Arguments, CommandContext, CommandResult } from "./command.ts";
 
 /** `gwc status`: the conditions of manifests. 1 when a condition is not as it should be. */
 export async function status(
-  { operands, options }: Arguments,
-  { host, isColored }: Surroundings,
+  { positionals, options }: Arguments,
+  { host, isColored }: CommandContext,
 ): Promise<CommandResult> {
-  const checked = examine(operands, host, false);
-  const { cluster, programs, findings } = checked;
-  if (cluster === undefined) {
+  const checked = checkInput(positionals, host, false);
+  const { kubernetes, programs, findings } = checked;
+  if (kubernetes === undefined) {
     const report = textReport(findings, isColored.stderr);
     const hint =
       "only Kubernetes manifests have a status; `gwc check` reports on a standalone file\n";
     return { exitCode: 1, stderr: report === "" ? `error: ${hint}` : report };
   }
-  const found = statusOf(checked, cluster, host.now());
+  const found = statusOf(checked, kubernetes, host.now());
   const list = { apiVersion: "v1", kind: "List", items: found };
   const yaml = { lineWidth: 0, aliasDuplicateObjects: false };
   const stdout =

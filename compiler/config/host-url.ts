@@ -12,7 +12,7 @@ export function withScheme(text: Text): Text {
   if (typeof text === "string") return text.includes("://") ? text : `http://${text}`;
   const [first, ...rest] = text.parts;
   if (typeof first !== "string" || first.includes("://")) return text;
-  return { kind: "late", parts: [`http://${first}`, ...rest] };
+  return { kind: "env", parts: [`http://${first}`, ...rest] };
 }
 
 /** Whether it is the URL of an HTTP server, without user name and fragment; reported when it is not. */

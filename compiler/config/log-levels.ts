@@ -1,6 +1,6 @@
 import type { LogLevel, LogLevels } from "../../runtime/telemetry/logs/log-level.ts";
 import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
-import { nearest } from "../diagnostics/suggestion.ts";
+import { suggest } from "../diagnostics/suggestion.ts";
 
 /** Log levels as one place of the configuration writes them: `info,request=warn`, or a list of such texts. */
 export type LevelsConfig = readonly { readonly text: string; readonly origin: Origin }[];
@@ -75,7 +75,7 @@ function readDirective(
   }
   if (parts === undefined) {
     const known = Object.keys(MODULES);
-    const suggestion = nearest(module, known);
+    const suggestion = suggest(module, known);
     diagnostics.report("log-module", origin, { module, suggestion, known: known.join(", ") });
     return undefined;
   }

@@ -1,5 +1,5 @@
 import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
-import { nearest } from "../diagnostics/suggestion.ts";
+import { suggest } from "../diagnostics/suggestion.ts";
 import type { BackendConfig } from "./resources.ts";
 
 /** The backend of the file that has this name; undefined without one (reported). */
@@ -12,7 +12,7 @@ export function findBackend(
   const found = named.get(name);
   if (found !== undefined) return found;
   const candidates = [...named.keys()].map((each) => `"${each}"`);
-  const near = nearest(name, [...named.keys()]);
+  const near = suggest(name, [...named.keys()]);
   const params = { what: `backend "${name}"`, candidates, ...(near === undefined ? {} : { near }) };
   diagnostics.report("missing-reference", origin, params);
   return undefined;

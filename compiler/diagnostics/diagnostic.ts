@@ -81,14 +81,14 @@ export class Diagnostics {
 }
 
 /** The place `steps` below an origin. */
-export function below(origin: Origin, ...steps: ConfigPath): Place {
+export function childOf(origin: Origin, ...steps: ConfigPath): Place {
   const { file, document, path, resource } = origin;
   const place = { file, document, path: [...path, ...steps] };
   return resource === undefined ? place : { ...place, resource };
 }
 
 /** The same place, pointing at the key rather than the value. */
-export function keyOf(place: Place): Place {
+export function keyPlace(place: Place): Place {
   return { ...place, part: "key" };
 }
 

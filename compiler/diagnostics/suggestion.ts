@@ -1,5 +1,5 @@
 /** The known word nearest to a misspelled one, when it is near enough to be meant. */
-export function nearest(word: string, known: readonly string[]): string | undefined {
+export function suggest(word: string, known: readonly string[]): string | undefined {
   const lower = word.toLowerCase();
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;

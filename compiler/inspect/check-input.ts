@@ -4,7 +4,7 @@ import { type Finding, findingsOf } from "../diagnostics/report/findings.ts";
 import type { Host } from "../host.ts";
 
 /** Checked files, with their diagnostics as findings. */
-export interface Examined extends Checked {
+export interface CheckedInput extends Checked {
   readonly findings: readonly Finding[];
 }
 
@@ -12,13 +12,13 @@ export interface Examined extends Checked {
  * Checks files; `build`, `check` and `run` all begin so. `gateway` is NAMESPACE/NAME of the one that is wanted, of
  * manifests with several.
  */
-export function examine(
+export function checkInput(
   files: readonly string[],
   host: Host,
   isStrict: boolean,
   gateway?: string,
   isSingle = false,
-): Examined {
+): CheckedInput {
   const checked = check(files, host, { name: gatewayName(files), isStrict, gateway, isSingle });
   return { ...checked, findings: findingsOf(checked.diagnostics, checked.files, isStrict) };
 }

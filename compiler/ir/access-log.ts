@@ -16,7 +16,7 @@ export interface LogFieldsNode {
   /** Those that are left out, as named: of lines of connections too. */
   readonly removed: readonly string[];
   /** Those of every request that stay, in their order. */
-  readonly usual: readonly LineField[];
+  readonly defaults: readonly LineField[];
   /** Names that are left out of what policies and backends add. */
   readonly without: readonly string[];
   readonly added: readonly AddedField[];

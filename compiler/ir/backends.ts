@@ -1,7 +1,7 @@
 import type { KeepAliveSettings } from "../../runtime/gateway/connection-settings.ts";
 import type { UpstreamTlsSettings } from "../../runtime/tls/upstream-tls.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
-import type { Late, MountedFile, Text } from "./texts.ts";
+import type { AtStartup, MountedFile, Text } from "./texts.ts";
 
 /** Where a route's requests go. */
 export type BackendNode = HostBackend | DynamicBackend | McpBackend;
@@ -45,7 +45,7 @@ export interface BackendConnection {
 }
 
 /** TLS to a backend; paths are as configured. */
-export type BackendTlsNode = Omit<Late<UpstreamTlsSettings>, UpstreamTlsFile> & {
+export type BackendTlsNode = Omit<AtStartup<UpstreamTlsSettings>, UpstreamTlsFile> & {
   readonly [File in UpstreamTlsFile]?: Text | MountedFile;
 };
 

@@ -1,15 +1,15 @@
 import type { ConfigValue } from "../1-parse/values.ts";
-import { below, type Origin } from "../diagnostics/diagnostic.ts";
+import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import type { Text } from "../ir/texts.ts";
-import { list, notYet, object, type Schema, text } from "../schema/schema.ts";
-import { type ClusterMode, clusterMode, type JwtMode, modeSchema } from "./jwt-auth.ts";
+import { list, object, type Schema, text, unsupported } from "../schema/schema.ts";
+import { type JwtMode, type KubernetesMode, kubernetesMode, modeSchema } from "./jwt-auth.ts";
 import {
-  type CredentialPlaceConfig,
-  type CredentialPlaceNode,
-  credentialPlaceSchema,
-  readCredentialPlace,
-  resolveCredentialPlace,
-  usualPlace,
+  type CredentialLocationConfig,
+  type CredentialLocationNode,
+  credentialLocationSchema,
+  defaultLocation,
+  readCredentialLocation,
+  resolveCredentialLocation,
 } from "./parts/credential-location.ts";
 import type { Policy } from "./policy.ts";
 
@@ -22,19 +22,19 @@ export type ApiKeySource = { readonly metadata: Readonly<Record<string, ConfigVa
 
 interface ApiKeyConfig<Place> {
   readonly mode: JwtMode;
-  readonly place: Place;
+  readonly location: Place;
   readonly keys: readonly ApiKeySource[];
 }
 
 declare module "./policy.ts" {
   interface PolicyConfigs {
-    apiKey: ApiKeyConfig<CredentialPlaceConfig>;
+    apiKey: ApiKeyConfig<CredentialLocationConfig>;
   }
 }
 
 declare module "../ir/program.ts" {
   interface PolicySettings {
-    apiKey: ApiKeyConfig<CredentialPlaceNode>;
+    apiKey: ApiKeyConfig<CredentialLocationNode>;
   }
 }
 
@@ -42,7 +42,7 @@ const keySchema: Schema = object(
   {
     key: text("The key, as `${NAME}`: it is read when the gateway starts.", {
       maxLength: 1024,
-      late: true,
+      readAtStart: true,
       secret: true,
     }),
     keyHash: text("Its digest: `sha256:` and 64 hexadecimal digits.", {
@@ -59,7 +59,7 @@ const keySchema: Schema = object(
       maxProperties: 64,
       description: "What is known of the key's holder: `apiKey` in rules.",
     },
-    allowedModels: notYet("models by API key"),
+    allowedModels: unsupported("models by API key"),
   },
   { exactlyOneOf: ["key", "keyHash", "file"] },
 );
@@ -73,7 +73,7 @@ export const apiKey: Policy<"apiKey"> = {
     {
       mode: modeSchema,
       keys: list(keySchema, { minItems: 1, maxItems: 4096, description: "The keys." }),
-      location: credentialPlaceSchema("Bearer"),
+      location: credentialLocationSchema("Bearer"),
     },
     { required: ["keys"], description: "Requires, or accepts, an API key." },
   ),
@@ -86,15 +86,15 @@ export const apiKey: Policy<"apiKey"> = {
     };
     return {
       mode: given.mode ?? "strict",
-      place: readCredentialPlace(given.location, "Bearer", below(origin, "location")),
-      keys: given.keys.map((each, index) => readKey(each, below(origin, "keys", index))),
+      location: readCredentialLocation(given.location, "Bearer", childOf(origin, "location")),
+      keys: given.keys.map((each, index) => readKey(each, childOf(origin, "keys", index))),
     };
   },
-  cluster: {
+  kubernetes: {
     field: "traffic.apiKeyAuthentication",
     read: (value, { origin, secretFiles, secretsWith }) => {
       const given = value as {
-        readonly mode?: ClusterMode;
+        readonly mode?: KubernetesMode;
         readonly secretRef?: { readonly name: string };
         readonly secretSelector?: { readonly matchLabels: Readonly<Record<string, string>> };
       };
@@ -103,11 +103,11 @@ export const apiKey: Policy<"apiKey"> = {
         secretSelector === undefined
           ? [secretRef?.name ?? ""]
           : secretsWith(secretSelector.matchLabels);
-      const at = below(origin, secretRef === undefined ? "secretSelector" : "secretRef");
+      const at = childOf(origin, secretRef === undefined ? "secretSelector" : "secretRef");
       const files = names.flatMap((name) => secretFiles(name, undefined, at));
       return {
-        mode: clusterMode(given.mode),
-        place: usualPlace("Bearer"),
+        mode: kubernetesMode(given.mode),
+        location: defaultLocation("Bearer"),
         keys: files.map((file) => ({ kind: "file", file, isSecret: true, metadata: {} })),
       };
     },
@@ -118,8 +118,8 @@ export const apiKey: Policy<"apiKey"> = {
       source.kind === "key" && typeof source.key === "string" ? [source.origin] : [],
     );
     for (const origin of literal) diagnostics.report("literal-secret", origin, { field: '"key"' });
-    const place = resolveCredentialPlace(config.place, context);
-    return literal.length === 0 && place !== undefined ? { ...config, place } : undefined;
+    const location = resolveCredentialLocation(config.location, context);
+    return literal.length === 0 && location !== undefined ? { ...config, location } : undefined;
   },
 };
 
@@ -132,7 +132,7 @@ function readKey(value: ConfigValue, origin: Origin): ApiKeySource {
   };
   const metadata = given.metadata ?? {};
   if (given.key !== undefined)
-    return { kind: "key", key: given.key, metadata, origin: below(origin, "key") };
+    return { kind: "key", key: given.key, metadata, origin: childOf(origin, "key") };
   if (given.file !== undefined) return { kind: "file", file: given.file, metadata };
   const sha256 = (given.keyHash ?? "").slice("sha256:".length).toLowerCase();
   return { kind: "hash", sha256, metadata };

@@ -1,7 +1,7 @@
 import { object } from "../schema/schema.ts";
 import {
   type RuleConfig,
-  readClusterRules,
+  readKubernetesRules,
   readRules,
   resolveRules,
   rulesSchema,
@@ -31,9 +31,9 @@ export const authorization: Policy<"authorization"> = {
   ),
   merge: "join",
   read: (value, origin) => ({ rules: readRules(value, origin) }),
-  cluster: {
+  kubernetes: {
     field: "traffic.authorization",
-    read: (value, { origin }) => ({ rules: readClusterRules(value, origin) }),
+    read: (value, { origin }) => ({ rules: readKubernetesRules(value, origin) }),
     join: (configs) => ({ rules: configs.flatMap(({ rules }) => rules) }),
   },
   resolve: ({ rules }, context) => {

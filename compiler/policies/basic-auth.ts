@@ -1,15 +1,15 @@
 import type { ConfigValue } from "../1-parse/values.ts";
-import { below, type Origin } from "../diagnostics/diagnostic.ts";
+import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import type { Text } from "../ir/texts.ts";
 import { object, shortText, text } from "../schema/schema.ts";
-import { type ClusterMode, clusterMode, type JwtMode, modeSchema } from "./jwt-auth.ts";
+import { type JwtMode, type KubernetesMode, kubernetesMode, modeSchema } from "./jwt-auth.ts";
 import {
-  type CredentialPlaceConfig,
-  type CredentialPlaceNode,
-  credentialPlaceSchema,
-  readCredentialPlace,
-  resolveCredentialPlace,
-  usualPlace,
+  type CredentialLocationConfig,
+  type CredentialLocationNode,
+  credentialLocationSchema,
+  defaultLocation,
+  readCredentialLocation,
+  resolveCredentialLocation,
 } from "./parts/credential-location.ts";
 import type { Policy } from "./policy.ts";
 
@@ -23,7 +23,7 @@ declare module "./policy.ts" {
     basicAuth: {
       readonly mode: JwtMode;
       readonly realm: string;
-      readonly place: CredentialPlaceConfig;
+      readonly location: CredentialLocationConfig;
       readonly passwords: PasswordSource;
     };
   }
@@ -34,7 +34,7 @@ declare module "../ir/program.ts" {
     basicAuth: {
       readonly mode: JwtMode;
       readonly realm: string;
-      readonly place: CredentialPlaceNode;
+      readonly location: CredentialLocationNode;
       readonly passwords: PasswordSource;
     };
   }
@@ -58,19 +58,19 @@ export const basicAuth: Policy<"basicAuth"> = {
         type: ["object", "string"],
         minLength: 1,
         maxLength: 1_048_576,
-        late: true,
+        readAtStart: true,
         properties: {
           file: text(
             "Path of an htpasswd file; read where the gateway runs, and again when it changes.",
           ),
-          inline: text("Lines of USER:HASH.", { maxLength: 1_048_576, late: true }),
+          inline: text("Lines of USER:HASH.", { maxLength: 1_048_576, readAtStart: true }),
         },
         additionalProperties: false,
         exactlyOneOf: ["file", "inline"],
         description:
           "Users and hashes as `htpasswd` writes them: `{file: PATH}`, or the lines themselves, best as `${NAME}`.",
       },
-      authorizationLocation: credentialPlaceSchema("Basic"),
+      authorizationLocation: credentialLocationSchema("Basic"),
     },
     { required: ["htpasswd"], description: "Requires, or accepts, a user name and password." },
   ),
@@ -85,19 +85,19 @@ export const basicAuth: Policy<"basicAuth"> = {
     return {
       mode: given.mode ?? "strict",
       realm: given.realm ?? "Restricted",
-      place: readCredentialPlace(
+      location: readCredentialLocation(
         given.authorizationLocation,
         "Basic",
-        below(origin, "authorizationLocation"),
+        childOf(origin, "authorizationLocation"),
       ),
-      passwords: readSource(given.htpasswd, below(origin, "htpasswd")),
+      passwords: readSource(given.htpasswd, childOf(origin, "htpasswd")),
     };
   },
-  cluster: {
+  kubernetes: {
     field: "traffic.basicAuthentication",
     read: (value, { origin, secretFiles }) => {
       const given = value as {
-        readonly mode?: ClusterMode;
+        readonly mode?: KubernetesMode;
         readonly realm?: string;
         readonly users?: readonly string[];
         readonly secretRef?: { readonly name: string };
@@ -105,15 +105,15 @@ export const basicAuth: Policy<"basicAuth"> = {
       const [file = ""] =
         given.secretRef === undefined
           ? []
-          : secretFiles(given.secretRef.name, [".htaccess"], below(origin, "secretRef"));
+          : secretFiles(given.secretRef.name, [".htaccess"], childOf(origin, "secretRef"));
       return {
-        mode: clusterMode(given.mode),
+        mode: kubernetesMode(given.mode),
         realm: given.realm ?? "Restricted",
-        place: usualPlace("Basic"),
+        location: defaultLocation("Basic"),
         passwords:
           given.users === undefined
             ? { kind: "file", file, isSecret: true }
-            : { kind: "text", text: given.users.join("\n"), origin: below(origin, "users") },
+            : { kind: "text", text: given.users.join("\n"), origin: childOf(origin, "users") },
       };
     },
   },
@@ -122,8 +122,8 @@ export const basicAuth: Policy<"basicAuth"> = {
     if (passwords.kind === "text" && typeof passwords.text === "string") {
       context.diagnostics.report("literal-password-hash", passwords.origin, {});
     }
-    const place = resolveCredentialPlace(config.place, context);
-    return place && { ...config, place };
+    const location = resolveCredentialLocation(config.location, context);
+    return location && { ...config, location };
   },
 };
 
@@ -133,5 +133,5 @@ function readSource(
 ): PasswordSource {
   if (typeof value === "string" || "kind" in value) return { kind: "text", text: value, origin };
   if (value.file !== undefined) return { kind: "file", file: value.file };
-  return { kind: "text", text: value.inline ?? "", origin: below(origin, "inline") };
+  return { kind: "text", text: value.inline ?? "", origin: childOf(origin, "inline") };
 }

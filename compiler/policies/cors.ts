@@ -15,14 +15,14 @@ export interface CorsConfig {
   readonly maxAge: number | undefined;
 }
 
-/** `cors` resolved: origins as browsers write them, answers as header values; undefined: the header is not sent. */
+/** `cors` resolved: origins as browsers write them, the response as header values; undefined: the header is not sent. */
 export interface CorsNode {
   /** True for `*`. */
   readonly isAnyOrigin: boolean;
   readonly origins: readonly string[];
   /** `https://*.example.com` as its two ends. */
   readonly originPatterns: readonly { readonly start: string; readonly end: string }[];
-  readonly answer: {
+  readonly response: {
     readonly allowMethods: string | undefined;
     readonly allowHeaders: string | undefined;
     readonly exposeHeaders: string | undefined;
@@ -45,11 +45,11 @@ declare module "../ir/program.ts" {
 
 const ORIGIN = "^(\\*|null|[a-z][a-z0-9+.-]*://(\\*\\.)?[^\\s/*?#@]+)$";
 
-/** Answers preflights and tells browsers which origins may read the answers (Fetch standard, CORS protocol). */
+/** Answers preflights and tells browsers which origins may read the responses (Fetch standard, CORS protocol). */
 export const cors: Policy<"cors"> = {
   kind: "cors",
   summary:
-    "answers preflights before any authentication and marks every answer for the allowed origins",
+    "answers preflights before any authentication and marks every response for the allowed origins",
   scope: ["listener", "route"],
   schema: object(
     {
@@ -60,7 +60,7 @@ export const cors: Policy<"cors"> = {
         }),
         {
           minItems: 1,
-          description: "Origins whose pages may read the answers.",
+          description: "Origins whose pages may read the responses.",
         },
       ),
       allowMethods: list(shortText("A method, or `*`."), {
@@ -70,7 +70,7 @@ export const cors: Policy<"cors"> = {
         description: "Request headers that a preflight allows.",
       }),
       exposeHeaders: list(shortText("A header name, or `*`."), {
-        description: "Answer headers that pages may read.",
+        description: "Response headers that pages may read.",
       }),
       allowCredentials: boolean("Whether pages may send cookies and credentials."),
       maxAge: duration("How long a browser may remember a preflight, in whole seconds."),
@@ -79,7 +79,7 @@ export const cors: Policy<"cors"> = {
   ),
   merge: "replace",
   read: readCors,
-  cluster: { field: "traffic.cors", filter: "cors", read: readClusterCors },
+  kubernetes: { field: "traffic.cors", filter: "cors", read: readKubernetesCors },
   resolve: resolveCors,
 };
 
@@ -94,7 +94,7 @@ function resolveCors(config: CorsConfig): CorsNode {
         const [start = "", end = ""] = origin.split("*");
         return { start, end };
       }),
-    answer: {
+    response: {
       allowMethods: joined(config.allowMethods),
       allowHeaders: joined(config.allowHeaders),
       exposeHeaders: joined(config.exposeHeaders),
@@ -126,7 +126,7 @@ function readCors(value: ConfigValue): CorsConfig {
 }
 
 /** Gateway API `HTTPCORSFilter`: `maxAge` is a number of seconds, five unless it says. */
-function readClusterCors(value: ConfigValue): CorsConfig {
+function readKubernetesCors(value: ConfigValue): CorsConfig {
   const given = value as Partial<Omit<CorsConfig, "maxAge">> & { readonly maxAge?: number };
   return {
     allowOrigins: given.allowOrigins ?? [],

@@ -42,7 +42,7 @@ export const csrf: Policy<"csrf"> = {
     const given = value as { readonly additionalOrigins?: readonly string[] };
     return { additionalOrigins: given.additionalOrigins ?? [] };
   },
-  cluster: {
+  kubernetes: {
     field: "traffic.csrf",
     read: (value) => {
       const given = value as { readonly additionalOrigins?: readonly string[] };

@@ -1,5 +1,5 @@
 import type { ConfigValue } from "../1-parse/values.ts";
-import { below, type Origin } from "../diagnostics/diagnostic.ts";
+import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../ir/expressions.ts";
 import type { Text } from "../ir/texts.ts";
 import { expression, integer, object, type Schema } from "../schema/schema.ts";
@@ -19,18 +19,18 @@ import {
 } from "./parts/header-fields.ts";
 import type { Policy, ResolveContext } from "./policy.ts";
 
-/** An answer as configured. */
-interface AnswerConfig {
+/** A response as configured. */
+interface ResponseConfig {
   readonly status: number;
   readonly headers: readonly HeaderField[];
   readonly body: string | ExpressionConfig;
   readonly origin: Origin;
 }
 
-/** An answer. */
-interface AnswerNode {
+/** A response. */
+interface ResponseNode {
   readonly status: number;
-  /** A flat list, as the answer carries it. */
+  /** A flat list, as the response carries it. */
   readonly headers: readonly Text[];
   readonly body: string | CompiledExpression;
   readonly origin: Origin;
@@ -38,19 +38,19 @@ interface AnswerNode {
 
 declare module "./policy.ts" {
   interface PolicyConfigs {
-    directResponse: { readonly cases: readonly CaseConfig<AnswerConfig>[] };
+    directResponse: { readonly cases: readonly CaseConfig<ResponseConfig>[] };
   }
 }
 
 declare module "../ir/program.ts" {
   interface PolicySettings {
-    directResponse: { readonly cases: readonly CaseNode<AnswerNode>[] };
+    directResponse: { readonly cases: readonly CaseNode<ResponseNode>[] };
   }
 }
 
-const answerProperties: Readonly<Record<string, Schema>> = {
+const responseProperties: Readonly<Record<string, Schema>> = {
   status: integer("The status.", 200, 599),
-  headers: headerMapSchema("Headers of the answer."),
+  headers: headerMapSchema("Headers of the response."),
   body: {
     type: "string",
     minLength: 1,
@@ -62,16 +62,16 @@ const answerProperties: Readonly<Record<string, Schema>> = {
   ),
 };
 
-/** An answer that the gateway gives by itself. */
+/** A response that the gateway gives by itself. */
 export const directResponse: Policy<"directResponse"> = {
   kind: "directResponse",
   summary: "answers with a status, headers and a body; the route needs no backend",
   scope: ["listener", "route"],
-  answers: ({ cases }) => cases.some(({ condition }) => condition === undefined),
+  responses: ({ cases }) => cases.some(({ condition }) => condition === undefined),
   schema: object(
     {
-      ...answerProperties,
-      conditional: conditionalSchema(answerProperties, {
+      ...responseProperties,
+      conditional: conditionalSchema(responseProperties, {
         required: ["status"],
         atMostOneOf: ["body", "bodyExpression"],
       }),
@@ -79,24 +79,24 @@ export const directResponse: Policy<"directResponse"> = {
     {
       exactlyOneOf: ["status", "conditional"],
       atMostOneOf: ["body", "bodyExpression", "conditional"],
-      description: "Answers by itself. The route needs no backend.",
+      description: "Responses by itself. The route needs no backend.",
     },
   ),
   merge: "replace",
-  read: (value, origin) => ({ cases: readCases(value, origin, readAnswer) }),
-  cluster: {
+  read: (value, origin) => ({ cases: readCases(value, origin, readResponse) }),
+  kubernetes: {
     field: "traffic.directResponse",
     read: (value, { origin }) => ({
-      cases: [{ condition: undefined, value: readAnswer(value, origin), origin }],
+      cases: [{ condition: undefined, value: readResponse(value, origin), origin }],
     }),
   },
   resolve: ({ cases }, context) => {
-    const resolved = resolveCases(cases, context, (answer) => resolveAnswer(answer, context));
+    const resolved = resolveCases(cases, context, (response) => resolveResponse(response, context));
     return resolved && { cases: resolved };
   },
 };
 
-function readAnswer(value: ConfigValue, origin: Origin): AnswerConfig {
+function readResponse(value: ConfigValue, origin: Origin): ResponseConfig {
   const given = value as {
     readonly status: number;
     readonly headers?: Readonly<Record<string, Text>>;
@@ -104,21 +104,21 @@ function readAnswer(value: ConfigValue, origin: Origin): AnswerConfig {
     readonly bodyExpression?: string;
   };
   const { status, bodyExpression: text } = given;
-  const headers = readHeaders(given.headers, below(origin, "headers"));
+  const headers = readHeaders(given.headers, childOf(origin, "headers"));
   const body =
-    text === undefined ? (given.body ?? "") : { text, origin: below(origin, "bodyExpression") };
+    text === undefined ? (given.body ?? "") : { text, origin: childOf(origin, "bodyExpression") };
   return { status, headers, body, origin };
 }
 
-function resolveAnswer(
-  { status, headers, body, origin }: AnswerConfig,
+function resolveResponse(
+  { status, headers, body, origin }: ResponseConfig,
   context: ResolveContext,
-): AnswerNode | undefined {
+): ResponseNode | undefined {
   const isSound = headers.map((field) => checkHeader(field, context));
   if (isSound.includes(false)) return undefined;
   if (body !== "" && (status === 204 || status === 304)) {
     const field = typeof body === "string" ? "body" : "bodyExpression";
-    context.diagnostics.report("body-not-allowed", below(origin, field), { status });
+    context.diagnostics.report("body-not-allowed", childOf(origin, field), { status });
     return undefined;
   }
   const list = headers.flatMap(({ name, value }) => [name.toLowerCase(), value]);

@@ -32,7 +32,7 @@ export const hostRewrite: Policy<"hostRewrite"> = {
   merge: "replace",
   // The schema has checked the shape.
   read: (value) => value as unknown as { readonly mode: HostMode },
-  cluster: {
+  kubernetes: {
     field: "traffic.hostRewrite",
     // The schema has checked the shape.
     read: (value) => value as unknown as { readonly mode: HostMode },

@@ -1,6 +1,6 @@
 import type { ConfigValue } from "../1-parse/values.ts";
 import { resolveConnection } from "../3-resolve/backend-connection.ts";
-import { below, type Origin } from "../diagnostics/diagnostic.ts";
+import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import type { BackendConnection } from "../ir/backends.ts";
 import type { Text } from "../ir/texts.ts";
 import { choice, list, object, type Schema, shortText } from "../schema/schema.ts";
@@ -9,18 +9,18 @@ import {
   jwksSchema,
   type PublicJwk,
   publicKeys,
-  readClusterJwks,
   readJwks,
+  readKubernetesJwks,
 } from "./jwt-auth/jwks.ts";
 import {
-  type CredentialPlaceConfig,
-  type CredentialPlaceNode,
-  credentialPlaceSchema,
-  readCredentialPlace,
-  resolveCredentialPlace,
-  usualPlace,
+  type CredentialLocationConfig,
+  type CredentialLocationNode,
+  credentialLocationSchema,
+  defaultLocation,
+  readCredentialLocation,
+  resolveCredentialLocation,
 } from "./parts/credential-location.ts";
-import type { ClusterContext, Policy, PolicyConfigs, ResolveContext } from "./policy.ts";
+import type { KubernetesContext, Policy, PolicyConfigs, ResolveContext } from "./policy.ts";
 
 /** What happens to a request without a valid token. */
 export type JwtMode = "strict" | "optional" | "permissive";
@@ -54,7 +54,7 @@ declare module "./policy.ts" {
   interface PolicyConfigs {
     jwtAuth: {
       readonly mode: JwtMode;
-      readonly place: CredentialPlaceConfig;
+      readonly location: CredentialLocationConfig;
       readonly providers: readonly JwtProviderConfig[];
     };
   }
@@ -64,7 +64,7 @@ declare module "../ir/program.ts" {
   interface PolicySettings {
     jwtAuth: {
       readonly mode: JwtMode;
-      readonly place: CredentialPlaceNode;
+      readonly location: CredentialLocationNode;
       readonly providers: readonly JwtProviderNode[];
     };
   }
@@ -103,7 +103,7 @@ export function readRequiredClaims(value: ConfigValue | undefined): readonly str
 }
 
 const providerProperties: Readonly<Record<string, Schema>> = {
-  issuer: shortText("The token's issuer (`iss`), exactly.", { late: true }),
+  issuer: shortText("The token's issuer (`iss`), exactly.", { readAtStart: true }),
   audiences: audiencesSchema,
   jwks: jwksSchema,
   jwtValidationOptions: validationSchema,
@@ -124,7 +124,7 @@ export const jwtAuth: Policy<"jwtAuth"> = {
         maxItems: 64,
         description: "Several issuers; the token's own issuer picks one.",
       }),
-      location: credentialPlaceSchema("Bearer"),
+      location: credentialLocationSchema("Bearer"),
     },
     {
       exactlyOneOf: ["issuer", "providers"],
@@ -139,20 +139,20 @@ export const jwtAuth: Policy<"jwtAuth"> = {
       readonly providers?: readonly ConfigValue[];
     };
     const providers = given.providers?.map((each, index) =>
-      readProvider(each, below(origin, "providers", index)),
+      readProvider(each, childOf(origin, "providers", index)),
     );
     return {
       mode: given.mode ?? "strict",
-      place: readCredentialPlace(given.location, "Bearer", below(origin, "location")),
+      location: readCredentialLocation(given.location, "Bearer", childOf(origin, "location")),
       providers: providers ?? [readProvider(value, origin)],
     };
   },
-  cluster: { field: "traffic.jwtAuthentication", read: readCluster },
-  resolve: ({ mode, place, providers }, context) => {
+  kubernetes: { field: "traffic.jwtAuthentication", read: readKubernetes },
+  resolve: ({ mode, location, providers }, context) => {
     const resolved = resolveProviders(providers, context);
-    const where = resolveCredentialPlace(place, context);
+    const where = resolveCredentialLocation(location, context);
     if (resolved === undefined || where === undefined) return undefined;
-    return { mode, place: where, providers: resolved };
+    return { mode, location: where, providers: resolved };
   },
 };
 
@@ -203,17 +203,17 @@ function readProvider(value: ConfigValue, origin: Origin): JwtProviderConfig {
     jwks:
       given.jwks === undefined
         ? { kind: "url", url: "", cacheDuration: 0, origin }
-        : readJwks(given.jwks, below(origin, "jwks")),
+        : readJwks(given.jwks, childOf(origin, "jwks")),
   };
 }
 
 /** `JWTAuthentication` of the specification. */
-function readCluster(
+function readKubernetes(
   value: ConfigValue,
-  context: ClusterContext,
+  context: KubernetesContext,
 ): PolicyConfigs["jwtAuth"] | undefined {
   const given = value as {
-    readonly mode?: ClusterMode;
+    readonly mode?: KubernetesMode;
     readonly providers: readonly {
       readonly issuer: string;
       readonly audiences?: readonly string[];
@@ -221,21 +221,21 @@ function readCluster(
     }[];
   };
   const providers = given.providers.flatMap(({ issuer, audiences, jwks }, index) => {
-    const at = below(context.origin, "providers", index, "jwks");
-    const keys = readClusterJwks(jwks, at, context);
+    const at = childOf(context.origin, "providers", index, "jwks");
+    const keys = readKubernetesJwks(jwks, at, context);
     return keys === undefined
       ? []
       : [{ issuer, audiences: audiences ?? [], requiredClaims: ["exp"], jwks: keys }];
   });
   if (providers.length < given.providers.length) return undefined;
-  return { mode: clusterMode(given.mode), place: usualPlace("Bearer"), providers };
+  return { mode: kubernetesMode(given.mode), location: defaultLocation("Bearer"), providers };
 }
 
 /** A mode as resources spell it. */
-export type ClusterMode = "Strict" | "Optional" | "Permissive";
+export type KubernetesMode = "Strict" | "Optional" | "Permissive";
 
 /** Its canonical name; strict unless it says. */
-export function clusterMode(mode: ClusterMode | undefined): JwtMode {
+export function kubernetesMode(mode: KubernetesMode | undefined): JwtMode {
   return ({ Strict: "strict", Optional: "optional", Permissive: "permissive" } as const)[
     mode ?? "Strict"
   ];

@@ -1,8 +1,16 @@
 import type { ConfigValue } from "../1-parse/values.ts";
-import { below, type Origin } from "../diagnostics/diagnostic.ts";
+import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../ir/expressions.ts";
 import { parseDuration } from "../schema/duration.ts";
-import { choice, duration, expression, integer, list, notYet, object } from "../schema/schema.ts";
+import {
+  choice,
+  duration,
+  expression,
+  integer,
+  list,
+  object,
+  unsupported,
+} from "../schema/schema.ts";
 import { type ExpressionConfig, resolveExpression } from "./parts/expressions.ts";
 import type { Policy } from "./policy.ts";
 
@@ -63,9 +71,9 @@ export const localRateLimit: Policy<"localRateLimit"> = {
         fillInterval: duration("The interval."),
         type: choice("What takes a token.", ["requests"], {
           default: "requests",
-          notYetValues: { tokens: "limits of LLM tokens" },
+          unsupportedValues: { tokens: "limits of LLM tokens" },
         }),
-        tokens: notYet("limits of LLM tokens"),
+        tokens: unsupported("limits of LLM tokens"),
         key: expression(
           "Gives each value its own bucket: `jwt.sub`, `source.address`. Callers for whom it fails share one.",
         ),
@@ -80,15 +88,15 @@ export const localRateLimit: Policy<"localRateLimit"> = {
   merge: "replace",
   read: (value, origin) => ({
     limits: (value as readonly ConfigValue[]).map((each, index) =>
-      readLimit(each, below(origin, index)),
+      readLimit(each, childOf(origin, index)),
     ),
   }),
-  cluster: {
+  kubernetes: {
     field: "traffic.rateLimit",
     read: (value, { origin }) => {
       const { local = [] } = value as { readonly local?: readonly ConfigValue[] };
-      const at = below(origin, "local");
-      return { limits: local.map((each, index) => readLimit(each, below(at, index))) };
+      const at = childOf(origin, "local");
+      return { limits: local.map((each, index) => readLimit(each, childOf(at, index))) };
     },
   },
   resolve: ({ limits }, { diagnostics }) => {
@@ -103,7 +111,7 @@ export const localRateLimit: Policy<"localRateLimit"> = {
       }
       if (interval !== undefined && interval < 1) {
         const bound = { field: `"${needs[1]}"`, bound: "is at least 1ms" };
-        diagnostics.report("out-of-range", below(origin, needs[1]), bound);
+        diagnostics.report("out-of-range", childOf(origin, needs[1]), bound);
         return [];
       }
       const options = { phase: "request", slot: "value" } as const;
@@ -131,7 +139,7 @@ function readLimit(value: ConfigValue, origin: Origin): LimitConfig {
     readonly key?: string;
   };
   const key =
-    given.key === undefined ? undefined : { text: given.key, origin: below(origin, "key") };
+    given.key === undefined ? undefined : { text: given.key, origin: childOf(origin, "key") };
   if (given.requests !== undefined) {
     const { requests, unit, burst = 0 } = given;
     const interval = unit === undefined ? undefined : UNITS[unit];

@@ -1,7 +1,7 @@
 import type { ConfigValue } from "../1-parse/values.ts";
-import { below } from "../diagnostics/diagnostic.ts";
+import { childOf } from "../diagnostics/diagnostic.ts";
 import type { Text } from "../ir/texts.ts";
-import { notYet, object, shortText } from "../schema/schema.ts";
+import { object, shortText, unsupported } from "../schema/schema.ts";
 import {
   issuerJwks,
   type JwksConfig,
@@ -11,24 +11,24 @@ import {
 } from "./jwt-auth/jwks.ts";
 import {
   audiencesSchema,
-  type ClusterMode,
-  clusterMode,
   type JwtMode,
   type JwtProviderNode,
+  type KubernetesMode,
+  kubernetesMode,
   modeSchema,
   readRequiredClaims,
   resolveProviders,
   validationSchema,
 } from "./jwt-auth.ts";
 import {
-  type CredentialPlaceConfig,
-  type CredentialPlaceNode,
-  credentialPlaceSchema,
-  readCredentialPlace,
-  resolveCredentialPlace,
-  usualPlace,
+  type CredentialLocationConfig,
+  type CredentialLocationNode,
+  credentialLocationSchema,
+  defaultLocation,
+  readCredentialLocation,
+  resolveCredentialLocation,
 } from "./parts/credential-location.ts";
-import type { ClusterContext, Policy, PolicyConfigs } from "./policy.ts";
+import type { KubernetesContext, Policy, PolicyConfigs } from "./policy.ts";
 
 /** Identity providers whose metadata needs a change before MCP clients can use it. */
 export type IdentityProvider = "auth0" | "keycloak";
@@ -37,7 +37,7 @@ declare module "./policy.ts" {
   interface PolicyConfigs {
     mcpAuthentication: {
       readonly mode: JwtMode;
-      readonly place: CredentialPlaceConfig;
+      readonly location: CredentialLocationConfig;
       readonly issuer: Text;
       readonly audiences: readonly string[];
       readonly requiredClaims: readonly string[];
@@ -52,7 +52,7 @@ declare module "../ir/program.ts" {
   interface PolicySettings {
     mcpAuthentication: {
       readonly mode: JwtMode;
-      readonly place: CredentialPlaceNode;
+      readonly location: CredentialLocationNode;
       readonly providers: readonly JwtProviderNode[];
       readonly issuer: Text;
       readonly audience: string | undefined;
@@ -73,7 +73,7 @@ export const mcpAuthentication: Policy<"mcpAuthentication"> = {
     {
       mode: modeSchema,
       issuer: shortText("The authorization server; the token's issuer (`iss`), exactly.", {
-        late: true,
+        readAtStart: true,
       }),
       audiences: audiencesSchema,
       jwks: jwksSchema,
@@ -81,8 +81,8 @@ export const mcpAuthentication: Policy<"mcpAuthentication"> = {
         {
           auth0: object({}),
           keycloak: object({}),
-          okta: notYet("Okta"),
-          descope: notYet("Descope"),
+          okta: unsupported("Okta"),
+          descope: unsupported("Descope"),
         },
         {
           exactlyOneOf: ["auth0", "keycloak"],
@@ -96,10 +96,10 @@ export const mcpAuthentication: Policy<"mcpAuthentication"> = {
         description:
           "Members of the protected-resource metadata; camelCase keys are written in snake_case.",
       },
-      authorizationLocation: credentialPlaceSchema("Bearer"),
+      authorizationLocation: credentialLocationSchema("Bearer"),
       jwtValidationOptions: validationSchema,
-      clientId: notYet("client ids for clients that cannot register"),
-      clientSecret: notYet("client secrets"),
+      clientId: unsupported("client ids for clients that cannot register"),
+      clientSecret: unsupported("client secrets"),
     },
     { required: ["issuer"], description: "OAuth for an MCP endpoint." },
   ),
@@ -116,7 +116,7 @@ export const mcpAuthentication: Policy<"mcpAuthentication"> = {
       readonly authorizationLocation?: ConfigValue;
       readonly jwtValidationOptions?: ConfigValue;
     };
-    const place = below(origin, "authorizationLocation");
+    const location = childOf(origin, "authorizationLocation");
     const provider =
       given.provider === undefined
         ? undefined
@@ -125,19 +125,19 @@ export const mcpAuthentication: Policy<"mcpAuthentication"> = {
           : "auth0";
     return {
       mode: given.mode ?? "strict",
-      place: readCredentialPlace(given.authorizationLocation, "Bearer", place),
+      location: readCredentialLocation(given.authorizationLocation, "Bearer", location),
       issuer: given.issuer,
       audiences: given.audiences ?? [],
       requiredClaims: readRequiredClaims(given.jwtValidationOptions),
       jwks:
         given.jwks === undefined
-          ? issuerJwks(given.issuer, DEFAULT_JWKS[provider ?? "auth0"], below(origin, "issuer"))
-          : readJwks(given.jwks, below(origin, "jwks")),
+          ? issuerJwks(given.issuer, DEFAULT_JWKS[provider ?? "auth0"], childOf(origin, "issuer"))
+          : readJwks(given.jwks, childOf(origin, "jwks")),
       provider,
       resourceMetadata: given.resourceMetadata ?? {},
     };
   },
-  cluster: { field: "backend.mcp.authentication", read: readCluster },
+  kubernetes: { field: "backend.mcp.authentication", read: readKubernetes },
   resolve: (config, context) => {
     const at = { ...context.origin, part: "key" } as const;
     if (context.route.policies.includes("jwtAuth")) {
@@ -147,16 +147,24 @@ export const mcpAuthentication: Policy<"mcpAuthentication"> = {
     const { mode, issuer, audiences, provider } = config;
     if (typeof issuer === "string" && !/^https?:\/\/[^/]/.test(issuer)) {
       const params = { field: '"issuer"', expected: "the URL of the authorization server" };
-      context.diagnostics.report("bad-format", below(context.origin, "issuer"), params);
+      context.diagnostics.report("bad-format", childOf(context.origin, "issuer"), params);
       return undefined;
     }
     const providers = resolveProviders([config], context);
-    const place = resolveCredentialPlace(config.place, context);
-    if (providers === undefined || place === undefined) return undefined;
+    const location = resolveCredentialLocation(config.location, context);
+    if (providers === undefined || location === undefined) return undefined;
     const resourceMetadata = Object.fromEntries(
       Object.entries(config.resourceMetadata).map(([key, value]) => [snakeCase(key), value]),
     );
-    return { mode, place, providers, issuer, audience: audiences[0], provider, resourceMetadata };
+    return {
+      mode,
+      location,
+      providers,
+      issuer,
+      audience: audiences[0],
+      provider,
+      resourceMetadata,
+    };
   },
 };
 
@@ -179,12 +187,12 @@ const CLUSTER_PROVIDERS: Readonly<Record<string, IdentityProvider>> = {
 };
 
 /** `MCPAuthentication` of the specification. */
-function readCluster(
+function readKubernetes(
   value: ConfigValue,
-  context: ClusterContext,
+  context: KubernetesContext,
 ): PolicyConfigs["mcpAuthentication"] | undefined {
   const given = value as {
-    readonly mode?: ClusterMode;
+    readonly mode?: KubernetesMode;
     readonly issuer?: string;
     readonly audiences?: readonly string[];
     readonly jwks: ConfigValue;
@@ -196,11 +204,11 @@ function readCluster(
     const params = { owner: "authentication", key: "issuer" };
     diagnostics.report("missing-field", { ...origin, part: "key" }, params);
   }
-  const jwks = readRemoteJwks(given.jwks, below(origin, "jwks"), context);
+  const jwks = readRemoteJwks(given.jwks, childOf(origin, "jwks"), context);
   if (jwks === undefined || given.issuer === undefined) return undefined;
   return {
-    mode: clusterMode(given.mode),
-    place: usualPlace("Bearer"),
+    mode: kubernetesMode(given.mode),
+    location: defaultLocation("Bearer"),
     issuer: given.issuer,
     audiences: given.audiences ?? [],
     requiredClaims: ["exp"],

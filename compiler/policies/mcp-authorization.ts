@@ -1,8 +1,8 @@
-import { Names } from "../3-resolve/identifiers.ts";
+import { Identifiers } from "../3-resolve/identifiers.ts";
 import { object } from "../schema/schema.ts";
 import {
   type RuleConfig,
-  readClusterRules,
+  readKubernetesRules,
   readRules,
   resolveRules,
   rulesSchema,
@@ -52,9 +52,9 @@ export const mcpAuthorization: Policy<"mcpAuthorization"> = {
   needs: "mcp",
   merge: "replace",
   read: (value, origin) => ({ rules: readRules(value, origin), ofTargets: [] }),
-  cluster: {
+  kubernetes: {
     field: "backend.mcp.authorization",
-    read: (value, { origin }) => ({ rules: readClusterRules(value, origin), ofTargets: [] }),
+    read: (value, { origin }) => ({ rules: readKubernetesRules(value, origin), ofTargets: [] }),
     perTarget: (config, targets) => ({
       rules: config?.rules ?? [],
       ofTargets: [...targets].map(([target, { rules }]) => ({ target, rules })),
@@ -62,7 +62,7 @@ export const mcpAuthorization: Policy<"mcpAuthorization"> = {
   },
   resolve: ({ rules, ofTargets }, context) => {
     const compiled = resolveRules(rules, "mcp", context);
-    const names = new Names();
+    const names = new Identifiers();
     const targets = ofTargets.flatMap(({ target, rules: own }) => {
       const resolved = resolveRules(own, "mcp", context);
       return resolved === undefined ? [] : [{ target, id: names.take(target), rules: resolved }];

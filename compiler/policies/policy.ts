@@ -23,7 +23,7 @@ export interface Policy<Kind extends PolicyKind & keyof PolicyConfigs> {
   /** The shape of its value in the file. */
   readonly schema: Schema;
   /** Whether it answers every request that reaches it: the route needs no backend, and what follows never acts. */
-  answers?(config: PolicyConfigs[Kind]): boolean;
+  responses?(config: PolicyConfigs[Kind]): boolean;
   /** The backend without which it can't act: on another one it is a mistake. */
   readonly needs?: "host" | "mcp";
   /** How the values of several levels become one: the most specific wins whole, or their rules are joined. */
@@ -31,7 +31,7 @@ export interface Policy<Kind extends PolicyKind & keyof PolicyConfigs> {
   /** The validated value in its canonical form: spellings and aliases end here. */
   readonly read: (value: ConfigValue, origin: Origin) => PolicyConfigs[Kind];
   /** What it is in Kubernetes manifests; absent: it is not part of that form. */
-  readonly cluster?: ClusterForm<PolicyConfigs[Kind]>;
+  readonly kubernetes?: KubernetesForm<PolicyConfigs[Kind]>;
   /** Complete settings for the template, or undefined when a mistake was reported. */
   readonly resolve: (
     config: PolicyConfigs[Kind],
@@ -40,7 +40,7 @@ export interface Policy<Kind extends PolicyKind & keyof PolicyConfigs> {
 }
 
 /** A policy in the cluster form. Its shape is the specification's (compiler/1-parse/kubernetes/schemas). */
-export interface ClusterForm<Config> {
+export interface KubernetesForm<Config> {
   /** Its field in a GatewayPolicy: `traffic.cors`, `backend.mcp.authorization`; that of a rule's filter otherwise. */
   readonly field: string;
   /** The filter of an HTTPRoute's rule that says the same, by its field: `cors`. */
@@ -50,7 +50,7 @@ export interface ClusterForm<Config> {
   /** The field of an HTTPRoute's rule that says the same: `timeouts`. */
   readonly ruleField?: string;
   /** The validated value in canonical form; undefined when a mistake was reported. */
-  readonly read: (value: ConfigValue, context: ClusterContext) => Config | undefined;
+  readonly read: (value: ConfigValue, context: KubernetesContext) => Config | undefined;
   /** One configuration of several, the least specific first: for `merge: "join"`. */
   join?(configs: readonly Config[]): Config;
   /** One configuration of the one that holds for all MCP targets and those that single targets have instead. */
@@ -58,7 +58,7 @@ export interface ClusterForm<Config> {
 }
 
 /** What a policy may ask while its cluster form is read. */
-export interface ClusterContext {
+export interface KubernetesContext {
   readonly origin: Origin;
   readonly diagnostics: Diagnostics;
   /** The server that a backend reference leads to; undefined when there is none (reported). */
@@ -89,7 +89,7 @@ export interface ResolveContext {
     readonly isMcp: boolean;
     readonly policies: readonly PolicyKind[];
     /** Those that run before the route is chosen, on some listener of it. */
-    readonly early: readonly PolicyKind[];
+    readonly preRouting: readonly PolicyKind[];
     /** The prefixes of its matches; undefined when a match has another kind of path. */
     readonly prefixes: readonly string[] | undefined;
   };

@@ -1,22 +1,22 @@
 import {
-  type HeaderChangesConfig,
-  type HeaderChangesNode,
-  headerChangesSchema,
-  readClusterHeaderChanges,
-  readHeaderChanges,
-  resolveHeaderChanges,
+  type HeaderModifierConfig,
+  type HeaderModifierNode,
+  headerModifierSchema,
+  readHeaderModifier,
+  readKubernetesHeaderModifier,
+  resolveHeaderModifier,
 } from "./parts/header-modifier.ts";
 import type { Policy } from "./policy.ts";
 
 declare module "./policy.ts" {
   interface PolicyConfigs {
-    requestHeaderModifier: HeaderChangesConfig;
+    requestHeaderModifier: HeaderModifierConfig;
   }
 }
 
 declare module "../ir/program.ts" {
   interface PolicySettings {
-    requestHeaderModifier: HeaderChangesNode;
+    requestHeaderModifier: HeaderModifierNode;
   }
 }
 
@@ -25,14 +25,14 @@ export const requestHeaderModifier: Policy<"requestHeaderModifier"> = {
   kind: "requestHeaderModifier",
   summary: "sets, adds and removes headers of the request before it goes to the backend",
   scope: ["listener", "route"],
-  schema: headerChangesSchema("Changes to the request's headers."),
+  schema: headerModifierSchema("Changes to the request's headers."),
   merge: "replace",
-  read: readHeaderChanges,
-  cluster: {
+  read: readHeaderModifier,
+  kubernetes: {
     field: "traffic.headerModifiers",
     part: "request",
     filter: "requestHeaderModifier",
-    read: (value, { origin }) => readClusterHeaderChanges(value, "request", origin),
+    read: (value, { origin }) => readKubernetesHeaderModifier(value, "request", origin),
   },
-  resolve: resolveHeaderChanges,
+  resolve: resolveHeaderModifier,
 };

@@ -3,10 +3,10 @@ import { resolveConnection, secureUrl } from "../3-resolve/backend-connection.ts
 import type { BackendPolicies } from "../config/backend-policies.ts";
 import { hostUrl } from "../config/host-url.ts";
 import { findBackend } from "../config/named-backends.ts";
-import { below, type Origin } from "../diagnostics/diagnostic.ts";
+import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import type { BackendConnection } from "../ir/backends.ts";
 import type { Text } from "../ir/texts.ts";
-import { notYet, object, shortText, text } from "../schema/schema.ts";
+import { object, shortText, text, unsupported } from "../schema/schema.ts";
 import type { Policy, ResolveContext } from "./policy.ts";
 
 /** Where copies go, as configured. */
@@ -42,14 +42,14 @@ declare module "../ir/program.ts" {
 export const requestMirror: Policy<"requestMirror"> = {
   kind: "requestMirror",
   summary:
-    "sends a copy of a part of the requests to another backend, whose answers are thrown away",
+    "sends a copy of a part of the requests to another backend, whose responses are thrown away",
   scope: ["route"],
   schema: object(
     {
       backend: object(
         {
-          host: text("`host:port` or a URL.", { late: true }),
-          service: notYet("mesh services"),
+          host: text("`host:port` or a URL.", { readAtStart: true }),
+          service: unsupported("mesh services"),
           backend: shortText("The name of one of the file's `backends`."),
         },
         { exactlyOneOf: ["host", "service", "backend"], description: "Where the copies go." },
@@ -72,11 +72,11 @@ export const requestMirror: Policy<"requestMirror"> = {
       readonly percentage?: number;
     };
     const { backend, percentage: share = 1 } = given;
-    const at = below(origin, "backend", "host" in backend ? "host" : "backend");
+    const at = childOf(origin, "backend", "host" in backend ? "host" : "backend");
     const to = "host" in backend ? backend : { name: backend.backend };
     return { mirrors: [{ to, share, origin: at }] };
   },
-  cluster: {
+  kubernetes: {
     field: "filter.requestMirror",
     filter: "requestMirror",
     read: (value, { origin, server }) => {
@@ -85,7 +85,7 @@ export const requestMirror: Policy<"requestMirror"> = {
         readonly percent?: number;
         readonly fraction?: { readonly numerator: number; readonly denominator?: number };
       };
-      const at = below(origin, "backendRef");
+      const at = childOf(origin, "backendRef");
       const found = server(backendRef, at);
       if (found === undefined) return undefined;
       const part = fraction && fraction.numerator / (fraction.denominator ?? 100);

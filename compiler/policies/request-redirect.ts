@@ -2,12 +2,12 @@ import type { ConfigValue } from "../1-parse/values.ts";
 import { choice, object } from "../schema/schema.ts";
 import {
   authoritySchema,
-  type PathChangeConfig,
-  type PathChangeNode,
-  pathChangeSchema,
-  readClusterPathChange,
-  readPathChange,
-  resolvePathChange,
+  type PathModifierConfig,
+  type PathModifierNode,
+  pathModifierSchema,
+  readKubernetesPathModifier,
+  readPathModifier,
+  resolvePathModifier,
 } from "./parts/path-modifier.ts";
 import type { Policy } from "./policy.ts";
 import { readAuthority } from "./url-rewrite.ts";
@@ -22,13 +22,13 @@ export interface RedirectTarget {
 
 declare module "./policy.ts" {
   interface PolicyConfigs {
-    requestRedirect: RedirectTarget & { readonly path: PathChangeConfig | undefined };
+    requestRedirect: RedirectTarget & { readonly path: PathModifierConfig | undefined };
   }
 }
 
 declare module "../ir/program.ts" {
   interface PolicySettings {
-    requestRedirect: RedirectTarget & { readonly path: PathChangeNode | undefined };
+    requestRedirect: RedirectTarget & { readonly path: PathModifierNode | undefined };
   }
 }
 
@@ -37,7 +37,7 @@ export const requestRedirect: Policy<"requestRedirect"> = {
   kind: "requestRedirect",
   summary: "answers with a redirect: another scheme, host, port or path; the query stays",
   scope: ["route"],
-  answers: () => true,
+  responses: () => true,
   schema: object(
     {
       scheme: choice("The scheme of the new URL.", ["http", "https"]),
@@ -45,7 +45,7 @@ export const requestRedirect: Policy<"requestRedirect"> = {
         ["none"],
         "`{full: HOST:PORT}`, `{host: HOST}`, `{port: PORT}`, or `none`: as in the request.",
       ),
-      path: pathChangeSchema,
+      path: pathModifierSchema,
       status: {
         type: "integer",
         enum: [301, 302, 303, 307, 308],
@@ -55,7 +55,7 @@ export const requestRedirect: Policy<"requestRedirect"> = {
     },
     {
       atLeastOneOf: ["scheme", "authority", "path"],
-      description: "Answers with a redirect. The route needs no backend.",
+      description: "Responses with a redirect. The route needs no backend.",
     },
   ),
   merge: "replace",
@@ -69,11 +69,11 @@ export const requestRedirect: Policy<"requestRedirect"> = {
     return {
       scheme: given.scheme,
       ...readHostAndPort(given.authority),
-      path: readPathChange(given.path),
+      path: readPathModifier(given.path),
       status: given.status ?? 302,
     };
   },
-  cluster: {
+  kubernetes: {
     field: "filter.requestRedirect",
     filter: "requestRedirect",
     read: (value) => {
@@ -88,14 +88,14 @@ export const requestRedirect: Policy<"requestRedirect"> = {
         scheme: given.scheme,
         host: given.hostname,
         port: given.port,
-        path: readClusterPathChange(given.path),
+        path: readKubernetesPathModifier(given.path),
         status: given.statusCode ?? 302,
       };
     },
   },
   resolve: (config, context) => {
     if (config.path === undefined) return { ...config, path: undefined };
-    const path = resolvePathChange(config.path, context.origin, context);
+    const path = resolvePathModifier(config.path, context.origin, context);
     return path === undefined ? undefined : { ...config, path };
   },
 };

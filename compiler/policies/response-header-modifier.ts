@@ -1,38 +1,38 @@
 import {
-  type HeaderChangesConfig,
-  type HeaderChangesNode,
-  headerChangesSchema,
-  readClusterHeaderChanges,
-  readHeaderChanges,
-  resolveHeaderChanges,
+  type HeaderModifierConfig,
+  type HeaderModifierNode,
+  headerModifierSchema,
+  readHeaderModifier,
+  readKubernetesHeaderModifier,
+  resolveHeaderModifier,
 } from "./parts/header-modifier.ts";
 import type { Policy } from "./policy.ts";
 
 declare module "./policy.ts" {
   interface PolicyConfigs {
-    responseHeaderModifier: HeaderChangesConfig;
+    responseHeaderModifier: HeaderModifierConfig;
   }
 }
 
 declare module "../ir/program.ts" {
   interface PolicySettings {
-    responseHeaderModifier: HeaderChangesNode;
+    responseHeaderModifier: HeaderModifierNode;
   }
 }
 
 /** Headers that the client sees otherwise than the backend sent them (Gateway API ResponseHeaderModifier). */
 export const responseHeaderModifier: Policy<"responseHeaderModifier"> = {
   kind: "responseHeaderModifier",
-  summary: "sets, adds and removes headers of the answer, also of one that a later policy makes",
+  summary: "sets, adds and removes headers of the response, also of one that a later policy makes",
   scope: ["listener", "route"],
-  schema: headerChangesSchema("Changes to the answer's headers."),
+  schema: headerModifierSchema("Changes to the response's headers."),
   merge: "replace",
-  read: readHeaderChanges,
-  cluster: {
+  read: readHeaderModifier,
+  kubernetes: {
     field: "traffic.headerModifiers",
     part: "response",
     filter: "responseHeaderModifier",
-    read: (value, { origin }) => readClusterHeaderChanges(value, "response", origin),
+    read: (value, { origin }) => readKubernetesHeaderModifier(value, "response", origin),
   },
-  resolve: resolveHeaderChanges,
+  resolve: resolveHeaderModifier,
 };

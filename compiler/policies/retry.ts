@@ -1,5 +1,5 @@
 import type { ConfigValue } from "../1-parse/values.ts";
-import { below, type Origin } from "../diagnostics/diagnostic.ts";
+import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../ir/expressions.ts";
 import { parseTimer } from "../schema/duration.ts";
 import { duration, expression, integer, list, object } from "../schema/schema.ts";
@@ -27,7 +27,7 @@ declare module "../ir/program.ts" {
       readonly codes: readonly number[];
       /** Which requests may be sent again; undefined: all. */
       readonly precondition: CompiledExpression | undefined;
-      /** Which answers are tried again besides those of `codes`. */
+      /** Which responses are tried again besides those of `codes`. */
       readonly condition: CompiledExpression | undefined;
     };
   }
@@ -46,11 +46,11 @@ export const retry: Policy<"retry"> = {
       codes: list(integer("A status.", 400, 599), {
         maxItems: 64,
         description:
-          "Statuses that are tried again; failures to connect, broken answers and timeouts always are.",
+          "Statuses that are tried again; failures to connect, broken responses and timeouts always are.",
       }),
       precondition: expression('Which requests may be sent again: `request.method == "GET"`.'),
       condition: expression(
-        "Which answers are tried again besides those of `codes`, by status and headers.",
+        "Which responses are tried again besides those of `codes`, by status and headers.",
       ),
     },
     { description: "Sends a failed request again." },
@@ -58,7 +58,7 @@ export const retry: Policy<"retry"> = {
   needs: "host",
   merge: "replace",
   read: readRetry,
-  cluster: {
+  kubernetes: {
     field: "traffic.retry",
     ruleField: "retry",
     read: (value, { origin }) => readRetry(value, origin),
@@ -93,7 +93,7 @@ function readRetry(value: ConfigValue, origin: Origin): PolicyConfigs["retry"] {
   };
   const said = (key: "precondition" | "condition"): ExpressionConfig | undefined => {
     const text = given[key];
-    return text === undefined ? undefined : { text, origin: below(origin, key) };
+    return text === undefined ? undefined : { text, origin: childOf(origin, key) };
   };
   return {
     attempts: given.attempts ?? 1,

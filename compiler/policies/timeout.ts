@@ -3,7 +3,7 @@ import { parseTimer } from "../schema/duration.ts";
 import { duration, object } from "../schema/schema.ts";
 import type { Policy } from "./policy.ts";
 
-/** Milliseconds from the sending of a request to the end of its answer; undefined: no limit. */
+/** Milliseconds from the sending of a request to the end of its response; undefined: no limit. */
 export interface Timeouts {
   /** For all attempts together. */
   readonly request: number | undefined;
@@ -27,7 +27,7 @@ declare module "../ir/program.ts" {
 export const timeout: Policy<"timeout"> = {
   kind: "timeout",
   summary:
-    "limits the time to the end of the answer, for all attempts together and for each one (504)",
+    "limits the time to the end of the response, for all attempts together and for each one (504)",
   scope: ["route"],
   schema: object(
     {
@@ -44,7 +44,7 @@ export const timeout: Policy<"timeout"> = {
   needs: "host",
   merge: "replace",
   read: readTimeouts,
-  cluster: { field: "traffic.timeouts", ruleField: "timeouts", read: readTimeouts },
+  kubernetes: { field: "traffic.timeouts", ruleField: "timeouts", read: readTimeouts },
   resolve: (config) => config,
 };
 

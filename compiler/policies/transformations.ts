@@ -1,5 +1,5 @@
 import type { ConfigValue } from "../1-parse/values.ts";
-import { below, type Origin } from "../diagnostics/diagnostic.ts";
+import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import { object, type Schema } from "../schema/schema.ts";
 import {
   type CaseConfig,
@@ -10,7 +10,7 @@ import {
 } from "./parts/conditions.ts";
 import type { Policy, ResolveContext } from "./policy.ts";
 import {
-  readClusterTransform,
+  readKubernetesTransform,
   readTransform,
   resolveTransform,
   type TransformConfig,
@@ -18,7 +18,7 @@ import {
   transformSchema,
 } from "./transformations/message-transform.ts";
 
-/** Changes to a request, and to its answer. */
+/** Changes to a request, and to its response. */
 interface Sides<Side> {
   readonly request: Side | undefined;
   readonly response: Side | undefined;
@@ -41,14 +41,14 @@ const sides: Readonly<Record<"request" | "response", Schema>> = {
     "`:method`, `:path`, `:authority`, `:scheme`",
     "Changes to the request; on a listener before its route is chosen.",
   ),
-  response: transformSchema("`:status`", "Changes to the answer."),
+  response: transformSchema("`:status`", "Changes to the response."),
 };
 
-/** Changes to requests and answers, by CEL expressions over what they are. */
+/** Changes to requests and responses, by CEL expressions over what they are. */
 export const transformations: Policy<"transformations"> = {
   kind: "transformations",
   summary:
-    "sets, adds, removes and replaces headers and bodies of requests and answers, by CEL expressions",
+    "sets, adds, removes and replaces headers and bodies of requests and responses, by CEL expressions",
   scope: ["listener", "route"],
   schema: object(
     {
@@ -65,17 +65,17 @@ export const transformations: Policy<"transformations"> = {
           cel: "!has(self.conditional) || (!has(self.request) && !has(self.response))",
         },
       ],
-      description: "Changes to requests and answers.",
+      description: "Changes to requests and responses.",
     },
   ),
   merge: "replace",
   read: (value, origin) => ({
     cases: readCases(value, origin, (each, at) => readSides(each, at, readTransform)),
   }),
-  cluster: {
+  kubernetes: {
     field: "traffic.transformation",
     read: (value, { origin }) => {
-      const made = readSides(value, origin, readClusterTransform);
+      const made = readSides(value, origin, readKubernetesTransform);
       return { cases: [{ condition: undefined, value: made, origin }] };
     },
   },
@@ -94,8 +94,8 @@ function readSides(
 ): Sides<TransformConfig> {
   const { request, response } = value as Readonly<Record<string, ConfigValue | undefined>>;
   return {
-    request: request === undefined ? undefined : read(request, below(origin, "request")),
-    response: response === undefined ? undefined : read(response, below(origin, "response")),
+    request: request === undefined ? undefined : read(request, childOf(origin, "request")),
+    response: response === undefined ? undefined : read(response, childOf(origin, "response")),
   };
 }
 

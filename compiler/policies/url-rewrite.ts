@@ -3,12 +3,12 @@ import { object } from "../schema/schema.ts";
 import type { HostMode } from "./host-rewrite.ts";
 import {
   authoritySchema,
-  type PathChangeConfig,
-  type PathChangeNode,
-  pathChangeSchema,
-  readClusterPathChange,
-  readPathChange,
-  resolvePathChange,
+  type PathModifierConfig,
+  type PathModifierNode,
+  pathModifierSchema,
+  readKubernetesPathModifier,
+  readPathModifier,
+  resolvePathModifier,
 } from "./parts/path-modifier.ts";
 import type { Policy } from "./policy.ts";
 
@@ -23,7 +23,7 @@ declare module "./policy.ts" {
   interface PolicyConfigs {
     urlRewrite: {
       readonly authority: AuthorityChange | undefined;
-      readonly path: PathChangeConfig | undefined;
+      readonly path: PathModifierConfig | undefined;
     };
   }
 }
@@ -32,7 +32,7 @@ declare module "../ir/program.ts" {
   interface PolicySettings {
     urlRewrite: {
       readonly authority: AuthorityChange | undefined;
-      readonly path: PathChangeNode | undefined;
+      readonly path: PathModifierNode | undefined;
     };
   }
 }
@@ -49,7 +49,7 @@ export const urlRewrite: Policy<"urlRewrite"> = {
         "The Host that the backend sees: `{full: HOST:PORT}`, `{host: HOST}`, `{port: PORT}`, `auto` (its own name) " +
           "or `none` (what the client sent).",
       ),
-      path: pathChangeSchema,
+      path: pathModifierSchema,
     },
     {
       atLeastOneOf: ["authority", "path"],
@@ -63,9 +63,9 @@ export const urlRewrite: Policy<"urlRewrite"> = {
       readonly authority?: string | Readonly<Record<string, string | number>>;
       readonly path?: Readonly<Record<string, string>>;
     };
-    return { authority: readAuthority(given.authority), path: readPathChange(given.path) };
+    return { authority: readAuthority(given.authority), path: readPathModifier(given.path) };
   },
-  cluster: {
+  kubernetes: {
     field: "filter.urlRewrite",
     filter: "urlRewrite",
     read: (value) => {
@@ -75,13 +75,13 @@ export const urlRewrite: Policy<"urlRewrite"> = {
       };
       return {
         authority: hostname === undefined ? undefined : { kind: "full", value: hostname },
-        path: readClusterPathChange(path),
+        path: readKubernetesPathModifier(path),
       };
     },
   },
   resolve: ({ authority, path }, context) => {
     if (path === undefined) return { authority, path };
-    const change = resolvePathChange(path, context.origin, context);
+    const change = resolvePathModifier(path, context.origin, context);
     return change === undefined ? undefined : { authority, path: change };
   },
 };

@@ -3,7 +3,7 @@ import { emitModules } from "../4-emit/modules.ts";
 import type { Finding } from "../diagnostics/report/findings.ts";
 import type { SourceFile } from "../diagnostics/source.ts";
 import type { Host } from "../host.ts";
-import { examine } from "../inspect/check-input.ts";
+import { checkInput } from "../inspect/check-input.ts";
 import type { Program } from "../ir/program.ts";
 import { allRoutes, clientPorts } from "../ir/routes.ts";
 
@@ -33,8 +33,8 @@ export function compileCandidate(
   isStrict: boolean,
   gateway?: string,
 ): Candidate {
-  const examined = examine([file], host, isStrict, gateway, true);
-  const { program, findings, files, dependencies } = examined;
+  const checkedInput = checkInput([file], host, isStrict, gateway, true);
+  const { program, findings, files, dependencies } = checkedInput;
   return { findings, dependencies, compiled: program && compile(program, files) };
 }
 

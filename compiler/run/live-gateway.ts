@@ -18,7 +18,7 @@ export interface LiveSettings {
   readonly isColored: boolean;
   readonly host: Host;
   /** Says something to the operator. */
-  readonly say: (text: string) => void;
+  readonly print: (text: string) => void;
 }
 
 /** What the admin page shows of the last change. */
@@ -72,7 +72,7 @@ export class LiveGateway implements LiveView {
     );
     const talk = textReport(candidate.findings, settings.isColored);
     if (candidate.compiled === undefined) return { talk };
-    settings.say(talk);
+    settings.print(talk);
     // Paths in a configuration are relative to its file.
     process.env.GWC_CONFIG_DIR = path.dirname(path.resolve(settings.file));
     try {
@@ -111,13 +111,13 @@ export class LiveGateway implements LiveView {
   }
 
   async #follow(): Promise<void> {
-    const { file, host, isStrict, gateway, isColored, say } = this.#settings;
+    const { file, host, isStrict, gateway, isColored, print } = this.#settings;
     const at = new Date();
     try {
       const candidate = compileCandidate(file, host, isStrict, gateway);
       const { findings, compiled } = candidate;
       this.#watch.follow([file, ...candidate.dependencies]);
-      say(textReport(findings, isColored));
+      print(textReport(findings, isColored));
       if (compiled === undefined) {
         this.#keep({ at, findings, problem: totals(findings) });
         return;
@@ -129,9 +129,9 @@ export class LiveGateway implements LiveView {
       }
       this.#current = compiled;
       this.#lastChange = { at, findings, problem: undefined };
-      say(`${file} changed: ${changes.join(", ") || "the gateway stays the same"}\n`);
+      print(`${file} changed: ${changes.join(", ") || "the gateway stays the same"}\n`);
     } catch (error) {
-      if (!isStartupError(error)) say(bugReport(error, false));
+      if (!isStartupError(error)) print(bugReport(error, false));
       this.#keep({
         at,
         findings: [],
@@ -141,9 +141,9 @@ export class LiveGateway implements LiveView {
   }
 
   #keep(change: LastChange): void {
-    const { file, say } = this.#settings;
+    const { file, print } = this.#settings;
     this.#lastChange = change;
-    say(`${file} is not served: ${change.problem}; the last good gateway goes on\n`);
+    print(`${file} is not served: ${change.problem}; the last good gateway goes on\n`);
   }
 }
 

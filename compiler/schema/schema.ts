@@ -39,13 +39,13 @@ export interface Schema {
   /** Another spelling of the field of this name. */
   readonly aliasOf?: string;
   /** Known from the specification, but not built yet: using it is an error that says so. The value is what it is. */
-  readonly notYet?: string;
+  readonly unsupported?: string;
   /** Means nothing in this place: using it is an error that says so. The value is what the field acts on instead. */
   readonly misplaced?: string;
   /** Values that are known from the specification, but not built yet, and what they are. */
-  readonly notYetValues?: Readonly<Record<string, string>>;
+  readonly unsupportedValues?: Readonly<Record<string, string>>;
   /** `${NAME}` in it is read when the gateway starts, not at build. */
-  readonly late?: boolean;
+  readonly readAtStart?: boolean;
   /** Must not be written out: a literal is reported, `${NAME}` is read when the gateway starts. */
   readonly secret?: boolean;
   /** The value is a CEL expression. */
@@ -151,13 +151,13 @@ export function duration(
 }
 
 /** Whether a field can be used where it stands. */
-export function isWritable({ notYet: later, misplaced }: Schema): boolean {
+export function isWritable({ unsupported: later, misplaced }: Schema): boolean {
   return later === undefined && misplaced === undefined;
 }
 
 /** A part of the specification that gwc does not build yet. */
-export function notYet(what: string): Schema {
-  return { notYet: what };
+export function unsupported(what: string): Schema {
+  return { unsupported: what };
 }
 
 /** The schema of the value at a path, as far as the schema says. */

@@ -2,15 +2,15 @@ import type { ErrorObject } from "ajv";
 import { keysIn, pointerPath, valueAt } from "../1-parse/config-values.ts";
 import type { ConfigValue, ReadValue } from "../1-parse/values.ts";
 import {
-  below,
   type ConfigPath,
+  childOf,
   type Diagnostics,
   formatPath,
-  keyOf,
+  keyPlace,
   type Origin,
   type Place,
 } from "../diagnostics/diagnostic.ts";
-import { nearest } from "../diagnostics/suggestion.ts";
+import { suggest } from "../diagnostics/suggestion.ts";
 import { isWritable, type Schema, schemaAt } from "./schema.ts";
 import { compileSchema } from "./schema-compiler.ts";
 import { boundName, formatName, typeName, typeNames } from "./schema-messages.ts";
@@ -62,7 +62,7 @@ function isConsequence(
   return errors.some((other) => {
     if (other.keyword !== "additionalProperties" || other.instancePath !== instancePath)
       return false;
-    const suggestion = nearest(String(other.params.additionalProperty), knownKeys(schema));
+    const suggestion = suggest(String(other.params.additionalProperty), knownKeys(schema));
     return suggestion !== undefined && wanted.includes(suggestion);
   });
 }
@@ -81,7 +81,7 @@ function report(error: ErrorObject, subject: Subject, diagnostics: Diagnostics):
     subject,
     diagnostics,
     path,
-    at: below(origin, ...path),
+    at: childOf(origin, ...path),
     schema: schemaAt(root, path),
     found: valueAt(value, path),
     field: path.length === 0 ? whole : `"${formatPath(path.slice(-1))}"`,
@@ -121,38 +121,38 @@ const REPORTERS: Readonly<Record<string, (violation: Violation) => void>> = {
 function reportUnknown({ error, subject, diagnostics, path, schema }: Violation): void {
   const { root, read, origin, whole } = subject;
   const key = String(error.params.additionalProperty);
-  const place = below(origin, ...path, key);
+  const place = childOf(origin, ...path, key);
   const later = schemaAt(root, [...path, key]);
-  if (later?.notYet !== undefined) {
-    reportLater(later, later.notYet, valueAt(read.value, [...path, key]), place, diagnostics);
+  if (later?.unsupported !== undefined) {
+    reportLater(later, later.unsupported, valueAt(read.value, [...path, key]), place, diagnostics);
     return;
   }
   if (later?.misplaced !== undefined) {
     const params = { field: `"${key}"`, actsOn: later.misplaced };
-    diagnostics.report("misplaced-field", keyOf(place), params);
+    diagnostics.report("misplaced-field", keyPlace(place), params);
     return;
   }
   const known = knownKeys(schema);
-  diagnostics.report("unknown-field", keyOf(place), {
+  diagnostics.report("unknown-field", keyPlace(place), {
     owner: ownerName(path, whole),
     key,
-    suggestion: nearest(key, known),
+    suggestion: suggest(key, known),
     known: known.join(", "),
   });
 }
 
 /** What is not built yet still has a shape, as far as the specification gives it one. */
 function reportLater(
-  { notYet: _, ...shape }: Schema,
+  { unsupported: _, ...shape }: Schema,
   what: string,
   value: unknown,
   place: Origin,
   diagnostics: Diagnostics,
 ): void {
   const key = String(place.path.at(-1));
-  diagnostics.report("not-built-yet", keyOf(place), { what, field: `"${key}"` });
+  diagnostics.report("not-built-yet", keyPlace(place), { what, field: `"${key}"` });
   // The value is a part of the one that is validated.
-  const part: ReadValue = { value: value as ConfigValue, late: [], expanded: [] };
+  const part: ReadValue = { value: value as ConfigValue, envTemplates: [], expanded: [] };
   if (shape.type !== undefined)
     validator(shape, keysIn([part.value]), key)(part, place, diagnostics);
 }
@@ -169,7 +169,7 @@ function reportBroken({ subject, diagnostics, path, at, schema, found }: Violati
   for (const { holds, message, field } of schema?.checks ?? []) {
     if (holds(object)) continue;
     const isThere = field !== undefined && Object.hasOwn(object, field);
-    const place = isThere ? below(subject.origin, ...path, field) : pointAtOwner(at);
+    const place = isThere ? childOf(subject.origin, ...path, field) : pointAtOwner(at);
     diagnostics.report("broken-rule", place, { message });
   }
 }
@@ -180,10 +180,10 @@ function reportChoice({ error, subject, diagnostics, path, at, schema }: Violati
   const all: readonly string[] = schema?.[rule] ?? [];
   const found = all.filter((name) => valueAt(subject.read.value, [...path, name]) !== undefined);
   const own = all.filter((name) => schema?.properties?.[name]?.aliasOf === undefined);
-  const built = own.filter((name) => schema?.properties?.[name]?.notYet === undefined);
+  const built = own.filter((name) => schema?.properties?.[name]?.unsupported === undefined);
   const second = found[1];
   const place =
-    second === undefined ? pointAtOwner(at) : keyOf(below(subject.origin, ...path, second));
+    second === undefined ? pointAtOwner(at) : keyPlace(childOf(subject.origin, ...path, second));
   diagnostics.report("wrong-choice", place, {
     owner: ownerName(path, subject.whole),
     rule,
@@ -207,7 +207,7 @@ function reportEnum({ diagnostics, at, schema, found, field, variable }: Violati
   if (types.length > 0 && isOther) return;
   const word = typeof found === "object" ? typeName(found) : String(found);
   const allowed = (schema?.enum ?? []).map(String);
-  const laterValues = schema?.notYetValues ?? {};
+  const laterValues = schema?.unsupportedValues ?? {};
   const later = Object.hasOwn(laterValues, word) ? laterValues[word] : undefined;
   if (later !== undefined) {
     diagnostics.report("not-built-yet", at, { what: later, field: `"${word}"` });
@@ -217,7 +217,7 @@ function reportEnum({ diagnostics, at, schema, found, field, variable }: Violati
     field,
     found: variable === undefined ? `"${word}"` : `what "${variable}" stands for`,
     allowed: allowed.join(", "),
-    suggestion: variable === undefined ? nearest(word, allowed) : undefined,
+    suggestion: variable === undefined ? suggest(word, allowed) : undefined,
   });
 }
 
@@ -235,10 +235,10 @@ function reportBound({ error, diagnostics, at, field }: Violation): void {
 }
 
 /** A missing field has no place of its own: the key of what should hold it, or the start of the file. */
-function pointAtOwner(at: ReturnType<typeof below>): ReturnType<typeof below> {
+function pointAtOwner(at: ReturnType<typeof childOf>): ReturnType<typeof childOf> {
   if (at.path.length === 0 && at.resource === undefined) return { ...at, part: "file" };
-  if (at.path.length === at.resource?.depth) return below(at, "kind");
-  return typeof at.path.at(-1) === "string" ? keyOf(at) : at;
+  if (at.path.length === at.resource?.depth) return childOf(at, "kind");
+  return typeof at.path.at(-1) === "string" ? keyPlace(at) : at;
 }
 
 function ownerName(path: ConfigPath, whole: string): string {

@@ -4,22 +4,22 @@ import type { Gateway } from "gwc/runtime/gateway/definition";
 import { startGateway } from "gwc/runtime/gateway/start";
 import type { Exchange, Handled } from "gwc/runtime/http/exchange";
 import { notFound } from "gwc/runtime/http/refuse";
-import { enter } from "gwc/runtime/http/routing/dispatch";
+import { dispatch } from "gwc/runtime/http/routing/dispatch";
 import { isUnder } from "gwc/runtime/http/routing/path";
 import { tools } from "./routes/tools.ts";
 
 // gateway.yaml binds[0].listeners[0]
 function port3000(exchange: Exchange): Handled {
   const { path } = exchange;
-  if (path === "/mcp") return enter(exchange, "port-3000", "tools", tools);
+  if (path === "/mcp") return dispatch(exchange, "port-3000", "tools", tools);
   if (isUnder(path, "/.well-known/oauth-authorization-server/mcp")) {
-    return enter(exchange, "port-3000", "tools", tools);
+    return dispatch(exchange, "port-3000", "tools", tools);
   }
   if (isUnder(path, "/.well-known/oauth-protected-resource/mcp")) {
-    return enter(exchange, "port-3000", "tools", tools);
+    return dispatch(exchange, "port-3000", "tools", tools);
   }
   if (isUnder(path, "/.well-known/openid-configuration/mcp")) {
-    return enter(exchange, "port-3000", "tools", tools);
+    return dispatch(exchange, "port-3000", "tools", tools);
   }
   return notFound(exchange);
 }

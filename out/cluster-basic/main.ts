@@ -4,14 +4,14 @@ import type { Gateway } from "gwc/runtime/gateway/definition";
 import { startGateway } from "gwc/runtime/gateway/start";
 import type { Exchange, Handled } from "gwc/runtime/http/exchange";
 import { notFound } from "gwc/runtime/http/refuse";
-import { enter } from "gwc/runtime/http/routing/dispatch";
+import { dispatch } from "gwc/runtime/http/routing/dispatch";
 import { httpbin } from "./routes/httpbin.ts";
 
 // Gateway gateways/proxy spec.listeners[0]
 function http(exchange: Exchange): Handled {
   const { hostname } = exchange;
   if (hostname === "www.example.com") {
-    return enter(exchange, "http", "default/httpbin", httpbin);
+    return dispatch(exchange, "http", "default/httpbin", httpbin);
   }
   return notFound(exchange);
 }

@@ -4,14 +4,14 @@ import type { Gateway } from "gwc/runtime/gateway/definition";
 import { startGateway } from "gwc/runtime/gateway/start";
 import type { Exchange, Handled } from "gwc/runtime/http/exchange";
 import { notFound } from "gwc/runtime/http/refuse";
-import { enter } from "gwc/runtime/http/routing/dispatch";
+import { dispatch } from "gwc/runtime/http/routing/dispatch";
 import { isUnder } from "gwc/runtime/http/routing/path";
 import { tools } from "./routes/tools.ts";
 
 // Gateway agents/tools spec.listeners[0]
 function mcpRoute(exchange: Exchange): Handled {
   const { path } = exchange;
-  if (isUnder(path, "/mcp")) return enter(exchange, "mcp", "agents/tools", tools);
+  if (isUnder(path, "/mcp")) return dispatch(exchange, "mcp", "agents/tools", tools);
   return notFound(exchange);
 }
 

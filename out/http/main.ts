@@ -4,7 +4,7 @@ import type { Gateway } from "gwc/runtime/gateway/definition";
 import { startGateway } from "gwc/runtime/gateway/start";
 import type { Exchange, Handled } from "gwc/runtime/http/exchange";
 import { notFound } from "gwc/runtime/http/refuse";
-import { enter } from "gwc/runtime/http/routing/dispatch";
+import { dispatch } from "gwc/runtime/http/routing/dispatch";
 import { isUnder } from "gwc/runtime/http/routing/path";
 import { holds, queryValue } from "gwc/runtime/http/routing/query";
 import { beta } from "./routes/beta.ts";
@@ -15,9 +15,9 @@ import { users } from "./routes/users.ts";
 function api(exchange: Exchange): Handled {
   const { hostname, path } = exchange;
   if (hostname === "api.example.com") {
-    if (path === "/whoami") return enter(exchange, "api", "users", users);
+    if (path === "/whoami") return dispatch(exchange, "api", "users", users);
     if (isUnder(path, "/users") && exchange.method === "GET") {
-      return enter(exchange, "api", "users", users);
+      return dispatch(exchange, "api", "users", users);
     }
   }
   if (
@@ -27,14 +27,14 @@ function api(exchange: Exchange): Handled {
       (query) => query.startsWith("new-") && !query.includes("\n"),
     )
   ) {
-    return enter(exchange, "api", "beta", beta);
+    return dispatch(exchange, "api", "beta", beta);
   }
   return notFound(exchange);
 }
 
 // gateway.yaml binds[0].listeners[1]
 function everythingElse(exchange: Exchange): Handled {
-  return enter(exchange, "everything-else", "site", site);
+  return dispatch(exchange, "everything-else", "site", site);
 }
 
 // gateway.yaml binds[0].port

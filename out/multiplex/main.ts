@@ -3,12 +3,12 @@
 import type { Gateway } from "gwc/runtime/gateway/definition";
 import { startGateway } from "gwc/runtime/gateway/start";
 import type { Exchange, Handled } from "gwc/runtime/http/exchange";
-import { enter } from "gwc/runtime/http/routing/dispatch";
+import { dispatch } from "gwc/runtime/http/routing/dispatch";
 import { both } from "./routes/both.ts";
 
 // gateway.yaml binds[0].listeners[0]
 function port3000(exchange: Exchange): Handled {
-  return enter(exchange, "port-3000", "both", both);
+  return dispatch(exchange, "port-3000", "both", both);
 }
 
 export const gateway: Gateway = {

@@ -3,8 +3,8 @@
 import type { Gateway } from "gwc/runtime/gateway/definition";
 import { startGateway } from "gwc/runtime/gateway/start";
 import type { Exchange, Handled } from "gwc/runtime/http/exchange";
-import { enter } from "gwc/runtime/http/routing/dispatch";
-import { type Connection, enterConnection, noSuchServer } from "gwc/runtime/tcp/connection";
+import { dispatch } from "gwc/runtime/http/routing/dispatch";
+import { type Connection, dispatchConnection, noSuchServer } from "gwc/runtime/tcp/connection";
 import { tcpPort, tlsPassthroughPort } from "gwc/runtime/tcp/port";
 import { out } from "./routes/out.ts";
 import { postgres } from "./routes/postgres.ts";
@@ -13,7 +13,7 @@ import { tenants } from "./routes/tenants.ts";
 
 // gateway.yaml binds[2].listeners[0]
 function proxy(exchange: Exchange): Handled {
-  return enter(exchange, "proxy", "out", out);
+  return dispatch(exchange, "proxy", "out", out);
 }
 
 // gateway.yaml binds[0].port
@@ -22,9 +22,9 @@ function onPort8443(connection: Connection): void {
   // gateway.yaml binds[0].listeners[0]
   if (serverName.endsWith(".example.com")) {
     if (serverName === "shop.example.com") {
-      return enterConnection(connection, "secure", "shop", shop);
+      return dispatchConnection(connection, "secure", "shop", shop);
     }
-    return enterConnection(connection, "secure", "tenants", tenants);
+    return dispatchConnection(connection, "secure", "tenants", tenants);
   }
   return noSuchServer(connection);
 }
@@ -32,7 +32,7 @@ function onPort8443(connection: Connection): void {
 // gateway.yaml binds[1].port
 function onPort5432(connection: Connection): void {
   // gateway.yaml binds[1].listeners[0]
-  return enterConnection(connection, "database", "postgres", postgres);
+  return dispatchConnection(connection, "database", "postgres", postgres);
 }
 
 export const gateway: Gateway = {

@@ -5,12 +5,12 @@ import { startGateway } from "gwc/runtime/gateway/start";
 import { file } from "gwc/runtime/gateway/startup-values";
 import type { Exchange, Handled, Handler } from "gwc/runtime/http/exchange";
 import { misdirected, notFound } from "gwc/runtime/http/refuse";
-import { enter } from "gwc/runtime/http/routing/dispatch";
+import { dispatch } from "gwc/runtime/http/routing/dispatch";
 import { site } from "./routes/site.ts";
 
 // gateway.yaml binds[0].listeners[0]
 function secure(exchange: Exchange): Handled {
-  return enter(exchange, "secure", "site", site);
+  return dispatch(exchange, "secure", "site", site);
 }
 
 // gateway.yaml binds[0].port

@@ -7,14 +7,14 @@ import { toDuration } from "gwc/runtime/cel/values/convert";
 import { subtract } from "gwc/runtime/cel/values/numbers";
 import type { Exchange } from "gwc/runtime/http/exchange";
 import { pathIn } from "gwc/runtime/http/routing/path";
-import type { RequestLine } from "gwc/runtime/telemetry/logs/access-log-line";
-import { logOthers, logValue, SentAnswer } from "gwc/runtime/telemetry/logs/log-values";
+import type { AccessLogLine } from "gwc/runtime/telemetry/logs/access-log-line";
+import { FinalResponse, logExtraFields, logValue } from "gwc/runtime/telemetry/logs/log-values";
 
 const period = toDuration("1s");
 
 // gateway.yaml config.logging.filter
 export function isLogged(request: Exchange, status: number | undefined): boolean {
-  const response = new SentAnswer(request, status);
+  const response = new FinalResponse(request, status);
   // response.code >= 400 || request.endTime - request.startTime > duration("1s")
   return (
     greaterOrEqual(response.status, 400) === true ||
@@ -27,22 +27,22 @@ export function isLogged(request: Exchange, status: number | undefined): boolean
 
 // gateway.yaml config.logging.fields
 export function logFields(
-  line: RequestLine,
+  line: AccessLogLine,
   request: Exchange,
   status: number | undefined,
   duration: number,
 ): void {
   const { record } = request;
-  const { apiKey, basicAuth } = request.established;
+  const { apiKey, basicAuth } = request.attributes;
   line.text("listener", record.listener);
   line.text("route", record.route);
   line.text("endpoint", record.upstream);
   line.plain("src.addr", `${request.remoteAddress}:${request.remotePort}`);
-  line.text("http.method", request.asSent.method);
-  line.text("http.host", request.asSent.host);
-  line.text("http.path", pathIn(request.asSent.target));
+  line.text("http.method", request.original.method);
+  line.text("http.host", request.original.host);
+  line.text("http.path", pathIn(request.original.target));
   line.number("http.status", status);
-  logOthers(line, record);
+  logExtraFields(line, record);
   // basicAuth.username
   logValue(line, "user", basicAuth?.username);
   // apiKey.partner

@@ -4,7 +4,7 @@ import type { Gateway } from "gwc/runtime/gateway/definition";
 import { startGateway } from "gwc/runtime/gateway/start";
 import type { Exchange, Handled } from "gwc/runtime/http/exchange";
 import { notFound } from "gwc/runtime/http/refuse";
-import { enter } from "gwc/runtime/http/routing/dispatch";
+import { dispatch } from "gwc/runtime/http/routing/dispatch";
 import { isUnder } from "gwc/runtime/http/routing/path";
 import { isLogged, logFields } from "./access-log.ts";
 import { shopPolicies } from "./listeners/shop-policies.ts";
@@ -23,19 +23,19 @@ import { search } from "./routes/search.ts";
 function routeShop(exchange: Exchange): Handled {
   const { path } = exchange;
   if (isUnder(path, "/catalogue") && exchange.header("x-release") === "beta") {
-    return enter(exchange, "shop", "beta", beta);
+    return dispatch(exchange, "shop", "beta", beta);
   }
-  if (isUnder(path, "/catalogue")) return enter(exchange, "shop", "catalogue", catalogue);
+  if (isUnder(path, "/catalogue")) return dispatch(exchange, "shop", "catalogue", catalogue);
   if (isUnder(path, "/feedback") && exchange.method === "POST") {
-    return enter(exchange, "shop", "feedback", feedback);
+    return dispatch(exchange, "shop", "feedback", feedback);
   }
-  if (isUnder(path, "/partners")) return enter(exchange, "shop", "partners", partners);
-  if (isUnder(path, "/reports")) return enter(exchange, "shop", "reports", reports);
-  if (isUnder(path, "/orders")) return enter(exchange, "shop", "maintenance", maintenance);
-  if (isUnder(path, "/search")) return enter(exchange, "shop", "search", search);
-  if (isUnder(path, "/prices")) return enter(exchange, "shop", "prices", prices);
-  if (isUnder(path, "/admin")) return enter(exchange, "shop", "admin", admin);
-  if (isUnder(path, "/shop")) return enter(exchange, "shop", "old-shop", oldShop);
+  if (isUnder(path, "/partners")) return dispatch(exchange, "shop", "partners", partners);
+  if (isUnder(path, "/reports")) return dispatch(exchange, "shop", "reports", reports);
+  if (isUnder(path, "/orders")) return dispatch(exchange, "shop", "maintenance", maintenance);
+  if (isUnder(path, "/search")) return dispatch(exchange, "shop", "search", search);
+  if (isUnder(path, "/prices")) return dispatch(exchange, "shop", "prices", prices);
+  if (isUnder(path, "/admin")) return dispatch(exchange, "shop", "admin", admin);
+  if (isUnder(path, "/shop")) return dispatch(exchange, "shop", "old-shop", oldShop);
   return notFound(exchange);
 }
 

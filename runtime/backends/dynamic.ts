@@ -87,7 +87,7 @@ export function chooseDestination(
   exchange: Exchange,
   destinations: Destinations,
 ): Upstream | undefined {
-  const authority = exchange.forwardHost ?? exchange.host;
+  const authority = exchange.upstreamHost ?? exchange.host;
   const chosen = readDestination(authority.toLowerCase(), destinations.settings.port);
   const upstream = "fault" in chosen ? chosen : destinations.upstream(chosen, exchange.gateway);
   if ("fault" in upstream) {
@@ -101,7 +101,7 @@ export function chooseDestination(
     return undefined;
   }
   // What was read is what the destination reads.
-  exchange.forwardHost = authority;
+  exchange.upstreamHost = authority;
   // RFC 9110 7.6.3: a proxy says that a request went through it, and so recognises one that comes back.
   const hop = `${exchange.version.slice("HTTP/".length)} ${mark}`;
   exchange.setRequestHeader("via", via === undefined ? hop : `${via}, ${hop}`);

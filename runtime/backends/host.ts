@@ -4,7 +4,7 @@ import type { Upstream, UpstreamCall } from "../http/upstream/upstream.ts";
 import { Relay } from "./relay.ts";
 import { tunnel } from "./tunnel.ts";
 
-/** Sends the request to an upstream and its answer to the client. */
+/** Sends the request to an upstream and its response to the client. */
 export function forward(exchange: Exchange, upstream: Upstream): void {
   exchange.record.upstream = upstream.name;
   if (exchange.upgrade !== undefined) {
@@ -17,14 +17,14 @@ export function forward(exchange: Exchange, upstream: Upstream): void {
 
 /** The request as it goes to an upstream. */
 export function callOf(exchange: Exchange, upstream: Upstream): UpstreamCall {
-  const { forwardMethod: method, forwardTarget: path, body } = exchange;
+  const { upstreamMethod: method, upstreamTarget: path, body } = exchange;
   const headers = endToEnd(exchange.requestHeaders, "host");
   headers.push("host", hostFor(exchange, upstream));
   return { method, path, headers, body };
 }
 
 /** What a policy decided; else the upstream's own name, or the one that the client used. */
-function hostFor({ forwardHost, host }: Exchange, { keepsHost, authority }: Upstream): string {
-  if (forwardHost === undefined) return keepsHost && host !== "" ? host : authority;
-  return forwardHost ?? authority;
+function hostFor({ upstreamHost, host }: Exchange, { keepsHost, authority }: Upstream): string {
+  if (upstreamHost === undefined) return keepsHost && host !== "" ? host : authority;
+  return upstreamHost ?? authority;
 }

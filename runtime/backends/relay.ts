@@ -7,7 +7,7 @@ import type {
   UpstreamRequest,
 } from "../http/upstream/upstream.ts";
 
-/** Passes one answer of an upstream on to the client. */
+/** Passes one response of an upstream on to the client. */
 export class Relay implements UpstreamHandler {
   readonly #exchange: Exchange;
   #request: UpstreamRequest | undefined;
@@ -17,18 +17,18 @@ export class Relay implements UpstreamHandler {
     this.#exchange = exchange;
   }
 
-  /** The request whose answer comes; it ends when the client leaves. */
+  /** The request whose response comes; it ends when the client leaves. */
   start(request: UpstreamRequest): void {
     this.#request = request;
     this.#exchange.onAbort(() => request.abort());
   }
 
   onHead(status: number, headers: readonly string[]): void {
-    const { forwardMethod, asSent } = this.#exchange;
-    // The length that an answer to HEAD announces is not that of an answer to what the client asked.
-    const isBodiless = forwardMethod === "HEAD" && asSent.method !== "HEAD";
+    const { upstreamMethod, original } = this.#exchange;
+    // The length that a response to HEAD announces is not that of a response to what the client asked.
+    const isBodiless = upstreamMethod === "HEAD" && original.method !== "HEAD";
     const length = isBodiless ? 0 : contentLength(headers);
-    this.#exchange.respondHead(status, endToEnd(headers, ""), length);
+    this.#exchange.writeHead(status, endToEnd(headers, ""), length);
   }
 
   onData(chunk: Buffer): boolean {
@@ -46,8 +46,8 @@ export class Relay implements UpstreamHandler {
     const exchange = this.#exchange;
     exchange.record.fields ??= new Map();
     exchange.record.fields.set("error", failure.detail);
-    if (exchange.isAnswered) {
-      // The client must see that the answer is not complete.
+    if (exchange.headersSent) {
+      // The client must see that the response is not complete.
       exchange.record.reason = "UpstreamFailure";
       exchange.abort();
       return;
@@ -57,7 +57,7 @@ export class Relay implements UpstreamHandler {
     refuse(exchange, status, reason, message);
   }
 
-  /** The client has another answer already. */
+  /** The client has another response already. */
   #drop(chunk: Buffer): true {
     this.#unwanted += chunk.length;
     if (this.#unwanted > maxUnwanted) this.#request?.abort();
@@ -65,15 +65,15 @@ export class Relay implements UpstreamHandler {
   }
 }
 
-/** Bytes of an answer that nobody wants which are read all the same: its connection can then be kept. */
+/** Bytes of a response that nobody wants which are read all the same: its connection can then be kept. */
 const maxUnwanted = 65_536;
 
-/** What the client is told when there is no answer. */
+/** What the client is told when there is no response. */
 const refusals = {
   connect: { status: 503, reason: "UpstreamFailure", message: "upstream is not reachable" },
   timeout: { status: 504, reason: "Timeout", message: "upstream did not answer in time" },
   closed: { status: 502, reason: "UpstreamFailure", message: "upstream closed the connection" },
-  protocol: { status: 502, reason: "UpstreamFailure", message: "upstream gave no valid answer" },
+  protocol: { status: 502, reason: "UpstreamFailure", message: "upstream gave no valid response" },
 } as const;
 
 /** What the client is told when it may not reach what it asked for. */

@@ -12,7 +12,7 @@ import { Relay } from "./relay.ts";
 
 /**
  * Asks the upstream for the protocol that the client asks for (WebSocket, ...). Bytes pass only once the upstream has
- * agreed to it: a client can't have a tunnel by asking alone. Any other answer goes to the client as it is.
+ * agreed to it: a client can't have a tunnel by asking alone. Any other response goes to the client as it is.
  */
 export function tunnel(
   exchange: Exchange,

@@ -58,15 +58,15 @@ export type JwtVariable = JsonObject | null;
 
 /** `mcp`: the tool, prompt or resource that is listed or called; exactly one of the three is there. */
 export interface McpVariables {
-  readonly tool?: McpItem;
-  readonly prompt?: McpItem;
-  readonly resource?: McpItem;
+  readonly tool?: McpPrimitive;
+  readonly prompt?: McpPrimitive;
+  readonly resource?: McpPrimitive;
   /** The JSON-RPC method: `tools/call`, ... */
   readonly methodName: string;
 }
 
 /** One MCP item in a rule: the name without the target's prefix (a resource's URI), and the target. */
-export interface McpItem {
+export interface McpPrimitive {
   readonly name: string;
   readonly target: string;
 }

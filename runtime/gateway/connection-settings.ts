@@ -7,7 +7,7 @@ export interface ConnectionSettings {
   readonly idleTimeout: number;
   /** Connections that a port has at once; one more is closed as soon as it is there. */
   readonly maxConnections: number;
-  /** How long a connection lasts before it ends with the answer under way; absent: as long as it is used. */
+  /** How long a connection lasts before it ends with the response under way; absent: as long as it is used. */
   readonly maxDuration?: number;
   readonly http2: Http2Settings;
 }
@@ -18,7 +18,7 @@ export interface KeepAliveSettings {
   readonly time: number;
   /** Between two probes. */
   readonly interval: number;
-  /** Probes without an answer before the connection is given up. */
+  /** Probes without a response before the connection is given up. */
   readonly retries: number;
 }
 

@@ -31,7 +31,7 @@ export interface Bind {
   readonly tls?: TlsSettings;
   /** True where requests choose their destination: a client may send the target in absolute form. Absent: false. */
   readonly isForwardProxy?: true;
-  /** Routes and answers one request. */
+  /** Routes and responses one request. */
   readonly handle: (exchange: Exchange) => Handled;
 }
 

@@ -12,7 +12,7 @@ export interface ProcessSettings {
   readonly logFormat: LogFormat;
   readonly logLevels: LogLevels;
   /** What of the environment has no effect: told once. */
-  readonly remarks: readonly string[];
+  readonly warnings: readonly string[];
   readonly sessionKey: Buffer;
   readonly env: EnvVariables;
 }
@@ -27,7 +27,7 @@ export function processSettings(gateway: Gateway, environment: Environment): Pro
   const grace = duration(environment, "TERMINATION_GRACE_PERIOD_SECONDS");
   const longest = duration(environment, "CONNECTION_TERMINATION_DEADLINE");
   const min = duration(environment, "CONNECTION_MIN_TERMINATION_DEADLINE") ?? gateway.drain.min;
-  const levels = logLevels(environment.RUST_LOG, gateway.logLevels ?? usualLevels);
+  const levels = logLevels(environment.RUST_LOG, gateway.logLevels ?? defaultLevels);
   const max =
     longest ?? (grace === undefined ? gateway.drain.max : Math.max(0, grace - killMargin));
   return {
@@ -64,19 +64,19 @@ function duration(environment: Environment, name: string): number | undefined {
 
 const milliseconds: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
 
-const usualLevels: LogLevels = { request: "info", gateway: "info", connection: "info" };
+const defaultLevels: LogLevels = { request: "info", gateway: "info", connection: "info" };
 
 /** RUST_LOG replaces what the definition says; parts that this program has not are told of, as other programs share it. */
 function logLevels(
   text: string | undefined,
   configured: LogLevels,
-): Pick<ProcessSettings, "logLevels" | "remarks"> {
-  if (text === undefined || text === "") return { logLevels: configured, remarks: [] };
-  const remarks: string[] = [];
-  const levels = readLevels(text, usualLevels, (name) =>
-    remarks.push(`RUST_LOG: the log has no part "${name}"`),
+): Pick<ProcessSettings, "logLevels" | "warnings"> {
+  if (text === undefined || text === "") return { logLevels: configured, warnings: [] };
+  const warnings: string[] = [];
+  const levels = readLevels(text, defaultLevels, (name) =>
+    warnings.push(`RUST_LOG: the log has no part "${name}"`),
   );
-  if (levels !== undefined) return { logLevels: levels, remarks };
+  if (levels !== undefined) return { logLevels: levels, warnings };
   throw new StartupError(
     `RUST_LOG must be levels like "info" or "info,request=warn", not "${text}"`,
   );

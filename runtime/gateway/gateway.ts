@@ -1,9 +1,9 @@
-import type { ServerBehaviour } from "../http/engine/node/server-handlers.ts";
+import type { ServerHandlers } from "../http/engine/node/server-handlers.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { AccessLog } from "../telemetry/logs/access-log.ts";
-import { letsThrough } from "../telemetry/logs/log-level.ts";
+import { isLevelEnabled } from "../telemetry/logs/log-level.ts";
 import { LogWriter } from "../telemetry/logs/log-writer.ts";
-import { onRemark } from "../telemetry/logs/operator-warnings.ts";
+import { onWarning } from "../telemetry/logs/operator-warnings.ts";
 import { ProcessLog } from "../telemetry/logs/process-log.ts";
 import { Metrics } from "../telemetry/metrics/metrics.ts";
 import type { ConnectionSettings } from "./connection-settings.ts";
@@ -35,7 +35,7 @@ export interface RouteCount {
   readonly listener: string;
   readonly route: string;
   readonly requests: number;
-  /** Answers with a status from 500 up. */
+  /** Responses with a status from 500 up. */
   readonly errors: number;
   /** Seconds that half of the requests, and 99 of 100, took at most; estimated from the histogram. */
   readonly p50: number;
@@ -62,7 +62,7 @@ class Running implements RunningGateway {
   #closing: Promise<void> | undefined;
   /** When refused connections are told of again. */
   #nextRefusal = 0;
-  readonly #forgetRemarks = onRemark((message) => this.#log.warn(message));
+  readonly #forgetWarnings = onWarning((message) => this.#log.warn(message));
   /** Replacements happen one after the other. */
   #turn: Promise<void> = Promise.resolve();
 
@@ -83,7 +83,7 @@ class Running implements RunningGateway {
   }
 
   async open(): Promise<void> {
-    for (const remark of this.#settings.remarks) this.#log.warn(remark);
+    for (const warn of this.#settings.warnings) this.#log.warn(warn);
     await this.#serve(this.#definition, this.#settings);
   }
 
@@ -105,7 +105,7 @@ class Running implements RunningGateway {
 
   #openAccessLog(): AccessLog | undefined {
     const { logFormat: format, logLevels } = this.#settings;
-    if (!letsThrough(logLevels.request, "info")) return undefined;
+    if (!isLevelEnabled(logLevels.request, "info")) return undefined;
     return new AccessLog({ ...this.#definition.accessLog, format }, this.#writer);
   }
 
@@ -138,7 +138,7 @@ class Running implements RunningGateway {
     this.#log.info("draining");
     await drain(this.#context, this.#listeners, this.#settings.drain);
     this.#log.info("ended");
-    this.#forgetRemarks();
+    this.#forgetWarnings();
     await this.#writer.close();
   }
 
@@ -176,7 +176,7 @@ class Running implements RunningGateway {
     const common: TcpCommon = {
       connections,
       refused: () => this.#refused(connections),
-      logFormat: letsThrough(logLevels.request, "info") ? logFormat : undefined,
+      logFormat: isLevelEnabled(logLevels.request, "info") ? logFormat : undefined,
       writer: this.#writer,
       metrics: this.#metrics,
       failed: (error) => reportBug("a TCP connection", error),
@@ -192,7 +192,7 @@ class Running implements RunningGateway {
 
   #services(settings: ProcessSettings, connections: ConnectionSettings): Endpoint[] {
     const { stats, readiness } = settings.addresses;
-    const page = (handle: ServerBehaviour["handle"]): ServerBehaviour => {
+    const page = (handle: ServerHandlers["handle"]): ServerHandlers => {
       const nothing = () => {};
       return {
         handle,

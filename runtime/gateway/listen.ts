@@ -1,5 +1,5 @@
 import { prepareHttp } from "../http/engine/node/http-port.ts";
-import type { ServerBehaviour } from "../http/engine/node/server-handlers.ts";
+import type { ServerHandlers } from "../http/engine/node/server-handlers.ts";
 import type { GatewayContext } from "./context.ts";
 import type { Gateway, ServiceAddresses } from "./definition.ts";
 import type { PortServer, PreparedPort } from "./port-server.ts";
@@ -131,7 +131,7 @@ function endpointKey(endpoint: Endpoint): string {
 /** The endpoints of a definition: its binds. */
 export function bindEndpoints(
   gateway: Gateway,
-  common: Omit<ServerBehaviour, "handle" | "isForwardProxy">,
+  common: Omit<ServerHandlers, "handle" | "isForwardProxy">,
 ): Endpoint[] {
   return gateway.binds.map(({ port, config, tls, handle, isForwardProxy = false }) => ({
     host: undefined,
@@ -145,7 +145,7 @@ export function bindEndpoints(
 export function serviceEndpoint(
   address: string,
   config: keyof ServiceAddresses,
-  behaviour: ServerBehaviour,
+  handlers: ServerHandlers,
 ): Endpoint {
   const parts = /^(?:\[([0-9a-fA-F:.]+)\]|([^:\s]*)):(\d{1,5})$/.exec(address);
   const port = Number(parts?.[3]);
@@ -158,6 +158,6 @@ export function serviceEndpoint(
     host: isEverywhere ? undefined : host,
     port,
     config: `${config} address`,
-    prepare: () => prepareHttp(behaviour, undefined),
+    prepare: () => prepareHttp(handlers, undefined),
   };
 }

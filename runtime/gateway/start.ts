@@ -10,7 +10,7 @@ export async function startGateway(gateway: Gateway): Promise<RunningGateway> {
   try {
     const running = await openGateway(gateway);
     endOnSignal(running);
-    outliveBugs();
+    logUncaughtErrors();
     return running;
   } catch (error) {
     if (!(error instanceof StartupError)) throw error;
@@ -35,7 +35,7 @@ export function endOnSignal(running: RunningGateway): void {
  * An exception that nobody caught is a bug in the handling of one request or stream; ending the process would break all
  * others. It shows on stderr with its stack.
  */
-export function outliveBugs(): void {
+export function logUncaughtErrors(): void {
   const report = (error: unknown) => {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
     process.stderr.write(`bug: ${text}\n`);

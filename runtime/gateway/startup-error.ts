@@ -8,7 +8,7 @@ export class StartupError extends Error {
  * anything could catch the error: node would print a stack; with this the process ends with 1 and the one line. Who does
  * catch it (a reload) never sees the handler, which is gone in the next turn of the event loop.
  */
-export function lateError(message: string): StartupError {
+export function startupError(message: string): StartupError {
   const error = new StartupError(message);
   const explain = (uncaught: unknown) => {
     process.stderr.write(`error: ${uncaught === error ? message : uncaught}\n`);

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { lateError } from "./startup-error.ts";
+import { startupError } from "./startup-error.ts";
 
 /**
  * A value that the environment gives when the gateway starts. Throws StartupError naming the variable when it is unset
@@ -8,7 +8,7 @@ import { lateError } from "./startup-error.ts";
 export function env(name: string, fallback?: string): string {
   const value = process.env[name] ?? fallback;
   if (value === undefined) {
-    throw lateError(`the environment variable ${name} is not set`);
+    throw startupError(`the environment variable ${name} is not set`);
   }
   return value;
 }
@@ -41,7 +41,7 @@ export function httpUrl(text: string): string {
   const url = text.includes("://") ? text : `http://${text}`;
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || !/^https?:$/.test(parsed.protocol) || parsed.username !== "") {
-    throw lateError(
+    throw startupError(
       "the address of an upstream is neither host:port nor an http:// or https:// URL",
     );
   }

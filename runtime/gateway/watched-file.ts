@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
-import { remark } from "../telemetry/logs/operator-warnings.ts";
+import { warn } from "../telemetry/logs/operator-warnings.ts";
 import { fileVersion } from "./file-version.ts";
-import { lateError } from "./startup-error.ts";
+import { startupError } from "./startup-error.ts";
 
 /** How often the file is looked at, at most, and how long a change may settle; milliseconds. */
 const lookInterval = 1000;
@@ -12,7 +12,7 @@ const settleTime = 200;
  * when the value is asked for, so nothing has to be closed. A change is taken when it is the same at two looks: it may
  * still be being written. One that can't be read keeps the old value.
  */
-export class FollowedFile<Value> {
+export class WatchedFile<Value> {
   readonly #path: string;
   readonly #make: (text: string) => Value;
   #value: Value;
@@ -33,7 +33,7 @@ export class FollowedFile<Value> {
       this.#seen = this.#version;
       this.#value = make(readFileSync(path, "utf8"));
     } catch (error) {
-      throw lateError(`${path} can't be used: ${reason(error)}`);
+      throw startupError(`${path} can't be used: ${reason(error)}`);
     }
   }
 
@@ -63,7 +63,7 @@ export class FollowedFile<Value> {
       // Told once, until there is another one.
       if (this.#bad === version) return;
       this.#bad = version;
-      remark(`${this.#path} can't be used: ${reason(error)}; what was read before stays`);
+      warn(`${this.#path} can't be used: ${reason(error)}; what was read before stays`);
     }
   }
 }

@@ -1,19 +1,19 @@
 import type { RequestVariables } from "../cel/variables.ts";
 import type { GatewayContext } from "../gateway/context.ts";
 import type { BodySource } from "./body/body.ts";
-import type { TakenCredential } from "./headers/credentials.ts";
-import type { EstablishedVariables } from "./request-attributes.ts";
+import type { StrippedCredential } from "./headers/credentials.ts";
+import type { RequestAttributes } from "./request-attributes.ts";
 import type { RequestLine, RequestLineChanges } from "./request-line.ts";
-import type { AnswerSink } from "./response-sink.ts";
+import type { ResponseSink } from "./response-sink.ts";
 
 /**
- * One request and its answer, as generated code, policies and backends see it.
+ * One request and its response, as generated code, policies and backends see it.
  *
  * Header lists are flat: `[name, value, name, value, ...]`, names as they were sent. No engine type (node:http, undici)
  * shows here, so the engine below can be replaced without touching a policy.
  *
- * An answer is given exactly once: by `respond`, or by `respondHead` and then `write` and `end`. Calls after the client
- * left, or after the answer ended, do nothing.
+ * A response is given exactly once: by `respond`, or by `writeHead` and then `write` and `end`. Calls after the client
+ * left, or after the response ended, do nothing.
  */
 export interface Exchange extends RequestVariables {
   /** What the requests of one gateway process share. */
@@ -52,14 +52,14 @@ export interface Exchange extends RequestVariables {
    */
   reroute(changes: RequestLineChanges): void;
   /** What the client sent, whatever became of it. */
-  readonly asSent: RequestLine;
+  readonly original: RequestLine;
 
   /** What goes upstream instead of the client's own; `method`, `target` and `host` go on saying what the client sent. */
-  forwardMethod: string;
+  upstreamMethod: string;
   /** In origin form. */
-  forwardTarget: string;
+  upstreamTarget: string;
   /** The Host that a policy decided on; null: the upstream's own; undefined: none did (`forward` says what holds then). */
-  forwardHost: string | null | undefined;
+  upstreamHost: string | null | undefined;
 
   /**
    * The whole request body, at most `limit` bytes. `"too-large"` when it is longer (nothing more is read),
@@ -76,22 +76,22 @@ export interface Exchange extends RequestVariables {
   /** Another body goes upstream from here on: bytes of a policy, or the client's body passed through one. */
   setRequestBody(body: Uint8Array | BodySource): void;
 
-  /** Adds a header to whatever answer this exchange gets, made here or upstream; replaces one of the same name. */
+  /** Adds a header to whatever response this exchange gets, made here or upstream; replaces one of the same name. */
   setResponseHeader(name: string, value: string): void;
-  /** Adds a header to whatever answer this exchange gets; those of the same name stay (`Vary`). */
+  /** Adds a header to whatever response this exchange gets; those of the same name stay (`Vary`). */
   addResponseHeader(name: string, value: string): void;
-  /** Removes every header of that name (lower case) from whatever answer this exchange gets. */
+  /** Removes every header of that name (lower case) from whatever response this exchange gets. */
   removeResponseHeader(name: string): void;
 
-  /** From here on every answer goes through what `filter` makes of the way to the client. */
-  filterAnswer(filter: (next: AnswerSink) => AnswerSink): void;
+  /** From here on every response goes through what `filter` makes of the way to the client. */
+  interceptResponse(filter: (next: ResponseSink) => ResponseSink): void;
   /** Answers at once. `headers` is a flat list; Content-Length is set from the body. */
   respond(status: number, headers: readonly string[], body?: string | Uint8Array): void;
   /**
-   * Starts an answer whose body follows through `write` and `end`. `length`: the bytes of the body when they are known.
+   * Starts a response whose body follows through `write` and `end`. `length`: the bytes of the body when they are known.
    * The lists never hold Content-Length, Transfer-Encoding or Connection: framing is made here, never copied.
    */
-  respondHead(status: number, headers: readonly string[], length?: number): void;
+  writeHead(status: number, headers: readonly string[], length?: number): void;
   /** The protocol that the client asks its connection to change to (RFC 9110 7.8), as sent; undefined: none. */
   readonly upgrade: string | undefined;
   /**
@@ -105,21 +105,21 @@ export interface Exchange extends RequestVariables {
   onDrain(listener: () => void): void;
   /** Ends the body. */
   end(): void;
-  /** Breaks the connection off: the only honest end of an answer that can't be completed. */
+  /** Breaks the connection off: the only honest end of a response that can't be completed. */
   abort(): void;
-  /** The header list of the answer as it was sent; empty before. */
-  readonly answerHeaders: readonly string[];
-  /** True once `respond` or `respondHead` was called. */
-  readonly isAnswered: boolean;
-  /** True once the answer ended or the client left: nothing more can be sent. */
+  /** The header list of the response as it was sent; empty before. */
+  readonly responseHeaders: readonly string[];
+  /** True once `respond` or `writeHead` was called. */
+  readonly headersSent: boolean;
+  /** True once the response ended or the client left: nothing more can be sent. */
   readonly isOver: boolean;
-  /** Called once when the client leaves before the answer ended; at once when it already has. Any number of listeners. */
+  /** Called once when the client leaves before the response ended; at once when it already has. Any number of listeners. */
   onAbort(listener: () => void): void;
 
   /** What policies found out, for the route where they ran before it was chosen, and for the log. */
-  readonly established: EstablishedVariables;
+  readonly attributes: RequestAttributes;
   /** The credentials that policies took off the request, the last one first. */
-  taken: TakenCredential | undefined;
+  strippedCredentials: StrippedCredential | undefined;
 
   /** How a refusal is written: set once by an MCP route to JSON-RPC (see refuse.ts). */
   refusalFormat: "text" | "json-rpc";

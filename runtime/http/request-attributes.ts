@@ -7,7 +7,7 @@ import type {
 } from "../cel/variables.ts";
 
 /** What the policies of a request found out, for expressions that are evaluated elsewhere; null without it. */
-export class EstablishedVariables {
+export class RequestAttributes {
   jwt: JwtVariable = null;
   apiKey: ApiKeyVariable = null;
   basicAuth: BasicAuthVariable = null;

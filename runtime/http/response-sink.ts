@@ -1,7 +1,7 @@
-/** Takes one answer, whole or piece by piece; as the methods of the same names of `Exchange`. */
-export interface AnswerSink {
+/** Takes one response, whole or piece by piece; as the methods of the same names of `Exchange`. */
+export interface ResponseSink {
   respond(status: number, headers: readonly string[], body: string | Uint8Array): void;
-  respondHead(status: number, headers: readonly string[], length: number | undefined): void;
+  writeHead(status: number, headers: readonly string[], length: number | undefined): void;
   write(chunk: string | Uint8Array): boolean;
   end(): void;
 }

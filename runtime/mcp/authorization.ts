@@ -1,48 +1,48 @@
-import type { JwtVariable, McpItem, McpVariables } from "../cel/variables.ts";
+import type { JwtVariable, McpPrimitive, McpVariables } from "../cel/variables.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { McpRule } from "../policies/mcp-authorization.ts";
 
 export type { McpRule } from "../policies/mcp-authorization.ts";
 
 /** Who asks, and which tools, prompts and resources exist for them. */
-export interface McpAccess {
+export interface McpAuthorization {
   /** The claims of the verified token; a session belongs to their `iss` and `sub`. */
   readonly jwt: JwtVariable;
   /** The compiled rules of mcpAuthorization; `allowEverything` when there are none. */
-  readonly allows: McpRule;
+  readonly authorize: McpRule;
 }
 
 /** What the rules are about. */
-export type ItemKind = "tool" | "prompt" | "resource";
+export type McpPrimitiveKind = "tool" | "prompt" | "resource";
 
-/** The rule of a route without mcpAuthorization; answers then pass unread. */
+/** The rule of a route without mcpAuthorization; responses then pass unread. */
 export function allowEverything(): boolean {
   return true;
 }
 
 /** True when nothing has to be hidden. */
-export function isOpen(access: McpAccess): boolean {
-  return access.allows === allowEverything;
+export function isOpen(access: McpAuthorization): boolean {
+  return access.authorize === allowEverything;
 }
 
 /** Whether the rules show an item to this client. A rule that throws shows nothing. */
 export function isAllowed(
-  access: McpAccess,
+  access: McpAuthorization,
   request: Exchange,
   methodName: string,
-  kind: ItemKind,
-  item: McpItem,
+  kind: McpPrimitiveKind,
+  item: McpPrimitive,
 ): boolean {
   if (isOpen(access)) return true;
   try {
-    return access.allows({ mcp: variablesOf(kind, item, methodName), request, jwt: access.jwt });
+    return access.authorize({ mcp: variablesOf(kind, item, methodName), request, jwt: access.jwt });
   } catch {
     return false;
   }
 }
 
 /** What a client is told about an item that is hidden from it, or isn't there: the same. */
-export function unknownItem(kind: ItemKind, nameAsSent: string): string {
+export function unknownPrimitive(kind: McpPrimitiveKind, nameAsSent: string): string {
   return `Unknown ${kind}: ${nameAsSent}`;
 }
 
@@ -54,7 +54,7 @@ export function subjectOf(jwt: JwtVariable): string {
   return JSON.stringify([issuer, subject]);
 }
 
-function variablesOf(kind: ItemKind, item: McpItem, methodName: string): McpVariables {
+function variablesOf(kind: McpPrimitiveKind, item: McpPrimitive, methodName: string): McpVariables {
   switch (kind) {
     case "tool":
       return { tool: item, methodName };

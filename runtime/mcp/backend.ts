@@ -50,8 +50,8 @@ export interface McpLimits {
 
 /** The MCP servers of a route, ready to be used; nothing is connected or started before a session needs it. */
 export interface McpBackend extends McpBackendSettings {
-  /** The only target, when messages can be passed on without looking at their answers. */
-  readonly direct: StreamableHttpTarget | undefined;
+  /** The only target, when messages can be passed on without looking at their responses. */
+  readonly passthrough: StreamableHttpTarget | undefined;
   /** Changes when a target becomes another server; part of what a session id is bound to. */
   readonly targetDigest: string;
   readonly sessionLimits: SessionLimits;
@@ -70,7 +70,7 @@ export function openMcpBackend(settings: McpBackendSettings): McpBackend {
   const digest = createHash("sha256").update(JSON.stringify([prefix, identities]));
   return {
     ...settings,
-    direct: only?.kind === "streamableHttp" && !prefix ? only : undefined,
+    passthrough: only?.kind === "streamableHttp" && !prefix ? only : undefined,
     targetDigest: digest.digest("base64url"),
     keepsCredentials: targets.some(
       (target) => target.kind === "sse" && target.credentials !== "withhold",

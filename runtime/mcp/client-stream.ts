@@ -1,5 +1,5 @@
 import type { Exchange } from "../http/exchange.ts";
-import { failureAnswer, noteFailure, respondFailure } from "./failure-response.ts";
+import { failureResponse, recordFailure, respondFailure } from "./failure-response.ts";
 import { respondRpc, rpcError } from "./protocol/rpc-response.ts";
 import { sseMessage } from "./protocol/sse.ts";
 import type { TargetFailure } from "./transports/target.ts";
@@ -15,7 +15,7 @@ export const streamHeaders: readonly string[] = [
 ];
 
 /**
- * The answer to one request of a client: JSON when nothing comes before it, else an event stream that ends with it. A
+ * The response to one request of a client: JSON when nothing comes before it, else an event stream that ends with it. A
  * request that takes long becomes a stream too, with comments that keep the connection in use.
  */
 export class ClientStream {
@@ -39,7 +39,7 @@ export class ClientStream {
     });
   }
 
-  /** Sends a message ahead of the answer. False: the client reads slowly, wait for `onDrain`. */
+  /** Sends a message ahead of the response. False: the client reads slowly, wait for `onDrain`. */
   message(text: string): boolean {
     this.#open();
     this.#timer.refresh();
@@ -50,8 +50,8 @@ export class ClientStream {
     this.#exchange.onDrain(listener);
   }
 
-  /** Sends the answer and ends. */
-  answer(text: string): void {
+  /** Sends the response and ends. */
+  response(text: string): void {
     this.#stop();
     if (this.#isStream) {
       this.#exchange.write(sseMessage(text));
@@ -74,8 +74,8 @@ export class ClientStream {
       respondFailure(this.#exchange, this.#id, failure);
       return;
     }
-    const { code, message, reason } = failureAnswer(failure.kind);
-    noteFailure(this.#exchange, failure.detail);
+    const { code, message, reason } = failureResponse(failure.kind);
+    recordFailure(this.#exchange, failure.detail);
     this.#exchange.record.reason = reason;
     this.#exchange.write(sseMessage(rpcError(this.#id, code, message)));
     this.#exchange.end();
@@ -84,7 +84,7 @@ export class ClientStream {
   #open(): void {
     if (this.#isStream) return;
     this.#isStream = true;
-    this.#exchange.respondHead(200, streamHeaders);
+    this.#exchange.writeHead(200, streamHeaders);
   }
 
   #stop(): void {

@@ -4,17 +4,17 @@ import { respondRpc, rpcCode, rpcError } from "./protocol/rpc-response.ts";
 import type { TargetFailure } from "./transports/target.ts";
 
 /** What a client is told about a request that its target did not answer. */
-export interface FailureAnswer {
+export interface FailureResponse {
   readonly status: number;
   readonly reason: RefusalReason;
   readonly code: number;
   readonly message: string;
 }
 
-/** The answer that a failure gets: HTTP's status, and a JSON-RPC error without internals. */
-export function failureAnswer(
+/** The response that a failure gets: HTTP's status, and a JSON-RPC error without internals. */
+export function failureResponse(
   kind: TargetFailure["kind"] | UpstreamFailure["kind"],
-): FailureAnswer {
+): FailureResponse {
   const code = rpcCode.internal;
   switch (kind) {
     case "connect":
@@ -34,7 +34,7 @@ export function failureAnswer(
         status: 502,
         reason: "UpstreamFailure",
         code,
-        message: "MCP server gave no valid answer",
+        message: "MCP server gave no valid response",
       };
     case "draining":
       return { status: 503, reason: "Draining", code, message: "The gateway is shutting down" };
@@ -58,14 +58,14 @@ export function respondFailure(
   id: string,
   failure: { readonly kind: TargetFailure["kind"]; readonly detail: string },
 ): void {
-  const answer = failureAnswer(failure.kind);
-  noteFailure(exchange, failure.detail);
-  exchange.record.reason = answer.reason;
-  respondRpc(exchange, answer.status, rpcError(id, answer.code, answer.message));
+  const response = failureResponse(failure.kind);
+  recordFailure(exchange, failure.detail);
+  exchange.record.reason = response.reason;
+  respondRpc(exchange, response.status, rpcError(id, response.code, response.message));
 }
 
 /** Puts what went wrong into the access log. */
-export function noteFailure(exchange: Exchange, detail: string): void {
+export function recordFailure(exchange: Exchange, detail: string): void {
   exchange.record.fields ??= new Map();
   exchange.record.fields.set("error", detail);
 }

@@ -1,16 +1,20 @@
 import type { Exchange } from "../http/exchange.ts";
-import { isAllowed, type McpAccess } from "./authorization.ts";
+import { isAllowed, type McpAuthorization } from "./authorization.ts";
 import { editLists } from "./protocol/list-edit.ts";
 import type { Message } from "./protocol/message.ts";
 
 /** A message for the client, as text; undefined when it can't be shown. */
-export type AnswerFilter = (message: Message) => string | undefined;
+export type ListFilter = (message: Message) => string | undefined;
 
 /**
  * Leaves out of every list what the rules hide. Lists are known by their shape, not by the request: a stream may repeat the
- * answer to an earlier one.
+ * response to an earlier one.
  */
-export function rulesFilter(exchange: Exchange, access: McpAccess, target: string): AnswerFilter {
+export function rulesFilter(
+  exchange: Exchange,
+  access: McpAuthorization,
+  target: string,
+): ListFilter {
   return (message) => {
     const edited = editLists(message, ({ kind, name }) =>
       isAllowed(access, exchange, methodsOf[kind], kind, { name, target }) ? name : undefined,

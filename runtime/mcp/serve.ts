@@ -1,11 +1,11 @@
 import type { Exchange } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
-import { resolveItem } from "./aggregate/names.ts";
-import { isAllowed, isOpen, type McpAccess, unknownItem } from "./authorization.ts";
+import { resolvePrimitive } from "./aggregate/names.ts";
+import { isAllowed, isOpen, type McpAuthorization, unknownPrimitive } from "./authorization.ts";
 import type { McpBackend } from "./backend.ts";
-import { type DirectMessage, passThrough } from "./passthrough/passthrough.ts";
+import { type PassthroughMessage, passThrough } from "./passthrough/passthrough.ts";
 import { type Message, readMessageBytes } from "./protocol/message.ts";
-import { addressedItem } from "./protocol/primitives.ts";
+import { addressedPrimitive } from "./protocol/primitives.ts";
 import { respondRpcError, rpcCode } from "./protocol/rpc-response.ts";
 import { passesTransportChecks } from "./protocol/transport-check.ts";
 import {
@@ -16,12 +16,12 @@ import {
 
 /**
  * Serves an MCP route: streamable HTTP of the revisions with sessions (2025-03-26, 2025-06-18, 2025-11-25). Settles when
- * the request has been handed on; answers may follow.
+ * the request has been handed on; responses may follow.
  */
 export async function serveMcp(
   exchange: Exchange,
   backend: McpBackend,
-  access: McpAccess,
+  access: McpAuthorization,
 ): Promise<void> {
   exchange.refusalFormat = "json-rpc";
   if (!passesTransportChecks(exchange)) return;
@@ -29,18 +29,18 @@ export async function serveMcp(
     case "POST":
       return servePost(exchange, backend, access);
     case "DELETE":
-      if (backend.direct === undefined) return serveSessionDelete(exchange, backend, access);
-      return passThrough(exchange, backend, backend.direct, access, undefined);
+      if (backend.passthrough === undefined) return serveSessionDelete(exchange, backend, access);
+      return passThrough(exchange, backend, backend.passthrough, access, undefined);
     default:
-      if (backend.direct === undefined) return serveSessionStream(exchange, backend, access);
-      return passThrough(exchange, backend, backend.direct, access, undefined);
+      if (backend.passthrough === undefined) return serveSessionStream(exchange, backend, access);
+      return passThrough(exchange, backend, backend.passthrough, access, undefined);
   }
 }
 
 async function servePost(
   exchange: Exchange,
   backend: McpBackend,
-  access: McpAccess,
+  access: McpAuthorization,
 ): Promise<void> {
   const bytes = await exchange.readBody(backend.limits.body);
   if (bytes === "aborted") return;
@@ -53,8 +53,9 @@ async function servePost(
     return;
   }
   if (!isPermitted(exchange, backend, access, message)) return;
-  const post: DirectMessage = { message, bytes };
-  if (backend.direct !== undefined) passThrough(exchange, backend, backend.direct, access, post);
+  const post: PassthroughMessage = { message, bytes };
+  if (backend.passthrough !== undefined)
+    passThrough(exchange, backend, backend.passthrough, access, post);
   else serveSessionPost(exchange, backend, access, message);
 }
 
@@ -62,11 +63,11 @@ async function servePost(
 function isPermitted(
   exchange: Exchange,
   backend: McpBackend,
-  access: McpAccess,
+  access: McpAuthorization,
   message: Message,
 ): boolean {
   if (message.kind === "response") return true;
-  const addressed = addressedItem(message);
+  const addressed = addressedPrimitive(message);
   if (addressed === undefined) return true;
   if (addressed.kind === "problem") {
     // Nothing is decided by the name: whether the request is well-formed is the target's business.
@@ -80,8 +81,8 @@ function isPermitted(
     return false;
   }
   const { item } = addressed;
-  const found = resolveItem(backend, item);
-  recordItem(exchange, item.kind, found?.name ?? item.name, found?.target.name);
+  const found = resolvePrimitive(backend, item);
+  recordPrimitive(exchange, item.kind, found?.name ?? item.name, found?.target.name);
   if (
     found !== undefined &&
     isAllowed(access, exchange, message.method, item.kind, {
@@ -91,7 +92,7 @@ function isPermitted(
   ) {
     return true;
   }
-  respondRpcError(exchange, 200, "MCP", invalid(message, unknownItem(item.kind, item.name)));
+  respondRpcError(exchange, 200, "MCP", invalid(message, unknownPrimitive(item.kind, item.name)));
   return false;
 }
 
@@ -109,7 +110,7 @@ function record(exchange: Exchange, message: Message): void {
   exchange.record.fields.set("mcp.method.name", message.method);
 }
 
-function recordItem(
+function recordPrimitive(
   exchange: Exchange,
   kind: "tool" | "prompt" | "resource",
   name: string,

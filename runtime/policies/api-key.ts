@@ -1,19 +1,23 @@
 import { hash } from "node:crypto";
 import type { JsonObject } from "../cel/variables.ts";
-import { lateError } from "../gateway/startup-error.ts";
-import { FollowedFile } from "../gateway/watched-file.ts";
+import { startupError } from "../gateway/startup-error.ts";
+import { WatchedFile } from "../gateway/watched-file.ts";
 import type { Exchange } from "../http/exchange.ts";
-import { type CredentialPlace, credentialIn, takeCredential } from "../http/headers/credentials.ts";
+import {
+  type CredentialLocation,
+  credentialIn,
+  stripCredential,
+} from "../http/headers/credentials.ts";
 import { refuse } from "../http/refuse.ts";
 
 /** The keys of a route and where they stand in a request. */
 export interface ApiKeySettings {
-  readonly place: CredentialPlace;
+  readonly location: CredentialLocation;
   readonly keys: readonly ApiKeySource[];
 }
 
 /** A key's SHA-256 digest (hex) and its holder's metadata; a file's may change while the gateway runs. */
-export type ApiKeySource = KnownKey | FollowedFile<KnownKey>;
+export type ApiKeySource = KnownKey | WatchedFile<KnownKey>;
 
 interface KnownKey {
   readonly digest: string;
@@ -21,37 +25,37 @@ interface KnownKey {
 }
 
 /** A key that the environment gives. Throws StartupError when it is empty. */
-export function givenKey(key: string, metadata: JsonObject): ApiKeySource {
-  if (key === "") throw lateError("an API key is empty");
+export function plaintextKey(key: string, metadata: JsonObject): ApiKeySource {
+  if (key === "") throw startupError("an API key is empty");
   return { digest: digestOf(key), metadata };
 }
 
 /** A key by its SHA-256 digest, hex. */
-export function hashedKey(digest: string, metadata: JsonObject): ApiKeySource {
+export function sha256Key(digest: string, metadata: JsonObject): ApiKeySource {
   return { digest, metadata };
 }
 
 /** A key in a file: its text, or `{"key": ..., "metadata": {...}}`. Throws StartupError. */
-export function keyInFile(path: string, metadata: JsonObject): ApiKeySource {
-  return new FollowedFile(path, (text) => readKey(text.trim(), metadata));
+export function keyFile(path: string, metadata: JsonObject): ApiKeySource {
+  return new WatchedFile(path, (text) => readKey(text.trim(), metadata));
 }
 
 /** The keys of a route, ready to be looked up. */
 export interface ApiKeys {
-  readonly place: CredentialPlace;
+  readonly location: CredentialLocation;
   find(key: string): KnownKey | undefined;
 }
 
 /** Makes the table of keys. */
-export function openApiKeys({ place, keys }: ApiKeySettings): ApiKeys {
+export function openApiKeys({ location, keys }: ApiKeySettings): ApiKeys {
   const known = new Map<string, KnownKey>();
-  const files: FollowedFile<KnownKey>[] = [];
+  const files: WatchedFile<KnownKey>[] = [];
   for (const key of keys) {
-    if (key instanceof FollowedFile) files.push(key);
+    if (key instanceof WatchedFile) files.push(key);
     else known.set(key.digest, key);
   }
   return {
-    place,
+    location,
     // Only digests are compared: who guesses keys can't choose them, so how long it takes tells nothing of a key.
     find: (key) => {
       const digest = digestOf(key);
@@ -67,7 +71,7 @@ export function openApiKeys({ place, keys }: ApiKeySettings): ApiKeys {
 
 /** Strict: the metadata of a valid key; undefined when the request was answered (401). */
 export function requireApiKey(exchange: Exchange, keys: ApiKeys): JsonObject | undefined {
-  const key = credentialIn(exchange, keys.place, "apiKey");
+  const key = credentialIn(exchange, keys.location, "apiKey");
   if (key === undefined) {
     refuse(exchange, 401, "APIKeyAuth", "api key authentication failure: no API Key found");
     return undefined;
@@ -82,14 +86,14 @@ export function requireApiKey(exchange: Exchange, keys: ApiKeys): JsonObject | u
 
 /** Optional: as strict for a request with a key; null for one without. */
 export function acceptApiKey(exchange: Exchange, keys: ApiKeys): JsonObject | null | undefined {
-  return credentialIn(exchange, keys.place, "apiKey") === undefined
+  return credentialIn(exchange, keys.location, "apiKey") === undefined
     ? null
     : requireApiKey(exchange, keys);
 }
 
 /** Permissive: the metadata of a valid key, else null; nothing is refused. A key that is not valid goes upstream. */
 export function observeApiKey(exchange: Exchange, keys: ApiKeys): JsonObject | null {
-  const key = credentialIn(exchange, keys.place, "apiKey");
+  const key = credentialIn(exchange, keys.location, "apiKey");
   const known = key === undefined ? undefined : keys.find(key);
   return known === undefined ? null : consume(exchange, keys, known);
 }
@@ -97,10 +101,10 @@ export function observeApiKey(exchange: Exchange, keys: ApiKeys): JsonObject | n
 /** Takes the key off the request, so that no upstream sees it. */
 function consume(
   exchange: Exchange,
-  { place }: ApiKeys,
+  { location }: ApiKeys,
   { digest, metadata }: KnownKey,
 ): JsonObject {
-  takeCredential(exchange, place, "apiKey");
+  stripCredential(exchange, location, "apiKey");
   const { caller } = exchange.record;
   exchange.record.caller = caller === undefined ? `key ${digest}` : `${caller}, key ${digest}`;
   return metadata;

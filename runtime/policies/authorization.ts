@@ -2,6 +2,6 @@ import type { Exchange } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
 
 /** Answers a request that the route's rules do not allow. */
-export function refuseUnauthorized(exchange: Exchange): void {
+export function denyForbidden(exchange: Exchange): void {
   refuse(exchange, 403, "Authorization", "authorization failed");
 }

@@ -1,18 +1,22 @@
 import { PasswordFile } from "../auth/password/password-file.ts";
 import { passwordPool } from "../auth/password/password-pool.ts";
 import { type Login, VerifiedLogins } from "../auth/password/verified-logins.ts";
-import { lateError } from "../gateway/startup-error.ts";
-import { FollowedFile } from "../gateway/watched-file.ts";
+import { startupError } from "../gateway/startup-error.ts";
+import { WatchedFile } from "../gateway/watched-file.ts";
 import type { Exchange } from "../http/exchange.ts";
-import { type CredentialPlace, credentialIn, takeCredential } from "../http/headers/credentials.ts";
+import {
+  type CredentialLocation,
+  credentialIn,
+  stripCredential,
+} from "../http/headers/credentials.ts";
 import { refuse } from "../http/refuse.ts";
 
 /** Who may log in. */
 export interface BasicAuthSettings {
   /** What `WWW-Authenticate` says (RFC 7617 2). */
   readonly realm: string;
-  readonly place: CredentialPlace;
-  readonly passwords: PasswordFile | FollowedFile<PasswordFile>;
+  readonly location: CredentialLocation;
+  readonly passwords: PasswordFile | WatchedFile<PasswordFile>;
 }
 
 /** The user that logged in. */
@@ -23,32 +27,32 @@ export interface BasicUser {
 /** A route's users. */
 export interface BasicAuth {
   readonly realm: string;
-  readonly place: CredentialPlace;
+  readonly location: CredentialLocation;
   passwords(): PasswordFile;
   readonly logins: VerifiedLogins;
 }
 
 /** Users and hashes in the form of an htpasswd file. Throws StartupError. */
-export function givenPasswords(text: string): PasswordFile {
+export function htpasswd(text: string): PasswordFile {
   try {
     return new PasswordFile(text);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw lateError(`the passwords of basicAuth can't be used: ${reason}`);
+    throw startupError(`the passwords of basicAuth can't be used: ${reason}`);
   }
 }
 
 /** An htpasswd file, read again when it changes. Throws StartupError. */
-export function passwordsInFile(path: string): FollowedFile<PasswordFile> {
-  return new FollowedFile(path, (text) => new PasswordFile(text));
+export function htpasswdFile(path: string): WatchedFile<PasswordFile> {
+  return new WatchedFile(path, (text) => new PasswordFile(text));
 }
 
 /** Makes the users of a route. */
-export function openBasicAuth({ realm, place, passwords }: BasicAuthSettings): BasicAuth {
+export function openBasicAuth({ realm, location, passwords }: BasicAuthSettings): BasicAuth {
   return {
     realm,
-    place,
-    passwords: () => (passwords instanceof FollowedFile ? passwords.current() : passwords),
+    location,
+    passwords: () => (passwords instanceof WatchedFile ? passwords.current() : passwords),
     logins: new VerifiedLogins(),
   };
 }
@@ -74,7 +78,7 @@ export async function acceptBasicAuth(
   exchange: Exchange,
   auth: BasicAuth,
 ): Promise<BasicUser | null | undefined> {
-  return credentialIn(exchange, auth.place, "basicAuth") === undefined
+  return credentialIn(exchange, auth.location, "basicAuth") === undefined
     ? null
     : requireBasicAuth(exchange, auth);
 }
@@ -98,8 +102,8 @@ function verdictOn(
   return auth.logins.check(auth.passwords(), login, () => passwordPool(gateway));
 }
 
-function consume(exchange: Exchange, { username }: Login, { place }: BasicAuth): BasicUser {
-  takeCredential(exchange, place, "basicAuth");
+function consume(exchange: Exchange, { username }: Login, { location }: BasicAuth): BasicUser {
+  stripCredential(exchange, location, "basicAuth");
   exchange.record.caller = `user ${username}`;
   return { username };
 }
@@ -115,8 +119,8 @@ function refuseLogin(exchange: Exchange, { realm }: BasicAuth): undefined {
 const maxLogin = 1024;
 
 /** User and password (RFC 7617 2): at the first colon; control characters are in neither. */
-function loginOf(exchange: Exchange, { place }: BasicAuth): Login | undefined {
-  const encoded = credentialIn(exchange, place, "basicAuth");
+function loginOf(exchange: Exchange, { location }: BasicAuth): Login | undefined {
+  const encoded = credentialIn(exchange, location, "basicAuth");
   if (encoded === undefined) return undefined;
   if (encoded.length > maxLogin || !/^[A-Za-z0-9+/]+=*$/.test(encoded)) return undefined;
   const login = Buffer.from(encoded, "base64").toString("utf8");

@@ -1,21 +1,21 @@
 import type { Exchange } from "../http/exchange.ts";
 
 /** What browsers are told, as header values ready to send; undefined: the header is not sent. */
-export interface CorsAnswer {
+export interface CorsResponse {
   /** `Access-Control-Allow-Methods`: names joined by `, `, or `*`: the method that was asked for. */
   readonly allowMethods: string | undefined;
   /** `Access-Control-Allow-Headers`: names joined by `, `, or `*`: the headers that were asked for. */
   readonly allowHeaders: string | undefined;
   /** `Access-Control-Expose-Headers`: names joined by `, `. */
   readonly exposeHeaders: string | undefined;
-  /** Whether pages may send cookies and read the answer. */
+  /** Whether pages may send cookies and read the response. */
   readonly allowCredentials: boolean;
   /** `Access-Control-Max-Age`: whole seconds. */
   readonly maxAge: string | undefined;
 }
 
 /** Which pages may call, and what they are told. */
-export interface CorsSettings extends CorsAnswer {
+export interface CorsSettings extends CorsResponse {
   /** Origins as browsers write them: lower case, without the scheme's own port. `null` is the opaque origin. */
   readonly allowOrigins: ReadonlySet<string>;
   /** `https://*.example.com` as its two ends. */
@@ -32,9 +32,9 @@ export interface OriginPattern {
 
 /**
  * CORS for the listed origins (WHATWG Fetch, 3.3). True: the request was answered (a preflight, or any OPTIONS of an
- * allowed origin). Other requests go on; their answer, wherever it is made, carries the headers.
+ * allowed origin). Other requests go on; their response, wherever it is made, carries the headers.
  *
- * The policy alone decides who may read the answer: a grant in the upstream's own headers is replaced or removed.
+ * The policy alone decides who may read the response: a grant in the upstream's own headers is replaced or removed.
  */
 export function applyCors(exchange: Exchange, cors: CorsSettings): boolean {
   exchange.addResponseHeader("vary", "Origin");
@@ -44,7 +44,7 @@ export function applyCors(exchange: Exchange, cors: CorsSettings): boolean {
 }
 
 /** `applyCors` for `allowOrigins: ["*"]`: every page may call. */
-export function applyCorsToAnyOrigin(exchange: Exchange, cors: CorsAnswer): boolean {
+export function applyCorsToAnyOrigin(exchange: Exchange, cors: CorsResponse): boolean {
   exchange.addResponseHeader("vary", "Origin");
   const origin = exchange.header("origin");
   return origin === undefined ? false : admit(exchange, cors, origin);
@@ -58,7 +58,7 @@ export function allowsOrigin(cors: CorsSettings, origin: string): boolean {
   return cors.allowOriginPatterns.some((pattern) => matches(pattern, canonical));
 }
 
-function admit(exchange: Exchange, cors: CorsAnswer, origin: string): boolean {
+function admit(exchange: Exchange, cors: CorsResponse, origin: string): boolean {
   exchange.setResponseHeader("access-control-allow-origin", origin);
   if (cors.allowCredentials) {
     exchange.setResponseHeader("access-control-allow-credentials", "true");
@@ -70,36 +70,36 @@ function admit(exchange: Exchange, cors: CorsAnswer, origin: string): boolean {
     exchange.setResponseHeader("access-control-expose-headers", cors.exposeHeaders);
   }
   if (exchange.method !== "OPTIONS") return false;
-  answerPreflight(exchange, cors);
+  respondToPreflight(exchange, cors);
   return true;
 }
 
-function answerPreflight(exchange: Exchange, cors: CorsAnswer): void {
+function respondToPreflight(exchange: Exchange, cors: CorsResponse): void {
   const asked = exchange.header("access-control-request-method") ?? "";
   const askedHeaders = exchange.header("access-control-request-headers") ?? "";
-  const answer: string[] = [];
-  grant(answer, "access-control-allow-methods", cors.allowMethods, asked, cors);
-  grant(answer, "access-control-allow-headers", cors.allowHeaders, askedHeaders, cors);
-  if (cors.maxAge !== undefined) answer.push("access-control-max-age", cors.maxAge);
+  const response: string[] = [];
+  grant(response, "access-control-allow-methods", cors.allowMethods, asked, cors);
+  grant(response, "access-control-allow-headers", cors.allowHeaders, askedHeaders, cors);
+  if (cors.maxAge !== undefined) response.push("access-control-max-age", cors.maxAge);
   exchange.addResponseHeader(
     "vary",
     "Access-Control-Request-Method, Access-Control-Request-Headers",
   );
-  exchange.respond(200, answer);
+  exchange.respond(200, response);
 }
 
 /** With credentials `*` is the name of a header, not a wildcard (Fetch 3.3.5): what was asked for is echoed instead. */
 function grant(
-  answer: string[],
+  response: string[],
   name: string,
   allowed: string | undefined,
   asked: string,
-  cors: CorsAnswer,
+  cors: CorsResponse,
 ): void {
   if (allowed === undefined) return;
-  if (allowed !== "*") answer.push(name, allowed);
-  else if (asked !== "") answer.push(name, asked);
-  else if (!cors.allowCredentials) answer.push(name, "*");
+  if (allowed !== "*") response.push(name, allowed);
+  else if (asked !== "") response.push(name, asked);
+  else if (!cors.allowCredentials) response.push(name, "*");
 }
 
 function turnAway(exchange: Exchange): boolean {

@@ -12,15 +12,18 @@ export interface CsrfSettings {
  * (without Sec-Fetch-Site and Origin). Sec-Fetch-Site decides where it is sent; else Origin has to be Host's.
  */
 export function refuseCrossSite(exchange: Exchange, { additionalOrigins }: CsrfSettings): boolean {
-  const { asSent } = exchange;
+  const { original } = exchange;
   // What a page may send without harm is not made harmful before routing.
-  if (isSafe(asSent.method) && isSafe(exchange.method)) return false;
+  if (isSafe(original.method) && isSafe(exchange.method)) return false;
   const site = exchange.header("sec-fetch-site");
   if (site === "same-origin" || site === "none") return false;
   const origin = exchange.header("origin");
   if (origin === undefined) {
     if (site === undefined) return false;
-  } else if (additionalOrigins.has(origin) || (site === undefined && isOwn(origin, asSent.host))) {
+  } else if (
+    additionalOrigins.has(origin) ||
+    (site === undefined && isOwn(origin, original.host))
+  ) {
     return false;
   }
   refuse(exchange, 403, "Csrf", "CSRF validation failed");

@@ -22,11 +22,11 @@ export function requireJwt(
   exchange: Exchange,
   verifier: JwtVerifier,
 ): Authenticated | Promise<Authenticated> {
-  const token = tokenIn(exchange, verifier.place);
+  const token = tokenIn(exchange, verifier.location);
   if (token === undefined) return refuseMissing(exchange, bearer);
   const verdict = verifier.check(token, exchange.gateway);
-  if (!(verdict instanceof Promise)) return admit(exchange, verdict, verifier.place, bearer);
-  return verdict.then((found) => admit(exchange, found, verifier.place, bearer));
+  if (!(verdict instanceof Promise)) return admit(exchange, verdict, verifier.location, bearer);
+  return verdict.then((found) => admit(exchange, found, verifier.location, bearer));
 }
 
 /** Optional: as strict for a request with a token; null for one without. */
@@ -34,7 +34,7 @@ export function acceptJwt(
   exchange: Exchange,
   verifier: JwtVerifier,
 ): Authenticated | null | Promise<Authenticated> {
-  return tokenIn(exchange, verifier.place) === undefined ? null : requireJwt(exchange, verifier);
+  return tokenIn(exchange, verifier.location) === undefined ? null : requireJwt(exchange, verifier);
 }
 
 /** Permissive: the claims of a valid token, else null; nothing is refused. A token that is not valid goes upstream. */
@@ -42,10 +42,10 @@ export async function observeJwt(
   exchange: Exchange,
   verifier: JwtVerifier,
 ): Promise<JsonObject | null> {
-  const token = tokenIn(exchange, verifier.place);
+  const token = tokenIn(exchange, verifier.location);
   if (token === undefined) return null;
   const verdict = await verifier.check(token, exchange.gateway);
-  return typeof verdict === "string" ? null : consume(exchange, verdict, verifier.place);
+  return typeof verdict === "string" ? null : consume(exchange, verdict, verifier.location);
 }
 
 const bearer: Challenge = (_exchange, error) =>

@@ -17,11 +17,11 @@ export function requireMcpJwt(
   exchange: Exchange,
   verifier: JwtVerifier,
 ): Authenticated | Promise<Authenticated> {
-  const token = tokenIn(exchange, verifier.place);
+  const token = tokenIn(exchange, verifier.location);
   if (token === undefined) return refuseMissing(exchange, discovery);
   const verdict = verifier.check(token, exchange.gateway);
-  if (!(verdict instanceof Promise)) return admit(exchange, verdict, verifier.place, discovery);
-  return verdict.then((found) => admit(exchange, found, verifier.place, discovery));
+  if (!(verdict instanceof Promise)) return admit(exchange, verdict, verifier.location, discovery);
+  return verdict.then((found) => admit(exchange, found, verifier.location, discovery));
 }
 
 /** Optional: as strict for a request with a token; null for one without. Permissive is `observeJwt`. */
@@ -29,7 +29,9 @@ export function acceptMcpJwt(
   exchange: Exchange,
   verifier: JwtVerifier,
 ): Authenticated | null | Promise<Authenticated> {
-  return tokenIn(exchange, verifier.place) === undefined ? null : requireMcpJwt(exchange, verifier);
+  return tokenIn(exchange, verifier.location) === undefined
+    ? null
+    : requireMcpJwt(exchange, verifier);
 }
 
 const discovery: Challenge = (exchange, error) => {

@@ -1,8 +1,8 @@
 import type { Exchange } from "../http/exchange.ts";
-import type { HeaderChanges } from "../http/headers/header-modifier.ts";
+import type { HeaderModifier } from "../http/headers/header-modifier.ts";
 
 /** Changes the headers that go upstream, and that later policies see. */
-export function changeRequestHeaders(exchange: Exchange, changes: HeaderChanges): void {
+export function modifyRequestHeaders(exchange: Exchange, changes: HeaderModifier): void {
   for (const [name, value] of changes.set) exchange.setRequestHeader(name, value);
   for (const [name, value] of changes.add) exchange.addRequestHeader(name, value);
   for (const name of changes.remove) exchange.removeRequestHeader(name);

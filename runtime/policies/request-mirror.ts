@@ -1,5 +1,5 @@
 import { callOf } from "../backends/host.ts";
-import { CopiedBody } from "../http/body/tee-body.ts";
+import { TeeBody } from "../http/body/tee-body.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { Upstream, UpstreamHandler } from "../http/upstream/upstream.ts";
 
@@ -12,7 +12,7 @@ export interface MirrorSettings {
   readonly timeout: number;
 }
 
-/** Sends a copy of the request, with its body; the answer is thrown away, and no failure of it is anybody's. */
+/** Sends a copy of the request, with its body; the response is thrown away, and no failure of it is anybody's. */
 export function mirrorRequest(exchange: Exchange, settings: MirrorSettings): void {
   const { upstream, share, timeout } = settings;
   if (share < 1 && Math.random() >= share) return;
@@ -22,7 +22,7 @@ export function mirrorRequest(exchange: Exchange, settings: MirrorSettings): voi
     start(upstream, call, timeout);
     return;
   }
-  const copied = new CopiedBody(body);
+  const copied = new TeeBody(body);
   exchange.setRequestBody(copied);
   start(upstream, { ...call, body: copied.copy }, timeout);
 }
@@ -34,7 +34,7 @@ function start(upstream: Upstream, call: Parameters<Upstream["send"]>[0], timeou
   reader.timer.unref();
 }
 
-/** Reads an answer that nobody wants. */
+/** Reads a response that nobody wants. */
 class Discard implements UpstreamHandler {
   timer: NodeJS.Timeout | undefined;
 

@@ -11,7 +11,7 @@ export interface RedirectSettings {
 
 /** Answers with a redirect to the request's own target. */
 export function redirect(exchange: Exchange, settings: RedirectSettings): void {
-  redirectTo(exchange, settings, exchange.forwardTarget);
+  redirectTo(exchange, settings, exchange.upstreamTarget);
 }
 
 /** Answers with a redirect to a target (`replacePath`, `replacePrefix`). */

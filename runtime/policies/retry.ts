@@ -10,7 +10,7 @@ import type {
 } from "../http/upstream/upstream.ts";
 import { ReplayBody } from "./retry/replay-body.ts";
 import { timedOut } from "./timeout.ts";
-import { AnswerVariables } from "./transformations/response-variables.ts";
+import { TransformedResponse } from "./transformations/response-variables.ts";
 
 /** When and how often a request is sent again. Times in milliseconds; undefined: no limit. */
 export interface RetrySettings {
@@ -18,15 +18,15 @@ export interface RetrySettings {
   readonly attempts: number;
   /** Between an attempt and the next one. */
   readonly backoff: number;
-  /** Answers with these statuses are thrown away while attempts are left. */
+  /** Responses with these statuses are thrown away while attempts are left. */
   readonly codes: ReadonlySet<number>;
-  /** For all attempts together, to the end of the answer. */
+  /** For all attempts together, to the end of the response. */
   readonly requestTimeout: number | undefined;
-  /** For one attempt, to the end of the answer. */
+  /** For one attempt, to the end of the response. */
   readonly attemptTimeout: number | undefined;
 }
 
-/** Whether an answer is thrown away for its head, while attempts are left. */
+/** Whether a response is thrown away for its head, while attempts are left. */
 export type RetryTest = (response: ResponseVariables) => boolean;
 
 /** Bytes of a request body that are kept for another attempt; a longer body is sent once. */
@@ -34,7 +34,7 @@ const keptBody = 65_536;
 
 /**
  * Like `forward`, and again when the upstream can't be reached, breaks off, takes too long or answers with a status to
- * retry; never once the client has seen a byte of the answer. Later attempts carry `x-retry-attempt: N`.
+ * retry; never once the client has seen a byte of the response. Later attempts carry `x-retry-attempt: N`.
  * A change of the protocol is asked for once.
  */
 export function forwardRetrying(
@@ -94,19 +94,19 @@ class Attempts {
     this.#send();
   }
 
-  /** Whether an answer is to be thrown away for another one. */
+  /** Whether a response is to be thrown away for another one. */
   rejects(status: number, headers: readonly string[]): boolean {
     if (!this.hasAnother) return false;
     if (this.settings.codes.has(status)) return true;
-    return this.#isWanted?.(new AnswerVariables(status, headers)) === true;
+    return this.#isWanted?.(new TransformedResponse(status, headers)) === true;
   }
 
   /** Whether an attempt that failed is followed by another one. */
   get hasAnother(): boolean {
-    const { isAnswered, isOver } = this.#exchange;
+    const { headersSent, isOver } = this.#exchange;
     return (
       this.#count < this.settings.attempts &&
-      !isAnswered &&
+      !headersSent &&
       !isOver &&
       (this.#body?.isReplayable ?? true)
     );
@@ -122,7 +122,7 @@ class Attempts {
     this.#pause = setTimeout(() => this.#send(), this.settings.backoff);
   }
 
-  /** This attempt's answer is the client's. */
+  /** This attempt's response is the client's. */
   settle(request: UpstreamRequest): Relay {
     this.#body?.keepNothing();
     this.#relay.start(request);
@@ -155,7 +155,7 @@ class Attempts {
   }
 }
 
-/** One attempt: its answer is dropped, or passed on from its head. */
+/** One attempt: its response is dropped, or passed on from its head. */
 class Attempt implements UpstreamHandler {
   readonly #attempts: Attempts;
   #request: UpstreamRequest | undefined;

@@ -17,9 +17,9 @@ import { HeadFilter, WholeFilter } from "./transformations/transformed-response.
 export function transformRequest(exchange: Exchange, changes: RequestChanges): void {
   changeHeaders(exchange, changes);
   const line = changedLine(changes);
-  exchange.forwardMethod = line.method ?? exchange.forwardMethod;
-  exchange.forwardTarget = line.target ?? exchange.forwardTarget;
-  exchange.forwardHost = line.host ?? exchange.forwardHost;
+  exchange.upstreamMethod = line.method ?? exchange.upstreamMethod;
+  exchange.upstreamTarget = line.target ?? exchange.upstreamTarget;
+  exchange.upstreamHost = line.host ?? exchange.upstreamHost;
   if (line.scheme !== undefined) exchange.reroute({ scheme: line.scheme });
   if ("body" in changes) replaceBody(exchange, bodyBytes(changes.body));
 }
@@ -74,22 +74,22 @@ function replaceBody(exchange: Exchange, body: Uint8Array): void {
 }
 
 /** Adds values to what later expressions read as `metadata`; undefined ones, failures, are left out. */
-export function addMetadata({ established }: Exchange, values: JsonObject): void {
-  const added: Record<string, unknown> = Object.assign(Object.create(null), established.metadata);
+export function addMetadata({ attributes }: Exchange, values: JsonObject): void {
+  const added: Record<string, unknown> = Object.assign(Object.create(null), attributes.metadata);
   for (const [name, value] of Object.entries(values)) {
     const text = toJson(value);
     if (text !== undefined) added[name] = JSON.parse(text);
   }
-  established.metadata = added;
+  attributes.metadata = added;
 }
 
-/** Changes the head of whatever answer this exchange gets; its body may be replaced, and is not read. */
+/** Changes the head of whatever response this exchange gets; its body may be replaced, and is not read. */
 export function transformResponse(exchange: Exchange, transform: ResponseTransform): void {
-  exchange.filterAnswer((next) => new HeadFilter(exchange, next, transform));
+  exchange.interceptResponse((next) => new HeadFilter(exchange, next, transform));
 }
 
 /**
- * The same for expressions that read `response.body`: the answer is held until all of it is there. Beyond `limit` bytes,
+ * The same for expressions that read `response.body`: the response is held until all of it is there. Beyond `limit` bytes,
  * also decoded ones, it is a 502.
  */
 export function transformWholeResponse(
@@ -99,5 +99,5 @@ export function transformWholeResponse(
 ): void {
   // Text can be read only as it is; an upstream that compresses all the same is decoded.
   exchange.removeRequestHeader("accept-encoding");
-  exchange.filterAnswer((next) => new WholeFilter(exchange, next, transform, limit));
+  exchange.interceptResponse((next) => new WholeFilter(exchange, next, transform, limit));
 }

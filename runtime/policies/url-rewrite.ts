@@ -3,23 +3,23 @@ import { replacePath, replacePrefix } from "../http/routing/path.ts";
 
 /** The upstream sees this Host: `host`, or `host:port`. */
 export function rewriteAuthority(exchange: Exchange, authority: string): void {
-  exchange.forwardHost = authority;
+  exchange.upstreamHost = authority;
 }
 
 /** The upstream sees this host, with the port that the client sent. */
 export function rewriteHost(exchange: Exchange, host: string): void {
   const { host: sent, hostname } = exchange;
-  exchange.forwardHost = `${host}${sent.slice(hostname.length)}`;
+  exchange.upstreamHost = `${host}${sent.slice(hostname.length)}`;
 }
 
 /** The upstream sees the host that the client sent, with this port. */
 export function rewritePort(exchange: Exchange, port: number): void {
-  exchange.forwardHost = `${exchange.hostname}:${port}`;
+  exchange.upstreamHost = `${exchange.hostname}:${port}`;
 }
 
 /** The upstream sees this path; the query stays. */
 export function rewritePath(exchange: Exchange, path: string): void {
-  exchange.forwardTarget = replacePath(exchange.forwardTarget, path);
+  exchange.upstreamTarget = replacePath(exchange.upstreamTarget, path);
 }
 
 /** The upstream sees `replacement` in the place of the prefix that the path begins with (`prefixes`: longest first). */
@@ -28,5 +28,5 @@ export function rewritePrefix(
   prefixes: readonly string[],
   replacement: string,
 ): void {
-  exchange.forwardTarget = replacePrefix(exchange.forwardTarget, prefixes, replacement);
+  exchange.upstreamTarget = replacePrefix(exchange.upstreamTarget, prefixes, replacement);
 }

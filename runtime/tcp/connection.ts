@@ -65,7 +65,7 @@ export class ClientConnection implements Connection {
 }
 
 /** Notes which listener and route a connection belongs to, and hands it to the route. */
-export function enterConnection(
+export function dispatchConnection(
   connection: Connection,
   listener: string,
   route: string,
@@ -76,7 +76,7 @@ export function enterConnection(
   handler(connection);
 }
 
-/** Breaks a connection off that is not passed on: a clean end would look like an empty answer. `error` is for the log. */
+/** Breaks a connection off that is not passed on: a clean end would look like an empty response. `error` is for the log. */
 export function refuseConnection(
   { record, socket }: Connection,
   reason: RefusalReason,
@@ -88,7 +88,7 @@ export function refuseConnection(
 }
 
 /** Breaks a connection off that the route's rules do not allow. */
-export function refuseUnauthorized(connection: Connection): void {
+export function denyConnection(connection: Connection): void {
   refuseConnection(connection, "Authorization", "the rules do not allow it");
 }
 

@@ -5,7 +5,7 @@ import { ConnectionMetrics } from "../telemetry/metrics/connection-metrics.ts";
 import { Certificates } from "../tls/certificates.ts";
 import type { TlsSettings } from "../tls/tls-settings.ts";
 import type { ConnectionHandler } from "./connection.ts";
-import { type PortMode, type TcpBehaviour, TcpServer } from "./server.ts";
+import { type PortMode, TcpServer, type TcpServerHandlers } from "./server.ts";
 
 /** What every port of TCP has. */
 export interface TcpPortSettings {
@@ -67,12 +67,12 @@ function portOf(
   };
 }
 
-function prepared(mode: PortMode, behaviour: TcpBehaviour): PreparedPort {
+function prepared(mode: PortMode, handlers: TcpServerHandlers): PreparedPort {
   return {
     takeOver(server: PortServer): (() => void) | undefined {
       if (!(server instanceof TcpServer && server.canBe(mode))) return undefined;
-      return () => server.become(behaviour, mode);
+      return () => server.become(handlers, mode);
     },
-    make: (gateway) => new TcpServer(behaviour, mode, gateway),
+    make: (gateway) => new TcpServer(handlers, mode, gateway),
   };
 }

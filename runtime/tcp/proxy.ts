@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { DestinationRefused } from "../http/upstream/forbidden-destination.ts";
+import { ForbiddenDestination } from "../http/upstream/forbidden-destination.ts";
 import { type Connection, refuseConnection } from "./connection.ts";
 import { reset } from "./reset.ts";
 import type { TcpUpstream } from "./upstream.ts";
@@ -13,7 +13,7 @@ export function pass(connection: Connection, upstream: TcpUpstream): void {
   record.upstream = upstream.name;
   upstream.connect((error, server) => {
     if (server === null) {
-      const isForbidden = error instanceof DestinationRefused;
+      const isForbidden = error instanceof ForbiddenDestination;
       const reason = isForbidden ? "ForbiddenDestination" : "UpstreamFailure";
       refuseConnection(connection, reason, error?.message ?? "no connection");
     } else if (client.destroyed) {

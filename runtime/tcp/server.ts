@@ -20,7 +20,7 @@ export type PortMode =
   | { readonly kind: "terminate"; readonly certificates: Certificates };
 
 /** What a server does with connections. */
-export interface TcpBehaviour {
+export interface TcpServerHandlers {
   readonly handle: ConnectionHandler;
   readonly keepAlive: KeepAliveSettings;
   /** Connections that the port has at once; one more is closed as soon as it is there. */
@@ -39,18 +39,18 @@ const silence = 5000;
 
 /** A server of one port whose bytes are passed on. */
 export class TcpServer implements PortServer {
-  #behaviour: TcpBehaviour;
+  #handlers: TcpServerHandlers;
   #mode: PortMode;
   readonly #gateway: GatewayContext;
   readonly #server: Server | TlsServer;
   readonly #connections: Set<ClientConnection> = new Set();
 
-  constructor(behaviour: TcpBehaviour, mode: PortMode, gateway: GatewayContext) {
-    this.#behaviour = behaviour;
+  constructor(handlers: TcpServerHandlers, mode: PortMode, gateway: GatewayContext) {
+    this.#handlers = handlers;
     this.#mode = mode;
     this.#gateway = gateway;
     this.#server = this.#create(mode);
-    this.#server.on("drop", () => this.#behaviour.refused());
+    this.#server.on("drop", () => this.#handlers.refused());
     this.#use(mode);
   }
 
@@ -64,9 +64,9 @@ export class TcpServer implements PortServer {
   }
 
   /** The next connection gets this behaviour. */
-  become(behaviour: TcpBehaviour, mode: PortMode): void {
+  become(handlers: TcpServerHandlers, mode: PortMode): void {
     if (this.#mode.kind === "terminate") this.#mode.certificates.close();
-    this.#behaviour = behaviour;
+    this.#handlers = handlers;
     this.#mode = mode;
     this.#use(mode);
   }
@@ -112,7 +112,7 @@ export class TcpServer implements PortServer {
   }
 
   #use(mode: PortMode): void {
-    this.#server.maxConnections = this.#behaviour.maxConnections;
+    this.#server.maxConnections = this.#handlers.maxConnections;
     if (mode.kind === "terminate") this.#watch(mode.certificates);
   }
 
@@ -121,20 +121,20 @@ export class TcpServer implements PortServer {
       if ("setSecureContext" in this.#server) this.#server.setSecureContext(certificates.defaults);
     };
     use();
-    certificates.watch(use, this.#behaviour.warn);
+    certificates.watch(use, this.#handlers.warn);
   }
 
   #accept(socket: Socket): void {
-    const behaviour = this.#behaviour;
+    const handlers = this.#handlers;
     const connection = new ClientConnection(socket, this.#gateway);
-    const { time, interval, retries } = behaviour.keepAlive;
+    const { time, interval, retries } = handlers.keepAlive;
     socket.setKeepAlive(true, time, interval, retries);
     // Who passes its bytes on has a listener of its own.
     socket.on("error", () => {});
     this.#connections.add(connection);
     socket.on("close", () => {
       this.#connections.delete(connection);
-      behaviour.ended(connection, performance.now() - connection.started);
+      handlers.ended(connection, performance.now() - connection.started);
     });
     if (this.#mode.kind === "passthrough") {
       this.#readName(connection, this.#mode.handshakeTimeout);
@@ -148,7 +148,7 @@ export class TcpServer implements PortServer {
   #readName(connection: ClientConnection, patience: number): void {
     receiveHello(connection.socket, patience, (hello) => {
       if (hello.kind === "none") {
-        refuseConnection(connection, hello.isLate ? "Timeout" : "BadRequest", hello.why);
+        refuseConnection(connection, hello.isEnvTemplate ? "Timeout" : "BadRequest", hello.why);
         return;
       }
       connection.serverName = hello.serverName;
@@ -159,9 +159,9 @@ export class TcpServer implements PortServer {
 
   #handle(connection: ClientConnection): void {
     try {
-      this.#behaviour.handle(connection);
+      this.#handlers.handle(connection);
     } catch (error) {
-      this.#behaviour.failed(error);
+      this.#handlers.failed(error);
       refuseConnection(connection, "Internal", "internal error");
     }
   }

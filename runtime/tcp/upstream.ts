@@ -1,6 +1,6 @@
 import type { LookupFunction } from "node:net";
 import type { KeepAliveSettings } from "../gateway/connection-settings.ts";
-import { lateError } from "../gateway/startup-error.ts";
+import { startupError } from "../gateway/startup-error.ts";
 import { type Connect, connector } from "../http/upstream/connector.ts";
 import { systemKeepAlive } from "../http/upstream/upstream-connector.ts";
 import { UpstreamTls, type UpstreamTlsSettings } from "../tls/upstream-tls.ts";
@@ -32,7 +32,7 @@ export function openTcpUpstream(settings: TcpUpstreamSettings): TcpUpstream {
     /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:/?#@[\]]+)):([0-9]{1,5})$/.exec(address) ?? [];
   const port = Number(digits);
   if (digits === undefined || port > 65_535) {
-    throw lateError("the address of a TCP backend is not host:port");
+    throw startupError("the address of a TCP backend is not host:port");
   }
   return tcpUpstreamTo({ host: bracketed ?? plain, port }, rest, openTls(settings));
 }
@@ -64,6 +64,6 @@ export function openTls({ tls }: Pick<TcpUpstreamSettings, "tls">): UpstreamTls 
   try {
     return new UpstreamTls(tls);
   } catch (error) {
-    throw lateError(`TLS to a backend: ${error instanceof Error ? error.message : error}`);
+    throw startupError(`TLS to a backend: ${error instanceof Error ? error.message : error}`);
   }
 }

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
  * no authority at all for one that is half written: here the file has to be whole. Throws an Error that says what is
  * wrong, without the text.
  */
-export function readAuthorities(path: string): Buffer {
+export function readCaCertificates(path: string): Buffer {
   const bytes = readFileSync(path);
   const text = bytes.toString("latin1");
   const begun = text.match(/-----BEGIN [A-Z0-9 ]*CERTIFICATE-----/g)?.length ?? 0;

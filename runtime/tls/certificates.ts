@@ -1,7 +1,7 @@
 import { readFileSync, unwatchFile, watchFile } from "node:fs";
 import { createSecureContext, type SecureContext, type SecureContextOptions } from "node:tls";
 import { type HostTable, hostTable, valueForHost } from "../http/routing/host-table.ts";
-import { readAuthorities } from "./ca-certificates.ts";
+import { readCaCertificates } from "./ca-certificates.ts";
 import type { CertificateSettings, TlsSettings } from "./tls-settings.ts";
 
 /** How often the files are looked at, and how long a change may settle (two files are rarely written at once). */
@@ -118,7 +118,7 @@ function authorities({ clientAuthorities }: TlsSettings): Buffer | undefined {
   if (clientAuthorities === undefined) return undefined;
   // The message for a file that is not there.
   read(clientAuthorities);
-  return readAuthorities(clientAuthorities);
+  return readCaCertificates(clientAuthorities);
 }
 
 function ca(authorities: Buffer | undefined): SecureContextOptions {

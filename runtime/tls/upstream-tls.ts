@@ -8,8 +8,8 @@ import {
   type SecureContext,
 } from "node:tls";
 import { fileVersion } from "../gateway/file-version.ts";
-import { remark } from "../telemetry/logs/operator-warnings.ts";
-import { readAuthorities } from "./ca-certificates.ts";
+import { warn } from "../telemetry/logs/operator-warnings.ts";
+import { readCaCertificates } from "./ca-certificates.ts";
 
 /** TLS with an upstream: `backendTLS` of the configuration. Files are PEM, read at start and again when they change. */
 export interface UpstreamTlsSettings {
@@ -92,7 +92,7 @@ export class UpstreamTls {
       if (versions === this.#told) return;
       this.#told = versions;
       const why = error instanceof Error ? error.message : String(error);
-      remark(`new files of TLS with a backend can't be used: ${why}; the old ones stay in use`);
+      warn(`new files of TLS with a backend can't be used: ${why}; the old ones stay in use`);
     }
   }
 
@@ -103,7 +103,7 @@ export class UpstreamTls {
   #load(): SecureContext {
     const { authorities, certFile, keyFile } = this.#settings;
     return createSecureContext({
-      ca: authorities === undefined ? systemAuthorities() : readAuthorities(authorities),
+      ca: authorities === undefined ? systemAuthorities() : readCaCertificates(authorities),
       ...(certFile === undefined ? {} : { cert: readFileSync(certFile) }),
       ...(keyFile === undefined ? {} : { key: readFileSync(keyFile) }),
     });

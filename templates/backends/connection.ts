@@ -71,23 +71,22 @@ export function tlsSettings({
 
 /** What stands in a file is followed: it changes when the mounted Secret does. */
 function credential(value: Text | MountedFile): Printable {
-  if (typeof value === "string" || value.kind === "late") return value;
+  if (typeof value === "string" || value.kind === "env") return value;
   const open = imported("gwc/runtime/http/upstream/credential-file", "credentialFile");
   return code`${open}(${path(value)})`;
 }
 
-const LATE = "gwc/runtime/gateway/startup-values";
+const STARTUP_VALUES = "gwc/runtime/gateway/startup-values";
 const OPEN = {
-  late: imported(LATE, "file"),
-  secret: imported(LATE, "secretFile"),
-  configMap: imported(LATE, "configMapFile"),
-  path: imported(LATE, "file"),
+  secret: imported(STARTUP_VALUES, "secretFile"),
+  configMap: imported(STARTUP_VALUES, "configMapFile"),
+  path: imported(STARTUP_VALUES, "file"),
 };
 
 function path(file: Text | MountedFile): Code;
 function path(file: Text | MountedFile | undefined): Code | undefined;
 function path(file: Text | MountedFile | undefined): Code | undefined {
   if (file === undefined) return undefined;
-  if (typeof file === "string" || file.kind === "late") return code`${OPEN.late}(${literal(file)})`;
+  if (typeof file === "string" || file.kind === "env") return code`${OPEN.path}(${literal(file)})`;
   return code`${OPEN[file.kind]}(${literal(file.file)})`;
 }

@@ -61,10 +61,10 @@ export function mcpBackend(backend: McpBackend, scope: McpScope): BackendCode {
         : SESSIONS.other,
     },
   };
-  const allows =
+  const authorize =
     scope.rule ?? code`${imported("gwc/runtime/mcp/authorization", "allowEverything")}`;
-  const access = literal({ jwt: scope.jwt, allows });
-  const pages = { hostnames: scope.hostnames, allowOrigins: scope.allowOrigins };
+  const access = literal({ jwt: scope.jwt, authorize });
+  const allowedOrigins = { hostnames: scope.hostnames, allowOrigins: scope.allowOrigins };
   const origin = "gwc/runtime/mcp/origin";
   const token = passthrough(
     backend.targets.flatMap((node) => (node.kind === "stdio" ? [] : [node.connection])),
@@ -75,10 +75,12 @@ export function mcpBackend(backend: McpBackend, scope: McpScope): BackendCode {
         ${scope.trace(backend.origin)}
         const backend = ${open}(${literal(settings)});
       `,
-      code`const pages: ${importedType(origin, "OriginSettings")} = ${literal(pages)};`,
+      code`const allowedOrigins: ${importedType(origin, "OriginSettings")} = ${literal(allowedOrigins)};`,
     ],
     first: [code`exchange.refusalFormat = "json-rpc";`],
-    guard: [code`if (${imported(origin, "refuseForeignOrigin")}(exchange, pages)) return;`],
+    guard: [
+      code`if (${imported(origin, "refuseForeignOrigin")}(exchange, allowedOrigins)) return;`,
+    ],
     step: [
       ...token,
       ...metadata(backend, scope),
@@ -90,9 +92,9 @@ export function mcpBackend(backend: McpBackend, scope: McpScope): BackendCode {
 
 /** A single server behind a route without token check is its own OAuth resource server: it answers for its metadata. */
 function metadata({ targets, prefixMode }: McpBackend, scope: McpScope): readonly Code[] {
-  const isDirect =
+  const isPassthrough =
     targets.length === 1 && targets[0]?.kind === "streamable" && prefixMode !== "always";
-  if (!isDirect || scope.isAuthenticated || scope.metadataOf.length === 0) return [];
+  if (!isPassthrough || scope.isAuthenticated || scope.metadataOf.length === 0) return [];
   const pass = imported("gwc/runtime/mcp/passthrough/passthrough", "passMetadata");
   return [code`if (${pass}(exchange, backend, ${literal(scope.metadataOf)})) return;`];
 }

@@ -1,4 +1,4 @@
-import type { LateText } from "../../compiler/ir/texts.ts";
+import type { EnvTemplate } from "../../compiler/ir/texts.ts";
 
 /** Marks what this module made: configuration data can look like code, but never carries a symbol. */
 export const made = Symbol("made by templates/code/code.ts");
@@ -60,7 +60,7 @@ export type Printable =
   | number
   | boolean
   | null
-  | LateText
+  | EnvTemplate
   | Code
   | ImportSymbol
   | Name

@@ -204,7 +204,7 @@ class Printer {
       for (const symbol of inner.#imports.values()) this.#importName(symbol);
       return inner.text.includes("\n") ? undefined : inner.text;
     }
-    if (isLate(value)) return this.#flat(lateText(value.parts));
+    if (isEnvTemplate(value)) return this.#flat(envTemplateText(value.parts));
     if (isRecord(value)) {
       const entries = Object.entries(value).filter(([, item]) => item !== undefined);
       if (entries.length === 0) return "{}";
@@ -243,7 +243,7 @@ class Printer {
 }
 
 /** A text with variables that are read when the gateway starts: `env("HOST")`, or a template around it. */
-function lateText(
+function envTemplateText(
   parts: readonly (string | { readonly env: string; readonly fallback?: string })[],
 ): Code {
   const env = imported("gwc/runtime/gateway/startup-values", "env");
@@ -312,8 +312,8 @@ function isHole(value: Printable): value is Code | ImportSymbol | Name {
   return typeof value === "object" && value !== null && made in value;
 }
 
-function isLate(value: Printable): value is Extract<Printable, { kind: "late" }> {
-  return isRecord(value) && value.kind === "late";
+function isEnvTemplate(value: Printable): value is Extract<Printable, { kind: "env" }> {
+  return isRecord(value) && value.kind === "env";
 }
 
 function isRecord(

@@ -11,11 +11,11 @@ export function parameter(variable: string): Code {
 export class RouteVariables {
   readonly #declared = new Set<string>();
   readonly #read = new Set<string>();
-  readonly #established: Set<string>;
+  readonly #attributes: Set<string>;
 
-  /** `established`: what the exchange holds of it, because policies of the listener found it out. */
-  constructor(established: readonly string[] = []) {
-    this.#established = new Set(established);
+  /** `attributes`: what the exchange holds of it, because policies of the listener found it out. */
+  constructor(attributes: readonly string[] = []) {
+    this.#attributes = new Set(attributes);
   }
 
   /** From here on the function holds it under its name. */
@@ -25,7 +25,7 @@ export class RouteVariables {
 
   /** From here on the exchange holds it. */
   establish(variable: string): void {
-    this.#established.add(variable);
+    this.#attributes.add(variable);
   }
 
   has(variable: string): boolean {
@@ -38,8 +38,8 @@ export class RouteVariables {
     if (variable === "response") return code`response`;
     if (variable === "env") return code`exchange.gateway.env`;
     if (!this.#declared.has(variable)) {
-      return this.#established.has(variable)
-        ? code`exchange.established.${name(variable)}`
+      return this.#attributes.has(variable)
+        ? code`exchange.attributes.${name(variable)}`
         : code`null`;
     }
     this.#read.add(variable);
@@ -53,7 +53,7 @@ export class RouteVariables {
   /** True when a policy established who the client is. */
   get hasIdentity(): boolean {
     return ["jwt", "apiKey", "basicAuth"].some(
-      (identity) => this.#declared.has(identity) || this.#established.has(identity),
+      (identity) => this.#declared.has(identity) || this.#attributes.has(identity),
     );
   }
 }

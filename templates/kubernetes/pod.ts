@@ -1,7 +1,7 @@
 import type { DeploymentNode, Json } from "../../compiler/ir/deployment.ts";
 import type { Program } from "../../compiler/ir/program.ts";
 import { selectorLabels } from "./names.ts";
-import type { ClusterSettings } from "./resources.ts";
+import type { KubernetesSettings } from "./resources.ts";
 import { isObject } from "./strategic-merge.ts";
 
 /** Seconds between the drain's last deadline and the kubelet's kill. */
@@ -20,7 +20,7 @@ const UNPACK =
 export function podTemplate(
   program: Program,
   deployment: DeploymentNode,
-  { image, digest }: ClusterSettings,
+  { image, digest }: KubernetesSettings,
 ): Json {
   const { drain, addresses } = program.process;
   const stats = portOf(addresses.stats);
@@ -97,7 +97,7 @@ function gatewayContainer(
   const { addresses, drain } = process;
   const probe = { httpGet: { path: "/healthz/ready", port: portOf(addresses.readiness) } };
   const grace = Math.ceil(drain.max / 1000) + KILL_MARGIN;
-  const usual: readonly Json[] = [
+  const defaults: readonly Json[] = [
     // What expressions read as env.podName and env.namespace.
     { name: "POD_NAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
     { name: "NAMESPACE", valueFrom: { fieldRef: { fieldPath: "metadata.namespace" } } },
@@ -110,7 +110,7 @@ function gatewayContainer(
     image: image ?? NODE_IMAGE,
     ...(pullPolicy ? { imagePullPolicy: pullPolicy } : {}),
     ...(image === undefined ? { command: ["node", "/bundle/gateway.mjs"] } : {}),
-    env: withOverrides([...usual, ...sessionKey(binds, deployment)], deployment.env),
+    env: withOverrides([...defaults, ...sessionKey(binds, deployment)], deployment.env),
     ports: [
       ...[...binds, ...tcp].map(({ port }) => ({ name: `listener-${port}`, containerPort: port })),
       { name: "metrics", containerPort: portOf(addresses.stats) },
@@ -177,8 +177,8 @@ function sessionKey(binds: Program["binds"], { name }: DeploymentNode): readonly
 }
 
 /** A variable of the parameters takes the place of the usual one of its name, whole. */
-function withOverrides(usual: readonly Json[], own: readonly Json[]): readonly Json[] {
-  const all = new Map([...usual, ...own].map((each) => [nameOf(each), each]));
+function withOverrides(defaults: readonly Json[], own: readonly Json[]): readonly Json[] {
+  const all = new Map([...defaults, ...own].map((each) => [nameOf(each), each]));
   return [...all.values()].filter((each) => !isDeleted(each));
 }
 

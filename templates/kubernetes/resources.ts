@@ -5,14 +5,14 @@ import { podTemplate } from "./pod.ts";
 import { strategicMerge } from "./strategic-merge.ts";
 
 /** A Kubernetes resource. */
-export interface ClusterResource {
+export interface KubernetesResource {
   /** `deployment`: the name of its file. */
   readonly file: string;
   readonly value: Json;
 }
 
 /** What the resources need besides the program. */
-export interface ClusterSettings {
+export interface KubernetesSettings {
   /** The image that holds the bundle; undefined: a ConfigMap carries it. */
   readonly image: string | undefined;
   /** The bundle, compressed (gzip) and in base64. */
@@ -22,14 +22,14 @@ export interface ClusterSettings {
 }
 
 /** Everything that runs a gateway in a cluster. */
-export function clusterResources(
+export function kubernetesResources(
   program: Program,
   deployment: DeploymentNode,
-  settings: ClusterSettings,
-): readonly ClusterResource[] {
+  settings: KubernetesSettings,
+): readonly KubernetesResource[] {
   const image = settings.image ?? deployment.image;
   const made = { ...settings, image };
-  const all: readonly (ClusterResource | undefined)[] = [
+  const all: readonly (KubernetesResource | undefined)[] = [
     resource("serviceAccount", deployment, {
       apiVersion: "v1",
       kind: "ServiceAccount",
@@ -105,7 +105,7 @@ function service({ binds, tcp }: Program, deployment: DeploymentNode): Json {
   };
 }
 
-function bundleMap(deployment: DeploymentNode, { bundle }: ClusterSettings): Json {
+function bundleMap(deployment: DeploymentNode, { bundle }: KubernetesSettings): Json {
   return {
     apiVersion: "v1",
     kind: "ConfigMap",
@@ -127,7 +127,7 @@ function resource(
   kind: OverlaidResource,
   { overlays }: DeploymentNode,
   base: Json,
-): ClusterResource {
+): KubernetesResource {
   const value = overlays[kind].reduce<Json>((merged, { metadata: meta, spec }) => {
     const patch: Json = {
       ...(meta === undefined ? {} : { metadata: { ...meta } }),
@@ -143,6 +143,6 @@ function whenOverlaid(
   kind: OverlaidResource,
   deployment: DeploymentNode,
   base: Json,
-): ClusterResource | undefined {
+): KubernetesResource | undefined {
   return deployment.overlays[kind].length === 0 ? undefined : resource(kind, deployment, base);
 }

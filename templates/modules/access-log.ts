@@ -85,7 +85,7 @@ const DECLARED: readonly string[] = [
 
 const VALUES = "gwc/runtime/telemetry/logs/log-values";
 const EXCHANGE = importedType("gwc/runtime/http/exchange", "Exchange");
-const LINE = importedType("gwc/runtime/telemetry/logs/access-log-line", "RequestLine");
+const LINE = importedType("gwc/runtime/telemetry/logs/access-log-line", "AccessLogLine");
 const STATUS = code`status: number | undefined`;
 
 /** How each field of every line is written. */
@@ -94,9 +94,9 @@ const USUAL: Readonly<Record<LineField, Code>> = {
   route: code`line.text("route", record.route);`,
   endpoint: code`line.text("endpoint", record.upstream);`,
   "src.addr": code`line.plain("src.addr", \`\${request.remoteAddress}:\${request.remotePort}\`);`,
-  "http.method": code`line.text("http.method", request.asSent.method);`,
-  "http.host": code`line.text("http.host", request.asSent.host);`,
-  "http.path": code`line.text("http.path", ${imported("gwc/runtime/http/routing/path", "pathIn")}(request.asSent.target));`,
+  "http.method": code`line.text("http.method", request.original.method);`,
+  "http.host": code`line.text("http.host", request.original.host);`,
+  "http.path": code`line.text("http.path", ${imported("gwc/runtime/http/routing/path", "pathIn")}(request.original.target));`,
   "http.version": code`line.plain("http.version", request.version);`,
   "http.status": code`line.number("http.status", status);`,
   reason: code`line.text("reason", record.reason);`,
@@ -107,15 +107,16 @@ const USUAL: Readonly<Record<LineField, Code>> = {
 const LAST: readonly LineField[] = ["reason", "duration"];
 
 function fieldsFunction(
-  { usual, without, added, origin }: LogFieldsNode,
+  { defaults, without, added, origin }: LogFieldsNode,
   trace: Trace,
   expressions: Expressions,
 ): readonly Hole[] {
   const variables = [...new Set(added.flatMap(({ value }) => value.variables))].sort();
-  const first = usual.filter((field) => !LAST.includes(field));
-  const last = usual.filter((field) => LAST.includes(field));
-  const hasDuration = usual.includes("duration");
-  const hasStatus = hasDuration || usual.includes("http.status") || variables.includes("response");
+  const first = defaults.filter((field) => !LAST.includes(field));
+  const last = defaults.filter((field) => LAST.includes(field));
+  const hasDuration = defaults.includes("duration");
+  const hasStatus =
+    hasDuration || defaults.includes("http.status") || variables.includes("response");
   const parameters = [
     code`line: ${LINE},`,
     code`request: ${EXCHANGE},`,
@@ -143,8 +144,8 @@ function fieldsFunction(
 
 function others(without: readonly string[]): Code {
   return without.length === 0
-    ? code`${imported(VALUES, "logOthers")}(line, record);`
-    : code`${imported(VALUES, "logOthersBut")}(line, record, leftOut);`;
+    ? code`${imported(VALUES, "logExtraFields")}(line, record);`
+    : code`${imported(VALUES, "logExtraFieldsExcept")}(line, record, leftOut);`;
 }
 
 function addedField({ name: label, value }: AddedField, expressions: Expressions): Code {
@@ -158,7 +159,7 @@ function addedField({ name: label, value }: AddedField, expressions: Expressions
 /** The variables of expressions that are not the function's parameters. */
 function locals(variables: readonly string[]): readonly Code[] {
   const made: Readonly<Record<string, Code>> = {
-    response: code`const response = new ${imported(VALUES, "SentAnswer")}(request, status);`,
+    response: code`const response = new ${imported(VALUES, "FinalResponse")}(request, status);`,
     mcp: code`const mcp = ${imported(VALUES, "mcpMessage")}(request);`,
     backend: code`const backend = ${imported(VALUES, "calledBackend")}(request);`,
     env: code`const { env } = request.gateway;`,
@@ -172,7 +173,7 @@ function locals(variables: readonly string[]): readonly Code[] {
           code`const { ${join(
             noted.map((each) => name(each)),
             ", ",
-          )} } = request.established;`,
+          )} } = request.attributes;`,
         ]),
   ];
 }

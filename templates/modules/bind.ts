@@ -181,7 +181,7 @@ function listenerCode(
     label: routes.get(entry.route) ?? entry.route,
     handler: code`${imported(context.routePath(entry.route), entry.route)}`,
   });
-  const enter = imported("gwc/runtime/http/routing/dispatch", "enter");
+  const dispatch = imported("gwc/runtime/http/routing/dispatch", "dispatch");
   const head = code`function ${name(label)}(exchange: ${exchangeType}): ${handledType} {`;
   const isLong = listener.table.flatMap(({ entries }) => entries).length > LONGEST_CHAIN;
   if (isLong) {
@@ -195,16 +195,16 @@ function listenerCode(
         ${head}
           const target = ${imported(ROUTE_TABLE, "lookUp")}(${table}, exchange);
           if (target === undefined) ${notFound}
-          return ${enter}(exchange, ${literal(listener.name)}, target.route, target.handler);
+          return ${dispatch}(exchange, ${literal(listener.name)}, target.route, target.handler);
         }
       `,
     ];
   }
-  const enterRoute = (entry: RouteEntry): Code => {
+  const dispatchRoute = (entry: RouteEntry): Code => {
     const { label, handler } = route(entry);
-    return code`return ${enter}(exchange, ${literal(listener.name)}, ${literal(label)}, ${handler});`;
+    return code`return ${dispatch}(exchange, ${literal(listener.name)}, ${literal(label)}, ${handler});`;
   };
-  const chain = routeChain(listener.table, enterRoute, context.expressions);
+  const chain = routeChain(listener.table, dispatchRoute, context.expressions);
   const reads = join(chain.reads.map(name), ", ");
   return [
     code`

@@ -14,7 +14,7 @@ import { type PrintedModule, printModule } from "../code/print.ts";
 import type { Trace } from "../code/trace.ts";
 import { RouteVariables } from "../code/variables.ts";
 import {
-  established,
+  attributes,
   isAsyncChain,
   policiesText,
   policyCodes,
@@ -42,7 +42,7 @@ export function listenerModule(
   const variables = new RouteVariables();
   const scope = { trace, expressions, maxBufferSize, variables, phase: "PreRouting" } as const;
   const codes = policyCodes(policies, scope).map((made) =>
-    made.defines === undefined ? made : established(made, made.defines, variables),
+    made.defines === undefined ? made : attributes(made, made.defines, variables),
   );
   const isAsync = isAsyncChain(codes);
   const exchange = importedType("gwc/runtime/http/exchange", "Exchange");

@@ -16,8 +16,8 @@ import { type PrintedModule, printModule } from "../code/print.ts";
 import type { Trace } from "../code/trace.ts";
 import { RouteVariables } from "../code/variables.ts";
 import {
+  attributes,
   type ChainScope,
-  established,
   isAsyncChain,
   policiesText,
   policyCodes,
@@ -44,7 +44,7 @@ export interface RouteModuleContext {
 export function routeModule(route: RouteNode, context: RouteModuleContext): PrintedModule {
   const { trace, maxBufferSize, listeners } = context;
   const expressions = new Expressions();
-  const variables = new RouteVariables(listeners.flatMap(establishedBy));
+  const variables = new RouteVariables(listeners.flatMap(attributesOf));
   const scope: ChainScope = {
     phase: "PostRouting",
     trace,
@@ -54,10 +54,10 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
   };
   const policies = policyCodes(route.policies, scope).map((made) =>
     made.defines !== undefined && context.logged.has(made.defines)
-      ? established(made, made.defines, variables)
+      ? attributes(made, made.defines, variables)
       : made,
   );
-  const backend = policies.some((policy) => policy.answers === true)
+  const backend = policies.some((policy) => policy.responses === true)
     ? NO_BACKEND
     : backendCode(route, policies, variables, context);
   const isAsync = backend.isAsync || isAsyncChain(policies);
@@ -134,7 +134,7 @@ function backendCode(
           return matches.length === 0 ? [] : [{ hostname: shared, matches }];
         }),
       );
-      const early = listeners.flatMap(({ preRouting }) => preRouting?.policies ?? []);
+      const preRouting = listeners.flatMap(({ preRouting }) => preRouting?.policies ?? []);
       const hostnames = [...new Set(served.map(({ hostname }) => hostname))];
       return mcpBackend(backend, {
         route,
@@ -142,7 +142,7 @@ function backendCode(
         rule: policies.find((policy) => policy.mcpRule !== undefined)?.mcpRule,
         jwt: variables.argument("jwt"),
         isAuthenticated: variables.hasIdentity,
-        allowOrigins: [...early, ...route.policies].flatMap(allowedOrigins),
+        allowOrigins: [...preRouting, ...route.policies].flatMap(allowedOrigins),
         hostnames: hostnames.includes("*") ? [] : hostnames,
         maxBufferSize,
         metadataOf: metadataOf(served.flatMap(({ matches }) => matches)),
@@ -179,7 +179,7 @@ function allowedOrigins(use: PolicyUse): readonly string[] {
 }
 
 /** What a listener's policies establish, as expressions call it. */
-function establishedBy({ preRouting }: ListenerNode): readonly string[] {
+function attributesOf({ preRouting }: ListenerNode): readonly string[] {
   return (preRouting?.policies ?? []).flatMap((use) => {
     if (use.kind === "transformations") return setsMetadata(use.settings) ? ["metadata"] : [];
     return IDENTITIES[use.kind] ?? [];

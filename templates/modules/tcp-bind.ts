@@ -44,7 +44,7 @@ function listenerChoice(listener: TcpListenerNode, context: TcpBindContext): rea
   const { hostname, table, origin } = listener;
   const own = (each: string) => hostConditions(each === hostname ? "*" : each, "serverName");
   const entries = table.map((entry) =>
-    conditional(own(entry.hostname), enter(entry.route, listener, context)),
+    conditional(own(entry.hostname), dispatch(entry.route, listener, context)),
   );
   const isComplete = table.some((each) => each.hostname === hostname || each.hostname === "*");
   const trace = context.trace(origin);
@@ -52,7 +52,7 @@ function listenerChoice(listener: TcpListenerNode, context: TcpBindContext): rea
   if (conditions.length === 0) return [...trace, ...entries];
   const [only] = table;
   if (only !== undefined && table.length === 1 && isComplete) {
-    return [...trace, conditional(conditions, enter(only.route, listener, context))];
+    return [...trace, conditional(conditions, dispatch(only.route, listener, context))];
   }
   return [
     ...trace,
@@ -64,9 +64,9 @@ function listenerChoice(listener: TcpListenerNode, context: TcpBindContext): rea
   ];
 }
 
-function enter(route: string, listener: TcpListenerNode, { routePath }: TcpBindContext): Code {
+function dispatch(route: string, listener: TcpListenerNode, { routePath }: TcpBindContext): Code {
   const label = listener.routes.find(({ id }) => id === route)?.name ?? route;
   const handler = imported(routePath(route), route);
-  const entered = imported(MODULE, "enterConnection");
+  const entered = imported(MODULE, "dispatchConnection");
   return code`return ${entered}(connection, ${literal(listener.name)}, ${literal(label)}, ${handler});`;
 }

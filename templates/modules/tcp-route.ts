@@ -79,7 +79,7 @@ function authorization(use: PolicyUse, expressions: Expressions, trace: Trace): 
   // All that is known is where it comes from, which CEL reads from the request.
   const parameter = variables.includes("request") ? code`request: ${connectionType}` : code``;
   const argument = variables.includes("request") ? code`connection` : code``;
-  const refuse = imported(CONNECTION, "refuseUnauthorized");
+  const refuse = imported(CONNECTION, "denyConnection");
   return [
     {
       declaration: code`

@@ -1,6 +1,6 @@
 import type { PolicySettings } from "../../compiler/ir/program.ts";
 import { type Code, code, imported, literal, type Printable } from "../code/code.ts";
-import { placeCode } from "./parts/credential-location.ts";
+import { locationCode } from "./parts/credential-location.ts";
 import { identitySteps } from "./parts/identity.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
@@ -9,18 +9,18 @@ const MODULE = "gwc/runtime/policies/api-key";
 /** `apiKey`: checks the key; its metadata is `apiKey` from here on. */
 export const apiKeyTemplate: PolicyTemplate<"apiKey"> = ({ settings, origin }, scope) => {
   const { mode, keys } = settings;
-  const place = placeCode(settings.place, "findApiKey", scope);
-  const value = { place: place.value, keys: keys.map(keyCode) };
+  const location = locationCode(settings.location, "findApiKey", scope);
+  const value = { location: location.value, keys: keys.map(keyCode) };
   return {
     declarations: [
-      ...place.declarations,
+      ...location.declarations,
       code`
         ${scope.trace(origin)}
         const apiKeys = ${imported(MODULE, "openApiKeys")}(${literal(value)});
       `,
     ],
     ...identitySteps("apiKey", mode, CHECKS, code`apiKeys`),
-    readsRequestBody: place.readsRequestBody,
+    readsRequestBody: location.readsRequestBody,
   };
 };
 
@@ -35,13 +35,13 @@ function keyCode(source: PolicySettings["apiKey"]["keys"][number]): Code {
   const metadata = literal(source.metadata as Printable);
   switch (source.kind) {
     case "key":
-      return code`${imported(MODULE, "givenKey")}(${literal(source.key)}, ${metadata})`;
+      return code`${imported(MODULE, "plaintextKey")}(${literal(source.key)}, ${metadata})`;
     case "hash":
-      return code`${imported(MODULE, "hashedKey")}(${literal(source.sha256)}, ${metadata})`;
+      return code`${imported(MODULE, "sha256Key")}(${literal(source.sha256)}, ${metadata})`;
     case "file": {
       const open = source.isSecret === true ? "secretFile" : "file";
       const path = code`${imported("gwc/runtime/gateway/startup-values", open)}(${literal(source.file)})`;
-      return code`${imported(MODULE, "keyInFile")}(${path}, ${metadata})`;
+      return code`${imported(MODULE, "keyFile")}(${path}, ${metadata})`;
     }
   }
 }

@@ -13,7 +13,7 @@ export const authorizationTemplate: PolicyTemplate<"authorization"> = (
   const { body, variables } = rulesCode(settings.rules, expressions);
   const parameters = variables.map(parameter);
   const passed = variables.map((variable) => declared.argument(variable));
-  const refuse = imported("gwc/runtime/policies/authorization", "refuseUnauthorized");
+  const refuse = imported("gwc/runtime/policies/authorization", "denyForbidden");
   return {
     readsRequestBody: readsBody(
       settings.rules.map(({ expression }) => expression),

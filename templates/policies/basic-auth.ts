@@ -1,6 +1,6 @@
 import type { PolicySettings } from "../../compiler/ir/program.ts";
 import { type Code, code, imported, literal } from "../code/code.ts";
-import { placeCode } from "./parts/credential-location.ts";
+import { locationCode } from "./parts/credential-location.ts";
 import { awaitedIdentitySteps } from "./parts/identity.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
@@ -9,18 +9,18 @@ const MODULE = "gwc/runtime/policies/basic-auth";
 /** `basicAuth`: checks the login; the user is `basicAuth` from here on. */
 export const basicAuthTemplate: PolicyTemplate<"basicAuth"> = ({ settings, origin }, scope) => {
   const { mode, realm, passwords } = settings;
-  const place = placeCode(settings.place, "findLogin", scope);
-  const value = { realm, place: place.value, passwords: source(passwords) };
+  const location = locationCode(settings.location, "findLogin", scope);
+  const value = { realm, location: location.value, passwords: source(passwords) };
   return {
     declarations: [
-      ...place.declarations,
+      ...location.declarations,
       code`
         ${scope.trace(origin)}
         const passwords = ${imported(MODULE, "openBasicAuth")}(${literal(value)});
       `,
     ],
     ...awaitedIdentitySteps("basicAuth", mode, CHECKS, code`passwords`),
-    readsRequestBody: place.readsRequestBody,
+    readsRequestBody: location.readsRequestBody,
   };
 };
 
@@ -32,11 +32,11 @@ const CHECKS = {
 
 function source(passwords: PolicySettings["basicAuth"]["passwords"]): Code {
   if (passwords.kind === "text") {
-    return code`${imported(MODULE, "givenPasswords")}(${literal(passwords.text)})`;
+    return code`${imported(MODULE, "htpasswd")}(${literal(passwords.text)})`;
   }
   const path = imported(
     "gwc/runtime/gateway/startup-values",
     passwords.isSecret === true ? "secretFile" : "file",
   );
-  return code`${imported(MODULE, "passwordsInFile")}(${path}(${literal(passwords.file)}))`;
+  return code`${imported(MODULE, "htpasswdFile")}(${path}(${literal(passwords.file)}))`;
 }

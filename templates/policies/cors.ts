@@ -3,13 +3,13 @@ import type { PolicyTemplate } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/cors";
 
-/** `cors`: answers preflights, marks the other answers. */
+/** `cors`: answers preflights, marks the other responses. */
 export const corsTemplate: PolicyTemplate<"cors"> = ({ settings, origin }, { trace }) => {
-  const { isAnyOrigin, origins, originPatterns, answer } = settings;
-  const type = importedType(MODULE, isAnyOrigin ? "CorsAnswer" : "CorsSettings");
+  const { isAnyOrigin, origins, originPatterns, response } = settings;
+  const type = importedType(MODULE, isAnyOrigin ? "CorsResponse" : "CorsSettings");
   const apply = imported(MODULE, isAnyOrigin ? "applyCorsToAnyOrigin" : "applyCors");
   const headers = Object.fromEntries(
-    Object.entries(answer).map(([key, value]) => [key, value ?? code`undefined`]),
+    Object.entries(response).map(([key, value]) => [key, value ?? code`undefined`]),
   );
   const value = isAnyOrigin
     ? headers

@@ -7,45 +7,45 @@ import type { PolicyTemplate, RouteScope } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/direct-response";
 
-/** `directResponse`: ends the route, where an answer has no condition. */
+/** `directResponse`: ends the route, where a response has no condition. */
 export const directResponseTemplate: PolicyTemplate<"directResponse"> = (
   { settings: { cases } },
   scope,
 ) => {
   const bodies = cases.flatMap(({ value: { body } }) => (typeof body === "string" ? [] : body));
-  const made = casesCode(cases, "isAnswered", scope, (answer, suffix) =>
-    answerCode(answer, suffix, scope),
+  const made = casesCode(cases, "headersSent", scope, (response, suffix) =>
+    responseCode(response, suffix, scope),
   );
   return {
     ...made,
     readsRequestBody: made.readsRequestBody || readsBody(bodies, "request"),
-    answers: cases.some(({ condition }) => condition === undefined),
+    responses: cases.some(({ condition }) => condition === undefined),
   };
 };
 
-type Answer = PolicySettings["directResponse"]["cases"][number]["value"];
+type Response = PolicySettings["directResponse"]["cases"][number]["value"];
 
-function answerCode(
-  { status, headers, body, origin }: Answer,
+function responseCode(
+  { status, headers, body, origin }: Response,
   suffix: string,
   { trace, expressions, variables }: RouteScope,
 ): CaseCode {
-  const answer = name(`answer${suffix}`);
+  const response = name(`response${suffix}`);
   const value = { status, headers, ...(typeof body === "string" ? { body } : {}) };
-  const type = importedType(MODULE, typeof body === "string" ? "DirectResponse" : "AnswerHead");
+  const type = importedType(MODULE, typeof body === "string" ? "DirectResponse" : "ResponseHead");
   const declaration = code`
     ${trace(origin)}
-    const ${answer}: ${type} = ${literal(value)};
+    const ${response}: ${type} = ${literal(value)};
   `;
   if (typeof body === "string") {
     return {
       declarations: [declaration],
-      steps: [code`return ${imported(MODULE, "respondDirectly")}(exchange, ${answer});`],
+      steps: [code`return ${imported(MODULE, "respondDirectly")}(exchange, ${response});`],
     };
   }
-  const made = valueFunction(`answerBody${suffix}`, body, expressions, variables);
+  const made = valueFunction(`responseBody${suffix}`, body, expressions, variables);
   return {
     declarations: [declaration, made.declaration],
-    steps: [code`return ${imported(MODULE, "respondWith")}(exchange, ${answer}, ${made.call});`],
+    steps: [code`return ${imported(MODULE, "respondWith")}(exchange, ${response}, ${made.call});`],
   };
 }

@@ -1,7 +1,7 @@
 import type { PolicySettings } from "../../compiler/ir/program.ts";
 import { openUpstream } from "../backends/connection.ts";
 import { code, imported, literal, type Printable } from "../code/code.ts";
-import { placeCode } from "./parts/credential-location.ts";
+import { locationCode } from "./parts/credential-location.ts";
 import { awaitedIdentitySteps } from "./parts/identity.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
@@ -12,18 +12,18 @@ const MODULE = "gwc/runtime/policies/jwt-auth";
 
 /** `jwtAuth`: verifies the bearer token; its claims are `jwt` from here on. */
 export const jwtAuthTemplate: PolicyTemplate<"jwtAuth"> = ({ settings, origin }, scope) => {
-  const place = placeCode(settings.place, "findToken", scope);
-  const value = { place: place.value, providers: jwtProviders(settings.providers) };
+  const location = locationCode(settings.location, "findToken", scope);
+  const value = { location: location.value, providers: jwtProviders(settings.providers) };
   return {
     declarations: [
-      ...place.declarations,
+      ...location.declarations,
       code`
         ${scope.trace(origin)}
         const jwtAuth = ${imported(MODULE, "openJwt")}(${literal(value)});
       `,
     ],
     ...awaitedIdentitySteps("jwt", settings.mode, CHECKS, code`jwtAuth`),
-    readsRequestBody: place.readsRequestBody,
+    readsRequestBody: location.readsRequestBody,
   };
 };
 

@@ -1,6 +1,6 @@
 import { type Code, code, imported, literal, type Printable } from "../code/code.ts";
 import { jwtProviders } from "./jwt-auth.ts";
-import { placeCode } from "./parts/credential-location.ts";
+import { locationCode } from "./parts/credential-location.ts";
 import { awaitedIdentitySteps } from "./parts/identity.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
@@ -14,12 +14,12 @@ export const mcpAuthenticationTemplate: PolicyTemplate<"mcpAuthentication"> = (
 ) => {
   const { trace } = scope;
   const { mode, providers, provider } = settings;
-  const place = placeCode(settings.place, "findToken", scope);
-  const value = { place: place.value, providers: jwtProviders(providers) };
+  const location = locationCode(settings.location, "findToken", scope);
+  const value = { location: location.value, providers: jwtProviders(providers) };
   const verifier = imported("gwc/runtime/policies/jwt-auth", "openJwt");
   return {
     declarations: [
-      ...place.declarations,
+      ...location.declarations,
       code`
         ${trace(origin)}
         const mcpAuthentication = ${verifier}(${literal(value)});
@@ -30,7 +30,7 @@ export const mcpAuthenticationTemplate: PolicyTemplate<"mcpAuthentication"> = (
       code`if (${imported(METADATA, "isOAuthPath")}(exchange)) return ${serve(provider)}(exchange, oauth);`,
     ],
     ...awaitedIdentitySteps("jwt", mode, CHECKS, code`mcpAuthentication`),
-    readsRequestBody: place.readsRequestBody,
+    readsRequestBody: location.readsRequestBody,
   };
 };
 
@@ -55,7 +55,7 @@ function serve(provider: Settings["provider"]): ReturnType<typeof imported> {
 
 function oauthSettings({ issuer, audience, provider, resourceMetadata }: Settings): Printable {
   const urls: Code = code`${imported("gwc/runtime/auth/oauth/well-known", "metadataUrls")}(${literal(issuer)})`;
-  const registration = literal(late(issuer, "/clients-registrations/openid-connect"));
+  const registration = literal(withPath(issuer, "/clients-registrations/openid-connect"));
   return {
     metadataUrls: urls,
     resourceMetadata: {
@@ -72,7 +72,7 @@ function oauthSettings({ issuer, audience, provider, resourceMetadata }: Setting
 }
 
 /** The issuer's address with a path below it. */
-function late(issuer: Settings["issuer"], path: string): Settings["issuer"] {
+function withPath(issuer: Settings["issuer"], path: string): Settings["issuer"] {
   if (typeof issuer === "string") return `${issuer.replace(/\/$/, "")}${path}`;
-  return { kind: "late", parts: [...issuer.parts, path] };
+  return { kind: "env", parts: [...issuer.parts, path] };
 }

@@ -15,9 +15,13 @@ export const mcpAuthorizationTemplate: PolicyTemplate<"mcpAuthorization"> = (
 ) => {
   const { rules, ofTargets } = settings;
   const own = ofTargets.map(({ id, rules: each }) =>
-    ruleFunction(`mayUseOn${id.charAt(0).toUpperCase()}${id.slice(1)}`, each, expressions),
+    ruleFunction(
+      `isCallAuthorizedOn${id.charAt(0).toUpperCase()}${id.slice(1)}`,
+      each,
+      expressions,
+    ),
   );
-  const label = own.length === 0 ? "mayUse" : "mayUseElsewhere";
+  const label = own.length === 0 ? "isCallAuthorized" : "isCallAuthorizedElsewhere";
   const isOpenElsewhere = own.length > 0 && rules.length === 0;
   const all = isOpenElsewhere ? undefined : ruleFunction(label, rules, expressions);
   const functions = all === undefined ? own : [...own, all];
@@ -40,8 +44,8 @@ export const mcpAuthorizationTemplate: PolicyTemplate<"mcpAuthorization"> = (
     ),
     mcpRule:
       others.length === 0
-        ? code`mayUse`
-        : code`(input) => mayUse(${join([code`input`, ...passed], ", ")})`,
+        ? code`isCallAuthorized`
+        : code`(input) => isCallAuthorized(${join([code`input`, ...passed], ", ")})`,
   };
 };
 
@@ -94,7 +98,7 @@ function targetChoice(
   );
   const input = code`input: ${importedType(MODULE, "McpRuleInput")}`;
   return code`
-    function mayUse(${join([input, ...others.map(parameter)], ", ")}): boolean {
+    function isCallAuthorized(${join([input, ...others.map(parameter)], ", ")}): boolean {
       switch (${imported(MODULE, "targetOf")}(input.mcp)) {
         ${cases}
         default:

@@ -21,7 +21,7 @@ export interface PolicyCode {
   /** The steps when nothing later reads that variable, where they are others. */
   readonly unread?: readonly Hole[];
   /** True when the last step answers every request: it ends the route's function. */
-  readonly answers?: boolean;
+  readonly responses?: boolean;
   /** The call that passes the request on to an upstream, in the place of `forward`; the last policy's counts. */
   readonly forward?: (upstream: Code) => Code;
   /** What later parts of the route pass on: the name of the MCP rule function. */

@@ -11,8 +11,8 @@ export const requestHeaderModifierTemplate: PolicyTemplate<"requestHeaderModifie
   declarations: [
     code`
       ${trace(origin)}
-      const requestHeaders: ${importedType("gwc/runtime/http/headers/header-modifier", "HeaderChanges")} = ${literal({ ...settings })};
+      const requestHeaders: ${importedType("gwc/runtime/http/headers/header-modifier", "HeaderModifier")} = ${literal({ ...settings })};
     `,
   ],
-  steps: [code`${imported(MODULE, "changeRequestHeaders")}(exchange, requestHeaders);`],
+  steps: [code`${imported(MODULE, "modifyRequestHeaders")}(exchange, requestHeaders);`],
 });

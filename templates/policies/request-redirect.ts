@@ -25,7 +25,7 @@ export const requestRedirectTemplate: PolicyTemplate<"requestRedirect"> = (
       `,
     ],
     steps: path === undefined ? [last] : [target(path), lastTo],
-    answers: true,
+    responses: true,
   };
 };
 
@@ -34,10 +34,10 @@ const lastTo = code`return ${imported(MODULE, "redirectTo")}(exchange, location,
 
 function target(path: NonNullable<PolicySettings["requestRedirect"]["path"]>): Code {
   if (path.kind === "full") {
-    return code`const target = ${imported(PATH, "replacePath")}(exchange.forwardTarget, ${literal(path.value)});`;
+    return code`const target = ${imported(PATH, "replacePath")}(exchange.upstreamTarget, ${literal(path.value)});`;
   }
   const { prefixes, value } = path;
   return code`
-    const target = ${imported(PATH, "replacePrefix")}(exchange.forwardTarget, ${literal(prefixes)}, ${literal(value)});
+    const target = ${imported(PATH, "replacePrefix")}(exchange.upstreamTarget, ${literal(prefixes)}, ${literal(value)});
   `;
 }

@@ -11,8 +11,8 @@ export const responseHeaderModifierTemplate: PolicyTemplate<"responseHeaderModif
   declarations: [
     code`
       ${trace(origin)}
-      const responseHeaders: ${importedType("gwc/runtime/http/headers/header-modifier", "HeaderChanges")} = ${literal({ ...settings })};
+      const responseHeaders: ${importedType("gwc/runtime/http/headers/header-modifier", "HeaderModifier")} = ${literal({ ...settings })};
     `,
   ],
-  steps: [code`${imported(MODULE, "changeResponseHeaders")}(exchange, responseHeaders);`],
+  steps: [code`${imported(MODULE, "modifyResponseHeaders")}(exchange, responseHeaders);`],
 });

@@ -82,7 +82,7 @@ function responseCode(transform: Transform, suffix: string, scope: RouteScope): 
   return { declarations, steps: [code`${run}(exchange, ${made}${limit});`] };
 }
 
-/** The function of an answer: it, or one that passes on what the route holds. */
+/** The function of a response: it, or one that passes on what the route holds. */
 function asTransform(
   { label, variables, call }: ChangesFunction,
   metadata: readonly ChangesFunction[],

@@ -15,13 +15,13 @@ export interface RouteChain {
 /** A routing table as a chain of conditions, in the order of precedence. */
 export function routeChain(
   table: readonly HostEntries[],
-  enter: (entry: RouteEntry) => Code,
+  dispatch: (entry: RouteEntry) => Code,
   expressions: Expressions,
 ): RouteChain {
   const statements: Hole[] = [];
   let isComplete = false;
   for (const { hostname, entries } of table) {
-    const { lines, isClosed } = hostLines(entries, enter, expressions);
+    const { lines, isClosed } = hostLines(entries, dispatch, expressions);
     if (hostname === "*") {
       statements.push(...lines);
       isComplete = isClosed;
@@ -48,13 +48,13 @@ export function routeChain(
 
 function hostLines(
   entries: readonly RouteEntry[],
-  enter: (entry: RouteEntry) => Code,
+  dispatch: (entry: RouteEntry) => Code,
   expressions: Expressions,
 ): { readonly lines: readonly Hole[]; readonly isClosed: boolean } {
   const lines: Hole[] = [];
   for (const entry of entries) {
     const conditions = matchConditions(entry.match, expressions);
-    lines.push(conditional(conditions, enter(entry)));
+    lines.push(conditional(conditions, dispatch(entry)));
     if (conditions.length === 0) return { lines, isClosed: true };
   }
   return { lines, isClosed: false };

@@ -3,14 +3,14 @@ import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { startCompiled } from "../connections/compiled.ts";
 import { eventually, pause, RawClient } from "../http/harness.ts";
-import { type ReadAnswer, readAnswer } from "./support/answer-reader.ts";
-import { changedAnswer, validAnswer, type WrittenAnswer } from "./support/random-answers.ts";
+import { type ReadResponse, readResponse } from "./support/answer-reader.ts";
+import { changedResponse, validResponse, type WrittenResponse } from "./support/random-answers.ts";
 
 const RUNS = process.env.GWC_LONG_TESTS === undefined ? 200 : 5_000;
 
 /** An upstream that answers `/next` with what it is told, and `/honest/N` with N. */
 async function startTarget() {
-  const next: WrittenAnswer[] = [];
+  const next: WrittenResponse[] = [];
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
@@ -27,13 +27,13 @@ async function startTarget() {
         socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${honest.length}\r\n\r\n${honest}`);
         return;
       }
-      const answer = next.shift();
-      for (const piece of answer?.pieces ?? []) {
+      const response = next.shift();
+      for (const piece of response?.pieces ?? []) {
         socket.write(piece, "latin1");
         await new Promise((resolve) => setImmediate(resolve));
       }
       // One that is not whole has to end some time.
-      if (answer?.closes !== true) await pause(100);
+      if (response?.closes !== true) await pause(100);
       if (count === mine) socket.end();
     });
   });
@@ -51,8 +51,8 @@ async function startTarget() {
 const ownFields =
   /^(?:connection|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade|content-length|date)$/i;
 
-/** An answer as it means to be read behind a proxy. */
-function meaning({ status, headers, body, isWhole }: ReadAnswer) {
+/** A response as it means to be read behind a proxy. */
+function meaning({ status, headers, body, isWhole }: ReadResponse) {
   const named = headers
     .filter(([name]) => name.toLowerCase() === "connection")
     .flatMap(([, value]) => value.toLowerCase().split(","))
@@ -63,32 +63,32 @@ function meaning({ status, headers, body, isWhole }: ReadAnswer) {
   return { status, kept, body, isWhole };
 }
 
-/** What a client gets of an answer, read without any leniency. */
-async function ask(port: number, { method }: WrittenAnswer) {
+/** What a client gets of a response, read without any leniency. */
+async function ask(port: number, { method }: WrittenResponse) {
   const client = new RawClient(port);
   client.send(`${method} /next HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
-  await eventually(() => client.isClosed || null, "the end of the answer");
-  return readAnswer(client.received, { method, isClosed: false, isTolerant: false });
+  await eventually(() => client.isClosed || null, "the end of the response");
+  return readResponse(client.received, { method, isClosed: false, isTolerant: false });
 }
 
-/** The next answer on the same connections is the next request's. */
+/** The next response on the same connections is the next request's. */
 async function expectHonest(port: number, number: number): Promise<void> {
-  const answer = await fetch(`http://127.0.0.1:${port}/honest/${number}`);
-  expect(await answer.text()).toBe(String(number));
+  const response = await fetch(`http://127.0.0.1:${port}/honest/${number}`);
+  expect(await response.text()).toBe(String(number));
 }
 
-test("answers reach the client as the upstream meant them", async () => {
+test("responses reach the client as the upstream meant them", async () => {
   const { next, port } = await startTarget();
   let number = 0;
   await fc.assert(
-    fc.asyncProperty(validAnswer, async (answer) => {
-      next.push(answer);
-      const wanted = readAnswer(answer.pieces.join(""), {
-        method: answer.method,
-        isClosed: answer.closes,
+    fc.asyncProperty(validResponse, async (response) => {
+      next.push(response);
+      const wanted = readResponse(response.pieces.join(""), {
+        method: response.method,
+        isClosed: response.closes,
         isTolerant: true,
       });
-      const found = await ask(port, answer);
+      const found = await ask(port, response);
       expect(found && meaning(found)).toEqual(wanted && meaning(wanted));
       expect(found?.isWhole).toBe(true);
       number += 1;
@@ -103,14 +103,14 @@ test("a small change is read as an independent parser reads it, or is a 502, or 
   let number = 0;
   let refused = 0;
   await fc.assert(
-    fc.asyncProperty(changedAnswer, async (answer) => {
-      next.push(answer);
-      const wanted = readAnswer(answer.pieces.join(""), {
-        method: answer.method,
+    fc.asyncProperty(changedResponse, async (response) => {
+      next.push(response);
+      const wanted = readResponse(response.pieces.join(""), {
+        method: response.method,
         isClosed: true,
         isTolerant: true,
       });
-      const found = await ask(port, answer);
+      const found = await ask(port, response);
       if (found?.status === 502 && /^upstream /.test(found.body)) refused += 1;
       else if (found?.isWhole === true) expect(meaning(found)).toEqual(wanted && meaning(wanted));
       number += 1;

@@ -24,7 +24,7 @@ beforeAll(async () => {
 const policies: Readonly<Record<string, object>> = {
   rule: { authorization: { rules: [{ deny: 'string(request.body).contains("bad")' }] } },
   change: { transformations: { request: { body: '"<" + string(request.body) + ">"' } } },
-  answer: { transformations: { response: { body: '"<" + string(response.body) + ">"' } } },
+  response: { transformations: { response: { body: '"<" + string(response.body) + ">"' } } },
   retry: { retry: { attempts: 1, codes: [503] } },
   mirror: { requestMirror: { backend: { host: "127.0.0.1:1" } } },
   plain: {},
@@ -47,14 +47,14 @@ async function throwAt(gateway: CompiledGateway, path: string, headers: Record<s
   const body = bombs.get(headers["content-encoding"] ?? "");
   const url = `http://127.0.0.1:${gateway.port}${path}`;
   const method = body === undefined ? "GET" : "POST";
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 20 }, async () => {
-      const answer = await fetch(url, { method, headers, ...(body && { body }) });
-      await answer.arrayBuffer();
-      return answer.status;
+      const response = await fetch(url, { method, headers, ...(body && { body }) });
+      await response.arrayBuffer();
+      return response.status;
     }),
   );
-  return { statuses: new Set(answers), cost: gateway.memory() - before };
+  return { statuses: new Set(responses), cost: gateway.memory() - before };
 }
 
 test("a compressed request is refused where its content is read, and passed where it is not", async () => {
@@ -89,7 +89,7 @@ test("a compressed request is refused where its content is read, and passed wher
   }
 }, 120_000);
 
-test("a compressed answer is a 502 where its content is read", async () => {
+test("a compressed response is a 502 where its content is read", async () => {
   let coding = "";
   const upstream = await startUpstream((request, response) => {
     request.resume();
@@ -98,13 +98,13 @@ test("a compressed answer is a 502 where its content is read", async () => {
   });
   const gateway = await startTarget(upstream);
   for (coding of bombs.keys()) {
-    const { statuses, cost } = await throwAt(gateway, "/answer", {});
+    const { statuses, cost } = await throwAt(gateway, "/response", {});
     expect([coding, ...statuses]).toEqual([coding, 502]);
     expect(cost).toBeLessThan(150);
   }
 }, 60_000);
 
-test("an answer without end is not read to its end where it is held", async () => {
+test("a response without end is not read to its end where it is held", async () => {
   let sent = 0;
   let isLeft = false;
   const chunk = `10000\r\n${"x".repeat(65_536)}\r\n`;
@@ -122,7 +122,7 @@ test("an answer without end is not read to its end where it is held", async () =
     });
   });
   const gateway = await startTarget(upstream);
-  const { status } = await fetch(`http://127.0.0.1:${gateway.port}/answer`);
+  const { status } = await fetch(`http://127.0.0.1:${gateway.port}/response`);
   expect(status).toBe(502);
   await eventually(() => isLeft || null, "the end upstream");
   expect(sent).toBeLessThan(60_000_000);

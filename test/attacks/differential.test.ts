@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { startCompiled } from "../connections/compiled.ts";
 import { eventually, pause, RawClient } from "../http/harness.ts";
-import { parseAnswers } from "./support/answers.ts";
+import { parseResponses } from "./support/answers.ts";
 import { type Origin, startOrigin } from "./support/origin.ts";
 import { changedScript, type Script, validScript } from "./support/random-requests.ts";
-import { readRequests, type WireRequest } from "./support/strict-parser.ts";
+import { type EngineRequest, readRequests } from "./support/strict-parser.ts";
 
 const RUNS = process.env.GWC_LONG_TESTS === undefined ? 300 : 10_000;
 
@@ -26,7 +26,7 @@ const ownFields = new Set([
 ]);
 
 /** A request as it means to be read behind a proxy. */
-function meaning({ method, target, headers, body }: WireRequest): string {
+function meaning({ method, target, headers, body }: EngineRequest): string {
   const named = headers
     .filter(([name]) => name.toLowerCase() === "connection")
     .flatMap(([, value]) => value.toLowerCase().split(","))
@@ -44,26 +44,30 @@ async function run(port: number, origin: Origin, { pieces }: Script, whole: numb
     if (pieces.length > 2) await new Promise((resolve) => setImmediate(resolve));
   }
   const methods = () => origin.requests.map(({ method }) => method);
-  const isOver = () => client.isClosed || parseAnswers(client.received, methods()).length >= whole;
+  const isOver = () =>
+    client.isClosed || parseResponses(client.received, methods()).length >= whole;
   // What a gateway that waits in vain has got shows in the comparison.
   await eventually(() => isOver() || null, "the end of a script").catch(() => {});
   // A request that is not whole keeps its connection. Nothing more may come of it.
   if (!client.isClosed) await pause(20);
   client.socket.destroy();
   const seen = origin.requests.splice(0);
-  const answers = parseAnswers(
+  const responses = parseResponses(
     client.received,
     seen.map(({ method }) => method),
   );
-  return { seen, answers, isClosed: client.isClosed };
+  return { seen, responses, isClosed: client.isClosed };
 }
 
-/** The answers are the ones to the requests that the origin saw, in their order. */
-function expectMatched(seen: readonly WireRequest[], answers: ReturnType<typeof parseAnswers>) {
+/** The responses are the ones to the requests that the origin saw, in their order. */
+function expectMatched(
+  seen: readonly EngineRequest[],
+  responses: ReturnType<typeof parseResponses>,
+) {
   const wanted = seen.map(({ method, target }) => (method === "HEAD" ? "" : `${method} ${target}`));
-  const found = answers.slice(0, seen.length).map(({ body }) => body.replace(/ \d+$/, ""));
+  const found = responses.slice(0, seen.length).map(({ body }) => body.replace(/ \d+$/, ""));
   expect(found).toEqual(wanted);
-  expect(answers.slice(0, seen.length).every(({ status }) => status === 200)).toBe(true);
+  expect(responses.slice(0, seen.length).every(({ status }) => status === 200)).toBe(true);
 }
 
 async function startTarget() {
@@ -72,15 +76,15 @@ async function startTarget() {
   return { origin, gateway: await startCompiled({ listeners }) };
 }
 
-test("requests reach the origin as they were sent, and their answers come back in order", async () => {
+test("requests reach the origin as they were sent, and their responses come back in order", async () => {
   const { origin, gateway } = await startTarget();
   await fc.assert(
     fc.asyncProperty(validScript, async (script) => {
       const { requests } = script;
-      const { seen, answers } = await run(gateway.port, origin, script, requests.length);
+      const { seen, responses } = await run(gateway.port, origin, script, requests.length);
       expect(seen.map(meaning)).toEqual(requests.map(meaning));
-      expect(answers).toHaveLength(requests.length);
-      expectMatched(seen, answers);
+      expect(responses).toHaveLength(requests.length);
+      expectMatched(seen, responses);
       expect(origin.faults).toEqual([]);
     }),
     { seed: 5, numRuns: RUNS },
@@ -94,11 +98,11 @@ test("a small change is read as an independent parser reads it, or refused", asy
     fc.asyncProperty(changedScript, async (script) => {
       const read = readRequests(script.pieces.join(""));
       const whole = read.requests.length + (read.fault === undefined ? 0 : 1);
-      const { seen, answers } = await run(gateway.port, origin, script, whole);
+      const { seen, responses } = await run(gateway.port, origin, script, whole);
       const isRefused = seen.length < read.requests.length || read.fault !== undefined;
       expect(seen.map(meaning)).toEqual(read.requests.slice(0, seen.length).map(meaning));
-      expectMatched(seen, answers);
-      const rest = answers.slice(seen.length);
+      expectMatched(seen, responses);
+      const rest = responses.slice(seen.length);
       expect(rest.every(({ status }) => status >= 400 && status < 500)).toBe(true);
       // A start of a request may be refused before it is whole.
       const refusals = read.rest === "" || isRefused ? [Number(isRefused)] : [0, 1];

@@ -61,7 +61,7 @@ const floods: readonly (readonly [
     (client, round) => client.send(frameType.headers, 5, 2 * round + 1, expandingBlock()),
   ],
   [
-    "requests whose answers it does not read",
+    "requests whose responses it does not read",
     (client, round) => {
       client.socket.pause();
       client.request(2 * round + 1, get);

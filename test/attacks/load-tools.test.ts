@@ -8,11 +8,11 @@ import {
 import { startUpstream } from "../http/harness.ts";
 import { runTool, testWith } from "./support/tools.ts";
 
-/** A gateway before a small answer, over TLS or plain. */
+/** A gateway before a small response, over TLS or plain. */
 async function startServed(isTls: boolean): Promise<CompiledGateway> {
   const upstream = await startUpstream((request, response) => {
     request.resume();
-    response.end("a small answer");
+    response.end("a small response");
   });
   const routes = [{ backends: [{ host: upstream }] }];
   if (!isTls) return startCompiled({ listeners: [{ routes }] });

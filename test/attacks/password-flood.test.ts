@@ -29,9 +29,9 @@ async function startLogins(): Promise<CompiledGateway> {
 function statusOf(port: number, path: string, login?: string, localAddress = "127.0.0.1") {
   return new Promise<number>((resolve, reject) => {
     const auth = login === undefined ? {} : { auth: login };
-    const asked = request({ host: "127.0.0.1", port, path, localAddress, ...auth }, (answer) => {
-      answer.resume();
-      answer.on("end", () => resolve(answer.statusCode ?? 0));
+    const asked = request({ host: "127.0.0.1", port, path, localAddress, ...auth }, (response) => {
+      response.resume();
+      response.on("end", () => resolve(response.statusCode ?? 0));
     });
     asked.on("error", reject);
     asked.end();

@@ -11,11 +11,11 @@ async function startTarget() {
   const origin = createServer((request, response) => {
     const name = `${request.method} ${request.url}`;
     reached.push(name);
-    const answer = () => response.end(name);
+    const finish = () => response.end(name);
     request.resume();
     request.on("end", () => {
-      if (request.url?.startsWith("/wait")) waiting.push(answer);
-      else answer();
+      if (request.url?.startsWith("/wait")) waiting.push(finish);
+      else finish();
     });
   });
   onTestFinished(() => {
@@ -35,7 +35,7 @@ async function startTarget() {
 const get = (path: string, fields = "") => `GET ${path} HTTP/1.1\r\nHost: a\r\n${fields}\r\n`;
 
 /** The statuses and bodies on a connection, in their order. */
-const answers = ({ received }: RawClient) =>
+const responses = ({ received }: RawClient) =>
   [...received.matchAll(/HTTP\/1\.1 (\d+)|((?:GET|POST) \/\S*?)(?=HTTP|$)/g)].map(
     ([, status, body]) => status ?? body,
   );
@@ -51,10 +51,10 @@ test("a request behind another one goes upstream when that is answered", async (
   await go();
   await client.closes();
   expect(reached).toEqual(["POST /wait/1", "GET /2", "GET /wait/3", "GET /4"]);
-  expect(answers(client).filter((each) => each !== "200")).toEqual(reached);
+  expect(responses(client).filter((each) => each !== "200")).toEqual(reached);
 });
 
-test("garbage behind a request is refused after that request's own answer", async () => {
+test("garbage behind a request is refused after that request's own response", async () => {
   const { client, reached, go } = await startTarget();
   client.send(`${get("/wait/1")}${get("/2")}${get("/3", "X : y\r\n")}${get("/4")}`);
   await eventually(() => reached.length > 0 || null, "the first request");
@@ -63,17 +63,17 @@ test("garbage behind a request is refused after that request's own answer", asyn
   client.send("\0more garbage");
   await go();
   await client.closes();
-  expect(answers(client)).toEqual(["200", "GET /wait/1", "200", "GET /2", "400"]);
+  expect(responses(client)).toEqual(["200", "GET /wait/1", "200", "GET /2", "400"]);
   expect(reached).toEqual(["GET /wait/1", "GET /2"]);
 });
 
-test("a mistake in the body of a request that waits is its answer, and it never goes upstream", async () => {
+test("a mistake in the body of a request that waits is its response, and it never goes upstream", async () => {
   const { client, reached, go } = await startTarget();
   const post = "POST /2 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n";
   client.send(`${get("/wait/1")}${post}5x\r\n`);
   await go();
   await client.closes();
-  expect(answers(client)).toEqual(["200", "GET /wait/1", "400"]);
+  expect(responses(client)).toEqual(["200", "GET /wait/1", "400"]);
   expect(reached).toEqual(["GET /wait/1"]);
 });
 
@@ -85,12 +85,12 @@ test("nothing behind the last request of a connection is served", async () => {
   expect(reached).toEqual(["GET /wait/1"]);
 });
 
-test("an upgrade or CONNECT behind a request never takes that request's answer", async () => {
+test("an upgrade or CONNECT behind a request never takes that request's response", async () => {
   const { client, go, gateway } = await startTarget();
   client.send(get("/wait/1") + get("/2", "Connection: Upgrade\r\nUpgrade: websocket\r\n"));
   await go();
-  await eventually(() => client.received.endsWith("GET /2") || null, "both answers");
-  expect(answers(client)).toEqual(["200", "GET /wait/1", "200", "GET /2"]);
+  await eventually(() => client.received.endsWith("GET /2") || null, "both responses");
+  expect(responses(client)).toEqual(["200", "GET /wait/1", "200", "GET /2"]);
   const tunnel = new RawClient(gateway.port);
   tunnel.send(`${get("/wait/3")}CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n`);
   await tunnel.closes();

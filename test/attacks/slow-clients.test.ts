@@ -50,7 +50,7 @@ async function attack(
 for (const [name, path, parameters] of [
   ["heads", "/", ["-H"]],
   ["bodies", "/", ["-B", "-s", "8192"]],
-  ["reads of large answers", "/large", ["-X", "-w", "16", "-y", "32", "-n", "1", "-z", "16"]],
+  ["reads of large responses", "/large", ["-X", "-w", "16", "-y", "32", "-n", "1", "-z", "16"]],
 ] as const) {
   testWith(
     "slowhttptest",

@@ -75,7 +75,7 @@ function latin1(text: string): string {
   return Buffer.from(text, "utf8").toString("latin1");
 }
 
-test("whatever a head of HTTP/2 says, the origin sees one right request for each answer, or none", async () => {
+test("whatever a head of HTTP/2 says, the origin sees one right request for each response, or none", async () => {
   const origin = await startOrigin();
   const gateway = await startCompiled({
     listeners: [{ routes: [{ backends: [{ host: origin.host }] }] }],

@@ -60,8 +60,8 @@ test("an upstream of a wrong certificate gets no request; the client is told not
   const gateway = await startCompiled({ folder, listeners: [{ routes }] });
   const ask = async (path: string) => {
     const headers = { authorization: "Bearer Q0FOQVJZ" };
-    const answer = await fetch(`http://127.0.0.1:${gateway.port}/${path}`, { headers });
-    return [answer.status, await answer.text()];
+    const response = await fetch(`http://127.0.0.1:${gateway.port}/${path}`, { headers });
+    return [response.status, await response.text()];
   };
   expect(await ask("right")).toEqual([200, "ok"]);
   for (const [name, reason] of Object.entries(refusals)) {

@@ -66,7 +66,7 @@ function best(handle: (exchange: Exchange) => unknown, targets: readonly string[
   for (let attempt = 0; attempt < 200; attempt++) {
     const start = process.hrtime.bigint();
     for (let round = 0; round < rounds; round++) {
-      // Not all of an exchange: what a decision and an answer of the gateway's own touch.
+      // Not all of an exchange: what a decision and a response of the gateway's own touch.
       for (const target of targets) handle(new Asked(target) as unknown as Exchange);
     }
     least = Math.min(least, Number(process.hrtime.bigint() - start));

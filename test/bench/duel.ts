@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 /** Two proxies that do the same work, and the request both get. */
 export interface Duel {
   readonly name: string;
-  /** The request, ready for the wire; the answer must be a 200 with Content-Length. */
+  /** The request, ready for the wire; the response must be a 200 with Content-Length. */
   readonly request: string;
   /** Script and environment of each; a script prints `listening on ADDRESS:PORT`. */
   readonly gateway: Contender;
@@ -105,10 +105,10 @@ export async function measure(
   const before = cpuSeconds(proxy.process.pid);
   const load = await runLoad(proxy.port, requests, pace);
   const used = cpuSeconds(proxy.process.pid) - before;
-  if (load.failures > 0 || load.answers === 0) {
-    throw new Error(`${load.failures} failures, ${load.answers} answers`);
+  if (load.failures > 0 || load.responses === 0) {
+    throw new Error(`${load.failures} failures, ${load.responses} responses`);
   }
-  return { perCpuSecond: load.answers / used, p50: load.p50, p99: load.p99 };
+  return { perCpuSecond: load.responses / used, p50: load.p50, p99: load.p99 };
 }
 
 /** Time of a process on a CPU so far: that of its threads, in nanoseconds (Documentation/scheduler/sched-stats). */
@@ -121,7 +121,7 @@ function cpuSeconds(pid: number | undefined): number {
 }
 
 interface Load {
-  readonly answers: number;
+  readonly responses: number;
   readonly failures: number;
   readonly p50: number;
   readonly p99: number;

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { Socket } from "node:net";
 import { type Dispatcher, Pool } from "undici";
 
-/** Answers a request itself (true), or adds headers to its answer and lets it pass (false). */
+/** Answers a request itself (true), or adds headers to its response and lets it pass (false). */
 export type Gate = (
   request: IncomingMessage,
   added: string[],
@@ -54,7 +54,7 @@ function ended(
   lines += `status=${status} duration=${Math.round(performance.now() - started)}ms\n`;
 }
 
-/** Passes one answer on. */
+/** Passes one response on. */
 class Handler implements Dispatcher.DispatchHandler {
   readonly response: ServerResponse;
   readonly added: string[] = [];
@@ -108,8 +108,8 @@ export function serveProxy(gate: Gate | undefined): void {
     }
     const refuse = (status: number) => response.writeHead(status, handler.added).end();
     Promise.resolve(gate(request, handler.added, refuse)).then(
-      (answered) => {
-        if (!answered) pass(request, handler);
+      (responded) => {
+        if (!responded) pass(request, handler);
       },
       () => refuse(500),
     );

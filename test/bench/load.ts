@@ -2,7 +2,7 @@ import { connect, type Socket } from "node:net";
 import { json } from "node:stream/consumers";
 
 // A load generator: `node load.ts PORT SECONDS|COUNTx CONNECTIONS`, with a JSON list of requests on stdin, for so long or
-// so many. Each connection sends the next one, in turns, when its answer is complete; below 400 is a good one. Prints {"answers": n, "failures": n, "latencies": {...}} of its run.
+// so many. Each connection sends the next one, in turns, when its response is complete; below 400 is a good one. Prints {"responses": n, "failures": n, "latencies": {...}} of its run.
 
 const [port = "", length = "", connections = ""] = process.argv.slice(2);
 const most = length.endsWith("x") ? Number(length.slice(0, -1)) : Number.POSITIVE_INFINITY;
@@ -10,7 +10,7 @@ const texts = (await json(process.stdin)) as readonly string[];
 const requests = texts.map((text) => Buffer.from(text, "latin1"));
 let asked = 0;
 const latencies: number[] = [];
-let answers = 0;
+let responses = 0;
 let failures = 0;
 let isOver = false;
 
@@ -55,7 +55,7 @@ class Client {
       return;
     }
     this.#pending = Buffer.alloc(0);
-    if (/^HTTP\/1\.1 [23]/.test(head)) answers += 1;
+    if (/^HTTP\/1\.1 [23]/.test(head)) responses += 1;
     else failures += 1;
     latencies.push(performance.now() - this.#sent);
     if (latencies.length === most) finish();
@@ -71,5 +71,5 @@ function finish(): void {
   for (const client of clients) client.end();
   latencies.sort((a, b) => a - b);
   const at = (share: number) => latencies[Math.floor(latencies.length * share)] ?? 0;
-  process.stdout.write(JSON.stringify({ answers, failures, p50: at(0.5), p99: at(0.99) }));
+  process.stdout.write(JSON.stringify({ responses, failures, p50: at(0.5), p99: at(0.99) }));
 }

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 
-// Answers GET with 128 bytes and POST with 1 KiB; prints its port.
+// Responses GET with 128 bytes and POST with 1 KiB; prints its port.
 
 const small = Buffer.alloc(128, "a");
 const large = Buffer.alloc(1024, "b");

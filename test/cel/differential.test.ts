@@ -13,7 +13,7 @@ import { strings } from "@bufbuild/cel/ext";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type CelSlot, compileIn } from "../../compiler/cel/compile.ts";
-import { LEVEL } from "../../compiler/cel/emit/code.ts";
+import { PRECEDENCE } from "../../compiler/cel/emit/code.ts";
 import { functionOf } from "../../compiler/cel/evaluate/run-code.ts";
 import { parseType } from "../../compiler/cel/types/signature.ts";
 import type { Declaration, Environment } from "../../compiler/cel/variables/environment.ts";
@@ -38,7 +38,7 @@ function environment(types: Readonly<Record<string, string>>): Environment {
   const declarations = new Map<string, Declaration>();
   for (const [path, type] of Object.entries(types)) {
     const text = `${path}_`;
-    const code = { text, level: LEVEL.primary, ts: "unknown", mayFail: false } as const;
+    const code = { text, level: PRECEDENCE.primary, ts: "unknown", mayFail: false } as const;
     const declared = parseType(type);
     declarations.set(path, { path, type: declared, code, variables: [text], helpers: [], doc: "" });
   }

@@ -4,7 +4,7 @@ import {
   type IncrementalTestSuite,
 } from "@bufbuild/cel-spec/testdata/tests.js";
 import { type CelSlot, type CompileResult, compileIn } from "../../compiler/cel/compile.ts";
-import { LEVEL } from "../../compiler/cel/emit/code.ts";
+import { PRECEDENCE } from "../../compiler/cel/emit/code.ts";
 import { functionOf } from "../../compiler/cel/evaluate/run-code.ts";
 import { DYN } from "../../compiler/cel/types/types.ts";
 import type { Declaration, Environment } from "../../compiler/cel/variables/environment.ts";
@@ -85,7 +85,7 @@ function declare(
   container: string,
 ): void {
   const text = variableName(path);
-  const code = { text, level: LEVEL.primary, ts: "unknown", mayFail: true } as const;
+  const code = { text, level: PRECEDENCE.primary, ts: "unknown", mayFail: true } as const;
   const declaration = { path, type, code, variables: [text], helpers: [], doc: "" };
   if (!declarations.has(path)) declarations.set(path, declaration);
   if (container !== "" && path.startsWith(`${container}.`)) {

@@ -20,7 +20,7 @@ async function start(file: string): Promise<{ running: Running; url: string }> {
 }
 
 describe("the admin page", () => {
-  it("answers this machine's names only, reads only, and leads to /ui/", async () => {
+  it("responses this machine's names only, reads only, and leads to /ui/", async () => {
     const port = await freePort();
     using workspace = new Workspace({ "gateway.yaml": gatewayText({ upstream: 9, port }) });
     const { running, url } = await start(workspace.path("gateway.yaml"));

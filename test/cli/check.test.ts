@@ -10,7 +10,7 @@ describe("gwc check", () => {
   it("passes a good file, says so on stderr, and writes nothing", () => {
     using workspace = new Workspace({ "gateway.yaml": good });
     const { code, stdout, stderr } = gwc(["check", "gateway.yaml"], { cwd: workspace.folder });
-    expect([code, stdout, stderr]).toEqual([0, "", "gateway.yaml: good, 1 route, 0 policies\n"]);
+    expect([code, stdout, stderr]).toEqual([0, "", "gateway.yaml: valid, 1 route, 0 policies\n"]);
     expect(readdirSync(workspace.folder)).toEqual(["gateway.yaml"]);
   });
 

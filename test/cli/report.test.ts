@@ -4,10 +4,10 @@ import { githubReport } from "../../compiler/diagnostics/report/github.ts";
 import { junitReport } from "../../compiler/diagnostics/report/junit.ts";
 import { textReport } from "../../compiler/diagnostics/report/text.ts";
 import { memoryHost } from "../../compiler/host.ts";
-import { examine } from "../../compiler/inspect/check-input.ts";
+import { checkInput } from "../../compiler/inspect/check-input.ts";
 
 function findingsOf(text: string, file = "a.yaml") {
-  return examine([file], memoryHost({ [file]: text }), false).findings;
+  return checkInput([file], memoryHost({ [file]: text }), false).findings;
 }
 
 function textOf(text: string): string {

@@ -51,7 +51,7 @@ it("gwc run follows edits of TCP routes: connections go on, new ones go the new 
     .poll(
       () =>
         fetch(`http://127.0.0.1:${port}/`).then(
-          (answer) => answer.text(),
+          (response) => response.text(),
           () => "",
         ),
       patience,

@@ -111,12 +111,12 @@ describe("gwc run follows its file", () => {
     const upstream = typeof address === "object" ? (address?.port ?? 0) : 0;
     using workspace = new Workspace({ "gateway.yaml": gatewayText({ upstream, port }) });
     await using running = await start(workspace.path("gateway.yaml"));
-    const answer = await fetch(`http://127.0.0.1:${port}/`);
+    const response = await fetch(`http://127.0.0.1:${port}/`);
     workspace.write("gateway.yaml", gatewayText({ upstream: first.port, port }));
     await running.saying(/changed: route api changed\n/);
     expect(await body(port)).toBe("first");
     held[0]?.end("after");
-    expect(await answer.text()).toBe("before after");
+    expect(await response.text()).toBe("before after");
     source.close();
   });
 

@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { verbs } from "../../compiler/commands/commands.ts";
+import { commands } from "../../compiler/commands/commands.ts";
 import { gwc } from "./support/gwc.ts";
 
 describe("the command line", () => {
   it("help lists every verb, and each verb has help of its own", () => {
     const { code, stdout, stderr } = gwc(["--help"]);
     expect([code, stderr]).toEqual([0, ""]);
-    for (const { name } of verbs) expect(stdout).toMatch(new RegExp(`^  ${name}\\b`, "m"));
+    for (const { name } of commands) expect(stdout).toMatch(new RegExp(`^  ${name}\\b`, "m"));
     expect(Math.max(...stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(100);
-    const verb = gwc(["build", "--help"]);
-    expect(verb.stdout).toContain("Usage: gwc build [OPTIONS] FILES..");
-    expect(gwc(["help", "build"]).stdout).toBe(verb.stdout);
+    const command = gwc(["build", "--help"]);
+    expect(command.stdout).toContain("Usage: gwc build [OPTIONS] FILES..");
+    expect(gwc(["help", "build"]).stdout).toBe(command.stdout);
   });
 
   it("without a verb the help goes to stderr, and that is a usage error", () => {
@@ -40,8 +40,8 @@ describe("the command line", () => {
     [["check"], "`gwc check` needs a file", "`gwc check --help`"],
     [["schema", "more"], '"more" is one word too many', "`gwc schema --help`"],
     [["explain", "unknown-feld"], 'no code or policy "unknown-feld"', "did you mean"],
-  ])("%j is a usage error with a hint", (words, problem, hint) => {
-    const { code, stdout, stderr } = gwc(words);
+  ])("%j is a usage error with a hint", (argv, problem, hint) => {
+    const { code, stdout, stderr } = gwc(argv);
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toContain(`error: `);
     expect(stderr).toContain(problem);

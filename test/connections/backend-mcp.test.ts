@@ -72,7 +72,7 @@ test("targets have TLS and credentials of their own, over those of the backend",
     ],
   });
   const call = async (method: string, session?: string) => {
-    const answer = await fetch(`http://127.0.0.1:${gateway.port}/mcp`, {
+    const response = await fetch(`http://127.0.0.1:${gateway.port}/mcp`, {
       method: "POST",
       headers: {
         accept: "application/json, text/event-stream",
@@ -94,7 +94,7 @@ test("targets have TLS and credentials of their own, over those of the backend",
             : {},
       }),
     });
-    return { session: answer.headers.get("mcp-session-id") ?? "", text: await answer.text() };
+    return { session: response.headers.get("mcp-session-id") ?? "", text: await response.text() };
   };
   const { session } = await call("initialize");
   const { text } = await call("tools/list", session);

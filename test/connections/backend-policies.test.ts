@@ -55,9 +55,9 @@ async function secureUpstream(options: object = {}) {
 }
 
 const get = async (gateway: CompiledGateway, path = "/", headers: Record<string, string> = {}) => {
-  const answer = await fetch(`http://127.0.0.1:${gateway.port}${path}`, { headers });
-  const text = await answer.text();
-  return { status: answer.status, seen: text.startsWith("{") ? JSON.parse(text) : text };
+  const response = await fetch(`http://127.0.0.1:${gateway.port}${path}`, { headers });
+  const text = await response.text();
+  return { status: response.status, seen: text.startsWith("{") ? JSON.parse(text) : text };
 };
 
 const routes = (backends: Readonly<Record<string, object>>) => [
@@ -377,9 +377,9 @@ describe("http", () => {
     });
     // Requests that meet no open connection open one each; then they share.
     await get(gateway, "/plain");
-    const answers = await Promise.all(Array.from({ length: 40 }, () => get(gateway, "/plain")));
-    expect(answers.map(({ status }) => status)).toEqual(Array(40).fill(200));
-    expect(answers[0]?.seen).toMatchObject({ ":method": "GET", ":path": "/plain" });
+    const responses = await Promise.all(Array.from({ length: 40 }, () => get(gateway, "/plain")));
+    expect(responses.map(({ status }) => status)).toEqual(Array(40).fill(200));
+    expect(responses[0]?.seen).toMatchObject({ ":method": "GET", ":path": "/plain" });
     expect(sessions).toBe(1);
     expect((await get(gateway, "/secure")).seen).toMatchObject({ ":scheme": "https" });
     const posted = await fetch(`http://127.0.0.1:${gateway.port}/plain`, {
@@ -400,7 +400,7 @@ describe("http", () => {
     expect((await get(gateway)).status).toBe(503);
   });
 
-  test("an answer whose head takes too long is a 504, and a slow body is not", async () => {
+  test("a response whose head takes too long is a 504, and a slow body is not", async () => {
     let left = 0;
     const upstream = await startUpstream((request, response) => {
       response.on("close", () => {

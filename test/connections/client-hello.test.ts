@@ -60,7 +60,7 @@ test("the name of a ClientHello is read however it is cut into records and segme
   );
 });
 
-test("whatever comes, the answer is the same in any pieces, and never an exception", () => {
+test("whatever comes, the response is the same in any pieces, and never an exception", () => {
   const changed = fc
     .tuple(names, extensions, fc.array(fc.tuple(fc.nat(2000), fc.nat(255)), { maxLength: 4 }))
     .map(([name, others, changes]) => {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { writeFiles } from "../../compiler/4-emit/write.ts";
 import { memoryHost } from "../../compiler/host.ts";
-import { examine } from "../../compiler/inspect/check-input.ts";
+import { checkInput } from "../../compiler/inspect/check-input.ts";
 import { eventually, freePort } from "../http/harness.ts";
 import { compileFile } from "../support/build.ts";
 
@@ -48,7 +48,7 @@ export async function startCompiled(options: GatewayOptions): Promise<CompiledGa
 
 /** The codes of what gwc says about a configuration that it refuses. */
 export function refusals(options: GatewayOptions): string[] {
-  const { findings, program } = examine(
+  const { findings, program } = checkInput(
     ["gateway.yaml"],
     memoryHost({ "gateway.yaml": configuration(options, 3000) }),
     false,

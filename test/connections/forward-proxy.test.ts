@@ -80,11 +80,13 @@ test("curl goes through it as through any proxy, and as through the server itsel
   const server = await startServer(echo);
   const { port } = await startProxy({ allowPrivate: ["127.0.0.0/8", "::1"] });
   const site = `http://127.0.0.1:${server.port}`;
-  const answer = new RegExp(`^127\\.0\\.0\\.1:${server.port} /a\\?b=c 1\\.1 gwc-[0-9a-f]{16} 200$`);
-  expect(await curl("-x", `http://127.0.0.1:${port}`, `${site}/a?b=c`)).toMatch(answer);
+  const response = new RegExp(
+    `^127\\.0\\.0\\.1:${server.port} /a\\?b=c 1\\.1 gwc-[0-9a-f]{16} 200$`,
+  );
+  expect(await curl("-x", `http://127.0.0.1:${port}`, `${site}/a?b=c`)).toMatch(response);
   expect(
     await curl("--connect-to", `127.0.0.1:${server.port}:127.0.0.1:${port}`, `${site}/a?b=c`),
-  ).toMatch(answer);
+  ).toMatch(response);
   // HTTP/2 names the host in :authority.
   expect(
     await curl(
@@ -146,8 +148,10 @@ test("addresses that are not public are refused, however they are spelled", asyn
   const gateway = await startProxy({});
   const server = await startServer(echo);
   for (const host of refused) {
-    const answer = await ask(gateway, `GET / HTTP/1.1\r\nHost: ${host}:${server.port}`);
-    expect(answer, host).toMatch(/^HTTP\/1\.1 403 [\s\S]*\r\n\r\nthis destination is not allowed$/);
+    const response = await ask(gateway, `GET / HTTP/1.1\r\nHost: ${host}:${server.port}`);
+    expect(response, host).toMatch(
+      /^HTTP\/1\.1 403 [\s\S]*\r\n\r\nthis destination is not allowed$/,
+    );
   }
   expect(server.sockets.size).toBe(0);
   await gateway.seen(
@@ -230,8 +234,8 @@ test("a request never comes back to the gateway: neither to its ports nor by a d
     ...[`self.test:${gateway.port}`, `127.0.0.1:${stats}`],
     `127.0.0.1:${(detour.address() as AddressInfo).port}`,
   ]) {
-    const answer = await ask(gateway, `GET / HTTP/1.1\r\nHost: ${host}`);
-    expect(answer, host).toMatch(/^HTTP\/1\.1 403 /);
+    const response = await ask(gateway, `GET / HTTP/1.1\r\nHost: ${host}`);
+    expect(response, host).toMatch(/^HTTP\/1\.1 403 /);
   }
   await gateway.seen(/error="127\.0\.0\.1:\d+ is this gateway"/);
   await gateway.seen(/error="the request has been here before"/);

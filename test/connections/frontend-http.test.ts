@@ -42,11 +42,11 @@ test("a message over maxBufferSize is answered 413, a body that nobody reads who
   expect((await post("/")).status).toBe(200);
 });
 
-test("policies hold bodies up to maxBufferSize: 413 for a request, 502 for an answer", async () => {
+test("policies hold bodies up to maxBufferSize: 413 for a request, 502 for a response", async () => {
   const upstream = await startUpstream((request, response) => {
     request.resume();
     request.on("end", () =>
-      response.end("a".repeat(Number(request.url?.slice("/answer/".length)))),
+      response.end("a".repeat(Number(request.url?.slice("/response/".length)))),
     );
   });
   const backends = [{ host: upstream }];
@@ -68,8 +68,8 @@ test("policies hold bodies up to maxBufferSize: 413 for a request, 502 for an an
             backends,
           },
           {
-            name: "answer",
-            matches: [{ path: { pathPrefix: "/answer" } }],
+            name: "response",
+            matches: [{ path: { pathPrefix: "/response" } }],
             policies: {
               transformations: { response: { set: { "x-size": "size(response.body)" } } },
             },
@@ -87,8 +87,8 @@ test("policies hold bodies up to maxBufferSize: 413 for a request, 502 for an an
   expect(await status("/rule", 1001)).toBe(413);
   expect(await status("/change", 1000)).toBe(200);
   expect(await status("/change", 1001)).toBe(413);
-  expect(await status("/answer/1000", 1001)).toBe(200);
-  expect(await status("/answer/1001", 1)).toBe(502);
+  expect(await status("/response/1000", 1001)).toBe(200);
+  expect(await status("/response/1001", 1)).toBe(502);
 });
 
 test("one header more than http1MaxHeaders is answered 431", async () => {
@@ -110,7 +110,7 @@ test("a connection without a request is closed after http1IdleTimeout, one with 
   await client.receives(/ok$/);
   await pause(500);
   client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-  await eventually(() => (client.received.match(/ok/g)?.length === 2 ? true : null), "an answer");
+  await eventually(() => (client.received.match(/ok/g)?.length === 2 ? true : null), "a response");
   const started = performance.now();
   await client.closes();
   expect(performance.now() - started).toBeGreaterThan(800);

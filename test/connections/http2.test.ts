@@ -38,7 +38,7 @@ function open(authority: string, options: object = {}): ClientHttp2Session {
   return session;
 }
 
-interface Answer {
+interface Response {
   readonly headers: Readonly<Record<string, unknown>>;
   readonly body: string;
   readonly error: string | undefined;
@@ -48,7 +48,7 @@ function ask(
   session: ClientHttp2Session,
   headers: Readonly<Record<string, string | string[]>>,
   body?: Uint8Array,
-): Promise<Answer> {
+): Promise<Response> {
   return new Promise((resolve) => {
     const stream = session.request(headers, { endStream: body === undefined });
     let head: Readonly<Record<string, unknown>> = {};
@@ -71,11 +71,11 @@ function ask(
 test("a client with prior knowledge and one of HTTP/1.1 share a plain port", async () => {
   const { port, gateway } = await startEcho();
   const session = open(`http://127.0.0.1:${port}`);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 50 }, (_, index) => ask(session, { ":path": `/${index}` })),
   );
-  expect(answers.map(({ headers }) => headers[":status"])).toEqual(Array(50).fill(200));
-  const [first] = answers;
+  expect(responses.map(({ headers }) => headers[":status"])).toEqual(Array(50).fill(200));
+  const [first] = responses;
   expect(first?.headers["x-two"]).toBe("1, 2");
   expect(first?.headers.connection).toBeUndefined();
   expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(200);
@@ -164,8 +164,8 @@ test("an empty body that ends in a frame of its own is empty, and not awaited", 
   const session = open(`http://127.0.0.1:${port}`);
   for (const headers of [{}, { "content-length": "0" }]) {
     const post = { ":method": "POST", ":path": "/", ...headers };
-    const answer = await ask(session, post, new Uint8Array());
-    expect(answer.headers[":status"]).toBe(200);
+    const response = await ask(session, post, new Uint8Array());
+    expect(response.headers[":status"]).toBe(200);
   }
   expect(reached).toHaveLength(2);
 });
@@ -201,8 +201,8 @@ describe("an exchange that does not end well", () => {
     const { port } = await startCompiled({ listeners: [route(upstream)] });
     const session = open(`http://127.0.0.1:${port}`);
     for (let round = 0; round < 2; round++) {
-      const answer = await ask(session, { ":path": "/" });
-      expect(answer.error).toMatch(/INTERNAL_ERROR/);
+      const response = await ask(session, { ":path": "/" });
+      expect(response.error).toMatch(/INTERNAL_ERROR/);
     }
     expect(session.destroyed).toBe(false);
   });
@@ -235,14 +235,14 @@ describe("an exchange that does not end well", () => {
     });
     const gateway = await startCompiled({ listeners: [route(upstream)] });
     const session = open(`http://127.0.0.1:${gateway.port}`);
-    const answer = ask(session, { ":path": "/" });
+    const response = ask(session, { ":path": "/" });
     let isTold = false;
     session.on("goaway", () => {
       isTold = true;
     });
     await pause(100);
     const ended = gateway.end();
-    expect((await answer).body).toBe("first second");
+    expect((await response).body).toBe("first second");
     expect(await ended).toBe(0);
     expect(isTold).toBe(true);
   });
@@ -367,7 +367,7 @@ describe("floods", () => {
     const many = (count: number) => Array.from({ length: count }, () => ["x", "y"] as const);
     const client = new FrameClient(port);
     client.request(1, [...get, ...many(20)]);
-    await eventually(() => status(client, 1) ?? null, "an answer");
+    await eventually(() => status(client, 1) ?? null, "a response");
     expect(status(client, 1)).toBe(431);
     const next = new FrameClient(port);
     next.request(1, [...get, ...many(200)]);
@@ -399,14 +399,14 @@ describe("floods", () => {
       },
     ],
     [
-      "SETTINGS whose answers it does not read",
+      "SETTINGS whose responses it does not read",
       (client: FrameClient) => {
         client.socket.pause();
         client.send(frameType.settings, 0, 0);
       },
     ],
     [
-      "PINGs whose answers it does not read",
+      "PINGs whose responses it does not read",
       (client: FrameClient) => {
         client.socket.pause();
         client.send(frameType.ping, 0, 0, Buffer.alloc(8));

@@ -42,7 +42,7 @@ test("a port refuses connections above maxConnections, tells of it, and takes ne
     for (let tries = 0; tries < 50; tries++) {
       const client = new RawClient(gateway.port);
       client.send(asks);
-      await eventually(() => client.isClosed || /ok$/.test(client.received) || null, "an answer");
+      await eventually(() => client.isClosed || /ok$/.test(client.received) || null, "a response");
       if (/ok$/.test(client.received)) return true;
       await pause(20);
     }
@@ -87,13 +87,13 @@ test("a port of TCP has the same limit, and its lines the level and the removed 
   expect(quiet.output()).not.toContain("protocol=tcp");
 });
 
-test("a connection of HTTP/1.1 ends with maxConnectionDuration: idle at once, busy with its answer", async () => {
-  const answers: (() => void)[] = [];
+test("a connection of HTTP/1.1 ends with maxConnectionDuration: idle at once, busy with its response", async () => {
+  const responses: (() => void)[] = [];
   const upstream = await startUpstream((request, response) => {
     if (request.url === "/slow") {
       response.write("be");
-      answers.push(() => response.end("gun"));
-    } else if (request.url === "/held") answers.push(() => response.end("held"));
+      responses.push(() => response.end("gun"));
+    } else if (request.url === "/held") responses.push(() => response.end("held"));
     else response.end("ok");
   });
   const { port } = await start({ http: { maxConnectionDuration: "1s" } }, upstream);
@@ -110,7 +110,7 @@ test("a connection of HTTP/1.1 ends with maxConnectionDuration: idle at once, bu
   expect(performance.now() - started).toBeGreaterThan(900);
   await pause(4000);
   expect(slow.isClosed || held.isClosed).toBe(false);
-  for (const answer of answers) answer();
+  for (const response of responses) response();
   await slow.closes();
   expect(slow.received).toMatch(/gun/);
   await held.closes();
@@ -204,7 +204,7 @@ test("a client sees the HTTP/2 settings that are configured, and PINGs that it a
   session.on("ping", () => {
     pings += 1;
   });
-  const answered = (headers: Record<string, string>) =>
+  const responded = (headers: Record<string, string>) =>
     new Promise<number | undefined>((resolve) => {
       const stream = session.request({ ":path": "/", ...headers });
       let status: number | undefined;
@@ -215,11 +215,11 @@ test("a client sees the HTTP/2 settings that are configured, and PINGs that it a
       stream.on("close", () => resolve(status));
       stream.resume();
     });
-  expect(await answered({ "x-long": "a".repeat(3000) })).toBe(200);
-  expect(await answered({ "x-long": "a".repeat(5000) })).not.toBe(200);
+  expect(await responded({ "x-long": "a".repeat(3000) })).toBe(200);
+  expect(await responded({ "x-long": "a".repeat(5000) })).not.toBe(200);
   await eventually(() => pings >= 3 || null, "PINGs");
   expect(session.destroyed).toBe(false);
-  expect(await answered({})).toBe(200);
+  expect(await responded({})).toBe(200);
 });
 
 test("times beyond node's longest timer are long, not over at once", async () => {

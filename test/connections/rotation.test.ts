@@ -108,10 +108,10 @@ class SecureClient {
     });
   }
 
-  async exchanges(text: string, answer: RegExp): Promise<void> {
+  async exchanges(text: string, response: RegExp): Promise<void> {
     this.received = "";
     this.socket.write(text);
-    await eventually(() => answer.exec(this.received), `${answer} on a connection`);
+    await eventually(() => response.exec(this.received), `${response} on a connection`);
   }
 }
 
@@ -199,7 +199,7 @@ test("connections outlive a new certificate in a mounted Secret: keep-alive, HTT
   tick();
   await eventually(() => (streamed.text() === "ticktick" ? true : null), "another tick");
   const asked = http2.open("/");
-  await eventually(() => (asked.text() === "ok" ? true : null), "an answer over HTTP/2");
+  await eventually(() => (asked.text() === "ok" ? true : null), "a response over HTTP/2");
   expect(http2.session.closed).toBe(false);
 
   // Half of a certificate, the key of another one: what was there stays, and is told of once.
@@ -241,11 +241,11 @@ test("authorities of client certificates change: who they no longer know is refu
   const isServed = async (options: ConnectionOptions) => {
     const client = new SecureClient(gateway.port, options);
     const closed = new Promise<false>((resolve) => client.socket.on("close", () => resolve(false)));
-    const answered = client.exchanges(asks, /ok$/).then(
+    const responded = client.exchanges(asks, /ok$/).then(
       () => true,
       () => false,
     );
-    return Promise.race([answered, closed]);
+    return Promise.race([responded, closed]);
   };
   const first = new SecureClient(gateway.port, shown("one"));
   let session: Buffer | undefined;

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { realHost } from "../../compiler/host.ts";
-import { examine } from "../../compiler/inspect/check-input.ts";
+import { checkInput } from "../../compiler/inspect/check-input.ts";
 
 /** The folder of the fixtures: configurations whose comments say what is wrong with them. */
 export const fixtures = path.join(import.meta.dirname, "fixtures");
@@ -27,7 +27,7 @@ export function reported(file: string, expected: readonly Expectation[]): readon
   const variables = Object.fromEntries(
     [...first.matchAll(/\b([A-Z_]+)=(\S*)/g)].map(([, name = "", value = ""]) => [name, value]),
   );
-  const { findings } = examine([path.join(fixtures, file)], realHost(variables), false);
+  const { findings } = checkInput([path.join(fixtures, file)], realHost(variables), false);
   return findings.map(({ severity, code, message, hint, location }) => {
     const text = `${location.line} ${severity}[${code}]: ${message}`;
     const whole = `${text} | ${hint}`;

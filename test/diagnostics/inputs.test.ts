@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { memoryHost } from "../../compiler/host.ts";
-import { examine } from "../../compiler/inspect/check-input.ts";
+import { checkInput } from "../../compiler/inspect/check-input.ts";
 
 /** What gwc says of files that only a test can hold: `code at line:column: message`. */
 function said(files: Readonly<Record<string, string>>, paths = Object.keys(files)): string[] {
-  const { findings, program } = examine(paths, memoryHost(files), false);
+  const { findings, program } = checkInput(paths, memoryHost(files), false);
   expect(program).toBeUndefined();
   return findings.map(
     ({ code, message, location }) => `${code} at ${location.line}:${location.column}: ${message}`,
@@ -78,7 +78,7 @@ describe("what a report may show", () => {
   it("the value of a variable is never part of a message", () => {
     const text = `binds: [{port: 3000, listeners: [{protocol: "\${SECRET}", name: "\${SECRET}", routes: []}]}]`;
     const host = memoryHost({ "a.yaml": text }, { SECRET: "hunter2" });
-    const { findings } = examine(["a.yaml"], host, false);
+    const { findings } = checkInput(["a.yaml"], host, false);
     expect(findings.map(({ code }) => code)).toContain("unknown-value");
     expect(JSON.stringify(findings)).not.toContain("hunter2");
   });

@@ -22,7 +22,7 @@ async function named(name: string): Promise<string> {
   return typeof address === "object" && address !== null ? `127.0.0.1:${address.port}` : "";
 }
 
-interface Answer {
+interface Response {
   readonly status: number | undefined;
   readonly text: string;
 }
@@ -32,7 +32,7 @@ function get(
   target: string,
   headers: Readonly<Record<string, string>>,
   ca?: string,
-): Promise<Answer> {
+): Promise<Response> {
   const options = { host: "127.0.0.1", port, path: target, headers, agent: false as const };
   return new Promise((resolve, reject) => {
     const sent =
@@ -57,8 +57,8 @@ it("http: host, path, method, headers and query choose the route", async () => {
     host: string,
     target: string,
     headers: Readonly<Record<string, string>> = {},
-  ): Promise<Answer> => get(example.port, target, { host, "user-agent": "test", ...headers });
-  const served = (text: string): Answer => ({ status: 200, text });
+  ): Promise<Response> => get(example.port, target, { host, "user-agent": "test", ...headers });
+  const served = (text: string): Response => ({ status: 200, text });
   expect(await ask("api.example.com", "/users/1")).toEqual(served("users"));
   expect(await ask("api.example.com", "/whoami")).toEqual(served("users"));
   expect((await ask("api.example.com", "/usersx")).status).toBe(404);

@@ -15,7 +15,7 @@ interface World {
   readonly url: string;
   readonly reached: IncomingMessage[];
   readonly mirrored: IncomingMessage[];
-  answer: (request: IncomingMessage, response: ServerResponse) => void;
+  response: (request: IncomingMessage, response: ServerResponse) => void;
 }
 
 let world: World;
@@ -24,7 +24,7 @@ beforeEach(async () => {
   const [reached, mirrored]: IncomingMessage[][] = [[], []];
   const upstream = await startUpstream((request, response) => {
     reached?.push(request);
-    world.answer(request, response);
+    world.response(request, response);
   });
   const mirror = await startUpstream((request, response) => {
     mirrored?.push(request);
@@ -34,7 +34,7 @@ beforeEach(async () => {
     url: await startGateway(upstream, mirror),
     reached: reached ?? [],
     mirrored: mirrored ?? [],
-    answer: (_request, response) => {
+    response: (_request, response) => {
       response.writeHead(200, { server: "python", header2: "2", "x-resp-set": "its own" });
       response.end("from upstream");
     },
@@ -65,8 +65,8 @@ const get = (target: string, headers: Record<string, string> = {}, method = "GET
 
 test("match: path, method, query and header all have to be right", async () => {
   const header = { "x-header": "test-0" };
-  const answer = await get("/match?param=hello", header);
-  expect(await answer.text()).toBe("from upstream");
+  const response = await get("/match?param=hello", header);
+  expect(await response.text()).toBe("from upstream");
   expect(world.reached[0]?.url).toBe("/match?param=hello");
   // Anything else is for the route behind, which rewrites.
   for (const [target, headers, method] of [
@@ -92,13 +92,13 @@ test("direct-response, redirect and ip-rules answer without an upstream", async 
   expect(world.reached).toEqual([]);
 });
 
-test("policies: headers are added, set and removed, path and host rewritten, the answer's headers changed", async () => {
-  const answer = await get("/any/path?q=1", {
+test("policies: headers are added, set and removed, path and host rewritten, the response's headers changed", async () => {
+  const response = await get("/any/path?q=1", {
     origin: "https://app.test",
     "x-illegal-header": "x",
     "x-req-set": "the client's",
   });
-  expect(await answer.text()).toBe("from upstream");
+  expect(await response.text()).toBe("from upstream");
   const { url, headers } = world.reached[0] ?? {};
   expect(url).toBe("/new-path?q=1");
   expect(headers).toMatchObject({
@@ -107,20 +107,20 @@ test("policies: headers are added, set and removed, path and host rewritten, the
     "x-req-set": "value",
   });
   expect(headers).not.toHaveProperty("x-illegal-header");
-  expect(answer.headers.get("x-resp-set")).toBe("value");
-  expect(answer.headers.get("server")).toBeNull();
-  expect(answer.headers.get("access-control-allow-origin")).toBe("https://app.test");
-  expect(answer.headers.get("access-control-expose-headers")).toBe("header2");
+  expect(response.headers.get("x-resp-set")).toBe("value");
+  expect(response.headers.get("server")).toBeNull();
+  expect(response.headers.get("access-control-allow-origin")).toBe("https://app.test");
+  expect(response.headers.get("access-control-expose-headers")).toBe("header2");
 });
 
 test("policies: a preflight is answered here", async () => {
   const headers = { origin: "https://app.test", "access-control-request-method": "GET" };
-  const answer = await get("/any", headers, "OPTIONS");
-  expect(answer.status).toBe(200);
-  expect(answer.headers.get("access-control-allow-methods")).toBe("GET");
-  expect(answer.headers.get("access-control-allow-headers")).toBe("header");
-  expect(answer.headers.get("access-control-allow-credentials")).toBe("true");
-  expect(answer.headers.get("access-control-max-age")).toBe("100");
+  const response = await get("/any", headers, "OPTIONS");
+  expect(response.status).toBe(200);
+  expect(response.headers.get("access-control-allow-methods")).toBe("GET");
+  expect(response.headers.get("access-control-allow-headers")).toBe("header");
+  expect(response.headers.get("access-control-allow-credentials")).toBe("true");
+  expect(response.headers.get("access-control-max-age")).toBe("100");
   expect(world.reached).toEqual([]);
 });
 
@@ -131,9 +131,9 @@ test("policies: each request is mirrored, and what the mirror answers is nobody'
   expect(world.mirrored).toHaveLength(1);
 });
 
-test("policies: an answer to retry is retried twice, and the last one counts", async () => {
+test("policies: a response to retry is retried twice, and the last one counts", async () => {
   const statuses = [429, 503, 200];
-  world.answer = (_request, response) => {
+  world.response = (_request, response) => {
     response.statusCode = statuses.shift() ?? 500;
     response.end(`${response.statusCode}`);
   };
@@ -145,7 +145,7 @@ test("policies: an answer to retry is retried twice, and the last one counts", a
 });
 
 test("policies: an upstream that takes longer than a second is a 504", async () => {
-  world.answer = async (_request, response) => {
+  world.response = async (_request, response) => {
     await pause(5000);
     response.end("too late");
   };

@@ -3,7 +3,7 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { parseAllDocuments, stringify } from "yaml";
 import { memoryHost } from "../../compiler/host.ts";
-import { examine } from "../../compiler/inspect/check-input.ts";
+import { checkInput } from "../../compiler/inspect/check-input.ts";
 
 interface Shape {
   readonly name: string;
@@ -15,12 +15,12 @@ const text = readFileSync(path.join(import.meta.dirname, "fixtures", "shapes.yam
 const shapes: readonly Shape[] = parseAllDocuments(text).map((document) => document.toJS());
 
 /** What may be said of a file that works: that something is better kept elsewhere, or is not on this machine. */
-const remarks: ReadonlySet<string> = new Set(["file-not-here", "literal-secret"]);
+const warnings: ReadonlySet<string> = new Set(["file-not-here", "literal-secret"]);
 
 test.each(shapes)("$name is built, or what is missing is said by name", ({ works, file }) => {
   const host = memoryHost({ "gateway.yaml": stringify(file) });
-  const { program, findings } = examine(["gateway.yaml"], host, false);
-  const codes = findings.map(({ code }) => code).filter((code) => !remarks.has(code));
+  const { program, findings } = checkInput(["gateway.yaml"], host, false);
+  const codes = findings.map(({ code }) => code).filter((code) => !warnings.has(code));
   expect(new Set(codes)).toEqual(new Set(works ? [] : ["not-built-yet"]));
   expect(program !== undefined).toBe(works);
 });

@@ -28,9 +28,9 @@ function lines({ output }: CompiledGateway, count: number): Promise<readonly str
 }
 
 async function ask(url: string, headers: Record<string, string> = {}): Promise<number> {
-  const answer = await fetch(url, { headers });
-  await answer.text();
-  return answer.status;
+  const response = await fetch(url, { headers });
+  await response.text();
+  return response.status;
 }
 
 test("only requests that the filter is true for have a line; one that fails has none", async () => {

@@ -28,9 +28,9 @@ describe("an upstream", () => {
   test("that is down gives 503 and no internals, and the gateway serves on", async () => {
     const { gateway, url } = await startPlain(`http://127.0.0.1:${await freePort()}`);
     for (let i = 0; i < 2; i++) {
-      const answer = await fetch(url);
-      expect(answer.status).toBe(503);
-      expect(await answer.text()).toBe("upstream is not reachable");
+      const response = await fetch(url);
+      expect(response.status).toBe(503);
+      expect(await response.text()).toBe("upstream is not reachable");
     }
     await gateway.seen(/http\.status=503 error="connect ECONNREFUSED.*reason=UpstreamFailure/);
   });
@@ -41,20 +41,23 @@ describe("an upstream", () => {
   });
 
   test.each([
-    ["closes without an answer", ""],
-    ["answers garbage", "SSH-2.0-OpenSSH_9.2\r\n"],
-    ["answers two lengths", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"],
+    ["closes without a response", ""],
+    ["responses garbage", "SSH-2.0-OpenSSH_9.2\r\n"],
     [
-      "answers a length and chunks",
+      "responses two lengths",
+      "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+    ],
+    [
+      "answers with a length and chunks",
       "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     ],
     ["switches protocols unasked", "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n"],
-    ["answers a header of 100 KB", `HTTP/1.1 200 OK\r\nX: ${"x".repeat(100_000)}\r\n\r\n`],
+    ["responses a header of 100 KB", `HTTP/1.1 200 OK\r\nX: ${"x".repeat(100_000)}\r\n\r\n`],
   ])("that %s gives 502", async (_name, bytes) => {
     const { url } = await startPlain(await startBytes(bytes));
-    const answer = await fetch(url);
-    expect(answer.status).toBe(502);
-    expect(answer.headers.get("x")).toBeNull();
+    const response = await fetch(url);
+    expect(response.status).toBe(502);
+    expect(response.headers.get("x")).toBeNull();
   });
 
   test.each([
@@ -211,7 +214,7 @@ describe("a client that leaves", () => {
 });
 
 describe("a slow reader", () => {
-  test("pauses its upstream: the gateway holds little of a large answer", async () => {
+  test("pauses its upstream: the gateway holds little of a large response", async () => {
     const piece = Buffer.alloc(65_536, "x");
     const total = 200 * 1024 * 1024;
     let written = 0;
@@ -243,7 +246,7 @@ describe("a slow reader", () => {
       read += chunk.length;
     });
     client.socket.resume();
-    await eventually(() => read >= total || null, "the whole answer");
+    await eventually(() => read >= total || null, "the whole response");
     expect(residentBytes(gateway.child.pid)).toBeLessThan(250 * 1024 * 1024);
   });
 
@@ -282,9 +285,9 @@ describe("a slow reader", () => {
 describe("a handler that throws", () => {
   test("is a 500 without internals, with a stack on stderr, and the process lives on", async () => {
     const { gateway, url } = await startScripted("http://127.0.0.1:1");
-    const answer = await fetch(`${url}/throws`);
-    expect(answer.status).toBe(500);
-    expect(await answer.text()).toBe("internal error");
+    const response = await fetch(`${url}/throws`);
+    expect(response.status).toBe(500);
+    expect(await response.text()).toBe("internal error");
     await eventually(() => /a bug in a handler\n\s+at /.exec(gateway.errors), "the stack");
     expect(gateway.output).not.toMatch(/a bug/);
     expect((await fetch(`${url}/missing`)).status).toBe(404);

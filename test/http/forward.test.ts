@@ -33,7 +33,7 @@ async function ask(url: string, init?: RequestInit): Promise<Seen> {
 function startEcho(): Promise<string> {
   return startUpstream((request, response) => {
     echo(request, (seen) => {
-      response.setHeader("x-answer", "upstream");
+      response.setHeader("x-response", "upstream");
       response.end(JSON.stringify(seen));
     });
   });
@@ -138,11 +138,11 @@ describe("a forwarded request", () => {
   });
 });
 
-describe("a forwarded answer", () => {
+describe("a forwarded response", () => {
   test("gets the gateway's headers in the place of the upstream's", async () => {
     const { url } = await startScripted(await startEcho());
-    expect((await fetch(`${url}/keep-host`)).headers.get("x-answer")).toBe("gateway");
-    expect((await fetch(`${url}/`)).headers.get("x-answer")).toBe("upstream");
+    expect((await fetch(`${url}/keep-host`)).headers.get("x-response")).toBe("gateway");
+    expect((await fetch(`${url}/`)).headers.get("x-response")).toBe("upstream");
   });
 
   test("keeps repeated headers apart and loses hop-by-hop ones", async () => {
@@ -155,11 +155,11 @@ describe("a forwarded answer", () => {
       );
     });
     const { url } = await startPlain(upstream);
-    const answer = await fetch(url);
-    expect(answer.headers.getSetCookie()).toEqual(["a=1", "b=2"]);
-    expect(answer.headers.get("x-secret-hop")).toBeNull();
-    expect(answer.headers.get("proxy-authenticate")).toBeNull();
-    expect(await answer.text()).toBe("ok");
+    const response = await fetch(url);
+    expect(response.headers.getSetCookie()).toEqual(["a=1", "b=2"]);
+    expect(response.headers.get("x-secret-hop")).toBeNull();
+    expect(response.headers.get("proxy-authenticate")).toBeNull();
+    expect(await response.text()).toBe("ok");
   });
 
   test("has no body and no false length on HEAD, 204 and 304", async () => {
@@ -178,20 +178,20 @@ describe("a forwarded answer", () => {
     await client.receives(/ 304 /);
     client.send("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
     await client.closes();
-    const answers = client.received.split("HTTP/1.1 ").slice(1);
-    expect(answers).toHaveLength(4);
-    for (const bodiless of answers.slice(0, 3)) expect(bodiless.endsWith("\r\n\r\n")).toBe(true);
-    for (const unframed of answers.slice(1, 3)) {
+    const responses = client.received.split("HTTP/1.1 ").slice(1);
+    expect(responses).toHaveLength(4);
+    for (const bodiless of responses.slice(0, 3)) expect(bodiless.endsWith("\r\n\r\n")).toBe(true);
+    for (const unframed of responses.slice(1, 3)) {
       expect(unframed).not.toMatch(/content-length|transfer-encoding/i);
     }
-    expect(answers[3]?.endsWith("\r\n\r\nhello")).toBe(true);
+    expect(responses[3]?.endsWith("\r\n\r\nhello")).toBe(true);
   });
 
   test("with a value that can't be a header is a 502, never a header more", async () => {
     const { url } = await startScripted(await startEcho());
-    const answer = await fetch(`${url}/bad-header`);
-    expect(answer.status).toBe(502);
-    expect(answer.headers.getSetCookie()).toEqual([]);
+    const response = await fetch(`${url}/bad-header`);
+    expect(response.status).toBe(502);
+    expect(response.headers.getSetCookie()).toEqual([]);
     expect((await fetch(url)).status).toBe(200);
   });
 
@@ -211,7 +211,7 @@ describe("a forwarded answer", () => {
     expect(client.received).toMatch(/X-Name: Zo\xeb\r\n/);
   });
 
-  test("does not show interim answers as final ones", async () => {
+  test("does not show interim responses as final ones", async () => {
     const upstream = await startUpstream((_request, response) => {
       response.writeEarlyHints({ link: "</a.css>; rel=preload" });
       response.end("final");

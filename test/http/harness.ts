@@ -77,7 +77,7 @@ export async function startPlain(
 }
 
 /**
- * A gateway with handlers that no configuration gives: they throw, answer in halves, set headers of their own. See
+ * A gateway with handlers that no configuration gives: they throw, response in halves, set headers of their own. See
  * fixtures/gateway.ts.
  */
 export async function startScripted(

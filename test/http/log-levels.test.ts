@@ -45,11 +45,11 @@ test("a level leaves out what is less grave, also from the environment", async (
     await new Promise((resolve) => gateway.child.on("exit", resolve));
     return gateway.output;
   };
-  const usual = await ofLevel({});
-  expect(usual).toMatch(/\tgateway listening/);
-  expect(usual).toMatch(/\trequest .*asked/);
-  expect(usual).toMatch(/\tgateway draining/);
-  expect(usual).not.toContain("\tconnection ");
+  const defaults = await ofLevel({});
+  expect(defaults).toMatch(/\tgateway listening/);
+  expect(defaults).toMatch(/\trequest .*asked/);
+  expect(defaults).toMatch(/\tgateway draining/);
+  expect(defaults).not.toContain("\tconnection ");
   const quiet = await ofLevel({ RUST_LOG: "request=off,debug" });
   expect(quiet).not.toContain("\trequest ");
   expect(quiet).toMatch(/\tdebug\tconnection .*HPE_/);

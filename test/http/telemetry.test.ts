@@ -77,9 +77,9 @@ test("counters and latencies of each route are exposed for Prometheus", async ()
   garbage.send("garbage\r\n\r\n");
   await garbage.closes();
   const stats = `http://127.0.0.1:${await gateway.statsPort()}`;
-  const answer = await fetch(`${stats}/metrics`);
-  expect(answer.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
-  const samples = parseExposition(await answer.text());
+  const response = await fetch(`${stats}/metrics`);
+  expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
+  const samples = parseExposition(await response.text());
   const plain = 'listener="http",route="plain"';
   expect(samples.get(`gwc_requests_total{${plain},method="GET",status="200",reason=""}`)).toBe(3);
   expect(samples.get(`gwc_requests_total{${plain},method="OTHER",status="200",reason=""}`)).toBe(1);

@@ -15,7 +15,7 @@ test("each name gets its certificate, and one without a listener the first", asy
   expect(await subject(port, "c.b.example.com")).toBe("wild");
   expect(await subject(port, "elsewhere.test")).toBe("other");
   expect(await subject(port, undefined)).toBe("other");
-  expect(await answer(port)).toBe("secure");
+  expect(await response(port)).toBe("secure");
 });
 
 test("plain HTTP on a TLS port is broken off, and the port serves on", async () => {
@@ -24,7 +24,7 @@ test("plain HTTP on a TLS port is broken off, and the port serves on", async () 
   client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
   await client.closes();
   expect(client.received).toBe("");
-  expect(await answer(port)).toBe("secure");
+  expect(await response(port)).toBe("secure");
 });
 
 test("a changed certificate is used for new connections and the old ones stay", async () => {
@@ -42,7 +42,7 @@ test("a changed certificate is used for new connections and the old ones stay", 
   copyFileSync(join(folder, "renewed.key"), join(folder, "a.key"));
   await untilSubject(port, "a.example.com", "renewed");
   kept.write("GET / HTTP/1.1\r\nHost: a.example.com\r\n\r\n");
-  await eventually(() => /secure$/.exec(received), "an answer on the old connection");
+  await eventually(() => /secure$/.exec(received), "a response on the old connection");
 });
 
 test("a changed certificate that can't be used keeps the old one and is logged", async () => {
@@ -63,7 +63,7 @@ test("a port changes between plain HTTP and TLS", async () => {
   expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toBe("one");
   gateway.child.stdin?.write("secure\n");
   await gateway.seen(/replaced/);
-  expect(await answer(port)).toBe("secure");
+  expect(await response(port)).toBe("secure");
 });
 
 const anyone = { rejectUnauthorized: false };
@@ -121,7 +121,7 @@ async function untilSubject(port: number, servername: string | undefined, wanted
   }
 }
 
-function answer(port: number): Promise<string> {
+function response(port: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const ask = request({ port, host: "127.0.0.1", agent: false, ...anyone }, (response) => {
       let text = "";

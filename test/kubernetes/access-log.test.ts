@@ -24,7 +24,7 @@ function accessLogOf(...documents: readonly string[]) {
   const { filter, fields } = program.accessLog ?? {};
   return {
     filter: filter?.source,
-    usual: fields?.usual,
+    defaults: fields?.defaults,
     without: fields?.without,
     added: fields?.added.map(({ name, value }) => `${name}: ${value.source}`),
   };
@@ -38,7 +38,7 @@ it("a GatewayPolicy says which requests have a line, and what it holds", () => {
   );
   expect(accessLogOf(gateway(""), own)).toEqual({
     filter: "response.code > 399",
-    usual: expect.not.arrayContaining(["http.version"]),
+    defaults: expect.not.arrayContaining(["http.version"]),
     without: ["jwt.sub"],
     added: ["team: jwt.team"],
   });
@@ -55,7 +55,7 @@ it("its filter and fields come over those of the raw configuration", () => {
   expect(accessLogOf(gateway(raw))).toMatchObject({ filter: "true", added: ["a: 1", "b: 1"] });
   expect(accessLogOf(gateway(raw), own)).toMatchObject({
     filter: "true",
-    usual: expect.not.arrayContaining(["route"]),
+    defaults: expect.not.arrayContaining(["route"]),
     added: ["a: 2"],
   });
 });

@@ -100,9 +100,9 @@ async function start(
 }
 
 const get = async (gateway: CompiledGateway, path: string) => {
-  const answer = await fetch(`http://127.0.0.1:${gateway.port}/${path}`);
-  const text = await answer.text();
-  return { status: answer.status, seen: text.startsWith("{") ? JSON.parse(text) : text };
+  const response = await fetch(`http://127.0.0.1:${gateway.port}/${path}`);
+  const text = await response.text();
+  return { status: response.status, seen: text.startsWith("{") ? JSON.parse(text) : text };
 };
 
 test("TLS to Services: by BackendTLSPolicy, by GatewayPolicy, by appProtocol; the backend's own comes last", async () => {
@@ -257,10 +257,10 @@ test("key sets and mirrors are reached as the policies on their Services say", a
     .setIssuer("https://a.test")
     .setExpirationTime("5m")
     .sign(privateKey);
-  const answer = await fetch(`http://127.0.0.1:${gateway.port}/x`, {
+  const response = await fetch(`http://127.0.0.1:${gateway.port}/x`, {
     headers: { authorization: `Bearer ${token}` },
   });
-  expect(answer.status, gateway.output()).toBe(200);
+  expect(response.status, gateway.output()).toBe(200);
   expect((await get(gateway, "x")).status).toBe(401);
   await expect.poll(() => copies).toEqual(["/x"]);
 });

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { parse } from "yaml";
-import { clusterFiles } from "../../compiler/4-emit/kubernetes-files.ts";
+import { kubernetesFiles } from "../../compiler/4-emit/kubernetes-files.ts";
 import { checkManifests, complaints } from "./manifests.ts";
 
 function parameters(name: string, spec: string): string {
@@ -36,7 +36,7 @@ function build(ofClass: string, own: string, image?: string) {
   const checked = checkManifests(text);
   const { program } = checked;
   if (program === undefined) throw new Error(complaints(checked).join("\n"));
-  const files = clusterFiles(program, "bundle", "digest", { image });
+  const files = kubernetesFiles(program, "bundle", "digest", { image });
   return {
     program,
     texts: files.map(({ text: each }) => each).join("\n"),
@@ -222,7 +222,7 @@ it("gives pods of MCP backends the key of their sessions, from a Secret that nee
     [gateway(), parameters("of-class", ""), parameters("own", ""), backend, route].join("\n---\n"),
   );
   if (program === undefined) throw new Error("refused");
-  const text = clusterFiles(program, "bundle", "digest", { image: "x" }).find(({ path }) =>
+  const text = kubernetesFiles(program, "bundle", "digest", { image: "x" }).find(({ path }) =>
     path.includes("deployment"),
   )?.text;
   const [container] = parse(text ?? "").spec.template.spec.containers;

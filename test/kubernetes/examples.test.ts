@@ -68,19 +68,19 @@ async function startHeaders(): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-async function answerOf(
+async function responseOf(
   port: number,
   host: string,
   method = "GET",
 ): Promise<{ status: number; body: string }> {
   return new Promise((resolve, reject) => {
     const options = { host: "127.0.0.1", port, path: "/headers", method, headers: { host } };
-    const sent = request(options, (answer) => {
+    const sent = request(options, (response) => {
       let body = "";
-      answer.setEncoding("utf8").on("data", (chunk) => {
+      response.setEncoding("utf8").on("data", (chunk) => {
         body += chunk;
       });
-      answer.on("end", () => resolve({ status: answer.statusCode ?? 0, body }));
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, body }));
     });
     sent.on("error", reject).end();
   });
@@ -91,11 +91,11 @@ it("cluster-basic: GET /headers reaches the Service, and what the Gateway's poli
   const port = await start("cluster-basic", (text) => text, [
     endpoint("httpbin", "default", "http", upstream),
   ]);
-  const found = await answerOf(port, "www.example.com");
+  const found = await responseOf(port, "www.example.com");
   expect(found.status).toBe(200);
   expect(JSON.parse(found.body)).toMatchObject({ path: "/headers" });
-  expect((await answerOf(port, "other.example.com")).status).toBe(404);
-  expect((await answerOf(port, "www.example.com", "DELETE")).status).toBe(403);
+  expect((await responseOf(port, "other.example.com")).status).toBe(404);
+  expect((await responseOf(port, "www.example.com", "DELETE")).status).toBe(403);
 });
 
 it("cluster-mcp: two servers' tools, the policy of one target on that target only, CORS of the route", async () => {

@@ -53,8 +53,8 @@ it("says of each field which value counts, where it stands, and what it override
 
 it("shows what happens before routing beside the route's own policies", () => {
   const [explained] = explainRoute(checked, "agents/tools", undefined);
-  const early = explained?.fields.find(({ field }) => field === "traffic.PreRouting.csrf");
-  expect(early?.values).toMatchObject([
+  const preRouting = explained?.fields.find(({ field }) => field === "traffic.PreRouting.csrf");
+  expect(preRouting?.values).toMatchObject([
     { source: 'GatewayPolicy "agents/early"', level: "gateway" },
   ]);
 });

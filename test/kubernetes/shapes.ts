@@ -15,7 +15,7 @@ export function isGood(
   const diagnostics = new Diagnostics();
   const value = { apiVersion: `${row.groups[0]}/${row.versions[0]}`, ...(document as object) };
   // Plain data of a test.
-  const read = { value: value as unknown as ConfigValue, late: [], expanded: [] };
+  const read = { value: value as unknown as ConfigValue, envTemplates: [], expanded: [] };
   const validate = validator(row.schema(), keysIn([read.value]));
   validate(read, { file: "a.yaml", document: 0, path: [] }, diagnostics);
   const wrong = diagnostics.list.filter(({ code }) => code !== "not-built-yet");

@@ -44,8 +44,8 @@ it("writes a rule that is the same on two listeners once, with one set of limits
   const { modules } = modulesOf(world);
   expect(modules.map(({ path }) => path)).toEqual(["main.ts", "routes/web.ts"]);
   const [main] = modules;
-  expect(main?.text).toContain('enter(exchange, "one", "default/web", web)');
-  expect(main?.text).toContain('enter(exchange, "two", "default/web", web)');
+  expect(main?.text).toContain('dispatch(exchange, "one", "default/web", web)');
+  expect(main?.text).toContain('dispatch(exchange, "two", "default/web", web)');
 });
 
 it("keeps the hostnames of each listener apart", () => {

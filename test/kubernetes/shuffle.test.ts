@@ -11,7 +11,7 @@ import { checkManifests, complaints, world } from "./manifests.ts";
 function outputOf(files: Readonly<Record<string, string>>): readonly BundleOutput[] {
   const checked = checkManifests(files);
   const said = complaints(checked).map((line) => line.replace(/^\d+ /, ""));
-  const { programs, files: sources, cluster } = checked;
+  const { programs, files: sources, kubernetes } = checked;
   expect(programs, said.join("\n")).not.toEqual([]);
   return programs.map((program) => ({
     modules: emitModules(program, "path", sources),
@@ -19,7 +19,7 @@ function outputOf(files: Readonly<Record<string, string>>): readonly BundleOutpu
     inputs: program.inputs,
     mounts: [program.deployment?.secrets, program.deployment?.configMaps],
     said: said.toSorted(),
-    status: cluster && statusOf(checked, cluster, "2026-01-01T00:00:00Z"),
+    status: kubernetes && statusOf(checked, kubernetes, "2026-01-01T00:00:00Z"),
   }));
 }
 

@@ -26,8 +26,8 @@ interface Status {
 /** The status of a resource among the world's. */
 function statusOfOne(name: string, ...documents: readonly string[]): Status {
   const checked = checkManifests([world, backend, ...documents].join("\n---\n"));
-  if (checked.cluster === undefined) throw new Error("no manifests");
-  const found = statusOf(checked, checked.cluster, "2026-02-02T00:00:00Z").find(
+  if (checked.kubernetes === undefined) throw new Error("no manifests");
+  const found = statusOf(checked, checked.kubernetes, "2026-02-02T00:00:00Z").find(
     (each) => `${each.kind} ${each.metadata.name}` === name,
   );
   // The shape that the Gateway API gives statuses.

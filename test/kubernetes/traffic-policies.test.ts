@@ -248,10 +248,10 @@ describe("API keys", () => {
 });
 
 it("several limits hold at once, with their burst, and say what is left", async () => {
-  const answers = [];
-  for (let count = 0; count < 4; count++) answers.push(await ask("/limited"));
-  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
-  const headers = answers[3]?.headers ?? {};
+  const responses = [];
+  for (let count = 0; count < 4; count++) responses.push(await ask("/limited"));
+  expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
+  const headers = responses[3]?.headers ?? {};
   expect(headers).toMatchObject({ "x-ratelimit-limit": "3", "x-ratelimit-remaining": "0" });
   expect(Number(headers["x-ratelimit-reset"])).toBeGreaterThan(0);
   expect(Number(headers["retry-after"])).toBeGreaterThan(0);

@@ -71,7 +71,7 @@ function secretsIn(folder: string): string {
 function manifests(one: number, two: number): string {
   const policy = (name: string, rule: string, traffic: string) =>
     `{apiVersion: gwc.dev/v1alpha1, kind: GatewayPolicy, metadata: {name: ${name}}, spec: {targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: r, sectionName: ${rule}}], traffic: {${traffic}}}}`;
-  const early = (name: string, traffic: string) =>
+  const preRouting = (name: string, traffic: string) =>
     `{apiVersion: gwc.dev/v1alpha1, kind: GatewayPolicy, metadata: {name: ${name}}, spec: {targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: gw, sectionName: plain}], traffic: {phase: PreRouting, ${traffic}}}}`;
   const backend = (name: string, port: number) =>
     `{apiVersion: gwc.dev/v1alpha1, kind: GatewayBackend, metadata: {name: ${name}}, spec: {static: {host: 127.0.0.1, port: ${port}}}}`;
@@ -135,8 +135,8 @@ spec:
       "changed",
       "transformation: {request: {set: [{name: x-method, value: request.method}]}, response: {set: [{name: x-code, value: string(response.code)}]}}",
     ),
-    early("keys-early", "apiKeyAuthentication: {mode: Optional, secretRef: {name: keys}}"),
-    early(
+    preRouting("keys-early", "apiKeyAuthentication: {mode: Optional, secretRef: {name: keys}}"),
+    preRouting(
       "tier",
       'transformation: {request: {set: [{name: x-tier, value: \'apiKey.team == "b" ? "gold" : "basic"\'}]}}',
     ),
@@ -145,7 +145,7 @@ spec:
   ].join("\n---\n");
 }
 
-interface Answer {
+interface Response {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
@@ -154,7 +154,7 @@ interface Answer {
 function get(
   target: string,
   options: { headers?: Record<string, string>; tlsVersion?: "TLSv1.2" | "TLSv1.3" } = {},
-): Promise<Answer> {
+): Promise<Response> {
   const { headers = {}, tlsVersion } = options;
   const port = tlsVersion === undefined ? plain : secure;
   const where = { host: "127.0.0.1", port, path: target, headers };
@@ -162,13 +162,13 @@ function get(
     const versions = { minVersion: tlsVersion, maxVersion: tlsVersion, rejectUnauthorized: false };
     const sent =
       tlsVersion === undefined ? requestHttp(where) : requestHttps({ ...where, ...versions });
-    sent.on("error", reject).on("response", (answer) => {
+    sent.on("error", reject).on("response", (response) => {
       let body = "";
-      answer.setEncoding("utf8").on("data", (chunk) => {
+      response.setEncoding("utf8").on("data", (chunk) => {
         body += chunk;
       });
-      answer.on("end", () =>
-        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body }),
+      response.on("end", () =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body }),
       );
     });
     sent.end();
@@ -176,10 +176,10 @@ function get(
 }
 
 it("filters change path and headers, and weights share the requests", async () => {
-  const answers = await Promise.all(Array.from({ length: 80 }, () => get("/shared/x?y=1")));
-  const reached = answers.map(({ body }) => JSON.parse(body));
+  const responses = await Promise.all(Array.from({ length: 80 }, () => get("/shared/x?y=1")));
+  const reached = responses.map(({ body }) => JSON.parse(body));
   expect(reached[0]).toMatchObject({ url: "/x?y=1", headers: { "x-team": "a" } });
-  expect(answers[0]?.headers["x-by"]).toBe("gw");
+  expect(responses[0]?.headers["x-by"]).toBe("gw");
   const ones = reached.filter(({ name }) => name === "one").length;
   expect(ones).toBeGreaterThan(40);
   expect(ones).toBeLessThan(80);
@@ -210,7 +210,7 @@ it("a policy that answers takes the place of the route's backend", async () => {
   expect(await get("/closed")).toMatchObject({ status: 503, body: "closed" });
 });
 
-it("transformations read the request and the answer", async () => {
+it("transformations read the request and the response", async () => {
   const { headers, body } = await get("/changed");
   expect(headers["x-code"]).toBe("200");
   expect(JSON.parse(body)).toMatchObject({ headers: { "x-method": "GET" } });

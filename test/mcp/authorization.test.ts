@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startGateway, type TestGateway } from "./gateways.ts";
 import { everythingScript } from "./processes.ts";
-import { messagesOf, openSession, post, type RawAnswer, send, toolCall } from "./raw-client.ts";
-import { mcpAnswers, type RawUpstream, startUpstream } from "./raw-upstream.ts";
+import { messagesOf, openSession, post, type RawResponse, send, toolCall } from "./raw-client.ts";
+import { mcpResponses, type RawUpstream, startUpstream } from "./raw-upstream.ts";
 import { as } from "./subjects.ts";
 
 let upstream: RawUpstream;
@@ -28,7 +28,7 @@ const results = {
 };
 
 beforeAll(async () => {
-  upstream = await startUpstream(mcpAnswers(results));
+  upstream = await startUpstream(mcpResponses(results));
   const one = { name: "one", mcp: { host: upstream.url } };
   const everything = {
     name: "child",
@@ -57,7 +57,7 @@ afterAll(async () => {
   await upstream.close();
 });
 beforeEach(() => {
-  upstream.answer = mcpAnswers(results);
+  upstream.response = mcpResponses(results);
   upstream.seen.length = 0;
 });
 
@@ -65,9 +65,9 @@ const at = (path: string) => gateway.url.replace("/mcp", path);
 const list = (method: string) => ({ jsonrpc: "2.0", id: 1, method });
 const alice = as("alice");
 
-function namesIn(answer: RawAnswer): string[] {
+function namesIn(response: RawResponse): string[] {
   // Notifications may come first.
-  const messages = messagesOf(answer) as { result?: Record<string, Record<string, string>[]> }[];
+  const messages = messagesOf(response) as { result?: Record<string, Record<string, string>[]> }[];
   const message = messages.find(({ result }) => result !== undefined);
   const items = Object.values(message?.result ?? {}).find(Array.isArray) ?? [];
   return items.map((item) => item.uriTemplate ?? item.uri ?? item.name ?? "");
@@ -75,7 +75,7 @@ function namesIn(answer: RawAnswer): string[] {
 
 describe.each(["json", "sse"] as const)("a list that arrives as %s", (framing) => {
   beforeEach(() => {
-    upstream.answer = mcpAnswers(results, framing);
+    upstream.response = mcpResponses(results, framing);
   });
 
   const lists: [string, string[]][] = [
@@ -89,11 +89,11 @@ describe.each(["json", "sse"] as const)("a list that arrives as %s", (framing) =
     expect(namesIn(await post(gateway.url, list(method), session))).toEqual(names);
   });
 
-  test("shows a subject what its claims allow, with the rest of the answer untouched", async () => {
+  test("shows a subject what its claims allow, with the rest of the response untouched", async () => {
     const session = await openSession(gateway.url, alice);
-    const answer = await post(gateway.url, list("tools/list"), session);
-    expect(namesIn(answer)).toEqual(["echo", "get-sum"]);
-    expect(answer.text).toContain('"nextCursor":"n", "big":12345678901234567890}');
+    const response = await post(gateway.url, list("tools/list"), session);
+    expect(namesIn(response)).toEqual(["echo", "get-sum"]);
+    expect(response.text).toContain('"nextCursor":"n", "big":12345678901234567890}');
   });
 });
 
@@ -108,43 +108,43 @@ describe("a hidden list entry stays hidden when", () => {
     ["it has no name", '{"tools":[{"title":"secret"},"secret",{"name":7},{"name":"echo"}]}'],
   ];
   test.each(cases)("%s", async (_, result) => {
-    upstream.answer = mcpAnswers({ "tools/list": result });
-    const answer = await post(gateway.url, list("tools/list"));
-    expect(answer.text).not.toContain("secret");
-    expect(namesIn(answer)).toEqual(["echo"]);
+    upstream.response = mcpResponses({ "tools/list": result });
+    const response = await post(gateway.url, list("tools/list"));
+    expect(response.text).not.toContain("secret");
+    expect(namesIn(response)).toEqual(["echo"]);
   });
 
   test("the result has two lists", async () => {
     for (const second of ['"tools"', '"Tools"', '"t\\u006fols"']) {
-      upstream.answer = mcpAnswers({
+      upstream.response = mcpResponses({
         "tools/list": `{"tools":[{"name":"echo"}],${second}:[{"name":"secret"}]}`,
       });
-      const answer = await post(gateway.url, list("tools/list"));
-      expect(answer.status).toBe(502);
-      expect(answer.text).not.toContain("secret");
+      const response = await post(gateway.url, list("tools/list"));
+      expect(response.status).toBe(502);
+      expect(response.text).not.toContain("secret");
     }
   });
 
   test("the server compresses without being asked", async () => {
-    upstream.answer = (response) => {
+    upstream.response = (response) => {
       response.writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" });
       response.end("secret");
     };
-    const answer = await post(gateway.url, list("tools/list"), { "accept-encoding": "gzip" });
+    const response = await post(gateway.url, list("tools/list"), { "accept-encoding": "gzip" });
     expect(upstream.seen[0]?.headers["accept-encoding"]).toBeUndefined();
-    expect(answer.status).toBe(502);
+    expect(response.status).toBe(502);
   });
 
   test("the list has no type, or comes where none is expected", async () => {
     for (const status of [200, 202]) {
-      upstream.answer = (response) =>
+      upstream.response = (response) =>
         void response.writeHead(status).end(`{"result":${results["tools/list"]}}`);
       expect((await post(gateway.url, list("tools/list"))).text).not.toContain("secret");
     }
   });
 
   test("the list is of an unknown type", async () => {
-    upstream.answer = (response) => {
+    upstream.response = (response) => {
       response
         .writeHead(200, { "content-type": "text/plain" })
         .end(`{"result":${results["tools/list"]}}`);
@@ -153,16 +153,16 @@ describe("a hidden list entry stays hidden when", () => {
   });
 
   test("a stream is resumed that held the list", async () => {
-    upstream.answer = (response) => {
+    upstream.response = (response) => {
       const message = `{"jsonrpc":"2.0","id":1,"result":${results["tools/list"]}}`;
       response
         .writeHead(200, { "content-type": "text/event-stream" })
         .end(`id: 2\ndata: ${message}\n\n`);
     };
-    const answer = await send(gateway.url, { method: "GET", headers: { "last-event-id": "1" } });
-    expect(answer.text).toMatch(/^id: 2\n/);
-    expect(answer.text).not.toContain("secret");
-    expect(namesIn(answer)).toEqual(["echo"]);
+    const response = await send(gateway.url, { method: "GET", headers: { "last-event-id": "1" } });
+    expect(response.text).toMatch(/^id: 2\n/);
+    expect(response.text).not.toContain("secret");
+    expect(namesIn(response)).toEqual(["echo"]);
   });
 });
 
@@ -185,10 +185,10 @@ describe("a hidden item is unknown", () => {
     ],
   ];
   test.each(refused)("%s %s", async (kind, name, request) => {
-    const answer = await post(gateway.url, { jsonrpc: "2.0", ...request, id: "q" });
-    expect(answer.status).toBe(200);
+    const response = await post(gateway.url, { jsonrpc: "2.0", ...request, id: "q" });
+    expect(response.status).toBe(200);
     const error = { code: -32602, message: `Unknown ${kind}: ${name}` };
-    expect(JSON.parse(answer.text)).toEqual({ jsonrpc: "2.0", id: "q", error });
+    expect(JSON.parse(response.text)).toEqual({ jsonrpc: "2.0", id: "q", error });
     expect(upstream.seen.length).toBe(0);
   });
 
@@ -231,12 +231,12 @@ describe.each(["/mcp", "/merged", "/second", "/stdio"])("on %s", (path) => {
         for (const name of path === "/merged" || path === "/second"
           ? [`one_${tool}`, `two_${tool}`]
           : [tool]) {
-          const answer = await post(
+          const response = await post(
             at(path),
             toolCall(name, 1, { a: 1, b: 2, message: "x" }),
             session,
           );
-          const isRefused = answer.text.includes(`Unknown tool: ${name}`);
+          const isRefused = response.text.includes(`Unknown tool: ${name}`);
           // What a server doesn't have is neither listed nor refused under a rule that allows all of its tools.
           const isReal = path === "/second" ? tool !== "get-env" && tool !== "nonexistent" : true;
           if (isReal) expect([name, !isRefused]).toEqual([name, listed.includes(name)]);
@@ -251,6 +251,6 @@ test("rules see the name without the prefix, and the target", async () => {
   const session = await openSession(at("/second"));
   const names = namesIn(await post(at("/second"), list("tools/list"), session));
   expect(names).toEqual(["two_secret", "two_echo", "two_get-sum"]);
-  const answer = await post(at("/second"), toolCall("one_echo"), session);
-  expect(answer.text).toContain("Unknown tool: one_echo");
+  const response = await post(at("/second"), toolCall("one_echo"), session);
+  expect(response.text).toContain("Unknown tool: one_echo");
 });

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startGateway, type TestGateway } from "./gateways.ts";
 import { openSession, post, send, toolCall } from "./raw-client.ts";
-import { mcpAnswers, type RawUpstream, startUpstream } from "./raw-upstream.ts";
+import { mcpResponses, type RawUpstream, startUpstream } from "./raw-upstream.ts";
 
 const script = fileURLToPath(new URL("../fixtures/mcp/scripted-stdio.mjs", import.meta.url));
 const megabyte = 1_000_000;
@@ -15,7 +15,7 @@ let sent = 0;
 
 beforeAll(async () => {
   upstream = await startUpstream((response, request, message) => {
-    if (message.method !== "tools/call") return mcpAnswers({})(response, request, message);
+    if (message.method !== "tools/call") return mcpResponses({})(response, request, message);
     response.writeHead(200, { "content-type": "text/event-stream" });
     const pump = () => {
       if (response.destroyed || sent === 400) return;
@@ -50,8 +50,8 @@ test.each([
   const session = await openSession(url);
   sent = 0;
   const headers = { ...session, accept: "*/*", "content-type": "application/json" };
-  const reading = request(url, { method: "POST", headers, agent: false }, (answer) =>
-    answer.pause(),
+  const reading = request(url, { method: "POST", headers, agent: false }, (response) =>
+    response.pause(),
   );
   reading.on("error", () => {});
   reading.end(JSON.stringify(toolCall(tool)));

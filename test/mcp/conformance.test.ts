@@ -20,7 +20,7 @@ const exceptions: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   http: {},
   stdio: {
     "server-sse-multiple-streams":
-      "a child's answer that nothing comes before is JSON; the suite looks at streams only and skips one check",
+      "a child's response that nothing comes before is JSON; the suite looks at streams only and skips one check",
   },
 };
 

@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { startHandwritten, type TestGateway } from "./gateways.ts";
 import { initialize, openSession, post, toolCall } from "./raw-client.ts";
-import { mcpAnswers, type RawUpstream, startUpstream } from "./raw-upstream.ts";
+import { mcpResponses, type RawUpstream, startUpstream } from "./raw-upstream.ts";
 
 const script = fileURLToPath(new URL("../fixtures/mcp/scripted-stdio.mjs", import.meta.url));
 const notice = '{"jsonrpc":"2.0","method":"notifications/message","params":{}}';
@@ -12,7 +12,7 @@ let gateway: TestGateway;
 beforeEach(async () => {
   upstream = await startUpstream((response, request, message) => {
     if (message.method !== "tools/call" && request.method !== "GET") {
-      return mcpAnswers({})(response, request, message);
+      return mcpResponses({})(response, request, message);
     }
     if (request.text.includes("silent")) return;
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -60,7 +60,7 @@ test.each(["/mcp", "/merged", "/stdio"])(
 );
 
 test.each(["/mcp", "/stdio"])(
-  "a drain answers a call of %s that has no answer yet",
+  "a drain answers a call of %s that has no response yet",
   async (path) => {
     const url = gateway.url.replace("/mcp", path);
     const session = await openSession(url);

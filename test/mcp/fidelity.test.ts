@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startHandwritten, type TestGateway } from "./gateways.ts";
 import { initialize, messagesOf, openSession, post, send, toolCall } from "./raw-client.ts";
-import { mcpAnswers, type RawUpstream, startUpstream } from "./raw-upstream.ts";
+import { mcpResponses, type RawUpstream, startUpstream } from "./raw-upstream.ts";
 
 let upstream: RawUpstream;
 let gateway: TestGateway;
-const plain = mcpAnswers({
+const plain = mcpResponses({
   "tools/list": '{"tools":[]}',
   "tools/call": '{"content":[]}',
   ping: "{}",
@@ -31,7 +31,7 @@ afterAll(async () => {
   await upstream.close();
 });
 beforeEach(() => {
-  upstream.answer = plain;
+  upstream.response = plain;
   upstream.seen.length = 0;
 });
 
@@ -40,9 +40,9 @@ describe("a request for one HTTP target", () => {
     const body =
       '{ "jsonrpc":"2.0",\n"id":123456789012345678901234567890, "method":"tools/call", "x-later":[1.0,1e400,-0],' +
       '"params":{"name":"\\u0065cho","arguments":{"n":9007199254740993,"s":"\\ud83d\\ude00 ü"},"_meta":{"a":null}}}';
-    const answer = await post(gateway.url, body);
+    const response = await post(gateway.url, body);
     expect(upstream.seen[0]?.text).toBe(body);
-    expect(answer.text).toContain('"id":123456789012345678901234567890');
+    expect(response.text).toContain('"id":123456789012345678901234567890');
   });
 
   test("carries the client's own headers, but no credentials, cookies, origin or foreign session", async () => {
@@ -77,72 +77,72 @@ describe("a request for one HTTP target", () => {
   });
 
   test("for OAuth metadata goes to the same path of the target", async () => {
-    upstream.answer = (response, request) => response.end(`{"path":"${request.target}"}`);
+    upstream.response = (response, request) => response.end(`{"path":"${request.target}"}`);
     const url = gateway.url.replace("/mcp", "/.well-known/oauth-protected-resource/mcp?x=1");
-    const answer = await send(url, { method: "GET" });
-    expect(answer.text).toBe('{"path":"/.well-known/oauth-protected-resource/mcp?x=1"}');
+    const response = await send(url, { method: "GET" });
+    expect(response.text).toBe('{"path":"/.well-known/oauth-protected-resource/mcp?x=1"}');
   });
 });
 
-describe("an answer of one HTTP target", () => {
+describe("a response of one HTTP target", () => {
   test("arrives byte for byte, as JSON or as a stream, with its status and headers", async () => {
     const body =
       '{"jsonrpc":"2.0", "id":1,"result":{"big":123456789012345678901, "\\u0061":1.50}}\n';
-    upstream.answer = (response) => {
+    upstream.response = (response) => {
       response.writeHead(200, { "content-type": "application/json", "x-server": "yes" }).end(body);
     };
     const json = await post(gateway.url, toolCall("echo"));
     expect(json.text).toBe(body);
     expect(json.headers["x-server"]).toBe("yes");
     const stream = ": hi\r\n\r\nretry: 5\nid: 7\ndata: {}\n\n\ndata: a\rdata: b\r\r";
-    upstream.answer = (response) => {
+    upstream.response = (response) => {
       response.writeHead(200, { "content-type": "text/event-stream" }).end(stream);
     };
     expect((await post(gateway.url, toolCall("echo"))).text).toBe(stream);
   });
 
   test("that is an error passes as it is", async () => {
-    upstream.answer = (response) => {
+    upstream.response = (response) => {
       response.writeHead(401, { "www-authenticate": "Bearer resource_metadata=x" }).end("no");
     };
-    const answer = await post(gateway.url, toolCall("echo"));
-    expect(answer.status).toBe(401);
-    expect(answer.headers["www-authenticate"]).toBe("Bearer resource_metadata=x");
-    expect(answer.text).toBe("no");
+    const response = await post(gateway.url, toolCall("echo"));
+    expect(response.status).toBe(401);
+    expect(response.headers["www-authenticate"]).toBe("Bearer resource_metadata=x");
+    expect(response.text).toBe("no");
   });
 
   test("says nothing about CORS: that is the gateway's own policy", async () => {
-    upstream.answer = (response) => {
+    upstream.response = (response) => {
       response.writeHead(200, {
         "content-type": "application/json",
         "access-control-allow-origin": "*",
       });
       response.end("{}");
     };
-    const answer = await post(gateway.url, toolCall("echo"));
-    expect(answer.headers["access-control-allow-origin"]).toBeUndefined();
+    const response = await post(gateway.url, toolCall("echo"));
+    expect(response.headers["access-control-allow-origin"]).toBeUndefined();
   });
 
   test("reaches the client event by event", async () => {
     const { promise: isRead, resolve: read } = Promise.withResolvers<void>();
-    upstream.answer = (response) => {
+    upstream.response = (response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.write("data: 1\n\n");
       void isRead.then(() => response.end("data: 2\n\n"));
     };
-    const answer = await fetch(gateway.url, {
+    const response = await fetch(gateway.url, {
       method: "POST",
       headers: { accept: "*/*", "content-type": "application/json" },
       body: JSON.stringify(toolCall("echo")),
     });
-    const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     expect((await reader?.read())?.value).toBe("data: 1\n\n");
     read();
     expect((await reader?.read())?.value).toBe("data: 2\n\n");
   });
 
   test("is broken off within 100 ms when the client leaves", async () => {
-    upstream.answer = (response) => {
+    upstream.response = (response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.write("data: 1\n\n");
     };
@@ -156,39 +156,39 @@ describe("an answer of one HTTP target", () => {
   });
 
   test("that breaks off in a stream ends with an error for the request", async () => {
-    upstream.answer = (response) => {
+    upstream.response = (response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.write('data: {"jsonrpc":"2.0","method":"notifications/message"}\n\ndata: {"half');
       setTimeout(() => response.destroy(), 50);
     };
-    const answer = await post(gateway.url, toolCall("echo", "r1"));
-    expect(answer.status).toBe(200);
-    const last = answer.text.trim().split("\n").at(-1)?.slice(6) ?? "";
+    const response = await post(gateway.url, toolCall("echo", "r1"));
+    expect(response.status).toBe(200);
+    const last = response.text.trim().split("\n").at(-1)?.slice(6) ?? "";
     expect(JSON.parse(last)).toMatchObject({ id: "r1", error: { code: -32603 } });
   });
 
   test("that breaks off in a numbered stream breaks the client's off: it resumes", async () => {
-    upstream.answer = (response) => {
+    upstream.response = (response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.write("id: 1\ndata: \n\n");
       setTimeout(() => response.destroy(), 50);
     };
-    const answer = await post(gateway.url, toolCall("echo"));
-    expect(answer.text).toBe("id: 1\ndata: \n\n");
-    upstream.answer = plain;
+    const response = await post(gateway.url, toolCall("echo"));
+    expect(response.text).toBe("id: 1\ndata: \n\n");
+    upstream.response = plain;
     await send(gateway.url, { method: "GET", headers: { "last-event-id": "1" } });
     expect(upstream.seen.at(-1)?.headers["last-event-id"]).toBe("1");
   });
 
   test("that never comes because the server is down is a 503 with the request's id", async () => {
-    const answer = await post(gateway.url.replace("/mcp", "/down"), toolCall("echo", 77));
-    expect(answer.status).toBe(503);
-    expect(JSON.parse(answer.text)).toMatchObject({ id: 77, error: { code: -32603 } });
-    expect(answer.text).not.toContain("ECONNREFUSED");
+    const response = await post(gateway.url.replace("/mcp", "/down"), toolCall("echo", 77));
+    expect(response.status).toBe(503);
+    expect(JSON.parse(response.text)).toMatchObject({ id: 77, error: { code: -32603 } });
+    expect(response.text).not.toContain("ECONNREFUSED");
   });
 
   test("that is no HTTP is a 502", async () => {
-    upstream.answer = (response) => response.socket?.end("rubbish\r\n\r\n");
+    upstream.response = (response) => response.socket?.end("rubbish\r\n\r\n");
     expect((await post(gateway.url, toolCall("echo"))).status).toBe(502);
   });
 });
@@ -202,12 +202,12 @@ describe("a session of one HTTP target", () => {
   });
 
   test("is not made up when the target has none", async () => {
-    upstream.answer = (response) => {
+    upstream.response = (response) => {
       response.writeHead(200, { "content-type": "application/json" });
       response.end('{"jsonrpc":"2.0","id":0,"result":{}}');
     };
-    const answer = await post(gateway.url, initialize);
-    expect(answer.headers["mcp-session-id"]).toBeUndefined();
-    expect(messagesOf(answer)).toEqual([{ jsonrpc: "2.0", id: 0, result: {} }]);
+    const response = await post(gateway.url, initialize);
+    expect(response.headers["mcp-session-id"]).toBeUndefined();
+    expect(messagesOf(response)).toEqual([{ jsonrpc: "2.0", id: 0, result: {} }]);
   });
 });

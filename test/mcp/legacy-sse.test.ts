@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { startGateway, type TestGateway } from "./gateways.ts";
 import { initialize, openSession, post, send } from "./raw-client.ts";
-import { type Answer, type RawUpstream, startUpstream } from "./raw-upstream.ts";
+import { type RawUpstream, type Response, startUpstream } from "./raw-upstream.ts";
 
 let upstream: RawUpstream;
 let gateway: TestGateway;
@@ -10,8 +10,8 @@ let stream: ServerResponse | undefined;
 /** What the `endpoint` event says. */
 let endpoint = "/messages?sessionId=s1";
 
-/** A server of revision 2024-11-05: answers come on the stream. */
-const legacy: Answer = (response, request, message) => {
+/** A server of revision 2024-11-05: responses come on the stream. */
+const legacy: Response = (response, request, message) => {
   if (request.method === "GET") {
     stream = response;
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -47,7 +47,7 @@ afterAll(async () => {
   await upstream.close();
 });
 beforeEach(() => {
-  upstream.answer = legacy;
+  upstream.response = legacy;
   upstream.seen.length = 0;
   endpoint = "/messages?sessionId=s1";
 });
@@ -56,9 +56,9 @@ const ping = { jsonrpc: "2.0", id: "p", method: "ping" };
 
 test("a session is one stream, and messages go to the endpoint that it names", async () => {
   const session = await openSession(gateway.url);
-  const answer = await post(gateway.url, ping, session);
-  expect(answer.headers["content-type"]).toBe("application/json");
-  expect(answer.text).toBe('{"jsonrpc":"2.0","id":"p","result":{"n":1.0}}');
+  const response = await post(gateway.url, ping, session);
+  expect(response.headers["content-type"]).toBe("application/json");
+  expect(response.text).toBe('{"jsonrpc":"2.0","id":"p","result":{"n":1.0}}');
   expect(upstream.seen.map(({ method, target }) => `${method} ${target}`)).toEqual([
     "GET /a/sse",
     "POST /messages?sessionId=s1",
@@ -71,8 +71,8 @@ test.each(["http://127.0.0.1:9/messages", "//evil.example/x", "http://", "file:/
   "an endpoint elsewhere (%s) is not followed",
   async (elsewhere) => {
     endpoint = elsewhere;
-    const answer = await post(gateway.url, initialize);
-    expect(answer.status).toBe(502);
+    const response = await post(gateway.url, initialize);
+    expect(response.status).toBe(502);
     expect(upstream.seen.filter(({ method }) => method === "POST")).toEqual([]);
   },
 );
@@ -90,9 +90,9 @@ test("an endpoint with a full URL of the same server, or a relative one, is", as
 
 test("a message that the server refuses fails alone", async () => {
   const session = await openSession(gateway.url);
-  const answer = await post(gateway.url, { jsonrpc: "2.0", id: 3, method: "refused" }, session);
-  expect(answer.status).toBe(502);
-  expect(JSON.parse(answer.text)).toMatchObject({ id: 3, error: { code: -32603 } });
+  const response = await post(gateway.url, { jsonrpc: "2.0", id: 3, method: "refused" }, session);
+  expect(response.status).toBe(502);
+  expect(JSON.parse(response.text)).toMatchObject({ id: 3, error: { code: -32603 } });
   expect((await post(gateway.url, ping, session)).status).toBe(200);
 });
 

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { startHandwritten, type TestGateway } from "./gateways.ts";
 import { initialize, messagesOf, openSession, post, send, toolCall } from "./raw-client.ts";
-import { type Answer, mcpAnswers, type RawUpstream, startUpstream } from "./raw-upstream.ts";
+import { mcpResponses, type RawUpstream, type Response, startUpstream } from "./raw-upstream.ts";
 
 let one: RawUpstream;
 let two: RawUpstream;
 let gateway: TestGateway;
 
 /** A list of a target: two pages. */
-function paged(names: readonly string[]): Answer {
+function paged(names: readonly string[]): Response {
   return (response, request, message) => {
     const params = message.params as { cursor?: string } | undefined;
     const isLast = params?.cursor !== undefined;
     const tools = `[{"name":"${isLast ? names[1] : names[0]}","x":1.0}]`;
-    mcpAnswers({
+    mcpResponses({
       ...results,
       "tools/list": isLast
         ? `{"tools":${tools}}`
@@ -66,18 +66,18 @@ afterAll(async () => {
   await Promise.all([one.close(), two.close()]);
 });
 beforeEach(() => {
-  one.answer = paged(["a", "b"]);
-  two.answer = paged(["c", "d"]);
+  one.response = paged(["a", "b"]);
+  two.response = paged(["c", "d"]);
   one.seen.length = 0;
   two.seen.length = 0;
 });
 
 const open = () => gateway.url.replace("/mcp", "/open");
 const rpc = (method: string, params: object = {}) => ({ jsonrpc: "2.0", id: 1, method, params });
-const resultOf = (answer: { readonly text: string }) => JSON.parse(answer.text).result;
+const resultOf = (response: { readonly text: string }) => JSON.parse(response.text).result;
 
 test("initialize answers for all: the lowest revision, what any can do, all instructions", async () => {
-  two.answer = mcpAnswers({
+  two.response = mcpResponses({
     initialize: JSON.stringify({
       protocolVersion: "2025-03-26",
       capabilities: { completions: {} },
@@ -97,7 +97,7 @@ test("initialize answers for all: the lowest revision, what any can do, all inst
 });
 
 test("each target hears the revision that it agreed to", async () => {
-  two.answer = mcpAnswers({
+  two.response = mcpResponses({
     ...results,
     initialize: '{"protocolVersion":"2025-03-26","capabilities":{}}',
   });
@@ -119,7 +119,7 @@ test("lists are merged page by page, entries untouched but for their names", asy
 });
 
 test("a target whose list has ended is not asked again", async () => {
-  two.answer = mcpAnswers({ ...results, "tools/list": '{"tools":[]}' });
+  two.response = mcpResponses({ ...results, "tools/list": '{"tools":[]}' });
   const session = await openSession(gateway.url);
   const { nextCursor: cursor } = resultOf(await post(gateway.url, rpc("tools/list"), session));
   two.seen.length = 0;
@@ -130,18 +130,18 @@ test("a target whose list has ended is not asked again", async () => {
 test("a cursor that is none of the gateway's is refused", async () => {
   const session = await openSession(gateway.url);
   for (const cursor of ["after-a", "e30", Buffer.from('[["x",1]]').toString("base64url")]) {
-    const answer = await post(gateway.url, rpc("tools/list", { cursor }), session);
-    expect(JSON.parse(answer.text).error).toEqual({ code: -32602, message: "Invalid cursor" });
+    const response = await post(gateway.url, rpc("tools/list", { cursor }), session);
+    expect(JSON.parse(response.text).error).toEqual({ code: -32602, message: "Invalid cursor" });
   }
 });
 
 test("a call goes to one target, under its own name, and resources come back readable", async () => {
   const session = await openSession(gateway.url);
   one.seen.length = 0;
-  const answer = await post(gateway.url, toolCall("two_c_d", 9), session);
+  const response = await post(gateway.url, toolCall("two_c_d", 9), session);
   expect(JSON.parse(two.seen.at(-1)?.text ?? "")).toEqual(toolCall("c_d", 9));
   expect(one.seen.length).toBe(0);
-  expect(answer.text).toBe(
+  expect(response.text).toBe(
     '{"jsonrpc":"2.0","id":9,"result":{"content":[{"type":"resource_link","uri":"two+a://b","n":1.0},{"type":"resource","resource":{"uri":"two+c://d","text":"a://b"}}]}}',
   );
 });
@@ -192,7 +192,7 @@ describe("requests of two servers with the same id", () => {
       [one, paged(["a", "b"])],
       [two, paged(["c", "d"])],
     ] as const) {
-      upstream.answer = (response, request, message) => {
+      upstream.response = (response, request, message) => {
         if (request.method !== "GET") return base(response, request, message);
         response.writeHead(200, { "content-type": "text/event-stream" });
         response.write(`data: ${ask}\n\n`);
@@ -200,7 +200,7 @@ describe("requests of two servers with the same id", () => {
     }
   });
 
-  test("reach the client with ids that differ, and each answer its own server", async () => {
+  test("reach the client with ids that differ, and each response its own server", async () => {
     const session = await openSession(gateway.url);
     const stream = await fetch(gateway.url, {
       headers: { ...session, accept: "text/event-stream" },
@@ -225,30 +225,30 @@ describe("requests of two servers with the same id", () => {
     const session = await openSession(gateway.url);
     const before = one.seen.length + two.seen.length;
     for (const id of ["1", '"gwc-7:1"', '"gwc-0:"', '"gwc-0:{}"', '"gwc-x:1"']) {
-      const answer = await post(gateway.url, `{"jsonrpc":"2.0","id":${id},"result":{}}`, session);
-      expect(answer.status).toBe(202);
+      const response = await post(gateway.url, `{"jsonrpc":"2.0","id":${id},"result":{}}`, session);
+      expect(response.status).toBe(202);
     }
     expect(one.seen.length + two.seen.length).toBe(before);
   });
 });
 
 describe("a target that is down", () => {
-  const failing: [string, Answer][] = [
+  const failing: [string, Response][] = [
     ["refuses", (response) => void response.writeHead(500).end()],
     ["hangs", () => {}],
     [
-      "answers rubbish",
+      "responses rubbish",
       (response) => void response.writeHead(200, { "content-type": "application/json" }).end("{"),
     ],
   ];
 
-  test.each(failing)("fails initialize under failClosed when it %s", async (_, answer) => {
-    two.answer = answer;
+  test.each(failing)("fails initialize under failClosed when it %s", async (_, response) => {
+    two.response = response;
     expect((await post(gateway.url, initialize)).status).toBeGreaterThanOrEqual(500);
   });
 
   test("leaves no session behind at the others when it fails initialize", async () => {
-    two.answer = failing[0]?.[1] ?? two.answer;
+    two.response = failing[0]?.[1] ?? two.response;
     await post(gateway.url, initialize);
     await vi.waitFor(() => expect(one.seen.at(-1)?.method).toBe("DELETE"));
     expect(one.seen.at(-1)?.headers["mcp-session-id"]).toMatch(/^upstream-/);
@@ -256,15 +256,15 @@ describe("a target that is down", () => {
 
   test("does not hold notifications up beyond the deadline", async () => {
     const session = await openSession(gateway.url);
-    two.answer = () => {};
+    two.response = () => {};
     const notice = { jsonrpc: "2.0", method: "notifications/roots/list_changed" };
     expect((await post(gateway.url, notice, session)).status).toBe(202);
   });
 
   test.each(failing)(
     "is left out under failOpen when it %s, and the client is told",
-    async (_, answer) => {
-      two.answer = answer;
+    async (_, response) => {
+      two.response = response;
       const opened = await post(open(), initialize);
       expect(resultOf(opened)._meta).toEqual({ "gwc.dev/unavailable": ["two"] });
       const session = { "mcp-session-id": String(opened.headers["mcp-session-id"]) };
@@ -277,9 +277,9 @@ describe("a target that is down", () => {
 
   test.each(failing)(
     "later on is left out of lists under failOpen when it %s",
-    async (_, answer) => {
+    async (_, response) => {
       const session = await openSession(open());
-      two.answer = answer;
+      two.response = response;
       const result = resultOf(await post(open(), rpc("tools/list"), session));
       expect(result.tools).toEqual([{ name: "one_a", x: 1 }]);
       expect(result._meta).toEqual({ "gwc.dev/unavailable": ["two"] });
@@ -290,18 +290,18 @@ describe("a target that is down", () => {
 
   test("later on fails lists under failClosed", async () => {
     const session = await openSession(gateway.url);
-    two.answer = failing[0]?.[1] ?? two.answer;
+    two.response = failing[0]?.[1] ?? two.response;
     expect((await post(gateway.url, rpc("tools/list"), session)).status).toBe(502);
   });
 
   test("is an error when it is the last one, under failOpen too", async () => {
-    one.answer = failing[0]?.[1] ?? one.answer;
-    two.answer = failing[0]?.[1] ?? two.answer;
+    one.response = failing[0]?.[1] ?? one.response;
+    two.response = failing[0]?.[1] ?? two.response;
     expect((await post(open(), initialize)).status).toBe(502);
   });
 
   test("for lists only because it has none is not missed", async () => {
-    two.answer = mcpAnswers({ initialize: results.initialize });
+    two.response = mcpResponses({ initialize: results.initialize });
     const session = await openSession(gateway.url);
     expect(resultOf(await post(gateway.url, rpc("tools/list"), session)).tools.length).toBe(1);
   });
@@ -309,7 +309,7 @@ describe("a target that is down", () => {
 
 test("a stream that a server closes early is asked for the rest, unseen by the client", async () => {
   const base = paged(["a", "b"]);
-  one.answer = (response, request, message) => {
+  one.response = (response, request, message) => {
     if (message.method === "tools/call") {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.end("id: 41\nretry: 10\ndata: \n\n");
@@ -319,8 +319,8 @@ test("a stream that a server closes early is asked for the rest, unseen by the c
     } else base(response, request, message);
   };
   const session = await openSession(gateway.url);
-  const answer = await post(gateway.url, toolCall("one_a", 6), session);
-  expect(messagesOf(answer)).toEqual([{ jsonrpc: "2.0", id: 6, result: { content: [] } }]);
+  const response = await post(gateway.url, toolCall("one_a", 6), session);
+  expect(messagesOf(response)).toEqual([{ jsonrpc: "2.0", id: 6, result: { content: [] } }]);
 });
 
 test("a GET stream is a 405 when no target has one", async () => {
@@ -330,7 +330,7 @@ test("a GET stream is a 405 when no target has one", async () => {
 
 test("a client that leaves breaks its call off at the target", async () => {
   const base = paged(["a", "b"]);
-  one.answer = (response, request, message) => {
+  one.response = (response, request, message) => {
     if (message.method !== "tools/call") return base(response, request, message);
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.write('data: {"jsonrpc":"2.0","method":"notifications/message","params":{}}\n\n');

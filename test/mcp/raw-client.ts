@@ -1,7 +1,7 @@
 import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
 
-/** An answer, read to its end. */
-export interface RawAnswer {
+/** A response, read to its end. */
+export interface RawResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
@@ -18,7 +18,7 @@ export interface RawRequest {
 }
 
 /** Sends one request over its own connection: bytes as given, header names and values as given. */
-export function send(url: string, options: RawRequest = {}): Promise<RawAnswer> {
+export function send(url: string, options: RawRequest = {}): Promise<RawResponse> {
   const { method = "POST", body, leaveAfter } = options;
   const headers = headersOf(options);
   return new Promise((resolve, reject) => {
@@ -26,8 +26,8 @@ export function send(url: string, options: RawRequest = {}): Promise<RawAnswer> 
       const chunks: Buffer[] = [];
       const finish = () => {
         const bytes = Buffer.concat(chunks);
-        const { statusCode: status = 0, headers: answered } = response;
-        resolve({ status, headers: answered, body: bytes, text: bytes.toString() });
+        const { statusCode: status = 0, headers: responded } = response;
+        resolve({ status, headers: responded, body: bytes, text: bytes.toString() });
       };
       response.on("data", (chunk: Buffer) => {
         chunks.push(chunk);
@@ -49,7 +49,7 @@ export function post(
   url: string,
   message: object | string,
   headers: RawRequest["headers"] = {},
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
   const body = typeof message === "string" ? message : JSON.stringify(message);
   return send(url, { headers, body });
 }
@@ -59,19 +59,19 @@ export async function openSession(
   url: string,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Record<string, string>> {
-  const answer = await post(url, initialize, headers);
-  const id = answer.headers["mcp-session-id"];
-  if (typeof id !== "string") throw new Error(`no session: ${answer.status} ${answer.text}`);
+  const response = await post(url, initialize, headers);
+  const id = response.headers["mcp-session-id"];
+  if (typeof id !== "string") throw new Error(`no session: ${response.status} ${response.text}`);
   const session = { ...headers, "mcp-session-id": id };
   await post(url, { jsonrpc: "2.0", method: "notifications/initialized" }, session);
   return session;
 }
 
-/** The messages of an answer, JSON or an event stream. */
-export function messagesOf(answer: RawAnswer): unknown[] {
-  if (!answer.headers["content-type"]?.startsWith("text/event-stream"))
-    return [JSON.parse(answer.text)];
-  const data = answer.text.split("\n").filter((line) => line.startsWith("data: "));
+/** The messages of a response, JSON or an event stream. */
+export function messagesOf(response: RawResponse): unknown[] {
+  if (!response.headers["content-type"]?.startsWith("text/event-stream"))
+    return [JSON.parse(response.text)];
+  const data = response.text.split("\n").filter((line) => line.startsWith("data: "));
   return data.map((line) => JSON.parse(line.slice(6)));
 }
 

@@ -8,12 +8,12 @@ export interface SeenRequest {
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
   readonly text: string;
-  /** Milliseconds since the epoch at which the connection closed before the answer's end; undefined: not yet. */
+  /** Milliseconds since the epoch at which the connection closed before the response's end; undefined: not yet. */
   leftAt: number | undefined;
 }
 
 /** Answers a request; `message` is its body, parsed leniently ({} when it is no object). */
-export type Answer = (
+export type Response = (
   response: ServerResponse,
   request: SeenRequest,
   message: { readonly [name: string]: unknown },
@@ -23,12 +23,12 @@ export type Answer = (
 export interface RawUpstream {
   readonly url: string;
   readonly seen: SeenRequest[];
-  answer: Answer;
+  response: Response;
   close(): Promise<void>;
 }
 
 /** Starts an upstream on a free port. */
-export async function startUpstream(answer: Answer): Promise<RawUpstream> {
+export async function startUpstream(response: Response): Promise<RawUpstream> {
   const seen: SeenRequest[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -48,7 +48,7 @@ export async function startUpstream(answer: Answer): Promise<RawUpstream> {
       response.on("close", () => {
         if (!response.writableFinished) one.leftAt = Date.now();
       });
-      upstream.answer(response, one, parse(one.text));
+      upstream.response(response, one, parse(one.text));
     });
   });
   server.listen(0, "127.0.0.1");
@@ -58,7 +58,7 @@ export async function startUpstream(answer: Answer): Promise<RawUpstream> {
   const upstream: RawUpstream = {
     url: `http://127.0.0.1:${port}/mcp`,
     seen,
-    answer,
+    response,
     async close() {
       server.closeAllConnections();
       server.close();
@@ -69,10 +69,10 @@ export async function startUpstream(answer: Answer): Promise<RawUpstream> {
 }
 
 /** An MCP server in a few lines: sessions, and `results` by method as JSON text. */
-export function mcpAnswers(
+export function mcpResponses(
   results: Readonly<Record<string, string>>,
   framing: "json" | "sse" = "json",
-): Answer {
+): Response {
   let sessions = 0;
   return (response, { method, text }, message) => {
     if (method === "DELETE") return void response.writeHead(200).end();

@@ -46,9 +46,9 @@ test("a session and its child go on when the rules change, and the new rules hol
   const url = `http://127.0.0.1:${port}/mcp`;
   const session = await openSession(url);
   const mayCall = async (tool: string) => {
-    const answer = await post(url, toolCall(tool), session);
-    expect(answer.status).toBe(200);
-    return !answer.text.includes("Unknown tool");
+    const response = await post(url, toolCall(tool), session);
+    expect(response.status).toBe(200);
+    return !response.text.includes("Unknown tool");
   };
   expect([await mayCall("args"), await mayCall("echo-id")]).toEqual([true, false]);
   const hanging = post(url, toolCall("hang", "h"), session).catch(() => undefined);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { startGateway, type TestGateway } from "./gateways.ts";
 import { initialize, openSession, post, send } from "./raw-client.ts";
-import { mcpAnswers, type RawUpstream, startUpstream } from "./raw-upstream.ts";
+import { mcpResponses, type RawUpstream, startUpstream } from "./raw-upstream.ts";
 import { as } from "./subjects.ts";
 
 let upstream: RawUpstream;
@@ -11,7 +11,7 @@ let replica: TestGateway;
 /** A gateway with another key. */
 let stranger: TestGateway;
 
-const plain = mcpAnswers({ ping: "{}" });
+const plain = mcpResponses({ ping: "{}" });
 const ping = { jsonrpc: "2.0", id: 5, method: "ping" };
 const alice = as("alice");
 const key = { SESSION_KEY: "0123456789abcdef".repeat(4) };
@@ -36,7 +36,7 @@ afterAll(async () => {
   await upstream.close();
 });
 beforeEach(() => {
-  upstream.answer = plain;
+  upstream.response = plain;
   upstream.seen.length = 0;
 });
 
@@ -84,8 +84,8 @@ describe.each(["/mcp", "/merged"])("a session of %s", (path) => {
 
   test("is over after DELETE, here and at the target", async () => {
     const session = await openSession(at(gateway, path), alice);
-    const answer = await send(at(gateway, path), { method: "DELETE", headers: session });
-    expect(answer.status).toBeLessThan(300);
+    const response = await send(at(gateway, path), { method: "DELETE", headers: session });
+    expect(response.status).toBeLessThan(300);
     expect((await post(at(gateway, path), ping, session)).status).toBe(404);
     await vi.waitFor(() => {
       expect(upstream.seen.filter(({ method }) => method === "DELETE").length).toBeGreaterThan(0);
@@ -95,7 +95,7 @@ describe.each(["/mcp", "/merged"])("a session of %s", (path) => {
   test("goes on when the target does not let clients end it", async () => {
     if (path === "/merged") return;
     const session = await openSession(at(gateway, path), alice);
-    upstream.answer = (response, request, message) => {
+    upstream.response = (response, request, message) => {
       if (request.method === "DELETE") response.writeHead(405).end();
       else plain(response, request, message);
     };
@@ -120,11 +120,11 @@ describe.each(["/mcp", "/merged"])("a session of %s", (path) => {
     const session = await openSession(at(gateway, path), alice);
     const lost = new Set(["upstream-1", ...upstream.seen.map(sessionOf)]);
     upstream.seen.length = 0;
-    upstream.answer = forgetting(lost);
-    const answers = await Promise.all(
+    upstream.response = forgetting(lost);
+    const responses = await Promise.all(
       [1, 2, 3].map((id) => post(at(gateway, path), { ...ping, id }, session)),
     );
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200]);
     const targets = path === "/mcp" ? 1 : 2;
     const opened = upstream.seen.filter(({ text }) => text.includes('"initialize"'));
     expect(opened.length).toBe(targets);
@@ -137,12 +137,12 @@ describe.each(["/mcp", "/merged"])("a session of %s", (path) => {
 
   test("that the target forgets again and again is a 404", async () => {
     const session = await openSession(at(gateway, path), alice);
-    upstream.answer = (response, request, message) => {
+    upstream.response = (response, request, message) => {
       if (message.method === "ping") response.writeHead(404).end();
       else plain(response, request, message);
     };
-    const answer = await post(at(gateway, path), ping, session);
-    expect(answer.status).toBe(404);
+    const response = await post(at(gateway, path), ping, session);
+    expect(response.status).toBe(404);
   });
 });
 
@@ -150,16 +150,16 @@ function sessionOf({ headers }: { headers: { readonly [name: string]: unknown } 
   return String(headers["mcp-session-id"]);
 }
 
-/** Answers like `plain`, but doesn't know some sessions any more. */
-function forgetting(lost: ReadonlySet<string>): RawUpstream["answer"] {
-  const answers = mcpAnswers({ ping: "{}" });
+/** Responses like `plain`, but doesn't know some sessions any more. */
+function forgetting(lost: ReadonlySet<string>): RawUpstream["response"] {
+  const responses = mcpResponses({ ping: "{}" });
   let renewed = 0;
   return (response, request, message) => {
     const id = request.headers["mcp-session-id"];
     if (typeof id === "string" && lost.has(id) && !id.startsWith("renewed")) {
       return void response.writeHead(404).end("session not found");
     }
-    if (message.method !== "initialize") return answers(response, request, message);
+    if (message.method !== "initialize") return responses(response, request, message);
     renewed += 1;
     response.writeHead(200, {
       "content-type": "application/json",

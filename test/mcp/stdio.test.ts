@@ -66,26 +66,26 @@ describe("a child", () => {
 
   test("gets its arguments as they are, without a shell", async () => {
     const session = await openSession(gateway.url);
-    const answer = await post(gateway.url, toolCall("args"), session);
-    expect(answer.text).toContain(
+    const response = await post(gateway.url, toolCall("args"), session);
+    expect(response.text).toContain(
       JSON.stringify(JSON.stringify(["a b", "$HOME; `id`", "--grandchild"])),
     );
   });
 
   test("sees PATH and its own variables, but nothing else of the gateway's environment", async () => {
     const session = await openSession(gateway.url);
-    const answer = await post(gateway.url, toolCall("env"), session);
-    expect(answer.text).toContain("JOURNAL");
-    expect(answer.text).toContain("PATH");
-    expect(answer.text).not.toContain("not for children");
-    expect(answer.text).not.toContain("GATEWAY_FIXTURE");
+    const response = await post(gateway.url, toolCall("env"), session);
+    expect(response.text).toContain("JOURNAL");
+    expect(response.text).toContain("PATH");
+    expect(response.text).not.toContain("not for children");
+    expect(response.text).not.toContain("GATEWAY_FIXTURE");
   });
 
-  test("answers under the very id of the request, beyond 2^53 too", async () => {
+  test("responses under the very id of the request, beyond 2^53 too", async () => {
     const session = await openSession(gateway.url);
     const body = '{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}';
-    const answer = await post(gateway.url, body, session);
-    expect(answer.text).toBe('{"jsonrpc":"2.0","id":9007199254740993,"result":{}}');
+    const response = await post(gateway.url, body, session);
+    expect(response.text).toBe('{"jsonrpc":"2.0","id":9007199254740993,"result":{}}');
   });
 
   test("gets a message of several lines on one line, with nothing else changed", async () => {
@@ -100,16 +100,16 @@ describe("a child", () => {
 
   test("may write rubbish: it is logged and skipped", async () => {
     const session = await openSession(gateway.url);
-    const answer = await post(gateway.url, toolCall("rubbish"), session);
-    expect(answer.text).toContain("still here");
+    const response = await post(gateway.url, toolCall("rubbish"), session);
+    expect(response.text).toContain("still here");
     await until(() => gateway.log().includes("not a message: npm warn this is not JSON"));
   });
 
-  test("sends a notification ahead of its answer: the answer is a stream then", async () => {
+  test("sends a notification ahead of its response: the response is a stream then", async () => {
     const session = await openSession(gateway.url);
-    const answer = await post(gateway.url, toolCall("log"), session);
-    expect(answer.headers["content-type"]).toBe("text/event-stream");
-    expect(messagesOf(answer)).toMatchObject([{ params: { data: "first" } }, { id: 1 }]);
+    const response = await post(gateway.url, toolCall("log"), session);
+    expect(response.headers["content-type"]).toBe("text/event-stream");
+    expect(messagesOf(response)).toMatchObject([{ params: { data: "first" } }, { id: 1 }]);
   });
 
   test("has its group ended with the session", async () => {
@@ -118,8 +118,8 @@ describe("a child", () => {
     await until(() => pids("grandchild").length > before);
     const started = [pids("child").at(-1) ?? 0, pids("grandchild").at(-1) ?? 0];
     expect(started.every(isAlive)).toBe(true);
-    const answer = await send(gateway.url, { method: "DELETE", headers: session });
-    expect(answer.status).toBe(204);
+    const response = await send(gateway.url, { method: "DELETE", headers: session });
+    expect(response.status).toBe(204);
     await until(() => !started.some(isAlive));
     expect((await post(gateway.url, toolCall("args"), session)).status).toBe(404);
   });
@@ -128,18 +128,18 @@ describe("a child", () => {
     const session = await openSession(gateway.url);
     const hanging = post(gateway.url, toolCall("hang", 7), session);
     const dying = post(gateway.url, toolCall("die", 8), session);
-    for (const [id, answer] of [
+    for (const [id, response] of [
       [7, await hanging],
       [8, await dying],
     ] as const) {
-      expect(answer.status).toBe(502);
-      expect(JSON.parse(answer.text)).toMatchObject({ id, error: { code: -32603 } });
+      expect(response.status).toBe(502);
+      expect(JSON.parse(response.text)).toMatchObject({ id, error: { code: -32603 } });
     }
     expect((await post(gateway.url, toolCall("args"), session)).status).toBe(404);
     await openSession(gateway.url);
   });
 
-  test("gives no second answer for an id that is in use", async () => {
+  test("gives no second response for an id that is in use", async () => {
     const session = await openSession(gateway.url);
     const first = send(gateway.url, {
       headers: session,
@@ -152,7 +152,7 @@ describe("a child", () => {
     expect((await first).status).toBe(502);
   });
 
-  test("is told when the client takes a request back, and the request ends without an answer", async () => {
+  test("is told when the client takes a request back, and the request ends without a response", async () => {
     const session = await openSession(gateway.url);
     const call = toolCall("hang", 5);
     const hanging = post(gateway.url, call, session);
@@ -187,7 +187,7 @@ describe("a child", () => {
     await until(() => readFileSync(journal, "utf8").includes('"id":"asked","error"'));
   });
 
-  test("can ask the client on the stream of the request that it works on, and gets the answer", async () => {
+  test("can ask the client on the stream of the request that it works on, and gets the response", async () => {
     const session = await openSession(gateway.url);
     const listening = await fetch(gateway.url, {
       headers: { ...session, accept: "text/event-stream" },
@@ -248,9 +248,9 @@ describe("the gateway", () => {
   test("ends a call that hangs at its deadline", async () => {
     await start([], { timeouts: { call: 2000 } });
     const session = await openSession(gateway.url);
-    const answer = await post(gateway.url, toolCall("hang", 4), session);
-    expect(answer.status).toBe(504);
-    expect(JSON.parse(answer.text)).toMatchObject({ id: 4, error: { code: -32603 } });
+    const response = await post(gateway.url, toolCall("hang", 4), session);
+    expect(response.status).toBe(504);
+    expect(JSON.parse(response.text)).toMatchObject({ id: 4, error: { code: -32603 } });
     expect((await post(gateway.url, toolCall("args"), session)).status).toBe(200);
   });
 
@@ -263,8 +263,8 @@ describe("the gateway", () => {
   test("ends a session whose child writes a line over the limit", async () => {
     await start([], { limits: { message: 1_000_000 } });
     const session = await openSession(gateway.url);
-    const answer = await post(gateway.url, toolCall("huge"), session);
-    expect(answer.status).toBe(502);
+    const response = await post(gateway.url, toolCall("huge"), session);
+    expect(response.status).toBe(502);
     await until(() => !pids("child").some(isAlive));
   });
 
@@ -291,9 +291,9 @@ describe("the gateway", () => {
     const call = post(gateway.url, toolCall("hang", 9), session);
     await new Promise((resolve) => setTimeout(resolve, 350));
     await send(gateway.url, { method: "DELETE", headers: session });
-    const answer = await call;
-    expect(answer.text).toContain(": keep-alive\n\n");
-    expect(messagesOf(answer)).toMatchObject([{ id: 9, error: { code: -32603 } }]);
+    const response = await call;
+    expect(response.text).toContain(": keep-alive\n\n");
+    expect(messagesOf(response)).toMatchObject([{ id: 9, error: { code: -32603 } }]);
   });
 
   test("says 503 for a command that does not exist", async () => {

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startGateway, type TestGateway } from "./gateways.ts";
 import { initialize, post, send, toolCall } from "./raw-client.ts";
-import { mcpAnswers, type RawUpstream, startUpstream } from "./raw-upstream.ts";
+import { mcpResponses, type RawUpstream, startUpstream } from "./raw-upstream.ts";
 
 let upstream: RawUpstream;
 let gateway: TestGateway;
 
 beforeAll(async () => {
-  upstream = await startUpstream(mcpAnswers({ ping: "{}" }));
+  upstream = await startUpstream(mcpResponses({ ping: "{}" }));
   const one = { name: "one", mcp: { host: upstream.url } };
   gateway = await startGateway([
     { name: "mcp", targets: [one] },
@@ -57,15 +57,15 @@ describe("the head of a request is refused when", () => {
   ];
   test.each(cases)("%s", async (_, request, status) => {
     const before = upstream.seen.length;
-    const answer = await send(gateway.url, request);
-    expect(answer.status).toBe(status);
-    expect(JSON.parse(answer.text)).toMatchObject({ jsonrpc: "2.0", error: {} });
+    const response = await send(gateway.url, request);
+    expect(response.status).toBe(status);
+    expect(JSON.parse(response.text)).toMatchObject({ jsonrpc: "2.0", error: {} });
     expect(upstream.seen.length).toBe(before);
   });
 
   test("a merged route is asked without a session", async () => {
-    const answer = await post(gateway.url.replace("/mcp", "/merged"), ping);
-    expect(answer.status).toBe(400);
+    const response = await post(gateway.url.replace("/mcp", "/merged"), ping);
+    expect(response.status).toBe(400);
   });
 });
 
@@ -91,16 +91,16 @@ describe("a body is refused with 400 when it", () => {
       "says its method in capitals too",
       '{"jsonrpc":"2.0","id":1,"method":"ping","METHOD":"tools/call"}',
     ],
-    ["hides a request in an answer", '{"jsonrpc":"2.0","id":1,"result":{},"Method":"tools/call"}'],
+    ["hides a request in a response", '{"jsonrpc":"2.0","id":1,"result":{},"Method":"tools/call"}'],
     ["says params with a long s", '{"jsonrpc":"2.0","id":1,"method":"ping","param\u017f":{}}'],
     ["is both result and error", '{"jsonrpc":"2.0","id":1,"result":{},"error":{}}'],
     ["is neither", '{"jsonrpc":"2.0","id":1}'],
   ];
   test.each(cases)("%s", async (_, body) => {
     const before = upstream.seen.length;
-    const answer = await send(gateway.url, { body });
-    expect(answer.status).toBe(400);
-    expect(JSON.parse(answer.text)).toMatchObject({
+    const response = await send(gateway.url, { body });
+    expect(response.status).toBe(400);
+    expect(JSON.parse(response.text)).toMatchObject({
       jsonrpc: "2.0",
       error: { code: expect.any(Number) },
     });
@@ -116,7 +116,7 @@ describe("a body", () => {
     expect((await post(gateway.url, withPadding(2_097_152))).status).toBe(200);
   });
 
-  test("nested 100,000 deep or with 100,000 keys ends in an answer", async () => {
+  test("nested 100,000 deep or with 100,000 keys ends in a response", async () => {
     const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
     const keys = Array.from({ length: 100_000 }, (_, i) => `"k${i}":${i}`).join(",");
     for (const params of [`{"x":${deep}}`, `{${keys}}`]) {
@@ -152,12 +152,12 @@ describe("a request of a web page", () => {
     ["of one that CORS does not allow", "/web", { origin: "https://example.com" }, 403],
   ];
   test.each(cases)("%s", async (_, path, headers, status) => {
-    const answer = await post(gateway.url.replace("/mcp", path), initialize, headers);
-    expect(answer.status).toBe(status);
+    const response = await post(gateway.url.replace("/mcp", path), initialize, headers);
+    expect(response.status).toBe(status);
   });
 });
 
 test("a request without a page behind it may use any name for the gateway", async () => {
-  const answer = await post(gateway.url, toolCall("x"), { host: "gateway.internal" });
-  expect(answer.status).toBe(200);
+  const response = await post(gateway.url, toolCall("x"), { host: "gateway.internal" });
+  expect(response.status).toBe(200);
 });

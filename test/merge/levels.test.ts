@@ -66,11 +66,11 @@ function policy(name: string, { target }: LevelCase, spec: object): string {
 function valuesOf(fields: readonly FieldCase[], which: 0 | 1): Readonly<Record<string, object>> {
   const spec: Record<string, Record<string, unknown>> = {};
   for (const { path, values } of fields) {
-    const isEarly = path.includes(".PreRouting.");
+    const isPreRouting = path.includes(".PreRouting.");
     const [section = "", name = "", part] = path.replace(".PreRouting.", ".").split(".");
     const own = spec[section] ?? {};
     spec[section] = own;
-    if (isEarly) own.phase = "PreRouting";
+    if (isPreRouting) own.phase = "PreRouting";
     if (part === undefined) own[name] = values[which];
     else own[name] = { ...(own[name] as object | undefined), [part]: values[which] };
   }
@@ -120,15 +120,15 @@ const EXPECTED = [
 ];
 
 function effective(text: string, isPart: boolean): readonly EffectiveField[] {
-  const { cluster, diagnostics } = checkManifests(text);
+  const { kubernetes, diagnostics } = checkManifests(text);
   expect(diagnostics.filter(({ code }) => !EXPECTED.includes(code))).toEqual([]);
-  const route = cluster?.inventory.find("HTTPRoute", "default", "tools");
-  if (cluster === undefined || route === undefined) throw new Error("no route");
-  const [traffic] = trafficOf(cluster, route);
+  const route = kubernetes?.inventory.find("HTTPRoute", "default", "tools");
+  if (kubernetes === undefined || route === undefined) throw new Error("no route");
+  const [traffic] = trafficOf(kubernetes, route);
   if (traffic === undefined) throw new Error("the route is not attached");
   return isPart
-    ? partPolicy(traffic, { name: "one" }, cluster.context.policyIndex)
-    : effectivePolicy(traffic, cluster.context.policyIndex);
+    ? partPolicy(traffic, { name: "one" }, kubernetes.context.policyIndex)
+    : effectivePolicy(traffic, kubernetes.context.policyIndex);
 }
 
 function neighbours(levels: readonly LevelCase[]): readonly (readonly [LevelCase, LevelCase])[] {

@@ -127,9 +127,9 @@ describe("authorization", () => {
     async (name, index) => {
       const admitted: string[] = [];
       for (const caller of Object.keys(claims) as Caller[]) {
-        const answer = await call(`${gateway.url}/case-${index}`, await headersOf(caller));
-        if (answer.status === 200) admitted.push(caller);
-        else expect(answer).toMatchObject({ status: 403, body: "authorization failed" });
+        const response = await call(`${gateway.url}/case-${index}`, await headersOf(caller));
+        if (response.status === 200) admitted.push(caller);
+        else expect(response).toMatchObject({ status: 403, body: "authorization failed" });
       }
       expect(admitted).toEqual(cases[name]?.admits);
     },

@@ -77,8 +77,8 @@ describe("basicAuth", () => {
     const { status: found, headers } = await call(`${gateway.url}/strict`, {});
     expect(found).toBe(401);
     expect(headers["www-authenticate"]).toBe('Basic realm="The \\"inner\\" part", charset="UTF-8"');
-    const { headers: usual } = await call(`${gateway.url}/late`, login("late", "wrong"));
-    expect(usual["www-authenticate"]).toBe('Basic realm="Restricted", charset="UTF-8"');
+    const { headers: defaults } = await call(`${gateway.url}/late`, login("late", "wrong"));
+    expect(defaults["www-authenticate"]).toBe('Basic realm="Restricted", charset="UTF-8"');
   });
 
   test("users may come from the environment", async () => {
@@ -97,8 +97,8 @@ describe("basicAuth", () => {
   });
 
   test("the login does not reach the upstream", async () => {
-    const answer = await call(`${gateway.url}/strict`, login("sha", "pass-sha"));
-    const { headers }: Echoed = JSON.parse(answer.body);
+    const response = await call(`${gateway.url}/strict`, login("sha", "pass-sha"));
+    const { headers }: Echoed = JSON.parse(response.body);
     expect(headers).not.toHaveProperty("authorization");
   });
 

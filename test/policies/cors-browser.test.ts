@@ -51,7 +51,7 @@ describe.skipIf(isMissing)("a page in a real browser", () => {
     rmSync(profile, { recursive: true, force: true });
   });
 
-  test("from an allowed origin reads an answer after a preflight, and the exposed header", async () => {
+  test("from an allowed origin reads a response after a preflight, and the exposed header", async () => {
     const found = await fetchIn(allowed, `${gateway.url}/listed`, {
       method: "PUT",
       headers: { "x-asked": "1" },
@@ -60,7 +60,7 @@ describe.skipIf(isMissing)("a page in a real browser", () => {
     expect(found).toMatchObject({ status: 401, body: missing });
   });
 
-  test("from an allowed origin reads the upstream's answer and the headers that are exposed", async () => {
+  test("from an allowed origin reads the upstream's response and the headers that are exposed", async () => {
     const found = await fetchIn(allowed, `${gateway.url}/any`, {});
     expect(found).toMatchObject({ status: 200, shown: null, hidden: null });
     expect(await fetchIn(allowed, `${gateway.url}/simple`, {})).toMatchObject({
@@ -138,17 +138,17 @@ interface PageRequest {
   readonly headers?: Record<string, string>;
 }
 
-/** What a script of the page sees: the answer, or the error. */
+/** What a script of the page sees: the response, or the error. */
 async function fetchIn(page: Page, url: string, init: PageRequest) {
   return page.evaluate(
     async ([url, init]) => {
       try {
-        const answer = await fetch(url, init);
+        const response = await fetch(url, init);
         return {
-          status: answer.status,
-          body: await answer.text(),
-          shown: answer.headers.get("x-shown"),
-          hidden: answer.headers.get("x-hidden"),
+          status: response.status,
+          body: await response.text(),
+          shown: response.headers.get("x-shown"),
+          hidden: response.headers.get("x-hidden"),
         };
       } catch (error) {
         return String(error);

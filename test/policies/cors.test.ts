@@ -42,8 +42,12 @@ afterAll(async () => {
 type Headers = Record<string, string>;
 
 async function call(method: "GET" | "OPTIONS", path: string, headers: Headers) {
-  const answer = await request(`${gateway.url}${path}`, { method, headers });
-  return { status: answer.statusCode, headers: answer.headers, body: await answer.body.text() };
+  const response = await request(`${gateway.url}${path}`, { method, headers });
+  return {
+    status: response.statusCode,
+    headers: response.headers,
+    body: await response.body.text(),
+  };
 }
 
 function corsHeaders(headers: Record<string, unknown>): string[] {
@@ -51,7 +55,7 @@ function corsHeaders(headers: Record<string, unknown>): string[] {
 }
 
 describe("a request without Origin", () => {
-  test("goes on, and caches are told that the answer depends on it", async () => {
+  test("goes on, and caches are told that the response depends on it", async () => {
     const { status, headers } = await call("GET", "/listed", token);
     expect(status).toBe(200);
     expect(headers.vary).toEqual(["Accept-Encoding", "Origin"]);
@@ -59,7 +63,7 @@ describe("a request without Origin", () => {
 });
 
 describe("an allowed origin", () => {
-  test("gets its own name, credentials and exposed headers on the upstream's answer", async () => {
+  test("gets its own name, credentials and exposed headers on the upstream's response", async () => {
     const { headers } = await call("GET", "/listed", { ...token, origin: "https://app.example" });
     expect(headers).toMatchObject({
       "access-control-allow-origin": "https://app.example",
@@ -136,7 +140,7 @@ describe("a foreign origin", () => {
     expect(headers.vary).toEqual(["Accept-Encoding", "Origin"]);
   });
 
-  test("gets an empty answer to its preflight, and the upstream does not see it", async () => {
+  test("gets an empty response to its preflight, and the upstream does not see it", async () => {
     const before = upstream.count();
     const { status, headers, body } = await call("OPTIONS", "/listed", {
       origin: "https://evil.test",

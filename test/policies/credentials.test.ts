@@ -87,9 +87,9 @@ async function carrying(route: string, place: string, credential: string) {
     ...(place === "header" ? { "x-credential": `key ${credential}` } : {}),
     ...(place === "expression" ? { "x-both": `old ${credential}` } : {}),
   };
-  const answer = await send(`${gateway.url}/${route}-${place}?x=%20y${query}&z`, "GET", headers);
-  const seen = answer.status === 200 ? (JSON.parse(answer.body) as Echoed) : undefined;
-  return { status: answer.status, seen };
+  const response = await send(`${gateway.url}/${route}-${place}?x=%20y${query}&z`, "GET", headers);
+  const seen = response.status === 200 ? (JSON.parse(response.body) as Echoed) : undefined;
+  return { status: response.status, seen };
 }
 
 async function token(claims: object = { exp: now() + 600 }): Promise<string> {
@@ -107,8 +107,8 @@ describe.each(Object.keys(places))("a credential in a %s", (place) => {
     expect((await carrying(route, place, `x${given}`)).status).toBe(401);
     expect((await carrying(route, "nowhere", given)).status).toBe(404);
     const elsewhere = { authorization: `Bearer ${given}` };
-    const answer = await send(`${gateway.url}/${route}-${place}`, "GET", elsewhere);
-    expect(answer.status).toBe(401);
+    const response = await send(`${gateway.url}/${route}-${place}`, "GET", elsewhere);
+    expect(response.status).toBe(401);
   });
 
   it("reaches an upstream that it is passed to", async () => {
@@ -132,23 +132,23 @@ it.each(["header", "query", "cookie"])(
 
 it("a query parameter that stands twice is gone both times", async () => {
   const target = "/key-query?credential=secret-key&%63redential=other&x=1";
-  const answer = await send(`${gateway.url}${target}`, "GET");
-  expect((JSON.parse(answer.body) as Echoed).url).toBe("/key-query?x=1");
+  const response = await send(`${gateway.url}${target}`, "GET");
+  expect((JSON.parse(response.body) as Echoed).url).toBe("/key-query?x=1");
 });
 
 it.each(["passed-usual", "passed-token"])(
   "%s: Authorization is passed to the upstream",
   async (route) => {
     const authorization = `Bearer ${route === "passed-token" ? await token() : "secret-key"}`;
-    const answer = await send(`${gateway.url}/${route}`, "GET", { authorization });
-    expect((JSON.parse(answer.body) as Echoed).headers.authorization).toBe(authorization);
+    const response = await send(`${gateway.url}/${route}`, "GET", { authorization });
+    expect((JSON.parse(response.body) as Echoed).headers.authorization).toBe(authorization);
   },
 );
 
 it("passing credentials on changes nothing where no policy took them", async () => {
   const authorization = "Custom x";
-  const answer = await send(`${gateway.url}/kept?credential=1`, "GET", { authorization });
-  expect(JSON.parse(answer.body)).toMatchObject({
+  const response = await send(`${gateway.url}/kept?credential=1`, "GET", { authorization });
+  expect(JSON.parse(response.body)).toMatchObject({
     url: "/kept?credential=1",
     headers: { authorization },
   });

@@ -73,8 +73,8 @@ describe("csrf", () => {
 
   test("a refused request does not reach the upstream", async () => {
     const before = upstream.count();
-    const answer = await send(`${gateway.url}/own`, "DELETE", { "sec-fetch-site": "cross-site" });
-    expect(answer).toMatchObject({ status: 403, body: "CSRF validation failed" });
+    const response = await send(`${gateway.url}/own`, "DELETE", { "sec-fetch-site": "cross-site" });
+    expect(response).toMatchObject({ status: 403, body: "CSRF validation failed" });
     expect(upstream.count()).toBe(before);
   });
 });

@@ -10,17 +10,17 @@ let upstream: Echo;
 
 beforeAll(async () => {
   upstream = await startEcho();
-  const answer = (directResponse: object) => ({ policies: { directResponse }, backends: [] });
+  const response = (directResponse: object) => ({ policies: { directResponse }, backends: [] });
   gateway = await startRoutes(
     {
-      text: answer({ status: 503, body: "closed for today: ☃" }),
-      json: answer({ status: 200, body: "{}", headers: { "Content-Type": "application/json" } }),
-      bare: answer({ status: 204 }),
-      made: answer({
+      text: response({ status: 503, body: "closed for today: ☃" }),
+      json: response({ status: 200, body: "{}", headers: { "Content-Type": "application/json" } }),
+      bare: response({ status: 204 }),
+      made: response({
         status: 200,
         bodyExpression: '{"path": request.path, "name": request.headers["x-name"]}',
       }),
-      "made-text": answer({
+      "made-text": response({
         status: 418,
         headers: { "content-type": "text/html" },
         bodyExpression: "request.method",
@@ -39,7 +39,7 @@ beforeAll(async () => {
           },
         },
       },
-      always: answer({
+      always: response({
         conditional: [{ condition: 'request.method == "POST"', status: 200 }, { status: 404 }],
       }),
       refused: {
@@ -74,16 +74,16 @@ test("its headers are the configured ones", async () => {
   expect(bare.headers).not.toHaveProperty("content-type");
 });
 
-test("policies before it mark the answer, and the log says who answered", async () => {
-  const answer = await call(`${gateway.url}/refused`, { origin: "https://app.example" });
-  expect(answer.headers["access-control-allow-origin"]).toBe("https://app.example");
+test("policies before it mark the response, and the log says who answered", async () => {
+  const response = await call(`${gateway.url}/refused`, { origin: "https://app.example" });
+  expect(response.headers["access-control-allow-origin"]).toBe("https://app.example");
   while (!gateway.output().includes("route=refused")) {
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   expect(gateway.output()).toMatch(/route=refused .*reason=DirectResponse/);
 });
 
-test("a route without backend and without an answer is a mistake", () => {
+test("a route without backend and without a response is a mistake", () => {
   expect(findings({ policies: {}, backends: [] })).toEqual(["route-without-backend"]);
   expect(findings({ policies: { directResponse: { status: 200 } }, backends: [] })).toEqual([]);
   expect(
@@ -101,14 +101,14 @@ test("a body may be made of the request", async () => {
   expect((await call(`${gateway.url}/made`, {})).body).toBe("");
 });
 
-test("of conditional answers the first that holds is given, else the route goes on", async () => {
+test("of conditional responses the first that holds is given, else the route goes on", async () => {
   expect((await call(`${gateway.url}/chosen`, { "x-ask": "a" })).status).toBe(403);
   expect((await call(`${gateway.url}/chosen`, { "x-ask": "b" })).body).toBe("b /chosen");
   expect((await call(`${gateway.url}/chosen`, {})).status).toBe(200);
   expect((await call(`${gateway.url}/always`, {})).status).toBe(404);
 });
 
-test("a route whose answers all have conditions needs a backend", () => {
+test("a route whose responses all have conditions needs a backend", () => {
   const found = (directResponse: object) =>
     findings({ policies: { directResponse }, backends: [] });
   const condition = 'request.method == "GET"';

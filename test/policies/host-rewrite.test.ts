@@ -33,8 +33,8 @@ afterAll(async () => {
 });
 
 async function hostSeen(route: string): Promise<string | undefined> {
-  const answer = await call(`${gateway.url}/${route}`, { host: "shop.example:8080" });
-  const { headers }: Echoed = JSON.parse(answer.body);
+  const response = await call(`${gateway.url}/${route}`, { host: "shop.example:8080" });
+  const { headers }: Echoed = JSON.parse(response.body);
   return headers.host;
 }
 

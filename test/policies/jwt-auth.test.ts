@@ -23,9 +23,9 @@ const claims = () => ({ iss: world.provider.issuer, aud: audience, sub: "alice",
 
 describe("a token from the identity provider", () => {
   test("is let through, and goes no further than the gateway", async () => {
-    const answer = await callWith(`${world.gateway.url}/strict`, await world.provider.token());
-    expect(answer.status).toBe(200);
-    expect(JSON.parse(answer.body).headers).not.toHaveProperty("authorization");
+    const response = await callWith(`${world.gateway.url}/strict`, await world.provider.token());
+    expect(response.status).toBe(200);
+    expect(JSON.parse(response.body).headers).not.toHaveProperty("authorization");
   });
 
   test("is let through again from memory", async () => {
@@ -60,16 +60,16 @@ describe("a token from the identity provider", () => {
 
 describe("a request without a token", () => {
   test("gets a 401 that names the scheme and no error", async () => {
-    const answer = await callWith(`${world.gateway.url}/strict`, undefined);
-    expect(answer.status).toBe(401);
-    expect(answer.headers["www-authenticate"]).toBe("Bearer");
+    const response = await callWith(`${world.gateway.url}/strict`, undefined);
+    expect(response.status).toBe(401);
+    expect(response.headers["www-authenticate"]).toBe("Bearer");
   });
 
   test.each(["Basic YTpi", "Bearer", "Bearer ", "Bearertoken", ""])(
     "counts as such with the credentials %j",
     async (authorization) => {
-      const answer = await call(`${world.gateway.url}/strict`, { authorization });
-      expect(answer.headers["www-authenticate"]).toBe("Bearer");
+      const response = await call(`${world.gateway.url}/strict`, { authorization });
+      expect(response.headers["www-authenticate"]).toBe("Bearer");
     },
   );
 
@@ -126,8 +126,8 @@ describe("a token that is not valid", () => {
 
   test.each(Object.entries(forgeries))("that %s gets a 401 without reasons", async (_, forge) => {
     const reached = world.upstream.count();
-    const answer = await callWith(`${world.gateway.url}/strict`, await forge());
-    expect(answer).toMatchObject({
+    const response = await callWith(`${world.gateway.url}/strict`, await forge());
+    expect(response).toMatchObject({
       status: 401,
       headers: { "www-authenticate": 'Bearer error="invalid_token"' },
       body: "authentication failure: the token is not valid",
@@ -164,11 +164,11 @@ describe("clocks may differ by a minute", () => {
 
 describe("modes with a valid token", () => {
   test.each(["optional", "permissive"])("%s: there are claims", async (path) => {
-    const answer = await callWith(
+    const response = await callWith(
       `${world.gateway.url}/${path}-ruled`,
       await world.provider.token(),
     );
-    expect(answer.status).toBe(200);
-    expect(JSON.parse(answer.body).headers).not.toHaveProperty("authorization");
+    expect(response.status).toBe(200);
+    expect(JSON.parse(response.body).headers).not.toHaveProperty("authorization");
   });
 });

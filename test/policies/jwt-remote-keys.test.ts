@@ -28,8 +28,8 @@ describe("remote keys", () => {
   test("are fetched once for many tokens at the same time", async () => {
     const { provider, status } = await startWorld(onTestFinished);
     const tokens = await Promise.all(Array.from({ length: 20 }, () => provider.token()));
-    const answers = await Promise.all(tokens.map((token) => status(token)));
-    expect(new Set(answers)).toEqual(new Set([200]));
+    const responses = await Promise.all(tokens.map((token) => status(token)));
+    expect(new Set(responses)).toEqual(new Set([200]));
     expect(provider.keySetRequests).toBe(1);
   });
 
@@ -43,8 +43,8 @@ describe("remote keys", () => {
         sign(provider.keys[0] ?? {}, claims, { kid: `unknown-${i}` }),
       ),
     );
-    const answers = await Promise.all(unknown.map((token) => status(token)));
-    expect(new Set(answers)).toEqual(new Set([401]));
+    const responses = await Promise.all(unknown.map((token) => status(token)));
+    expect(new Set(responses)).toEqual(new Set([401]));
     expect(provider.keySetRequests).toBe(1);
     expect(await status(token)).toBe(200);
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Answer, call } from "./support/call.ts";
+import { call, type Response } from "./support/call.ts";
 import { type Echo, startEcho } from "./support/echo.ts";
 import type { GatewayProcess } from "./support/process.ts";
 import { findings } from "./support/refused.ts";
@@ -40,7 +40,7 @@ afterAll(async () => {
   await upstream?.stop();
 });
 
-const ask = (route: string, headers: Record<string, string> = {}): Promise<Answer> =>
+const ask = (route: string, headers: Record<string, string> = {}): Promise<Response> =>
   call(`${gateway.url}/${route}`, headers);
 
 async function statuses(route: string, count: number, caller?: string): Promise<number[]> {

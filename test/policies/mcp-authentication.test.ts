@@ -93,8 +93,8 @@ describe("the protected-resource metadata", () => {
     const headers = { host: "mcp.example.com", "x-forwarded-proto": "https" };
     const { resource } = await document(`${wellKnown}/mcp`, headers);
     expect(resource).toBe("https://mcp.example.com/mcp");
-    const answer = await call(`${gateway.url}/mcp`, headers);
-    expect(answer.headers["www-authenticate"]).toBe(
+    const response = await call(`${gateway.url}/mcp`, headers);
+    expect(response.headers["www-authenticate"]).toBe(
       'Bearer resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp"',
     );
   });
@@ -138,9 +138,9 @@ describe("the protected-resource metadata", () => {
   });
 
   test("can only be read", async () => {
-    const answer = await request(`${gateway.url}${wellKnown}/mcp`, { method: "DELETE" });
-    expect([answer.statusCode, answer.headers.allow]).toEqual([405, "GET, OPTIONS"]);
-    await answer.body.dump();
+    const response = await request(`${gateway.url}${wellKnown}/mcp`, { method: "DELETE" });
+    expect([response.statusCode, response.headers.allow]).toEqual([405, "GET, OPTIONS"]);
+    await response.body.dump();
   });
 
   test("is served with a bad token too", async () => {
@@ -186,12 +186,16 @@ describe("the registration of clients at Keycloak", () => {
   const client = { redirect_uris: ["http://localhost:1234/callback"], client_name: "test" };
 
   async function register(body: string) {
-    const answer = await request(`${gateway.url}${path}`, {
+    const response = await request(`${gateway.url}${path}`, {
       method: "POST",
       headers: { "content-type": "application/json", origin: "https://inspector.example" },
       body,
     });
-    return { status: answer.statusCode, headers: answer.headers, body: await answer.body.text() };
+    return {
+      status: response.statusCode,
+      headers: response.headers,
+      body: await response.body.text(),
+    };
   }
 
   test("is announced at the gateway", async () => {

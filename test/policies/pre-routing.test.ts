@@ -216,8 +216,8 @@ describe("a request that is changed before routing takes the route of what it ha
   });
 
   it("by path and query", async () => {
-    const answer = await ask("changing", "/nowhere", { "x-path": "/q?a=1" });
-    expect(answer.body).toBe("query");
+    const response = await ask("changing", "/nowhere", { "x-path": "/q?a=1" });
+    expect(response.body).toBe("query");
     expect((await ask("changing", "/q?a=1", { "x-path": "/q?a=2" })).status).toBe(404);
     const rule = { "x-path": "/ruled/ok" };
     expect(echoed(await ask("changing", "/ruled/no", rule))).toMatchObject({ url: "/ruled/ok" });
@@ -226,8 +226,8 @@ describe("a request that is changed before routing takes the route of what it ha
 
   it("by method", async () => {
     await ask("changing", "/m", { "x-method": "POST" });
-    const answer = await ask("changing", "/m", { "x-method": "POST" });
-    expect(echoed(answer).method).toBe("POST");
+    const response = await ask("changing", "/m", { "x-method": "POST" });
+    expect(echoed(response).method).toBe("POST");
     await expect.poll(() => gateway.output()).toMatch(/route=posted .*http\.method=GET/);
     expect(echoed(await ask("changing", "/m", { "x-method": "CONNECT" })).method).toBe("GET");
   });
@@ -255,28 +255,28 @@ describe("a request that is changed before routing takes the route of what it ha
     }
   });
 
-  it("answers of the gateway itself are transformed as well", async () => {
-    const answer = await ask("changing", "/nowhere");
-    expect([answer.status, answer.headers["x-gateway"]]).toEqual([404, "1"]);
+  it("responses of the gateway itself are transformed as well", async () => {
+    const response = await ask("changing", "/nowhere");
+    expect([response.status, response.headers["x-gateway"]]).toEqual([404, "1"]);
   });
 
   it("by what its body says, which is another one for what follows", async () => {
     const sent = '{"to": "named"}';
-    const answer = await ask("whole", "/", { "content-type": "application/json" }, "POST", sent);
-    expect(JSON.parse(answer.body)).toEqual({ was: sent });
+    const response = await ask("whole", "/", { "content-type": "application/json" }, "POST", sent);
+    expect(JSON.parse(response.body)).toEqual({ was: sent });
   });
 });
 
-describe("an answer to a request of another method is framed for the client's", () => {
+describe("a response to a request of another method is framed for the client's", () => {
   it("a GET that became HEAD has no body, and the connection goes on", async () => {
-    const answer = await ask("changing", "/m", { "x-method": "HEAD" });
-    expect([answer.status, answer.body]).toEqual([200, ""]);
+    const response = await ask("changing", "/m", { "x-method": "HEAD" });
+    expect([response.status, response.body]).toEqual([200, ""]);
     expect(echoed(await ask("changing", "/m")).method).toBe("GET");
   });
 
   it("a HEAD that became GET has no body either", async () => {
-    const answer = await ask("changing", "/m", { "x-method": "GET" }, "HEAD");
-    expect([answer.status, answer.body]).toEqual([200, ""]);
+    const response = await ask("changing", "/m", { "x-method": "GET" }, "HEAD");
+    expect([response.status, response.body]).toEqual([200, ""]);
     expect(echoed(await ask("changing", "/m")).method).toBe("GET");
   });
 });
@@ -347,7 +347,7 @@ describe("credentials are checked before there is a route", () => {
 
 it("MCP rules know who a listener's policies verified", async () => {
   const tools = async (headers: Record<string, string>) => {
-    const answer = await ask(
+    const response = await ask(
       "tools",
       "/mcp",
       {
@@ -358,7 +358,7 @@ it("MCP rules know who a listener's policies verified", async () => {
       "POST",
       JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
     );
-    return [...answer.body.matchAll(/"name":"(\w+)"/g)].map(([, name]) => name);
+    return [...response.body.matchAll(/"name":"(\w+)"/g)].map(([, name]) => name);
   };
   expect(await tools({})).toEqual(["hello"]);
   expect(await tools(await bearer("alice"))).toEqual(["hello", "add"]);

@@ -32,13 +32,13 @@ afterAll(async () => {
 });
 
 test.each(["own", "cluster"])("headers are set, added and removed (%s name)", async (route) => {
-  const answer = await call(`${gateway.url}/${route}`, {
+  const response = await call(`${gateway.url}/${route}`, {
     "x-SET": "client",
     "x-added": "client",
     "X-REMOVED": "client",
     "x-kept": "client",
   });
-  const { headers }: Echoed = JSON.parse(answer.body);
+  const { headers }: Echoed = JSON.parse(response.body);
   expect(headers).toMatchObject({
     "x-set": "gateway",
     "x-late": "from the environment",

@@ -65,12 +65,12 @@ async function mirrored(count: number): Promise<void> {
 }
 
 describe("requestMirror", () => {
-  test("a copy with its body goes to the other backend, and its answer nowhere", async () => {
+  test("a copy with its body goes to the other backend, and its response nowhere", async () => {
     for (const size of [0, 10, 16_385, 200_000]) {
       mirror.received.length = 0;
       const body = randomBytes(size);
-      const answer = await send(`${gateway.url}/all/x?q=1`, "POST", { "x-a": "1" }, body);
-      expect(answer).toMatchObject({ status: 200, body: "upstream" });
+      const response = await send(`${gateway.url}/all/x?q=1`, "POST", { "x-a": "1" }, body);
+      expect(response).toMatchObject({ status: 200, body: "upstream" });
       await mirrored(1);
       expect(mirror.received[0]).toMatchObject({ method: "POST", url: "/all/x?q=1" });
       expect(mirror.received[0]?.headers["x-a"]).toBe("1");
@@ -108,8 +108,8 @@ describe("requestMirror", () => {
 
   test("a request that is sent again is copied once", async () => {
     const body = randomBytes(30_000);
-    const answer = await send(`${gateway.url}/retried`, "POST", {}, body);
-    expect(answer.status).toBe(200);
+    const response = await send(`${gateway.url}/retried`, "POST", {}, body);
+    expect(response.status).toBe(200);
     await mirrored(1);
     expect(upstream.received.map((each) => each.body.equals(body))).toEqual([true, true]);
     expect(mirror.received.map((each) => each.body.equals(body))).toEqual([true]);

@@ -18,7 +18,7 @@ beforeAll(async () => {
     {
       own: { policies: { responseHeaderModifier: changes } },
       cluster: { policies: { headerModifiers: { response: changes } } },
-      answered: {
+      responded: {
         policies: { responseHeaderModifier: changes, directResponse: { status: 418 } },
         backends: [],
       },
@@ -38,7 +38,7 @@ test.each(["own", "cluster"])("headers are set, added and removed (%s name)", as
   expect(headers).not.toHaveProperty("server");
 });
 
-test("an answer that the gateway makes is changed too", async () => {
+test("a response that the gateway makes is changed too", async () => {
   const { status, headers } = await call(`${gateway.url}/answered`, {});
   expect(status).toBe(418);
   expect(headers).toMatchObject({ "x-set": "gateway", "x-added": "gateway" });

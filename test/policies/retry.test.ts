@@ -19,7 +19,7 @@ let first = 0;
 beforeAll(async () => {
   upstream = await startScripted((response, count) => {
     const act = script[Math.min(count - first, script.length - 1)];
-    if (act === "ok") response.end(`answer ${count - first}`);
+    if (act === "ok") response.end(`response ${count - first}`);
     if (act === "503" || act === "500") {
       response.writeHead(Number(act), { "content-length": 5 }).end("fault");
     }
@@ -76,14 +76,14 @@ describe("retry", () => {
   test("a listed status is tried again, and each attempt says which it is", async () => {
     script = ["503", "503", "ok"];
     const start = performance.now();
-    const answer = await send(`${gateway.url}/plain`, "GET", { "x-retry-attempt": "7" });
-    expect(answer).toMatchObject({ status: 200, body: "answer 2" });
+    const response = await send(`${gateway.url}/plain`, "GET", { "x-retry-attempt": "7" });
+    expect(response).toMatchObject({ status: 200, body: "response 2" });
     expect(performance.now() - start).toBeGreaterThan(95);
     expect(marks()).toEqual([undefined, "1", "2"]);
     while (!gateway.output().includes("retry.attempt=2")) await pause(10);
   });
 
-  test("the last attempt's answer is the client's, whatever it is", async () => {
+  test("the last attempt's response is the client's, whatever it is", async () => {
     script = ["503"];
     expect(await send(`${gateway.url}/plain`, "GET")).toMatchObject({ status: 503, body: "fault" });
     expect(attempts()).toHaveLength(3);
@@ -95,10 +95,10 @@ describe("retry", () => {
     expect(attempts()).toHaveLength(1);
   });
 
-  test("a connection that breaks before the answer is tried again, also for a POST", async () => {
+  test("a connection that breaks before the response is tried again, also for a POST", async () => {
     script = ["reset", "ok"];
-    const answer = await send(`${gateway.url}/plain`, "POST", {}, "the body");
-    expect(answer.body).toBe("answer 1");
+    const response = await send(`${gateway.url}/plain`, "POST", {}, "the body");
+    expect(response.body).toBe("response 1");
     expect(attempts().map(({ body }) => body.toString())).toEqual(["the body", "the body"]);
   });
 
@@ -109,8 +109,8 @@ describe("retry", () => {
         script = ["503", "reset", "ok"];
         first = upstream.received.length;
         const body = randomBytes(size);
-        const answer = await send(`${gateway.url}/${route}`, "PUT", {}, body);
-        expect(answer.status).toBe(200);
+        const response = await send(`${gateway.url}/${route}`, "PUT", {}, body);
+        expect(response.status).toBe(200);
         expect(attempts().map((each) => each.body.equals(body))).toEqual([true, true, true]);
       }
     },
@@ -123,24 +123,24 @@ describe("retry", () => {
       let text = "";
       socket.on("data", (chunk) => {
         text += chunk;
-        if (text.includes("answer")) socket.end(() => resolve(text));
+        if (text.includes("response")) socket.end(() => resolve(text));
       });
       socket.write("POST /quick HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
       socket.write("5\r\nhello\r\n");
       setTimeout(() => socket.write("6\r\n world\r\n0\r\n\r\n"), 30);
     });
-    expect(body).toContain("answer 1");
+    expect(body).toContain("response 1");
     expect(attempts().map((each) => each.body.toString())).toEqual(["hello world", "hello world"]);
   });
 
   test("a longer body is sent once", async () => {
     script = ["503", "ok"];
-    const answer = await send(`${gateway.url}/plain`, "PUT", {}, randomBytes(200_000));
-    expect(answer.status).toBe(503);
+    const response = await send(`${gateway.url}/plain`, "PUT", {}, randomBytes(200_000));
+    expect(response.status).toBe(503);
     expect(attempts()).toHaveLength(1);
   });
 
-  test("nothing is tried again once the answer has begun", async () => {
+  test("nothing is tried again once the response has begun", async () => {
     script = ["begin", "ok"];
     await expect(send(`${gateway.url}/plain`, "GET")).rejects.toThrow();
     expect(attempts()).toHaveLength(1);
@@ -148,7 +148,7 @@ describe("retry", () => {
 
   test("an attempt that takes too long is tried again", async () => {
     script = ["hang", "ok"];
-    expect((await send(`${gateway.url}/each`, "GET")).body).toBe("answer 1");
+    expect((await send(`${gateway.url}/each`, "GET")).body).toBe("response 1");
     script = ["hang"];
     first = upstream.received.length;
     expect((await send(`${gateway.url}/each`, "GET")).status).toBe(504);
@@ -190,9 +190,9 @@ describe("retry", () => {
   });
 });
 
-test("a condition of the answer's head asks for another attempt, besides the codes", async () => {
+test("a condition of the response's head asks for another attempt, besides the codes", async () => {
   script = ["again", "503", "ok"];
-  expect((await send(`${gateway.url}/chosen`, "GET")).body).toBe("answer 2");
+  expect((await send(`${gateway.url}/chosen`, "GET")).body).toBe("response 2");
   script = ["again"];
   first = upstream.received.length;
   expect((await send(`${gateway.url}/chosen`, "GET")).body).toBe("again");
@@ -201,8 +201,8 @@ test("a condition of the answer's head asks for another attempt, besides the cod
 
 test("a request that does not meet the precondition is sent once, and streamed", async () => {
   script = ["503", "ok"];
-  const answer = await send(`${gateway.url}/chosen`, "POST", {}, randomBytes(200_000));
-  expect(answer.status).toBe(503);
+  const response = await send(`${gateway.url}/chosen`, "POST", {}, randomBytes(200_000));
+  expect(response.status).toBe(503);
   expect(attempts()).toHaveLength(1);
 });
 

@@ -48,16 +48,16 @@ describe("timeout", () => {
     async (route) => {
       const before = closed;
       const start = performance.now();
-      const answer = await send(`${gateway.url}/${route}/never`, "GET");
+      const response = await send(`${gateway.url}/${route}/never`, "GET");
       const time = performance.now() - start;
-      expect(answer.status).toBe(504);
+      expect(response.status).toBe(504);
       expect(time).toBeGreaterThan(250);
       expect(time).toBeLessThan(1500);
       while (closed === before) await pause(10);
     },
   );
 
-  test("an answer in time is passed on, on the same connection as before", async () => {
+  test("a response in time is passed on, on the same connection as before", async () => {
     for (let count = 0; count < 5; count++) {
       expect(
         await send(`${gateway.url}/request/fast`, "POST", {}, "x".repeat(100_000)),
@@ -65,13 +65,13 @@ describe("timeout", () => {
     }
   });
 
-  test("an answer that does not end in time is broken off", async () => {
+  test("a response that does not end in time is broken off", async () => {
     await expect(send(`${gateway.url}/request/begun`, "GET")).rejects.toThrow();
   });
 
   test("zero is no limit", async () => {
-    const answer = send(`${gateway.url}/unlimited/never`, "GET").catch(() => "ended by the test");
-    expect(await Promise.race([answer, pause(600).then(() => "waiting")])).toBe("waiting");
+    const response = send(`${gateway.url}/unlimited/never`, "GET").catch(() => "ended by the test");
+    expect(await Promise.race([response, pause(600).then(() => "waiting")])).toBe("waiting");
   });
 
   test("on an mcp backend it is a mistake", () => {

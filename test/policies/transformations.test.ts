@@ -11,7 +11,7 @@ let gateway: GatewayProcess;
 let echo: Echo;
 let upstream: Scripted;
 /** What the scripted upstream answers next. */
-let answer: { status: number; headers: Record<string, string>; body: string | Buffer };
+let next: { status: number; headers: Record<string, string>; body: string | Buffer };
 
 function echoed({ body }: { body: string }): Echoed {
   return JSON.parse(body);
@@ -23,7 +23,7 @@ const decoded = 'string(base64.decode(request.headers["x-text"]))';
 beforeAll(async () => {
   echo = await startEcho({ "x-upstream": "1" });
   upstream = await startScripted((response) => {
-    response.writeHead(answer.status, answer.headers).end(answer.body);
+    response.writeHead(next.status, next.headers).end(next.body);
   });
   const scripted = [{ host: upstream.host }];
   const request = (changes: object) => ({ policies: { transformations: { request: changes } } });
@@ -185,12 +185,12 @@ afterAll(async () => {
 const seen = async (route: string, headers: Record<string, string> = {}): Promise<Echoed> =>
   JSON.parse((await send(`${gateway.url}/${route}`, "GET", headers)).body);
 
-function answerWith(
+function responseWith(
   body: string | Buffer,
   headers: Record<string, string> = {},
   status = 200,
 ): void {
-  answer = { status, headers, body };
+  next = { status, headers, body };
 }
 
 describe("of a request", () => {
@@ -260,7 +260,7 @@ describe("of a request", () => {
   });
 
   test("the body is replaced, and its length is the new one's", async () => {
-    answerWith("ok");
+    responseWith("ok");
     await send(`${gateway.url}/body`, "POST", { "content-type": "application/json" }, '{"a":1}');
     expect(upstream.received.at(-1)?.body.toString()).toBe('{"wrapped":{"a":1},"by":"/body"}');
     await send(`${gateway.url}/fixed`, "POST", {}, "x".repeat(500_000));
@@ -278,7 +278,7 @@ describe("an expression that reads the body", () => {
     (await send(`${gateway.url}/${route}`, "POST", headers, body)).status;
 
   test("sees all of it, also of a compressed one, and the upstream gets it as it was", async () => {
-    answerWith("ok");
+    responseWith("ok");
     expect(await post("ruled", '{"name":"alice"}')).toBe(200);
     expect(await post("ruled", '{"name":"bob"}')).toBe(403);
     expect(await post("ruled", "not json")).toBe(403);
@@ -289,7 +289,7 @@ describe("an expression that reads the body", () => {
   });
 
   test("can't be got around by padding, compression or a coding that nobody knows", async () => {
-    answerWith("ok");
+    responseWith("ok");
     expect(await post("denied", "fine")).toBe(200);
     expect(await post("denied", "this is bad")).toBe(403);
     expect(await post("denied", gzipSync("this is bad"), { "content-encoding": "gzip" })).toBe(403);
@@ -307,9 +307,9 @@ describe("an expression that reads the body", () => {
   });
 });
 
-describe("of an answer", () => {
+describe("of a response", () => {
   test("headers are added, set and removed", async () => {
-    answerWith("ok", { "x-added": "upstream", server: "upstream", "x-removed": "1" });
+    responseWith("ok", { "x-added": "upstream", server: "upstream", "x-removed": "1" });
     const { headers, body } = await send(`${gateway.url}/response-headers`, "GET");
     expect(headers).toMatchObject({
       "x-added": ["upstream", "200"],
@@ -321,18 +321,18 @@ describe("of an answer", () => {
   });
 
   test("the status is a pseudo header", async () => {
-    answerWith("teapot", {}, 418);
+    responseWith("teapot", {}, 418);
     expect((await send(`${gateway.url}/status`, "GET")).status).toBe(200);
-    answerWith("fine", {}, 200);
+    responseWith("fine", {}, 200);
     expect((await send(`${gateway.url}/status`, "GET")).status).toBe(502);
   });
 
   test("the body is read and replaced", async () => {
-    answerWith("inner", { etag: '"1"' });
+    responseWith("inner", { etag: '"1"' });
     const { headers, body } = await send(`${gateway.url}/response-body`, "GET");
     expect(body).toBe("<inner>");
     expect(headers).toMatchObject({ "x-size": "5", "content-length": "7" });
-    answerWith(gzipSync("inner"), { "content-encoding": "gzip" });
+    responseWith(gzipSync("inner"), { "content-encoding": "gzip" });
     const zipped = await send(`${gateway.url}/response-body`, "GET", { "accept-encoding": "gzip" });
     expect(zipped.body).toBe("<inner>");
     expect(zipped.headers).not.toHaveProperty("content-encoding");
@@ -341,7 +341,7 @@ describe("of an answer", () => {
 
   test("a body that is only read stays as it was", async () => {
     const zipped = gzipSync("x".repeat(1000));
-    answerWith(zipped, { "content-encoding": "gzip" });
+    responseWith(zipped, { "content-encoding": "gzip" });
     const { headers } = await send(`${gateway.url}/response-read`, "GET");
     expect(headers).toMatchObject({
       "x-size": "1000",
@@ -351,7 +351,7 @@ describe("of an answer", () => {
   });
 
   test("a body that is not read is replaced without waiting for it", async () => {
-    answerWith("x".repeat(3_000_000));
+    responseWith("x".repeat(3_000_000));
     const { body } = await send(`${gateway.url}/response-fixed`, "GET");
     expect(body).toBe("fixed 200");
     const head = await send(`${gateway.url}/response-fixed`, "HEAD");
@@ -359,14 +359,14 @@ describe("of an answer", () => {
   });
 
   test("what is too large to be held is a 502", async () => {
-    answerWith("x".repeat(2_100_000));
+    responseWith("x".repeat(2_100_000));
     expect((await send(`${gateway.url}/response-body`, "GET")).status).toBe(502);
-    answerWith(gzipSync(Buffer.alloc(100_000_000)), { "content-encoding": "gzip" });
+    responseWith(gzipSync(Buffer.alloc(100_000_000)), { "content-encoding": "gzip" });
     const { status, body } = await send(`${gateway.url}/response-body`, "GET");
-    expect({ status, body }).toEqual({ status: 502, body: "upstream gave no valid answer" });
+    expect({ status, body }).toEqual({ status: 502, body: "upstream gave no valid response" });
   });
 
-  test("answers of the gateway itself are changed too", async () => {
+  test("responses of the gateway itself are changed too", async () => {
     const { status, headers, body } = await send(`${gateway.url}/local`, "GET");
     expect({ status, body }).toEqual({ status: 201, body: "changed" });
     expect(headers["x-status"]).toBe("200");
@@ -422,14 +422,14 @@ describe("all headers anew", () => {
     }
   });
 
-  test("of an answer", async () => {
-    answerWith("body", { "x-dropped": "1" });
+  test("of a response", async () => {
+    responseWith("body", { "x-dropped": "1" });
     const { headers, body } = await send(`${gateway.url}/response-replaced`, "GET");
     expect([headers["x-only"], headers["x-dropped"], body]).toEqual(["200", undefined, "body"]);
   });
 });
 
-test("metadata is there for what comes after it, in the answer too", async () => {
+test("metadata is there for what comes after it, in the response too", async () => {
   const { headers, body } = await send(`${gateway.url}/metadata`, "GET", { "x-tier": "gold" });
   expect(echoed({ body }).headers).toMatchObject({ "x-tier-copy": "gold", "x-size": "2" });
   expect(headers).toMatchObject({ "x-tier": "gold", "x-doubled": "400" });
@@ -439,8 +439,8 @@ test("metadata is there for what comes after it, in the answer too", async () =>
 
 test("of conditional transformations the first that holds acts", async () => {
   const get = async (headers: Record<string, string>) => {
-    const answer = await send(`${gateway.url}/conditional`, "GET", headers);
-    return [echoed(answer).headers["x-case"], answer.headers["x-case"]];
+    const response = await send(`${gateway.url}/conditional`, "GET", headers);
+    return [echoed(response).headers["x-case"], response.headers["x-case"]];
   };
   expect(await get({ "x-ask": "a" })).toEqual(["a", "a"]);
   expect(await get({ "x-ask": "b" })).toEqual([undefined, "b"]);

@@ -54,8 +54,8 @@ afterAll(async () => {
 });
 
 async function seen(target: string): Promise<{ url: string; host: string | undefined }> {
-  const answer = await call(`${gateway.url}${target}`, { host: "shop.example:8080" });
-  const { url, headers }: Echoed = JSON.parse(answer.body);
+  const response = await call(`${gateway.url}${target}`, { host: "shop.example:8080" });
+  const { url, headers }: Echoed = JSON.parse(response.body);
   return { url, host: headers.host };
 }
 
@@ -85,8 +85,8 @@ describe("the path", () => {
     try {
       const found: string[] = [];
       for (const [index, [path]] of prefixes.entries()) {
-        const answer = await call(`${table.url}/r${index}${path}`, {});
-        found.push((JSON.parse(answer.body) as Echoed).url);
+        const response = await call(`${table.url}/r${index}${path}`, {});
+        found.push((JSON.parse(response.body) as Echoed).url);
       }
       expect(found).toEqual(prefixes.map(([, , , expected]) => expected));
     } finally {

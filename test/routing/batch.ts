@@ -67,7 +67,7 @@ async function tryBatch(tables: readonly Table[], form: Form): Promise<Batch> {
     throw error;
   }
   return {
-    ask: (table, requests) => answers(`http://127.0.0.1:${ports[table]}`, requests),
+    ask: (table, requests) => responses(`http://127.0.0.1:${ports[table]}`, requests),
     stop,
   };
 }
@@ -75,39 +75,39 @@ async function tryBatch(tables: readonly Table[], form: Form): Promise<Batch> {
 /** A route that is never chosen is a mistake: it is left out then, and nobody may miss it. */
 function compiled(tables: readonly Table[], ports: readonly number[], form: Form): Checked {
   const leftOut = new Set<string>();
-  const examine = () => {
+  const checkInput = () => {
     const host = memoryHost({ "gateway.yaml": form(tables, ports, (name) => leftOut.has(name)) });
     return check(["gateway.yaml"], host, { name: "test", isStrict: false });
   };
-  const first = examine();
+  const first = checkInput();
   for (const { code, params } of first.diagnostics) {
     if (code === "unreachable-route") leftOut.add(String((params as { route: string }).route));
   }
-  const found = leftOut.size === 0 ? first : examine();
+  const found = leftOut.size === 0 ? first : checkInput();
   if (found.program !== undefined) return found;
   const mistakes = found.diagnostics.filter(({ code }) => code !== "unreachable-match");
   throw new Error(`refused: ${JSON.stringify(mistakes.slice(0, 5))}`);
 }
 
-async function answers(
+async function responses(
   url: string,
   requests: readonly TableRequest[],
 ): Promise<readonly (string | undefined)[]> {
   const client = new Client(url, { pipelining: 10 });
   try {
-    return await Promise.all(requests.map((request) => answer(client, request)));
+    return await Promise.all(requests.map((request) => response(client, request)));
   } finally {
     await client.close();
   }
 }
 
-async function answer(client: Client, request: TableRequest): Promise<string | undefined> {
+async function response(client: Client, request: TableRequest): Promise<string | undefined> {
   const { host, method, path, headers } = request;
   const query = queryText(request);
   const {
     statusCode,
     body,
-    headers: answered,
+    headers: responded,
   } = await client.request({
     // undici's type lists the usual methods.
     method: method as "GET",
@@ -117,7 +117,7 @@ async function answer(client: Client, request: TableRequest): Promise<string | u
   const text = await body.text();
   if (statusCode === 404) return undefined;
   if (statusCode === 200) return text.split("/")[1];
-  if (statusCode === 302) return new URL(String(answered.location)).hostname.split(".")[0];
+  if (statusCode === 302) return new URL(String(responded.location)).hostname.split(".")[0];
   throw new Error(`${statusCode} ${text}: ${JSON.stringify(request)}`);
 }
 

@@ -20,7 +20,7 @@ const toBackend = (name: string, rest: object = {}) => ({
   name,
   ...rest,
 });
-const below = (path: string, rest: object) => ({
+const childOf = (path: string, rest: object) => ({
   matches: [{ path: { type: "PathPrefix", value: path } }],
   ...rest,
 });
@@ -113,17 +113,17 @@ afterAll(async () => {
 
 function manifests(port: number): string {
   const rules = [
-    below("/shared", sent(3, 1, 0)),
-    below("/nobody", sent(0, 0)),
-    below("/half", mirror({ fraction: { numerator: 2, denominator: 4 } })),
-    below("/quarter", mirror({ percent: 25 })),
-    below("/every", mirror({ fraction: { numerator: 100 } })),
-    below("/never", mirror({ percent: 0 })),
-    ...redirects.map(([filter], index) => below(`/redirect${index}`, redirect(filter))),
+    childOf("/shared", sent(3, 1, 0)),
+    childOf("/nobody", sent(0, 0)),
+    childOf("/half", mirror({ fraction: { numerator: 2, denominator: 4 } })),
+    childOf("/quarter", mirror({ percent: 25 })),
+    childOf("/every", mirror({ fraction: { numerator: 100 } })),
+    childOf("/never", mirror({ percent: 0 })),
+    ...redirects.map(([filter], index) => childOf(`/redirect${index}`, redirect(filter))),
     ...statuses.map((statusCode) =>
-      below(`/status${statusCode}`, redirect({ scheme: "https", statusCode })),
+      childOf(`/status${statusCode}`, redirect({ scheme: "https", statusCode })),
     ),
-    ...rewrites.map(([filter], index) => below(`/rewrite${index}`, rewrite(filter))),
+    ...rewrites.map(([filter], index) => childOf(`/rewrite${index}`, rewrite(filter))),
   ];
   const resource = (apiVersion: string, kind: string, name: string, spec: object) =>
     JSON.stringify({ apiVersion, kind, metadata: { name }, spec });

@@ -4,7 +4,7 @@ import { startCompiled } from "../connections/compiled.ts";
 
 // A short table is a chain of conditions and a long one a lookup: what is said here holds for both.
 
-const answer = (name: string, rest: object) => ({
+const response = (name: string, rest: object) => ({
   name,
   ...rest,
   policies: { directResponse: { status: 200, body: name } },
@@ -13,19 +13,19 @@ const at = (path: object, rest: object = {}) => ({ matches: [{ path, ...rest }] 
 const only = (hostname: string) => ({ hostnames: [hostname] });
 
 const routes = [
-  answer("exact", at({ exact: "/exact" })),
-  answer("below", at({ pathPrefix: "/below" })),
-  answer("deep", at({ pathPrefix: "/below/deep/" })),
-  answer("space", at({ exact: "/a%20b" })),
-  answer("choice", at({ regex: "/this|/that" }, { method: "GET" })),
-  answer("pattern", at({ regex: "/[0-9]+/x" })),
-  answer("own", { ...only("a.example.com"), ...at({ pathPrefix: "/own" }) }),
-  answer("wide", { ...only("*.example.com"), ...at({ pathPrefix: "/own" }) }),
-  answer("wider", { ...only("*.com"), ...at({ pathPrefix: "/own/er" }) }),
-  answer("every", at({ pathPrefix: "/own/er/most" })),
+  response("exact", at({ exact: "/exact" })),
+  response("below", at({ pathPrefix: "/below" })),
+  response("deep", at({ pathPrefix: "/below/deep/" })),
+  response("space", at({ exact: "/a%20b" })),
+  response("choice", at({ regex: "/this|/that" }, { method: "GET" })),
+  response("pattern", at({ regex: "/[0-9]+/x" })),
+  response("own", { ...only("a.example.com"), ...at({ pathPrefix: "/own" }) }),
+  response("wide", { ...only("*.example.com"), ...at({ pathPrefix: "/own" }) }),
+  response("wider", { ...only("*.com"), ...at({ pathPrefix: "/own/er" }) }),
+  response("every", at({ pathPrefix: "/own/er/most" })),
 ];
 const fillers = Array.from({ length: 30 }, (_, index) =>
-  answer(`filler-${index}`, {
+  response(`filler-${index}`, {
     ...(index % 3 === 0 ? only(`*.filler${index}.test`) : {}),
     ...at({ [index % 2 === 0 ? "exact" : "pathPrefix"]: `/filler/${index}` }),
   }),
@@ -102,12 +102,12 @@ test.each([2, 30])(
     const listeners = Array.from({ length: count - 1 }, (_, index) => ({
       name: `l${index}`,
       hostname: index % 2 === 0 ? `h${index}.test` : `*.h${index}.test`,
-      routes: [answer(`r${index}`, at({ pathPrefix: "/own" }))],
+      routes: [response(`r${index}`, at({ pathPrefix: "/own" }))],
     }));
     const rest = {
       name: "rest",
       hostname: "*.test",
-      routes: [answer("rest", at({ pathPrefix: "/" }))],
+      routes: [response("rest", at({ pathPrefix: "/" }))],
     };
     const { port } = await startCompiled({ listeners: [rest, ...listeners] });
     const last = count === 2 ? 0 : 27;

@@ -144,10 +144,10 @@ function defaultOf(name: string, schema: Schema): JsonSchema {
   return { default: own.default };
 }
 
-function description({ description: text, notYet }: Schema): JsonSchema {
+function description({ description: text, unsupported }: Schema): JsonSchema {
   const parts = [
     text,
-    notYet === undefined ? undefined : "This version of gwc refuses it: not built yet.",
+    unsupported === undefined ? undefined : "This version of gwc refuses it: not built yet.",
   ];
   const all = parts.filter((part) => part !== undefined).join(" ");
   return all === "" ? {} : { description: all };
@@ -164,8 +164,8 @@ function format({ format: name }: Schema): JsonSchema {
 }
 
 /** The words of an enum, those that are not built yet among them: the definition is the specification's. */
-function words({ enum: values, notYetValues = {} }: Schema): JsonSchema {
-  return values === undefined ? {} : { enum: [...values, ...Object.keys(notYetValues)] };
+function words({ enum: values, unsupportedValues = {} }: Schema): JsonSchema {
+  return values === undefined ? {} : { enum: [...values, ...Object.keys(unsupportedValues)] };
 }
 
 /** The rules over several fields, as CEL. */

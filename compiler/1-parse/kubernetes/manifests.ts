@@ -1,6 +1,6 @@
 import type { KeyedData, Manifest, ManifestKind } from "../../config/manifests.ts";
 import type { Diagnostics, Origin } from "../../diagnostics/diagnostic.ts";
-import { nearest } from "../../diagnostics/suggestion.ts";
+import { suggest } from "../../diagnostics/suggestion.ts";
 import type { Schema } from "../../schema/schema.ts";
 import { type Validator, validator } from "../../schema/validate.ts";
 import { keysIn } from "../config-values.ts";
@@ -103,7 +103,7 @@ function readManifest(
   const prepared = validators.get(row.kind) ?? prepare(row, keys);
   validators.set(row.kind, prepared);
   const before = diagnostics.list.length;
-  prepared.validate({ value, late: [], expanded: [] }, origin, diagnostics);
+  prepared.validate({ value, envTemplates: [], expanded: [] }, origin, diagnostics);
   const isGood = diagnostics.list.slice(before).every(({ code }) => code === "not-built-yet");
   const content = prepared.hasAliases ? withoutAliases(value, prepared.schema) : value;
   const spec = isGood ? specOf(row.kind, content) : undefined;
@@ -155,7 +155,7 @@ function recognise(
     diagnostics.report("not-built-yet", at, { what: "UDP proxying", field: kind });
     return undefined;
   }
-  const suggestion = nearest(
+  const suggestion = suggest(
     kind,
     own.flatMap(({ spellings }) => spellings),
   );

@@ -1,16 +1,16 @@
 import { policies } from "../../policies/index.ts";
-import type { ClusterForm } from "../../policies/policy.ts";
-import type { BuiltFields } from "./schemas/backend.ts";
-import type { BuiltRuleFields } from "./schemas/routes.ts";
+import type { KubernetesForm } from "../../policies/policy.ts";
+import type { SupportedFields } from "./schemas/backend.ts";
+import type { SupportedRuleFields } from "./schemas/routes.ts";
 
 /** The fields of the cluster form that this version enforces: those that a policy claims. */
-export interface ClusterFields {
+export interface KubernetesFields {
   /** Of a GatewayPolicy: `traffic.cors`. */
-  readonly policy: BuiltFields;
+  readonly policy: SupportedFields;
   /** Of a GatewayBackend's own policies: `mcp.authorization`. */
-  readonly backend: BuiltFields;
+  readonly backend: SupportedFields;
   /** Of an HTTPRoute's rule. */
-  readonly rule: BuiltRuleFields;
+  readonly rule: SupportedRuleFields;
 }
 
 /** Fields of the frontend, which is no policy of a route. */
@@ -20,9 +20,9 @@ const FRONTEND = ["frontend.tcp", "frontend.tls", "frontend.http", "frontend.acc
 const CONNECTION = ["tcp", "tls", "http", "auth.key", "auth.secretRef", "auth.passthrough"];
 
 /** What is built, as the policies say. */
-export function builtFields(): ClusterFields {
-  const claimed = policies.flatMap(({ cluster }): readonly ClusterForm<unknown>[] =>
-    cluster === undefined ? [] : [cluster],
+export function supportedFields(): KubernetesFields {
+  const claimed = policies.flatMap(({ kubernetes }): readonly KubernetesForm<unknown>[] =>
+    kubernetes === undefined ? [] : [kubernetes],
   );
   const fields = claimed.map(({ field }) => field);
   const inRules = claimed.flatMap(({ filter }) => filter ?? []);

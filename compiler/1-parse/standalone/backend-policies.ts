@@ -2,11 +2,11 @@ import {
   choice,
   duration,
   list,
-  notYet,
   object,
   type Schema,
   shortText,
   text,
+  unsupported,
 } from "../../schema/schema.ts";
 import { keepAliveSchema } from "./frontend.ts";
 
@@ -48,10 +48,10 @@ export function backendPolicySchemas(): Readonly<Record<string, Schema>> {
           minItems: 1,
           maxItems: 16,
           description:
-            "Names of which the certificate has to have one; the server name by default.",
+            "Identifiers of which the certificate has to have one; the server name by default.",
         }),
-        keyExchangeGroups: notYet("a choice of key exchange groups"),
-        spiffe: notYet("SPIFFE certificates"),
+        keyExchangeGroups: unsupported("a choice of key exchange groups"),
+        spiffe: unsupported("SPIFFE certificates"),
       },
       {
         description: "TLS to the backend, by the authorities of the system unless it says others.",
@@ -91,13 +91,13 @@ export function backendPolicySchemas(): Readonly<Record<string, Schema>> {
           additionalProperties: false,
         },
         passthrough: object({}, { description: "The client's own token goes on to the backend." }),
-        gcp: notYet("Google Cloud credentials"),
-        aws: notYet("AWS credentials"),
-        azure: notYet("Azure credentials"),
-        credentials: notYet("several credentials"),
-        jwtSign: notYet("signed tokens"),
-        oauthTokenExchange: notYet("OAuth token exchange"),
-        crossAppAccess: notYet("cross-app access"),
+        gcp: unsupported("Google Cloud credentials"),
+        aws: unsupported("AWS credentials"),
+        azure: unsupported("Azure credentials"),
+        credentials: unsupported("several credentials"),
+        jwtSign: unsupported("signed tokens"),
+        oauthTokenExchange: unsupported("OAuth token exchange"),
+        crossAppAccess: unsupported("cross-app access"),
       },
       {
         exactlyOneOf: [
@@ -117,7 +117,7 @@ export function backendPolicySchemas(): Readonly<Record<string, Schema>> {
     http: object(
       {
         version: choice("What is spoken to the backend.", ["HTTP1", "HTTP2"], { default: "HTTP1" }),
-        requestTimeout: duration("How long the head of an answer may take; 504 then.", {
+        requestTimeout: duration("How long the head of a response may take; 504 then.", {
           minimumDuration: "1ms",
         }),
       },
@@ -138,7 +138,7 @@ export function backendPolicySchemas(): Readonly<Record<string, Schema>> {
         description: "TCP to the backend.",
       },
     ),
-    backendTunnel: notYet("tunnels to backends"),
+    backendTunnel: unsupported("tunnels to backends"),
   };
 }
 
@@ -158,7 +158,7 @@ export function ownPoliciesSchema(): Schema {
     "inferenceRouting",
     "sessionAffinity",
     "ai",
-  ].map((key) => [key, notYet(`${key} on a backend`)]);
+  ].map((key) => [key, unsupported(`${key} on a backend`)]);
   return object(
     { ...backendPolicySchemas(), ...Object.fromEntries(later) },
     { description: "How this backend is reached; over what the route says." },

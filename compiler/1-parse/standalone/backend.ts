@@ -3,11 +3,11 @@ import {
   choice,
   integer,
   list,
-  notYet,
   object,
   type Schema,
   shortText,
   text,
+  unsupported,
 } from "../../schema/schema.ts";
 import { ownPoliciesSchema } from "./backend-policies.ts";
 import { dynamicSchema } from "./dynamic.ts";
@@ -17,18 +17,18 @@ export function backendSchema(): Schema {
   return object(
     {
       mcp: mcpBackendSchema,
-      host: text("`host:port` or a URL of a plain HTTP upstream.", { late: true }),
+      host: text("`host:port` or a URL of a plain HTTP upstream.", { readAtStart: true }),
       weight: integer("Its share of the requests beside the others; 0: none.", 0, 1_000_000, {
         default: 1,
       }),
       policies: ownPoliciesSchema(),
-      service: notYet("mesh services"),
+      service: unsupported("mesh services"),
       backend: shortText("The name of one of the file's `backends`."),
-      internal: notYet("internal backends"),
+      internal: unsupported("internal backends"),
       dynamic: dynamicSchema("request (Host)", "80, or 443 with backendTLS"),
-      ai: notYet("LLM backends"),
-      aws: notYet("AWS backends"),
-      routeGroup: notYet("route groups"),
+      ai: unsupported("LLM backends"),
+      aws: unsupported("AWS backends"),
+      routeGroup: unsupported("route groups"),
     },
     {
       exactlyOneOf: [
@@ -62,7 +62,7 @@ const addressSchema = (what: string, path: string): Schema =>
     {
       host: text(`URL of the ${what} endpoint, or its host when \`port\` is given.`, {
         maxLength: 1024,
-        late: true,
+        readAtStart: true,
       }),
       port: integer("The port, when `host` is only a host.", 1, 65535),
       path: text("The path, when `host` is only a host.", {
@@ -70,7 +70,7 @@ const addressSchema = (what: string, path: string): Schema =>
         ...PATH_FORM,
         default: path,
       }),
-      backend: notYet("named backends"),
+      backend: unsupported("named backends"),
     },
     { required: ["host"] },
   );
@@ -88,23 +88,23 @@ const mcpTargetSchema: Schema = object(
       {
         cmd: text("The command, found on PATH; started without a shell."),
         args: list(
-          { type: "string", late: true },
+          { type: "string", readAtStart: true },
           { description: "Its arguments, passed as they are." },
         ),
         env: {
           type: "object",
-          additionalProperties: { type: "string", late: true },
+          additionalProperties: { type: "string", readAtStart: true },
           maxProperties: 64,
           description: "Its environment, besides PATH, HOME and the like.",
         },
-        clear_env: notYet("an empty environment"),
+        clear_env: unsupported("an empty environment"),
       },
       {
         required: ["cmd"],
         description: "A server that is started as a child process, one for each session.",
       },
     ),
-    openapi: notYet("OpenAPI targets"),
+    openapi: unsupported("OpenAPI targets"),
     policies: ownPoliciesSchema(),
   },
   { required: ["name"], exactlyOneOf: ["mcp", "sse", "stdio", "openapi"] },
@@ -119,11 +119,11 @@ const mcpBackendSchema: Schema = object(
     }),
     statefulMode: choice("Whether sessions are kept.", ["stateful"], {
       default: "stateful",
-      notYetValues: { stateless: "stateless MCP sessions" },
+      unsupportedValues: { stateless: "stateless MCP sessions" },
     }),
     prefixMode: choice("When tools carry their target's name.", ["conditional", "always"], {
       default: "conditional",
-      notYetValues: { never: "tool names without their target" },
+      unsupportedValues: { never: "tool names without their target" },
     }),
     failureMode: choice("What a broken target does to the others.", ["failClosed", "failOpen"], {
       default: "failClosed",

@@ -2,12 +2,12 @@ import { integer, list, object, type Schema, shortText } from "../../schema/sche
 
 /**
  * A dynamic forward proxy: the destination is what the client names. The specification gives it no fields; ours only
- * widen what is refused without them. `usual`: the port of a destination that names none.
+ * widen what is refused without them. `defaults`: the port of a destination that names none.
  */
-export function dynamicSchema(namedBy: string, usual: string): Schema {
+export function dynamicSchema(namedBy: string, defaults: string): Schema {
   return object(
     {
-      port: integer(`The port of a ${namedBy} that names none: ${usual} by default.`, 1, 65535),
+      port: integer(`The port of a ${namedBy} that names none: ${defaults} by default.`, 1, 65535),
       allowPrivate: list(
         shortText("An address, or a range in CIDR notation.", {
           format: "cidr",

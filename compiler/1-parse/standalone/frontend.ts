@@ -6,10 +6,10 @@ import {
   integer,
   list,
   map,
-  notYet,
   object,
   type Schema,
   text,
+  unsupported,
 } from "../../schema/schema.ts";
 
 /** Spellings of TLS versions; YAML reads a bare 1.2 as a number. */
@@ -42,10 +42,10 @@ export function keepAliveSchema(): Schema {
         minimumDuration: "1s",
         default: "180s",
       }),
-      retries: integer("Probes without an answer before the connection is given up.", 1, 64, {
+      retries: integer("Probes without a response before the connection is given up.", 1, 64, {
         default: 9,
       }),
-      enabled: notYet("connections without TCP keepalive"),
+      enabled: unsupported("connections without TCP keepalive"),
     },
     { description: "TCP keepalive: finds peers that are gone without a word." },
   );
@@ -95,7 +95,7 @@ export function frontendSchema(): Schema {
             "How long a client may take to answer a PING before its connection is closed.",
             { minimumDuration: "100ms", default: "20s" },
           ),
-          http1HeaderCase: notYet("a choice of the case of header names"),
+          http1HeaderCase: unsupported("a choice of the case of header names"),
           http2MaxHeaderSize: integer(
             "Bytes of an HTTP/2 header list, with 32 for each field; a longer one resets its stream.",
             1024,
@@ -103,7 +103,7 @@ export function frontendSchema(): Schema {
             { default: 65_536 },
           ),
           maxConnectionDuration: duration(
-            "How long a connection lasts before it ends with the answer under way; tunnels stay.",
+            "How long a connection lasts before it ends with the response under way; tunnels stay.",
             { minimumDuration: "1s" },
           ),
         },
@@ -124,7 +124,7 @@ export function frontendSchema(): Schema {
           minVersion: tlsVersionSchema("The lowest TLS version. 1.2 by default."),
           maxVersion: tlsVersionSchema("The highest TLS version. 1.3 by default."),
           cipherSuites: cipherSuitesSchema(),
-          keyExchangeGroups: notYet("a choice of key exchange groups"),
+          keyExchangeGroups: unsupported("a choice of key exchange groups"),
         },
         {
           minProperties: 1,
@@ -150,11 +150,11 @@ export function frontendSchema(): Schema {
       ),
       accessLog: accessLogSchema(),
       logging: { ...accessLogSchema(), aliasOf: "accessLog" },
-      tracing: notYet("tracing"),
-      networkAuthorization: notYet("authorization of connections"),
-      networkExtAuthz: notYet("external authorization of connections"),
-      proxy: notYet("the PROXY protocol"),
-      connect: notYet("the CONNECT method"),
+      tracing: unsupported("tracing"),
+      networkAuthorization: unsupported("authorization of connections"),
+      networkExtAuthz: unsupported("external authorization of connections"),
+      proxy: unsupported("the PROXY protocol"),
+      connect: unsupported("the CONNECT method"),
     },
     {
       atMostOneOf: ["accessLog", "logging"],
@@ -183,8 +183,8 @@ function accessLogSchema(): Schema {
     {
       filter: expression("Which requests have a line: a CEL expression that is true for them."),
       ...logFieldsSchema(),
-      otlp: notYet("access lines over OTLP"),
-      database: notYet("access lines in a database"),
+      otlp: unsupported("access lines over OTLP"),
+      database: unsupported("access lines in a database"),
     },
     { atLeastOneOf: ["filter", "remove", "add"], description: "The access log." },
   );

@@ -2,11 +2,11 @@ import {
   choice,
   integer,
   list,
-  notYet,
   object,
   type Schema,
   shortText,
   text,
+  unsupported,
 } from "../../schema/schema.ts";
 import { cipherSuitesSchema, tlsVersionSchema } from "./frontend.ts";
 import { listenerPoliciesSchema, routePoliciesSchema } from "./policies.ts";
@@ -22,8 +22,8 @@ export function bindSchema(): Schema {
         minItems: 1,
         description: "Who answers on the port, by host name.",
       }),
-      tunnelProtocol: notYet("tunnel protocols"),
-      mode: notYet("internal binds"),
+      tunnelProtocol: unsupported("tunnel protocols"),
+      mode: unsupported("internal binds"),
     },
     { required: ["port", "listeners"] },
   );
@@ -33,7 +33,7 @@ function listenerSchema(): Schema {
   return object(
     {
       name: shortText("What logs call it."),
-      namespace: notYet("listener namespaces"),
+      namespace: unsupported("listener namespaces"),
       hostname: shortText(
         "Which host it answers: exact, or with a first label `*`. Every host by default.",
         {
@@ -43,7 +43,7 @@ function listenerSchema(): Schema {
       protocol: choice(
         "What it speaks. TCP and TLS pass connections on; TLS without a certificate stays between client and backend.",
         ["HTTP", "HTTPS", "TLS", "TCP"],
-        { default: "HTTP", notYetValues: { HBONE: "HBONE tunnels" } },
+        { default: "HTTP", unsupportedValues: { HBONE: "HBONE tunnels" } },
       ),
       tls: object(
         {
@@ -56,12 +56,12 @@ function listenerSchema(): Schema {
           root: text(
             "Path of the authorities (PEM) that sign client certificates: every client must show one. Read like `cert`.",
           ),
-          mode: notYet("certificates made on the fly"),
+          mode: unsupported("certificates made on the fly"),
           cipherSuites: cipherSuitesSchema(),
           minTLSVersion: tlsVersionSchema("The lowest TLS version. 1.2 by default."),
           maxTLSVersion: tlsVersionSchema("The highest TLS version. 1.3 by default."),
-          keyExchangeGroups: notYet("a choice of key exchange groups"),
-          spiffe: notYet("SPIFFE certificates"),
+          keyExchangeGroups: unsupported("a choice of key exchange groups"),
+          spiffe: unsupported("SPIFFE certificates"),
         },
         {
           required: ["cert", "key"],

@@ -1,7 +1,7 @@
 import { policies } from "../../policies/index.ts";
-import { notYet, object, type Schema } from "../../schema/schema.ts";
+import { object, type Schema, unsupported } from "../../schema/schema.ts";
 import { backendPolicySchemas } from "./backend-policies.ts";
-import { spellingSchemas } from "./policy-aliases.ts";
+import { aliasSchemas } from "./policy-aliases.ts";
 
 /** The schema of a route's `policies`. */
 export function routePoliciesSchema(): Schema {
@@ -9,7 +9,7 @@ export function routePoliciesSchema(): Schema {
     {
       ...builtPolicies("route"),
       ...backendPolicySchemas(),
-      ...LATER_POLICIES,
+      ...UNSUPPORTED_POLICIES,
     },
     {
       description:
@@ -24,7 +24,9 @@ export function listenerPoliciesSchema(): Schema {
     {
       ...builtPolicies("listener"),
       ...Object.fromEntries(
-        Object.entries(LATER_POLICIES).filter(([key]) => LATER_ON_LISTENERS.includes(key)),
+        Object.entries(UNSUPPORTED_POLICIES).filter(([key]) =>
+          UNSUPPORTED_ON_LISTENERS.includes(key),
+        ),
       ),
     },
     {
@@ -38,11 +40,11 @@ function builtPolicies(scope: "route" | "listener"): Readonly<Record<string, Sch
   const built = policies.filter((policy) => policy.scope.includes(scope));
   return {
     ...Object.fromEntries(built.map((policy) => [policy.kind, policy.schema])),
-    ...spellingSchemas(built.map(({ kind }) => kind)),
+    ...aliasSchemas(built.map(({ kind }) => kind)),
   };
 }
 
-const LATER_POLICIES: Readonly<Record<string, Schema>> = Object.fromEntries(
+const UNSUPPORTED_POLICIES: Readonly<Record<string, Schema>> = Object.fromEntries(
   Object.entries({
     mcpGuardrails: "MCP guardrails",
     oidc: "browser login",
@@ -54,11 +56,11 @@ const LATER_POLICIES: Readonly<Record<string, Schema>> = Object.fromEntries(
     delay: "delays",
     a2a: "A2A proxying",
     ai: "LLM policies",
-  }).map(([key, what]) => [key, notYet(what)]),
+  }).map(([key, what]) => [key, unsupported(what)]),
 );
 
 /** Those of them that may stand on a listener. */
-const LATER_ON_LISTENERS: readonly string[] = [
+const UNSUPPORTED_ON_LISTENERS: readonly string[] = [
   "oidc",
   "extAuthz",
   "extAuth",

@@ -1,7 +1,7 @@
-import { below, type Diagnostics, keyOf, type Origin } from "../../diagnostics/diagnostic.ts";
+import { childOf, type Diagnostics, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { PolicyKind } from "../../ir/program.ts";
 import { policies, policyOf } from "../../policies/index.ts";
-import { notYet, object, type Schema } from "../../schema/schema.ts";
+import { object, type Schema, unsupported } from "../../schema/schema.ts";
 import type { ConfigValue } from "../values.ts";
 
 /** Another place of a policy in the file: a key of `policies`, or a field of one. */
@@ -22,12 +22,12 @@ const SPELLINGS: readonly Spelling[] = [
 ];
 
 /** Fields beside those above that are not built yet. */
-const LATER: Readonly<Record<string, Readonly<Record<string, Schema>>>> = {
-  rateLimit: { global: notYet("global rate limits") },
+const UNSUPPORTED: Readonly<Record<string, Readonly<Record<string, Schema>>>> = {
+  rateLimit: { global: unsupported("global rate limits") },
 };
 
 /** The keys of a file's `policies` besides the policies' own names, with their schemas; of the policies `kinds`. */
-export function spellingSchemas(kinds: readonly PolicyKind[]): Readonly<Record<string, Schema>> {
+export function aliasSchemas(kinds: readonly PolicyKind[]): Readonly<Record<string, Schema>> {
   const schemas: Record<string, Schema> = {};
   const wanted = SPELLINGS.filter(({ kind }) => kinds.includes(kind));
   for (const [key, spellings] of Map.groupBy(wanted, ({ path }) => path[0])) {
@@ -39,28 +39,28 @@ export function spellingSchemas(kinds: readonly PolicyKind[]): Readonly<Record<s
 }
 
 /** A policy's value and where it stands. */
-export interface SpelledPolicy {
+export interface AliasedPolicy {
   readonly kind: PolicyKind;
   readonly value: ConfigValue;
   readonly origin: Origin;
 }
 
 /** The policies of a validated `policies` value, in request order; one that is given twice is reported. */
-export function spelledPolicies(
+export function canonicalPolicies(
   given: Readonly<Record<string, ConfigValue>>,
   origin: Origin,
   diagnostics: Diagnostics,
-): readonly SpelledPolicy[] {
+): readonly AliasedPolicy[] {
   return policies.flatMap(({ kind }) => {
     const paths = [[kind], ...SPELLINGS.flatMap((each) => (each.kind === kind ? [each.path] : []))];
     const [found, second] = paths.flatMap((path) => {
       const value = path.reduce<ConfigValue | undefined>(memberOf, given);
-      return value === undefined ? [] : [{ kind, value, origin: below(origin, ...path), path }];
+      return value === undefined ? [] : [{ kind, value, origin: childOf(origin, ...path), path }];
     });
     if (found === undefined) return [];
     if (second !== undefined) {
       const names = { first: found.path.join("."), second: second.path.join(".") };
-      diagnostics.report("duplicate-policy", keyOf(second.origin), names);
+      diagnostics.report("duplicate-policy", keyPlace(second.origin), names);
     }
     return [found];
   });
@@ -70,7 +70,7 @@ function grouped(key: string, spellings: readonly Spelling[]): Schema {
   const fields = Object.fromEntries(
     spellings.map(({ kind, path }) => [path[1] ?? "", policyOf(kind).schema]),
   );
-  return object({ ...fields, ...LATER[key] }, { atLeastOneOf: Object.keys(fields) });
+  return object({ ...fields, ...UNSUPPORTED[key] }, { atLeastOneOf: Object.keys(fields) });
 }
 
 function memberOf(value: ConfigValue | undefined, key: string): ConfigValue | undefined {

@@ -2,10 +2,10 @@ import {
   choice,
   duration,
   expression,
-  notYet,
   object,
   type Schema,
   text,
+  unsupported,
 } from "../../schema/schema.ts";
 import { logFieldsSchema } from "./frontend.ts";
 
@@ -67,7 +67,7 @@ export const processSchema: Schema = object(
           "customFunctions",
           "standardAttributes",
         ])
-        .map((key) => [key, notYet(`config.${key}`)]),
+        .map((key) => [key, unsupported(`config.${key}`)]),
     ),
   },
   { description: "Settings of the process." },

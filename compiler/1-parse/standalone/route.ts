@@ -1,5 +1,5 @@
 import { PATH_FORM } from "../../schema/path-form.ts";
-import { list, notYet, object, type Schema, shortText, text } from "../../schema/schema.ts";
+import { list, object, type Schema, shortText, text, unsupported } from "../../schema/schema.ts";
 import { backendSchema } from "./backend.ts";
 import { routePoliciesSchema } from "./policies.ts";
 
@@ -7,8 +7,8 @@ import { routePoliciesSchema } from "./policies.ts";
 export function routeSchema(): Schema {
   return object({
     name: shortText("What logs, metrics and generated code call it."),
-    namespace: notYet("route namespaces"),
-    ruleName: notYet("rule names"),
+    namespace: unsupported("route namespaces"),
+    ruleName: unsupported("rule names"),
     hostnames: list(
       shortText("A host name, exact or with a first label `*`.", { format: "hostname" }),
       {

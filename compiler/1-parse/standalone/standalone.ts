@@ -1,4 +1,4 @@
-import { list, notYet, object, type Schema } from "../../schema/schema.ts";
+import { list, object, type Schema, unsupported } from "../../schema/schema.ts";
 import { namedBackendSchema } from "./backend.ts";
 import { frontendSchema } from "./frontend.ts";
 import { bindSchema } from "./listener.ts";
@@ -11,20 +11,20 @@ export function standaloneSchema(): Schema {
       config: processSchema,
       binds: list(bindSchema(), { minItems: 1, description: "Ports that the gateway listens on." }),
       frontendPolicies: frontendSchema(),
-      policies: notYet("policies that are attached to a target by name"),
+      policies: unsupported("policies that are attached to a target by name"),
       backends: list(namedBackendSchema(), {
         minItems: 1,
         description: "Backends with a name, for several routes: `backend: NAME` means them.",
       }),
-      services: notYet("mesh services"),
-      workloads: notYet("mesh workloads"),
-      llm: notYet("the LLM front door"),
-      mcp: notYet("the MCP front door"),
-      gateways: notYet("named gateways"),
-      routes: notYet("routes outside a listener"),
-      tcpRoutes: notYet("TCP routes"),
-      routeGroups: notYet("route groups"),
-      ui: notYet("a protected admin page"),
+      services: unsupported("mesh services"),
+      workloads: unsupported("mesh workloads"),
+      llm: unsupported("the LLM front door"),
+      mcp: unsupported("the MCP front door"),
+      gateways: unsupported("named gateways"),
+      routes: unsupported("routes outside a listener"),
+      tcpRoutes: unsupported("TCP routes"),
+      routeGroups: unsupported("route groups"),
+      ui: unsupported("a protected admin page"),
     },
     {
       required: ["binds"],

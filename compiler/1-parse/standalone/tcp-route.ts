@@ -1,11 +1,11 @@
 import {
   integer,
   list,
-  notYet,
   object,
   type Schema,
   shortText,
   text,
+  unsupported,
 } from "../../schema/schema.ts";
 import { dynamicSchema } from "./dynamic.ts";
 
@@ -14,8 +14,8 @@ export function tcpRouteSchema(requestPolicies: Schema): Schema {
   const { properties = {} } = requestPolicies;
   return object({
     name: shortText("What logs, metrics and generated code call it."),
-    namespace: notYet("route namespaces"),
-    ruleName: notYet("rule names"),
+    namespace: unsupported("route namespaces"),
+    ruleName: unsupported("rule names"),
     hostnames: list(
       shortText("A server name, exact or with a first label `*`.", { format: "hostname" }),
       {
@@ -40,13 +40,13 @@ function policySchemas(all: Readonly<Record<string, Schema>>): Readonly<Record<s
   return Object.fromEntries(
     Object.entries(all).map(([key, schema]) => [
       key,
-      BUILT.includes(key) || LATER.includes(key) ? schema : { misplaced: subjectOf(key) },
+      BUILT.includes(key) || UNSUPPORTED.includes(key) ? schema : { misplaced: subjectOf(key) },
     ]),
   );
 }
 
 /** What may come for connections too. */
-const LATER = ["backendTunnel"];
+const UNSUPPORTED = ["backendTunnel"];
 
 function subjectOf(key: string): string {
   return key.startsWith("mcp") ? "MCP messages" : "HTTP requests";
@@ -58,15 +58,15 @@ function backendSchema(all: Readonly<Record<string, Schema>>): Schema {
   const { authorization: _, ...own } = policySchemas(all);
   return object(
     {
-      host: text("`host:port` of a server.", { late: true }),
+      host: text("`host:port` of a server.", { readAtStart: true }),
       weight: integer("Its share of the connections beside the others; 0: none.", 0, 1_000_000, {
         default: 1,
       }),
       policies: object(own, {
         description: "How this backend is reached; over what the route says.",
       }),
-      service: notYet("mesh services"),
-      backend: notYet("named backends"),
+      service: unsupported("mesh services"),
+      backend: unsupported("named backends"),
       dynamic: dynamicSchema("TLS connection (SNI)", "443"),
       mcp: { misplaced: "MCP messages" },
       ai: { misplaced: "LLM requests" },

@@ -1,6 +1,6 @@
 import type { AccessLogConfig } from "../../config/access-log.ts";
 import type { LevelsConfig } from "../../config/log-levels.ts";
-import { below, type Origin } from "../../diagnostics/diagnostic.ts";
+import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 
 /** `filter`, and fields as the file has them: `add` by name. */
 export interface FileAccessLog {
@@ -10,7 +10,7 @@ export interface FileAccessLog {
 }
 
 /** `accessLog` of a GatewayPolicy's frontend. */
-export interface ClusterAccessLog {
+export interface KubernetesAccessLog {
   readonly filter?: string;
   readonly attributes?: {
     readonly remove?: readonly string[];
@@ -37,19 +37,19 @@ export function readAccessLogs(
 ): readonly AccessLogConfig[] {
   const key = accessLog === undefined ? "logging" : "accessLog";
   return [
-    readLogging(ofProcess ?? {}, below(origin, "config", "logging")),
-    readFields(accessLog ?? logging ?? {}, below(origin, "frontendPolicies", key)),
+    readLogging(ofProcess ?? {}, childOf(origin, "config", "logging")),
+    readFields(accessLog ?? logging ?? {}, childOf(origin, "frontendPolicies", key)),
   ];
 }
 
 function readFields({ filter, remove, add }: FileAccessLog, origin: Origin): AccessLogConfig {
   return {
-    filter: filter === undefined ? undefined : { text: filter, origin: below(origin, "filter") },
-    remove: names(remove, below(origin, "remove")),
+    filter: filter === undefined ? undefined : { text: filter, origin: childOf(origin, "filter") },
+    remove: names(remove, childOf(origin, "remove")),
     add: Object.entries(add ?? {}).map(([name, text]) => ({
       name,
       text,
-      origin: below(origin, "add", name),
+      origin: childOf(origin, "add", name),
     })),
   };
 }
@@ -57,24 +57,24 @@ function readFields({ filter, remove, add }: FileAccessLog, origin: Origin): Acc
 /** The access log of `config.logging`. */
 export function readLogging({ filter, fields }: LoggingValue, origin: Origin): AccessLogConfig {
   return {
-    ...readFields(fields ?? {}, below(origin, "fields")),
-    filter: filter === undefined ? undefined : { text: filter, origin: below(origin, "filter") },
+    ...readFields(fields ?? {}, childOf(origin, "fields")),
+    filter: filter === undefined ? undefined : { text: filter, origin: childOf(origin, "filter") },
   };
 }
 
 /** The access log of a GatewayPolicy. */
-export function readClusterAccessLog(
-  { filter, attributes: { remove, add } = {} }: ClusterAccessLog,
+export function readKubernetesAccessLog(
+  { filter, attributes: { remove, add } = {} }: KubernetesAccessLog,
   origin: Origin,
 ): AccessLogConfig {
-  const at = below(origin, "attributes");
+  const at = childOf(origin, "attributes");
   return {
-    filter: filter === undefined ? undefined : { text: filter, origin: below(origin, "filter") },
-    remove: names(remove, below(at, "remove")),
+    filter: filter === undefined ? undefined : { text: filter, origin: childOf(origin, "filter") },
+    remove: names(remove, childOf(at, "remove")),
     add: (add ?? []).map(({ name, expression: text }, index) => ({
       name,
       text,
-      origin: below(at, "add", index, "expression"),
+      origin: childOf(at, "add", index, "expression"),
     })),
   };
 }
@@ -86,11 +86,11 @@ export function readLevels(
 ): readonly LevelsConfig[] {
   const { level } = logging ?? {};
   if (level === undefined) return [];
-  const at = below(origin, "level");
+  const at = childOf(origin, "level");
   if (typeof level === "string") return [[{ text: level, origin: at }]];
-  return [level.map((text, index) => ({ text, origin: below(at, index) }))];
+  return [level.map((text, index) => ({ text, origin: childOf(at, index) }))];
 }
 
 function names(list: readonly string[] | undefined, origin: Origin): AccessLogConfig["remove"] {
-  return (list ?? []).map((name, index) => ({ name, origin: below(origin, index) }));
+  return (list ?? []).map((name, index) => ({ name, origin: childOf(origin, index) }));
 }

@@ -1,7 +1,7 @@
 import type { ConfigValue } from "../../1-parse/values.ts";
 import type { BackendPolicies, BackendTlsConfig } from "../../config/backend-policies.ts";
 import { defaultFrontend } from "../../config/frontend.ts";
-import { below, type Origin } from "../../diagnostics/diagnostic.ts";
+import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { Text } from "../../ir/texts.ts";
 import { parseTimer } from "../../schema/duration.ts";
 import { type KeepAliveValue, readKeepAlive } from "./frontend.ts";
@@ -14,16 +14,16 @@ export function readBackendPolicies(
   // The schema has checked the shape.
   const { backendTLS, backendAuth, http, tcp } = (policies ?? {}) as unknown as PoliciesValue;
   const read: BackendPolicies = {
-    ...(backendTLS && { tls: readTls(backendTLS, below(origin, "backendTLS")) }),
-    ...(backendAuth && { auth: readAuth(backendAuth, below(origin, "backendAuth")) }),
+    ...(backendTLS && { tls: readTls(backendTLS, childOf(origin, "backendTLS")) }),
+    ...(backendAuth && { auth: readAuth(backendAuth, childOf(origin, "backendAuth")) }),
     ...(http && {
       http: {
         version: http.version,
         requestTimeout: time(http.requestTimeout),
-        origin: below(origin, "http"),
+        origin: childOf(origin, "http"),
       },
     }),
-    ...(tcp && { tcp: readTcp(tcp, below(origin, "tcp")) }),
+    ...(tcp && { tcp: readTcp(tcp, childOf(origin, "tcp")) }),
   };
   return Object.keys(read).length === 0 ? undefined : read;
 }
@@ -66,7 +66,7 @@ function readTls(value: TlsValue, origin: Origin): BackendTlsConfig {
     alpn: value.alpn,
     subjectAltNames: value.subjectAltNames,
     origin,
-    alpnOrigin: below(origin, "alpn"),
+    alpnOrigin: childOf(origin, "alpn"),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { KeepAliveSettings } from "../../../runtime/gateway/connection-settings.ts";
 import type { AlpnProtocol, TlsVersion } from "../../../runtime/tls/tls-settings.ts";
 import { type CipherSuite, defaultFrontend, type FrontendConfig } from "../../config/frontend.ts";
-import { below, type Origin } from "../../diagnostics/diagnostic.ts";
+import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import { parseTimer } from "../../schema/duration.ts";
 import type { FileAccessLog } from "./access-log.ts";
 
@@ -56,7 +56,7 @@ export function readFrontend(value: FrontendValue | undefined, origin: Origin): 
   const rest = defaultFrontend(origin);
   if (value === undefined) return rest;
   const { http = {}, tls = {}, tcp } = value;
-  const at = below(origin, "frontendPolicies", "tls");
+  const at = childOf(origin, "frontendPolicies", "tls");
   return {
     maxBufferSize: http.maxBufferSize ?? rest.maxBufferSize,
     connections: readConnections(http, tcp ?? {}, rest.connections),
@@ -67,7 +67,7 @@ export function readFrontend(value: FrontendValue | undefined, origin: Origin): 
       maxVersion: readTlsVersion(tls.maxVersion) ?? rest.tls.maxVersion,
       versionOrigin: versionOrigin(tls, at, origin),
       cipherSuites: tls.cipherSuites ?? rest.tls.cipherSuites,
-      suitesOrigin: tls.cipherSuites === undefined ? origin : below(at, "cipherSuites"),
+      suitesOrigin: tls.cipherSuites === undefined ? origin : childOf(at, "cipherSuites"),
     },
   };
 }
@@ -125,8 +125,8 @@ function versionOrigin(
   at: Origin,
   origin: Origin,
 ): Origin {
-  if (tls.minVersion !== undefined) return below(at, "minVersion");
-  return tls.maxVersion === undefined ? origin : below(at, "maxVersion");
+  if (tls.minVersion !== undefined) return childOf(at, "minVersion");
+  return tls.maxVersion === undefined ? origin : childOf(at, "maxVersion");
 }
 
 function time(text: string | undefined, otherwise: number): number {

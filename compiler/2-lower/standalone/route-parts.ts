@@ -1,9 +1,9 @@
-import { spelledPolicies } from "../../1-parse/standalone/policy-aliases.ts";
+import { canonicalPolicies } from "../../1-parse/standalone/policy-aliases.ts";
 import type { ConfigValue } from "../../1-parse/values.ts";
 import { type BackendPolicies, mergeBackendPolicies } from "../../config/backend-policies.ts";
 import { findBackend } from "../../config/named-backends.ts";
 import type { BackendConfig, PolicyConfig } from "../../config/resources.ts";
-import { below, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
+import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
 import { policyOf } from "../../policies/index.ts";
 import { readBackendPolicies } from "./backend-policies.ts";
 
@@ -13,7 +13,7 @@ export function readPolicies(
   origin: Origin,
   diagnostics: Diagnostics,
 ): PolicyConfig[] {
-  return spelledPolicies(given, origin, diagnostics).map(({ kind, value, origin: at }) => {
+  return canonicalPolicies(given, origin, diagnostics).map(({ kind, value, origin: at }) => {
     // The policy of a kind reads the configuration of that kind.
     return { kind, config: policyOf(kind).read(value, at), origin: at } as PolicyConfig;
   });
@@ -26,11 +26,11 @@ export function readBackend(
   origin: Origin,
   { named, diagnostics }: BackendReading,
 ): BackendConfig | undefined {
-  const own = readBackendPolicies(backend.policies, below(origin, "policies"));
+  const own = readBackendPolicies(backend.policies, childOf(origin, "policies"));
   const weight = typeof backend.weight === "number" ? { weight: backend.weight } : {};
   const { backend: name } = backend;
   if (typeof name === "string") {
-    const found = findBackend(name, below(origin, "backend"), named, diagnostics);
+    const found = findBackend(name, childOf(origin, "backend"), named, diagnostics);
     if (found === undefined) return undefined;
     const inherited = mergeBackendPolicies(ofRoute, found.policies);
     return { ...found, policies: mergeBackendPolicies(inherited, own), ...weight };
@@ -41,7 +41,7 @@ export function readBackend(
     config: backend[kind] ?? null,
     policies: mergeBackendPolicies(ofRoute, own),
     ...weight,
-    origin: below(origin, kind),
+    origin: childOf(origin, kind),
   };
 }
 
@@ -60,12 +60,12 @@ export function readNamedBackends(
 ): ReadonlyMap<string, BackendConfig> {
   const found = new Map<string, BackendConfig>();
   backends.forEach((each, index) => {
-    const at = below(origin, index);
+    const at = childOf(origin, index);
     const name = String(each.name);
     const first = found.get(name);
     if (first !== undefined) {
       const related = [{ at: first.origin, label: "the first one" }];
-      diagnostics.report("duplicate-backend", below(at, "name"), { name }, related);
+      diagnostics.report("duplicate-backend", childOf(at, "name"), { name }, related);
     }
     const backend = readBackend(each, undefined, at, { named: found, diagnostics });
     if (backend !== undefined) found.set(name, backend);

@@ -10,7 +10,7 @@ import type {
   TcpRouteResource,
   ValueMatchConfig,
 } from "../../config/resources.ts";
-import { below, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
+import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
 import { readAccessLogs, readLevels } from "./access-log.ts";
 import { readBackendPolicies } from "./backend-policies.ts";
 import {
@@ -39,22 +39,22 @@ export function readStandalone(
   const file = value as unknown as FileConfig;
   const listeners: ListenerResource[] = [];
   const routes: (RouteResource | TcpRouteResource)[] = [];
-  const backends = readNamedBackends(file.backends ?? [], below(origin, "backends"), diagnostics);
+  const backends = readNamedBackends(file.backends ?? [], childOf(origin, "backends"), diagnostics);
   const reading = { named: backends, diagnostics };
   file.binds.forEach((bind, bindIndex) => {
     bind.listeners.forEach((listener, listenerIndex) => {
-      const at = below(origin, "binds", bindIndex, "listeners", listenerIndex);
+      const at = childOf(origin, "binds", bindIndex, "listeners", listenerIndex);
       const key = `${bindIndex}/${listenerIndex}`;
-      const portOrigin = below(origin, "binds", bindIndex, "port");
+      const portOrigin = childOf(origin, "binds", bindIndex, "port");
       listeners.push({
         ...readListener(listener, key, bind.port, portOrigin, at),
-        policies: readPolicies(listener.policies ?? {}, below(at, "policies"), diagnostics),
+        policies: readPolicies(listener.policies ?? {}, childOf(at, "policies"), diagnostics),
       });
       listener.routes?.forEach((route, index) => {
-        routes.push(readRoute(route, key, below(at, "routes", index), reading));
+        routes.push(readRoute(route, key, childOf(at, "routes", index), reading));
       });
       listener.tcpRoutes?.forEach((route, index) => {
-        routes.push(readTcpRoute(route, key, below(at, "tcpRoutes", index), diagnostics));
+        routes.push(readTcpRoute(route, key, childOf(at, "tcpRoutes", index), diagnostics));
       });
       checkRouteField(listener, at, diagnostics);
     });
@@ -65,7 +65,7 @@ export function readStandalone(
     process: readProcess(file.config),
     frontend: readFrontend(file.frontendPolicies, origin),
     accessLogs: readAccessLogs(file.config?.logging, file.frontendPolicies, origin),
-    logLevels: readLevels(file.config?.logging, below(origin, "config", "logging")),
+    logLevels: readLevels(file.config?.logging, childOf(origin, "config", "logging")),
     backends,
     listeners,
     origin,
@@ -165,17 +165,17 @@ function readRoute(
   reading: BackendReading,
 ): RouteResource {
   const matches = route.matches?.map((match, index) =>
-    readMatch(match, below(origin, "matches", index)),
+    readMatch(match, childOf(origin, "matches", index)),
   );
   return {
     kind: "route",
     name: route.name,
     listeners: [{ listener, hostnames: route.hostnames ?? [] }],
     matches: matches ?? [readMatch({}, origin)],
-    policies: readPolicies(route.policies ?? {}, below(origin, "policies"), reading.diagnostics),
+    policies: readPolicies(route.policies ?? {}, childOf(origin, "policies"), reading.diagnostics),
     backends: (route.backends ?? []).flatMap((backend, index) => {
-      const ofRoute = readBackendPolicies(route.policies, below(origin, "policies"));
-      return readBackend(backend, ofRoute, below(origin, "backends", index), reading) ?? [];
+      const ofRoute = readBackendPolicies(route.policies, childOf(origin, "policies"));
+      return readBackend(backend, ofRoute, childOf(origin, "backends", index), reading) ?? [];
     }),
     origin,
   };
@@ -192,10 +192,10 @@ function readMatch(match: MatchValue, origin: Origin): MatchConfig {
           : { kind: "prefix", value: pathPrefix ?? "/" },
     method: match.method,
     headers: (match.headers ?? []).map((each, index) =>
-      readValueMatch({ ...each, name: each.name.toLowerCase() }, below(origin, "headers", index)),
+      readValueMatch({ ...each, name: each.name.toLowerCase() }, childOf(origin, "headers", index)),
     ),
     query: (match.query ?? []).map((each, index) =>
-      readValueMatch(each, below(origin, "query", index)),
+      readValueMatch(each, childOf(origin, "query", index)),
     ),
     origin,
   };
@@ -203,5 +203,5 @@ function readMatch(match: MatchValue, origin: Origin): MatchConfig {
 
 function readValueMatch({ name, value }: ValueMatchValue, origin: Origin): ValueMatchConfig {
   const kind = value.regex === undefined ? "exact" : "regex";
-  return { name, kind, value: value[kind] ?? "", origin: below(origin, "value", kind) };
+  return { name, kind, value: value[kind] ?? "", origin: childOf(origin, "value", kind) };
 }

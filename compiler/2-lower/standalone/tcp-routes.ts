@@ -1,6 +1,6 @@
 import type { ConfigValue } from "../../1-parse/values.ts";
 import type { ListenerResource, TcpRouteResource } from "../../config/resources.ts";
-import { below, type Diagnostics, keyOf, type Origin } from "../../diagnostics/diagnostic.ts";
+import { childOf, type Diagnostics, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
 import { readBackendPolicies } from "./backend-policies.ts";
 import { readBackend, readPolicies } from "./route-parts.ts";
 
@@ -19,15 +19,15 @@ export function readTcpRoute(
   origin: Origin,
   diagnostics: Diagnostics,
 ): TcpRouteResource {
-  const ofRoute = readBackendPolicies(policies, below(origin, "policies"));
+  const ofRoute = readBackendPolicies(policies, childOf(origin, "policies"));
   return {
     kind: "tcpRoute",
     name,
     listeners: [{ listener, hostnames }],
-    policies: readPolicies(policies, below(origin, "policies"), diagnostics),
+    policies: readPolicies(policies, childOf(origin, "policies"), diagnostics),
     backends: backends.flatMap(
       (backend, index) =>
-        readBackend(backend, ofRoute, below(origin, "backends", index), {
+        readBackend(backend, ofRoute, childOf(origin, "backends", index), {
           named: new Map(),
           diagnostics,
         }) ?? [],
@@ -52,5 +52,9 @@ export function checkRouteField(
     ? (["routes", "tcpRoutes"] as const)
     : (["tcpRoutes", "routes"] as const);
   if (listener[field] === undefined) return;
-  diagnostics.report("wrong-routes", keyOf(below(origin, field)), { field, protocol, instead });
+  diagnostics.report("wrong-routes", keyPlace(childOf(origin, field)), {
+    field,
+    protocol,
+    instead,
+  });
 }

@@ -1,4 +1,4 @@
-import { nearest } from "../../diagnostics/suggestion.ts";
+import { suggest } from "../../diagnostics/suggestion.ts";
 import type { FunctionDeclaration } from "../functions/declaration.ts";
 import { functionNamed, functionNames, operatorNamed } from "../functions/index.ts";
 import { operatorNames } from "../functions/operators.ts";
@@ -114,7 +114,7 @@ function lenientResult(checker: Checker, node: CallNode, types: readonly Type[])
 
 function reportUnknown(checker: Checker, node: CallNode, namespaced: string | undefined): void {
   const name = namespaced ?? node.name;
-  const suggestion = nearest(name, [...functionNames(), ...macroNames]);
+  const suggestion = suggest(name, [...functionNames(), ...macroNames]);
   checker.problems.report("cel-unknown-function", node.nameSpan, { name, suggestion });
 }
 

@@ -1,4 +1,4 @@
-import { nearest } from "../../diagnostics/suggestion.ts";
+import { suggest } from "../../diagnostics/suggestion.ts";
 import type { Node } from "../parse/ast.ts";
 import { BOOL, DYN, ERROR, formatType, optionalOf, STRING, type Type } from "../types/types.ts";
 import { membersOf } from "../variables/environment.ts";
@@ -55,7 +55,7 @@ function memberType(
     return ERROR;
   }
   const known = membersOf(checker.environment, operand.name);
-  const suggestion = nearest(node.field, known);
+  const suggestion = suggest(node.field, known);
   checker.problems.report("cel-unknown-field", node.fieldSpan, {
     owner: operand.name,
     field: node.field,

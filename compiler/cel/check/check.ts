@@ -1,4 +1,4 @@
-import { nearest } from "../../diagnostics/suggestion.ts";
+import { suggest } from "../../diagnostics/suggestion.ts";
 import type { FunctionDeclaration } from "../functions/declaration.ts";
 import type { CallNode, Node } from "../parse/ast.ts";
 import type { Problems } from "../parse/problems.ts";
@@ -207,7 +207,7 @@ export class Checker {
       return;
     }
     const known = membersOf(this.environment, "");
-    const suggestion = nearest(name, known);
+    const suggestion = suggest(name, known);
     const params = { name, known: known.join(", "), suggestion };
     this.problems.report("cel-unknown-variable", node.span, params);
   }

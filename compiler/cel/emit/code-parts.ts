@@ -1,4 +1,4 @@
-import { atLevel, type Code, LEVEL, LINE, SOFT } from "./code.ts";
+import { atPrecedence, type Code, LINE, PRECEDENCE, SOFT } from "./code.ts";
 
 /** An expression as the body of an arrow function: an object literal needs parentheses. */
 export function arrowBody(code: Code): string {
@@ -13,8 +13,8 @@ export function joined(operator: "&&" | "||", all: readonly Code[]): Code {
   const codes = open.length === 0 ? all.slice(0, 1) : open;
   const [only] = codes;
   if (codes.length === 1 && only !== undefined) return only;
-  const level = operator === "&&" ? LEVEL.and : LEVEL.or;
-  const text = codes.map((code) => atLevel(code, level)).join(` ${operator}${LINE}`);
+  const level = operator === "&&" ? PRECEDENCE.and : PRECEDENCE.or;
+  const text = codes.map((code) => atPrecedence(code, level)).join(` ${operator}${LINE}`);
   return { text, level, ts: "boolean", mayFail: false };
 }
 
@@ -25,8 +25,8 @@ export function negated(code: Code): Code {
   }
   const own = { text: code.text, level: code.level };
   const { text, level } = code.opposite ?? {
-    text: `!${atLevel(code, LEVEL.unary)}`,
-    level: LEVEL.unary,
+    text: `!${atPrecedence(code, PRECEDENCE.unary)}`,
+    level: PRECEDENCE.unary,
   };
   return { text, level, opposite: own, ts: "boolean", mayFail: false };
 }
@@ -34,13 +34,13 @@ export function negated(code: Code): Code {
 /** `test ? consequent : alternate`, for a test that is always there. */
 export function ternary(test: Code, consequent: Code, alternate: Code, ts: Code["ts"]): Code {
   const [condition, first, second] = [
-    atLevel(test, LEVEL.fallback),
-    atLevel(consequent, LEVEL.fallback),
-    atLevel(alternate, LEVEL.lowest),
+    atPrecedence(test, PRECEDENCE.fallback),
+    atPrecedence(consequent, PRECEDENCE.fallback),
+    atPrecedence(alternate, PRECEDENCE.lowest),
   ];
   return {
     text: `${condition}${LINE}? ${first}${LINE}: ${second}`,
-    level: LEVEL.lowest,
+    level: PRECEDENCE.lowest,
     ts,
     mayFail: consequent.mayFail || alternate.mayFail,
     ...(consequent.isRawDouble && alternate.isRawDouble ? { isRawDouble: true } : {}),

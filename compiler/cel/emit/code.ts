@@ -1,10 +1,10 @@
 import type { HoistedConstant, ImportedName } from "../../ir/expressions.ts";
 
 /** How strongly the outermost operator of a piece of TypeScript binds; higher binds stronger. */
-export type Level = number;
+export type Precedence = number;
 
 /** The levels, weakest first. */
-export const LEVEL = {
+export const PRECEDENCE = {
   /** `a ? b : c`, `(x) => y` */
   lowest: 0,
   /** `a ?? b`; never beside `&&` or `||` without parentheses */
@@ -29,7 +29,7 @@ export type TsType = "boolean" | "string" | "number" | "int" | "bytes" | "unknow
 /** A piece of TypeScript that gives a CEL value, and what is known of it. */
 export interface Code {
   readonly text: string;
-  readonly level: Level;
+  readonly level: Precedence;
   readonly ts: TsType;
   /** Whether it may be undefined: an error of the evaluation. */
   readonly mayFail: boolean;
@@ -44,7 +44,7 @@ export interface Code {
   /** The smallest and largest number it can be, when it is an int and that is known. */
   readonly range?: readonly [number, number];
   /** The opposite of a boolean, when there is a shorter way to write it than with `!`. */
-  readonly opposite?: { readonly text: string; readonly level: Level };
+  readonly opposite?: { readonly text: string; readonly level: Precedence };
 }
 
 /** A possible line break: a space when the line is short enough. */
@@ -56,9 +56,9 @@ export const SOFT = "\ue002";
 const WIDTH = 90;
 
 /** The text with parentheses when its operator binds more weakly than the place asks for. */
-export function atLevel(
-  code: { readonly text: string; readonly level: Level },
-  level: Level,
+export function atPrecedence(
+  code: { readonly text: string; readonly level: Precedence },
+  level: Precedence,
 ): string {
   return code.level < level ? `(${code.text})` : code.text;
 }
@@ -70,13 +70,13 @@ export function callText(callee: string, args: readonly string[]): string {
 }
 
 /** Lays the text out: one line if it fits, else broken at the outermost possible breaks. */
-export function layOut(text: string): string {
+export function format(text: string): string {
   const flat = flatten(text);
   if (flat.length <= WIDTH) return flat;
   const pieces = splitOutermost(text);
   if (pieces.length === 1) return flat;
   return pieces
-    .map((piece) => layOut(piece.trim()))
+    .map((piece) => format(piece.trim()))
     .filter((line) => line !== "")
     .join("\n");
 }
@@ -131,9 +131,9 @@ export function stringLiteral(value: string): string {
 const LITERAL_WIDTH = 72;
 
 /** A string as one literal, or a long one as a sum of literals with a possible break after each. */
-export function stringCode(value: string): { readonly text: string; readonly level: Level } {
+export function stringCode(value: string): { readonly text: string; readonly level: Precedence } {
   const whole = stringLiteral(value);
-  if (whole.length <= LITERAL_WIDTH) return { text: whole, level: LEVEL.primary };
+  if (whole.length <= LITERAL_WIDTH) return { text: whole, level: PRECEDENCE.primary };
   const pieces: string[] = [];
   let piece = "";
   for (const char of value) {
@@ -144,11 +144,11 @@ export function stringCode(value: string): { readonly text: string; readonly lev
     piece += char;
   }
   pieces.push(piece);
-  return { text: pieces.map(stringLiteral).join(` +${LINE}`), level: LEVEL.sum };
+  return { text: pieces.map(stringLiteral).join(` +${LINE}`), level: PRECEDENCE.sum };
 }
 
 /** What a piece of emitted code needs around it, collected while it is made. */
-export class Surroundings {
+export class EmitContext {
   readonly #imports = new Map<string, ImportedName>();
   readonly #constants = new Map<string, HoistedConstant>();
 

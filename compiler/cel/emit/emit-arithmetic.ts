@@ -1,5 +1,5 @@
 import type { CallNode } from "../parse/ast.ts";
-import { atLevel, type Code, LEVEL } from "./code.ts";
+import { atPrecedence, type Code, PRECEDENCE } from "./code.ts";
 import type { Emitter } from "./emit.ts";
 
 /** The two operands of an operator, as values. */
@@ -10,9 +10,9 @@ export function operandsOf(emitter: Emitter, node: CallNode): readonly [Code, Co
 }
 
 const ARITHMETIC = {
-  "+": { helper: "values/numbers#add", level: LEVEL.sum },
-  "-": { helper: "values/numbers#subtract", level: LEVEL.sum },
-  "*": { helper: "values/numbers#multiply", level: LEVEL.product },
+  "+": { helper: "values/numbers#add", level: PRECEDENCE.sum },
+  "-": { helper: "values/numbers#subtract", level: PRECEDENCE.sum },
+  "*": { helper: "values/numbers#multiply", level: PRECEDENCE.product },
 } as const;
 
 /** Sums and products: JavaScript's own where the range of the result is known to be safe, or both are doubles. */
@@ -30,7 +30,7 @@ export function arithmeticValue(emitter: Emitter, node: CallNode, operator: "+" 
     return isString && operator === "+" ? call : call;
   }
   return {
-    text: `${atLevel(left, level)} ${operator} ${atLevel(right, level + 1)}`,
+    text: `${atPrecedence(left, level)} ${operator} ${atPrecedence(right, level + 1)}`,
     level,
     ts: isText ? "string" : "number",
     mayFail: false,
@@ -72,8 +72,8 @@ export function divisionValue(emitter: Emitter, node: CallNode): Code {
   const isDouble = left.isRawDouble === true && right.isRawDouble === true;
   if (isDouble && node.name === "/" && !left.mayFail && !right.mayFail) {
     return {
-      text: `${atLevel(left, LEVEL.product)} / ${atLevel(right, LEVEL.unary)}`,
-      level: LEVEL.product,
+      text: `${atPrecedence(left, PRECEDENCE.product)} / ${atPrecedence(right, PRECEDENCE.unary)}`,
+      level: PRECEDENCE.product,
       ts: "number",
       mayFail: false,
       isRawDouble: true,

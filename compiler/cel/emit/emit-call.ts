@@ -1,7 +1,7 @@
 import type { CallNode } from "../parse/ast.ts";
 import { checkPattern, patternCode, patternConstant } from "../regex/pattern.ts";
 import type { Type } from "../types/types.ts";
-import { atLevel, type Code, LEVEL } from "./code.ts";
+import { atPrecedence, type Code, PRECEDENCE } from "./code.ts";
 import type { Emitter } from "./emit.ts";
 import { constantString } from "./emit-literal.ts";
 import { operatorValue } from "./emit-operator.ts";
@@ -44,8 +44,8 @@ function stringMethod(method: string): Special {
     const areStrings = text.ts === "string" && part.ts === "string";
     if (!areStrings || text.mayFail || part.mayFail) return undefined;
     return {
-      text: `${atLevel(text, LEVEL.primary)}.${method}(${part.text})`,
-      level: LEVEL.primary,
+      text: `${atPrecedence(text, PRECEDENCE.primary)}.${method}(${part.text})`,
+      level: PRECEDENCE.primary,
       ts: "boolean",
       mayFail: false,
     };
@@ -60,11 +60,11 @@ function matchesCall(emitter: Emitter, _node: CallNode, args: CallNode["args"]):
   if (source === undefined || checkPattern(source).length > 0) return undefined;
   const text = emitter.value(subject);
   if (text.ts === "string" && !text.mayFail && !emitter.narrowing.has(text)) {
-    const subject = atLevel(text, LEVEL.primary);
-    const code = patternCode(source, { subject, match: "search" }, emitter.surroundings);
+    const subject = atPrecedence(text, PRECEDENCE.primary);
+    const code = patternCode(source, { subject, match: "search" }, emitter.context);
     return { ...code, ts: "boolean", mayFail: false };
   }
-  const code = patternCode(source, { subject: "text", match: "search" }, emitter.surroundings);
+  const code = patternCode(source, { subject: "text", match: "search" }, emitter.context);
   const test = { text: `(text) => ${code.text}` };
   return emitter.call("functions/pattern#testText", [text, test], { ts: "boolean" });
 }
@@ -75,7 +75,7 @@ function replaceCall(emitter: Emitter, _node: CallNode, args: CallNode["args"]):
   if (subject === undefined || pattern === undefined || replacement === undefined) return undefined;
   const source = constantString(emitter, pattern);
   if (source === undefined || checkPattern(source).length > 0) return undefined;
-  const constant = { text: patternConstant(source, emitter.surroundings) };
+  const constant = { text: patternConstant(source, emitter.context) };
   const operands = [emitter.value(subject), constant, emitter.value(replacement)];
   return emitter.call("functions/pattern#replacePattern", operands, { ts: "string" });
 }
@@ -106,8 +106,8 @@ function fallbacks(codes: readonly Code[], ts: Code["ts"]): Code {
   const [only] = codes;
   if (codes.length === 1 && only !== undefined) return only;
   return {
-    text: codes.map((code) => atLevel(code, LEVEL.relation)).join(" ?? "),
-    level: LEVEL.fallback,
+    text: codes.map((code) => atPrecedence(code, PRECEDENCE.relation)).join(" ?? "),
+    level: PRECEDENCE.fallback,
     ts,
     mayFail: codes.at(-1)?.mayFail ?? true,
   };

@@ -1,5 +1,5 @@
 import type { Node } from "../parse/ast.ts";
-import { type Code, LEVEL } from "./code.ts";
+import { type Code, PRECEDENCE } from "./code.ts";
 import type { Emitter } from "./emit.ts";
 
 /** A constant that is no literal is made once, when the module is loaded; `code` makes it. */
@@ -8,8 +8,8 @@ export function constantValue(emitter: Emitter, node: Node, code: Code): Code {
   if (/^\w+$/.test(code.text)) return code;
   const { kind } = emitter.checked.typeOf(node);
   const proposal = CONSTANT_NAMES.get(kind) ?? "constant";
-  const text = emitter.surroundings.constant(proposal, code.text, []);
-  return { text, level: LEVEL.primary, ts: "other", mayFail: false, isSimple: true };
+  const text = emitter.context.constant(proposal, code.text, []);
+  return { text, level: PRECEDENCE.primary, ts: "other", mayFail: false, isSimple: true };
 }
 
 /** A type as a value: `int`. */
@@ -19,7 +19,7 @@ export function typeValue(emitter: Emitter, name: string): Code {
     .at(-1)
     ?.replace(/^[A-Z]/, (letter) => letter.toLowerCase())}Type`;
   const text = emitter.hoist(proposal, `new TypeValue("${name}")`, "values/types#TypeValue");
-  return { text, level: LEVEL.primary, ts: "other", mayFail: false, isSimple: true };
+  return { text, level: PRECEDENCE.primary, ts: "other", mayFail: false, isSimple: true };
 }
 
 /** A double in the form of a number as helpers and containers take it: told from an int. */
@@ -32,7 +32,7 @@ export function boxDouble(emitter: Emitter, code: Code): Code {
   if (!Number.isNaN(number)) {
     const name = `double${code.text.replace("-", "Minus").replace(/\W/g, "_")}`;
     const text = emitter.hoist(name, `new Double(${code.text})`, "values/values#Double");
-    return { text, level: LEVEL.primary, ts: "other", mayFail: false, isSimple: true };
+    return { text, level: PRECEDENCE.primary, ts: "other", mayFail: false, isSimple: true };
   }
   return emitter.call("values/values#double", [code], { ts: "unknown", mayFail: code.mayFail });
 }

@@ -1,5 +1,5 @@
 import type { LiteralValue, Node } from "../parse/ast.ts";
-import { type Code, LEVEL, LINE, stringCode, stringLiteral } from "./code.ts";
+import { type Code, LINE, PRECEDENCE, stringCode, stringLiteral } from "./code.ts";
 import { arrayText } from "./code-parts.ts";
 import type { Emitter } from "./emit.ts";
 
@@ -9,15 +9,15 @@ const sure = { mayFail: false, isSimple: true } as const;
 export function emitLiteral(emitter: Emitter, literal: LiteralValue): Code {
   switch (literal.kind) {
     case "null":
-      return { text: "null", level: LEVEL.primary, ts: "unknown", ...sure };
+      return { text: "null", level: PRECEDENCE.primary, ts: "unknown", ...sure };
     case "bool":
-      return { text: String(literal.value), level: LEVEL.primary, ts: "boolean", ...sure };
+      return { text: String(literal.value), level: PRECEDENCE.primary, ts: "boolean", ...sure };
     case "int":
       return emitInt(literal.value);
     case "uint": {
       const { text } = emitInt(literal.value);
       const name = emitter.hoist(`uint${literal.value}`, `new Uint(${text})`, "values/values#Uint");
-      return { text: name, level: LEVEL.primary, ts: "other", ...sure };
+      return { text: name, level: PRECEDENCE.primary, ts: "other", ...sure };
     }
     case "double":
       return emitDouble(literal.value);
@@ -26,20 +26,20 @@ export function emitLiteral(emitter: Emitter, literal: LiteralValue): Code {
     case "bytes": {
       const base64 = Buffer.from(literal.value).toString("base64");
       const text = emitter.hoist("bytes", `Buffer.from(${stringLiteral(base64)}, "base64")`);
-      return { text, level: LEVEL.primary, ts: "bytes", ...sure };
+      return { text, level: PRECEDENCE.primary, ts: "bytes", ...sure };
     }
   }
 }
 
 function emitInt(value: bigint): Code {
   const number = Number(value);
-  const level = value < 0n ? LEVEL.unary : LEVEL.primary;
+  const level = value < 0n ? PRECEDENCE.unary : PRECEDENCE.primary;
   if (!Number.isSafeInteger(number)) return { text: `${value}n`, level, ts: "int", ...sure };
   return { text: String(number), level, ts: "number", range: [number, number], ...sure };
 }
 
 function emitDouble(value: number): Code {
-  const level = value < 0 || Object.is(value, -0) ? LEVEL.unary : LEVEL.primary;
+  const level = value < 0 || Object.is(value, -0) ? PRECEDENCE.unary : PRECEDENCE.primary;
   return { text: doubleText(value), level, ts: "number", isRawDouble: true, ...sure };
 }
 
@@ -59,10 +59,10 @@ export function emitList(emitter: Emitter, node: Extract<Node, { kind: "list" }>
   }
   const text = arrayText(texts);
   if (node.elements.every((element) => isConstant(emitter, element))) {
-    const name = emitter.surroundings.constant("items", text, [], "readonly unknown[]");
-    return { text: name, level: LEVEL.primary, ts: "other", ...sure };
+    const name = emitter.context.constant("items", text, [], "readonly unknown[]");
+    return { text: name, level: PRECEDENCE.primary, ts: "other", ...sure };
   }
-  return { text, level: LEVEL.primary, ts: "other", mayFail: false };
+  return { text, level: PRECEDENCE.primary, ts: "other", mayFail: false };
 }
 
 /** A map: a plain object when its keys are known strings, else a Map. */
@@ -81,7 +81,7 @@ export function emitMap(emitter: Emitter, node: Extract<Node, { kind: "map" }>):
   if (values.some(({ mayFail }) => mayFail)) {
     return emitter.call("collections/collections#record", [{ text }], { ts: "other" });
   }
-  return { text, level: LEVEL.primary, ts: "other", mayFail: false };
+  return { text, level: PRECEDENCE.primary, ts: "other", mayFail: false };
 }
 
 /** The string that a node is, when it is a constant one. */

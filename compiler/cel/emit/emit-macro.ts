@@ -79,8 +79,8 @@ function rangeCode(emitter: Emitter, node: MacroNode, range: Code): Code {
 
 /** How many loops a node has inside each other. */
 function loopHeight(node: Node): number {
-  const below = Math.max(0, ...childrenOf(node).map(loopHeight));
-  if (node.kind !== "macro" || !LOOPS.has(node.macro)) return below;
+  const childOf = Math.max(0, ...childrenOf(node).map(loopHeight));
+  if (node.kind !== "macro" || !LOOPS.has(node.macro)) return childOf;
   return Math.max(loopHeight(node.range), 1 + Math.max(0, ...node.bodies.map(loopHeight)));
 }
 

@@ -1,5 +1,5 @@
 import type { CallNode, Node } from "../parse/ast.ts";
-import { atLevel, type Code, LEVEL, stringLiteral } from "./code.ts";
+import { atPrecedence, type Code, PRECEDENCE, stringLiteral } from "./code.ts";
 import { arrayText, joined, negated } from "./code-parts.ts";
 import type { Emitter } from "./emit.ts";
 import { arithmeticValue, divisionValue, operandsOf } from "./emit-arithmetic.ts";
@@ -9,8 +9,8 @@ import { headerCode, presenceOf } from "./emit-select.ts";
 function isTrue({ text }: Code): Code {
   return {
     text: `${text} === true`,
-    opposite: { text: `${text} !== true`, level: LEVEL.equality },
-    level: LEVEL.equality,
+    opposite: { text: `${text} !== true`, level: PRECEDENCE.equality },
+    level: PRECEDENCE.equality,
     ts: "boolean",
     mayFail: false,
   };
@@ -131,16 +131,21 @@ function orderValue(emitter: Emitter, node: CallNode, operator: keyof typeof ORD
       ts: "boolean",
     });
   }
-  const [first, second] = [atLevel(left, LEVEL.sum), atLevel(right, LEVEL.sum)];
+  const [first, second] = [atPrecedence(left, PRECEDENCE.sum), atPrecedence(right, PRECEDENCE.sum)];
   return {
     text: `${first} ${operator} ${second}`,
-    level: LEVEL.relation,
+    level: PRECEDENCE.relation,
     ts: "boolean",
     mayFail: false,
     // NaN is neither less nor greater
     ...(hasDouble
       ? {}
-      : { opposite: { text: `${first} ${OPPOSITES[operator]} ${second}`, level: LEVEL.relation } }),
+      : {
+          opposite: {
+            text: `${first} ${OPPOSITES[operator]} ${second}`,
+            level: PRECEDENCE.relation,
+          },
+        }),
   };
 }
 
@@ -158,7 +163,7 @@ function membershipTest(emitter: Emitter, node: CallNode, wanted: boolean): Code
   const set = nameSet(emitter, names);
   const has: Code = {
     text: `${set}.has(${item.text})`,
-    level: LEVEL.primary,
+    level: PRECEDENCE.primary,
     ts: "boolean",
     mayFail: false,
   };
@@ -167,11 +172,11 @@ function membershipTest(emitter: Emitter, node: CallNode, wanted: boolean): Code
 
 function nameSet(emitter: Emitter, names: readonly string[]): string {
   const elements = arrayText(names.map(stringLiteral));
-  return emitter.surroundings.constant("names", `new Set(${elements})`, [], "ReadonlySet<unknown>");
+  return emitter.context.constant("names", `new Set(${elements})`, [], "ReadonlySet<unknown>");
 }
 
 function stringCode(value: string): Code {
-  return { text: stringLiteral(value), level: LEVEL.primary, ts: "string", mayFail: false };
+  return { text: stringLiteral(value), level: PRECEDENCE.primary, ts: "string", mayFail: false };
 }
 
 /** The strings of a list of nothing but constant strings. */

@@ -1,5 +1,5 @@
 import type { Node } from "../parse/ast.ts";
-import { atLevel, type Code, LEVEL, stringLiteral } from "./code.ts";
+import { atPrecedence, type Code, PRECEDENCE, stringLiteral } from "./code.ts";
 import type { Emitter } from "./emit.ts";
 import { constantString } from "./emit-literal.ts";
 
@@ -59,12 +59,13 @@ export function emitPresence(emitter: Emitter, node: Extract<Node, { kind: "pres
 
 /** Whether a code gives a value, as a boolean. */
 export function presenceOf(code: Code): Code {
-  const text = atLevel(code, LEVEL.relation);
-  if (!code.mayFail) return { text: "true", level: LEVEL.primary, ts: "boolean", mayFail: false };
+  const text = atPrecedence(code, PRECEDENCE.relation);
+  if (!code.mayFail)
+    return { text: "true", level: PRECEDENCE.primary, ts: "boolean", mayFail: false };
   return {
     text: `${text} !== undefined`,
-    opposite: { text: `${text} === undefined`, level: LEVEL.equality },
-    level: LEVEL.equality,
+    opposite: { text: `${text} === undefined`, level: PRECEDENCE.equality },
+    level: PRECEDENCE.equality,
     ts: "boolean",
     mayFail: false,
   };
@@ -106,7 +107,7 @@ export function headerCode(emitter: Emitter, operand: Node, name: string): Code 
   for (const variable of declaration.variables) emitter.variables.add(variable);
   return {
     text: `${owner}.header(${stringLiteral(header)})`,
-    level: LEVEL.primary,
+    level: PRECEDENCE.primary,
     ts: "string",
     mayFail: true,
   };
@@ -114,7 +115,7 @@ export function headerCode(emitter: Emitter, operand: Node, name: string): Code 
 
 /** A property of a JSON object or null; a name that every object inherits is read through a helper. */
 function ownCode(emitter: Emitter, root: Code, field: string): Code {
-  const code = { level: LEVEL.primary, ts: "unknown", mayFail: true, isJson: true } as const;
+  const code = { level: PRECEDENCE.primary, ts: "unknown", mayFail: true, isJson: true } as const;
   if (field in Object.prototype) {
     const name = { text: stringLiteral(field) };
     return { ...emitter.call("values/select#own", [root, name]), isJson: true };

@@ -2,7 +2,7 @@ import type { Checked } from "../check/check.ts";
 import type { Constants } from "../evaluate/fold.ts";
 import type { LiteralValue, Node } from "../parse/ast.ts";
 import type { Declaration } from "../variables/environment.ts";
-import { atLevel, type Code, callText, LEVEL, Surroundings } from "./code.ts";
+import { atPrecedence, type Code, callText, EmitContext, PRECEDENCE } from "./code.ts";
 import { negated } from "./code-parts.ts";
 import { emitCall } from "./emit-call.ts";
 import { boxDouble, constantValue, typeValue } from "./emit-constant.ts";
@@ -28,7 +28,7 @@ export interface Local {
  */
 export class Emitter {
   readonly checked: Checked;
-  readonly surroundings = new Surroundings();
+  readonly context = new EmitContext();
   readonly variables = new Set<string>();
   readonly reads = new Map<string, readonly string[]>();
   readonly locals: Local[] = [];
@@ -113,13 +113,13 @@ export class Emitter {
 
   /** A call of a runtime helper. */
   call(helper: string, args: readonly { readonly text: string }[], result?: Partial<Code>): Code {
-    const name = this.surroundings.helper(helper);
+    const name = this.context.helper(helper);
     return {
       text: callText(
         name,
         args.map(({ text }) => text),
       ),
-      level: LEVEL.primary,
+      level: PRECEDENCE.primary,
       ts: "unknown",
       mayFail: true,
       ...result,
@@ -132,14 +132,14 @@ export class Emitter {
       const [module = "", name = ""] = helper.split("#");
       return { module: `gwc/runtime/cel/${module}`, name };
     });
-    return this.surroundings.constant(proposal, text, imports);
+    return this.context.constant(proposal, text, imports);
   }
 
   /** Notes what a declared variable needs, and gives its code. */
   declared(declaration: Declaration, code: Code): Code {
     this.read(declaration.path.split("."));
     for (const variable of declaration.variables) this.variables.add(variable);
-    for (const helper of declaration.helpers) this.surroundings.helper(helper);
+    for (const helper of declaration.helpers) this.context.helper(helper);
     return code;
   }
 
@@ -164,7 +164,14 @@ export class Emitter {
     const text = localPlaceholder(name, this.#localCount);
     const local: Local = {
       name,
-      code: { ts: "unknown", mayFail: false, ...code, text, level: LEVEL.primary, isSimple: true },
+      code: {
+        ts: "unknown",
+        mayFail: false,
+        ...code,
+        text,
+        level: PRECEDENCE.primary,
+        isSimple: true,
+      },
       isUsed: false,
     };
     this.locals.push(local);
@@ -206,7 +213,7 @@ export class Emitter {
     // what is no bool is neither true nor false
     if (code.ts !== "boolean" && code.ts !== "unknown") return negated(ALWAYS);
     return this.#isUntyped(node)
-      ? this.strict(code, { text: String(wanted), level: LEVEL.primary })
+      ? this.strict(code, { text: String(wanted), level: PRECEDENCE.primary })
       : this.isExactly(code, String(wanted));
   }
 
@@ -238,11 +245,14 @@ export class Emitter {
     }
     const isRootAndNull = code.isJsonRoot === true && constant.text === "null";
     if (this.narrowing.has(code) || isRootAndNull) return this.isExactly(code, constant.text);
-    const operands = [atLevel(code, LEVEL.relation), atLevel(constant, LEVEL.relation)];
+    const operands = [
+      atPrecedence(code, PRECEDENCE.relation),
+      atPrecedence(constant, PRECEDENCE.relation),
+    ];
     return {
       text: operands.join(" === "),
-      opposite: { text: operands.join(" !== "), level: LEVEL.equality },
-      level: LEVEL.equality,
+      opposite: { text: operands.join(" !== "), level: PRECEDENCE.equality },
+      level: PRECEDENCE.equality,
       ts: "boolean",
       mayFail: false,
     };
@@ -256,9 +266,14 @@ export class Emitter {
 }
 
 /** What a mistaken part of an unchecked expression becomes: an error. */
-const FAILURE: Code = { text: "undefined", level: LEVEL.primary, ts: "unknown", mayFail: true };
+const FAILURE: Code = {
+  text: "undefined",
+  level: PRECEDENCE.primary,
+  ts: "unknown",
+  mayFail: true,
+};
 
-const ALWAYS: Code = { text: "true", level: LEVEL.primary, ts: "boolean", mayFail: false };
+const ALWAYS: Code = { text: "true", level: PRECEDENCE.primary, ts: "boolean", mayFail: false };
 
 /** The placeholder of a macro's variable: `finishNames` gives it a name that nothing else has. */
 export function localPlaceholder(name: string, id: number): string {

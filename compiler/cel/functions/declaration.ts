@@ -18,7 +18,7 @@ export interface FunctionDeclaration {
   readonly range?: readonly [number, number];
 }
 
-interface Row {
+interface VariableDefinition {
   readonly helper: string;
   readonly doc: string;
   readonly signatures: readonly string[];
@@ -30,7 +30,7 @@ interface Row {
 
 /** Declares the functions of one library. */
 export function declareFunctions(
-  rows: Readonly<Record<string, Row>>,
+  rows: Readonly<Record<string, VariableDefinition>>,
 ): readonly FunctionDeclaration[] {
   return Object.entries(rows).map(([name, row]) => ({
     name,

@@ -99,7 +99,7 @@ class Converter {
       this.#isTooDeep = true;
       return { kind: "literal", span, literal: { kind: "null" } };
     }
-    const below = (child: ASTNode) => this.convert(child, depth + 1, height + 1);
+    const childOf = (child: ASTNode) => this.convert(child, depth + 1, height + 1);
     switch (tree.op) {
       case "value":
         return this.#literal(span, decodeLiteral(this.#text.slice(...span)));
@@ -110,13 +110,19 @@ class Converter {
         const [operand, field] = tree.args;
         const fieldSpan: Span = [tree.end - field.length, tree.end];
         const isOptional = tree.op === ".?";
-        return { kind: "select", span, operand: below(operand), field, fieldSpan, isOptional };
+        return { kind: "select", span, operand: childOf(operand), field, fieldSpan, isOptional };
       }
       case "[]":
       case "[?]": {
         const [operand, index] = tree.args;
         const isOptional = tree.op === "[?]";
-        return { kind: "index", span, operand: below(operand), index: below(index), isOptional };
+        return {
+          kind: "index",
+          span,
+          operand: childOf(operand),
+          index: childOf(index),
+          isOptional,
+        };
       }
       case "&&":
       case "||":
@@ -124,26 +130,26 @@ class Converter {
           kind: "logical",
           span,
           operator: tree.op,
-          operands: chainOf(tree, tree.op).map(below),
+          operands: chainOf(tree, tree.op).map(childOf),
         };
       case "?:": {
         const [test, consequent, alternate] = tree.args;
         return {
           kind: "conditional",
           span,
-          test: below(test),
-          consequent: below(consequent),
+          test: childOf(test),
+          consequent: childOf(consequent),
           // `a ? b : c ? d : e` is a chain, too
           alternate: this.convert(alternate, depth, height + 1),
         };
       }
       case "list":
-        return { kind: "list", span, elements: tree.args.map(below) };
+        return { kind: "list", span, elements: tree.args.map(childOf) };
       case "map":
         return {
           kind: "map",
           span,
-          entries: tree.args.map(([key, value]) => ({ key: below(key), value: below(value) })),
+          entries: tree.args.map(([key, value]) => ({ key: childOf(key), value: childOf(value) })),
         };
       case "call": {
         const [name, args] = tree.args;
@@ -153,7 +159,7 @@ class Converter {
           name,
           nameSpan: [tree.start, tree.start + name.length],
           isMethod: false,
-          args: args.map(below),
+          args: args.map(childOf),
         });
       }
       case "rcall": {
@@ -165,12 +171,12 @@ class Converter {
           name,
           nameSpan: [open, open + name.length],
           isMethod: true,
-          args: [below(target), ...args.map(below)],
+          args: [childOf(target), ...args.map(childOf)],
         });
       }
       case "!_":
       case "-_":
-        return this.#unary(tree.op === "!_" ? "!" : "-", span, tree.args, below);
+        return this.#unary(tree.op === "!_" ? "!" : "-", span, tree.args, childOf);
       default:
         return this.#binary(tree, depth, height);
     }
@@ -188,7 +194,7 @@ class Converter {
     return { kind: "literal", span, literal, offsets };
   }
 
-  #unary(name: "!" | "-", span: Span, operand: ASTNode, below: (child: ASTNode) => Node): Node {
+  #unary(name: "!" | "-", span: Span, operand: ASTNode, childOf: (child: ASTNode) => Node): Node {
     const isSignOfLiteral = name === "-" && operand.op === "value" && operand.start === span[0] + 1;
     if (isSignOfLiteral) {
       const literal = decodeLiteral(this.#text.slice(operand.start, operand.end));
@@ -201,7 +207,7 @@ class Converter {
       }
     }
     const nameSpan: Span = [span[0], span[0] + 1];
-    return { kind: "call", span, name, nameSpan, isMethod: false, args: [below(operand)] };
+    return { kind: "call", span, name, nameSpan, isMethod: false, args: [childOf(operand)] };
   }
 
   #binary(tree: Extract<ASTNode, { op: "+" }> | ASTNode, depth: number, height: number): Node {

@@ -1,12 +1,12 @@
 import { RE2JS, RE2JSSyntaxException } from "re2js";
 import type { ExpressionCode, HoistedConstant } from "../../ir/expressions.ts";
 import {
-  atLevel,
+  atPrecedence,
   callText,
-  LEVEL,
-  type Level,
-  layOut,
-  Surroundings,
+  EmitContext,
+  format,
+  PRECEDENCE,
+  type Precedence,
   stringCode,
   stringLiteral,
 } from "../emit/code.ts";
@@ -25,7 +25,7 @@ const CHAIN_LENGTH = 16;
 
 /** The code of a pattern, and how strongly it binds. */
 export interface PatternCode extends ExpressionCode {
-  readonly level: Level;
+  readonly level: Precedence;
 }
 
 /**
@@ -39,17 +39,17 @@ export function compilePattern(
 ): { readonly code: PatternCode | undefined; readonly problems: readonly CelProblem[] } {
   const problems = checkPattern(pattern);
   if (problems.length > 0) return { code: undefined, problems };
-  const surroundings = new Surroundings();
-  const { text, level } = patternCode(pattern, options, surroundings);
-  const { imports, constants } = surroundings;
+  const context = new EmitContext();
+  const { text, level } = patternCode(pattern, options, context);
+  const { imports, constants } = context;
   return {
-    code: { text: layOut(text), level, imports, constants: constants.map(laidOut) },
+    code: { text: format(text), level, imports, constants: constants.map(laidOut) },
     problems,
   };
 }
 
 function laidOut(constant: HoistedConstant): HoistedConstant {
-  return { ...constant, text: layOut(constant.text) };
+  return { ...constant, text: format(constant.text) };
 }
 
 interface PatternUse {
@@ -61,9 +61,9 @@ interface PatternUse {
 export function patternCode(
   pattern: string,
   use: PatternUse,
-  surroundings: Surroundings,
-): { readonly text: string; readonly level: Level } {
-  return literalCode(pattern, use, surroundings) ?? engineCode(pattern, use, surroundings);
+  context: EmitContext,
+): { readonly text: string; readonly level: Precedence } {
+  return literalCode(pattern, use, context) ?? engineCode(pattern, use, context);
 }
 
 /** What is wrong with a pattern: at most one problem, for reading stops at the first. */
@@ -86,32 +86,32 @@ export function checkPattern(pattern: string): readonly CelProblem[] {
 }
 
 /** A module constant that holds the compiled pattern: its name. */
-export function patternConstant(pattern: string, surroundings: Surroundings): string {
+export function patternConstant(pattern: string, context: EmitContext): string {
   const imports = [{ module: "gwc/runtime/cel/functions/pattern", name: "compilePattern" }];
-  return surroundings.constant(
+  return context.constant(
     "pattern",
     callText("compilePattern", [stringCode(pattern).text]),
     imports,
   );
 }
 
-function engineCode(pattern: string, { subject, match }: PatternUse, surroundings: Surroundings) {
-  const helper = surroundings.helper(
+function engineCode(pattern: string, { subject, match }: PatternUse, context: EmitContext) {
+  const helper = context.helper(
     `functions/pattern#${match === "full" ? "matchesWhole" : "matchesPart"}`,
   );
-  const constant = patternConstant(pattern, surroundings);
-  return { text: `${helper}(${constant}, ${subject})`, level: LEVEL.primary };
+  const constant = patternConstant(pattern, context);
+  return { text: `${helper}(${constant}, ${subject})`, level: PRECEDENCE.primary };
 }
 
 /** String operations that match what the pattern does, when it is made of literals. */
-function literalCode(pattern: string, { subject, match }: PatternUse, surroundings: Surroundings) {
+function literalCode(pattern: string, { subject, match }: PatternUse, context: EmitContext) {
   const literals = literalsOf(pattern, match);
   if (literals === undefined) return undefined;
   const isWhole = literals.every((each) => each.isStart && each.isEnd && !each.isOneLine);
   if (isWhole && literals.length > CHAIN_LENGTH) {
     const elements = arrayText(literals.map(({ text }) => stringLiteral(text)));
-    const set = surroundings.constant("names", `new Set(${elements})`, [], "ReadonlySet<string>");
-    return { text: `${set}.has(${subject})`, level: LEVEL.primary };
+    const set = context.constant("names", `new Set(${elements})`, [], "ReadonlySet<string>");
+    return { text: `${set}.has(${subject})`, level: PRECEDENCE.primary };
   }
   const isCheap = /^[\w$.?\ue003\ue004]+$/.test(subject);
   const isRepeated = literals.length > 1 || literals.some(({ isOneLine }) => isOneLine);
@@ -123,17 +123,17 @@ function literalCode(pattern: string, { subject, match }: PatternUse, surroundin
 }
 
 function literalTest(literal: LiteralMatch, subject: string) {
-  const operand = atLevel({ text: subject, level: LEVEL.primary }, LEVEL.primary);
+  const operand = atPrecedence({ text: subject, level: PRECEDENCE.primary }, PRECEDENCE.primary);
   const text = stringLiteral(literal.text);
   const known = { ts: "boolean", mayFail: false } as const;
-  const oneLine = { text: `!${operand}.includes("\\n")`, level: LEVEL.unary, ...known };
+  const oneLine = { text: `!${operand}.includes("\\n")`, level: PRECEDENCE.unary, ...known };
   if (literal.isStart && literal.isEnd && !literal.isOneLine) {
-    return { text: `${operand} === ${text}`, level: LEVEL.equality, ...known };
+    return { text: `${operand} === ${text}`, level: PRECEDENCE.equality, ...known };
   }
   if (literal.text === "") {
-    return literal.isOneLine ? oneLine : { text: "true", level: LEVEL.primary, ...known };
+    return literal.isOneLine ? oneLine : { text: "true", level: PRECEDENCE.primary, ...known };
   }
   const method = literal.isStart ? "startsWith" : literal.isEnd ? "endsWith" : "includes";
-  const test = { text: `${operand}.${method}(${text})`, level: LEVEL.primary, ...known };
+  const test = { text: `${operand}.${method}(${text})`, level: PRECEDENCE.primary, ...known };
   return literal.isOneLine ? joined("&&", [test, oneLine]) : test;
 }

@@ -25,7 +25,7 @@ export function describePhase(phase: CelPhase): string {
 }
 
 /** A variable or a field: data. */
-export interface Row {
+export interface VariableDefinition {
   readonly path: string;
   readonly type: Type;
   readonly phases: readonly CelPhase[];
@@ -59,12 +59,17 @@ const TOKENS: readonly [number, number] = [0, 1_000_000_000];
 export const object = (name: string): Type => ({ kind: "object", name });
 
 /** A string; it may be absent where its path goes through `?.`. */
-export function text(path: string, code: string, phases: readonly CelPhase[], doc: string): Row {
+export function text(
+  path: string,
+  code: string,
+  phases: readonly CelPhase[],
+  doc: string,
+): VariableDefinition {
   return { path, type: STRING, phases, doc, code, ts: "string", mayFail: code.includes("?.") };
 }
 
 /** A token count of an LLM call. */
-export function count(name: string, doc: string): Row {
+export function count(name: string, doc: string): VariableDefinition {
   const code = `llm?.${name}`;
   const path = `llm.${name}`;
   return { path, type: INT, phases: LATE, doc, code, ts: "number", mayFail: true, range: TOKENS };
@@ -76,12 +81,15 @@ export function json(
   variable: string,
   phases: readonly CelPhase[],
   doc: string,
-): Row {
+): VariableDefinition {
   return { path, type: DYN, phases, doc, code: variable, isJsonRoot: true, isJson: true };
 }
 
 /** An MCP item and its fields. */
-export function mcpItem(item: "tool" | "prompt" | "resource", name: string): readonly Row[] {
+export function mcpPrimitive(
+  item: "tool" | "prompt" | "resource",
+  name: string,
+): readonly VariableDefinition[] {
   const path = `mcp.${item}`;
   const doc = `The ${item} that is listed or ${item === "resource" ? "read" : "used"}; absent otherwise.`;
   return [

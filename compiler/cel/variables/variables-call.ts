@@ -6,14 +6,14 @@ import {
   LATE,
   LLM,
   MCP,
-  mcpItem,
+  mcpPrimitive,
   object,
-  type Row,
   STRINGS,
   text,
+  type VariableDefinition,
 } from "./variable-definitions.ts";
 
-const ITEMS: readonly Row[] = [
+const ITEMS: readonly VariableDefinition[] = [
   {
     path: "mcp",
     type: object("mcp"),
@@ -22,12 +22,12 @@ const ITEMS: readonly Row[] = [
     code: "mcp",
   },
   text("mcp.methodName", "mcp?.methodName", MCP, "The JSON-RPC method: `tools/call`."),
-  ...mcpItem("tool", "The tool's name without the target's prefix."),
-  ...mcpItem("prompt", "The prompt's name without the target's prefix."),
-  ...mcpItem("resource", "The resource's URI."),
+  ...mcpPrimitive("tool", "The tool's name without the target's prefix."),
+  ...mcpPrimitive("prompt", "The prompt's name without the target's prefix."),
+  ...mcpPrimitive("resource", "The resource's URI."),
 ];
 
-const MODELS: readonly Row[] = [
+const MODELS: readonly VariableDefinition[] = [
   {
     path: "llm",
     type: object("llm"),
@@ -53,7 +53,7 @@ const MODELS: readonly Row[] = [
   count("outputTokens", "Tokens of the completion."),
   count("reasoningTokens", "Completion tokens spent on reasoning."),
   count("totalTokens", "Tokens in all."),
-  count("countTokens", "The answer of a token count request."),
+  count("countTokens", "The response of a token count request."),
   {
     path: "llm.prompt",
     type: listOf(mapOf(STRING, STRING)),
@@ -84,7 +84,7 @@ const MODELS: readonly Row[] = [
   json("llmRequest", "llmRequest", ["llm"], "The body of the LLM request as JSON."),
 ];
 
-const ANSWER: readonly Row[] = [
+const RESPONSE: readonly VariableDefinition[] = [
   { path: "response", type: object("response"), phases: LATE, doc: "The response." },
   {
     path: "response.code",
@@ -128,4 +128,4 @@ const ANSWER: readonly Row[] = [
 ];
 
 /** What is called: MCP items, models, backends, and what they answer. */
-export const callVariables: readonly Row[] = [...ITEMS, ...MODELS, ...ANSWER];
+export const callVariables: readonly VariableDefinition[] = [...ITEMS, ...MODELS, ...RESPONSE];

@@ -1,7 +1,14 @@
 import { BYTES, INT, listOf, STRING, TIMESTAMP } from "../types/types.ts";
-import { ALL, json, object, type Row, STRINGS, text } from "./variable-definitions.ts";
+import {
+  ALL,
+  json,
+  object,
+  STRINGS,
+  text,
+  type VariableDefinition,
+} from "./variable-definitions.ts";
 
-const REQUEST: readonly Row[] = [
+const REQUEST: readonly VariableDefinition[] = [
   { path: "request", type: object("request"), phases: ALL, doc: "The request of the client." },
   text("request.method", "request.method", ALL, "The method, as sent: `GET`."),
   text("request.scheme", "request.scheme", ALL, "`http` or `https`."),
@@ -54,7 +61,7 @@ const REQUEST: readonly Row[] = [
 
 const CERTIFICATE = "request.clientCertificate";
 
-const SOURCE: readonly Row[] = [
+const SOURCE: readonly VariableDefinition[] = [
   { path: "source", type: object("source"), phases: ALL, doc: "The client's connection." },
   text("source.address", "request.remoteAddress", ALL, "The client's IP address."),
   {
@@ -100,7 +107,7 @@ const SOURCE: readonly Row[] = [
   ),
 ];
 
-const IDENTITIES: readonly Row[] = [
+const IDENTITIES: readonly VariableDefinition[] = [
   json("jwt", "jwt", ALL, "The claims of the verified token; null without one."),
   { path: "auth", type: object("auth"), phases: ALL, doc: "Who the caller is." },
   json("auth.claims", "jwt", ALL, "The same claims as `jwt`."),
@@ -119,4 +126,8 @@ const IDENTITIES: readonly Row[] = [
 ];
 
 /** The request, its client and who that is. */
-export const requestVariables: readonly Row[] = [...REQUEST, ...SOURCE, ...IDENTITIES];
+export const requestVariables: readonly VariableDefinition[] = [
+  ...REQUEST,
+  ...SOURCE,
+  ...IDENTITIES,
+];

@@ -1,6 +1,6 @@
-import { type Code, LEVEL } from "../emit/code.ts";
+import { type Code, PRECEDENCE } from "../emit/code.ts";
 import type { Declaration, Environment } from "./environment.ts";
-import { type CelPhase, describePhase, type Row } from "./variable-definitions.ts";
+import { type CelPhase, describePhase, type VariableDefinition } from "./variable-definitions.ts";
 import { callVariables } from "./variables-call.ts";
 import { requestVariables } from "./variables-request.ts";
 
@@ -28,7 +28,11 @@ function environmentOf(phase: CelPhase, present: readonly string[]): Environment
   };
 }
 
-function declare(row: Row, phase: CelPhase, present: readonly string[]): Declaration {
+function declare(
+  row: VariableDefinition,
+  phase: CelPhase,
+  present: readonly string[],
+): Declaration {
   const variable = /^\w+/.exec(row.code ?? "")?.[0];
   return {
     path: row.path,
@@ -40,7 +44,11 @@ function declare(row: Row, phase: CelPhase, present: readonly string[]): Declara
   };
 }
 
-function codeOf(row: Row, phase: CelPhase, present: readonly string[]): Code | undefined {
+function codeOf(
+  row: VariableDefinition,
+  phase: CelPhase,
+  present: readonly string[],
+): Code | undefined {
   if (row.code === undefined) return undefined;
   // in an MCP rule there is always an MCP message
   const isSure = phase === "mcp" && row.path.startsWith("mcp.");
@@ -51,7 +59,7 @@ function codeOf(row: Row, phase: CelPhase, present: readonly string[]): Code | u
   const isUnsure = phase === "log" && row.path === "response.code";
   return {
     text: code,
-    level: LEVEL.primary,
+    level: PRECEDENCE.primary,
     ts: row.ts ?? (row.type.kind === "dyn" && !row.isJsonRoot ? "unknown" : "other"),
     mayFail: isSure ? code.includes("?.") || isAbsent : isUnsure || (row.mayFail ?? false),
     isSimple: !code.includes("("),

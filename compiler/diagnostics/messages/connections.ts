@@ -53,7 +53,7 @@ export const connectionMessages = {
     text: ({ field, actsOn }) => `${field} acts on ${actsOn}, and here are only connections`,
     hint: () => "use a listener with protocol: HTTP or HTTPS, or remove it",
     explanation:
-      "The bytes of TCP and TLS routes are passed on as they come: there is no request whose headers, path or answer a " +
+      "The bytes of TCP and TLS routes are passed on as they come: there is no request whose headers, path or response a " +
       "policy could act on. What can be decided is who may connect (`authorization` over `source`) and how the backend is " +
       "reached (`tcp`, `backendTLS`).",
   }),
@@ -62,7 +62,7 @@ export const connectionMessages = {
     text: ({ field, protocol }) => `a listener with protocol: ${protocol} has no "${field}"`,
     hint: ({ instead }) => `write them under "${instead}"`,
     explanation:
-      "Listeners of HTTP and HTTPS answer requests, by `routes`. Listeners of TCP and TLS pass connections on, by `tcpRoutes`.",
+      "Listeners of HTTP and HTTPS response requests, by `routes`. Listeners of TCP and TLS pass connections on, by `tcpRoutes`.",
   }),
   "name-without-tls": message<Record<never, never>>({
     severity: "error",
@@ -91,7 +91,7 @@ export const connectionMessages = {
     severity: "warning",
     text: () => "lines of TCP and TLS connections are not filtered, and have no added fields",
     explanation:
-      "Filters and fields of the access log are expressions over a request and its answer. A connection whose bytes are passed " +
+      "Filters and fields of the access log are expressions over a request and its response. A connection whose bytes are passed " +
       "on has neither: each has its line, with the usual fields of connections less those that `remove` names.",
   }),
   "no-destination": message<Record<never, never>>({

@@ -50,7 +50,7 @@ export const logMessages = {
     hint: ({ suggestion, known }) => didYouMean(suggestion) ?? `parts: ${known}`,
     explanation:
       "`request` are the lines of requests, `gateway` is what the process says of itself, `connection` (at `debug`) why " +
-      "connections were broken off. Names of the reference's modules and libraries stand for the part that does their " +
+      "connections were broken off. Identifiers of the reference's modules and libraries stand for the part that does their " +
       "work; any other name would silently set nothing.",
   }),
   "log-credential": message<{ what: string; field: string }>({

@@ -108,10 +108,10 @@ export const referenceMessages = {
   }),
   "head-only": message<Record<never, never>>({
     severity: "error",
-    text: () => "whether to try again is decided before the body of an answer is there",
+    text: () => "whether to try again is decided before the body of a response is there",
     hint: () => "read response.code or response.headers",
     explanation:
-      "An answer is passed on as it arrives. Once a byte of it has reached the client there is no other attempt, so its " +
+      "A response is passed on as it arrives. Once a byte of it has reached the client there is no other attempt, so its " +
       "body can't be waited for.",
   }),
   "early-fallback": message<Record<never, never>>({
@@ -135,7 +135,7 @@ export const referenceMessages = {
         : `a ${side} has no "${name}"`,
     hint: ({ known }) => `pseudo headers here are ${known.join(", ")}`,
     explanation:
-      "Names with a colon are the parts of a request's first line, and the status of an answer (RFC 9113 8.3). Each message " +
+      "Identifiers with a colon are the parts of a request's first line, and the status of a response (RFC 9113 8.3). Each message " +
       "has exactly one of each of its own.",
   }),
   "several-backends": message<{ kind: string }>({
@@ -201,7 +201,7 @@ export const referenceMessages = {
   }),
   "body-not-allowed": message<{ status: number }>({
     severity: "error",
-    text: ({ status }) => `an answer with status ${status} has no body`,
+    text: ({ status }) => `a response with status ${status} has no body`,
     explanation: "RFC 9110 15.3.5 and 15.4.5: 204 and 304 end after the head.",
   }),
   "duplicate-backend": message<{ name: string }>({

@@ -33,10 +33,10 @@ function isHeader(lines: readonly string[], index: number): boolean {
 }
 
 /** The place that a trace names: a resource or a file, and a path in it. */
-function placeOf(trace: string, { cluster, files }: Checked): string | undefined {
+function placeOf(trace: string, { kubernetes, files }: Checked): string | undefined {
   const words = trace.split(" ");
   const path = steps(words.at(-1) ?? "");
-  const manifests = cluster?.manifests ?? [];
+  const manifests = kubernetes?.manifests ?? [];
   const owner = words.slice(0, -1).join(" ");
   const resource = manifests.find(({ origin }) => origin.resource?.name === owner);
   if (resource !== undefined) {

@@ -1,12 +1,12 @@
 import type { WeightedBackend } from "../../2-lower/kubernetes/backends/backend-configs.ts";
-import type { Cluster } from "../../2-lower/kubernetes/gateway/gateways.ts";
-import { titleOf } from "../../2-lower/kubernetes/inventory/inventory.ts";
+import type { KubernetesModel } from "../../2-lower/kubernetes/gateway/gateways.ts";
+import { resourceName } from "../../2-lower/kubernetes/inventory/inventory.ts";
 import { whyIdle } from "../../2-lower/kubernetes/policies/applicable.ts";
 import {
   connectionFields,
   effectivePolicy,
   partPolicy,
-  type Traffic,
+  type RulePath,
 } from "../../2-lower/kubernetes/policies/effective.ts";
 import { isConnection } from "../../2-lower/kubernetes/policies/fields.ts";
 import type { EffectiveField, FieldValue } from "../../2-lower/kubernetes/policies/merge.ts";
@@ -61,22 +61,25 @@ export function explainRoute(
   name: string,
   rule: string | undefined,
 ): readonly RouteExplanation[] {
-  const { cluster, files } = checked;
-  if (cluster === undefined) {
+  const { kubernetes, files } = checked;
+  if (kubernetes === undefined) {
     return checked.programs
       .flatMap(allRoutes)
       .flatMap(({ route, listeners }) => listeners.map((listener) => ({ route, listener })))
       .filter(({ route }) => route.name === name || route.id === name)
       .map(({ route, listener }) => explainNode(route, listener, files));
   }
-  return routesNamed(name, cluster)
-    .flatMap((route) => trafficOf(cluster, route))
+  return routesNamed(name, kubernetes)
+    .flatMap((route) => trafficOf(kubernetes, route))
     .filter((each) => rule === undefined || rule === ruleName(each) || rule === String(each.index))
-    .map((each) => explainTraffic(each, cluster, files));
+    .map((each) => explainTraffic(each, kubernetes, files));
 }
 
 /** By NAMESPACE/NAME, or by a name that is in `default` or in one namespace only; of several kinds there may be one each. */
-function routesNamed(name: string, { inventory }: Cluster): readonly ManifestOf<Explained>[] {
+function routesNamed(
+  name: string,
+  { inventory }: KubernetesModel,
+): readonly ManifestOf<Explained>[] {
   const [namespace = "", short = ""] = name.includes("/") ? name.split("/") : ["default", name];
   const found = EXPLAINED.flatMap((kind) => inventory.find(kind, namespace, short) ?? []);
   if (found.length > 0 || name.includes("/")) return found;
@@ -88,10 +91,10 @@ function routesNamed(name: string, { inventory }: Cluster): readonly ManifestOf<
 
 /** The names that `explainRoute` takes. */
 export function routeNames(checked: Checked): readonly string[] {
-  const { cluster } = checked;
-  if (cluster === undefined)
+  const { kubernetes } = checked;
+  if (kubernetes === undefined)
     return checked.programs.flatMap(allRoutes).map(({ route }) => route.name);
-  return EXPLAINED.flatMap((kind): readonly Manifest[] => cluster.inventory.all(kind)).map(
+  return EXPLAINED.flatMap((kind): readonly Manifest[] => kubernetes.inventory.all(kind)).map(
     ({ namespace, name }) => `${namespace}/${name}`,
   );
 }
@@ -109,23 +112,23 @@ export function placeText(origin: Origin, files: readonly SourceFile[]): string 
 
 function explainTraffic(
   traffic: SharedTraffic,
-  cluster: Cluster,
+  kubernetes: KubernetesModel,
   files: readonly SourceFile[],
 ): RouteExplanation {
   const { listener, route, backends } = traffic;
   return {
-    route: titleOf(route),
+    route: resourceName(route),
     rule: ruleName(traffic),
-    listener: `${listener.spec.name} of ${titleOf(listener.owner)}`,
+    listener: `${listener.spec.name} of ${resourceName(listener.owner)}`,
     backend: backends.length === 0 ? "none" : backends.map(backendText).join(", "),
-    fields: trafficFields(traffic, cluster).map((field) => {
+    fields: trafficFields(traffic, kubernetes).map((field) => {
       const idle = whyIdle(field, traffic);
       return { ...explainField(field, files), ...(idle === undefined ? {} : { idle }) };
     }),
   };
 }
 
-function ruleName({ rule, index }: Traffic): string {
+function ruleName({ rule, index }: RulePath): string {
   return rule.name ?? String(index);
 }
 
@@ -135,7 +138,7 @@ function backendText(
   _: number,
   { length }: readonly WeightedBackend[],
 ): string {
-  const title = manifest === undefined ? "none" : titleOf(manifest);
+  const title = manifest === undefined ? "none" : resourceName(manifest);
   const targets = parts.size === 0 ? [] : [`targets ${[...parts.keys()].join(", ")}`];
   const notes = [...targets, ...(length === 1 ? [] : [`weight ${weight}`])].join(", ");
   return `${title}${port === undefined ? "" : ` port ${port.port}`}${notes === "" ? "" : ` (${notes})`}`;
@@ -144,7 +147,7 @@ function backendText(
 /** What holds for all of the traffic, in request order, then what differs between backends and between targets. */
 function trafficFields(
   traffic: SharedTraffic,
-  { context: { policyIndex } }: Cluster,
+  { context: { policyIndex } }: KubernetesModel,
 ): readonly EffectiveField[] {
   const { backend, backends } = traffic;
   const own = backends.length < 2 ? [] : backends;
@@ -169,12 +172,12 @@ function named(field: EffectiveField, what: string): EffectiveField {
 
 /** Where a field acts: before routing, then in the order of the policies, then on the way to the backend. */
 function position({ field }: EffectiveField): number {
-  const early = field.includes(".PreRouting.");
-  const index = FIELDS.indexOf(early ? field.replace(".PreRouting.", ".") : field);
-  return (early ? 0 : FIELDS.length + 1) + (index < 0 ? FIELDS.length : index);
+  const preRouting = field.includes(".PreRouting.");
+  const index = FIELDS.indexOf(preRouting ? field.replace(".PreRouting.", ".") : field);
+  return (preRouting ? 0 : FIELDS.length + 1) + (index < 0 ? FIELDS.length : index);
 }
 
-const FIELDS: readonly string[] = policies.flatMap(({ cluster }) => cluster?.field ?? []);
+const FIELDS: readonly string[] = policies.flatMap(({ kubernetes }) => kubernetes?.field ?? []);
 
 function explainField(
   { field, values, overridden, conflicts }: EffectiveField,
@@ -182,7 +185,7 @@ function explainField(
 ): ExplainedField {
   const explained = (each: FieldValue): ExplainedValue => ({
     value: withoutSecrets(each),
-    source: titleOf(each.source),
+    source: resourceName(each.source),
     level: each.level,
     at: placeText(each.origin, files),
   });
@@ -225,14 +228,14 @@ function explainNode(
       ],
       overridden: [],
     }));
-  const early = "preRouting" in listener ? listener.preRouting : undefined;
+  const preRouting = "preRouting" in listener ? listener.preRouting : undefined;
   return {
     route: route.name,
     rule: "0",
     listener: listener.name,
     backend: route.backends.map(({ kind }) => kind).join(", "),
     fields: [
-      ...said("listener", "PreRouting.", early?.policies ?? []),
+      ...said("listener", "PreRouting.", preRouting?.policies ?? []),
       ...said("route", "", route.policies),
     ],
   };

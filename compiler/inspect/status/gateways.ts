@@ -1,5 +1,5 @@
 import { GATEWAY_GROUP } from "../../1-parse/kubernetes/kinds.ts";
-import type { Cluster } from "../../2-lower/kubernetes/gateway/gateways.ts";
+import type { KubernetesModel } from "../../2-lower/kubernetes/gateway/gateways.ts";
 import { kindsTaken } from "../../2-lower/kubernetes/gateway/listeners.ts";
 import type { ListenerSpec, Manifest, ManifestOf } from "../../config/manifests.ts";
 import { type Condition, fails, holds, type Problem, within } from "./conditions.ts";
@@ -8,7 +8,7 @@ import { type Condition, fails, holds, type Problem, within } from "./conditions
 export function gatewayStatus(
   manifest: ManifestOf<"Gateway"> | ManifestOf<"ListenerSet">,
   problems: readonly Problem[],
-  cluster: Cluster,
+  kubernetes: KubernetesModel,
 ): object {
   const errors = problems.filter(({ isError }) => isError);
   const parameters = within(errors, "spec", "infrastructure");
@@ -32,7 +32,7 @@ export function gatewayStatus(
       name: listener.name,
       ...(manifest.kind === "ListenerSet" ? { port: listener.port } : {}),
       supportedKinds: supportedKinds(listener),
-      attachedRoutes: attachedRoutes(manifest, listener.name, cluster),
+      attachedRoutes: attachedRoutes(manifest, listener.name, kubernetes),
       conditions: listenerConditions(within(problems, "spec", "listeners", index)),
     })),
   };
@@ -95,7 +95,7 @@ function supportedKinds(listener: ListenerSpec): readonly object[] {
     .map((kind) => ({ group: GATEWAY_GROUP, kind }));
 }
 
-function attachedRoutes(owner: Manifest, name: string, { attachments }: Cluster): number {
+function attachedRoutes(owner: Manifest, name: string, { attachments }: KubernetesModel): number {
   const routes = attachments
     .filter(({ listener }) => listener.owner === owner && listener.spec.name === name)
     .map(({ route }) => route);

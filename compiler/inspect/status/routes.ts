@@ -1,4 +1,4 @@
-import type { Cluster } from "../../2-lower/kubernetes/gateway/gateways.ts";
+import type { KubernetesModel } from "../../2-lower/kubernetes/gateway/gateways.ts";
 import type { AnyRoute } from "../../2-lower/kubernetes/routes/attach.ts";
 import type { ParentReference } from "../../config/manifests.ts";
 import { CONTROLLER, type Condition, fails, holds, type Problem, within } from "./conditions.ts";
@@ -7,7 +7,7 @@ import { CONTROLLER, type Condition, fails, holds, type Problem, within } from "
 export function routeStatus(
   route: AnyRoute,
   problems: readonly Problem[],
-  cluster: Cluster,
+  kubernetes: KubernetesModel,
 ): object | undefined {
   const errors = problems.filter(({ isError }) => isError);
   const references = errors.filter(({ path }) => path.includes("backendRefs"));
@@ -18,7 +18,7 @@ export function routeStatus(
       ? holds("ResolvedRefs", "ResolvedRefs")
       : fails("ResolvedRefs", referenceReason(references), references);
   const parents = (route.spec?.parentRefs ?? []).flatMap((parentRef, index) => {
-    if (isForeign(parentRef, route, cluster)) return [];
+    if (isForeign(parentRef, route, kubernetes)) return [];
     const own = within(ofParents, "spec", "parentRefs", index);
     const conditions = [acceptedBy(own, others), resolved];
     return [{ parentRef, controllerName: CONTROLLER, conditions }];
@@ -30,7 +30,7 @@ export function routeStatus(
 function isForeign(
   { name, namespace, kind = "Gateway" }: ParentReference,
   route: AnyRoute,
-  { inventory, gateways }: Cluster,
+  { inventory, gateways }: KubernetesModel,
 ): boolean {
   if (kind !== "Gateway") return false;
   const gateway = inventory.find("Gateway", namespace ?? route.namespace, name);

@@ -1,9 +1,9 @@
 import { kindOf } from "../../1-parse/kubernetes/kinds.ts";
-import { type Cluster, CONTROLLERS } from "../../2-lower/kubernetes/gateway/gateways.ts";
+import { CONTROLLERS, type KubernetesModel } from "../../2-lower/kubernetes/gateway/gateways.ts";
 import { groupOf } from "../../2-lower/kubernetes/inventory/references.ts";
 import type { Checked } from "../../compile.ts";
 import type { Manifest, ManifestKind, ManifestOf } from "../../config/manifests.ts";
-import { below } from "../../diagnostics/diagnostic.ts";
+import { childOf } from "../../diagnostics/diagnostic.ts";
 import { valueAt } from "../../diagnostics/source.ts";
 import { fails, holds, type Problem, problemsByResource } from "./conditions.ts";
 import { classStatus, gatewayStatus } from "./gateways.ts";
@@ -23,15 +23,15 @@ export interface ResourceStatus {
 /** The conditions of everything that has a status, sorted by kind, namespace and name; `now` is RFC 3339. */
 export function statusOf(
   checked: Checked,
-  cluster: Cluster,
+  kubernetes: KubernetesModel,
   now: string,
 ): readonly ResourceStatus[] {
   const problemsOf = problemsByResource(checked);
-  return cluster.manifests
+  return kubernetes.manifests
     .toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))
     .flatMap((manifest): readonly ResourceStatus[] => {
       const whole = manifest.spec === undefined ? withReferences(manifest, checked) : manifest;
-      const status = statusOfOne(whole, problemsOf(manifest), cluster);
+      const status = statusOfOne(whole, problemsOf(manifest), kubernetes);
       return status === undefined ? [] : [resourceStatus(manifest, status, checked, now)];
     });
 }
@@ -43,7 +43,7 @@ export function statusOf(
 function withReferences(manifest: Manifest, { files }: Checked): Manifest {
   const spec = Object.fromEntries(
     ["parentRefs", "targetRefs"].flatMap((name): readonly [string, unknown][] => {
-      const value = valueAt(below(manifest.origin, "spec", name), files);
+      const value = valueAt(childOf(manifest.origin, "spec", name), files);
       return Array.isArray(value) && value.every(isReference) ? [[name, value]] : [];
     }),
   );
@@ -62,7 +62,7 @@ function resourceStatus(
   { files }: Checked,
   now: string,
 ): ResourceStatus {
-  const at = (...path: readonly string[]): unknown => valueAt(below(origin, ...path), files);
+  const at = (...path: readonly string[]): unknown => valueAt(childOf(origin, ...path), files);
   const generation = at("metadata", "generation");
   const stamp = { generation: typeof generation === "number" ? generation : undefined, now };
   return {
@@ -86,7 +86,7 @@ const ORDER: readonly ManifestKind[] = [
 function statusOfOne(
   manifest: Manifest,
   problems: readonly Problem[],
-  cluster: Cluster,
+  kubernetes: KubernetesModel,
 ): object | undefined {
   switch (manifest.kind) {
     case "GatewayClass":
@@ -94,12 +94,12 @@ function statusOfOne(
     case "Gateway":
     case "ListenerSet":
       if (problems.some(({ code }) => code === "foreign-gateway")) return undefined;
-      return gatewayStatus(manifest, problems, cluster);
+      return gatewayStatus(manifest, problems, kubernetes);
     case "HTTPRoute":
     case "GRPCRoute":
     case "TCPRoute":
     case "TLSRoute":
-      return routeStatus(manifest, problems, cluster);
+      return routeStatus(manifest, problems, kubernetes);
     case "GatewayBackend": {
       const errors = problems.filter(({ isError }) => isError);
       const condition =
@@ -109,9 +109,9 @@ function statusOfOne(
       return { conditions: [condition] };
     }
     case "BackendTLSPolicy":
-      return tlsPolicyStatus(manifest, problems, cluster);
+      return tlsPolicyStatus(manifest, problems, kubernetes);
     case "GatewayPolicy":
-      return policyStatus(manifest, ancestorsOf(manifest, cluster), problems);
+      return policyStatus(manifest, ancestorsOf(manifest, kubernetes), problems);
     default:
       return undefined;
   }
@@ -124,7 +124,7 @@ function isOurs({ spec }: ManifestOf<"GatewayClass">): boolean {
 /** The targets of a policy, those by name whether they exist or not. */
 function ancestorsOf(
   { spec, namespace }: ManifestOf<"GatewayPolicy">,
-  { inventory }: Cluster,
+  { inventory }: KubernetesModel,
 ): readonly Ancestor[] {
   const byName = (spec?.targetRefs ?? []).map(
     ({ group, kind, name, sectionName }): Ancestor => ({

@@ -1,4 +1,4 @@
-import type { Cluster } from "../../2-lower/kubernetes/gateway/gateways.ts";
+import type { KubernetesModel } from "../../2-lower/kubernetes/gateway/gateways.ts";
 import { groupOf } from "../../2-lower/kubernetes/inventory/references.ts";
 import type { Manifest, ManifestOf } from "../../config/manifests.ts";
 import { CONTROLLER, type Condition, fails, holds, type Problem, within } from "./conditions.ts";
@@ -8,7 +8,7 @@ import type { Ancestor } from "./policies.ts";
 export function tlsPolicyStatus(
   policy: ManifestOf<"BackendTLSPolicy">,
   problems: readonly Problem[],
-  { context }: Cluster,
+  { context }: KubernetesModel,
 ): object {
   const errors = problems.filter(({ isError }) => isError);
   const gateways = [...(context.effective.get(policy) ?? [])].map(gatewayAncestor);

@@ -1,10 +1,10 @@
 import type { ConfigValue } from "../../1-parse/values.ts";
 import type { BackendPolicies } from "../../config/backend-policies.ts";
-import { below, type Origin } from "../../diagnostics/diagnostic.ts";
+import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { Text } from "../../ir/texts.ts";
 import { parseDuration } from "../../schema/duration.ts";
 import { duration, type Schema, text } from "../../schema/schema.ts";
-import type { ClusterContext, ResolveContext } from "../policy.ts";
+import type { KubernetesContext, ResolveContext } from "../policy.ts";
 
 /** A key set as configured: in a file, behind a URL, or written out. */
 export type JwksConfig =
@@ -37,7 +37,7 @@ export const jwksSchema: Schema = {
       "URL of the key set; fetched by the gateway, refreshed, and asked again for an unknown key.",
       {
         format: "url",
-        late: true,
+        readAtStart: true,
       },
     ),
     inline: text("A JSON Web Key Set.", { minLength: 2, maxLength: 65536 }),
@@ -62,40 +62,40 @@ export function readJwks(value: ConfigValue, origin: Origin): JwksConfig {
     readonly cacheDuration?: string;
   };
   if (given.file !== undefined)
-    return { kind: "file", file: given.file, origin: below(origin, "file") };
+    return { kind: "file", file: given.file, origin: childOf(origin, "file") };
   if (given.inline !== undefined)
-    return { kind: "inline", text: given.inline, origin: below(origin, "inline") };
+    return { kind: "inline", text: given.inline, origin: childOf(origin, "inline") };
   const cacheDuration = parseDuration(given.cacheDuration ?? "") ?? CACHE_DURATION;
-  return { kind: "url", url: given.url ?? "", cacheDuration, origin: below(origin, "url") };
+  return { kind: "url", url: given.url ?? "", cacheDuration, origin: childOf(origin, "url") };
 }
 
 /** The validated `jwks` of the cluster form: written out, or served by a backend. */
-export function readClusterJwks(
+export function readKubernetesJwks(
   value: ConfigValue,
   origin: Origin,
-  { server }: ClusterContext,
+  { server }: KubernetesContext,
 ): JwksConfig | undefined {
   const { inline, remote } = value as {
     readonly inline?: string;
     readonly remote?: ConfigValue;
   };
   if (inline !== undefined)
-    return { kind: "inline", text: inline, origin: below(origin, "inline") };
-  return readRemoteJwks(remote ?? null, below(origin, "remote"), { server });
+    return { kind: "inline", text: inline, origin: childOf(origin, "inline") };
+  return readRemoteJwks(remote ?? null, childOf(origin, "remote"), { server });
 }
 
 /** The validated `RemoteJWKS`; undefined when its server is not known (reported). */
 export function readRemoteJwks(
   value: ConfigValue,
   origin: Origin,
-  { server }: Pick<ClusterContext, "server">,
+  { server }: Pick<KubernetesContext, "server">,
 ): JwksConfig | undefined {
   const { jwksPath, cacheDuration, backendRef } = value as {
     readonly jwksPath: string;
     readonly cacheDuration?: string;
     readonly backendRef: ConfigValue;
   };
-  const found = server(backendRef, below(origin, "backendRef"));
+  const found = server(backendRef, childOf(origin, "backendRef"));
   if (found === undefined) return undefined;
   return {
     kind: "url",

@@ -1,4 +1,4 @@
-import { below, keyOf, type Origin } from "../../diagnostics/diagnostic.ts";
+import { childOf, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../../ir/expressions.ts";
 import { expression, list, object, type Schema } from "../../schema/schema.ts";
 import type { ResolveContext } from "../policy.ts";
@@ -44,9 +44,9 @@ export function readCases<Value>(
     return [{ condition: undefined, value: read(value as never, origin), origin }];
   }
   return conditional.map((each, index) => {
-    const at = below(origin, "conditional", index);
+    const at = childOf(origin, "conditional", index);
     const text = each.condition;
-    const condition = text === undefined ? undefined : { text, origin: below(at, "condition") };
+    const condition = text === undefined ? undefined : { text, origin: childOf(at, "condition") };
     return { condition, value: read(each as never, at), origin: at };
   });
 }
@@ -60,7 +60,7 @@ export function resolveCases<Config, Node>(
   const { diagnostics } = context;
   const resolved = cases.flatMap(({ condition, value, origin }, index): CaseNode<Node>[] => {
     if (condition === undefined && index < cases.length - 1) {
-      diagnostics.report("early-fallback", keyOf(origin), {});
+      diagnostics.report("early-fallback", keyPlace(origin), {});
       return [];
     }
     const options = { phase: "request", slot: "filter" } as const;

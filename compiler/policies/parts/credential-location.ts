@@ -1,4 +1,4 @@
-import { below, type Origin } from "../../diagnostics/diagnostic.ts";
+import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../../ir/expressions.ts";
 import { expression, object, type Schema, shortText } from "../../schema/schema.ts";
 import type { ResolveContext } from "../policy.ts";
@@ -6,7 +6,7 @@ import { type ExpressionConfig, resolveExpression } from "./expressions.ts";
 import { headerNameSchema } from "./header-fields.ts";
 
 /** Where a credential stands in a request, as configured. */
-export type CredentialPlaceConfig =
+export type CredentialLocationConfig =
   /** Lower-case name; what stands before the credential, with its space, or nothing. */
   | { readonly header: string; readonly prefix: string }
   | { readonly queryParameter: string }
@@ -14,12 +14,12 @@ export type CredentialPlaceConfig =
   | { readonly expression: ExpressionConfig };
 
 /** The same with its expression compiled. */
-export type CredentialPlaceNode =
-  | Exclude<CredentialPlaceConfig, { readonly expression: ExpressionConfig }>
+export type CredentialLocationNode =
+  | Exclude<CredentialLocationConfig, { readonly expression: ExpressionConfig }>
   | { readonly expression: CompiledExpression };
 
 /** The shape of `location` and `authorizationLocation`. */
-export function credentialPlaceSchema(usual: string): Schema {
+export function credentialLocationSchema(defaults: string): Schema {
   const named = (what: string, name: Schema): Schema =>
     object(
       { name },
@@ -48,22 +48,22 @@ export function credentialPlaceSchema(usual: string): Schema {
     },
     {
       exactlyOneOf: ["header", "queryParameter", "cookie", "expression"],
-      description: `Where the credential stands; in \`Authorization: ${usual}\` by default.`,
+      description: `Where the credential stands; in \`Authorization: ${defaults}\` by default.`,
     },
   );
 }
 
 /** Where a credential stands unless the configuration says. */
-export function usualPlace(scheme: "Bearer" | "Basic"): CredentialPlaceConfig {
+export function defaultLocation(scheme: "Bearer" | "Basic"): CredentialLocationConfig {
   return { header: "authorization", prefix: `${scheme} ` };
 }
 
 /** A validated place. */
-export function readCredentialPlace(
+export function readCredentialLocation(
   value: unknown,
   scheme: "Bearer" | "Basic",
   origin: Origin,
-): CredentialPlaceConfig {
+): CredentialLocationConfig {
   const given = value as
     | {
         readonly header?: { readonly name: string; readonly prefix?: string };
@@ -79,21 +79,21 @@ export function readCredentialPlace(
   if (given?.queryParameter !== undefined) return { queryParameter: given.queryParameter.name };
   if (given?.cookie !== undefined) return { cookie: given.cookie.name };
   if (given?.expression !== undefined) {
-    return { expression: { text: given.expression, origin: below(origin, "expression") } };
+    return { expression: { text: given.expression, origin: childOf(origin, "expression") } };
   }
-  return usualPlace(scheme);
+  return defaultLocation(scheme);
 }
 
 /** The place with its expression compiled; undefined when that is wrong (reported). */
-export function resolveCredentialPlace(
-  place: CredentialPlaceConfig,
+export function resolveCredentialLocation(
+  location: CredentialLocationConfig,
   { diagnostics }: ResolveContext,
-): CredentialPlaceNode | undefined {
-  if (!("expression" in place)) return place;
+): CredentialLocationNode | undefined {
+  if (!("expression" in location)) return location;
   const options = { phase: "request", slot: "value" } as const;
-  const expression = resolveExpression(place.expression, options, diagnostics);
+  const expression = resolveExpression(location.expression, options, diagnostics);
   const other = expression?.variables.find((variable) => variable !== "request");
   if (expression === undefined || other === undefined) return expression && { expression };
-  diagnostics.report("credential-expression", place.expression.origin, { variable: other });
+  diagnostics.report("credential-expression", location.expression.origin, { variable: other });
   return undefined;
 }

@@ -1,4 +1,4 @@
-import { below, type Origin } from "../../diagnostics/diagnostic.ts";
+import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { Text } from "../../ir/texts.ts";
 import { type Schema, text } from "../../schema/schema.ts";
 import type { ResolveContext } from "../policy.ts";
@@ -14,7 +14,7 @@ export const headerValueSchema: Schema = {
   type: "string",
   maxLength: 4096,
   pattern: "^[\\t\\x20-\\x7e\\x80-\\xff]*$",
-  late: true,
+  readAtStart: true,
   description: "Its value.",
 };
 
@@ -44,7 +44,7 @@ export function readHeaders(
   return Object.entries(value ?? {}).map(([name, each]) => ({
     name,
     value: each,
-    origin: below(origin, name),
+    origin: childOf(origin, name),
   }));
 }
 

@@ -1,5 +1,5 @@
 import type { ConfigValue } from "../../1-parse/values.ts";
-import { below, type Origin } from "../../diagnostics/diagnostic.ts";
+import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { Text } from "../../ir/texts.ts";
 import { list, object, type Schema } from "../../schema/schema.ts";
 import type { ResolveContext } from "../policy.ts";
@@ -13,21 +13,21 @@ import {
 } from "./header-fields.ts";
 
 /** Changes to the headers of a message, as configured. */
-export interface HeaderChangesConfig {
+export interface HeaderModifierConfig {
   readonly set: readonly HeaderField[];
   readonly add: readonly HeaderField[];
   readonly remove: readonly { readonly name: string; readonly origin: Origin }[];
 }
 
 /** Changes to the headers of a message: names in lower case, each in one place. */
-export interface HeaderChangesNode {
+export interface HeaderModifierNode {
   readonly set: readonly (readonly [name: string, value: Text])[];
   readonly add: readonly (readonly [name: string, value: Text])[];
   readonly remove: readonly string[];
 }
 
 /** The shape of a header modifier. */
-export function headerChangesSchema(description: string): Schema {
+export function headerModifierSchema(description: string): Schema {
   return object(
     {
       set: headerMapSchema("Headers that replace all of their name."),
@@ -43,55 +43,55 @@ export function headerChangesSchema(description: string): Schema {
 }
 
 /** The validated changes. */
-export function readHeaderChanges(value: ConfigValue, origin: Origin): HeaderChangesConfig {
+export function readHeaderModifier(value: ConfigValue, origin: Origin): HeaderModifierConfig {
   const given = value as {
     readonly set?: Readonly<Record<string, Text>>;
     readonly add?: Readonly<Record<string, Text>>;
     readonly remove?: readonly string[];
   };
   return {
-    set: readHeaders(given.set, below(origin, "set")),
-    add: readHeaders(given.add, below(origin, "add")),
+    set: readHeaders(given.set, childOf(origin, "set")),
+    add: readHeaders(given.add, childOf(origin, "add")),
     remove: (given.remove ?? []).map((name, index) => ({
       name,
-      origin: below(origin, "remove", index),
+      origin: childOf(origin, "remove", index),
     })),
   };
 }
 
 /** One side of the cluster's header modifiers: lists of names and values; undefined when it has none. */
-export function readClusterHeaderChanges(
+export function readKubernetesHeaderModifier(
   value: ConfigValue,
   side: "request" | "response",
   origin: Origin,
-): HeaderChangesConfig | undefined {
-  const given = (value as Readonly<Partial<Record<typeof side, ClusterHeaderChanges>>>)[side];
+): HeaderModifierConfig | undefined {
+  const given = (value as Readonly<Partial<Record<typeof side, KubernetesHeaderModifier>>>)[side];
   if (given === undefined) return undefined;
-  const at = below(origin, side);
+  const at = childOf(origin, side);
   const fields = (part: "set" | "add"): readonly HeaderField[] =>
-    (given[part] ?? []).map((field, index) => ({ ...field, origin: below(at, part, index) }));
+    (given[part] ?? []).map((field, index) => ({ ...field, origin: childOf(at, part, index) }));
   return {
     set: fields("set"),
     add: fields("add"),
     remove: (given.remove ?? []).map((name, index) => ({
       name,
-      origin: below(at, "remove", index),
+      origin: childOf(at, "remove", index),
     })),
   };
 }
 
 /** Gateway API `HTTPHeaderFilter`. */
-interface ClusterHeaderChanges {
+interface KubernetesHeaderModifier {
   readonly set?: readonly { readonly name: string; readonly value: string }[];
   readonly add?: readonly { readonly name: string; readonly value: string }[];
   readonly remove?: readonly string[];
 }
 
 /** The changes to make; undefined when one of them can't be made (reported). */
-export function resolveHeaderChanges(
-  { set, add, remove }: HeaderChangesConfig,
+export function resolveHeaderModifier(
+  { set, add, remove }: HeaderModifierConfig,
   context: ResolveContext,
-): HeaderChangesNode | undefined {
+): HeaderModifierNode | undefined {
   const isSound = [
     ...[...set, ...add].map((field) => checkHeader(field, context)),
     ...remove.map(({ name, origin }) => checkHeaderName(name, origin, context)),

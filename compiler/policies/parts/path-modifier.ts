@@ -1,15 +1,15 @@
 import type { ConfigValue } from "../../1-parse/values.ts";
-import { below, type Origin } from "../../diagnostics/diagnostic.ts";
+import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import { object, type Schema, shortText } from "../../schema/schema.ts";
 import type { ResolveContext } from "../policy.ts";
 
 /** A new path: the whole of it, or what stands in the place of the prefix that the route matched. */
-export type PathChangeConfig =
+export type PathModifierConfig =
   | { readonly kind: "full"; readonly value: string }
   | { readonly kind: "prefix"; readonly value: string };
 
 /** A new path, with the prefixes that the route matches, longest first. */
-export type PathChangeNode =
+export type PathModifierNode =
   | { readonly kind: "full"; readonly value: string }
   | { readonly kind: "prefix"; readonly value: string; readonly prefixes: readonly string[] };
 
@@ -20,7 +20,7 @@ const PATH = {
 } as const;
 
 /** The shape of `path`. */
-export const pathChangeSchema: Schema = object(
+export const pathModifierSchema: Schema = object(
   {
     full: shortText("The whole path.", PATH),
     prefix: shortText("What the matched prefix becomes; the rest of the path stays.", PATH),
@@ -52,17 +52,17 @@ export function authoritySchema(words: readonly string[], description: string): 
 const HOST = "([A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?|\\[[0-9A-Fa-f:.]+\\])";
 
 /** A validated `path`. */
-export function readPathChange(
+export function readPathModifier(
   value: Readonly<Record<string, string>> | undefined,
-): PathChangeConfig | undefined {
+): PathModifierConfig | undefined {
   if (value?.full !== undefined) return { kind: "full", value: value.full };
   return value?.prefix === undefined ? undefined : { kind: "prefix", value: value.prefix };
 }
 
 /** Gateway API `HTTPPathModifier`, validated. */
-export function readClusterPathChange(
+export function readKubernetesPathModifier(
   value: ConfigValue | undefined,
-): PathChangeConfig | undefined {
+): PathModifierConfig | undefined {
   if (value === undefined) return undefined;
   const given = value as {
     readonly type: string;
@@ -75,15 +75,15 @@ export function readClusterPathChange(
 }
 
 /** The change to make; undefined when the route has no prefix to replace (reported). */
-export function resolvePathChange(
-  change: PathChangeConfig,
+export function resolvePathModifier(
+  change: PathModifierConfig,
   origin: Origin,
   { route, diagnostics }: ResolveContext,
-): PathChangeNode | undefined {
+): PathModifierNode | undefined {
   if (change.kind === "full") return change;
   const { prefixes } = route;
   if (prefixes === undefined) {
-    diagnostics.report("needs-prefix-match", below(origin, "path", "prefix"), {
+    diagnostics.report("needs-prefix-match", childOf(origin, "path", "prefix"), {
       field: '"prefix"',
     });
     return undefined;

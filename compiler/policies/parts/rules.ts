@@ -1,6 +1,6 @@
 import type { ConfigValue } from "../../1-parse/values.ts";
 import { type CelPhase, compileExpression } from "../../cel/compile.ts";
-import { below, type Origin } from "../../diagnostics/diagnostic.ts";
+import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../../ir/expressions.ts";
 import type { Rule } from "../../ir/program.ts";
 import { expression, list, type Schema } from "../../schema/schema.ts";
@@ -46,11 +46,11 @@ export function readRules(value: ConfigValue, origin: Origin): readonly RuleConf
   };
   return rules.map((rule, index) => {
     if (typeof rule === "string") {
-      return { action: "allow", expression: rule, origin: below(origin, "rules", index) };
+      return { action: "allow", expression: rule, origin: childOf(origin, "rules", index) };
     }
     const [[key, text] = ["allow", ""]] = Object.entries(rule);
     const action = key === "deny" || key === "require" ? key : "allow";
-    return { action, expression: text, origin: below(origin, "rules", index, key) };
+    return { action, expression: text, origin: childOf(origin, "rules", index, key) };
   });
 }
 
@@ -58,18 +58,18 @@ export function readRules(value: ConfigValue, origin: Origin): readonly RuleConf
  * The rules of the cluster's `Authorization`: an expression allows or denies by itself; of a Require's expressions one
  * has to be true, so they become one rule.
  */
-export function readClusterRules(value: ConfigValue, origin: Origin): readonly RuleConfig[] {
+export function readKubernetesRules(value: ConfigValue, origin: Origin): readonly RuleConfig[] {
   const { policy, action = "Allow" } = value as {
     readonly policy: { readonly matchExpressions: readonly string[] };
     readonly action?: "Allow" | "Deny" | "Require";
   };
   const { matchExpressions } = policy;
-  const at = below(origin, "policy", "matchExpressions");
+  const at = childOf(origin, "policy", "matchExpressions");
   if (action === "Require" && matchExpressions.length > 1) {
     const any = matchExpressions.map((each) => `(${each})`).join(" || ");
     const parts = matchExpressions.map((expression, index) => ({
       expression,
-      origin: below(at, index),
+      origin: childOf(at, index),
     }));
     return [{ action: "require", expression: any, origin: at, parts }];
   }
@@ -77,7 +77,7 @@ export function readClusterRules(value: ConfigValue, origin: Origin): readonly R
   return matchExpressions.map((expression, index) => ({
     action: verdict,
     expression,
-    origin: below(at, index),
+    origin: childOf(at, index),
   }));
 }
 
@@ -150,7 +150,7 @@ function reportAbsentIdentity(
     const policies = IDENTITIES[variable] ?? [];
     if (
       policies.length === 0 ||
-      policies.some((kind) => isOneOf(kind, [...route.policies, ...route.early]))
+      policies.some((kind) => isOneOf(kind, [...route.policies, ...route.preRouting]))
     )
       continue;
     diagnostics.report("absent-identity", origin, { variable, policies: policies.join('" or "') });

@@ -1,6 +1,6 @@
 import type { ConfigValue } from "../../1-parse/values.ts";
 import type { CelPhase } from "../../cel/compile.ts";
-import { below, keyOf, type Origin } from "../../diagnostics/diagnostic.ts";
+import { childOf, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../../ir/expressions.ts";
 import { expression, list, object, type Schema, shortText } from "../../schema/schema.ts";
 import { type ExpressionConfig, resolveExpression } from "../parts/expressions.ts";
@@ -30,7 +30,7 @@ export interface TransformNode {
   readonly add: readonly NamedNode[];
   readonly set: readonly NamedNode[];
   readonly remove: readonly string[];
-  /** `method`, `path`, `authority`, `scheme`; of an answer `status`. */
+  /** `method`, `path`, `authority`, `scheme`; of a response `status`. */
   readonly pseudo: readonly NamedNode[];
   readonly body: CompiledExpression | undefined;
   readonly origin: Origin;
@@ -96,11 +96,11 @@ export function readTransform(value: ConfigValue, origin: Origin): TransformConf
     Object.entries(given[key] ?? {}).map(([name, text]) => ({
       name,
       text,
-      origin: below(origin, key, name),
+      origin: childOf(origin, key, name),
     }));
   const single = (key: "replace" | "body"): ExpressionConfig | undefined => {
     const text = given[key];
-    return text === undefined ? undefined : { text, origin: below(origin, key) };
+    return text === undefined ? undefined : { text, origin: childOf(origin, key) };
   };
   return {
     metadata: named("metadata"),
@@ -109,14 +109,14 @@ export function readTransform(value: ConfigValue, origin: Origin): TransformConf
     set: named("set"),
     remove: (given.remove ?? []).map((name, index) => ({
       name,
-      origin: below(origin, "remove", index),
+      origin: childOf(origin, "remove", index),
     })),
     body: single("body"),
   };
 }
 
 /** `Transform` of the specification: lists of names and values. */
-export function readClusterTransform(value: ConfigValue, origin: Origin): TransformConfig {
+export function readKubernetesTransform(value: ConfigValue, origin: Origin): TransformConfig {
   const given = value as {
     readonly add?: readonly { readonly name: string; readonly value: string }[];
     readonly set?: readonly { readonly name: string; readonly value: string }[];
@@ -125,7 +125,7 @@ export function readClusterTransform(value: ConfigValue, origin: Origin): Transf
     (given[key] ?? []).map((each, index) => ({
       name: each.name,
       text: each.value,
-      origin: below(origin, key, index, "value"),
+      origin: childOf(origin, key, index, "value"),
     }));
   const rest = readTransform({ ...(value as object), add: {}, set: {} }, origin);
   return { ...rest, add: named("add"), set: named("set") };
@@ -173,7 +173,7 @@ export function resolveTransform(
     remove: remove.map(({ name }) => name.toLowerCase()),
     pseudo: compileAll(pseudo.map((each) => ({ ...each, name: each.name.slice(1) }))),
     body: body && compile(body)[0],
-    origin: below(context.origin, side),
+    origin: childOf(context.origin, side),
   };
   return failed ? undefined : node;
 }
@@ -191,17 +191,17 @@ function checkPseudo(
     if (!name.startsWith(":")) return true;
     const isKnown = known.includes(name);
     if (!isKnown || isRemoved) {
-      diagnostics.report("pseudo-header", keyOf(origin), { name, side, known, isRemoved });
+      diagnostics.report("pseudo-header", keyPlace(origin), { name, side, known, isRemoved });
       return false;
     }
-    if (seen.has(name)) diagnostics.report("header-conflict", keyOf(origin), { name });
+    if (seen.has(name)) diagnostics.report("header-conflict", keyPlace(origin), { name });
     const isFirst = !seen.has(name);
     seen.add(name);
     return isFirst;
   });
 }
 
-/** An MCP endpoint makes requests and answers of its own, so only the client's head can be changed before it. */
+/** An MCP endpoint makes requests and responses of its own, so only the client's head can be changed before it. */
 function isEnforced(
   { add, set, body }: TransformConfig,
   side: Side,
@@ -211,6 +211,6 @@ function isEnforced(
   const pseudo = [...add, ...set].find(({ name }) => name.startsWith(":"));
   const at = body?.origin ?? pseudo?.origin;
   if (at === undefined) return true;
-  diagnostics.report("needs-host-backend", keyOf(at ?? origin), { policy: "transformations" });
+  diagnostics.report("needs-host-backend", keyPlace(at ?? origin), { policy: "transformations" });
   return false;
 }

@@ -4,7 +4,7 @@ import { textReport } from "../../diagnostics/report/text.ts";
 import type { BackendNode } from "../../ir/backends.ts";
 import type { BindNode, ListenerNode, PolicyUse, RouteMatch, RouteNode } from "../../ir/program.ts";
 import { type Html, html } from "./html.ts";
-import { lateText, lineOf, place } from "./places.ts";
+import { envTemplateText, lineOf, place } from "./places.ts";
 import { tcpPort } from "./tcp-port.ts";
 import type { LiveView } from "./view.ts";
 
@@ -108,8 +108,8 @@ function matchText(hostname: string, match: RouteMatch): Html {
     prefix: path.value === "/" ? "/*" : `${path.value}/*`,
     regex: `~ ${path.value}`,
   }[path.kind];
-  const verb = method === undefined ? html`` : html`<span class="method">${method}</span> `;
-  return html`${verb}<code>${host}${pathText}</code>${conditions.map((each) => html` <code class="soft">${each}</code>`)}`;
+  const command = method === undefined ? html`` : html`<span class="method">${method}</span> `;
+  return html`${command}<code>${host}${pathText}</code>${conditions.map((each) => html` <code class="soft">${each}</code>`)}`;
 }
 
 function valueText({ kind, value }: RouteMatch["headers"][number]["value"]): string {
@@ -119,13 +119,13 @@ function valueText({ kind, value }: RouteMatch["headers"][number]["value"]): str
 function backend(node: BackendNode): Html {
   switch (node.kind) {
     case "host":
-      return html`<div><code>${lateText(node.url)}</code></div>`;
+      return html`<div><code>${envTemplateText(node.url)}</code></div>`;
     case "dynamic":
       return html`<div>the host of each request</div>`;
     case "mcp":
       return html`${node.targets.map(
         (target) =>
-          html`<div>${target.name} <code class="soft">${target.kind === "stdio" ? `stdio: ${target.command}` : `${target.kind}: ${lateText(target.url)}`}</code></div>`,
+          html`<div>${target.name} <code class="soft">${target.kind === "stdio" ? `stdio: ${target.command}` : `${target.kind}: ${envTemplateText(target.url)}`}</code></div>`,
       )}`;
   }
 }

@@ -4,7 +4,7 @@ import type { Text } from "../../ir/texts.ts";
 import type { LiveView } from "./view.ts";
 
 /** Late parts stay references: their values may be secrets. */
-export function lateText(text: Text): string {
+export function envTemplateText(text: Text): string {
   if (typeof text === "string") return text;
   return text.parts.map((part) => (typeof part === "string" ? part : `\${${part.env}}`)).join("");
 }

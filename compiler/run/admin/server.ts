@@ -59,20 +59,20 @@ const HEADERS: Readonly<Record<string, string>> = {
   "cross-origin-resource-policy": "same-origin",
 };
 
-interface Answer {
+interface Response {
   readonly status: number;
   readonly text: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 function serve(request: IncomingMessage, response: ServerResponse, view: LiveView): void {
-  const { status, text, headers = {} } = answerOf(request, view);
+  const { status, text, headers = {} } = responseOf(request, view);
   const type = status === 200 ? "text/html; charset=utf-8" : "text/plain; charset=utf-8";
   response.writeHead(status, { ...HEADERS, "content-type": type, ...headers });
   response.end(request.method === "HEAD" ? undefined : text);
 }
 
-function answerOf({ method, url = "", headers }: IncomingMessage, view: LiveView): Answer {
+function responseOf({ method, url = "", headers }: IncomingMessage, view: LiveView): Response {
   // A page elsewhere that points its own name at this address (DNS rebinding) is not the reader's own.
   if (!isLoopback((headers.host ?? "").replace(/:[0-9]+$/, "")))
     return { status: 403, text: "only for this machine\n" };

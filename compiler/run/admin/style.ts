@@ -79,8 +79,8 @@ setInterval(async () => {
   if (document.hidden || String(getSelection()) !== "") return;
   const status = document.querySelector(".pill");
   try {
-    const answer = await fetch(location.pathname);
-    const next = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const response = await fetch(location.pathname);
+    const next = new DOMParser().parseFromString(await response.text(), "text/html");
     for (const part of ["header", "main"]) {
       const [now, then] = [document.querySelector(part), next.querySelector(part)];
       if (now && then && now.innerHTML !== then.innerHTML) now.replaceWith(then);

@@ -1,6 +1,6 @@
 import type { TcpBackendNode, TcpBindNode, TcpListenerNode, TcpRouteNode } from "../../ir/tcp.ts";
 import { type Html, html } from "./html.ts";
-import { lateText, lineOf, place } from "./places.ts";
+import { envTemplateText, lineOf, place } from "./places.ts";
 import type { LiveView } from "./view.ts";
 
 const MODES = { plain: "tcp", passthrough: "tls, passed on", terminate: "tls" } as const;
@@ -38,6 +38,6 @@ function routeRow(route: TcpRouteNode, { table }: TcpListenerNode, view: LiveVie
 
 function backend(node: TcpBackendNode): Html {
   return node.kind === "host"
-    ? html`<div><code>${lateText(node.address)}</code></div>`
+    ? html`<div><code>${envTemplateText(node.address)}</code></div>`
     : html`<div>the server of each connection</div>`;
 }

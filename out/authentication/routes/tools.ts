@@ -12,13 +12,13 @@ import { allowEverything } from "gwc/runtime/mcp/authorization";
 import { openMcpBackend, stdio } from "gwc/runtime/mcp/backend";
 import { type OriginSettings, refuseForeignOrigin } from "gwc/runtime/mcp/origin";
 import { serveMcp } from "gwc/runtime/mcp/serve";
-import { refuseUnauthorized } from "gwc/runtime/policies/authorization";
-import { applyCorsToAnyOrigin, type CorsAnswer } from "gwc/runtime/policies/cors";
+import { denyForbidden } from "gwc/runtime/policies/authorization";
+import { applyCorsToAnyOrigin, type CorsResponse } from "gwc/runtime/policies/cors";
 import { openJwt } from "gwc/runtime/policies/jwt-auth";
 import { requireMcpJwt } from "gwc/runtime/policies/mcp-authentication";
 
 // gateway.yaml binds[0].listeners[0].routes[0].policies.cors
-const cors: CorsAnswer = {
+const cors: CorsResponse = {
   allowMethods: "GET, POST, DELETE",
   allowHeaders: "authorization, content-type, mcp-protocol-version, mcp-session-id",
   exposeHeaders: "Mcp-Session-Id, WWW-Authenticate",
@@ -28,7 +28,7 @@ const cors: CorsAnswer = {
 
 // gateway.yaml binds[0].listeners[0].routes[0].policies.mcpAuthentication
 const mcpAuthentication = openJwt({
-  place: { header: "authorization", prefix: "Bearer " },
+  location: { header: "authorization", prefix: "Bearer " },
   providers: [
     {
       issuer: env("ISSUER", "http://127.0.0.1:9000"),
@@ -77,16 +77,16 @@ const backend = openMcpBackend({
   limits: { body: 2097152, message: 67108864, sessions: 100 },
 });
 
-const pages: OriginSettings = { hostnames: [], allowOrigins: ["*"] };
+const allowedOrigins: OriginSettings = { hostnames: [], allowOrigins: ["*"] };
 
 // gateway.yaml binds[0].listeners[0].routes[0]
 export async function tools(exchange: Exchange): Promise<void> {
   if (isOAuthPath(exchange)) return serveOAuth(exchange, oauth);
   exchange.refusalFormat = "json-rpc";
   if (applyCorsToAnyOrigin(exchange, cors)) return;
-  if (refuseForeignOrigin(exchange, pages)) return;
+  if (refuseForeignOrigin(exchange, allowedOrigins)) return;
   const jwt = await requireMcpJwt(exchange, mcpAuthentication);
   if (jwt === undefined) return;
-  if (!isAuthorized(jwt)) return refuseUnauthorized(exchange);
-  return serveMcp(exchange, backend, { jwt, allows: allowEverything });
+  if (!isAuthorized(jwt)) return denyForbidden(exchange);
+  return serveMcp(exchange, backend, { jwt, authorize: allowEverything });
 }

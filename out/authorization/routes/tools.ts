@@ -8,12 +8,12 @@ import type { Exchange } from "gwc/runtime/http/exchange";
 import { openMcpBackend, stdio } from "gwc/runtime/mcp/backend";
 import { type OriginSettings, refuseForeignOrigin } from "gwc/runtime/mcp/origin";
 import { serveMcp } from "gwc/runtime/mcp/serve";
-import { applyCorsToAnyOrigin, type CorsAnswer } from "gwc/runtime/policies/cors";
+import { applyCorsToAnyOrigin, type CorsResponse } from "gwc/runtime/policies/cors";
 import { openJwt, requireJwt } from "gwc/runtime/policies/jwt-auth";
 import type { McpRuleInput } from "gwc/runtime/policies/mcp-authorization";
 
 // gateway.yaml binds[0].listeners[0].routes[0].policies.cors
-const cors: CorsAnswer = {
+const cors: CorsResponse = {
   allowMethods: undefined,
   allowHeaders: "authorization, content-type, mcp-protocol-version, mcp-session-id",
   exposeHeaders: "Mcp-Session-Id",
@@ -23,7 +23,7 @@ const cors: CorsAnswer = {
 
 // gateway.yaml binds[0].listeners[0].routes[0].policies.jwtAuth
 const jwtAuth = openJwt({
-  place: { header: "authorization", prefix: "Bearer " },
+  location: { header: "authorization", prefix: "Bearer " },
   providers: [
     {
       issuer: "https://issuer.example.com",
@@ -45,7 +45,7 @@ const jwtAuth = openJwt({
 });
 
 // gateway.yaml binds[0].listeners[0].routes[0].policies.mcpAuthorization
-function mayUse({ jwt, mcp }: McpRuleInput): boolean {
+function isCallAuthorized({ jwt, mcp }: McpRuleInput): boolean {
   // deny: mcp.tool.name == "get-env"
   if (mcp.tool !== undefined && mcp.tool.name === "get-env") return false;
   // mcp.tool.name == "echo"
@@ -76,14 +76,14 @@ const backend = openMcpBackend({
   limits: { body: 2097152, message: 67108864, sessions: 100 },
 });
 
-const pages: OriginSettings = { hostnames: [], allowOrigins: ["*"] };
+const allowedOrigins: OriginSettings = { hostnames: [], allowOrigins: ["*"] };
 
 // gateway.yaml binds[0].listeners[0].routes[0]
 export async function tools(exchange: Exchange): Promise<void> {
   exchange.refusalFormat = "json-rpc";
   if (applyCorsToAnyOrigin(exchange, cors)) return;
-  if (refuseForeignOrigin(exchange, pages)) return;
+  if (refuseForeignOrigin(exchange, allowedOrigins)) return;
   const jwt = await requireJwt(exchange, jwtAuth);
   if (jwt === undefined) return;
-  return serveMcp(exchange, backend, { jwt, allows: mayUse });
+  return serveMcp(exchange, backend, { jwt, authorize: isCallAuthorized });
 }

@@ -6,10 +6,10 @@ import { allowEverything } from "gwc/runtime/mcp/authorization";
 import { openMcpBackend, stdio } from "gwc/runtime/mcp/backend";
 import { type OriginSettings, refuseForeignOrigin } from "gwc/runtime/mcp/origin";
 import { serveMcp } from "gwc/runtime/mcp/serve";
-import { applyCorsToAnyOrigin, type CorsAnswer } from "gwc/runtime/policies/cors";
+import { applyCorsToAnyOrigin, type CorsResponse } from "gwc/runtime/policies/cors";
 
 // gateway.yaml binds[0].listeners[0].routes[0].policies.cors
-const cors: CorsAnswer = {
+const cors: CorsResponse = {
   allowMethods: undefined,
   allowHeaders: "content-type, mcp-protocol-version, mcp-session-id",
   exposeHeaders: "Mcp-Session-Id",
@@ -34,12 +34,12 @@ const backend = openMcpBackend({
   limits: { body: 2097152, message: 67108864, sessions: 100 },
 });
 
-const pages: OriginSettings = { hostnames: [], allowOrigins: ["*"] };
+const allowedOrigins: OriginSettings = { hostnames: [], allowOrigins: ["*"] };
 
 // gateway.yaml binds[0].listeners[0].routes[0]
 export async function root(exchange: Exchange): Promise<void> {
   exchange.refusalFormat = "json-rpc";
   if (applyCorsToAnyOrigin(exchange, cors)) return;
-  if (refuseForeignOrigin(exchange, pages)) return;
-  return serveMcp(exchange, backend, { jwt: null, allows: allowEverything });
+  if (refuseForeignOrigin(exchange, allowedOrigins)) return;
+  return serveMcp(exchange, backend, { jwt: null, authorize: allowEverything });
 }

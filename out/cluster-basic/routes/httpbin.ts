@@ -5,7 +5,7 @@ import { forward } from "gwc/runtime/backends/host";
 import type { RequestVariables } from "gwc/runtime/cel/variables";
 import type { Exchange } from "gwc/runtime/http/exchange";
 import { openUpstream } from "gwc/runtime/http/upstream/pool";
-import { refuseUnauthorized } from "gwc/runtime/policies/authorization";
+import { denyForbidden } from "gwc/runtime/policies/authorization";
 
 // GatewayPolicy gateways/read-only spec.traffic.authorization
 function isAuthorized(request: RequestVariables): boolean {
@@ -23,6 +23,6 @@ const upstream = openUpstream({
 
 // HTTPRoute default/httpbin spec.rules[0]
 export function httpbin(exchange: Exchange): void {
-  if (!isAuthorized(exchange)) return refuseUnauthorized(exchange);
+  if (!isAuthorized(exchange)) return denyForbidden(exchange);
   return forward(exchange, upstream);
 }

@@ -20,16 +20,16 @@ const cors: CorsSettings = {
 };
 
 // GatewayPolicy agents/no-environment spec.backend.mcp.authorization
-function mayUseOnEverything({ mcp }: McpRuleInput): boolean {
+function isCallAuthorizedOnEverything({ mcp }: McpRuleInput): boolean {
   // deny: mcp.tool.name == "get-env"
   if (mcp.tool !== undefined && mcp.tool.name === "get-env") return false;
   return true;
 }
 
-function mayUse(input: McpRuleInput): boolean {
+function isCallAuthorized(input: McpRuleInput): boolean {
   switch (targetOf(input.mcp)) {
     case "everything":
-      return mayUseOnEverything(input);
+      return isCallAuthorizedOnEverything(input);
     default:
       return true;
   }
@@ -58,12 +58,15 @@ const backend = openMcpBackend({
   limits: { body: 2097152, message: 67108864, sessions: 1000 },
 });
 
-const pages: OriginSettings = { hostnames: [], allowOrigins: ["https://app.example.com"] };
+const allowedOrigins: OriginSettings = {
+  hostnames: [],
+  allowOrigins: ["https://app.example.com"],
+};
 
 // HTTPRoute agents/tools spec.rules[0]
 export async function tools(exchange: Exchange): Promise<void> {
   exchange.refusalFormat = "json-rpc";
   if (applyCors(exchange, cors)) return;
-  if (refuseForeignOrigin(exchange, pages)) return;
-  return serveMcp(exchange, backend, { jwt: null, allows: mayUse });
+  if (refuseForeignOrigin(exchange, allowedOrigins)) return;
+  return serveMcp(exchange, backend, { jwt: null, authorize: isCallAuthorized });
 }

@@ -7,7 +7,7 @@ import type { RequestVariables } from "gwc/runtime/cel/variables";
 import { env, httpUrl } from "gwc/runtime/gateway/startup-values";
 import type { Exchange } from "gwc/runtime/http/exchange";
 import { openUpstream } from "gwc/runtime/http/upstream/pool";
-import { refuseUnauthorized } from "gwc/runtime/policies/authorization";
+import { denyForbidden } from "gwc/runtime/policies/authorization";
 
 // gateway.yaml binds[0].listeners[0].routes[0].policies.authorization
 function isAuthorized(request: RequestVariables): boolean {
@@ -24,6 +24,6 @@ const upstream = openUpstream({
 
 // gateway.yaml binds[0].listeners[0].routes[0]
 export function users(exchange: Exchange): void {
-  if (!isAuthorized(exchange)) return refuseUnauthorized(exchange);
+  if (!isAuthorized(exchange)) return denyForbidden(exchange);
   return forward(exchange, upstream);
 }

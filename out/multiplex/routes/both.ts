@@ -9,7 +9,7 @@ import { serveMcp } from "gwc/runtime/mcp/serve";
 import type { McpRuleInput } from "gwc/runtime/policies/mcp-authorization";
 
 // gateway.yaml binds[0].listeners[0].routes[0].policies.mcpAuthorization
-function mayUse({ mcp }: McpRuleInput): boolean {
+function isCallAuthorized({ mcp }: McpRuleInput): boolean {
   // mcp.tool.target == "everything"
   if (mcp.tool?.target === "everything") return true;
   // mcp.tool.target == "second" && mcp.tool.name == "echo"
@@ -40,11 +40,11 @@ const backend = openMcpBackend({
   limits: { body: 2097152, message: 67108864, sessions: 100 },
 });
 
-const pages: OriginSettings = { hostnames: [], allowOrigins: [] };
+const allowedOrigins: OriginSettings = { hostnames: [], allowOrigins: [] };
 
 // gateway.yaml binds[0].listeners[0].routes[0]
 export async function both(exchange: Exchange): Promise<void> {
   exchange.refusalFormat = "json-rpc";
-  if (refuseForeignOrigin(exchange, pages)) return;
-  return serveMcp(exchange, backend, { jwt: null, allows: mayUse });
+  if (refuseForeignOrigin(exchange, allowedOrigins)) return;
+  return serveMcp(exchange, backend, { jwt: null, authorize: isCallAuthorized });
 }

@@ -5,7 +5,7 @@ import { chooseDestination, Destinations } from "gwc/runtime/backends/dynamic";
 import { forward } from "gwc/runtime/backends/host";
 import type { RequestVariables } from "gwc/runtime/cel/variables";
 import type { Exchange } from "gwc/runtime/http/exchange";
-import { refuseUnauthorized } from "gwc/runtime/policies/authorization";
+import { denyForbidden } from "gwc/runtime/policies/authorization";
 
 // gateway.yaml binds[2].listeners[0].routes[0].policies.authorization
 function isAuthorized(request: RequestVariables): boolean {
@@ -30,7 +30,7 @@ const destinations = new Destinations({
 
 // gateway.yaml binds[2].listeners[0].routes[0]
 export function out(exchange: Exchange): void {
-  if (!isAuthorized(exchange)) return refuseUnauthorized(exchange);
+  if (!isAuthorized(exchange)) return denyForbidden(exchange);
   const upstream = chooseDestination(exchange, destinations);
   if (upstream === undefined) return;
   return forward(exchange, upstream);

@@ -3,7 +3,7 @@
 
 import { cidr, containsIp } from "gwc/runtime/cel/functions/net";
 import { env } from "gwc/runtime/gateway/startup-values";
-import { type Connection, refuseUnauthorized } from "gwc/runtime/tcp/connection";
+import { type Connection, denyConnection } from "gwc/runtime/tcp/connection";
 import { pass } from "gwc/runtime/tcp/proxy";
 import { openTcpUpstream } from "gwc/runtime/tcp/upstream";
 
@@ -30,6 +30,6 @@ const upstream = openTcpUpstream({
 
 // gateway.yaml binds[1].listeners[0].tcpRoutes[0]
 export function postgres(connection: Connection): void {
-  if (!isAuthorized(connection)) return refuseUnauthorized(connection);
+  if (!isAuthorized(connection)) return denyConnection(connection);
   return pass(connection, upstream);
 }

@@ -6,15 +6,15 @@ import type { BasicAuthVariable, RequestVariables } from "gwc/runtime/cel/variab
 import { env, file, httpUrl } from "gwc/runtime/gateway/startup-values";
 import type { Exchange } from "gwc/runtime/http/exchange";
 import { openUpstream } from "gwc/runtime/http/upstream/pool";
-import { refuseUnauthorized } from "gwc/runtime/policies/authorization";
-import { openBasicAuth, passwordsInFile, requireBasicAuth } from "gwc/runtime/policies/basic-auth";
+import { denyForbidden } from "gwc/runtime/policies/authorization";
+import { htpasswdFile, openBasicAuth, requireBasicAuth } from "gwc/runtime/policies/basic-auth";
 import { type CsrfSettings, refuseCrossSite } from "gwc/runtime/policies/csrf";
 
 // gateway.yaml binds[0].listeners[0].routes[4].policies.basicAuth
 const passwords = openBasicAuth({
   realm: "Shop administration",
-  place: { header: "authorization", prefix: "Basic " },
-  passwords: passwordsInFile(file("admins.htpasswd")),
+  location: { header: "authorization", prefix: "Basic " },
+  passwords: htpasswdFile(file("admins.htpasswd")),
 });
 
 // gateway.yaml binds[0].listeners[0].routes[4].policies.authorization
@@ -37,8 +37,8 @@ const upstream = openUpstream({
 export async function admin(exchange: Exchange): Promise<void> {
   const basicAuth = await requireBasicAuth(exchange, passwords);
   if (basicAuth === undefined) return;
-  exchange.established.basicAuth = basicAuth;
-  if (!isAuthorized(basicAuth, exchange)) return refuseUnauthorized(exchange);
+  exchange.attributes.basicAuth = basicAuth;
+  if (!isAuthorized(basicAuth, exchange)) return denyForbidden(exchange);
   if (refuseCrossSite(exchange, csrf)) return;
   return forward(exchange, upstream);
 }

@@ -4,21 +4,21 @@
 import { forward } from "gwc/runtime/backends/host";
 import { env, httpUrl } from "gwc/runtime/gateway/startup-values";
 import type { Exchange } from "gwc/runtime/http/exchange";
-import type { HeaderChanges } from "gwc/runtime/http/headers/header-modifier";
+import type { HeaderModifier } from "gwc/runtime/http/headers/header-modifier";
 import { openUpstream } from "gwc/runtime/http/upstream/pool";
-import { changeRequestHeaders } from "gwc/runtime/policies/request-header-modifier";
-import { changeResponseHeaders } from "gwc/runtime/policies/response-header-modifier";
+import { modifyRequestHeaders } from "gwc/runtime/policies/request-header-modifier";
+import { modifyResponseHeaders } from "gwc/runtime/policies/response-header-modifier";
 import { rewriteAuthority, rewritePrefix } from "gwc/runtime/policies/url-rewrite";
 
 // gateway.yaml binds[0].listeners[0].routes[3].policies.requestHeaderModifier
-const requestHeaders: HeaderChanges = {
+const requestHeaders: HeaderModifier = {
   set: [["x-team", env("TEAM", "blue")]],
   add: [],
   remove: ["x-debug"],
 };
 
 // gateway.yaml binds[0].listeners[0].routes[3].policies.responseHeaderModifier
-const responseHeaders: HeaderChanges = {
+const responseHeaders: HeaderModifier = {
   set: [],
   add: [["cache-control", "public, max-age=60"]],
   remove: ["server"],
@@ -32,8 +32,8 @@ const upstream = openUpstream({
 
 // gateway.yaml binds[0].listeners[0].routes[3]
 export function catalogue(exchange: Exchange): void {
-  changeRequestHeaders(exchange, requestHeaders);
-  changeResponseHeaders(exchange, responseHeaders);
+  modifyRequestHeaders(exchange, requestHeaders);
+  modifyResponseHeaders(exchange, responseHeaders);
   // gateway.yaml binds[0].listeners[0].routes[3].policies.urlRewrite
   rewriteAuthority(exchange, "catalogue.internal");
   rewritePrefix(exchange, ["/catalogue"], "/v2");

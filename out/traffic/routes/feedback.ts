@@ -11,7 +11,7 @@ import { env, httpUrl } from "gwc/runtime/gateway/startup-values";
 import { bufferBody } from "gwc/runtime/http/body/buffer-body";
 import type { Exchange } from "gwc/runtime/http/exchange";
 import { openUpstream } from "gwc/runtime/http/upstream/pool";
-import { refuseUnauthorized } from "gwc/runtime/policies/authorization";
+import { denyForbidden } from "gwc/runtime/policies/authorization";
 import { transformRequest, transformWholeResponse } from "gwc/runtime/policies/transformations";
 import type {
   RequestChanges,
@@ -66,7 +66,7 @@ const upstream = openUpstream({
 // gateway.yaml binds[0].listeners[0].routes[9]
 export async function feedback(exchange: Exchange): Promise<void> {
   if (!(await bufferBody(exchange, 2097152))) return;
-  if (!isAuthorized(exchange)) return refuseUnauthorized(exchange);
+  if (!isAuthorized(exchange)) return denyForbidden(exchange);
   transformRequest(exchange, requestChanges(exchange));
   transformWholeResponse(exchange, responseChanges, 2097152);
   return forward(exchange, upstream);

@@ -5,7 +5,7 @@ import type { Exchange } from "gwc/runtime/http/exchange";
 import { type DirectResponse, respondDirectly } from "gwc/runtime/policies/direct-response";
 
 // gateway.yaml binds[0].listeners[0].routes[2].policies.directResponse
-const answer: DirectResponse = {
+const response: DirectResponse = {
   status: 503,
   headers: ["retry-after", "3600", "content-type", "text/plain; charset=utf-8"],
   body: "We are back in an hour.",
@@ -13,5 +13,5 @@ const answer: DirectResponse = {
 
 // gateway.yaml binds[0].listeners[0].routes[2]
 export function maintenance(exchange: Exchange): void {
-  return respondDirectly(exchange, answer);
+  return respondDirectly(exchange, response);
 }

@@ -15,6 +15,6 @@ const location: RedirectSettings = {
 
 // gateway.yaml binds[0].listeners[0].routes[1]
 export function oldShop(exchange: Exchange): void {
-  const target = replacePrefix(exchange.forwardTarget, ["/shop"], "");
+  const target = replacePrefix(exchange.upstreamTarget, ["/shop"], "");
   return redirectTo(exchange, location, target);
 }

@@ -6,15 +6,15 @@ import type { ApiKeyVariable, RequestVariables } from "gwc/runtime/cel/variables
 import { env, httpUrl } from "gwc/runtime/gateway/startup-values";
 import type { Exchange } from "gwc/runtime/http/exchange";
 import { openUpstream } from "gwc/runtime/http/upstream/pool";
-import { givenKey, hashedKey, openApiKeys, requireApiKey } from "gwc/runtime/policies/api-key";
-import { refuseUnauthorized } from "gwc/runtime/policies/authorization";
+import { openApiKeys, plaintextKey, requireApiKey, sha256Key } from "gwc/runtime/policies/api-key";
+import { denyForbidden } from "gwc/runtime/policies/authorization";
 
 // gateway.yaml binds[0].listeners[0].routes[5].policies.apiKey
 const apiKeys = openApiKeys({
-  place: { header: "x-api-key", prefix: "" },
+  location: { header: "x-api-key", prefix: "" },
   keys: [
-    givenKey(env("PARTNER_KEY"), { partner: "northwind" }),
-    hashedKey("2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b", {
+    plaintextKey(env("PARTNER_KEY"), { partner: "northwind" }),
+    sha256Key("2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b", {
       partner: "contoso",
     }),
   ],
@@ -37,7 +37,7 @@ const upstream = openUpstream({
 export function partners(exchange: Exchange): void {
   const apiKey = requireApiKey(exchange, apiKeys);
   if (apiKey === undefined) return;
-  exchange.established.apiKey = apiKey;
-  if (!isAuthorized(apiKey, exchange)) return refuseUnauthorized(exchange);
+  exchange.attributes.apiKey = apiKey;
+  if (!isAuthorized(apiKey, exchange)) return denyForbidden(exchange);
   return forward(exchange, upstream);
 }

@@ -1,9 +1,9 @@
 import type { JsonObject } from "../../cel/variables.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import {
-  type CredentialPlace,
+  type CredentialLocation,
   credentialIn,
-  takeCredential,
+  stripCredential,
 } from "../../http/headers/credentials.ts";
 import { refuse } from "../../http/refuse.ts";
 import type { Verdict } from "./verifier.ts";
@@ -15,15 +15,15 @@ export type Challenge = (exchange: Exchange, error: "invalid_token" | undefined)
 export type Authenticated = JsonObject | undefined;
 
 /** The token of a request, or undefined without one: other schemes are other policies' business. */
-export function tokenIn(exchange: Exchange, place: CredentialPlace): string | undefined {
-  return credentialIn(exchange, place, "jwt");
+export function tokenIn(exchange: Exchange, location: CredentialLocation): string | undefined {
+  return credentialIn(exchange, location, "jwt");
 }
 
-/** Lets a request with a valid token go on, without the token; answers any other. */
+/** Lets a request with a valid token go on, without the token; responses any other. */
 export function admit(
   exchange: Exchange,
   verdict: Verdict,
-  place: CredentialPlace,
+  location: CredentialLocation,
   challenge: Challenge,
 ): Authenticated {
   if (verdict === "invalid") {
@@ -38,7 +38,7 @@ export function admit(
     refuse(exchange, 503, "JwtAuth", "authentication failure: the token can't be checked now");
     return undefined;
   }
-  return consume(exchange, verdict, place);
+  return consume(exchange, verdict, location);
 }
 
 /** Answers a request that has to carry a token and does not. */
@@ -53,9 +53,9 @@ export function refuseMissing(exchange: Exchange, challenge: Challenge): undefin
 export function consume(
   exchange: Exchange,
   claims: JsonObject,
-  place: CredentialPlace,
+  location: CredentialLocation,
 ): JsonObject {
-  takeCredential(exchange, place, "jwt");
+  stripCredential(exchange, location, "jwt");
   if (Object.hasOwn(claims, "sub") && typeof claims.sub === "string") {
     exchange.record.fields ??= new Map();
     exchange.record.fields.set("jwt.sub", claims.sub);

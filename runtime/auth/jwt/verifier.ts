@@ -1,7 +1,7 @@
 import { decodeJwt, decodeProtectedHeader, type JWTPayload, jwtVerify } from "jose";
 import type { JsonObject } from "../../cel/variables.ts";
 import type { GatewayContext } from "../../gateway/context.ts";
-import type { CredentialPlace } from "../../http/headers/credentials.ts";
+import type { CredentialLocation } from "../../http/headers/credentials.ts";
 import { type KeySet, keysFor } from "./key-set.ts";
 import type { KeySource } from "./key-source.ts";
 import { VerifiedTokens } from "./verified-tokens.ts";
@@ -9,7 +9,7 @@ import { VerifiedTokens } from "./verified-tokens.ts";
 /** Whose tokens are accepted. */
 export interface JwtSettings {
   /** Where tokens stand. */
-  readonly place: CredentialPlace;
+  readonly location: CredentialLocation;
   readonly providers: readonly JwtProvider[];
 }
 
@@ -31,12 +31,12 @@ const maxTokenLength = 16_384;
 
 /** Checks tokens against one `jwtAuth` or `mcpAuthentication`; remembers the valid ones until they or their keys end. */
 export class JwtVerifier {
-  readonly place: CredentialPlace;
+  readonly location: CredentialLocation;
   readonly #providers: readonly JwtProvider[];
   readonly #tokens = new VerifiedTokens<VerifiedToken>();
 
-  constructor({ place, providers }: JwtSettings) {
-    this.place = place;
+  constructor({ location, providers }: JwtSettings) {
+    this.location = location;
     this.#providers = providers;
   }
 

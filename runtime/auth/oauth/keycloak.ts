@@ -3,7 +3,7 @@ import type { Exchange, Handled } from "../../http/exchange.ts";
 import { refuse } from "../../http/refuse.ts";
 import { readBounded } from "../../http/upstream/fetch-json.ts";
 import { identifiedBy, type OAuthSettings, serveOwnOAuth } from "./metadata.ts";
-import { answerBytes, answerMethod } from "./respond.ts";
+import { respondBytes, respondToMethod } from "./respond.ts";
 import { authorizationServerPath } from "./well-known.ts";
 
 /** A Keycloak realm as authorization server. */
@@ -35,7 +35,7 @@ export function serveKeycloakOAuth(exchange: Exchange, settings: KeycloakSetting
 }
 
 async function register(exchange: Exchange, url: string): Promise<void> {
-  if (answerMethod(exchange, "POST")) return;
+  if (respondToMethod(exchange, "POST")) return;
   const body = await exchange.readBody(maxRegistration);
   if (body === "aborted") return;
   if (body === "too-large") {
@@ -46,14 +46,14 @@ async function register(exchange: Exchange, url: string): Promise<void> {
   const timer = setTimeout(() => abort.abort(new Error("timeout")), deadline);
   exchange.onAbort(() => abort.abort());
   try {
-    const answer = await request(url, {
+    const response = await request(url, {
       method: "POST",
       headers: registrationHeaders(exchange),
       body,
       signal: abort.signal,
       reset: true,
     });
-    answerBytes(exchange, answer.statusCode, await readBounded(answer.body));
+    respondBytes(exchange, response.statusCode, await readBounded(response.body));
   } catch {
     refuse(exchange, 503, "UpstreamFailure", "the authorization server can't be reached");
   } finally {

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../cel/variables.ts";
 import type { Exchange, Handled } from "../../http/exchange.ts";
 import { refuse } from "../../http/refuse.ts";
 import { remoteDocument } from "../../http/upstream/remote-document.ts";
-import { answerJson, answerMethod } from "./respond.ts";
+import { respondJson, respondToMethod } from "./respond.ts";
 import { authorizationServerPath, protectedResourcePath, publicBase } from "./well-known.ts";
 
 export { isOAuthPath } from "./well-known.ts";
@@ -45,7 +45,7 @@ export function serveOwnOAuth(
 
 /**
  * The members by which an authorization server is known. Clients require `issuer` to be the URL they asked for
- * (RFC 8414 3.3); the server itself signs its answers with its own name, so none is promised (RFC 9207 3).
+ * (RFC 8414 3.3); the server itself signs its responses with its own name, so none is promised (RFC 9207 3).
  */
 export function identifiedBy(at: string): JsonObject {
   return { issuer: at, authorization_response_iss_parameter_supported: false };
@@ -55,10 +55,10 @@ export function identifiedBy(at: string): JsonObject {
 function serveResource(exchange: Exchange, metadata: JsonObject): boolean {
   const path = protectedResourcePath(exchange.path);
   if (path === undefined) return false;
-  if (answerMethod(exchange, "GET")) return true;
+  if (respondToMethod(exchange, "GET")) return true;
   const query = exchange.query === "" ? "" : `?${exchange.query}`;
   const resource = `${publicBase(exchange)}${path}${query}`;
-  answerJson(exchange, 200, { resource, ...metadata });
+  respondJson(exchange, 200, { resource, ...metadata });
   return true;
 }
 
@@ -67,7 +67,7 @@ async function serveAuthorizationServer(
   { metadataUrls }: OAuthSettings,
   rewrite: Rewrite,
 ): Promise<void> {
-  if (answerMethod(exchange, "GET")) return;
+  if (respondToMethod(exchange, "GET")) return;
   const remote = remoteDocument(exchange.gateway, {
     name: `metadata ${metadataUrls.join(" ")}`,
     what: "authorization server metadata",
@@ -83,7 +83,7 @@ async function serveAuthorizationServer(
     return;
   }
   const at = `${publicBase(exchange)}${authorizationServerPath(exchange.path) ?? ""}`;
-  answerJson(exchange, 200, rewrite(document, at));
+  respondJson(exchange, 200, rewrite(document, at));
 }
 
 /** Milliseconds. */

@@ -15,12 +15,12 @@ const preflight = [
 ];
 
 /** Answers with a JSON document. What it says depends on the URL it was asked under: no cache in between keeps it. */
-export function answerJson(exchange: Exchange, status: number, document: JsonObject): void {
-  answerBytes(exchange, status, JSON.stringify(document));
+export function respondJson(exchange: Exchange, status: number, document: JsonObject): void {
+  respondBytes(exchange, status, JSON.stringify(document));
 }
 
 /** The same, with JSON as it came. */
-export function answerBytes(exchange: Exchange, status: number, json: string | Uint8Array): void {
+export function respondBytes(exchange: Exchange, status: number, json: string | Uint8Array): void {
   exchange.respond(
     status,
     [...openToAll, "content-type", "application/json", "cache-control", "no-store"],
@@ -29,7 +29,7 @@ export function answerBytes(exchange: Exchange, status: number, json: string | U
 }
 
 /** Answers a preflight, or a method that the endpoint does not have; true when it did. */
-export function answerMethod(exchange: Exchange, allowed: "GET" | "POST"): boolean {
+export function respondToMethod(exchange: Exchange, allowed: "GET" | "POST"): boolean {
   const { method } = exchange;
   if (method === allowed || (method === "HEAD" && allowed === "GET")) return false;
   if (method === "OPTIONS") exchange.respond(200, preflight);

@@ -1,4 +1,4 @@
-import { lateError } from "../../gateway/startup-error.ts";
+import { startupError } from "../../gateway/startup-error.ts";
 import type { Exchange } from "../../http/exchange.ts";
 
 /** RFC 9728 3.1. The path of the resource follows. */
@@ -28,10 +28,10 @@ export function authorizationServerPath(path: string): string | undefined {
 
 /**
  * Scheme and authority as the client typed them. A proxy that ends TLS in front says so in X-Forwarded-Proto; nothing
- * else is taken from there: all it can do is make `https` of `http` in the sender's own answer.
+ * else is taken from there: all it can do is make `https` of `http` in the sender's own response.
  */
 export function publicBase(exchange: Exchange): string {
-  const { scheme, host } = exchange.asSent;
+  const { scheme, host } = exchange.original;
   const isHttps = scheme === "https" || exchange.header("x-forwarded-proto") === "https";
   return `${isHttps ? "https" : "http"}://${host}`;
 }
@@ -64,7 +64,7 @@ function quotable(url: string): string {
  */
 export function metadataUrls(issuer: string): readonly string[] {
   if (!URL.canParse(issuer))
-    throw lateError(`the issuer of mcpAuthentication is no URL: ${issuer}`);
+    throw startupError(`the issuer of mcpAuthentication is no URL: ${issuer}`);
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, "");
   const before = [

@@ -3,7 +3,7 @@ import { type PasswordHash, passwordHash } from "./password-hash.ts";
 /** Users and the hashes of their passwords. */
 export class PasswordFile {
   readonly #hashes = new Map<string, PasswordHash>();
-  /** Stands for users that do not exist: their answer takes as long. */
+  /** Stands for users that do not exist: their response takes as long. */
   readonly #decoy: PasswordHash;
 
   /** The text of an htpasswd file. Throws an Error that names the line, never what stands on it. */

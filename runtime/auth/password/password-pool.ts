@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 import type { GatewayContext } from "../../gateway/context.ts";
 import { passwordThread } from "./password-thread-url.ts";
 
-/** A question to the thread; the answer is whether they belong together. */
+/** A question to the thread; the response is whether they belong together. */
 export interface PasswordJob {
   readonly password: string;
   readonly expected: string;

@@ -2,7 +2,7 @@ import { lookup } from "node:dns";
 import type { LookupFunction } from "node:net";
 import { networkInterfaces } from "node:os";
 import type { GatewayContext } from "../../gateway/context.ts";
-import { DestinationRefused } from "../../http/upstream/forbidden-destination.ts";
+import { ForbiddenDestination } from "../../http/upstream/forbidden-destination.ts";
 import type { AddressRules } from "./address-rules.ts";
 
 /** What judges the addresses that connections are opened to. */
@@ -38,7 +38,7 @@ export function checkedLookup(port: number, check: AddressCheck): LookupFunction
       const allowed = found.filter((_, index) => refusals[index] === undefined);
       const [first] = allowed;
       if (first === undefined) {
-        done(new DestinationRefused(refusals[0] ?? "it has no address"), "");
+        done(new ForbiddenDestination(refusals[0] ?? "it has no address"), "");
       } else if (options.all === true) {
         done(null, allowed);
       } else {

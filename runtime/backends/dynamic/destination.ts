@@ -20,10 +20,13 @@ const hostName = /^[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*$/;
 const numberLabel = /(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)$/;
 
 /** Reads `host`, `host:port` or `[v6]:port`, all lower case. */
-export function readDestination(authority: string, usualPort: number): Destination | NoDestination {
+export function readDestination(
+  authority: string,
+  defaultPort: number,
+): Destination | NoDestination {
   const [, bracketed, plain = "", digits = ""] =
     /^(?:\[([^\]]*)\]|([^:]*))(?::([0-9]{0,5}))?$/.exec(authority) ?? [];
-  const port = digits === "" ? usualPort : Number(digits);
+  const port = digits === "" ? defaultPort : Number(digits);
   const host = bracketed ?? plain;
   if (host === "") return { fault: "malformed", why: "no host is named" };
   if (port === 0 || port > 65_535) return { fault: "malformed", why: "no such port" };

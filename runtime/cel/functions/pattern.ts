@@ -30,7 +30,7 @@ export function testText(value: unknown, test: (text: string) => boolean): boole
 /** `text.matches(pattern)` with a pattern that is only known now; one that is no RE2 is an error. */
 export function matchesAnywhere(text: unknown, pattern: unknown): boolean | undefined {
   if (typeof text !== "string" || typeof pattern !== "string") return undefined;
-  return compileLate(pattern)?.test(text);
+  return compileAtRunTime(pattern)?.test(text);
 }
 
 /** `text.regexReplace(pattern, replacement)` with a pattern that was checked at build. */
@@ -55,11 +55,11 @@ export function regexReplace(
   replacement: unknown,
 ): string | undefined {
   if (typeof pattern !== "string") return undefined;
-  const compiled = compileLate(pattern);
+  const compiled = compileAtRunTime(pattern);
   return compiled === undefined ? undefined : replacePattern(text, compiled, replacement);
 }
 
-function compileLate(pattern: string): Pattern | undefined {
+function compileAtRunTime(pattern: string): Pattern | undefined {
   if (pattern.length > MAX_PATTERN_LENGTH) return undefined;
   try {
     const compiled = RE2JS.compile(pattern);

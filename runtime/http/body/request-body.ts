@@ -1,15 +1,15 @@
-import type { WireRequest } from "../engine/engine.ts";
+import type { EngineRequest } from "../engine/engine.ts";
 import type { BodySink, BodySource } from "./body.ts";
 
 /** The body of a request that an engine reads. */
 export class RequestBody implements BodySource {
   readonly length: number | undefined;
-  readonly #request: WireRequest;
+  readonly #request: EngineRequest;
   readonly #beforeRead: () => void;
   #sink: BodySink | undefined;
 
   /** `beforeRead` is called once when reading starts (100-continue). */
-  constructor(request: WireRequest, length: number | undefined, beforeRead: () => void) {
+  constructor(request: EngineRequest, length: number | undefined, beforeRead: () => void) {
     this.#request = request;
     this.length = length;
     this.#beforeRead = beforeRead;

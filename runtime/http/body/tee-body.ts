@@ -7,7 +7,7 @@ const maxBehind = 262_144;
  * A body that flows to two readers: the first one sets the pace, the copy follows as it can and is broken off when it
  * falls too far behind.
  */
-export class CopiedBody implements BodySource, BodySink {
+export class TeeBody implements BodySource, BodySink {
   readonly length: number | undefined;
   readonly copy: BodyCopy;
   readonly #source: BodySource;

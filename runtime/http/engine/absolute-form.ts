@@ -21,7 +21,7 @@ export function readAbsoluteForm(target: string): AbsoluteForm | undefined {
 
 /**
  * The facts of a request in absolute form. Its target names the host, and Host has to name the same one: who goes by the
- * other one of the two must not get another answer.
+ * other one of the two must not get another response.
  */
 export function absoluteFacts(
   facts: RequestFacts | RequestFault,

@@ -1,10 +1,10 @@
 import type { GatewayContext } from "../../gateway/context.ts";
 import { refuse } from "../refuse.ts";
 import { absoluteFacts, readAbsoluteForm } from "./absolute-form.ts";
-import type { WireAnswer, WireRequest } from "./engine.ts";
+import type { EngineRequest, EngineResponse } from "./engine.ts";
 import { NodeExchange } from "./node/node-exchange.ts";
-import type { ServerBehaviour } from "./node/server-handlers.ts";
-import { checkRequest, type RequestFacts, type RequestFault } from "./validate-request.ts";
+import type { ServerHandlers } from "./node/server-handlers.ts";
+import { type RequestFacts, type RequestFault, validateRequest } from "./validate-request.ts";
 
 /** What an engine knows of a request beyond its head. */
 export interface Framing {
@@ -16,37 +16,37 @@ export interface Framing {
 
 /** Where a request came in. */
 export interface RequestPort {
-  readonly behaviour: () => ServerBehaviour;
+  readonly handlers: () => ServerHandlers;
   readonly gateway: GatewayContext;
   /** The exchange has ended. */
   readonly ended: () => void;
 }
 
 /** Makes an exchange of a request and sees it through: checked, handled, counted. */
-export function takeRequest(
-  request: WireRequest,
-  answer: WireAnswer,
+export function acceptRequest(
+  request: EngineRequest,
+  response: EngineResponse,
   framing: Framing,
   port: RequestPort,
 ): void {
   const started = performance.now();
-  const behaviour = port.behaviour();
-  const facts = factsOf(request, behaviour);
+  const handlers = port.handlers();
+  const facts = factsOf(request, handlers);
   const isServed = "host" in facts;
   const exchange = new NodeExchange(
     request,
-    answer,
+    response,
     isServed ? framed(facts, framing) : malformed,
     port.gateway,
   );
-  answer.on("close", () => {
-    if (!answer.writableFinished) exchange.clientLeft();
-    const status = answer.headersSent ? answer.statusCode : undefined;
-    behaviour.ended(exchange, status, performance.now() - started);
+  response.on("close", () => {
+    if (!response.writableFinished) exchange.clientLeft();
+    const status = response.headersSent ? response.statusCode : undefined;
+    handlers.ended(exchange, status, performance.now() - started);
     port.ended();
   });
   exchange.expectsContinue = framing.expectsContinue ?? expectsContinue(exchange, framing);
-  if (answer.upgrade !== undefined) exchange.closesConnection = true;
+  if (response.upgrade !== undefined) exchange.closesConnection = true;
   if (!isServed) {
     exchange.closesConnection = true;
     refuse(exchange, facts.status, "BadRequest", facts.detail);
@@ -58,22 +58,22 @@ export function takeRequest(
     return;
   }
   try {
-    const handled = behaviour.handle(exchange);
-    if (handled !== undefined) handled.catch((error) => fail(behaviour, exchange, error));
+    const handled = handlers.handle(exchange);
+    if (handled !== undefined) handled.catch((error) => fail(handlers, exchange, error));
   } catch (error) {
-    fail(behaviour, exchange, error);
+    fail(handlers, exchange, error);
   }
 }
 
 function factsOf(
-  { method = "", url = "", httpVersion, rawHeaders }: WireRequest,
-  { isForwardProxy, connections: { maxHeaders } }: ServerBehaviour,
+  { method = "", url = "", httpVersion, rawHeaders }: EngineRequest,
+  { isForwardProxy, connections: { maxHeaders } }: ServerHandlers,
 ): RequestFacts | RequestFault {
   // HTTP/2 has the host in a field of its own (RFC 9113 8.3.1).
   const isPossible = isForwardProxy && httpVersion !== "2";
   const absolute = isPossible ? readAbsoluteForm(url) : undefined;
   const target = absolute?.target ?? url;
-  const facts = checkRequest(method, target, httpVersion, rawHeaders, maxHeaders);
+  const facts = validateRequest(method, target, httpVersion, rawHeaders, maxHeaders);
   return absolute === undefined ? facts : absoluteFacts(facts, absolute);
 }
 
@@ -91,9 +91,9 @@ function expectsContinue(exchange: NodeExchange, { hasBody }: Framing): boolean 
   return hasBody === true && exchange.header("expect")?.toLowerCase() === "100-continue";
 }
 
-function fail(behaviour: ServerBehaviour, exchange: NodeExchange, error: unknown): void {
-  behaviour.failed(exchange, error);
-  if (!exchange.isAnswered) {
+function fail(handlers: ServerHandlers, exchange: NodeExchange, error: unknown): void {
+  handlers.failed(exchange, error);
+  if (!exchange.headersSent) {
     refuse(exchange, 500, "Internal", "internal error");
     return;
   }

@@ -5,7 +5,7 @@ import type { BodySource } from "../body/body.ts";
  * A request as an engine has read it. node:http's IncomingMessage is one as it is, so the HTTP/1.1 path has nothing
  * between; HTTP/2 makes one of a stream (http2-stream.ts). Engines only see this file.
  */
-export interface WireRequest {
+export interface EngineRequest {
   readonly method?: string | undefined;
   /** The target. */
   readonly url?: string | undefined;
@@ -23,8 +23,8 @@ export interface WireRequest {
   resume(): unknown;
 }
 
-/** Where an answer is written; node:http's ServerResponse is one as it is. */
-export interface WireAnswer {
+/** Where a response is written; node:http's ServerResponse is one as it is. */
+export interface EngineResponse {
   /** `head` is a flat list; throws on what can't be a header (RFC 9110 5.5), with nothing sent. */
   writeHead(status: number, head: string[]): unknown;
   writeContinue(): void;
@@ -36,11 +36,11 @@ export interface WireAnswer {
   write(chunk: "", encoding: "latin1"): unknown;
   end(chunk?: Uint8Array): unknown;
   end(chunk: string, encoding: "latin1"): unknown;
-  /** Breaks the answer off: the client sees that it is not complete. */
+  /** Breaks the response off: the client sees that it is not complete. */
   destroy(): unknown;
   on(event: "drain" | "close", listener: () => void): unknown;
   /** The client asks for another protocol, and the connection can change to it. */
-  readonly upgrade?: WireUpgrade;
+  readonly upgrade?: EngineUpgrade;
   readonly headersSent: boolean;
   readonly statusCode: number;
   /** True when the last byte was handed to the connection. */
@@ -48,7 +48,7 @@ export interface WireAnswer {
 }
 
 /** A connection that may leave HTTP. */
-export interface WireUpgrade {
+export interface EngineUpgrade {
   /** As the client sent it. */
   readonly protocol: string;
   /** Answers 101 with these headers; what the client sends from now on is raw, and so is what is written to it. */

@@ -27,7 +27,7 @@ const dotSegment = /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i;
  * Reads the facts, or says why the request is malformed. What node's strict parser refuses (bad framing, control bytes
  * in headers) never gets here. `version` is `1.1`, `1.0` or `2`; `maxHeaders` are the most header fields.
  */
-export function checkRequest(
+export function validateRequest(
   method: string,
   target: string,
   version: string,

@@ -4,7 +4,7 @@ import { queryValue, withoutParameter } from "../routing/query.ts";
 import { cookieValue, withoutCookie } from "./request-cookies.ts";
 
 /** Where a credential stands in a request. */
-export type CredentialPlace =
+export type CredentialLocation =
   /** Lower-case name; `prefix` stands before it, with its space, in any case. Empty: nothing. */
   | { readonly header: string; readonly prefix: string }
   | { readonly queryParameter: string }
@@ -16,81 +16,82 @@ export type CredentialPlace =
 export type CredentialKind = "jwt" | "basicAuth" | "apiKey";
 
 /** A credential that was checked and taken off a request. */
-export interface TakenCredential {
+export interface StrippedCredential {
   readonly kind: CredentialKind;
-  readonly place: CredentialPlace;
+  readonly location: CredentialLocation;
   /** What stood in its place: the header's whole value, the parameter's or the cookie's. */
   readonly value: string;
-  readonly before: TakenCredential | undefined;
+  readonly before: StrippedCredential | undefined;
 }
 
 /** The credential of a request, also when a policy of the kind has taken it before routing; undefined without one. */
 export function credentialIn(
   exchange: Exchange,
-  place: CredentialPlace,
+  location: CredentialLocation,
   kind: CredentialKind,
 ): string | undefined {
-  const value = valueIn(exchange, place) ?? takenFrom(exchange.taken, place, kind);
-  if (value === undefined || !("header" in place)) return value;
-  const { prefix } = place;
+  const value =
+    valueIn(exchange, location) ?? strippedFrom(exchange.strippedCredentials, location, kind);
+  if (value === undefined || !("header" in location)) return value;
+  const { prefix } = location;
   if (prefix === "") return value.trim();
   if (value.slice(0, prefix.length).toLowerCase() !== prefix.toLowerCase()) return undefined;
   return value.slice(prefix.length).trim();
 }
 
 /** Takes a checked credential off the request, so that no upstream sees it. */
-export function takeCredential(
+export function stripCredential(
   exchange: Exchange,
-  place: CredentialPlace,
+  location: CredentialLocation,
   kind: CredentialKind,
 ): void {
-  if ("expression" in place) return;
-  const value = valueIn(exchange, place);
+  if ("expression" in location) return;
+  const value = valueIn(exchange, location);
   if (value === undefined) return;
-  exchange.taken = { kind, place, value, before: exchange.taken };
-  if ("header" in place) exchange.removeRequestHeader(place.header);
-  else if ("cookie" in place) removeCookie(exchange, place.cookie);
-  else exchange.reroute({ target: withoutParameter(exchange.target, place.queryParameter) });
+  exchange.strippedCredentials = { kind, location, value, before: exchange.strippedCredentials };
+  if ("header" in location) exchange.removeRequestHeader(location.header);
+  else if ("cookie" in location) removeCookie(exchange, location.cookie);
+  else exchange.reroute({ target: withoutParameter(exchange.target, location.queryParameter) });
 }
 
 /** Puts back what was taken, for an upstream that is meant to see it. */
 export function restoreCredentials(exchange: Exchange): void {
-  for (let each = exchange.taken; each !== undefined; each = each.before) {
-    const { place, value } = each;
-    if ("header" in place) {
-      exchange.setRequestHeader(place.header, value);
-    } else if ("cookie" in place) {
+  for (let each = exchange.strippedCredentials; each !== undefined; each = each.before) {
+    const { location, value } = each;
+    if ("header" in location) {
+      exchange.setRequestHeader(location.header, value);
+    } else if ("cookie" in location) {
       const others = exchange.header("cookie");
-      const own = `${place.cookie}=${value}`;
+      const own = `${location.cookie}=${value}`;
       exchange.setRequestHeader("cookie", others === undefined ? own : `${others}; ${own}`);
-    } else if ("queryParameter" in place) {
-      const target = exchange.forwardTarget;
-      const own = `${encodeURIComponent(place.queryParameter)}=${encodeURIComponent(value)}`;
-      exchange.forwardTarget = `${target}${target.includes("?") ? "&" : "?"}${own}`;
+    } else if ("queryParameter" in location) {
+      const target = exchange.upstreamTarget;
+      const own = `${encodeURIComponent(location.queryParameter)}=${encodeURIComponent(value)}`;
+      exchange.upstreamTarget = `${target}${target.includes("?") ? "&" : "?"}${own}`;
     }
   }
 }
 
-function valueIn(exchange: Exchange, place: CredentialPlace): string | undefined {
-  if ("header" in place) return exchange.header(place.header);
-  if ("queryParameter" in place) return queryValue(exchange.query, place.queryParameter);
-  if ("cookie" in place) return cookieValue(exchange.header("cookie"), place.cookie);
-  const value = place.expression(exchange);
+function valueIn(exchange: Exchange, location: CredentialLocation): string | undefined {
+  if ("header" in location) return exchange.header(location.header);
+  if ("queryParameter" in location) return queryValue(exchange.query, location.queryParameter);
+  if ("cookie" in location) return cookieValue(exchange.header("cookie"), location.cookie);
+  const value = location.expression(exchange);
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-function takenFrom(
-  taken: TakenCredential | undefined,
-  place: CredentialPlace,
+function strippedFrom(
+  strippedCredentials: StrippedCredential | undefined,
+  location: CredentialLocation,
   kind: CredentialKind,
 ): string | undefined {
-  for (let each = taken; each !== undefined; each = each.before) {
-    if (each.kind === kind && isSame(each.place, place)) return each.value;
+  for (let each = strippedCredentials; each !== undefined; each = each.before) {
+    if (each.kind === kind && isSame(each.location, location)) return each.value;
   }
   return undefined;
 }
 
-function isSame(a: CredentialPlace, b: CredentialPlace): boolean {
+function isSame(a: CredentialLocation, b: CredentialLocation): boolean {
   if ("header" in a) return "header" in b && a.header === b.header;
   if ("cookie" in a) return "cookie" in b && a.cookie === b.cookie;
   return "queryParameter" in a && "queryParameter" in b && a.queryParameter === b.queryParameter;

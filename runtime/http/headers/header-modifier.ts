@@ -1,5 +1,5 @@
 /** Changes to the headers of a message: lower-case names, each in one place. */
-export interface HeaderChanges {
+export interface HeaderModifier {
   /** Replace all of their name. */
   readonly set: readonly (readonly [name: string, value: string])[];
   /** Stand beside those of their name. */

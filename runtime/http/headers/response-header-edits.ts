@@ -1,7 +1,7 @@
 import { type HeaderList, isHeader, withoutHeader } from "./header-list.ts";
 
-/** Changes to the headers of an answer that is not there yet. Names may be in any case. */
-export class HeaderEdits {
+/** Changes to the headers of a response that is not there yet. Names may be in any case. */
+export class ResponseHeaderEdits {
   readonly #dropped: string[] = [];
   #added: string[] = [];
 

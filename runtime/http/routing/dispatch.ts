@@ -1,7 +1,7 @@
 import type { Exchange, Handled } from "../exchange.ts";
 
 /** Notes which listener and route a request belongs to, and hands it to the route. */
-export function enter(
+export function dispatch(
   exchange: Exchange,
   listener: string,
   route: string,

@@ -28,10 +28,10 @@ export async function fetchJson(url: string, server?: Upstream): Promise<JsonObj
 
 async function fetchBytes(url: string, signal: AbortSignal): Promise<Buffer> {
   const headers = { accept: "application/json" };
-  const answer = await request(url, { headers, signal, reset: true });
-  if (answer.statusCode === 200) return readBounded(answer.body);
-  await answer.body.dump();
-  throw new Error(`status ${answer.statusCode}`);
+  const response = await request(url, { headers, signal, reset: true });
+  if (response.statusCode === 200) return readBounded(response.body);
+  await response.body.dump();
+  throw new Error(`status ${response.statusCode}`);
 }
 
 /** Collects a body; throws when it is longer than 512 KiB. */

@@ -1,6 +1,6 @@
 import type { Upstream } from "./upstream.ts";
 
-/** Bounds of an answer. */
+/** Bounds of a response. */
 export interface FetchBounds {
   readonly maxBytes: number;
   /** Gives up; its reason is what is thrown. */

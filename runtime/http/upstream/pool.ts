@@ -1,6 +1,6 @@
 import { isIP, type LookupFunction } from "node:net";
 import { type Dispatcher, Pool } from "undici";
-import { lateError } from "../../gateway/startup-error.ts";
+import { startupError } from "../../gateway/startup-error.ts";
 import { type BodySource, collect } from "../body/body.ts";
 import { UpstreamBody } from "../body/upstream-body.ts";
 import { isHeader } from "../headers/header-list.ts";
@@ -105,7 +105,7 @@ function replaceHeader(list: string[], name: string, value: string): void {
 function parse(text: string): URL {
   const url = URL.parse(text);
   if (url !== null && (url.protocol === "http:" || url.protocol === "https:")) return url;
-  throw lateError(`"${text.replace(/\/\/[^/]*@/, "//")}" is not the URL of an HTTP server`);
+  throw startupError(`"${text.replace(/\/\/[^/]*@/, "//")}" is not the URL of an HTTP server`);
 }
 
 function sendCollected(call: UpstreamCall, bytes: Buffer | string, request: PooledRequest): void {

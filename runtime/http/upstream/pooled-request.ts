@@ -5,7 +5,7 @@ import type { UpstreamFailure, UpstreamHandler, UpstreamRequest } from "./upstre
 
 /** What is the same for every request to a destination. */
 export interface CallExtras {
-  /** Milliseconds to the head of the answer. */
+  /** Milliseconds to the head of the response. */
   readonly requestTimeout: number | undefined;
   readonly authorization: string | Credential | undefined;
   /** The destination's name for TLS. */
@@ -24,7 +24,7 @@ export class PooledRequest implements Dispatcher.DispatchHandler, UpstreamReques
   #controller: Dispatcher.DispatchController | undefined;
   #options: Options | undefined;
   #canRepeat = false;
-  #interimAnswers = 0;
+  #interimResponses = 0;
   /** Nothing more goes to the handler. */
   isOver = false;
 
@@ -63,8 +63,8 @@ export class PooledRequest implements Dispatcher.DispatchHandler, UpstreamReques
     this.#canRepeat = false;
     if (this.isOver) return;
     if (status < 200) {
-      this.#interimAnswers += 1;
-      if (this.#interimAnswers > maxInterimAnswers) this.#giveUp(interimFlood);
+      this.#interimResponses += 1;
+      if (this.#interimResponses > maxInterimResponses) this.#giveUp(interimFlood);
       return;
     }
     if (status > lastStatus) {
@@ -111,28 +111,28 @@ export class PooledRequest implements Dispatcher.DispatchHandler, UpstreamReques
   }
 }
 
-/** No answer came in the time that the configuration gives. */
+/** No response came in the time that the configuration gives. */
 export const tooLate: UpstreamFailure = {
   kind: "timeout",
-  detail: "no answer within the request timeout",
+  detail: "no response within the request timeout",
 };
 
-/** Interim (1xx) answers before one that counts; more are a flood. */
-export const maxInterimAnswers = 100;
+/** Interim (1xx) responses before one that counts; more are a flood. */
+export const maxInterimResponses = 100;
 
-/** More interim answers than anybody needs. */
+/** More interim responses than anybody needs. */
 export const interimFlood: UpstreamFailure = {
   kind: "protocol",
-  detail: "interim answers without end",
+  detail: "interim responses without end",
 };
 
 /** RFC 9110 15: what is above is no status, and HTTP/2 could not send it on. */
 export const lastStatus = 599;
 
-/** The status of the answer is none. */
+/** The status of the response is none. */
 export const noStatus: UpstreamFailure = { kind: "protocol", detail: "a status above 599" };
 
-/** The body of the answer is coded in a way that nobody asked for. */
+/** The body of the response is coded in a way that nobody asked for. */
 const unknownCoding: UpstreamFailure = {
   kind: "protocol",
   detail: "a transfer coding but chunked",
@@ -161,19 +161,19 @@ const aborted = new Error("aborted");
 function decode(raw: Dispatcher.DispatchController["rawHeaders"]): string[] {
   const list: string[] = [];
   if (!Array.isArray(raw)) return decodeHttp2(raw ?? {});
-  // HTTP/1.1 answers come as a flat list of buffers.
+  // HTTP/1.1 responses come as a flat list of buffers.
   for (const part of raw as Buffer[]) list.push(part.toString("latin1"));
   return list;
 }
 
-/** HTTP/2 answers come as an object; pseudo headers (`:status`) are no headers to anybody else. */
+/** HTTP/2 responses come as an object; pseudo headers (`:status`) are no headers to anybody else. */
 function decodeHttp2(raw: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(raw).flatMap(([name, value]) =>
     name.startsWith(":") ? [] : [value].flat().flatMap((each) => [name, String(each)]),
   );
 }
 
-/** The answer before had announced the end in its trailers, where undici overlooks it: this one is not read. */
+/** The response before had announced the end in its trailers, where undici overlooks it: this one is not read. */
 const endInTrailers = "Data after `Connection: close`";
 
 function classify(error: NodeJS.ErrnoException, wasSent: boolean): UpstreamFailure {

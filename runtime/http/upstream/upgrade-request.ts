@@ -5,7 +5,7 @@ import { connectFailure } from "./forbidden-destination.ts";
 import {
   interimFlood,
   lastStatus,
-  maxInterimAnswers,
+  maxInterimResponses,
   noStatus,
   tooLate,
 } from "./pooled-request.ts";
@@ -20,13 +20,13 @@ import type {
 /** How a request for another protocol is sent. */
 export interface UpgradeOptions {
   readonly connect: Connect;
-  /** Milliseconds to the head of the answer; undefined: no limit. */
+  /** Milliseconds to the head of the response; undefined: no limit. */
   readonly requestTimeout: number | undefined;
 }
 
 /**
  * Asks an upstream for another protocol, on a connection of its own: it could not go back to a pool. undici's own way
- * would hide an answer other than 101, which is the client's to see.
+ * would hide a response other than 101, which is the client's to see.
  */
 export function sendUpgrade(
   call: UpstreamCall,
@@ -73,12 +73,12 @@ class UpgradeRequest implements UpstreamRequest {
         this.#over(tooLate);
       }, requestTimeout);
     }
-    let interimAnswers = 0;
+    let interimResponses = 0;
     this.#request.on("information", () => {
-      interimAnswers += 1;
-      if (interimAnswers > maxInterimAnswers) this.#over(interimFlood);
+      interimResponses += 1;
+      if (interimResponses > maxInterimResponses) this.#over(interimFlood);
     });
-    this.#request.on("response", (response) => this.#answered(response));
+    this.#request.on("response", (response) => this.#responded(response));
     this.#request.on("upgrade", (response, socket, head) =>
       this.#switched(response, socket as Socket, head),
     );
@@ -97,7 +97,7 @@ class UpgradeRequest implements UpstreamRequest {
     this.#source?.resume();
   }
 
-  #answered(response: IncomingMessage): void {
+  #responded(response: IncomingMessage): void {
     if (this.#isOver) return;
     const { statusCode = 502 } = response;
     if (statusCode > lastStatus) {
@@ -125,7 +125,7 @@ class UpgradeRequest implements UpstreamRequest {
     this.#pass(socket);
   }
 
-  /** What comes after the head: the body of an answer, or bytes of the other protocol. */
+  /** What comes after the head: the body of a response, or bytes of the other protocol. */
   #pass(source: IncomingMessage | Socket): void {
     this.#source = source;
     source.on("data", (chunk: Buffer) => {

@@ -1,6 +1,6 @@
 import type { LookupFunction } from "node:net";
 import type { buildConnector } from "undici";
-import { lateError } from "../../gateway/startup-error.ts";
+import { startupError } from "../../gateway/startup-error.ts";
 import { UpstreamTls } from "../../tls/upstream-tls.ts";
 import { type Connect, connector, socketHost } from "./connector.ts";
 import type { UpstreamSettings } from "./upstream.ts";
@@ -57,6 +57,6 @@ function openTls({ url, tls = { verification: "full" } }: UpstreamSettings): Ups
     return new UpstreamTls(tls);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw lateError(`TLS to ${URL.parse(url)?.host}: ${why}`);
+    throw startupError(`TLS to ${URL.parse(url)?.host}: ${why}`);
   }
 }

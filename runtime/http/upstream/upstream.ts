@@ -35,7 +35,7 @@ export interface UpstreamSettings {
   readonly tls?: UpstreamTlsSettings;
   /** `http2`: nothing else, by ALPN or prior knowledge; `negotiated`: what ALPN agrees on; absent: HTTP/1.1. */
   readonly version?: "http2" | "negotiated";
-  /** Milliseconds from sending a request to the head of its answer; absent: no limit. */
+  /** Milliseconds from sending a request to the head of its response; absent: no limit. */
   readonly requestTimeout?: number;
   /** It is asked by the name that the client used; absent: unless it has a name of its own. */
   readonly keepsHost?: boolean;
@@ -53,18 +53,18 @@ export interface UpstreamCall {
   readonly body: string | Uint8Array | BodySource | null;
 }
 
-/** Receives one answer. */
+/** Receives one response. */
 export interface UpstreamHandler {
-  /** The head; `headers` is a flat list, hop-by-hop headers included. Interim (1xx) answers are not shown. */
+  /** The head; `headers` is a flat list, hop-by-hop headers included. Interim (1xx) responses are not shown. */
   onHead(status: number, headers: readonly string[]): void;
   /** A piece of the body. False: pause until `UpstreamRequest.resume`. */
   onData(chunk: Buffer): boolean;
   onEnd(): void;
-  /** The call failed before or during the answer. */
+  /** The call failed before or during the response. */
   onError(failure: UpstreamFailure): void;
 }
 
-/** Receives the answer to a request for another protocol: that of any request, or the change. */
+/** Receives the response to a request for another protocol: that of any request, or the change. */
 export interface UpgradeHandler extends UpstreamHandler {
   /** The upstream has changed: `onData` and `onEnd` tell of raw bytes from here on. `headers` are those of its 101. */
   onSwitch(headers: readonly string[], tunnel: UpstreamTunnel): void;

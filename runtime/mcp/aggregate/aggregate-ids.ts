@@ -5,11 +5,11 @@
  */
 
 /** A server's id as the client sees it; both are JSON text. */
-export function mergedId(index: number, id: string): string {
+export function aggregateId(index: number, id: string): string {
   return JSON.stringify(`gwc-${index}:${id}`);
 }
 
-/** The target's place and its own id; undefined when the id isn't one of `mergedId`. Both are JSON text. */
+/** The target's place and its own id; undefined when the id isn't one of `aggregateId`. Both are JSON text. */
 export function splitId(
   merged: string,
 ): { readonly index: number; readonly id: string } | undefined {

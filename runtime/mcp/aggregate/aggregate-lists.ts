@@ -1,4 +1,4 @@
-import { type ItemKind, isAllowed } from "../authorization.ts";
+import { isAllowed, type McpPrimitiveKind } from "../authorization.ts";
 import { ClientStream } from "../client-stream.ts";
 import { stringAt } from "../protocol/json-text.ts";
 import { readLists } from "../protocol/list-edit.ts";
@@ -19,8 +19,8 @@ import { clientName } from "./names.ts";
 import { paramOf, stringParamOf, withCursor } from "./to-server.ts";
 
 /** A list that several targets answer together. */
-export interface MergedList {
-  readonly kind: ItemKind;
+export interface AggregateList {
+  readonly kind: McpPrimitiveKind;
   /** The member of the result. */
   readonly field: string;
   /** The capability that a target needs to be asked. */
@@ -28,7 +28,7 @@ export interface MergedList {
 }
 
 /** The list methods of MCP. */
-export const mergedLists: ReadonlyMap<string, MergedList> = new Map([
+export const aggregateLists: ReadonlyMap<string, AggregateList> = new Map([
   ["tools/list", { kind: "tool", field: "tools", feature: "t" }],
   ["prompts/list", { kind: "prompt", field: "prompts", feature: "p" }],
   ["resources/list", { kind: "resource", field: "resources", feature: "r" }],
@@ -36,13 +36,17 @@ export const mergedLists: ReadonlyMap<string, MergedList> = new Map([
 ]);
 
 /** Asks every target that has such items, and answers with what the rules show of them under the client's names. */
-export function serveMergedList(context: SessionContext, request: Message, list: MergedList): void {
+export function serveAggregateList(
+  context: SessionContext,
+  request: Message,
+  list: AggregateList,
+): void {
   const { exchange, backend } = context;
   const stream = new ClientStream(exchange, request.id, backend.timeouts.keepAlive);
   const cursor = stringParamOf(request, "cursor");
   const places = cursor === undefined ? undefined : readCursor(cursor);
   if (cursor !== undefined && places === undefined) {
-    stream.answer(rpcError(request.id, rpcCode.invalidParams, "Invalid cursor"));
+    stream.response(rpcError(request.id, rpcCode.invalidParams, "Invalid cursor"));
     return;
   }
   const asked = activeTargets(context).filter(
@@ -62,7 +66,7 @@ export function serveMergedList(context: SessionContext, request: Message, list:
       onMessage: (at, message) => forwardTo(stream, asked[at], context, message),
       onDone: (outcomes) => {
         const merged = new Merge(context, request, list).merge(asked, outcomes);
-        if (typeof merged === "string") stream.answer(merged);
+        if (typeof merged === "string") stream.response(merged);
         else stream.fail(merged);
       },
     },
@@ -75,18 +79,18 @@ export function serveMergedList(context: SessionContext, request: Message, list:
 class Merge {
   readonly #context: SessionContext;
   readonly #request: Message;
-  readonly #list: MergedList;
+  readonly #list: AggregateList;
   readonly #entries: string[] = [];
   readonly #next = new Map<number, string>();
   readonly #missing: string[] = [];
 
-  constructor(context: SessionContext, request: Message, list: MergedList) {
+  constructor(context: SessionContext, request: Message, list: AggregateList) {
     this.#context = context;
     this.#request = request;
     this.#list = list;
   }
 
-  /** The answer as text, or why there is none. */
+  /** The response as text, or why there is none. */
   merge(asked: readonly ActiveTarget[], outcomes: readonly Outcome[]): string | TargetFailure {
     for (const [at, active] of asked.entries()) {
       const outcome = outcomes[at];
@@ -102,25 +106,25 @@ class Merge {
 
   #add(active: ActiveTarget, outcome: Outcome): TargetFailure | undefined {
     if (outcome.kind === "failure") return outcome.failure;
-    const { answer } = outcome;
-    if (answer.result === undefined) {
+    const { response } = outcome;
+    if (response.result === undefined) {
       // It has no such list, whatever its capabilities say.
-      if (answer.text.includes(String(rpcCode.methodNotFound))) return undefined;
+      if (response.text.includes(String(rpcCode.methodNotFound))) return undefined;
       return { kind: "protocol", detail: "answered a list with an error" };
     }
-    const lists = readLists(answer, ({ kind, name }) => this.#shownName(active, kind, name));
+    const lists = readLists(response, ({ kind, name }) => this.#shownName(active, kind, name));
     if (typeof lists === "string") return { kind: "protocol", detail: lists };
     for (const { field, entries } of lists) {
       if (field === this.#list.field) this.#entries.push(...entries);
     }
-    const fields = readFields(answer.text, answer.result.start, new Set(["nextCursor"]));
+    const fields = readFields(response.text, response.result.start, new Set(["nextCursor"]));
     const cursor = typeof fields === "string" ? undefined : fields.get("nextCursor");
-    const next = stringAt(answer.text, cursor);
+    const next = stringAt(response.text, cursor);
     if (next !== undefined) this.#next.set(active.index, next);
     return undefined;
   }
 
-  #shownName({ target }: ActiveTarget, kind: ItemKind, name: string): string | undefined {
+  #shownName({ target }: ActiveTarget, kind: McpPrimitiveKind, name: string): string | undefined {
     const { exchange, backend, access } = this.#context;
     const item = { name, target: target.name };
     if (!isAllowed(access, exchange, this.#request.method, kind, item)) return undefined;

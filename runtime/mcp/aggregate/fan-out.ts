@@ -3,7 +3,7 @@ import type { Call, CallSink, TargetFailure } from "../transports/target.ts";
 
 /** What one target made of a request that went to several. */
 export type Outcome =
-  | { readonly kind: "answer"; readonly answer: Message }
+  | { readonly kind: "response"; readonly response: Message }
   | { readonly kind: "failure"; readonly failure: TargetFailure };
 
 /** One of the calls of a fan-out: starts it. */
@@ -13,7 +13,7 @@ export type FanOutCall = (sink: CallSink) => Call;
 export interface FanOutOptions {
   /** Milliseconds; a target that has not answered then has failed. */
   readonly deadline: number;
-  /** Takes what the target at this place of the list says ahead of its answer. */
+  /** Takes what the target at this place of the list says ahead of its response. */
   readonly onMessage: (at: number, message: Message) => boolean;
   /** Called once, with an outcome for each call, in their order. */
   readonly onDone: (outcomes: readonly Outcome[]) => void;
@@ -44,7 +44,7 @@ class FanOut implements Call {
     this.#calls = calls.map((call, at) =>
       call({
         onMessage: (message) => this.#options.onMessage(at, message),
-        onAnswer: (answer) => this.#put(at, { kind: "answer", answer }),
+        onResponse: (response) => this.#put(at, { kind: "response", response }),
         onFailure: (failure) => this.#put(at, { kind: "failure", failure }),
       }),
     );
@@ -73,7 +73,7 @@ class FanOut implements Call {
     for (const at of this.#outcomes.keys()) {
       this.#outcomes[at] ??= {
         kind: "failure",
-        failure: { kind: "timeout", detail: "no answer before the deadline" },
+        failure: { kind: "timeout", detail: "no response before the deadline" },
       };
     }
     this.#missing = 0;

@@ -3,7 +3,7 @@ import { type Features, featureLetters } from "../session/session.ts";
 import type { McpTarget } from "../transports/target.ts";
 import type { Outcome } from "./fan-out.ts";
 
-/** What a target's answer to initialize comes to. */
+/** What a target's response to initialize comes to. */
 export type InitializeResult =
   | {
       readonly kind: "opened";
@@ -16,13 +16,14 @@ export type InitializeResult =
 
 type JsonObject = { readonly [name: string]: unknown };
 
-/** `_meta` of an answer that lacks targets; their names. */
+/** `_meta` of a response that lacks targets; their names. */
 export const unavailableMeta = "gwc.dev/unavailable";
 
-/** Reads a target's answer. */
+/** Reads a target's response. */
 export function readInitialize(outcome: Outcome): InitializeResult {
-  if (outcome.kind === "failure" || outcome.answer.result === undefined) return { kind: "failure" };
-  const result = objectOf(JSON.parse(textAt(outcome.answer.text, outcome.answer.result)));
+  if (outcome.kind === "failure" || outcome.response.result === undefined)
+    return { kind: "failure" };
+  const result = objectOf(JSON.parse(textAt(outcome.response.text, outcome.response.result)));
   const { protocolVersion, instructions } = result;
   if (typeof protocolVersion !== "string") return { kind: "failure" };
   const capabilities = objectOf(result.capabilities);

@@ -1,6 +1,6 @@
 import type { Exchange } from "../../http/exchange.ts";
 import { refuse } from "../../http/refuse.ts";
-import type { McpAccess } from "../authorization.ts";
+import type { McpAuthorization } from "../authorization.ts";
 import type { McpBackend } from "../backend.ts";
 import { respondFailure } from "../failure-response.ts";
 import { type Message, textAt } from "../protocol/message.ts";
@@ -10,7 +10,7 @@ import { sessionTable } from "../session/session-table.ts";
 import { openSession } from "../session/sessions.ts";
 import { endTargetSession } from "../session/target-end.ts";
 import { HttpCall } from "../transports/http-call.ts";
-import { openPeer } from "../transports/open-connection.ts";
+import { openConnection } from "../transports/open-connection.ts";
 import type { CallSink, McpTarget } from "../transports/target.ts";
 import { type FanOutCall, fanOut, type Outcome } from "./fan-out.ts";
 import { type InitializeResult, mergeInitialize, readInitialize } from "./initialize-result.ts";
@@ -19,7 +19,7 @@ import { type InitializeResult, mergeInitialize, readInitialize } from "./initia
 export function serveInitialize(
   exchange: Exchange,
   backend: McpBackend,
-  access: McpAccess,
+  access: McpAuthorization,
   request: Message,
 ): void {
   const table = sessionTable(exchange.gateway);
@@ -37,7 +37,7 @@ export function serveInitialize(
 class Opening {
   readonly #exchange: Exchange;
   readonly #backend: McpBackend;
-  readonly #access: McpAccess;
+  readonly #access: McpAuthorization;
   readonly #request: Message;
   readonly #live: LiveParts | undefined;
   /** By place of the target. */
@@ -46,7 +46,7 @@ class Opening {
   constructor(
     exchange: Exchange,
     backend: McpBackend,
-    access: McpAccess,
+    access: McpAuthorization,
     request: Message,
     live: LiveParts | undefined,
   ) {
@@ -80,13 +80,13 @@ class Opening {
       const live = this.#live;
       // Made by serveInitialize whenever a target is live.
       if (live === undefined) throw new Error("a live target without live parts");
-      const opened = openPeer(this.#exchange, this.#backend, target, live);
+      const opened = openConnection(this.#exchange, this.#backend, target, live);
       if ("failure" in opened) {
         sink.onFailure(opened.failure);
         return { cancel: () => {}, resume: () => {} };
       }
-      this.#sessions[index] = { kind: "live", peer: opened.peer, features: "" };
-      return opened.peer.call(this.#request, sink);
+      this.#sessions[index] = { kind: "live", connection: opened.connection, features: "" };
+      return opened.connection.call(this.#request, sink);
     };
   }
 
@@ -125,8 +125,8 @@ class Opening {
     const id = this.#open(results.map((result) => (result.kind === "opened" ? result : undefined)));
     const only = outcomes[0];
     const text =
-      !prefix && only?.kind === "answer"
-        ? only.answer.text
+      !prefix && only?.kind === "response"
+        ? only.response.text
         : rpcResult(this.#request.id, mergeInitialize(targets, results));
     respondRpc(this.#exchange, 200, text, ["mcp-session-id", id]);
   }
@@ -134,7 +134,7 @@ class Opening {
   #read(outcome: Outcome, index: number): InitializeResult {
     const session = this.#sessions[index];
     // It may have gone while others were waited for.
-    if (session?.kind === "live" && !session.peer.isOpen) return { kind: "failure" };
+    if (session?.kind === "live" && !session.connection.isOpen) return { kind: "failure" };
     return readInitialize(outcome);
   }
 
@@ -160,9 +160,9 @@ class Opening {
 
   #refuse(outcome: Outcome | undefined, target: McpTarget | undefined): void {
     this.#giveUp();
-    if (outcome?.kind === "answer" && !this.#backend.prefix) {
+    if (outcome?.kind === "response" && !this.#backend.prefix) {
       // The only target has said no: in its own words.
-      respondRpc(this.#exchange, 200, outcome.answer.text);
+      respondRpc(this.#exchange, 200, outcome.response.text);
       return;
     }
     const failure =

@@ -1,9 +1,9 @@
-import type { ItemKind } from "../authorization.ts";
+import type { McpPrimitiveKind } from "../authorization.ts";
 import type { McpBackend } from "../backend.ts";
 import type { McpTarget } from "../transports/target.ts";
 
 /** An item that a client named, found. */
-export interface ResolvedItem {
+export interface ResolvedPrimitive {
   /** Its place in the backend's targets. */
   readonly index: number;
   readonly target: McpTarget;
@@ -12,15 +12,15 @@ export interface ResolvedItem {
 }
 
 /** What stands between a target's name and the item's: `target_tool`, `target+uri`. */
-function separatorOf(kind: ItemKind): string {
+function separatorOf(kind: McpPrimitiveKind): string {
   return kind === "resource" ? "+" : "_";
 }
 
 /** Finds the target of an item by the name that the client uses; undefined when there is no such target. */
-export function resolveItem(
+export function resolvePrimitive(
   backend: McpBackend,
-  item: { readonly kind: ItemKind; readonly name: string },
-): ResolvedItem | undefined {
+  item: { readonly kind: McpPrimitiveKind; readonly name: string },
+): ResolvedPrimitive | undefined {
   const { targets } = backend;
   if (!backend.prefix) {
     const only = targets[0];
@@ -40,7 +40,7 @@ export function resolveItem(
 export function clientName(
   backend: McpBackend,
   target: McpTarget,
-  kind: ItemKind,
+  kind: McpPrimitiveKind,
   name: string,
 ): string {
   return backend.prefix ? `${target.name}${separatorOf(kind)}${name}` : name;

@@ -7,18 +7,18 @@ import {
   stringAt,
 } from "../protocol/json-text.ts";
 import { type Message, readFields, textAt } from "../protocol/message.ts";
-import { mergedId } from "./aggregate-ids.ts";
+import { aggregateId } from "./aggregate-ids.ts";
 import { edited, paramOf, replaced } from "./to-server.ts";
 
 /** What a merged route has to know to show a target's message to the client. */
-export interface MergedTarget {
+export interface AggregateTarget {
   readonly index: number;
   /** The URI that the client uses for a resource of this target. */
   readonly clientUri: (uri: string) => string;
 }
 
 /** A server's request or notification as a client of a merged route sees it. */
-export function forClient(message: Message, target: MergedTarget): Message {
+export function forClient(message: Message, target: AggregateTarget): Message {
   if (message.kind === "request") return edited(message, requestEdits(message, target));
   switch (message.method) {
     case "notifications/cancelled": {
@@ -32,10 +32,10 @@ export function forClient(message: Message, target: MergedTarget): Message {
   }
 }
 
-/** A server's answer with its resources under the URIs that the client uses: what it is shown, it can read. */
-export function answerForClient(answer: Message, target: MergedTarget): Message {
-  const { text, result } = answer;
-  if (result === undefined || !text.includes("uri")) return answer;
+/** A server's response with its resources under the URIs that the client uses: what it is shown, it can read. */
+export function responseForClient(response: Message, target: AggregateTarget): Message {
+  const { text, result } = response;
+  if (result === undefined || !text.includes("uri")) return response;
   const fields = fieldsAt(text, result);
   const edits: Edit[] = [];
   // resources/read
@@ -50,10 +50,10 @@ export function answerForClient(answer: Message, target: MergedTarget): Message 
   for (const message of elements(text, fields?.get("messages"))) {
     edits.push(...blockEdits(text, fieldsAt(text, message)?.get("content"), target));
   }
-  return edited(answer, edits);
+  return edited(response, edits);
 }
 
-function requestEdits(message: Message, target: MergedTarget): Edit[] {
+function requestEdits(message: Message, target: AggregateTarget): Edit[] {
   const edits = [idEdit(message, message.idAt, target)];
   const meta = paramOf(message, "_meta");
   const token = fieldsAt(message.text, meta)?.get("progressToken");
@@ -61,12 +61,12 @@ function requestEdits(message: Message, target: MergedTarget): Edit[] {
   return edits;
 }
 
-function idEdit(message: Message, at: Span, target: MergedTarget): Edit {
-  return replaced(at, mergedId(target.index, textAt(message.text, at)));
+function idEdit(message: Message, at: Span, target: AggregateTarget): Edit {
+  return replaced(at, aggregateId(target.index, textAt(message.text, at)));
 }
 
 /** A content block: a link to a resource, or an embedded one. */
-function blockEdits(text: string, block: Span | undefined, target: MergedTarget): Edit[] {
+function blockEdits(text: string, block: Span | undefined, target: AggregateTarget): Edit[] {
   const fields = fieldsAt(text, block);
   switch (stringAt(text, fields?.get("type"))) {
     case "resource_link":
@@ -78,7 +78,7 @@ function blockEdits(text: string, block: Span | undefined, target: MergedTarget)
   }
 }
 
-function uriEdits(text: string, at: Span | undefined, target: MergedTarget): Edit[] {
+function uriEdits(text: string, at: Span | undefined, target: AggregateTarget): Edit[] {
   const uri = stringAt(text, at);
   if (at === undefined || uri === undefined) return [];
   return [replaced(at, JSON.stringify(target.clientUri(uri)))];

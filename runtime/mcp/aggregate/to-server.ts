@@ -1,6 +1,6 @@
 import { applyEdits, type Edit, type Span, stringAt } from "../protocol/json-text.ts";
 import { type Message, readFields, readMessage, textAt, withId } from "../protocol/message.ts";
-import type { AddressedItem } from "../protocol/primitives.ts";
+import type { AddressedPrimitive } from "../protocol/primitives.ts";
 import { splitId } from "./aggregate-ids.ts";
 
 /** A client's message for one target of a merged route. */
@@ -10,7 +10,7 @@ export interface Routed {
 }
 
 /** The request with its item under the name that the target knows. */
-export function withItemName(request: Message, item: AddressedItem, name: string): Message {
+export function withItemName(request: Message, item: AddressedPrimitive, name: string): Message {
   return name === item.name ? request : edited(request, [replaced(item.at, JSON.stringify(name))]);
 }
 
@@ -19,7 +19,7 @@ export function withCursor(request: Message, at: Span, cursor: string): Message 
   return edited(request, [replaced(at, JSON.stringify(cursor))]);
 }
 
-/** The client's answer to a server's request, for the server that asked; undefined when none did. */
+/** The client's response to a server's request, for the server that asked; undefined when none did. */
 export function routeResponse(response: Message): Routed | undefined {
   const split = splitId(response.id);
   return split && { index: split.index, message: withId(response, split.id) };

@@ -5,36 +5,36 @@ import type {
   UpstreamHandler,
   UpstreamRequest,
 } from "../../http/upstream/upstream.ts";
-import { failureAnswer, noteFailure, respondFailure } from "../failure-response.ts";
-import type { AnswerFilter } from "../list-filter.ts";
+import { failureResponse, recordFailure, respondFailure } from "../failure-response.ts";
+import type { ListFilter } from "../list-filter.ts";
 import { rpcError } from "../protocol/rpc-response.ts";
 import { sseMessage } from "../protocol/sse.ts";
-import { type AnswerReader, type Received, readAnswer } from "../transports/response-reader.ts";
+import { type Received, type ResponseReader, readResponse } from "../transports/response-reader.ts";
 import type { StreamableHttpTarget } from "../transports/target.ts";
 import { headersForClient } from "../transports/upstream-headers.ts";
 
-/** How an answer is passed on. */
-export interface DirectRelayOptions {
-  /** The id of the request (JSON text), when one waits for an answer. */
+/** How a response is passed on. */
+export interface PassthroughRelayOptions {
+  /** The id of the request (JSON text), when one waits for a response. */
   readonly requestId: string | undefined;
-  /** Undefined: the answer passes unread. */
-  readonly filter: AnswerFilter | undefined;
+  /** Undefined: the response passes unread. */
+  readonly filter: ListFilter | undefined;
   /** The most bytes of one message that is read. */
   readonly limit: number;
   /** Takes the target's session id and gives the client's; undefined: this request opens no session. */
   readonly onSession: ((targetId: string) => string) | undefined;
   /** Called when the target has agreed (2xx). */
-  readonly onTaken: (() => void) | undefined;
+  readonly onAccepted: (() => void) | undefined;
 }
 
-/** Passes one answer of the only target on to the client. */
-export class DirectRelay implements UpstreamHandler {
+/** Passes one response of the only target on to the client. */
+export class PassthroughRelay implements UpstreamHandler {
   readonly #exchange: Exchange;
   readonly #target: StreamableHttpTarget;
-  readonly #options: DirectRelayOptions;
+  readonly #options: PassthroughRelayOptions;
   #request: UpstreamRequest | undefined;
-  /** Set while the answer is read. */
-  #reader: AnswerReader | undefined;
+  /** Set while the response is read. */
+  #reader: ResponseReader | undefined;
   #status = 0;
   #headers: string[] = [];
   #isStream = false;
@@ -42,7 +42,7 @@ export class DirectRelay implements UpstreamHandler {
   #isResumable = false;
   #stopWaiting: (() => void) | undefined;
 
-  constructor(exchange: Exchange, target: StreamableHttpTarget, options: DirectRelayOptions) {
+  constructor(exchange: Exchange, target: StreamableHttpTarget, options: PassthroughRelayOptions) {
     this.#exchange = exchange;
     this.#target = target;
     this.#options = options;
@@ -59,9 +59,9 @@ export class DirectRelay implements UpstreamHandler {
   }
 
   onHead(status: number, headers: readonly string[]): void {
-    const { filter, limit, onSession, onTaken } = this.#options;
+    const { filter, limit, onSession, onAccepted } = this.#options;
     const isTaken = status >= 200 && status < 300;
-    if (isTaken) onTaken?.();
+    if (isTaken) onAccepted?.();
     this.#status = status;
     this.#headers = headersForClient(headers, this.#target.credentials);
     const opened = onSession && headerValue(headers, "mcp-session-id");
@@ -75,13 +75,13 @@ export class DirectRelay implements UpstreamHandler {
         this.#exchange.respond(status, this.#headers);
         return;
       }
-      this.#reader = readAnswer(headers, limit);
+      this.#reader = readResponse(headers, limit);
       if (this.#reader === undefined) {
-        this.#fail("an answer that can't be read");
+        this.#fail("a response that can't be read");
         return;
       }
     }
-    if (this.#reader?.kind !== "json") this.#respondHead(headers);
+    if (this.#reader?.kind !== "json") this.#writeHead(headers);
   }
 
   onData(chunk: Buffer): boolean {
@@ -99,21 +99,21 @@ export class DirectRelay implements UpstreamHandler {
   onError(failure: UpstreamFailure): void {
     this.#stopWaiting?.();
     const exchange = this.#exchange;
-    if (!exchange.isAnswered) {
+    if (!exchange.headersSent) {
       respondFailure(exchange, this.#options.requestId ?? "null", failure);
       return;
     }
-    noteFailure(exchange, failure.detail);
+    recordFailure(exchange, failure.detail);
     exchange.record.reason = "UpstreamFailure";
     // A numbered stream is resumed by the client, and half a JSON text has no honest end.
-    if (this.#isStream && !this.#isResumable) this.#endStream(failureAnswer("closed").message);
+    if (this.#isStream && !this.#isResumable) this.#endStream(failureResponse("closed").message);
     else exchange.abort();
   }
 
-  #respondHead(headers: readonly string[]): void {
+  #writeHead(headers: readonly string[]): void {
     const exchange = this.#exchange;
     const length = this.#reader === undefined ? headerValue(headers, "content-length") : undefined;
-    exchange.respondHead(
+    exchange.writeHead(
       this.#status,
       this.#headers,
       length === undefined ? undefined : Number(length),
@@ -123,7 +123,7 @@ export class DirectRelay implements UpstreamHandler {
   /** Sends on what was read, less what is hidden. */
   #pass(received: readonly Received[] | undefined): boolean {
     if (received === undefined) {
-      this.#fail("an answer that can't be read");
+      this.#fail("a response that can't be read");
       return true;
     }
     let isTaken = true;
@@ -149,31 +149,31 @@ export class DirectRelay implements UpstreamHandler {
 
   #drain(): void {
     this.#request?.abort();
-    if (!this.#exchange.isAnswered) {
+    if (!this.#exchange.headersSent) {
       const id = this.#options.requestId ?? "null";
       respondFailure(this.#exchange, id, { kind: "draining", detail: "drained" });
     } else if (this.#isStream) {
-      this.#endStream(failureAnswer("draining").message);
+      this.#endStream(failureResponse("draining").message);
     } else {
       this.#exchange.abort();
     }
   }
 
-  /** The target's answer is unfit to be shown. */
+  /** The target's response is unfit to be shown. */
   #fail(detail: string): void {
     this.#stopWaiting?.();
     this.#request?.abort();
     const exchange = this.#exchange;
-    if (exchange.isAnswered) {
-      noteFailure(exchange, detail);
-      this.#endStream(failureAnswer("protocol").message);
+    if (exchange.headersSent) {
+      recordFailure(exchange, detail);
+      this.#endStream(failureResponse("protocol").message);
     } else {
       const id = this.#options.requestId ?? "null";
       respondFailure(exchange, id, { kind: "protocol", detail });
     }
   }
 
-  /** Ends an event stream so that the client knows that its request got no answer. */
+  /** Ends an event stream so that the client knows that its request got no response. */
   #endStream(message: string): void {
     const { requestId } = this.#options;
     if (requestId !== undefined) {

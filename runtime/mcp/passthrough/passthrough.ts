@@ -6,7 +6,7 @@ import {
 import type { Exchange } from "../../http/exchange.ts";
 import { refuse } from "../../http/refuse.ts";
 import { isUnder } from "../../http/routing/path.ts";
-import { isOpen, type McpAccess } from "../authorization.ts";
+import { isOpen, type McpAuthorization } from "../authorization.ts";
 import type { McpBackend } from "../backend.ts";
 import { rulesFilter } from "../list-filter.ts";
 import { type Message, textAt } from "../protocol/message.ts";
@@ -21,25 +21,25 @@ import {
 } from "../session/sessions.ts";
 import type { StreamableHttpTarget } from "../transports/target.ts";
 import { headersForTarget } from "../transports/upstream-headers.ts";
-import { DirectRelay } from "./passthrough-relay.ts";
+import { PassthroughRelay } from "./passthrough-relay.ts";
 
 /** A client's message on its way to the only target of a route. */
-export interface DirectMessage {
+export interface PassthroughMessage {
   readonly message: Message;
   /** The message as it was sent: forwarded as it is. */
   readonly bytes: Buffer;
 }
 
 /**
- * Passes a request on to the only target of a route. What it says is not changed, and its answer is read only where
+ * Passes a request on to the only target of a route. What it says is not changed, and its response is read only where
  * rules may hide something in it.
  */
 export function passThrough(
   exchange: Exchange,
   backend: McpBackend,
   target: StreamableHttpTarget,
-  access: McpAccess,
-  post: DirectMessage | undefined,
+  access: McpAuthorization,
+  post: PassthroughMessage | undefined,
 ): void {
   const isOpening = post?.message.kind === "request" && post.message.method === "initialize";
   const id = isOpening ? undefined : exchange.header("mcp-session-id");
@@ -49,14 +49,14 @@ export function passThrough(
     return;
   }
   const isInspected = !isOpen(access) && mayList(exchange, post);
-  const relay = new DirectRelay(exchange, target, {
+  const relay = new PassthroughRelay(exchange, target, {
     requestId: post?.message.kind === "request" ? post.message.id : undefined,
     filter: isInspected ? rulesFilter(exchange, access, target.name) : undefined,
     limit: backend.limits.message,
     onSession: isOpening
       ? (opened) => openSession(exchange, backend, access, partsOf(post.message, opened)).id
       : undefined,
-    onTaken:
+    onAccepted:
       exchange.method === "DELETE" && session !== undefined
         ? () => endSession(exchange, session)
         : undefined,
@@ -85,7 +85,7 @@ export function passMetadata(
   backend: McpBackend,
   paths: readonly string[],
 ): boolean {
-  const target = backend.direct;
+  const target = backend.passthrough;
   const resource = metadataResource(exchange.path);
   if (target === undefined || resource === undefined) return false;
   if (resource !== "" && !paths.some((path) => isUnder(resource, path))) return false;
@@ -93,12 +93,12 @@ export function passMetadata(
     refuse(exchange, 405, "MCP", "Method not allowed", ["allow", "GET"]);
     return true;
   }
-  const relay = new DirectRelay(exchange, target, {
+  const relay = new PassthroughRelay(exchange, target, {
     requestId: undefined,
     filter: undefined,
     limit: backend.limits.message,
     onSession: undefined,
-    onTaken: undefined,
+    onAccepted: undefined,
   });
   const headers = headersForTarget(exchange, target.credentials);
   headers.push("host", target.upstream.authority, "accept", exchange.header("accept") ?? "*/*");
@@ -118,8 +118,8 @@ function metadataResource(path: string): string | undefined {
 
 const PLAIN_SEGMENTS = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)*\/?$/;
 
-/** Whether the answer may hold a list: a GET stream may repeat one that was asked for before. */
-function mayList(exchange: Exchange, post: DirectMessage | undefined): boolean {
+/** Whether the response may hold a list: a GET stream may repeat one that was asked for before. */
+function mayList(exchange: Exchange, post: PassthroughMessage | undefined): boolean {
   return post === undefined ? exchange.method === "GET" : isListMethod(post.message.method);
 }
 

@@ -1,4 +1,4 @@
-import type { ItemKind } from "../authorization.ts";
+import type { McpPrimitiveKind } from "../authorization.ts";
 import {
   applyEdits,
   elementsOf,
@@ -12,7 +12,7 @@ import { type Message, readFields, textAt } from "./message.ts";
 
 /** One entry of a list: a tool, prompt, resource or resource template. */
 export interface ListedItem {
-  readonly kind: ItemKind;
+  readonly kind: McpPrimitiveKind;
   /** Its name, URI or URI template. */
   readonly name: string;
 }
@@ -61,7 +61,7 @@ export function editLists(message: Message, edit: ItemEdit): string | { readonly
 }
 
 interface ListPlace {
-  readonly kind: ItemKind;
+  readonly kind: McpPrimitiveKind;
   readonly nameField: string;
 }
 

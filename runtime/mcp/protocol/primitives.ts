@@ -1,10 +1,10 @@
-import type { ItemKind } from "../authorization.ts";
+import type { McpPrimitiveKind } from "../authorization.ts";
 import { isObjectAt, type Span, stringAt } from "./json-text.ts";
 import { type Message, readFields } from "./message.ts";
 
 /** The tool, prompt or resource that a request is about. */
-export interface AddressedItem {
-  readonly kind: ItemKind;
+export interface AddressedPrimitive {
+  readonly kind: McpPrimitiveKind;
   /** The name or URI as the client sent it. */
   readonly name: string;
   /** Where its string is in the message. */
@@ -13,11 +13,11 @@ export interface AddressedItem {
 
 /** What can be found out about a request's item. A `problem` is the message of a -32602. */
 export type Addressed =
-  | { readonly kind: "item"; readonly item: AddressedItem }
+  | { readonly kind: "item"; readonly item: AddressedPrimitive }
   | { readonly kind: "problem"; readonly message: string };
 
 /** Finds the item of a request that names one; undefined for a method that names none. */
-export function addressedItem(message: Message): Addressed | undefined {
+export function addressedPrimitive(message: Message): Addressed | undefined {
   const place = itemMethods.get(message.method);
   if (place === undefined) return undefined;
   if (message.params === undefined) return problem("params must be an object");
@@ -27,13 +27,13 @@ export function addressedItem(message: Message): Addressed | undefined {
   return named(message.text, place.kind, fields.get(place.field), place.field);
 }
 
-/** True for a method whose answer lists items; `tasks/result` may carry such an answer. */
+/** True for a method whose response lists items; `tasks/result` may carry such a response. */
 export function isListMethod(method: string): boolean {
   return listMethods.has(method);
 }
 
 interface ItemPlace {
-  readonly kind: ItemKind;
+  readonly kind: McpPrimitiveKind;
   readonly field: string;
 }
 
@@ -71,7 +71,12 @@ function referencedItem(text: string, ref: Span | undefined): Addressed {
   }
 }
 
-function named(text: string, kind: ItemKind, at: Span | undefined, field: string): Addressed {
+function named(
+  text: string,
+  kind: McpPrimitiveKind,
+  at: Span | undefined,
+  field: string,
+): Addressed {
   const name = stringAt(text, at);
   if (name === undefined || at === undefined) return problem(`${field} must be a string`);
   return { kind: "item", item: { kind, name, at } };

@@ -8,7 +8,7 @@ export const rpcCode = {
   internal: -32603,
 } as const;
 
-/** The text of an error answer; `id` is JSON text (`7`, `"a"`, `null`). `message` goes to the client: no internals. */
+/** The text of an error response; `id` is JSON text (`7`, `"a"`, `null`). `message` goes to the client: no internals. */
 export function rpcError(id: string, code: number, message: string): string {
   return `{"jsonrpc":"2.0","id":${id},"error":{"code":${code},"message":${JSON.stringify(message)}}}`;
 }

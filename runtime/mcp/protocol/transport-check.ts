@@ -10,7 +10,7 @@ const revisions: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Checks what MCP's streamable HTTP transport asks of a request's head; answers with 405, 406, 415 or 400 and is false
+ * Checks what MCP's streamable HTTP transport asks of a request's head; responses with 405, 406, 415 or 400 and is false
  * when something is wrong.
  */
 export function passesTransportChecks(exchange: Exchange): boolean {
@@ -52,12 +52,12 @@ function passesVersionCheck(exchange: Exchange): boolean {
 }
 
 /** What the SDKs send with every POST. */
-const usualAccept = "application/json, text/event-stream";
+const defaultAccept = "application/json, text/event-stream";
 
 function accepts(exchange: Exchange, type: string, subtype: string): boolean {
   const header = exchange.header("accept");
   if (header === undefined) return false;
-  if (header === usualAccept) return true;
+  if (header === defaultAccept) return true;
   for (const range of header.toLowerCase().split(",")) {
     const semicolon = range.indexOf(";");
     const name = (semicolon === -1 ? range : range.slice(0, semicolon)).trim();

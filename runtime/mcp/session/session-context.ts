@@ -1,5 +1,5 @@
 import type { Exchange } from "../../http/exchange.ts";
-import type { McpAccess } from "../authorization.ts";
+import type { McpAuthorization } from "../authorization.ts";
 import type { McpBackend } from "../backend.ts";
 import type { Message } from "../protocol/message.ts";
 import { HttpCall } from "../transports/http-call.ts";
@@ -10,7 +10,7 @@ import type { McpSession, TargetSession } from "./session.ts";
 export interface SessionContext {
   readonly exchange: Exchange;
   readonly backend: McpBackend;
-  readonly access: McpAccess;
+  readonly access: McpAuthorization;
   readonly session: McpSession;
 }
 
@@ -45,7 +45,7 @@ export function callTarget(
   request: Message,
   sink: CallSink,
 ): Call {
-  if (session.kind === "live") return session.peer.call(request, sink);
+  if (session.kind === "live") return session.connection.call(request, sink);
   // A session is made of the same targets that the backend has: its id is bound to them.
   if (target.kind !== "streamableHttp") return refused(sink);
   const call = new HttpCall(context, target, session, sink);
@@ -53,8 +53,8 @@ export function callTarget(
   return call;
 }
 
-/** Sends a notification, or the answer to a request of the server's. The sink's `onAnswer` says that it was taken. */
-export function tellTarget(
+/** Sends a notification, or the response to a request of the server's. The sink's `onResponse` says that it was taken. */
+export function notifyTarget(
   context: SessionContext,
   active: ActiveTarget,
   message: Message,
@@ -62,8 +62,8 @@ export function tellTarget(
 ): Call {
   const { session } = active;
   if (session.kind === "http") return callTarget(context, active, message, sink);
-  session.peer.send(message);
-  sink.onAnswer(message);
+  session.connection.send(message);
+  sink.onResponse(message);
   return { cancel: () => {}, resume: () => {} };
 }
 

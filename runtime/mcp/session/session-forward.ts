@@ -1,5 +1,5 @@
 import { clientName } from "../aggregate/names.ts";
-import { answerForClient, forClient, type MergedTarget } from "../aggregate/to-client.ts";
+import { type AggregateTarget, forClient, responseForClient } from "../aggregate/to-client.ts";
 import { isOpen } from "../authorization.ts";
 import { ClientStream } from "../client-stream.ts";
 import { rulesFilter } from "../list-filter.ts";
@@ -15,11 +15,11 @@ export function forwardCall(context: SessionContext, active: ActiveTarget, reque
   const stream = new ClientStream(exchange, request.id, backend.timeouts.keepAlive);
   const call = callTarget(context, active, request, {
     onMessage: (message) => forwardTo(stream, active, context, message),
-    onAnswer: (answer) => {
-      const text = answerText(context, active, request, answer);
+    onResponse: (response) => {
+      const text = responseText(context, active, request, response);
       if (text === undefined)
         stream.fail({ kind: "protocol", detail: "a result with a repeated key" });
-      else stream.answer(text);
+      else stream.response(text);
     },
     onFailure: (failure) => stream.fail(failure),
   });
@@ -27,7 +27,7 @@ export function forwardCall(context: SessionContext, active: ActiveTarget, reque
   exchange.onAbort(() => call.cancel());
 }
 
-/** Sends what a target says ahead of its answer to the client. False: wait for the stream's drain. */
+/** Sends what a target says ahead of its response to the client. False: wait for the stream's drain. */
 export function forwardTo(
   stream: ClientStream,
   active: ActiveTarget | undefined,
@@ -43,21 +43,24 @@ export function messageForClient(
   active: ActiveTarget,
   message: Message,
 ): Message {
-  return context.backend.prefix ? forClient(message, mergedTarget(context, active)) : message;
+  return context.backend.prefix ? forClient(message, aggregateTarget(context, active)) : message;
 }
 
-function answerText(
+function responseText(
   context: SessionContext,
   active: ActiveTarget,
   request: Message,
-  answer: Message,
+  response: Message,
 ): string | undefined {
   const { backend, access, exchange } = context;
-  if (backend.prefix) return answerForClient(answer, mergedTarget(context, active)).text;
-  if (isOpen(access) || !isListMethod(request.method)) return answer.text;
-  return rulesFilter(exchange, access, active.target.name)(answer);
+  if (backend.prefix) return responseForClient(response, aggregateTarget(context, active)).text;
+  if (isOpen(access) || !isListMethod(request.method)) return response.text;
+  return rulesFilter(exchange, access, active.target.name)(response);
 }
 
-function mergedTarget({ backend }: SessionContext, { index, target }: ActiveTarget): MergedTarget {
+function aggregateTarget(
+  { backend }: SessionContext,
+  { index, target }: ActiveTarget,
+): AggregateTarget {
   return { index, clientUri: (uri) => clientName(backend, target, "resource", uri) };
 }

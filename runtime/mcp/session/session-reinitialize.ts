@@ -1,11 +1,11 @@
 import { headerValue } from "../../http/headers/header-list.ts";
 import type { UpstreamHandler } from "../../http/upstream/upstream.ts";
-import { type AnswerReader, readAnswer } from "../transports/response-reader.ts";
+import { type ResponseReader, readResponse } from "../transports/response-reader.ts";
 import type { StreamableHttpTarget } from "../transports/target.ts";
 import type { HttpSession } from "./session.ts";
 
 /** What a new session is opened with. */
-export interface RenewalOptions {
+export interface ReinitializeOptions {
   readonly target: StreamableHttpTarget;
   readonly session: HttpSession;
   /** The client's `initialize` params as JSON text. */
@@ -18,7 +18,7 @@ export interface RenewalOptions {
  * Opens a session that the target has forgotten anew, in the client's name: initialize with its params, then
  * notifications/initialized. True when the target took both; `session.id` is then the new one. Never rejects.
  */
-export async function renewSession(options: RenewalOptions): Promise<boolean> {
+export async function reinitializeSession(options: ReinitializeOptions): Promise<boolean> {
   const { session, initialize } = options;
   const body = `{"jsonrpc":"2.0","id":"gwc-renewal","method":"initialize","params":${initialize}}`;
   const opened = await post(options, "", body);
@@ -31,11 +31,11 @@ export async function renewSession(options: RenewalOptions): Promise<boolean> {
 
 interface PostOutcome {
   readonly isTaken: boolean;
-  /** Empty when the answer names none. */
+  /** Empty when the response names none. */
   readonly sessionId: string;
 }
 
-function post(options: RenewalOptions, sessionId: string, body: string): Promise<PostOutcome> {
+function post(options: ReinitializeOptions, sessionId: string, body: string): Promise<PostOutcome> {
   const { upstream } = options.target;
   const headers = [...options.headers, "host", upstream.authority];
   headers.push("accept", "application/json, text/event-stream", "content-type", "application/json");
@@ -50,10 +50,10 @@ function post(options: RenewalOptions, sessionId: string, body: string): Promise
   });
 }
 
-/** Waits for the end of one POST's answer. */
+/** Waits for the end of one POST's response. */
 class PostHandler implements UpstreamHandler {
   readonly #resolve: (outcome: PostOutcome) => void;
-  #reader: AnswerReader | undefined;
+  #reader: ResponseReader | undefined;
   #sessionId = "";
   #isOk = false;
   #isRefused = false;
@@ -65,7 +65,7 @@ class PostHandler implements UpstreamHandler {
   onHead(status: number, headers: readonly string[]): void {
     this.#isOk = status >= 200 && status < 300;
     this.#sessionId = headerValue(headers, "mcp-session-id") ?? "";
-    this.#reader = readAnswer(headers, longestAnswer);
+    this.#reader = readResponse(headers, longestResponse);
   }
 
   onData(chunk: Buffer): boolean {
@@ -82,7 +82,7 @@ class PostHandler implements UpstreamHandler {
     this.#resolve({ isTaken: false, sessionId: "" });
   }
 
-  #look(messages: ReturnType<AnswerReader["push"]>): void {
+  #look(messages: ReturnType<ResponseReader["push"]>): void {
     if (messages === undefined) this.#isRefused ||= this.#reader !== undefined;
     for (const { message } of messages ?? []) {
       if (message?.kind === "response") this.#isRefused ||= message.result === undefined;
@@ -90,4 +90,4 @@ class PostHandler implements UpstreamHandler {
   }
 }
 
-const longestAnswer = 1_048_576;
+const longestResponse = 1_048_576;

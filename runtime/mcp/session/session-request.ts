@@ -5,7 +5,7 @@ import type {
 } from "../../http/upstream/upstream.ts";
 import type { StreamableHttpTarget } from "../transports/target.ts";
 import type { HttpSession, McpSession } from "./session.ts";
-import { renewSession } from "./session-reinitialize.ts";
+import { reinitializeSession } from "./session-reinitialize.ts";
 
 /** One request to a streamable HTTP target. */
 export interface SessionRequestOptions {
@@ -19,7 +19,7 @@ export interface SessionRequestOptions {
   readonly headers: readonly string[];
   /** The client's `MCP-Protocol-Version`, for a session that has none of its own. */
   readonly version: string | undefined;
-  /** False when the answer has to be readable here: no compression is offered. */
+  /** False when the response has to be readable here: no compression is offered. */
   readonly acceptEncoding: string | undefined;
   readonly lastEventId: string | undefined;
   readonly body: Uint8Array | string | null;
@@ -108,11 +108,15 @@ class SessionRequest implements UpstreamHandler, UpstreamRequest {
     if (session === undefined || initialize === undefined) return;
     // Another request may have renewed it while this one was under way.
     if (session.id === this.#sentId) {
-      session.renewal ??= renewSession({ target, session, initialize, headers, version }).finally(
-        () => {
-          session.renewal = undefined;
-        },
-      );
+      session.renewal ??= reinitializeSession({
+        target,
+        session,
+        initialize,
+        headers,
+        version,
+      }).finally(() => {
+        session.renewal = undefined;
+      });
     }
     const isRenewed = await (session.renewal ?? true);
     if (this.#isAborted) return;
@@ -129,7 +133,7 @@ class SessionRequest implements UpstreamHandler, UpstreamRequest {
 function requestHeaders(options: SessionRequestOptions): string[] {
   const { target, session, method, version, acceptEncoding, lastEventId } = options;
   const headers = [...options.headers, "host", target.upstream.authority];
-  headers.push("accept", method === "GET" ? "text/event-stream" : anyAnswer);
+  headers.push("accept", method === "GET" ? "text/event-stream" : anyResponse);
   if (acceptEncoding !== undefined) headers.push("accept-encoding", acceptEncoding);
   if (method === "POST") headers.push("content-type", "application/json");
   const revision = session?.version || version;
@@ -139,4 +143,4 @@ function requestHeaders(options: SessionRequestOptions): string[] {
   return headers;
 }
 
-const anyAnswer = "application/json, text/event-stream";
+const anyResponse = "application/json, text/event-stream";

@@ -26,7 +26,7 @@ export function unsealSession(key: Buffer, binding: string, id: string): string 
     const state = decipher.update(bytes.subarray(nonceLength, tagAt));
     return Buffer.concat([state, decipher.final()]).toString("utf8");
   } catch {
-    // Another key, another binding, or not ours at all: the caller's answer is the same.
+    // Another key, another binding, or not ours at all: the caller's response is the same.
     return undefined;
   }
 }

@@ -1,27 +1,27 @@
 import type { Exchange } from "../../http/exchange.ts";
 import { refuse } from "../../http/refuse.ts";
-import { mergedLists, serveMergedList } from "../aggregate/aggregate-lists.ts";
+import { aggregateLists, serveAggregateList } from "../aggregate/aggregate-lists.ts";
 import { fanOut } from "../aggregate/fan-out.ts";
 import { serveInitialize } from "../aggregate/initialize.ts";
-import { resolveItem } from "../aggregate/names.ts";
+import { resolvePrimitive } from "../aggregate/names.ts";
 import {
   type Routed,
   routeNotification,
   routeResponse,
   withItemName,
 } from "../aggregate/to-server.ts";
-import type { McpAccess } from "../authorization.ts";
+import type { McpAuthorization } from "../authorization.ts";
 import type { McpBackend } from "../backend.ts";
 import { ClientStream } from "../client-stream.ts";
 import type { Message } from "../protocol/message.ts";
-import { addressedItem } from "../protocol/primitives.ts";
+import { addressedPrimitive } from "../protocol/primitives.ts";
 import { respondRpcError, rpcCode, rpcResult } from "../protocol/rpc-response.ts";
 import {
   activeTarget,
   activeTargets,
   callTarget,
+  notifyTarget,
   type SessionContext,
-  tellTarget,
 } from "./session-context.ts";
 import { forwardCall, forwardTo } from "./session-forward.ts";
 import { serveStream } from "./session-stream.ts";
@@ -32,7 +32,7 @@ import { endTargetSession } from "./target-end.ts";
 export function serveSessionPost(
   exchange: Exchange,
   backend: McpBackend,
-  access: McpAccess,
+  access: McpAuthorization,
   message: Message,
 ): void {
   if (message.method === "initialize" && message.kind === "request") {
@@ -56,7 +56,7 @@ export function serveSessionPost(
 export function serveSessionStream(
   exchange: Exchange,
   backend: McpBackend,
-  access: McpAccess,
+  access: McpAuthorization,
 ): void {
   const context = sessionContext(exchange, backend, access);
   if (context !== undefined) serveStream(context);
@@ -66,7 +66,7 @@ export function serveSessionStream(
 export function serveSessionDelete(
   exchange: Exchange,
   backend: McpBackend,
-  access: McpAccess,
+  access: McpAuthorization,
 ): void {
   const context = sessionContext(exchange, backend, access);
   if (context === undefined) return;
@@ -77,11 +77,11 @@ export function serveSessionDelete(
   exchange.respond(204, []);
 }
 
-/** The session that the request names; answers with 400 or 404 when there is none. */
+/** The session that the request names; responses with 400 or 404 when there is none. */
 function sessionContext(
   exchange: Exchange,
   backend: McpBackend,
-  access: McpAccess,
+  access: McpAuthorization,
 ): SessionContext | undefined {
   const id = exchange.header("mcp-session-id");
   if (id === undefined) {
@@ -93,14 +93,14 @@ function sessionContext(
   return session && { exchange, backend, access, session };
 }
 
-/** Hands on what needs no answer; 202 says that it was taken, or that nobody is there to take it. */
+/** Hands on what needs no response; 202 says that it was taken, or that nobody is there to take it. */
 function serveTold(context: SessionContext, message: Message): void {
   const { exchange, backend } = context;
   const call = fanOut(
     recipients(context, message).map((told) => (sink) => {
       const active = activeTarget(context, told.index);
-      if (active !== undefined) return tellTarget(context, active, told.message, sink);
-      sink.onAnswer(message);
+      if (active !== undefined) return notifyTarget(context, active, told.message, sink);
+      sink.onResponse(message);
       return { cancel: () => {}, resume: () => {} };
     }),
     {
@@ -112,7 +112,7 @@ function serveTold(context: SessionContext, message: Message): void {
   exchange.onAbort(() => call.cancel());
 }
 
-/** Who a notification or an answer is for, each with the message as that target knows it. */
+/** Who a notification or a response is for, each with the message as that target knows it. */
 function recipients(context: SessionContext, message: Message): readonly Routed[] {
   if (!context.backend.prefix) return [{ index: 0, message }];
   const isResponse = message.kind === "response";
@@ -128,9 +128,9 @@ function serveRequest(context: SessionContext, request: Message): void {
     if (only !== undefined) forwardCall(context, only, request);
     return;
   }
-  const list = mergedLists.get(request.method);
+  const list = aggregateLists.get(request.method);
   if (list !== undefined) {
-    serveMergedList(context, request, list);
+    serveAggregateList(context, request, list);
     return;
   }
   if (request.method === "ping") {
@@ -148,10 +148,10 @@ function serveRequest(context: SessionContext, request: Message): void {
 /** A request that names an item goes to the item's target. */
 function serveOne(context: SessionContext, request: Message): void {
   const { exchange, backend } = context;
-  const addressed = addressedItem(request);
+  const addressed = addressedPrimitive(request);
   // Checked by serveMcp before: an item that is named is one that exists and is shown.
   const item = addressed?.kind === "item" ? addressed.item : undefined;
-  const found = item && resolveItem(backend, item);
+  const found = item && resolvePrimitive(backend, item);
   if (item === undefined || found === undefined) {
     respondRpcError(exchange, 200, "MCP", {
       id: request.id,
@@ -186,11 +186,11 @@ function serveAll(context: SessionContext, request: Message, feature: string): v
         const failed = outcomes.find((outcome) => outcome.kind === "failure");
         const isFailure = failed !== undefined && backend.failureMode === "failClosed";
         const refused = outcomes.find(
-          (outcome) => outcome.kind === "answer" && outcome.answer.result === undefined,
+          (outcome) => outcome.kind === "response" && outcome.response.result === undefined,
         );
         if (isFailure) stream.fail(failed.failure);
-        else if (refused?.kind === "answer") stream.answer(refused.answer.text);
-        else stream.answer(rpcResult(request.id, "{}"));
+        else if (refused?.kind === "response") stream.response(refused.response.text);
+        else stream.response(rpcResult(request.id, "{}"));
       },
     },
   );

@@ -9,7 +9,7 @@ import { type ActiveTarget, activeTargets, type SessionContext } from "./session
 import { messageForClient } from "./session-forward.ts";
 
 /**
- * Serves a client's GET stream: what its targets say outside of any request. The answer starts with the first target that
+ * Serves a client's GET stream: what its targets say outside of any request. The response starts with the first target that
  * offers such a stream; 405 when none does.
  */
 export function serveStream(context: SessionContext): void {
@@ -58,7 +58,7 @@ class SessionStream {
       onMessage: (message: Message) => this.#send(active, message),
       onEnd: () => this.#end(),
     };
-    if (session.kind === "live") return session.peer.listen(sink);
+    if (session.kind === "live") return session.connection.listen(sink);
     const listener = new HttpListener(this.#context, target, session, {
       onMessage: sink.onMessage,
       onOpen: () => this.#open(),
@@ -69,7 +69,7 @@ class SessionStream {
   }
 
   #open(): void {
-    if (!this.#exchange.isAnswered) this.#exchange.respondHead(200, streamHeaders);
+    if (!this.#exchange.headersSent) this.#exchange.writeHead(200, streamHeaders);
   }
 
   #send(active: ActiveTarget, message: Message): boolean {
@@ -78,12 +78,12 @@ class SessionStream {
   }
 
   #keepAlive(): void {
-    if (this.#exchange.isAnswered) this.#exchange.write(": keep-alive\n\n");
+    if (this.#exchange.headersSent) this.#exchange.write(": keep-alive\n\n");
   }
 
   #lose(): void {
     if (--this.#candidates > 0) return;
-    if (this.#exchange.isAnswered) {
+    if (this.#exchange.headersSent) {
       this.#end();
       return;
     }

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { GatewayContext, LiveSession } from "../../gateway/context.ts";
 import { ProcessGroups } from "../transports/process-groups.ts";
-import type { LinkHost } from "../transports/transport.ts";
+import type { TransportHost } from "../transports/transport.ts";
 import type { LiveParts, McpSession } from "./session.ts";
 
 /** How many sessions a process holds, and for how long. */
@@ -26,7 +26,7 @@ export interface SessionTable extends LiveSession {
   /** An empty set of connections; undefined when there are too many and all are busy. */
   openLive(limits: SessionLimits): LiveParts | undefined;
   closeLive(live: LiveParts): void;
-  host(gateway: GatewayContext, messageLimit: number): LinkHost;
+  host(gateway: GatewayContext, messageLimit: number): TransportHost;
 }
 
 /** The table of this process. */
@@ -91,7 +91,7 @@ class Sessions implements SessionTable {
     const id = randomBytes(16).toString("base64url");
     const live: LiveParts = {
       id,
-      peers: [],
+      connections: [],
       idle: limits.idle,
       usedAt: Date.now(),
       isEstablished: false,
@@ -103,13 +103,13 @@ class Sessions implements SessionTable {
 
   closeLive(live: LiveParts): void {
     if (!this.#live.delete(live.id)) return;
-    for (const peer of live.peers) peer.close();
+    for (const connection of live.connections) connection.close();
     if (this.#live.size > 0) return;
     clearInterval(this.#sweeper);
     this.#sweeper = undefined;
   }
 
-  host(gateway: GatewayContext, messageLimit: number): LinkHost {
+  host(gateway: GatewayContext, messageLimit: number): TransportHost {
     const log = (target: string, text: string) => {
       const isShort = text.length <= longestLogText;
       gateway.warn(
@@ -151,5 +151,5 @@ class Sessions implements SessionTable {
 }
 
 function isBusy(live: LiveParts): boolean {
-  return live.peers.some((peer) => peer.isBusy);
+  return live.connections.some((connection) => connection.isBusy);
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { LivePeer } from "../transports/target-connection.ts";
+import type { TargetConnection } from "../transports/target-connection.ts";
 
 /** What the gateway knows about one MCP session. */
 export interface McpSession {
@@ -22,7 +22,7 @@ export interface McpSession {
 }
 
 /** A session with one target. */
-export type TargetSession = HttpSession | LivePeerSession;
+export type TargetSession = HttpSession | ConnectionSession;
 
 /** A session that the target knows by an id. */
 export interface HttpSession {
@@ -37,19 +37,19 @@ export interface HttpSession {
 }
 
 /** A session that is a connection of this process. */
-export interface LivePeerSession {
+export interface ConnectionSession {
   readonly kind: "live";
-  readonly peer: LivePeer;
+  readonly connection: TargetConnection;
   readonly features: Features;
 }
 
-/** What a target offers, as it said in its answer to initialize: a subset of `tprlcs` (see `featuresOf`). */
+/** What a target offers, as it said in its response to initialize: a subset of `tprlcs` (see `featuresOf`). */
 export type Features = string;
 
 /** The connections of a session, and how long nobody has used them. */
 export interface LiveParts {
   readonly id: string;
-  readonly peers: LivePeer[];
+  readonly connections: TargetConnection[];
   /** Milliseconds without use after which they are ended. */
   readonly idle: number;
   /** Milliseconds since the epoch. */
@@ -111,15 +111,15 @@ export function sessionOf(
   const state = JSON.parse(text) as SealedState;
   const live = state.l === undefined ? undefined : findLive(state.l);
   if (state.l !== undefined && live === undefined) return undefined;
-  let nextPeer = 0;
+  let nextConnection = 0;
   const targets = state.t.map((entry): TargetSession | undefined => {
     if (entry === null) return undefined;
     if (entry.length === 3) {
       const [session, version, features] = entry;
       return { kind: "http", id: session, version, features, renewal: undefined };
     }
-    const peer = live?.peers[nextPeer++];
-    return peer && { kind: "live", peer, features: entry[0] };
+    const connection = live?.connections[nextConnection++];
+    return connection && { kind: "live", connection, features: entry[0] };
   });
   return newSession(id, binding, { initialize: state.i, targets, live });
 }

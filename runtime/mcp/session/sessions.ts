@@ -1,6 +1,6 @@
 import type { Exchange } from "../../http/exchange.ts";
 import { refuse } from "../../http/refuse.ts";
-import { type McpAccess, subjectOf } from "../authorization.ts";
+import { type McpAuthorization, subjectOf } from "../authorization.ts";
 import type { McpBackend } from "../backend.ts";
 import {
   type McpSession,
@@ -16,7 +16,7 @@ import { sessionTable } from "./session-table.ts";
 export function openSession(
   exchange: Exchange,
   backend: McpBackend,
-  access: McpAccess,
+  access: McpAuthorization,
   opened: SessionParts,
 ): McpSession {
   const { gateway } = exchange;
@@ -38,7 +38,7 @@ export function openSession(
 export function resumeSession(
   exchange: Exchange,
   backend: McpBackend,
-  access: McpAccess,
+  access: McpAuthorization,
   id: string,
 ): McpSession | undefined {
   const { gateway } = exchange;
@@ -79,7 +79,7 @@ function note(exchange: Exchange, session: McpSession): void {
   exchange.record.fields.set("mcp.session.id", session.logName);
 }
 
-function bindingOf(exchange: Exchange, backend: McpBackend, access: McpAccess): string {
+function bindingOf(exchange: Exchange, backend: McpBackend, access: McpAuthorization): string {
   const { caller } = exchange.record;
   const subject =
     caller === undefined ? subjectOf(access.jwt) : `${subjectOf(access.jwt)} ${caller}`;

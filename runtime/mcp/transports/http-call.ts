@@ -9,7 +9,7 @@ import type { McpBackend } from "../backend.ts";
 import { type Message, withId } from "../protocol/message.ts";
 import type { HttpSession } from "../session/session.ts";
 import { type SessionOwner, sendInSession } from "../session/session-request.ts";
-import { type AnswerReader, type Received, readAnswer } from "./response-reader.ts";
+import { type Received, type ResponseReader, readResponse } from "./response-reader.ts";
 import type { Call, CallSink, StreamableHttpTarget, TargetFailure } from "./target.ts";
 import { headersForTarget } from "./upstream-headers.ts";
 
@@ -31,7 +31,7 @@ export class HttpCall implements UpstreamHandler, Call {
   readonly #sink: CallSink;
   #message: Message | undefined;
   #request: UpstreamRequest | undefined;
-  #reader: AnswerReader | undefined;
+  #reader: ResponseReader | undefined;
   #lastEventId: string | undefined;
   #retry = defaultRetry;
   #timer: NodeJS.Timeout | undefined;
@@ -74,7 +74,7 @@ export class HttpCall implements UpstreamHandler, Call {
     if (this.#message?.method === "initialize") {
       this.#session.id = headerValue(headers, "mcp-session-id") ?? "";
     }
-    this.#reader = readAnswer(headers, this.#context.backend.limits.message);
+    this.#reader = readResponse(headers, this.#context.backend.limits.message);
     if (this.#reader === undefined && this.#message?.kind === "request") {
       this.#fail({ kind: "protocol", detail: "answered with neither JSON nor an event stream" });
     }
@@ -90,7 +90,7 @@ export class HttpCall implements UpstreamHandler, Call {
     if (this.#isOver) return;
     if (this.#message?.kind !== "request") {
       this.#isOver = true;
-      if (this.#message !== undefined) this.#sink.onAnswer(this.#message);
+      if (this.#message !== undefined) this.#sink.onResponse(this.#message);
       return;
     }
     if (this.#reader !== undefined) this.#take(this.#reader.end());
@@ -99,7 +99,7 @@ export class HttpCall implements UpstreamHandler, Call {
     if (this.#lastEventId !== undefined) {
       this.#timer = setTimeout(() => this.#open("GET", null), this.#retry);
     } else {
-      this.#fail({ kind: "protocol", detail: "ended its stream without an answer" });
+      this.#fail({ kind: "protocol", detail: "ended its stream without a response" });
     }
   }
 
@@ -141,13 +141,13 @@ export class HttpCall implements UpstreamHandler, Call {
     return isTaken;
   }
 
-  /** The answer is the last thing on its stream; a server that keeps the stream open is not waited for. */
-  #settle(answer: Message): void {
+  /** The response is the last thing on its stream; a server that keeps the stream open is not waited for. */
+  #settle(response: Message): void {
     this.#isOver = true;
     if (this.#reader?.kind === "sse") {
       this.#timer = setTimeout(() => this.#request?.abort(), defaultRetry);
     }
-    this.#sink.onAnswer(withId(answer, this.#message?.id ?? answer.id));
+    this.#sink.onResponse(withId(response, this.#message?.id ?? response.id));
   }
 
   #fail(failure: TargetFailure): void {

@@ -3,7 +3,7 @@ import type { Message } from "../protocol/message.ts";
 import type { HttpSession } from "../session/session.ts";
 import type { SessionContext } from "../session/session-context.ts";
 import { sendInSession } from "../session/session-request.ts";
-import { type AnswerReader, readAnswer } from "./response-reader.ts";
+import { type ResponseReader, readResponse } from "./response-reader.ts";
 import type { Call, McpTarget } from "./target.ts";
 import { headersForTarget } from "./upstream-headers.ts";
 
@@ -27,7 +27,7 @@ export class HttpListener implements UpstreamHandler, Call {
   readonly #session: HttpSession;
   readonly #sink: HttpListenerSink;
   #request: UpstreamRequest | undefined;
-  #reader: AnswerReader | undefined;
+  #reader: ResponseReader | undefined;
   #timer: NodeJS.Timeout | undefined;
   #lastEventId: string | undefined;
   #retry = defaultRetry;
@@ -79,7 +79,7 @@ export class HttpListener implements UpstreamHandler, Call {
   }
 
   onHead(status: number, headers: readonly string[]): void {
-    this.#reader = readAnswer(headers, this.#context.backend.limits.message);
+    this.#reader = readResponse(headers, this.#context.backend.limits.message);
     if (status === 200 && this.#reader?.kind === "sse") this.#sink.onOpen();
     else this.#refused();
   }
@@ -95,7 +95,7 @@ export class HttpListener implements UpstreamHandler, Call {
     for (const { message, event } of received) {
       if (event?.id !== undefined) this.#lastEventId = event.id;
       if (event?.retry !== undefined) this.#retry = Number(event.retry) || defaultRetry;
-      // Answers belong to the POST that asked; a late one has nobody to go to.
+      // Responses belong to the POST that asked; a late one has nobody to go to.
       if (message === undefined || message.kind === "response") continue;
       isTaken = this.#sink.onMessage(message) && isTaken;
     }

@@ -2,42 +2,44 @@ import type { Exchange } from "../../http/exchange.ts";
 import type { McpBackend } from "../backend.ts";
 import type { LiveParts } from "../session/session.ts";
 import { sessionTable } from "../session/session-table.ts";
-import { openSseLink } from "./sse-transport.ts";
-import { openStdioLink } from "./stdio-transport.ts";
+import { openSseTransport } from "./sse-transport.ts";
+import { openStdioTransport } from "./stdio-transport.ts";
 import type { SseTarget, StdioTarget, TargetFailure } from "./target.ts";
-import { LivePeer } from "./target-connection.ts";
+import { TargetConnection } from "./target-connection.ts";
 import { headersForTarget } from "./upstream-headers.ts";
 
 /** A peer, or why there is none. */
-export type OpenedPeer = { readonly peer: LivePeer } | { readonly failure: TargetFailure };
+export type OpenedConnection =
+  | { readonly connection: TargetConnection }
+  | { readonly failure: TargetFailure };
 
 /**
  * Starts a child, or opens an SSE stream, as a part of a session. When it ends by itself later on, the session ends with it
  * and the client opens a new one; under failOpen the other targets go on.
  */
-export function openPeer(
+export function openConnection(
   exchange: Exchange,
   backend: McpBackend,
   target: SseTarget | StdioTarget,
   live: LiveParts,
-): OpenedPeer {
+): OpenedConnection {
   const table = sessionTable(exchange.gateway);
   const host = table.host(exchange.gateway, backend.limits.message);
   try {
-    const peer = new LivePeer({
+    const connection = new TargetConnection({
       name: target.name,
       callTimeout: backend.timeouts.call,
       host,
       open: (events) =>
         target.kind === "stdio"
-          ? openStdioLink(target, host, events)
-          : openSseLink(target, headersForTarget(exchange, target.credentials), host, events),
+          ? openStdioTransport(target, host, events)
+          : openSseTransport(target, headersForTarget(exchange, target.credentials), host, events),
       onGone: () => {
         if (live.isEstablished && backend.failureMode === "failClosed") table.closeLive(live);
       },
     });
-    live.peers.push(peer);
-    return { peer };
+    live.connections.push(connection);
+    return { connection };
   } catch (error) {
     // spawn refuses some arguments at once (a NUL in them).
     const detail = error instanceof Error ? error.message : String(error);

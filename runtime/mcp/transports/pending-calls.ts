@@ -2,7 +2,7 @@ import { isObjectAt, type Span } from "../protocol/json-text.ts";
 import { type Message, readFields, textAt } from "../protocol/message.ts";
 import type { CallSink } from "./target.ts";
 
-/** A request that waits for its answer on a shared connection. */
+/** A request that waits for its response on a shared connection. */
 export interface PendingCall {
   readonly request: Message;
   readonly sink: CallSink;
@@ -43,7 +43,7 @@ export class PendingCalls {
     return call;
   }
 
-  /** The call that an answer's id belongs to. */
+  /** The call that a response's id belongs to. */
   find(id: string): PendingCall | undefined {
     const exact = this.#byId.get(id);
     if (exact !== undefined || id.startsWith('"')) return exact;

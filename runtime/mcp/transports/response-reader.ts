@@ -2,35 +2,38 @@ import { headerValue } from "../../http/headers/header-list.ts";
 import { type Message, readMessage, readMessageBytes } from "../protocol/message.ts";
 import { type SseEvent, SseReader } from "../protocol/sse.ts";
 
-/** A piece of a target's answer. */
+/** A piece of a target's response. */
 export interface Received {
   /** Undefined for an event without a message: a comment, a bare id. */
   readonly message: Message | undefined;
-  /** Undefined when the answer is one JSON body. */
+  /** Undefined when the response is one JSON body. */
   readonly event: SseEvent | undefined;
 }
 
-/** Reads the messages in an answer's body, in whatever pieces it arrives. Undefined from either: it can't be read. */
-export interface AnswerReader {
+/** Reads the messages in a response's body, in whatever pieces it arrives. Undefined from either: it can't be read. */
+export interface ResponseReader {
   readonly kind: "json" | "sse";
   push(chunk: Buffer): readonly Received[] | undefined;
   end(): readonly Received[] | undefined;
 }
 
 /**
- * The reader for an answer with these headers, undefined when it is neither JSON nor an event stream. `limit`: the most
+ * The reader for a response with these headers, undefined when it is neither JSON nor an event stream. `limit`: the most
  * bytes of one message.
  */
-export function readAnswer(headers: readonly string[], limit: number): AnswerReader | undefined {
+export function readResponse(
+  headers: readonly string[],
+  limit: number,
+): ResponseReader | undefined {
   const encoding = headerValue(headers, "content-encoding");
   // Compression was not offered.
   if (encoding !== undefined && encoding.toLowerCase() !== "identity") return undefined;
   const type = headerValue(headers, "content-type")?.split(";", 1)[0]?.trim().toLowerCase();
-  if (type === "text/event-stream") return new SseAnswer(limit);
-  return type === "application/json" ? new JsonAnswer(limit) : undefined;
+  if (type === "text/event-stream") return new SseResponse(limit);
+  return type === "application/json" ? new JsonResponse(limit) : undefined;
 }
 
-class JsonAnswer implements AnswerReader {
+class JsonResponse implements ResponseReader {
   readonly kind = "json";
   readonly #limit: number;
   readonly #pieces: Buffer[] = [];
@@ -52,7 +55,7 @@ class JsonAnswer implements AnswerReader {
   }
 }
 
-class SseAnswer implements AnswerReader {
+class SseResponse implements ResponseReader {
   readonly kind = "sse";
   readonly #reader: SseReader;
 

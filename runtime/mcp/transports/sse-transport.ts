@@ -2,26 +2,26 @@ import { headerValue } from "../../http/headers/header-list.ts";
 import type { Upstream, UpstreamFailure, UpstreamRequest } from "../../http/upstream/upstream.ts";
 import { SseReader } from "../protocol/sse.ts";
 import type { SseTarget } from "./target.ts";
-import type { LinkHost, LiveLink, LiveLinkEvents } from "./transport.ts";
+import type { Transport, TransportEvents, TransportHost } from "./transport.ts";
 
 /**
  * Opens a target's event stream (HTTP+SSE transport, revision 2024-11-05): its first event names the endpoint that
  * messages are posted to, everything the server says comes on the stream. `headers` is the flat list of end-to-end
  * headers that every request carries.
  */
-export function openSseLink(
+export function openSseTransport(
   target: SseTarget,
   headers: readonly string[],
-  host: LinkHost,
-  events: LiveLinkEvents,
-): LiveLink {
-  return new SseLink(target, headers, host, events);
+  host: TransportHost,
+  events: TransportEvents,
+): Transport {
+  return new SseTransport(target, headers, host, events);
 }
 
-class SseLink implements LiveLink {
+class SseTransport implements Transport {
   readonly #upstream: Upstream;
   readonly #headers: readonly string[];
-  readonly #events: LiveLinkEvents;
+  readonly #events: TransportEvents;
   readonly #reader: SseReader;
   #stream: UpstreamRequest | undefined;
   /** Messages sent before the endpoint is known. */
@@ -34,8 +34,8 @@ class SseLink implements LiveLink {
   constructor(
     target: SseTarget,
     headers: readonly string[],
-    host: LinkHost,
-    events: LiveLinkEvents,
+    host: TransportHost,
+    events: TransportEvents,
   ) {
     this.#upstream = target.upstream;
     this.#headers = headers;

@@ -4,18 +4,18 @@ import { onOneLine } from "../protocol/json-text.ts";
 import { LineReader } from "../protocol/line-reader.ts";
 import { signalGroup } from "./process-groups.ts";
 import type { StdioTarget } from "./target.ts";
-import type { LinkHost, LiveLink, LiveLinkEvents } from "./transport.ts";
+import type { Transport, TransportEvents, TransportHost } from "./transport.ts";
 
 /**
  * Starts a target's process, without a shell and as the leader of its own process group: the group is ended on every
  * way out, with whatever the server has started itself.
  */
-export function openStdioLink(
+export function openStdioTransport(
   target: StdioTarget,
-  host: LinkHost,
-  events: LiveLinkEvents,
-): LiveLink {
-  return new StdioLink(target, host, events);
+  host: TransportHost,
+  events: TransportEvents,
+): Transport {
+  return new StdioTransport(target, host, events);
 }
 
 /** What a child inherits; everything else of the gateway's environment (keys, secrets) is not its business. */
@@ -38,15 +38,15 @@ const killDelay = 2000;
 const lastWords = 250;
 const longestLogLine = 8192;
 
-class StdioLink implements LiveLink {
+class StdioTransport implements Transport {
   readonly #target: StdioTarget;
-  readonly #host: LinkHost;
-  readonly #events: LiveLinkEvents;
+  readonly #host: TransportHost;
+  readonly #events: TransportEvents;
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
 
   #isOpen = true;
 
-  constructor(target: StdioTarget, host: LinkHost, events: LiveLinkEvents) {
+  constructor(target: StdioTarget, host: TransportHost, events: TransportEvents) {
     this.#target = target;
     this.#host = host;
     this.#events = events;

@@ -3,29 +3,29 @@ import { type Message, readMessage, textAt, withId } from "../protocol/message.t
 import { rpcCode, rpcError, rpcResult } from "../protocol/rpc-response.ts";
 import { type PendingCall, PendingCalls } from "./pending-calls.ts";
 import type { Call, CallSink, ListenSink, TargetFailure } from "./target.ts";
-import type { LinkFailure, LinkHost, LiveLink, LiveLinkEvents } from "./transport.ts";
+import type { Transport, TransportEvents, TransportFailure, TransportHost } from "./transport.ts";
 import { WaitingMessages } from "./waiting-messages.ts";
 
 /** What a peer is told when it is made. */
-export interface LivePeerOptions {
+export interface TargetConnectionOptions {
   /** The target's name, for the log. */
   readonly name: string;
   /** Milliseconds that a request may go without any sign of life. */
   readonly callTimeout: number;
-  readonly host: LinkHost;
+  readonly host: TransportHost;
   /** Starts the connection. */
-  readonly open: (events: LiveLinkEvents) => LiveLink;
+  readonly open: (events: TransportEvents) => Transport;
   /** The target has ended by itself. */
   readonly onGone: () => void;
 }
 
 /** A client's stream, and whether the connection waits for it. */
-interface Lane {
+interface StreamConsumer {
   readonly sink: { onMessage(message: Message): boolean };
   isPaused: boolean;
 }
 
-interface Listener extends Lane {
+interface Listener extends StreamConsumer {
   readonly sink: ListenSink;
 }
 
@@ -33,20 +33,20 @@ interface Listener extends Lane {
  * A session's side of a live target. The target writes everything to one connection; here is decided which of the
  * client's streams a message belongs to.
  */
-export class LivePeer {
-  readonly #options: LivePeerOptions;
-  readonly #link: LiveLink;
+export class TargetConnection {
+  readonly #options: TargetConnectionOptions;
+  readonly #transport: Transport;
   readonly #calls: PendingCalls;
   /** The server's requests that the client has not answered, by id, and where they went: a human may be thinking. */
-  readonly #asked = new Map<string, Lane>();
+  readonly #asked = new Map<string, StreamConsumer>();
   readonly #listeners: Listener[] = [];
   readonly #waiting = new WaitingMessages();
-  #pausedLanes = 0;
+  #pausedConsumers = 0;
 
-  constructor(options: LivePeerOptions) {
+  constructor(options: TargetConnectionOptions) {
     this.#options = options;
     this.#calls = new PendingCalls(options.callTimeout, (call) => this.#expire(call));
-    this.#link = options.open({
+    this.#transport = options.open({
       onMessage: (text) => this.#receive(text),
       onRefused: (text, detail) => this.#refuse(text, detail),
       onClose: (failure) => this.#lose(failure),
@@ -54,7 +54,7 @@ export class LivePeer {
   }
 
   get isOpen(): boolean {
-    return this.#link.isOpen;
+    return this.#transport.isOpen;
   }
 
   /** True while a client waits for something of this target. */
@@ -69,14 +69,14 @@ export class LivePeer {
       sink.onFailure({ kind: "duplicate", detail: "a request with this id is under way" });
       return over;
     }
-    if (this.#link.isOpen) this.#link.send(request.text);
+    if (this.#transport.isOpen) this.#transport.send(request.text);
     else this.#fail(call, { kind: "session", detail: "it has ended" });
     return { cancel: () => this.#cancel(call), resume: () => this.#release(call) };
   }
 
-  /** Sends a notification, or the client's answer to a request of the server's. */
+  /** Sends a notification, or the client's response to a request of the server's. */
   send(message: Message): void {
-    this.#link.send(message.text);
+    this.#transport.send(message.text);
     if (message.kind === "response") this.#asked.delete(message.id);
     else if (message.method === "notifications/cancelled") this.#forget(message);
   }
@@ -98,11 +98,11 @@ export class LivePeer {
 
   /** Ends the connection and everything that waits for it. */
   close(): void {
-    this.#link.close();
+    this.#transport.close();
     this.#endAll({ kind: "closed", detail: "the session has ended" });
   }
 
-  /** A request that the client takes back gets no answer (MCP, cancellation): nothing waits for one. */
+  /** A request that the client takes back gets no response (MCP, cancellation): nothing waits for one. */
   #forget(cancellation: Message): void {
     const id = this.#param(cancellation, "requestId");
     const call = id === undefined ? undefined : this.#calls.find(id);
@@ -119,11 +119,11 @@ export class LivePeer {
     else this.#route(message);
   }
 
-  #settle(answer: Message): void {
-    const call = this.#calls.find(answer.id);
+  #settle(response: Message): void {
+    const call = this.#calls.find(response.id);
     if (call === undefined || !this.#calls.remove(call)) return;
     this.#release(call);
-    call.sink.onAnswer(withId(answer, call.request.id));
+    call.sink.onResponse(withId(response, call.request.id));
   }
 
   /**
@@ -133,13 +133,14 @@ export class LivePeer {
   #route(message: Message): void {
     const candidates = this.#calls.candidates();
     const only = candidates.length === 1 ? candidates[0] : undefined;
-    const lane = this.#progressOf(message) ?? only ?? this.#listeners.at(-1) ?? candidates.at(-1);
-    if (lane === undefined) {
+    const consumer =
+      this.#progressOf(message) ?? only ?? this.#listeners.at(-1) ?? candidates.at(-1);
+    if (consumer === undefined) {
       this.#keep(message);
       return;
     }
-    if ("request" in lane) this.#calls.restart(lane);
-    this.#deliver(lane, message);
+    if ("request" in consumer) this.#calls.restart(consumer);
+    this.#deliver(consumer, message);
   }
 
   #progressOf(message: Message): PendingCall | undefined {
@@ -156,7 +157,7 @@ export class LivePeer {
   /** Nobody listens: a ping is answered here, the rest waits for a client's next stream. */
   #keep(message: Message): void {
     if (message.kind === "request" && message.method === "ping") {
-      this.#link.send(rpcResult(message.id, "{}"));
+      this.#transport.send(rpcResult(message.id, "{}"));
       return;
     }
     for (const dropped of this.#waiting.add(message)) {
@@ -166,60 +167,62 @@ export class LivePeer {
 
   /** Nobody will answer the server: it need not wait. */
   #refuseRequest(id: string): void {
-    this.#link.send(rpcError(id, rpcCode.internal, "the client does not listen"));
+    this.#transport.send(rpcError(id, rpcCode.internal, "the client does not listen"));
   }
 
-  #deliver(lane: Lane, message: Message): void {
-    if (message.kind === "request") this.#asked.set(message.id, lane);
-    if (lane.sink.onMessage(message) || lane.isPaused) return;
-    lane.isPaused = true;
-    if (this.#pausedLanes++ === 0) this.#link.pause();
+  #deliver(consumer: StreamConsumer, message: Message): void {
+    if (message.kind === "request") this.#asked.set(message.id, consumer);
+    if (consumer.sink.onMessage(message) || consumer.isPaused) return;
+    consumer.isPaused = true;
+    if (this.#pausedConsumers++ === 0) this.#transport.pause();
   }
 
   /** The client has left a stream: what it was asked there is not answered. */
-  #leave(lane: Lane): void {
-    this.#release(lane);
+  #leave(consumer: StreamConsumer): void {
+    this.#release(consumer);
     for (const [id, asked] of this.#asked) {
-      if (asked !== lane) continue;
+      if (asked !== consumer) continue;
       this.#asked.delete(id);
       this.#refuseRequest(id);
     }
   }
 
-  #release(lane: Lane): void {
-    if (!lane.isPaused) return;
-    lane.isPaused = false;
-    if (--this.#pausedLanes === 0) this.#link.resume();
+  #release(consumer: StreamConsumer): void {
+    if (!consumer.isPaused) return;
+    consumer.isPaused = false;
+    if (--this.#pausedConsumers === 0) this.#transport.resume();
   }
 
   /**
-   * The client left. Over HTTP that is no cancellation (MCP, transports), but this gateway keeps no answers for later: the
+   * The client left. Over HTTP that is no cancellation (MCP, transports), but this gateway keeps no responses for later: the
    * work would be for nobody.
    */
   #cancel(call: PendingCall): void {
     if (!this.#calls.remove(call)) return;
     this.#leave(call);
-    this.#tellCancelled(call, "the client left");
+    this.#notifyCancelled(call, "the client left");
   }
 
   #expire(call: PendingCall): void {
-    const isAsking = this.#asked.values().some((lane) => lane === call || !("request" in lane));
+    const isAsking = this.#asked
+      .values()
+      .some((consumer) => consumer === call || !("request" in consumer));
     if (isAsking) {
       this.#calls.restart(call);
       return;
     }
-    this.#tellCancelled(call, "the request timed out");
+    this.#notifyCancelled(call, "the request timed out");
     this.#fail(call, { kind: "timeout", detail: "no sign of life in time" });
   }
 
-  #tellCancelled(call: PendingCall, reason: string): void {
+  #notifyCancelled(call: PendingCall, reason: string): void {
     if (call.request.method === "initialize") return;
-    this.#link.send(
+    this.#transport.send(
       `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${call.request.id},"reason":"${reason}"}}`,
     );
   }
 
-  /** The target did not take a message: the request in it gets no answer. */
+  /** The target did not take a message: the request in it gets no response. */
   #refuse(text: string, detail: string): void {
     this.#options.host.log(this.#options.name, detail);
     const message = readMessage(text);
@@ -227,7 +230,7 @@ export class LivePeer {
     if (call !== undefined) this.#fail(call, { kind: "status", detail });
   }
 
-  #lose(failure: LinkFailure): void {
+  #lose(failure: TransportFailure): void {
     this.#options.host.log(this.#options.name, failure.detail);
     this.#endAll(failure);
     this.#options.onGone();

@@ -40,12 +40,12 @@ export interface StdioTarget {
  */
 export type Credentials = "forward" | "token" | "withhold";
 
-/** Takes what a target sends in answer to one request: any number of `onMessage`, then one of the other two. */
+/** Takes what a target sends in response to one request: any number of `onMessage`, then one of the other two. */
 export interface CallSink {
   /** A request or a notification of the server's. False: send no more until `Call.resume`. */
   onMessage(message: Message): boolean;
-  /** The answer. */
-  onAnswer(message: Message): void;
+  /** The response. */
+  onResponse(message: Message): void;
   onFailure(failure: TargetFailure): void;
 }
 
@@ -64,7 +64,7 @@ export interface Call {
   resume(): void;
 }
 
-/** Why a target gave no answer. */
+/** Why a target gave no response. */
 export interface TargetFailure {
   /**
    * `session`: the target doesn't know the session any more. `status`: it answered with another HTTP status.

@@ -1,7 +1,7 @@
 import type { ProcessGroups } from "./process-groups.ts";
 
 /** A connection to a target that lives in this process: a child, or an SSE stream. */
-export interface LiveLink {
+export interface Transport {
   readonly isOpen: boolean;
   /** Sends one JSON-RPC message. */
   send(text: string): void;
@@ -13,22 +13,22 @@ export interface LiveLink {
 }
 
 /** Why a link is closed; `detail` is for the log. */
-export interface LinkFailure {
+export interface TransportFailure {
   readonly kind: "connect" | "closed";
   readonly detail: string;
 }
 
 /** What a link reports. */
-export interface LiveLinkEvents {
+export interface TransportEvents {
   onMessage(text: string): void;
   /** The target refused a message, and goes on. */
   onRefused(text: string, detail: string): void;
   /** There was no connection to be had, or it has ended; once. */
-  onClose(failure: LinkFailure): void;
+  onClose(failure: TransportFailure): void;
 }
 
 /** What a link needs of the process it lives in. */
-export interface LinkHost {
+export interface TransportHost {
   /** The most bytes of one message from a target, and of messages that it has not yet taken. */
   readonly messageLimit: number;
   /** The groups of children. */

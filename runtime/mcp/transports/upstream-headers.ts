@@ -11,9 +11,9 @@ export function headersForTarget(exchange: Exchange, credentials: Credentials): 
   return without(endToEnd(exchange.requestHeaders, "host"), skippedHeaders[credentials]);
 }
 
-/** The headers of a target's answer that go on to the client; CORS and the session id are the gateway's own. */
+/** The headers of a target's response that go on to the client; CORS and the session id are the gateway's own. */
 export function headersForClient(headers: readonly string[], credentials: Credentials): string[] {
-  const skipped = credentials === "forward" ? ownAnswerHeaders : ownAnswerHeadersAndCookies;
+  const skipped = credentials === "forward" ? ownResponseHeaders : ownResponseHeadersAndCookies;
   return without(endToEnd(headers, "mcp-session-id"), skipped);
 }
 
@@ -47,7 +47,7 @@ const skippedHeaders: Readonly<Record<Credentials, ReadonlySet<string>>> = {
   withhold: transportHeadersAndCredentials,
 };
 
-const ownAnswerHeaders: ReadonlySet<string> = new Set([
+const ownResponseHeaders: ReadonlySet<string> = new Set([
   "access-control-allow-credentials",
   "access-control-allow-headers",
   "access-control-allow-methods",
@@ -56,8 +56,8 @@ const ownAnswerHeaders: ReadonlySet<string> = new Set([
   "access-control-max-age",
 ]);
 
-const ownAnswerHeadersAndCookies: ReadonlySet<string> = new Set([
-  ...ownAnswerHeaders,
+const ownResponseHeadersAndCookies: ReadonlySet<string> = new Set([
+  ...ownResponseHeaders,
   "set-cookie",
 ]);
 

@@ -25,12 +25,12 @@ export interface RequestChanges extends MessageChanges {
   readonly scheme?: unknown;
 }
 
-/** Changes of an answer; a status that is none from 200 to 599 stays as it is. */
+/** Changes of a response; a status that is none from 200 to 599 stays as it is. */
 export interface ResponseChanges extends MessageChanges {
   readonly status?: unknown;
 }
 
-/** What an answer becomes, by what it is. */
+/** What a response becomes, by what it is. */
 export type ResponseTransform = (response: ResponseVariables) => ResponseChanges;
 
 /** The bytes of a body that an expression made. */

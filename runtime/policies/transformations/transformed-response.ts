@@ -2,42 +2,42 @@ import { decodeBody } from "../../http/body/content-coding.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { fieldValue } from "../../http/headers/field-value.ts";
 import { replacedHeaders } from "../../http/headers/replaced-headers.ts";
-import { HeaderEdits } from "../../http/headers/response-header-edits.ts";
-import type { AnswerSink } from "../../http/response-sink.ts";
+import { ResponseHeaderEdits } from "../../http/headers/response-header-edits.ts";
+import type { ResponseSink } from "../../http/response-sink.ts";
 import { bodyBytes, type ResponseTransform } from "./message-changes.ts";
-import { AnswerVariables } from "./response-variables.ts";
+import { TransformedResponse } from "./response-variables.ts";
 
 /** Changes heads; the body passes, or another one is sent. */
-export class HeadFilter implements AnswerSink {
+export class HeadFilter implements ResponseSink {
   readonly #exchange: Exchange;
-  readonly #next: AnswerSink;
+  readonly #next: ResponseSink;
   readonly #transform: ResponseTransform;
   /** The body was replaced: what comes is thrown away. */
   #isReplaced = false;
 
-  constructor(exchange: Exchange, next: AnswerSink, transform: ResponseTransform) {
+  constructor(exchange: Exchange, next: ResponseSink, transform: ResponseTransform) {
     this.#exchange = exchange;
     this.#next = next;
     this.#transform = transform;
   }
 
   respond(status: number, headers: readonly string[], body: string | Uint8Array): void {
-    const changed = changedAnswer(
+    const changed = changedResponse(
       this.#exchange,
-      new AnswerVariables(status, headers),
+      new TransformedResponse(status, headers),
       this.#transform,
     );
     this.#next.respond(changed.status, changed.headers, changed.body ?? body);
   }
 
-  respondHead(status: number, headers: readonly string[], length: number | undefined): void {
-    const changed = changedAnswer(
+  writeHead(status: number, headers: readonly string[], length: number | undefined): void {
+    const changed = changedResponse(
       this.#exchange,
-      new AnswerVariables(status, headers),
+      new TransformedResponse(status, headers),
       this.#transform,
     );
     if (changed.body === undefined) {
-      this.#next.respondHead(changed.status, changed.headers, length);
+      this.#next.writeHead(changed.status, changed.headers, length);
       return;
     }
     this.#isReplaced = true;
@@ -53,17 +53,17 @@ export class HeadFilter implements AnswerSink {
   }
 }
 
-/** Holds an answer until it is whole. */
-export class WholeFilter implements AnswerSink {
+/** Holds a response until it is whole. */
+export class WholeFilter implements ResponseSink {
   readonly #exchange: Exchange;
-  readonly #next: AnswerSink;
+  readonly #next: ResponseSink;
   readonly #transform: ResponseTransform;
   readonly #limit: number;
-  #head: AnswerVariables | undefined;
+  #head: TransformedResponse | undefined;
   #chunks: Buffer[] = [];
   #size = 0;
 
-  constructor(exchange: Exchange, next: AnswerSink, transform: ResponseTransform, limit: number) {
+  constructor(exchange: Exchange, next: ResponseSink, transform: ResponseTransform, limit: number) {
     this.#exchange = exchange;
     this.#next = next;
     this.#transform = transform;
@@ -71,20 +71,20 @@ export class WholeFilter implements AnswerSink {
   }
 
   respond(status: number, headers: readonly string[], body: string | Uint8Array): void {
-    this.respondHead(status, headers, undefined);
+    this.writeHead(status, headers, undefined);
     this.write(body);
     this.end();
   }
 
-  respondHead(status: number, headers: readonly string[], length: number | undefined): void {
-    this.#head = new AnswerVariables(status, headers);
-    if (length !== undefined && length > this.#limit) this.#refuse("answer too large to change");
+  writeHead(status: number, headers: readonly string[], length: number | undefined): void {
+    this.#head = new TransformedResponse(status, headers);
+    if (length !== undefined && length > this.#limit) this.#refuse("response too large to change");
   }
 
   write(chunk: string | Uint8Array): boolean {
     if (this.#head === undefined) return true;
     this.#size += chunk.length;
-    if (this.#size > this.#limit) this.#refuse("answer too large to change");
+    if (this.#size > this.#limit) this.#refuse("response too large to change");
     else this.#chunks.push(Buffer.from(chunk));
     return true;
   }
@@ -97,14 +97,14 @@ export class WholeFilter implements AnswerSink {
     void this.#finish(head, body).catch(() => this.#exchange.abort());
   }
 
-  async #finish(head: AnswerVariables, body: Buffer): Promise<void> {
+  async #finish(head: TransformedResponse, body: Buffer): Promise<void> {
     const content = await decodeBody(body, head.header("content-encoding"), this.#limit);
     if (typeof content === "string") {
-      this.#refuse(`answer can't be decoded: ${content}`);
+      this.#refuse(`response can't be decoded: ${content}`);
       return;
     }
     head.bufferedBody = content;
-    const changed = changedAnswer(this.#exchange, head, this.#transform);
+    const changed = changedResponse(this.#exchange, head, this.#transform);
     this.#next.respond(changed.status, changed.headers, changed.body ?? body);
   }
 
@@ -116,19 +116,19 @@ export class WholeFilter implements AnswerSink {
     record.fields ??= new Map();
     record.fields.set("error", detail);
     const headers = ["content-type", "text/plain; charset=utf-8"];
-    this.#next.respond(502, headers, "upstream gave no valid answer");
+    this.#next.respond(502, headers, "upstream gave no valid response");
   }
 }
 
-/** The answer with the changes made; no body: the one there is. */
-function changedAnswer(
-  { asSent }: Exchange,
-  answer: AnswerVariables,
+/** The response with the changes made; no body: the one there is. */
+function changedResponse(
+  { original }: Exchange,
+  response: TransformedResponse,
   transform: ResponseTransform,
 ): { status: number; headers: readonly string[]; body: Uint8Array | undefined } {
-  const changes = transform(answer);
+  const changes = transform(response);
   const replaced = changes.replace === undefined ? undefined : replacedHeaders(changes.replace);
-  const edits = new HeaderEdits();
+  const edits = new ResponseHeaderEdits();
   for (const [name, value] of changes.add) {
     const text = fieldValue(value);
     if (text !== undefined) edits.add(name, text);
@@ -139,12 +139,12 @@ function changedAnswer(
     else edits.set(name, text);
   }
   for (const name of changes.remove) edits.remove(name);
-  const status = statusValue(changes.status) ?? answer.status;
-  // These answers have no body (RFC 9110 6.4.1).
-  const hasBody = asSent.method !== "HEAD" && status !== 204 && status !== 304;
+  const status = statusValue(changes.status) ?? response.status;
+  // These responses have no body (RFC 9110 6.4.1).
+  const hasBody = original.method !== "HEAD" && status !== 204 && status !== 304;
   const body = hasBody && "body" in changes ? bodyBytes(changes.body) : undefined;
   if (body !== undefined) edits.remove("content-encoding");
-  return { status, headers: edits.apply(replaced ?? answer.headers), body };
+  return { status, headers: edits.apply(replaced ?? response.headers), body };
 }
 
 function statusValue(value: unknown): number | undefined {

@@ -1,7 +1,7 @@
 import { jsonValue, type LogFormat, TimeText, textValue, visible } from "./log-line.ts";
 
 /** A line of the access log under construction; a field whose value is undefined is left out. Names need no quotes. */
-export interface RequestLine {
+export interface AccessLogLine {
   /** Any text. */
   text(name: string, value: string | undefined): void;
   /** Text of ours, which needs no quotes: an address, a version. */
@@ -16,12 +16,12 @@ export interface RequestLine {
 }
 
 /** The lines of a format; one is made at a time. */
-export function requestLine(format: LogFormat): RequestLine {
+export function accessLogLine(format: LogFormat): AccessLogLine {
   return format === "json" ? new JsonLine() : new TextLine();
 }
 
 /** `TIME<TAB>info<TAB>request name=value ...` */
-class TextLine implements RequestLine {
+class TextLine implements AccessLogLine {
   readonly #time = new TimeText();
   #line = "";
 
@@ -54,7 +54,7 @@ class TextLine implements RequestLine {
 const isWord = /^[\w.+-]+$/;
 
 /** One object a line, the same names. */
-class JsonLine implements RequestLine {
+class JsonLine implements AccessLogLine {
   readonly #time = new TimeText();
   #line = "";
 

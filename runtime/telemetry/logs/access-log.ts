@@ -1,6 +1,6 @@
 import type { Exchange } from "../../http/exchange.ts";
 import { pathIn } from "../../http/routing/path.ts";
-import { type RequestLine, requestLine } from "./access-log-line.ts";
+import { type AccessLogLine, accessLogLine } from "./access-log-line.ts";
 import type { LogFormat } from "./log-line.ts";
 import type { LogWriter } from "./log-writer.ts";
 
@@ -18,7 +18,7 @@ export type LogFilter = (exchange: Exchange, status: number | undefined) => bool
 
 /** Writes the fields of a request's line. */
 export type LogFields = (
-  line: RequestLine,
+  line: AccessLogLine,
   exchange: Exchange,
   status: number | undefined,
   duration: number,
@@ -27,13 +27,13 @@ export type LogFields = (
 /** Writes one line for each request. Bodies, tokens and query strings are never in it unless an expression reads them. */
 export class AccessLog {
   readonly #writer: LogWriter;
-  readonly #line: RequestLine;
+  readonly #line: AccessLogLine;
   readonly #filter: LogFilter | undefined;
   readonly #fields: LogFields;
 
-  constructor({ format, filter, fields = usualFields }: AccessLogSettings, writer: LogWriter) {
+  constructor({ format, filter, fields = defaultFields }: AccessLogSettings, writer: LogWriter) {
     this.#writer = writer;
-    this.#line = requestLine(format);
+    this.#line = accessLogLine(format);
     this.#filter = filter;
     this.#fields = fields;
   }
@@ -49,20 +49,20 @@ export class AccessLog {
 }
 
 /** What a line holds unless the configuration says otherwise; a generated function of it has the same order. */
-function usualFields(
-  line: RequestLine,
+function defaultFields(
+  line: AccessLogLine,
   exchange: Exchange,
   status: number | undefined,
   duration: number,
 ): void {
-  const { record, asSent } = exchange;
+  const { record, original } = exchange;
   line.text("listener", record.listener);
   line.text("route", record.route);
   line.text("endpoint", record.upstream);
   line.plain("src.addr", `${exchange.remoteAddress}:${exchange.remotePort}`);
-  line.text("http.method", asSent.method);
-  line.text("http.host", asSent.host);
-  line.text("http.path", pathIn(asSent.target));
+  line.text("http.method", original.method);
+  line.text("http.host", original.host);
+  line.text("http.path", pathIn(original.target));
   line.plain("http.version", exchange.version);
   line.number("http.status", status);
   if (record.fields !== undefined) {

@@ -1,18 +1,18 @@
 import type { Connection } from "../../tcp/connection.ts";
-import { type RequestLine, requestLine } from "./access-log-line.ts";
+import { type AccessLogLine, accessLogLine } from "./access-log-line.ts";
 import type { LogFormat } from "./log-line.ts";
 import type { LogWriter } from "./log-writer.ts";
 
 /** Writes one line for each connection whose bytes were passed on, in the form of the access log. */
 export class ConnectionLog {
   readonly #writer: LogWriter;
-  readonly #line: RequestLine;
+  readonly #line: AccessLogLine;
   readonly #removed: ReadonlySet<string>;
 
   /** `removed`: fields that are left out. */
   constructor(format: LogFormat, writer: LogWriter, removed: readonly string[]) {
     this.#writer = writer;
-    this.#line = requestLine(format);
+    this.#line = accessLogLine(format);
     this.#removed = new Set(removed);
   }
 

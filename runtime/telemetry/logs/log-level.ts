@@ -15,7 +15,7 @@ export interface LogLevels {
 const order: readonly LogLevel[] = ["off", "error", "warn", "info", "debug", "trace"];
 
 /** Whether a level lets lines of another one through. */
-export function letsThrough(level: LogLevel, line: LogLevel): boolean {
+export function isLevelEnabled(level: LogLevel, line: LogLevel): boolean {
   return order.indexOf(line) <= order.indexOf(level);
 }
 

@@ -2,22 +2,22 @@ import { toJson } from "../../cel/functions/json.ts";
 import type {
   BackendVariable,
   LogResponseVariables,
-  McpItem,
+  McpPrimitive,
   McpVariables,
 } from "../../cel/variables.ts";
 import type { Exchange, ExchangeRecord } from "../../http/exchange.ts";
 import { headerMap, headerValue } from "../../http/headers/header-list.ts";
-import type { RequestLine } from "./access-log-line.ts";
+import type { AccessLogLine } from "./access-log-line.ts";
 
-/** The answer as it was sent. */
-export class SentAnswer implements LogResponseVariables {
+/** The response as it was sent. */
+export class FinalResponse implements LogResponseVariables {
   /** Undefined when the client left unanswered. */
   readonly status: number | undefined;
   readonly #headers: readonly string[];
 
-  constructor({ answerHeaders }: Exchange, status: number | undefined) {
+  constructor({ responseHeaders }: Exchange, status: number | undefined) {
     this.status = status;
-    this.#headers = answerHeaders;
+    this.#headers = responseHeaders;
   }
 
   get endTime(): number {
@@ -49,7 +49,7 @@ export function mcpMessage({ record }: Exchange): McpVariables | null {
 }
 
 /** The target is unknown when no server offers the item. */
-function calledItem({ fields }: ExchangeRecord, field: string): McpItem | undefined {
+function calledItem({ fields }: ExchangeRecord, field: string): McpPrimitive | undefined {
   const name = fields?.get(field);
   return name === undefined ? undefined : { name, target: fields?.get("mcp.target") ?? "" };
 }
@@ -65,7 +65,7 @@ export function calledBackend({ record, refusalFormat }: Exchange): BackendVaria
 }
 
 /** Adds the value of an expression: text as it is, anything else as JSON; undefined, a failure, is left out. */
-export function logValue(line: RequestLine, name: string, value: unknown): void {
+export function logValue(line: AccessLogLine, name: string, value: unknown): void {
   if (typeof value === "string") {
     line.text(name, value);
     return;
@@ -78,14 +78,14 @@ export function logValue(line: RequestLine, name: string, value: unknown): void 
 }
 
 /** Adds what policies and backends noted. */
-export function logOthers(line: RequestLine, { fields }: ExchangeRecord): void {
+export function logExtraFields(line: AccessLogLine, { fields }: ExchangeRecord): void {
   if (fields === undefined) return;
   for (const [name, value] of fields) line.text(name, value);
 }
 
 /** The same without some. */
-export function logOthersBut(
-  line: RequestLine,
+export function logExtraFieldsExcept(
+  line: AccessLogLine,
   { fields }: ExchangeRecord,
   names: ReadonlySet<string>,
 ): void {

@@ -1,4 +1,4 @@
-import { type LogLevel, type LogLevels, letsThrough } from "./log-level.ts";
+import { isLevelEnabled, type LogLevel, type LogLevels } from "./log-level.ts";
 import { jsonValue, type LogFormat, TimeText, textValue } from "./log-line.ts";
 import type { LogWriter } from "./log-writer.ts";
 
@@ -16,16 +16,16 @@ export class ProcessLog {
   }
 
   info(message: string): void {
-    if (letsThrough(this.#levels.gateway, "info")) this.#say("info", "gateway", message);
+    if (isLevelEnabled(this.#levels.gateway, "info")) this.#say("info", "gateway", message);
   }
 
   warn(message: string): void {
-    if (letsThrough(this.#levels.gateway, "warn")) this.#say("warn", "gateway", message);
+    if (isLevelEnabled(this.#levels.gateway, "warn")) this.#say("warn", "gateway", message);
   }
 
   /** Takes why connections were broken off; undefined when nobody wants to know. */
   get connections(): ((message: string) => void) | undefined {
-    if (!letsThrough(this.#levels.connection, "debug")) return undefined;
+    if (!isLevelEnabled(this.#levels.connection, "debug")) return undefined;
     return (message) => this.#say("debug", "connection", message);
   }
 

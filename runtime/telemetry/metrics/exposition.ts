@@ -13,7 +13,7 @@ export function exposition(metrics: Metrics, gateway: string, droppedLogLines: n
   text += head(
     "gwc_request_duration_seconds",
     "histogram",
-    "Seconds from a request's head to the end of its answer.",
+    "Seconds from a request's head to the end of its response.",
   );
   for (const route of metrics.routes()) text += latencies(route);
   for (const part of metrics.parts) text += part.exposition();

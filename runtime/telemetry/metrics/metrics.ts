@@ -10,7 +10,7 @@ export interface RequestLabels {
   readonly method: string;
   /** `200`; `unknown` when the client left unanswered. */
   readonly status: string;
-  /** Why the gateway answered itself; empty for an upstream's answer. */
+  /** Why the gateway answered itself; empty for an upstream's response. */
   readonly reason: RefusalReason | "";
 }
 
@@ -53,13 +53,13 @@ export class RouteMetrics {
    */
   quantile(share: number): number {
     const rank = this.buckets.reduce((sum, count) => sum + count, 0) * share;
-    let below = 0;
+    let childOf = 0;
     for (let bucket = 0; bucket < latencyBounds.length; bucket++) {
       const count = this.buckets[bucket] ?? 0;
       const [from, to] = [latencyBounds[bucket - 1] ?? 0, latencyBounds[bucket] ?? 0];
-      if (below + count >= rank)
-        return count === 0 ? from : from + ((to - from) * (rank - below)) / count;
-      below += count;
+      if (childOf + count >= rank)
+        return count === 0 ? from : from + ((to - from) * (rank - childOf)) / count;
+      childOf += count;
     }
     return latencyBounds.at(-1) ?? 0;
   }
@@ -111,7 +111,7 @@ export class Metrics {
   request(exchange: Exchange, status: number | undefined, duration: number): void {
     const { record } = exchange;
     this.#route(record.listener ?? "unknown", record.route ?? "unknown").count(
-      exchange.asSent.method,
+      exchange.original.method,
       status,
       record.reason,
       duration,

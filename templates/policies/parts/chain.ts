@@ -30,7 +30,7 @@ export function policyCodes(
 }
 
 /** What a policy found out is kept for the routes, and for the access log. */
-export function established(
+export function attributes(
   made: PolicyCode,
   variable: string,
   variables: RouteVariables,
@@ -38,7 +38,7 @@ export function established(
   const value = variables.argument(variable);
   return {
     ...made,
-    steps: [...made.steps, code`exchange.established.${name(variable)} = ${value};`],
+    steps: [...made.steps, code`exchange.attributes.${name(variable)} = ${value};`],
   };
 }
 

@@ -6,22 +6,22 @@ import { valueFunction } from "../../code/value-function.ts";
 import type { RouteScope } from "../policy.ts";
 
 /** Where a credential stands, as the runtime takes it, and the function that finds it where an expression does. */
-export interface PlaceCode {
+export interface LocationCode {
   readonly readsRequestBody: boolean;
   readonly value: Printable;
   readonly declarations: readonly Code[];
 }
 
 /** The place of a policy's credential; `label` names the function of an expression. */
-export function placeCode(
-  place: PolicySettings["apiKey"]["place"],
+export function locationCode(
+  location: PolicySettings["apiKey"]["location"],
   label: string,
   { expressions, variables }: RouteScope,
-): PlaceCode {
-  if (!("expression" in place)) {
-    return { value: { ...place }, declarations: [], readsRequestBody: false };
+): LocationCode {
+  if (!("expression" in location)) {
+    return { value: { ...location }, declarations: [], readsRequestBody: false };
   }
-  const { expression } = place;
+  const { expression } = location;
   const { declaration } = valueFunction(label, expression, expressions, variables);
   return {
     value: { expression: name(label) },

@@ -1,7 +1,7 @@
 import { messageParts } from "./strict-parser.ts";
 
-/** An answer as its bytes say it. */
-export interface ReadAnswer {
+/** A response as its bytes say it. */
+export interface ReadResponse {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: string;
@@ -9,8 +9,8 @@ export interface ReadAnswer {
   readonly isWhole: boolean;
 }
 
-/** How an answer is to be read. */
-export interface AnswerReading {
+/** How a response is to be read. */
+export interface ResponseReading {
   readonly method: string;
   /** The sender has ended the connection. */
   readonly isClosed: boolean;
@@ -23,8 +23,8 @@ const strictLine = /^HTTP\/1\.1 ([1-5]\d\d)(?: [\t -~\x80-\xff]*)?$/;
 /** The reason goes no further, whatever it is made of. */
 const tolerantLine = /^HTTP\/1\.[01] ([1-5]\d\d)(?: .*)?$/s;
 
-/** Reads the one answer that counts; undefined when there is none. */
-export function readAnswer(sent: string, reading: AnswerReading): ReadAnswer | undefined {
+/** Reads the one response that counts; undefined when there is none. */
+export function readResponse(sent: string, reading: ResponseReading): ReadResponse | undefined {
   const bytes = reading.isTolerant ? sent.replace(/^[\r\n]+/, "") : sent;
   const end = bytes.indexOf("\r\n\r\n");
   if (end === -1) return undefined;
@@ -35,7 +35,7 @@ export function readAnswer(sent: string, reading: AnswerReading): ReadAnswer | u
   const status = Number(head[1]);
   const rest = bytes.slice(end + 4);
   if (status === 101) return undefined;
-  if (status < 200) return readAnswer(rest, reading);
+  if (status < 200) return readResponse(rest, reading);
   const isBodiless = reading.method === "HEAD" || status === 204 || status === 304;
   if (isBodiless) return { status, headers, body: "", isWhole: true };
   return { status, headers, ...bodyOf(rest, headers, reading) };
@@ -43,8 +43,8 @@ export function readAnswer(sent: string, reading: AnswerReading): ReadAnswer | u
 
 function bodyOf(
   rest: string,
-  headers: ReadAnswer["headers"],
-  { isClosed, isTolerant }: AnswerReading,
+  headers: ReadResponse["headers"],
+  { isClosed, isTolerant }: ResponseReading,
 ): { readonly body: string; readonly isWhole: boolean } {
   const values = (wanted: string) =>
     headers.filter(([name]) => name.toLowerCase() === wanted).map(([, value]) => value);

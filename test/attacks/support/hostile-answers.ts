@@ -1,5 +1,5 @@
-/** What an upstream sends in the place of an answer. */
-export interface HostileAnswer {
+/** What an upstream sends in the place of a response. */
+export interface HostileResponse {
   readonly name: string;
   readonly bytes: string;
   /** Sent again and again, until nobody reads it. */
@@ -13,8 +13,8 @@ const ok = (fields: string, body = "") => `HTTP/1.1 200 OK\r\n${fields}\r\n\r\n$
 const poison = ok("Content-Length: 6", "poison");
 const chunked = "Transfer-Encoding: chunked";
 
-/** No answer at all: the client gets 502. */
-export const noAnswers: readonly HostileAnswer[] = [
+/** No response at all: the client gets 502. */
+export const noResponses: readonly HostileResponse[] = [
   { name: "nothing and the end", bytes: "", closes: true },
   { name: "garbage", bytes: "SSH-2.0-OpenSSH_9.2\r\n" },
   { name: "binary garbage", bytes: "\x15\x03\x01\x00\x02\x02\x16\x00\xff\xfe\r\n\r\n" },
@@ -49,15 +49,15 @@ export const noAnswers: readonly HostileAnswer[] = [
   { name: "100,000 fields", bytes: ok("X: y\r\n".repeat(100_000)) },
   { name: "a head without end", bytes: "HTTP/1.1 200 OK\r\nX: ", isEndless: true },
   {
-    name: "interim answers without end",
+    name: "interim responses without end",
     bytes: "HTTP/1.1 103 Early\r\nX: y\r\n\r\n",
     isEndless: true,
   },
   { name: "100 (Continue) without end", bytes: "HTTP/1.1 100 Continue\r\n\r\n", isEndless: true },
 ];
 
-/** An answer that breaks off: the client sees that it is not complete. */
-export const brokenAnswers: readonly HostileAnswer[] = [
+/** A response that breaks off: the client sees that it is not complete. */
+export const brokenResponses: readonly HostileResponse[] = [
   { name: "the end inside a length", bytes: ok("Content-Length: 100", "half"), closes: true },
   { name: "the end inside a chunk", bytes: ok(chunked, "64\r\nhalf"), closes: true },
   { name: "the end between chunks", bytes: ok(chunked, "4\r\nhalf\r\n"), closes: true },
@@ -77,10 +77,10 @@ export const brokenAnswers: readonly HostileAnswer[] = [
   { name: "trailers that are none", bytes: ok(chunked, "4\r\nhalf\r\n0\r\nX y\r\n\r\n") },
 ];
 
-/** An answer with more behind it, which is nobody's. */
-export const poisonedAnswers: readonly HostileAnswer[] = [
-  { name: "another answer behind a length", bytes: ok("Content-Length: 2", `ok${poison}`) },
-  { name: "another answer behind chunks", bytes: ok(chunked, `2\r\nok\r\n0\r\n\r\n${poison}`) },
+/** A response with more behind it, which is nobody's. */
+export const poisonedResponses: readonly HostileResponse[] = [
+  { name: "another response behind a length", bytes: ok("Content-Length: 2", `ok${poison}`) },
+  { name: "another response behind chunks", bytes: ok(chunked, `2\r\nok\r\n0\r\n\r\n${poison}`) },
   { name: "a body behind 204", bytes: `HTTP/1.1 204 No Content\r\n\r\n${poison}` },
   { name: "a body behind 304", bytes: `HTTP/1.1 304 Not Modified\r\n\r\n${poison}` },
   { name: "a body behind HEAD", bytes: ok("Content-Length: 6", poison), method: "HEAD" },

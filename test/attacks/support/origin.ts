@@ -1,22 +1,22 @@
 import { createServer, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
-import { parseRequests, type WireRequest } from "./strict-parser.ts";
+import { type EngineRequest, parseRequests } from "./strict-parser.ts";
 
 /** An origin that keeps every byte it gets, and answers what its strict parser reads as a request. */
 export interface Origin {
   /** `127.0.0.1:PORT` */
   readonly host: string;
   /** Requests that were complete, in the order they became so. */
-  readonly requests: WireRequest[];
+  readonly requests: EngineRequest[];
   /** What was no request: each one is a failure of the gateway. */
   readonly faults: string[];
   /** All that came, on all connections. */
   bytes(): string;
 }
 
-/** Starts one; each answer's body is `METHOD TARGET N`, N its number on the connection. */
+/** Starts one; each response's body is `METHOD TARGET N`, N its number on the connection. */
 export async function startOrigin(): Promise<Origin> {
-  const requests: WireRequest[] = [];
+  const requests: EngineRequest[] = [];
   const faults: string[] = [];
   const sockets = new Set<Socket>();
   let all = "";

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { changeOf, cutsOf, fieldOf, octetsOf } from "./random-requests.ts";
 
-/** An answer as an upstream writes it. */
-export interface WrittenAnswer {
+/** A response as an upstream writes it. */
+export interface WrittenResponse {
   readonly method: string;
   readonly pieces: readonly string[];
   /** The connection ends behind it. */
@@ -53,13 +53,13 @@ const written = fc.oneof(
   { weight: 1, arbitrary: untilTheEnd.map((bytes) => ({ method: "GET", bytes, closes: true })) },
 );
 
-/** Answers without a mistake. */
-export const validAnswer: fc.Arbitrary<WrittenAnswer> = written.chain(({ method, bytes, closes }) =>
-  cutsOf(bytes).map((pieces) => ({ method, pieces, closes })),
+/** Responses without a mistake. */
+export const validResponse: fc.Arbitrary<WrittenResponse> = written.chain(
+  ({ method, bytes, closes }) => cutsOf(bytes).map((pieces) => ({ method, pieces, closes })),
 );
 
 /** The same with one small change somewhere. */
-export const changedAnswer: fc.Arbitrary<WrittenAnswer> = written.chain(
+export const changedResponse: fc.Arbitrary<WrittenResponse> = written.chain(
   ({ method, bytes, closes }) =>
     changeOf(bytes)
       .chain(cutsOf)

@@ -1,9 +1,9 @@
 import fc from "fast-check";
-import type { WireRequest } from "./strict-parser.ts";
+import type { EngineRequest } from "./strict-parser.ts";
 
 /** Requests that follow each other on one connection, as they are written. */
 export interface Script {
-  readonly requests: readonly WireRequest[];
+  readonly requests: readonly EngineRequest[];
   /** All of them, in pieces as they are sent. */
   readonly pieces: readonly string[];
 }
@@ -87,7 +87,7 @@ const framing = fc.oneof(
 );
 
 interface Written {
-  readonly request: WireRequest;
+  readonly request: EngineRequest;
   readonly text: string;
 }
 
@@ -105,8 +105,8 @@ const request: fc.Arbitrary<Written> = fc
     return { request: { method, target: path, headers: fields, body }, text };
   });
 
-function script(): fc.Arbitrary<{ requests: readonly WireRequest[]; text: string }> {
-  const last: WireRequest = {
+function script(): fc.Arbitrary<{ requests: readonly EngineRequest[]; text: string }> {
+  const last: EngineRequest = {
     method: "GET",
     target: "/last",
     headers: [["Connection", "close"]],

@@ -1,5 +1,5 @@
 /** A request as its bytes say it. */
-export interface WireRequest {
+export interface EngineRequest {
   readonly method: string;
   readonly target: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
@@ -8,12 +8,12 @@ export interface WireRequest {
 
 /** Requests that are complete, what is left behind them, and what is wrong with the rest. */
 export interface Parsed {
-  readonly requests: readonly WireRequest[];
+  readonly requests: readonly EngineRequest[];
   readonly rest: string;
   readonly fault: string | undefined;
 }
 
-/** The parts of a message that requests and answers share. */
+/** The parts of a message that requests and responses share. */
 export const messageParts = {
   fields: (lines: readonly string[], isTolerant: boolean) =>
     parseFields(lines, isTolerant ? tolerant : strict),
@@ -68,7 +68,7 @@ export function readRequests(bytes: string): Parsed {
 }
 
 function parse(bytes: string, reading: Reading): Parsed {
-  const requests: WireRequest[] = [];
+  const requests: EngineRequest[] = [];
   let rest = bytes;
   while (rest !== "") {
     if (reading.isTolerant) rest = rest.replace(/^[\r\n]+/, "");
@@ -87,7 +87,7 @@ const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 function parseRequest(
   bytes: string,
   reading: Reading,
-): { readonly request: WireRequest; readonly rest: string; readonly isLast: boolean } | string {
+): { readonly request: EngineRequest; readonly rest: string; readonly isLast: boolean } | string {
   const end = bytes.indexOf("\r\n\r\n");
   if (end === -1) return "incomplete";
   const [line = "", ...fields] = bytes.slice(0, end).split("\r\n");
@@ -116,7 +116,7 @@ function parseRequest(
 function parseFields(
   lines: readonly string[],
   { field }: Reading,
-): WireRequest["headers"] | string {
+): EngineRequest["headers"] | string {
   const headers: (readonly [string, string])[] = [];
   for (const line of lines) {
     const [, name = "", value = ""] = field.exec(line) ?? [];

@@ -20,8 +20,8 @@ export interface Situation {
 const executable = path.join(root, "compiler", "gwc.mjs");
 
 /** Calls `gwc` as a user does, and waits for its end. */
-export function gwc(words: readonly string[], situation: Situation = {}): Finished {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [executable, ...words], {
+export function gwc(argv: readonly string[], situation: Situation = {}): Finished {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [executable, ...argv], {
     cwd: situation.cwd ?? root,
     env: environment(situation),
     encoding: "utf8",
@@ -67,8 +67,8 @@ export class Running {
   readonly #process: ChildProcess;
   readonly #ended: Promise<number | null>;
 
-  constructor(words: readonly string[], situation: Situation = {}) {
-    this.#process = spawn(process.execPath, [executable, ...words], {
+  constructor(argv: readonly string[], situation: Situation = {}) {
+    this.#process = spawn(process.execPath, [executable, ...argv], {
       cwd: situation.cwd ?? root,
       env: environment(situation),
       stdio: ["ignore", "pipe", "pipe"],

@@ -1,19 +1,23 @@
 import { request } from "undici";
 
-/** An answer, read to its end. */
-export interface Answer {
+/** A response, read to its end. */
+export interface Response {
   readonly status: number;
   readonly headers: Record<string, string | string[] | undefined>;
   readonly body: string;
 }
 
 /** GET with a bearer token, or without. */
-export async function callWith(url: string, token: string | undefined): Promise<Answer> {
+export async function callWith(url: string, token: string | undefined): Promise<Response> {
   return call(url, token === undefined ? {} : { authorization: `Bearer ${token}` });
 }
 
 /** GET with these headers. */
-export async function call(url: string, headers: Record<string, string>): Promise<Answer> {
-  const answer = await request(url, { headers });
-  return { status: answer.statusCode, headers: answer.headers, body: await answer.body.text() };
+export async function call(url: string, headers: Record<string, string>): Promise<Response> {
+  const response = await request(url, { headers });
+  return {
+    status: response.statusCode,
+    headers: response.headers,
+    body: await response.body.text(),
+  };
 }

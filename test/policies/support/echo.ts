@@ -15,7 +15,7 @@ export interface Echoed {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** `headers` are on every answer, as an application behind the gateway might set them. */
+/** `headers` are on every response, as an application behind the gateway might set them. */
 export async function startEcho(headers: Record<string, string> = {}): Promise<Echo> {
   let count = 0;
   const server = createServer((request, response) => {

@@ -16,14 +16,14 @@ export class IdentityProvider {
   keySetRequests = 0;
   /** What happens to requests instead of being answered. */
   fault: RequestListener | undefined;
-  #answer: RequestListener = () => {};
+  #response: RequestListener = () => {};
 
   private constructor(server: Server) {
     this.#server = server;
     this.issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     server.on("request", (request, response) => {
       if (request.url === "/jwks") this.keySetRequests += 1;
-      (this.fault ?? this.#answer)(request, response);
+      (this.fault ?? this.#response)(request, response);
     });
   }
 
@@ -48,12 +48,12 @@ export class IdentityProvider {
 
   use(keys: JWK[]): void {
     this.keys = keys;
-    this.#answer = new Provider(this.issuer, configuration(keys)).callback();
+    this.#response = new Provider(this.issuer, configuration(keys)).callback();
   }
 
   /** An access token by client credentials, as a client gets one. */
   async token(): Promise<string> {
-    const answer = await fetch(`${this.issuer}/token`, {
+    const response = await fetch(`${this.issuer}/token`, {
       method: "POST",
       headers: { authorization: `Basic ${btoa("app:secret")}` },
       body: new URLSearchParams({
@@ -62,7 +62,7 @@ export class IdentityProvider {
         scope: "use",
       }),
     });
-    const { access_token } = (await answer.json()) as { access_token: string };
+    const { access_token } = (await response.json()) as { access_token: string };
     return access_token;
   }
 

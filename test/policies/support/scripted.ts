@@ -17,9 +17,9 @@ export interface Scripted {
   stop(): Promise<void>;
 }
 
-/** Starts one; `answer` is called when the request's body is complete, with the number of requests before it. */
+/** Starts one; `respond` is called when the request's body is complete, with the number of requests before it. */
 export async function startScripted(
-  answer: (response: ServerResponse, count: number, request: Received) => void,
+  respond: (response: ServerResponse, count: number, request: Received) => void,
 ): Promise<Scripted> {
   const received: Received[] = [];
   const server = createServer((request, response) => {
@@ -30,7 +30,7 @@ export async function startScripted(
       const { method = "", url = "", headers } = request;
       const one = { method, url, headers, body: Buffer.concat(chunks) };
       received.push(one);
-      answer(response, received.length - 1, one);
+      respond(response, received.length - 1, one);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

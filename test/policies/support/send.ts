@@ -1,5 +1,5 @@
 import { request } from "undici";
-import type { Answer } from "./call.ts";
+import type { Response } from "./call.ts";
 
 /** A request with a method, headers and a body. */
 export async function send(
@@ -7,7 +7,11 @@ export async function send(
   method: string,
   headers: Record<string, string> = {},
   body?: string | Buffer,
-): Promise<Answer> {
-  const answer = await request(url, { method, headers, ...(body === undefined ? {} : { body }) });
-  return { status: answer.statusCode, headers: answer.headers, body: await answer.body.text() };
+): Promise<Response> {
+  const response = await request(url, { method, headers, ...(body === undefined ? {} : { body }) });
+  return {
+    status: response.statusCode,
+    headers: response.headers,
+    body: await response.body.text(),
+  };
 }

@@ -6,9 +6,9 @@ import { simpleFields } from "./connection.ts";
 import { labelSelector, longText, port, resource, sectionName } from "./field-types.ts";
 
 /** What of the backend section this version enforces: paths such as `mcp.authorization`. */
-export type BuiltFields = ReadonlySet<string>;
+export type SupportedFields = ReadonlySet<string>;
 
-const later = (schema: Schema, what: string): Schema => ({ ...schema, notYet: what });
+const later = (schema: Schema, what: string): Schema => ({ ...schema, unsupported: what });
 
 /** `BackendMCP`. */
 const mcpFields: Readonly<Record<string, Schema>> = {
@@ -27,7 +27,7 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /** `BackendFull` and its smaller forms: the fields named, of which at least one is there. */
-export function backendPolicies(names: readonly string[], built: BuiltFields): Schema {
+export function backendPolicies(names: readonly string[], built: SupportedFields): Schema {
   const all: Readonly<Record<string, Schema>> = {
     ...simpleFields,
     ai: object(aiFields, { atLeastOneOf: Object.keys(aiFields) }),
@@ -49,7 +49,7 @@ export function backendPolicies(names: readonly string[], built: BuiltFields): S
 }
 
 /** A section of which everything, some fields, or nothing is built. */
-function builtParts(name: string, schema: Schema, built: BuiltFields): Schema {
+function builtParts(name: string, schema: Schema, built: SupportedFields): Schema {
   if (built.has(name)) return schema;
   const parts = Object.entries(schema.properties ?? {});
   if (!parts.some(([part]) => built.has(`${name}.${part}`)))
@@ -65,7 +65,7 @@ function builtParts(name: string, schema: Schema, built: BuiltFields): Schema {
 
 const SIMPLE = ["tcp", "tls", "http", "auth"];
 
-function targetSchema(built: BuiltFields): Schema {
+function targetSchema(built: SupportedFields): Schema {
   const target = object(
     {
       host: shortText("The server's host."),
@@ -86,7 +86,7 @@ function targetSchema(built: BuiltFields): Schema {
   );
 }
 
-function aiSchema(built: BuiltFields): Schema {
+function aiSchema(built: SupportedFields): Schema {
   const provider = object(llmProviderFields, { exactlyOneOf: PROVIDERS });
   const named = object(
     {
@@ -150,7 +150,7 @@ function namesOf(providers: unknown): readonly unknown[] {
 }
 
 /** GatewayBackend. */
-export function backendSchema(built: BuiltFields): Schema {
+export function backendSchema(built: SupportedFields): Schema {
   const ai = aiSchema(built);
   return resource(
     object(
@@ -162,7 +162,7 @@ export function backendSchema(built: BuiltFields): Schema {
             targets: list(targetSchema(built), { minItems: 1, maxItems: 32 }),
             sessionRouting: choice("Whether sessions are kept.", ["Stateful"], {
               default: "Stateful",
-              notYetValues: { Stateless: "stateless MCP sessions" },
+              unsupportedValues: { Stateless: "stateless MCP sessions" },
             }),
             failureMode: choice("What a broken target does to the others.", [
               "FailClosed",

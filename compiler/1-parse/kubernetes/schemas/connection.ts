@@ -28,7 +28,7 @@ export const tcpFields: Readonly<Record<string, Schema>> = {
 /** `BackendHTTP`. */
 export const httpFields: Readonly<Record<string, Schema>> = {
   version: choice("What is spoken to the backend.", ["HTTP1", "HTTP2"]),
-  requestTimeout: span("How long the head of an answer may take; 504 then.", {
+  requestTimeout: span("How long the head of a response may take; 504 then.", {
     minimumDuration: "1ms",
   }),
 };

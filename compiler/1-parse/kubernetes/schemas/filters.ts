@@ -83,7 +83,7 @@ export function filters(built: ReadonlySet<string>): Schema {
   };
   const properties = Object.entries(fields).map(([name, schema]): [string, Schema] => [
     name,
-    built.has(name) ? schema : { ...schema, notYet: FILTER_WORDS[name] ?? name },
+    built.has(name) ? schema : { ...schema, unsupported: FILTER_WORDS[name] ?? name },
   ]);
   return list(
     object(

@@ -2,11 +2,11 @@ import {
   choice,
   list,
   map,
-  notYet,
   object,
   type Schema,
   shortText,
   text,
+  unsupported,
 } from "../../../schema/schema.ts";
 import {
   controllerName,
@@ -53,14 +53,14 @@ const listenerFields: Readonly<Record<string, Schema>> = {
   hostname,
   port,
   protocol: choice("What it speaks.", ["HTTP", "HTTPS", "TLS", "TCP"], {
-    notYetValues: { UDP: "UDP proxying" },
+    unsupportedValues: { UDP: "UDP proxying" },
   }),
   tls: object(
     {
       mode: choice("Who ends TLS.", ["Terminate", "Passthrough"], { default: "Terminate" }),
       certificateRefs: list(certificateReference, { maxItems: 64 }),
-      options: map({ type: "string" }, { notYet: "TLS options" }),
-      frontendValidation: notYet("client certificates"),
+      options: map({ type: "string" }, { unsupported: "TLS options" }),
+      frontendValidation: unsupported("client certificates"),
     },
     {
       checks: [
@@ -102,7 +102,7 @@ export const gatewaySchema: Schema = resource(
           type: shortText("What the value is."),
           value: { type: "string", maxLength: 253 },
         }),
-        { maxItems: 16, notYet: "a choice of addresses" },
+        { maxItems: 16, unsupported: "a choice of addresses" },
       ),
       infrastructure: object({
         labels: map(
@@ -125,9 +125,9 @@ export const gatewaySchema: Schema = resource(
           selector: labelSelector,
         }),
       }),
-      defaultScope: notYet("default gateways"),
-      backendTLS: notYet("the gateway's own client certificate"),
-      tls: notYet("client certificates and the gateway's own certificate"),
+      defaultScope: unsupported("default gateways"),
+      backendTLS: unsupported("the gateway's own client certificate"),
+      tls: unsupported("client certificates and the gateway's own certificate"),
     },
     { required: ["gatewayClassName", "listeners"] },
   ),
@@ -192,7 +192,7 @@ export const backendTlsPolicySchema: Schema = resource(
         },
         { required: ["hostname"], exactlyOneOf: ["caCertificateRefs", "wellKnownCACertificates"] },
       ),
-      options: map({ type: "string" }, { maxProperties: 16, notYet: "TLS options" }),
+      options: map({ type: "string" }, { maxProperties: 16, unsupported: "TLS options" }),
     },
     { required: ["targetRefs", "validation"] },
   ),

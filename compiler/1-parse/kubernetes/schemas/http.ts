@@ -36,7 +36,7 @@ export const corsFields: Readonly<Record<string, Schema>> = {
       maxLength: 253,
       pattern: "^(\\*|null|[a-z][a-z0-9+.-]*://(\\*\\.)?[^\\s/*?#@]+)$",
     }),
-    { maxItems: 64, description: "Origins whose pages may read the answers." },
+    { maxItems: 64, description: "Origins whose pages may read the responses." },
   ),
   allowCredentials: boolean("Whether pages may send cookies and credentials."),
   allowMethods: list(shortText("A method, or `*`."), {
@@ -49,7 +49,7 @@ export const corsFields: Readonly<Record<string, Schema>> = {
   }),
   exposeHeaders: list(shortText("A header name, or `*`."), {
     maxItems: 64,
-    description: "Answer headers that pages may read.",
+    description: "Response headers that pages may read.",
   }),
   maxAge: integer("Seconds for which a browser may remember a preflight.", 1, 2_147_483_647, {
     default: 5,

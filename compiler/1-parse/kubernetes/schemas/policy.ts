@@ -1,5 +1,5 @@
 import { choice, list, map, object, type Schema } from "../../../schema/schema.ts";
-import { type BuiltFields, backendPolicies } from "./backend.ts";
+import { backendPolicies, type SupportedFields } from "./backend.ts";
 import { groupName, kindName, objectName, resource, sectionName } from "./field-types.ts";
 import { frontendFields } from "./frontend.ts";
 import { trafficFields } from "./traffic.ts";
@@ -49,7 +49,7 @@ const PHASES = choice("Before or after the route is chosen.", ["PreRouting", "Po
 });
 
 /** GatewayPolicy; `built` are the fields that this version enforces, such as `traffic.cors`. */
-export function policySchema(built: BuiltFields): Schema {
+export function policySchema(built: SupportedFields): Schema {
   const section = (
     name: string,
     fields: Readonly<Record<string, Schema>>,
@@ -57,7 +57,7 @@ export function policySchema(built: BuiltFields): Schema {
     Object.fromEntries(
       Object.entries(fields).map(([field, schema]) => [
         field,
-        built.has(`${name}.${field}`) ? schema : { ...schema, notYet: WORDS[field] ?? field },
+        built.has(`${name}.${field}`) ? schema : { ...schema, unsupported: WORDS[field] ?? field },
       ]),
     );
   const backend = new Set(

@@ -3,10 +3,10 @@ import {
   choice,
   integer,
   list,
-  notYet,
   object,
   type Schema,
   text,
+  unsupported,
 } from "../../../schema/schema.ts";
 import { scalarText } from "../../scalar-text.ts";
 import {
@@ -53,7 +53,7 @@ const valueMatch = (name: Schema, maxLength: number): Schema =>
   );
 
 /** What of a route rule this version enforces beyond matches and backends. */
-export interface BuiltRuleFields {
+export interface SupportedRuleFields {
   /** Names of filter fields: `cors`. */
   readonly filters: ReadonlySet<string>;
   /** `timeouts`, `retry`, `sessionPersistence`. */
@@ -61,9 +61,9 @@ export interface BuiltRuleFields {
 }
 
 /** Gateway API HTTPRoute. */
-export function httpRouteSchema(built: BuiltRuleFields): Schema {
+export function httpRouteSchema(built: SupportedRuleFields): Schema {
   const later = (name: string, what: string, schema: Schema): Schema =>
-    built.fields.has(name) ? schema : { ...schema, notYet: what };
+    built.fields.has(name) ? schema : { ...schema, unsupported: what };
   const rule = object({
     name: sectionName,
     matches: list(httpMatch, { maxItems: 64 }),
@@ -73,7 +73,7 @@ export function httpRouteSchema(built: BuiltRuleFields): Schema {
         {
           ...backendReferenceFields,
           weight: integer("Its share.", 0, 1_000_000, { default: 1 }),
-          filters: list({ type: "object" }, { notYet: "filters of one backend" }),
+          filters: list({ type: "object" }, { unsupported: "filters of one backend" }),
         },
         { required: ["name"] },
       ),
@@ -84,7 +84,7 @@ export function httpRouteSchema(built: BuiltRuleFields): Schema {
       "timeouts",
       object(
         {
-          request: span("From the request's arrival to the end of its answer."),
+          request: span("From the request's arrival to the end of its response."),
           backendRequest: span("For one attempt at the backend."),
         },
         {
@@ -114,7 +114,7 @@ export function httpRouteSchema(built: BuiltRuleFields): Schema {
     object(
       {
         parentRefs,
-        useDefaultGateways: notYet("default gateways"),
+        useDefaultGateways: unsupported("default gateways"),
         hostnames,
         rules: list(rule, { minItems: 1, maxItems: 16 }),
       },
@@ -210,7 +210,7 @@ const looseBackends: Schema = list(
 export const grpcRouteSchema: Schema = resource(
   object({
     parentRefs,
-    useDefaultGateways: notYet("default gateways"),
+    useDefaultGateways: unsupported("default gateways"),
     hostnames,
     rules: list(
       object({
@@ -260,7 +260,7 @@ function streamRouteSchema(fields: Readonly<Record<string, Schema>>): Schema {
     object(
       {
         parentRefs,
-        useDefaultGateways: notYet("default gateways"),
+        useDefaultGateways: unsupported("default gateways"),
         ...fields,
         rules: list(
           object({ name: sectionName, backendRefs: streamBackends }, { required: ["backendRefs"] }),

@@ -71,7 +71,7 @@ const rateLimit: Schema = object(
           requests: integer("Requests in a unit.", 1, Number.MAX_SAFE_INTEGER),
           tokens: {
             ...integer("LLM tokens in a unit.", 1, Number.MAX_SAFE_INTEGER),
-            notYet: "limits of LLM tokens",
+            unsupported: "limits of LLM tokens",
           },
           unit: choice("The unit.", ["Seconds", "Minutes", "Hours"]),
           burst: integer("Extra allowance in a short time.", 0, Number.MAX_SAFE_INTEGER),
@@ -101,7 +101,7 @@ const rateLimit: Schema = object(
           { minItems: 1, maxItems: 16 },
         ),
       },
-      { required: ["backendRef", "domain", "descriptors"], notYet: "global rate limits" },
+      { required: ["backendRef", "domain", "descriptors"], unsupported: "global rate limits" },
     ),
   },
   { atLeastOneOf: ["local", "global"] },

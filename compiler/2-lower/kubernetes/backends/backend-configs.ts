@@ -1,23 +1,23 @@
 import type { BackendPolicies } from "../../../config/backend-policies.ts";
 import type { BackendConfig } from "../../../config/resources.ts";
 import { serviceName } from "../inventory/services.ts";
-import { connectionFields, type Traffic } from "../policies/effective.ts";
+import { connectionFields, type RulePath } from "../policies/effective.ts";
 import type { PolicyContext } from "../policies/policies.ts";
-import { noteField } from "../policies/policy-effects.ts";
+import { recordEffect } from "../policies/policy-effects.ts";
 import { isStream } from "../routes/attach.ts";
-import type { ClusterBackend } from "./backends.ts";
+import type { KubernetesBackend } from "./backends.ts";
 import { connectionOf, type Destination } from "./connections.ts";
-import type { BackendPart } from "./mcp-targets.ts";
+import type { BackendSection } from "./mcp-targets.ts";
 
 /** A backend with the part of a rule's traffic that it gets. */
 export interface WeightedBackend {
-  readonly backend: ClusterBackend;
+  readonly backend: KubernetesBackend;
   readonly weight: number;
 }
 
 /** The backends of a rule as the standalone file would have them: how each is reached, and what share it has. */
 export function backendConfigs(
-  traffic: Traffic,
+  traffic: RulePath,
   backends: readonly WeightedBackend[],
   context: PolicyContext,
 ): readonly BackendConfig[] {
@@ -34,8 +34,8 @@ export function backendConfigs(
 }
 
 function connected(
-  traffic: Traffic,
-  backend: ClusterBackend,
+  traffic: RulePath,
+  backend: KubernetesBackend,
   context: PolicyContext,
 ): BackendConfig {
   const { config, manifest, port, addresses } = backend;
@@ -67,22 +67,22 @@ function connected(
 }
 
 /** A Service's pods answer for the names that clients use; one that only stands for another host does not. */
-function isInCluster(manifest: ClusterBackend["manifest"]): boolean {
+function isInCluster(manifest: KubernetesBackend["manifest"]): boolean {
   return manifest?.kind === "Service" && manifest.spec?.type !== "ExternalName";
 }
 
 function readConnection(
-  traffic: Traffic,
-  part: BackendPart | undefined,
+  traffic: RulePath,
+  part: BackendSection | undefined,
   destination: Destination,
   context: PolicyContext,
 ): BackendPolicies | undefined {
   const fields = connectionFields(traffic, part, context.policyIndex);
-  for (const field of fields) noteField(field, traffic.listener.gateway, context);
+  for (const field of fields) recordEffect(field, traffic.listener.gateway, context);
   return connectionOf(fields, destination, traffic.listener.gateway, context);
 }
 
-function serverCount({ addresses }: ClusterBackend): number {
+function serverCount({ addresses }: KubernetesBackend): number {
   return Math.max(1, addresses.length);
 }
 

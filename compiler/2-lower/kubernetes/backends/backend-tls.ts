@@ -1,6 +1,6 @@
 import type { BackendTlsConfig } from "../../../config/backend-policies.ts";
 import type { Manifest } from "../../../config/manifests.ts";
-import { below, type Origin } from "../../../diagnostics/diagnostic.ts";
+import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { MountedFile } from "../../../ir/texts.ts";
 import { configMapFile, hasKey, secretFiles } from "../inventory/secrets.ts";
 import type { FieldValue } from "../policies/merge.ts";
@@ -38,7 +38,7 @@ function readTls(
   const given = value as unknown as TlsValue;
   const { insecureSkipVerify } = given;
   const [authorities] = given.caCertificateRefs ?? [];
-  const at = below(origin, "caCertificateRefs", 0);
+  const at = childOf(origin, "caCertificateRefs", 0);
   const own = ownCertificate(given, source, gateway, origin, context);
   const root =
     authorities === undefined
@@ -51,10 +51,10 @@ function readTls(
     hostname: given.sni,
     verification:
       insecureSkipVerify === "All" ? "none" : insecureSkipVerify === "Hostname" ? "chain" : "full",
-    alpn: alpnOf(given.alpnProtocols, below(origin, "alpnProtocols"), context),
+    alpn: alpnOf(given.alpnProtocols, childOf(origin, "alpnProtocols"), context),
     subjectAltNames: given.verifySubjectAltNames,
     origin,
-    alpnOrigin: below(origin, "alpnProtocols"),
+    alpnOrigin: childOf(origin, "alpnProtocols"),
   };
 }
 
@@ -71,7 +71,7 @@ function ownCertificate(
   const { name } = reference;
   const hasAuthorities = hasKey(name, "ca.cert", from, context);
   const keys = ["tls.crt", "tls.key", ...(hasAuthorities ? ["ca.cert"] : [])];
-  const at = below(origin, "mtlsCertificateRef", 0);
+  const at = childOf(origin, "mtlsCertificateRef", 0);
   const files = secretFiles({ name, keys, from, gateway, origin: at }, context);
   const [cert, key, root] = files.map((file): MountedFile => ({ kind: "secret", file }));
   return { ...(cert && { cert }), ...(key && { key }), ...(root && { root }) };
@@ -95,13 +95,13 @@ function readValidation(
   // The schema has checked the shape.
   const { caCertificateRefs = [], hostname, subjectAltNames } = value as unknown as ValidationValue;
   const [authorities, second] = caCertificateRefs;
-  const place = below(origin, "caCertificateRefs");
+  const place = childOf(origin, "caCertificateRefs");
   if (second !== undefined) {
     const what = "several CA bundles of a backend";
     const field = '"caCertificateRefs"';
-    context.diagnostics.report("not-built-yet", below(place, 1), { what, field });
+    context.diagnostics.report("not-built-yet", childOf(place, 1), { what, field });
   }
-  const use = { from: source, gateway, origin: below(place, 0) };
+  const use = { from: source, gateway, origin: childOf(place, 0) };
   return {
     cert: undefined,
     key: undefined,
@@ -123,7 +123,7 @@ function alpnOf(
   const other = protocols?.findIndex((protocol) => !ALPN.includes(protocol)) ?? -1;
   if (other >= 0) {
     const field = `"${protocols?.[other]}"`;
-    diagnostics.report("not-built-yet", below(origin, other), {
+    diagnostics.report("not-built-yet", childOf(origin, other), {
       what: "other protocols by ALPN",
       field,
     });

@@ -6,18 +6,18 @@ import type {
   ServicePort,
 } from "../../../config/manifests.ts";
 import type { BackendConfig } from "../../../config/resources.ts";
-import { below, type Origin } from "../../../diagnostics/diagnostic.ts";
+import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import { follow, type ReferenceContext } from "../inventory/references.ts";
 import { endpointsOf, hostAndPort, portOf, serviceAddress } from "../inventory/services.ts";
-import { type BackendPart, targetConfigs } from "./mcp-targets.ts";
+import { type BackendSection, targetConfigs } from "./mcp-targets.ts";
 
 /** A backend as the standalone file would have it, and the resource that it is. */
-export interface ClusterBackend {
+export interface KubernetesBackend {
   readonly config: BackendConfig;
   /** Undefined when it could not be found (reported). */
   readonly manifest: ManifestOf<"Service"> | ManifestOf<"GatewayBackend"> | undefined;
   /** Its MCP targets by name. */
-  readonly parts: ReadonlyMap<string, BackendPart>;
+  readonly parts: ReadonlyMap<string, BackendSection>;
   /** The port of a Service: its name and number, as policies name it. */
   readonly port: ServicePort | undefined;
   /** `HOST:PORT` of each of its servers, when they are known one by one. */
@@ -33,9 +33,13 @@ export function backendOf(
   from: Manifest,
   origin: Origin,
   context: ReferenceContext,
-): ClusterBackend {
+): KubernetesBackend {
   const manifest = follow({ to: reference, from, origin, kinds: BACKEND_KINDS }, context);
-  const none = { config: unresolved(origin), parts: new Map<string, BackendPart>(), addresses: [] };
+  const none = {
+    config: unresolved(origin),
+    parts: new Map<string, BackendSection>(),
+    addresses: [],
+  };
   if (manifest?.kind === "GatewayBackend") {
     const found = gatewayBackend(manifest, context) ?? none;
     return { ...none, ...found, manifest, port: undefined };
@@ -56,26 +60,26 @@ function unresolved(origin: Origin): BackendConfig {
 function gatewayBackend(
   manifest: ManifestOf<"GatewayBackend">,
   context: ReferenceContext,
-): Pick<ClusterBackend, "config" | "parts"> | undefined {
+): Pick<KubernetesBackend, "config" | "parts"> | undefined {
   const { spec, origin } = manifest;
-  const place = below(origin, "spec");
+  const place = childOf(origin, "spec");
   if (spec?.static !== undefined) {
     const { host, port } = spec.static;
     const config = hostAndPort(host, port);
     return {
-      config: { kind: "host", config, origin: below(place, "static") },
+      config: { kind: "host", config, origin: childOf(place, "static") },
       parts: new Map(),
     };
   }
   if (spec?.dynamicForwardProxy !== undefined) {
-    const at = below(place, "dynamicForwardProxy");
+    const at = childOf(place, "dynamicForwardProxy");
     const config = { kind: "dynamic", config: spec.dynamicForwardProxy, origin: at } as const;
     return { config, parts: new Map() };
   }
   if (spec?.mcp === undefined) return undefined;
-  const at = below(place, "mcp");
+  const at = childOf(place, "mcp");
   const targets = spec.mcp.targets.flatMap((target, index) =>
-    targetConfigs(target, manifest, below(at, "targets", index), context),
+    targetConfigs(target, manifest, childOf(at, "targets", index), context),
   );
   const config: ConfigValue = {
     targets: targets.map(({ part: _, ...target }) => target),

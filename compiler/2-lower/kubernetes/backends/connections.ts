@@ -1,7 +1,7 @@
 import type { ConfigValue } from "../../../1-parse/values.ts";
 import type { BackendPolicies } from "../../../config/backend-policies.ts";
 import type { Manifest, ServicePort } from "../../../config/manifests.ts";
-import { below, type Origin } from "../../../diagnostics/diagnostic.ts";
+import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import { readBackendPolicies } from "../../standalone/backend-policies.ts";
 import { secretFiles } from "../inventory/secrets.ts";
 import type { EffectiveField, FieldValue } from "../policies/merge.ts";
@@ -72,7 +72,7 @@ function readAuth(
   if (key !== undefined) return { kind: "key", key, origin };
   if (secretRef === undefined) return { kind: "passthrough", origin };
   const use = { keys: ["Authorization"], from: source, gateway };
-  const at = below(origin, "secretRef");
+  const at = childOf(origin, "secretRef");
   const [file = ""] = secretFiles({ ...use, name: secretRef.name, origin: at }, context);
   return { kind: "file", file: { kind: "secret", file }, origin };
 }

@@ -1,13 +1,13 @@
 import type { ConfigValue } from "../../../1-parse/values.ts";
 import type { ManifestOf, McpTargetSpec, ServicePort } from "../../../config/manifests.ts";
-import { below, type Origin } from "../../../diagnostics/diagnostic.ts";
-import { titleOf } from "../inventory/inventory.ts";
+import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
+import { resourceName } from "../inventory/inventory.ts";
 import type { ReferenceContext } from "../inventory/references.ts";
 import { selects } from "../inventory/selectors.ts";
 import { addressOf, type SelectedPort } from "../inventory/services.ts";
 
 /** A target of an MCP backend. */
-export interface BackendPart {
+export interface BackendSection {
   /** The name under which policies know it. */
   readonly name: string;
   /** The Service that a selector found. */
@@ -15,7 +15,7 @@ export interface BackendPart {
 }
 
 /** A target as the standalone file has it, and as policies know it. */
-export type TargetConfig = { readonly name: string; readonly part: BackendPart } & {
+export type TargetConfig = { readonly name: string; readonly part: BackendSection } & {
   readonly [Kind in "mcp" | "sse"]?: { readonly [key: string]: ConfigValue };
 };
 
@@ -43,11 +43,11 @@ export function targetConfigs(
   for (const service of services) {
     // One with mistakes has been reported.
     if (service.spec === undefined || found.some((each) => each.service === service)) continue;
-    const params = { service: titleOf(service), ports: service.spec.ports?.length ?? 0 };
-    context.diagnostics.report("target-without-port", below(origin, "selector"), params);
+    const params = { service: resourceName(service), ports: service.spec.ports?.length ?? 0 };
+    context.diagnostics.report("target-without-port", childOf(origin, "selector"), params);
   }
   if (services.length === 0)
-    context.diagnostics.report("targets-without-match", below(origin, "selector"), {
+    context.diagnostics.report("targets-without-match", childOf(origin, "selector"), {
       target: name,
     });
   const names = selectedNames(name, found);

@@ -6,12 +6,12 @@ import type {
   ServicePort,
 } from "../../../config/manifests.ts";
 import type { Origin } from "../../../diagnostics/diagnostic.ts";
-import { titleOf } from "../inventory/inventory.ts";
+import { resourceName } from "../inventory/inventory.ts";
 import { follow } from "../inventory/references.ts";
 import { addressOf, hostAndPort, portOf, serviceName } from "../inventory/services.ts";
 import { backendOnly } from "../policies/effective.ts";
 import type { PolicyContext } from "../policies/policies.ts";
-import { noteField } from "../policies/policy-effects.ts";
+import { recordEffect } from "../policies/policy-effects.ts";
 import { BACKEND_KINDS } from "./backends.ts";
 import { connectionOf } from "./connections.ts";
 
@@ -42,7 +42,7 @@ export function serverOf(
   if (found === undefined) return undefined;
   const { address, port } = found;
   const fields = backendOnly(manifest, port, context.policyIndex);
-  for (const field of fields) noteField(field, gateway, context);
+  for (const field of fields) recordEffect(field, gateway, context);
   const serverName =
     manifest.kind === "Service" && !address.startsWith(serviceName(manifest))
       ? serviceName(manifest)
@@ -64,7 +64,7 @@ function staticServer(
   const server = manifest.spec?.static;
   if (server !== undefined)
     return { address: hostAndPort(server.host, server.port), port: undefined };
-  diagnostics.report("ambiguous-key-server", origin, { what: titleOf(manifest) });
+  diagnostics.report("ambiguous-key-server", origin, { what: resourceName(manifest) });
   return undefined;
 }
 

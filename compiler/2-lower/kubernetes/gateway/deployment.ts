@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ManifestOf } from "../../../config/manifests.ts";
 import type { ListenerResource } from "../../../config/resources.ts";
-import { below, type Diagnostics, keyOf } from "../../../diagnostics/diagnostic.ts";
+import { childOf, type Diagnostics, keyPlace } from "../../../diagnostics/diagnostic.ts";
 import type { DeploymentNode, Json, OverlaidResource, Overlay } from "../../../ir/deployment.ts";
 import type { ProcessSettings } from "../../../ir/program.ts";
 import type { ParametersSpec } from "./parameters.ts";
@@ -56,18 +56,18 @@ export function checkGrace(
   diagnostics: Diagnostics,
 ): void {
   const path = ["template", "spec", "terminationGracePeriodSeconds"];
-  const usual = Math.ceil(drain.max / 1000) + KILL_MARGIN;
+  const defaults = Math.ceil(drain.max / 1000) + KILL_MARGIN;
   for (const { deployment, env = [], origin } of parameters) {
     const seconds = valueAt(deployment?.spec, path);
     if (typeof seconds === "number" && seconds * 1000 < drain.max) {
-      const at = below(origin, "spec", "deployment", "spec", ...path);
+      const at = childOf(origin, "spec", "deployment", "spec", ...path);
       diagnostics.report("grace-too-short", at, { seconds, needed: Math.ceil(drain.max / 1000) });
     }
-    const grace = typeof seconds === "number" ? seconds : usual;
+    const grace = typeof seconds === "number" ? seconds : defaults;
     const index = env.findIndex((each) => valueAt(each, ["name"]) === GRACE_VARIABLE);
     const told = Number(valueAt(env[index], ["value"]));
     if (!(told > grace)) continue;
-    const at = below(origin, "spec", "env", index, "value");
+    const at = childOf(origin, "spec", "env", index, "value");
     diagnostics.report("grace-too-short", at, { seconds: grace, needed: told - KILL_MARGIN });
   }
 }
@@ -90,7 +90,7 @@ export function checkImage(parameters: readonly ParametersSpec[], diagnostics: D
   if (repository || !(registry || tag || digest)) return;
   const origin = parameters.findLast(({ image }) => image !== undefined)?.origin;
   if (origin === undefined) return;
-  diagnostics.report("image-without-repository", keyOf(below(origin, "spec", "image")), {});
+  diagnostics.report("image-without-repository", keyPlace(childOf(origin, "spec", "image")), {});
 }
 
 function imageOf(parameters: readonly ParametersSpec[]): NonNullable<ParametersSpec["image"]> {

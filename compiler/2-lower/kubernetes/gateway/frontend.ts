@@ -3,13 +3,13 @@ import type { ConfigValue } from "../../../1-parse/values.ts";
 import type { AccessLogConfig } from "../../../config/access-log.ts";
 import type { CipherSuite, FrontendConfig } from "../../../config/frontend.ts";
 import type { ManifestOf } from "../../../config/manifests.ts";
-import { below } from "../../../diagnostics/diagnostic.ts";
-import { type ClusterAccessLog, readClusterAccessLog } from "../../standalone/access-log.ts";
+import { childOf } from "../../../diagnostics/diagnostic.ts";
+import { type KubernetesAccessLog, readKubernetesAccessLog } from "../../standalone/access-log.ts";
 import { type FrontendValue, readFrontend } from "../../standalone/frontend.ts";
 import { isJoined } from "../policies/fields.ts";
 import { type EffectiveField, merge } from "../policies/merge.ts";
 import type { PolicyContext } from "../policies/policies.ts";
-import { noteField } from "../policies/policy-effects.ts";
+import { recordEffect } from "../policies/policy-effects.ts";
 import { targetKey } from "../policies/policy-targets.ts";
 
 /** The protocols that a listener can speak. */
@@ -36,7 +36,7 @@ export function gatewayFrontend(
   const other = given.alpn?.findIndex((protocol) => !ALPN.includes(protocol)) ?? -1;
   if (other >= 0) {
     const field = `"${given.alpn?.[other]}"`;
-    const at = below(origin, "alpnProtocols", other);
+    const at = childOf(origin, "alpnProtocols", other);
     context.diagnostics.report("not-built-yet", at, { what: "other protocols by ALPN", field });
   }
   const version = given.minVersion === undefined ? "maxProtocolVersion" : "minProtocolVersion";
@@ -44,8 +44,8 @@ export function gatewayFrontend(
     ...config,
     tls: {
       ...config.tls,
-      versionOrigin: below(origin, version),
-      suitesOrigin: below(origin, "cipherSuites"),
+      versionOrigin: childOf(origin, version),
+      suitesOrigin: childOf(origin, "cipherSuites"),
     },
   };
 }
@@ -57,7 +57,9 @@ export function gatewayAccessLogs(
 ): readonly AccessLogConfig[] {
   const values = frontendFields(gateway, context).get("frontend.accessLog")?.values ?? [];
   // The schema has checked the shape.
-  return values.map(({ value, origin }) => readClusterAccessLog(value as ClusterAccessLog, origin));
+  return values.map(({ value, origin }) =>
+    readKubernetesAccessLog(value as KubernetesAccessLog, origin),
+  );
 }
 
 /** The frontend fields that hold for a Gateway. */
@@ -69,7 +71,7 @@ function frontendFields(
     field.startsWith("frontend."),
   );
   const fields = new Map(merge(values, isJoined).map((field) => [field.field, field]));
-  for (const field of fields.values()) noteField(field, gateway, context);
+  for (const field of fields.values()) recordEffect(field, gateway, context);
   return fields;
 }
 

@@ -5,8 +5,8 @@ import type {
   RouteResource,
   TcpRouteResource,
 } from "../../../config/resources.ts";
-import { below, keyOf } from "../../../diagnostics/diagnostic.ts";
-import { byAge, Inventory, titleOf } from "../inventory/inventory.ts";
+import { childOf, keyPlace } from "../../../diagnostics/diagnostic.ts";
+import { byAge, Inventory, resourceName } from "../inventory/inventory.ts";
 import type { ReferenceContext } from "../inventory/references.ts";
 import type { PolicyContext } from "../policies/policies.ts";
 import { targetPolicies } from "../policies/policy-targets.ts";
@@ -24,35 +24,35 @@ import { sharedRoutes } from "../routes/shared-routes.ts";
 import { tcpRouteResources } from "../routes/tcp-routes.ts";
 import { checkGrace, checkImage, deploymentOf } from "./deployment.ts";
 import { gatewayAccessLogs, gatewayFrontend } from "./frontend.ts";
-import { type ClusterListener, checkListenerSets, listenersOf } from "./listeners.ts";
+import { checkListenerSets, type KubernetesListener, listenersOf } from "./listeners.ts";
 import { parametersOf } from "./parameters.ts";
 import { logLevels, processSettings, rawAccessLogs, rawFrontend } from "./process.ts";
 
 /** A Gateway of manifests as the standalone file would have it. */
-export interface ClusterGateway {
+export interface KubernetesGateway {
   readonly manifest: ManifestOf<"Gateway">;
   readonly gateway: GatewayResource;
   readonly routes: readonly (RouteResource | TcpRouteResource)[];
 }
 
 /** Everything that was found out about an input of manifests. */
-export interface Cluster {
+export interface KubernetesModel {
   readonly manifests: readonly Manifest[];
   readonly inventory: Inventory;
   readonly context: PolicyContext;
-  readonly listeners: ReadonlyMap<string, readonly ClusterListener[]>;
+  readonly listeners: ReadonlyMap<string, readonly KubernetesListener[]>;
   readonly attachments: readonly Attachment[];
-  readonly gateways: readonly ClusterGateway[];
+  readonly gateways: readonly KubernetesGateway[];
 }
 
 /** Controllers whose classes are compiled. */
 export const CONTROLLERS: readonly string[] = ["gwc.dev/gateway", "agentgateway.dev/agentgateway"];
 
 /** Looks up and merges what manifests say; the Gateways that come out know nothing of Kubernetes any more. */
-export function resolveCluster(
+export function lowerKubernetes(
   manifests: readonly Manifest[],
   { diagnostics }: Pick<ReferenceContext, "diagnostics">,
-): Cluster {
+): KubernetesModel {
   const inventory = new Inventory(manifests);
   const references: ReferenceContext = { inventory, diagnostics };
   const own = inventory.all("Gateway").filter((gateway) => isOwn(gateway, references));
@@ -72,7 +72,7 @@ export function resolveCluster(
     .flatMap((route) => attach(route, listeners, references));
   for (const { route } of attachments) reportLaterKind(route, references);
   const byGateway = Map.groupBy(attachments, ({ listener }) => listener.gateway);
-  const gateways = own.map((manifest): ClusterGateway => {
+  const gateways = own.map((manifest): KubernetesGateway => {
     // Routes come first: their policies say which Secrets the Gateway mounts.
     const routes = routesOf(byGateway.get(manifest) ?? [], context);
     return { manifest, gateway: gatewayResource(manifest, listeners, context), routes };
@@ -82,7 +82,7 @@ export function resolveCluster(
 }
 
 /** The resources of one of the Gateways. */
-export function resourcesOf({ gateway, routes }: ClusterGateway): readonly Resource[] {
+export function resourcesOf({ gateway, routes }: KubernetesGateway): readonly Resource[] {
   return [gateway, ...routes];
 }
 
@@ -109,7 +109,7 @@ function routesOf(
 
 function gatewayResource(
   manifest: ManifestOf<"Gateway">,
-  listeners: ReadonlyMap<string, readonly ClusterListener[]>,
+  listeners: ReadonlyMap<string, readonly KubernetesListener[]>,
   context: PolicyContext,
 ): GatewayResource {
   const own = [...listeners.values()]
@@ -139,11 +139,11 @@ function gatewayResource(
     deployment: deploymentOf(manifest, parameters, own, mounts),
     backends: new Map(),
     listeners: own,
-    origin: below(manifest.origin, "spec"),
+    origin: childOf(manifest.origin, "spec"),
   };
 }
 
-function isOfRequests({ resource: { protocol } }: ClusterListener): boolean {
+function isOfRequests({ resource: { protocol } }: KubernetesListener): boolean {
   return protocol === "HTTP" || protocol === "HTTPS";
 }
 
@@ -151,7 +151,7 @@ function isOfRequests({ resource: { protocol } }: ClusterListener): boolean {
 function listenersByParent(
   gateways: readonly ManifestOf<"Gateway">[],
   context: ReferenceContext,
-): ReadonlyMap<string, readonly ClusterListener[]> {
+): ReadonlyMap<string, readonly KubernetesListener[]> {
   const found = gateways.flatMap((gateway) => listenersOf(gateway, context));
   return Map.groupBy(found, ({ owner }) => parentKey(owner));
 }
@@ -165,20 +165,24 @@ function isOwn(
   const controller =
     name === undefined ? undefined : inventory.find("GatewayClass", "", name)?.spec?.controllerName;
   if (controller === undefined || CONTROLLERS.includes(controller)) return true;
-  const params = { gateway: titleOf(gateway), controller };
-  diagnostics.report("foreign-gateway", below(gateway.origin, "spec", "gatewayClassName"), params);
+  const params = { gateway: resourceName(gateway), controller };
+  diagnostics.report(
+    "foreign-gateway",
+    childOf(gateway.origin, "spec", "gatewayClassName"),
+    params,
+  );
   return false;
 }
 
 /** What a kind of route would be, were its data path built. */
-const LATER_KINDS: Readonly<Record<string, string>> = {
+const UNSUPPORTED_KINDS: Readonly<Record<string, string>> = {
   GRPCRoute: "gRPC routing",
 };
 
 function reportLaterKind(route: AnyRoute, { diagnostics }: ReferenceContext): void {
-  const what = LATER_KINDS[route.kind];
+  const what = UNSUPPORTED_KINDS[route.kind];
   if (what === undefined) return;
-  diagnostics.report("not-built-yet", below(route.origin, "kind"), { what, field: route.kind });
+  diagnostics.report("not-built-yet", childOf(route.origin, "kind"), { what, field: route.kind });
 }
 
 /** Policies that act on nothing: a promise that nobody keeps. */
@@ -195,7 +199,7 @@ function reportWithoutEffect(
   );
   const targeted = new Set([...policyIndex.values()].flat().map(({ source }) => source));
   for (const policy of [...inventory.all("GatewayPolicy"), ...inventory.all("BackendTLSPolicy")]) {
-    const title = titleOf(policy);
+    const title = resourceName(policy);
     if (policy.spec === undefined || effective.has(policy)) continue;
     if (misplaced.has(policy.origin.resource?.name)) continue;
     const isEmpty = !["frontend", "traffic", "backend", "validation"].some((name) =>
@@ -203,7 +207,7 @@ function reportWithoutEffect(
     );
     // One whose targets could not be found has been reported.
     if (!targeted.has(policy) && !isEmpty) continue;
-    diagnostics.report("policy-without-effect", keyOf(below(policy.origin, "spec")), {
+    diagnostics.report("policy-without-effect", keyPlace(childOf(policy.origin, "spec")), {
       policy: title,
     });
   }

@@ -7,14 +7,14 @@ import type {
   RouteKind,
 } from "../../../config/manifests.ts";
 import type { ListenerResource } from "../../../config/resources.ts";
-import { below, type Origin } from "../../../diagnostics/diagnostic.ts";
+import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { CertificateFiles } from "../../../ir/program.ts";
-import { byAge, type Inventory, titleOf } from "../inventory/inventory.ts";
+import { byAge, type Inventory, resourceName } from "../inventory/inventory.ts";
 import { follow, type ReferenceContext } from "../inventory/references.ts";
 import { selects } from "../inventory/selectors.ts";
 
 /** A listener with the resources that it belongs to. */
-export interface ClusterListener {
+export interface KubernetesListener {
   readonly resource: ListenerResource;
   readonly spec: ListenerSpec;
   readonly gateway: ManifestOf<"Gateway">;
@@ -26,7 +26,7 @@ export interface ClusterListener {
 export function listenersOf(
   gateway: ManifestOf<"Gateway">,
   context: ReferenceContext,
-): readonly ClusterListener[] {
+): readonly KubernetesListener[] {
   const sets = context.inventory
     .all("ListenerSet")
     .filter((set) => attachesTo(set, gateway))
@@ -36,10 +36,10 @@ export function listenersOf(
   for (const owner of owners) checkNames(owner, context);
   return owners.flatMap((owner) =>
     (owner.spec?.listeners ?? []).map((spec, index) => {
-      const origin = below(owner.origin, "spec", "listeners", index);
+      const origin = childOf(owner.origin, "spec", "listeners", index);
       checkKinds(spec, origin, context);
       // Listeners of one port share it, wherever they are declared.
-      const portOrigin = ports.get(spec.port) ?? below(origin, "port");
+      const portOrigin = ports.get(spec.port) ?? childOf(origin, "port");
       ports.set(spec.port, portOrigin);
       const resource: ListenerResource = {
         key: `${owner.kind} ${owner.namespace}/${owner.name} ${spec.name}`,
@@ -86,12 +86,12 @@ export function kindsTaken(listener: ListenerSpec): readonly RouteKind[] {
 /** Whether a rule lets a namespace in; `home` is the namespace of what the rule stands on. */
 export function allowsNamespace(
   rule: NamespaceRule | undefined,
-  usual: NonNullable<NamespaceRule["from"]>,
+  defaults: NonNullable<NamespaceRule["from"]>,
   home: string,
   namespace: string,
   inventory: Inventory,
 ): boolean {
-  switch (rule?.from ?? usual) {
+  switch (rule?.from ?? defaults) {
     case "All":
       return true;
     case "None":
@@ -112,17 +112,17 @@ export function checkListenerSets(context: ReferenceContext): void {
     if (parentRef === undefined) continue;
     const namespace = parentRef.namespace ?? set.namespace;
     if (context.inventory.find("Gateway", namespace, parentRef.name) !== undefined) continue;
-    const origin = below(set.origin, "spec", "parentRef");
+    const origin = childOf(set.origin, "spec", "parentRef");
     follow({ to: parentRef, from: set, origin, kinds: ["Gateway"] }, context);
   }
 }
 
 /** Reports names that stand twice: routes and policies could mean either. */
-function checkNames(owner: ClusterListener["owner"], { diagnostics }: ReferenceContext): void {
+function checkNames(owner: KubernetesListener["owner"], { diagnostics }: ReferenceContext): void {
   const seen = new Set<string>();
   owner.spec?.listeners.forEach(({ name }, index) => {
-    const at = below(owner.origin, "spec", "listeners", index, "name");
-    const message = `${titleOf(owner)} has another listener "${name}"`;
+    const at = childOf(owner.origin, "spec", "listeners", index, "name");
+    const message = `${resourceName(owner)} has another listener "${name}"`;
     if (seen.has(name)) diagnostics.report("broken-rule", at, { message });
     seen.add(name);
   });
@@ -133,7 +133,7 @@ function checkKinds(spec: ListenerSpec, origin: Origin, { diagnostics }: Referen
   const carried: readonly (ManifestKind | undefined)[] = kindsOver(spec);
   spec.allowedRoutes?.kinds?.forEach(({ group = GATEWAY_GROUP, kind }, index) => {
     if (carried.includes(kindOf(group, kind))) return;
-    const at = below(origin, "allowedRoutes", "kinds", index, "kind");
+    const at = childOf(origin, "allowedRoutes", "kinds", index, "kind");
     const found = group === GATEWAY_GROUP ? kind : `${group}/${kind}`;
     const params = { found, protocol: spec.protocol, taken: kindsOver(spec) };
     diagnostics.report("wrong-route-kind", at, params);
@@ -159,9 +159,9 @@ function isLetIn(
   const home = gateway.namespace;
   if (gateway.spec === undefined || allowsNamespace(rule, "None", home, set.namespace, inventory))
     return true;
-  diagnostics.report("not-attached", below(set.origin, "spec", "parentRef"), {
-    route: titleOf(set),
-    parent: titleOf(gateway),
+  diagnostics.report("not-attached", childOf(set.origin, "spec", "parentRef"), {
+    route: resourceName(set),
+    parent: resourceName(gateway),
     reason: `its allowedListeners do not include the namespace "${set.namespace}"`,
     cause: "NotAllowed",
   });
@@ -171,7 +171,7 @@ function isLetIn(
 /** The mounted files of a listener's certificate. */
 function certificateOf(
   { name, tls, protocol }: ListenerSpec,
-  owner: ClusterListener["owner"],
+  owner: KubernetesListener["owner"],
   gateway: ManifestOf<"Gateway">,
   origin: Origin,
   context: ReferenceContext,
@@ -179,26 +179,26 @@ function certificateOf(
   if (tls?.mode === "Passthrough") {
     if (protocol === "TLS") return undefined;
     if (protocol === "HTTPS")
-      context.diagnostics.report("https-passthrough", below(origin, "tls", "mode"), {});
+      context.diagnostics.report("https-passthrough", childOf(origin, "tls", "mode"), {});
     // As far as the listener goes it has a certificate.
     return { cert: "", key: "", isSecret: true };
   }
   if (tls?.certificateRefs?.[0] === undefined && protocol === "TLS") {
-    context.diagnostics.report("tls-missing", below(origin, "protocol"), {
+    context.diagnostics.report("tls-missing", childOf(origin, "protocol"), {
       listener: name,
       protocol,
     });
   }
   if (tls === undefined) return undefined;
-  const place = below(origin, "tls", "certificateRefs");
+  const place = childOf(origin, "tls", "certificateRefs");
   const [reference, second] = tls.certificateRefs ?? [];
   if (second !== undefined) {
     const what = "several certificates of a listener";
     const field = '"certificateRefs"';
-    context.diagnostics.report("not-built-yet", below(place, 1), { what, field });
+    context.diagnostics.report("not-built-yet", childOf(place, 1), { what, field });
   }
   if (reference === undefined) return undefined;
-  const at = below(place, 0);
+  const at = childOf(place, 0);
   const secret = follow({ to: reference, from: owner, origin: at, kinds: ["Secret"] }, context);
   const files = (folder: string): CertificateFiles => ({
     cert: `${folder}/tls.crt`,
@@ -207,7 +207,7 @@ function certificateOf(
   });
   // What is missing has been reported; as far as the listener goes it has a certificate.
   if (secret?.spec === undefined) return files(reference.name);
-  const what = titleOf(secret);
+  const what = resourceName(secret);
   if (secret.namespace !== gateway.namespace)
     context.diagnostics.report("secret-elsewhere", at, { what });
   for (const key of ["tls.crt", "tls.key"]) {

@@ -1,4 +1,9 @@
-import { below, type Diagnostics, keyOf, type Origin } from "../../../diagnostics/diagnostic.ts";
+import {
+  childOf,
+  type Diagnostics,
+  keyPlace,
+  type Origin,
+} from "../../../diagnostics/diagnostic.ts";
 import type { Json, OverlaidResource } from "../../../ir/deployment.ts";
 import type { ParametersSpec } from "./parameters.ts";
 
@@ -12,24 +17,24 @@ export function checkOverlays(parameters: ParametersSpec, diagnostics: Diagnosti
   for (const name of OVERLAID) {
     const spec = parameters[name]?.spec;
     if (spec !== undefined)
-      check(spec, below(parameters.origin, "spec", name, "spec"), diagnostics);
+      check(spec, childOf(parameters.origin, "spec", name, "spec"), diagnostics);
   }
 }
 
 function check(value: Json, origin: Origin, diagnostics: Diagnostics): void {
   if (Array.isArray(value)) {
     value.forEach((item, index) => {
-      check(item, below(origin, index), diagnostics);
+      check(item, childOf(origin, index), diagnostics);
     });
     return;
   }
   if (typeof value !== "object" || value === null) return;
   for (const [key, each] of Object.entries(value)) {
-    const at = below(origin, key);
+    const at = childOf(origin, key);
     if (!key.startsWith("$")) check(each ?? null, at, diagnostics);
     else if (!isDirective(key, each)) {
       const text = key === "$patch" ? `$patch: ${JSON.stringify(each)}` : key;
-      diagnostics.report("unknown-directive", keyOf(at), { text });
+      diagnostics.report("unknown-directive", keyPlace(at), { text });
     }
   }
 }

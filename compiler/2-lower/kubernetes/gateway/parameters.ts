@@ -3,7 +3,7 @@ import { frontendSchema } from "../../../1-parse/standalone/frontend.ts";
 import { processSchema } from "../../../1-parse/standalone/process.ts";
 import type { ConfigValue } from "../../../1-parse/values.ts";
 import type { ManifestOf } from "../../../config/manifests.ts";
-import { below, keyOf, type Origin } from "../../../diagnostics/diagnostic.ts";
+import { childOf, keyPlace, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { Json, Overlay } from "../../../ir/deployment.ts";
 import { object } from "../../../schema/schema.ts";
 import { validator } from "../../../schema/validate.ts";
@@ -59,9 +59,9 @@ export function parametersOf(
     const namespace = classReference.namespace ?? gateway.namespace;
     // A class belongs to no namespace, so it may name any.
     const from = { ...ofClass, namespace };
-    add(classReference, from, below(ofClass.origin, "spec", "parametersRef"));
+    add(classReference, from, childOf(ofClass.origin, "spec", "parametersRef"));
   }
-  const origin = below(gateway.origin, "spec", "infrastructure", "parametersRef");
+  const origin = childOf(gateway.origin, "spec", "infrastructure", "parametersRef");
   add(infrastructure?.parametersRef, gateway, origin);
   return found.flatMap((manifest) => checked(manifest, context) ?? []);
 }
@@ -74,16 +74,16 @@ function checked(
   if (spec === undefined) return undefined;
   const { rawConfig } = spec;
   if (rawConfig !== undefined) {
-    const read = { value: rawConfig as ConfigValue, late: [], expanded: [] };
+    const read = { value: rawConfig as ConfigValue, envTemplates: [], expanded: [] };
     const schema = object({ config: processSchema, frontendPolicies: frontendSchema() });
     const validate = validator(schema, keysIn([read.value]), "rawConfig");
-    if (!validate(read, below(origin, "spec", "rawConfig"), diagnostics)) return undefined;
+    if (!validate(read, childOf(origin, "spec", "rawConfig"), diagnostics)) return undefined;
   }
   // The schema has checked the shape.
   const parameters = { ...(spec as unknown as ParametersSpec), origin };
   const mesh = ["mesh", "istio"].find((name) => Object.hasOwn(spec, name));
   if (mesh !== undefined) {
-    const at = keyOf(below(origin, "spec", mesh));
+    const at = keyPlace(childOf(origin, "spec", mesh));
     diagnostics.report("not-built-yet", at, { what: "mutual TLS with a mesh", field: `"${mesh}"` });
   }
   checkOverlays(parameters, diagnostics);

@@ -1,6 +1,6 @@
 import type { AccessLogConfig } from "../../../config/access-log.ts";
 import type { LevelsConfig } from "../../../config/log-levels.ts";
-import { below } from "../../../diagnostics/diagnostic.ts";
+import { childOf } from "../../../diagnostics/diagnostic.ts";
 import type { ProcessSettings } from "../../../ir/program.ts";
 import { readAccessLogs, readLevels } from "../../standalone/access-log.ts";
 import type { FrontendValue } from "../../standalone/frontend.ts";
@@ -53,10 +53,13 @@ function isObject(value: unknown): value is object {
 /** What is said of log levels: the raw configurations, under what the parameters' own fields say. */
 export function logLevels(parameters: readonly ParametersSpec[]): readonly LevelsConfig[] {
   const raw = parameters.flatMap(({ rawConfig, origin }) =>
-    readLevels(rawConfig?.config?.logging, below(origin, "spec", "rawConfig", "config", "logging")),
+    readLevels(
+      rawConfig?.config?.logging,
+      childOf(origin, "spec", "rawConfig", "config", "logging"),
+    ),
   );
   const typed = parameters.flatMap(({ logging, origin }) =>
-    readLevels(logging, below(origin, "spec", "logging")),
+    readLevels(logging, childOf(origin, "spec", "logging")),
   );
   return [...raw, ...typed];
 }
@@ -67,7 +70,7 @@ export function rawAccessLogs(parameters: readonly ParametersSpec[]): readonly A
     readAccessLogs(
       rawConfig?.config?.logging,
       rawConfig?.frontendPolicies,
-      below(origin, "spec", "rawConfig"),
+      childOf(origin, "spec", "rawConfig"),
     ),
   );
 }

@@ -91,7 +91,7 @@ function ownLabel(labels: Readonly<Record<string, string>>, name: string): strin
 }
 
 /** `HTTPRoute "default/tools"`: a resource in a message. */
-export function titleOf({ kind, namespace, name }: Manifest): string {
+export function resourceName({ kind, namespace, name }: Manifest): string {
   return `${kind} "${namespace === "" ? name : `${namespace}/${name}`}"`;
 }
 

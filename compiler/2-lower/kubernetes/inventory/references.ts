@@ -6,9 +6,9 @@ import type {
   ObjectReference,
 } from "../../../config/manifests.ts";
 import type { Diagnostics, Origin } from "../../../diagnostics/diagnostic.ts";
-import { keyOf } from "../../../diagnostics/diagnostic.ts";
-import { nearest } from "../../../diagnostics/suggestion.ts";
-import { type Inventory, titleOf } from "./inventory.ts";
+import { keyPlace } from "../../../diagnostics/diagnostic.ts";
+import { suggest } from "../../../diagnostics/suggestion.ts";
+import { type Inventory, resourceName } from "./inventory.ts";
 
 /** What looking up references needs. */
 export interface ReferenceContext {
@@ -31,12 +31,12 @@ export function follow<Kind extends ManifestKind>(
   { to, from, origin, kinds }: Reference<Kind>,
   { inventory, diagnostics }: ReferenceContext,
 ): ManifestOf<Kind> | undefined {
-  const [usual] = kinds;
-  if (usual === undefined) return undefined;
-  const group = to.group ?? groupOf(usual);
-  const kind = kinds.find((each) => each === kindOf(group, to.kind ?? usual));
+  const [defaults] = kinds;
+  if (defaults === undefined) return undefined;
+  const group = to.group ?? groupOf(defaults);
+  const kind = kinds.find((each) => each === kindOf(group, to.kind ?? defaults));
   if (kind === undefined) {
-    const found = [group, to.kind ?? usual].filter((part) => part !== "").join("/");
+    const found = [group, to.kind ?? defaults].filter((part) => part !== "").join("/");
     diagnostics.report("wrong-reference-kind", origin, { found, allowed: kinds.join(", ") });
     return undefined;
   }
@@ -49,10 +49,10 @@ export function follow<Kind extends ManifestKind>(
   }
   if (namespace !== from.namespace && !isPermitted(from, found, inventory)) {
     diagnostics.report("reference-not-permitted", origin, {
-      from: titleOf(from),
+      from: resourceName(from),
       fromGroup: groupOf(from.kind),
       fromNamespace: from.namespace,
-      to: titleOf(found),
+      to: resourceName(found),
       toGroup: groupOf(kind),
       toKind: kind,
       toNamespace: namespace,
@@ -81,8 +81,8 @@ export function reportMissing(
   }
   const all = inventory.all(kind);
   const here = all.filter((each) => each.namespace === namespace).map((each) => each.name);
-  const elsewhere = all.filter((each) => each.name === name).map(titleOf);
-  const near = nearest(name, here);
+  const elsewhere = all.filter((each) => each.name === name).map(resourceName);
+  const near = suggest(name, here);
   const candidates =
     elsewhere.length > 0 ? elsewhere : here.map((each) => `"${namespace}/${each}"`);
   diagnostics.report("missing-reference", at, {
@@ -130,5 +130,5 @@ export function groupOf(kind: ManifestKind): string {
 
 /** The place of a key below an origin. */
 export function keyBelow(origin: Origin, ...steps: readonly (string | number)[]): Origin {
-  return keyOf({ ...origin, path: [...origin.path, ...steps] });
+  return keyPlace({ ...origin, path: [...origin.path, ...steps] });
 }

@@ -2,7 +2,7 @@ import type { KeyedData, Manifest } from "../../../config/manifests.ts";
 import type { Origin } from "../../../diagnostics/diagnostic.ts";
 import type { MountedFile } from "../../../ir/texts.ts";
 import type { PolicyContext } from "../policies/policies.ts";
-import { titleOf } from "./inventory.ts";
+import { resourceName } from "./inventory.ts";
 import { follow } from "./references.ts";
 
 /** What a policy reads of an object that is mounted. */
@@ -31,7 +31,7 @@ export function secretFiles(
   if (!isMountable(secret, gateway, origin, context)) return [];
   const { keys: found } = secret.spec;
   if (keys === undefined && found.length === 0) {
-    const message = `every entry of ${titleOf(secret)} is read, so its keys have to be here (values are not needed)`;
+    const message = `every entry of ${resourceName(secret)} is read, so its keys have to be here (values are not needed)`;
     context.diagnostics.report("broken-rule", origin, { message });
   }
   checkKeys(secret, secret.spec, keys ?? [], origin, context);
@@ -80,7 +80,7 @@ function isMountable(
   { diagnostics }: PolicyContext,
 ): boolean {
   if (object.namespace === namespace) return true;
-  diagnostics.report("secret-elsewhere", origin, { what: titleOf(object) });
+  diagnostics.report("secret-elsewhere", origin, { what: resourceName(object) });
   return false;
 }
 
@@ -93,7 +93,7 @@ function checkKeys(
 ): void {
   for (const key of keys) {
     if (isComplete && !found.includes(key))
-      diagnostics.report("missing-key", origin, { what: titleOf(object), key });
+      diagnostics.report("missing-key", origin, { what: resourceName(object), key });
   }
 }
 

@@ -1,6 +1,6 @@
 import type { ManifestOf, ServicePort } from "../../../config/manifests.ts";
-import { below, type Origin } from "../../../diagnostics/diagnostic.ts";
-import { titleOf } from "./inventory.ts";
+import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
+import { resourceName } from "./inventory.ts";
 import type { ReferenceContext } from "./references.ts";
 
 /** A port of a Service. */
@@ -19,7 +19,7 @@ export function portOf(
   const { spec } = service;
   if (spec === undefined) return undefined;
   const ports = spec.ports ?? [];
-  const what = titleOf(service);
+  const what = resourceName(service);
   const candidates = ports.map(({ port }) => String(port));
   if (wanted === undefined) {
     diagnostics.report("missing-port", origin, { what, candidates });
@@ -30,7 +30,7 @@ export function portOf(
   if (found === undefined && spec.type === "ExternalName") return { port: wanted };
   if (found === undefined) {
     const params = { what, section: String(wanted), candidates };
-    diagnostics.report("missing-section", below(origin, "port"), params);
+    diagnostics.report("missing-section", childOf(origin, "port"), params);
   }
   return found;
 }
@@ -59,7 +59,7 @@ export function addressOf(
   const [only, second, ...others] = endpointsOf(service, port, context);
   if (second !== undefined) {
     const what = "balancing over several endpoints";
-    const field = `an EndpointSlice of ${titleOf(service)} with ${others.length + 2} addresses`;
+    const field = `an EndpointSlice of ${resourceName(service)} with ${others.length + 2} addresses`;
     context.diagnostics.report("not-built-yet", origin, { what, field });
   }
   return only ?? serviceAddress(service, port);

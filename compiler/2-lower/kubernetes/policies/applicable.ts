@@ -1,5 +1,5 @@
 import { policies } from "../../../policies/index.ts";
-import type { Traffic } from "./effective.ts";
+import type { RulePath } from "./effective.ts";
 import type { EffectiveField } from "./merge.ts";
 
 /**
@@ -8,7 +8,7 @@ import type { EffectiveField } from "./merge.ts";
  */
 export function whyIdle(
   { field, values }: EffectiveField,
-  { backend }: Traffic,
+  { backend }: RulePath,
 ): string | undefined {
   const isMcp = backend?.config.kind === "mcp";
   const needs = NEEDS.get(field);
@@ -21,7 +21,7 @@ export function whyIdle(
 const OUTER: readonly string[] = ["gateway", "listenerSet", "listener"];
 
 const NEEDS: ReadonlyMap<string, "host" | "mcp"> = new Map(
-  policies.flatMap(({ cluster, needs }) =>
-    cluster === undefined || needs === undefined ? [] : [[cluster.field, needs] as const],
+  policies.flatMap(({ kubernetes, needs }) =>
+    kubernetes === undefined || needs === undefined ? [] : [[kubernetes.field, needs] as const],
   ),
 );

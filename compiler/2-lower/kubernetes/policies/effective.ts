@@ -5,28 +5,28 @@ import type {
   ManifestOf,
   ServicePort,
 } from "../../../config/manifests.ts";
-import { below } from "../../../diagnostics/diagnostic.ts";
+import { childOf } from "../../../diagnostics/diagnostic.ts";
 import { policies } from "../../../policies/index.ts";
-import type { ClusterBackend } from "../backends/backends.ts";
-import type { BackendPart } from "../backends/mcp-targets.ts";
-import type { ClusterListener } from "../gateway/listeners.ts";
+import type { KubernetesBackend } from "../backends/backends.ts";
+import type { BackendSection } from "../backends/mcp-targets.ts";
+import type { KubernetesListener } from "../gateway/listeners.ts";
 import { type AnyRoute, isStream } from "../routes/attach.ts";
 import { fieldValues, isConnection, isJoined, PRE_ROUTING } from "./fields.ts";
 import { type EffectiveField, type FieldValue, type Level, merge } from "./merge.ts";
 import { type PolicyIndex, targetKey } from "./policy-targets.ts";
 
 /** A rule of a route on one listener, with the backend that its traffic goes to. */
-export interface Traffic {
-  readonly listener: ClusterListener;
+export interface RulePath {
+  readonly listener: KubernetesListener;
   readonly route: AnyRoute;
   readonly rule: HttpRouteRule;
   readonly index: number;
-  readonly backend: ClusterBackend | undefined;
+  readonly backend: KubernetesBackend | undefined;
 }
 
 /** What holds for traffic: each field with the value that counts and what it overrode. */
 export function effectivePolicy(
-  traffic: Traffic,
+  traffic: RulePath,
   policyIndex: PolicyIndex,
 ): readonly EffectiveField[] {
   const values = [...outerValues(traffic, policyIndex), ...backendValues(traffic, policyIndex)];
@@ -38,8 +38,8 @@ export function effectivePolicy(
 
 /** What holds for one target of an MCP backend, where it differs from the others. */
 export function partPolicy(
-  traffic: Traffic,
-  part: BackendPart,
+  traffic: RulePath,
+  part: BackendSection,
   policyIndex: PolicyIndex,
 ): readonly EffectiveField[] {
   const own = partValues(traffic, part, policyIndex);
@@ -55,7 +55,7 @@ export function partPolicy(
 
 /** What holds for the requests of a listener before their route is chosen. */
 export function listenerPolicy(
-  listener: ClusterListener,
+  listener: KubernetesListener,
   policyIndex: PolicyIndex,
 ): readonly EffectiveField[] {
   const values = listenerValues(listener, policyIndex);
@@ -67,7 +67,7 @@ export function listenerPolicy(
 
 /** From the Gateway down to the listener. */
 function listenerValues(
-  { gateway, owner, spec }: ClusterListener,
+  { gateway, owner, spec }: KubernetesListener,
   policyIndex: PolicyIndex,
 ): readonly FieldValue[] {
   const at = (manifest: Manifest, section?: string): readonly FieldValue[] =>
@@ -77,8 +77,8 @@ function listenerValues(
 
 /** How the traffic's backend is reached, or one target of it. */
 export function connectionFields(
-  traffic: Traffic,
-  part: BackendPart | undefined,
+  traffic: RulePath,
+  part: BackendSection | undefined,
   policyIndex: PolicyIndex,
 ): readonly EffectiveField[] {
   const values = [
@@ -96,7 +96,7 @@ const OWN: readonly Level[] = ["route", "rule", "backendOwn"];
  * Of connections that are passed on, only who may connect and TCP and TLS to the backend are the gateway's; and where
  * TLS is the client's, what is said of backends in general is not about it (Gateway API BackendTLSPolicy).
  */
-function actsOnStream({ field, level }: FieldValue, { route, listener }: Traffic): boolean {
+function actsOnStream({ field, level }: FieldValue, { route, listener }: RulePath): boolean {
   if (!isStream(route)) return true;
   if (field.startsWith("backend.tls")) {
     return listener.spec.tls?.mode !== "Passthrough" || OWN.includes(level);
@@ -116,7 +116,7 @@ export function backendOnly(
 
 /** From the Gateway down to the rule. */
 function outerValues(
-  { listener, route, rule, index }: Traffic,
+  { listener, route, rule, index }: RulePath,
   policyIndex: PolicyIndex,
 ): readonly FieldValue[] {
   const at = (section?: string): readonly FieldValue[] =>
@@ -135,23 +135,23 @@ function outerValues(
 
 /** What the rule says itself: filters and fields that policies know. */
 function inlineValues(route: AnyRoute, rule: HttpRouteRule, index: number): readonly FieldValue[] {
-  const place = below(route.origin, "spec", "rules", index);
+  const place = childOf(route.origin, "spec", "rules", index);
   const made = { level: "inline", source: route } as const;
-  const found = policies.flatMap(({ cluster }): readonly FieldValue[] => {
-    if (cluster === undefined) return [];
-    const { field, filter, ruleField, part } = cluster;
+  const found = policies.flatMap(({ kubernetes }): readonly FieldValue[] => {
+    if (kubernetes === undefined) return [];
+    const { field, filter, ruleField, part } = kubernetes;
     const filters = (rule.filters ?? []).flatMap((each, position): readonly FieldValue[] => {
       const given = filter === undefined ? undefined : each[filter];
       if (given === undefined || filter === undefined) return [];
       const value = part === undefined ? given : { [part]: given };
-      const origin = below(place, "filters", position, filter);
+      const origin = childOf(place, "filters", position, filter);
       const partOrigins = part === undefined ? {} : { partOrigins: { [part]: origin } };
       return [{ ...made, field, value, origin, ...partOrigins }];
     });
     const own = ruleField === undefined ? undefined : Reflect.get(rule, ruleField);
     if (own === undefined || ruleField === undefined) return filters;
     const value = own as ConfigValue;
-    return [...filters, { ...made, field, value, origin: below(place, ruleField) }];
+    return [...filters, { ...made, field, value, origin: childOf(place, ruleField) }];
   });
   // Filters that say the parts of one field are one value of it.
   return [...Map.groupBy(found, ({ field }) => field).values()].flatMap((values) => {
@@ -164,7 +164,7 @@ function inlineValues(route: AnyRoute, rule: HttpRouteRule, index: number): read
 }
 
 /** Policies on the backend, then the backend's own. */
-function backendValues({ backend }: Traffic, policyIndex: PolicyIndex): readonly FieldValue[] {
+function backendValues({ backend }: RulePath, policyIndex: PolicyIndex): readonly FieldValue[] {
   const manifest = backend?.manifest;
   return manifest === undefined ? [] : valuesOn(manifest, backend?.port, policyIndex);
 }
@@ -195,8 +195,8 @@ function portValues(
 
 /** Policies on one target and on the Service behind it, then the target's own. */
 function partValues(
-  { backend }: Traffic,
-  { name: part, service: selected }: BackendPart,
+  { backend }: RulePath,
+  { name: part, service: selected }: BackendSection,
   policyIndex: PolicyIndex,
 ): readonly FieldValue[] {
   const manifest = backend?.manifest;
@@ -230,6 +230,6 @@ function ownValues(
   return fieldValues("backend", fields, {
     level,
     source: manifest,
-    origin: below(manifest.origin, ...path),
+    origin: childOf(manifest.origin, ...path),
   });
 }

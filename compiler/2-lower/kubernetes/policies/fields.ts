@@ -1,6 +1,6 @@
 import type { ConfigValue } from "../../../1-parse/values.ts";
 import type { Manifest, PolicyFields } from "../../../config/manifests.ts";
-import { below, type Origin } from "../../../diagnostics/diagnostic.ts";
+import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import { policies } from "../../../policies/index.ts";
 import type { FieldValue, Level } from "./merge.ts";
 
@@ -23,7 +23,7 @@ export function fieldValues(
   return Object.entries(fields ?? {}).flatMap(([name, value]): readonly FieldValue[] => {
     if (section === "traffic" && name === "phase") return [];
     const field = `${section}.${phaseOf(section, fields)}${name}`;
-    const own = below(origin, name);
+    const own = childOf(origin, name);
     if (section !== "backend" || !DIVIDED.has(name))
       return [{ field, value, level, source, origin: own }];
     return Object.entries(value as Readonly<Record<string, ConfigValue>>).map(([part, each]) => ({
@@ -31,7 +31,7 @@ export function fieldValues(
       value: each,
       level,
       source,
-      origin: below(own, part),
+      origin: childOf(own, part),
     }));
   });
 }
@@ -50,8 +50,8 @@ export function isJoined(field: string): boolean {
 }
 
 const JOINED: ReadonlySet<string> = new Set(
-  policies.flatMap(({ cluster, merge }) =>
-    cluster !== undefined && merge === "join" ? [cluster.field] : [],
+  policies.flatMap(({ kubernetes, merge }) =>
+    kubernetes !== undefined && merge === "join" ? [kubernetes.field] : [],
   ),
 );
 

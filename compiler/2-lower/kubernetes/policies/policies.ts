@@ -1,18 +1,18 @@
 import type { ConfigValue } from "../../../1-parse/values.ts";
-import { answersAll } from "../../../3-resolve/policies.ts";
+import { respondsToAll } from "../../../3-resolve/policies.ts";
 import type { BackendReference, Manifest } from "../../../config/manifests.ts";
 import type { PolicyConfig } from "../../../config/resources.ts";
-import { keyOf, type Origin } from "../../../diagnostics/diagnostic.ts";
+import { keyPlace, type Origin } from "../../../diagnostics/diagnostic.ts";
 import { policies } from "../../../policies/index.ts";
-import type { ClusterContext, ClusterForm } from "../../../policies/policy.ts";
+import type { KubernetesContext, KubernetesForm } from "../../../policies/policy.ts";
 import { serverOf } from "../backends/servers.ts";
 import type { ReferenceContext } from "../inventory/references.ts";
 import { secretFiles } from "../inventory/secrets.ts";
 import { whyIdle } from "./applicable.ts";
-import { effectivePolicy, partPolicy, type Traffic } from "./effective.ts";
+import { effectivePolicy, partPolicy, type RulePath } from "./effective.ts";
 import { isConnection } from "./fields.ts";
 import type { EffectiveField, FieldValue } from "./merge.ts";
-import { noteField } from "./policy-effects.ts";
+import { recordEffect } from "./policy-effects.ts";
 import type { PolicyIndex } from "./policy-targets.ts";
 
 /** What reading policies needs, and what it finds out about them. */
@@ -33,11 +33,11 @@ export interface RoutePolicies {
   /** In request order, as the standalone file would have them on the route. */
   readonly policies: readonly PolicyConfig[];
   /** True when one of them, which is not the route's own, answers: the backends are not reached. */
-  readonly isAnswered: boolean;
+  readonly headersSent: boolean;
 }
 
 /** The policies of traffic as the standalone file would have them on the route. */
-export function routePolicies(traffic: Traffic, context: PolicyContext): RoutePolicies {
+export function routePolicies(traffic: RulePath, context: PolicyContext): RoutePolicies {
   const { gateway } = traffic.listener;
   const fields = new Map(
     effectivePolicy(traffic, context.policyIndex)
@@ -46,30 +46,31 @@ export function routePolicies(traffic: Traffic, context: PolicyContext): RoutePo
   );
   for (const field of fields.values()) {
     // How backends are reached is read where they are.
-    if (!CLAIMED.has(field.field) && !isConnection(field.field)) noteField(field, gateway, context);
+    if (!CLAIMED.has(field.field) && !isConnection(field.field))
+      recordEffect(field, gateway, context);
   }
   const parts =
     traffic.backend?.config.kind === "mcp"
       ? partFields(traffic, context)
       : new Map<string, never>();
-  const found = policies.flatMap(({ kind, cluster }): readonly ReadPolicy[] => {
-    if (cluster === undefined) return [];
+  const found = policies.flatMap(({ kind, kubernetes }): readonly ReadPolicy[] => {
+    if (kubernetes === undefined) return [];
     // A policy's own cluster form reads and joins what it has read itself.
-    const form = cluster as ClusterForm<unknown>;
+    const form = kubernetes as KubernetesForm<unknown>;
     const field = fields.get(form.field);
     const own = readField(form, field, gateway, context);
     const config = withParts(form, own, parts, gateway, context);
     const value = (field ?? parts.get(form.field)?.[0]?.field)?.values.at(-1);
     const origin = value?.partOrigins?.[form.part ?? ""] ?? value?.origin;
     // A mistake was reported: that it also has no effect goes without saying.
-    if (config === undefined && field !== undefined) noteField(field, gateway, context);
+    if (config === undefined && field !== undefined) recordEffect(field, gateway, context);
     if (config === undefined || value === undefined || origin === undefined) return [];
     // The policy's configuration is what its own form read.
     return [{ config: { kind, config, origin } as PolicyConfig, source: value.source, field }];
   });
-  const { acting, isAnswered } = reached(found);
-  for (const { field } of acting) if (field !== undefined) noteField(field, gateway, context);
-  return { policies: acting.map(({ config }) => config), isAnswered };
+  const { acting, headersSent } = reached(found);
+  for (const { field } of acting) if (field !== undefined) recordEffect(field, gateway, context);
+  return { policies: acting.map(({ config }) => config), headersSent };
 }
 
 /** A policy that was read, and what says it. */
@@ -81,24 +82,26 @@ interface ReadPolicy {
 }
 
 /**
- * What a policy that answers by itself leaves over: nothing that was written for other routes too, after an answer of
+ * What a policy that answers by itself leaves over: nothing that was written for other routes too, after a response of
  * the route's author only what the author wrote, which is a mistake to be told.
  */
 function reached(found: readonly ReadPolicy[]): {
   readonly acting: readonly ReadPolicy[];
-  readonly isAnswered: boolean;
+  readonly headersSent: boolean;
 } {
-  const end = found.findIndex(({ config }) => answersAll(config));
-  const answer = found[end];
-  if (answer === undefined) return { acting: found, isAnswered: false };
-  const isAnswered = answer.source.kind === "GatewayPolicy";
-  const own = found.slice(end + 1).filter(({ source }) => source === answer.source && !isAnswered);
-  return { acting: [...found.slice(0, end + 1), ...own], isAnswered };
+  const end = found.findIndex(({ config }) => respondsToAll(config));
+  const response = found[end];
+  if (response === undefined) return { acting: found, headersSent: false };
+  const headersSent = response.source.kind === "GatewayPolicy";
+  const own = found
+    .slice(end + 1)
+    .filter(({ source }) => source === response.source && !headersSent);
+  return { acting: [...found.slice(0, end + 1), ...own], headersSent };
 }
 
 /** The fields that policies of a route read. */
 const CLAIMED: ReadonlySet<string> = new Set(
-  policies.flatMap(({ cluster }) => (cluster === undefined ? [] : [cluster.field])),
+  policies.flatMap(({ kubernetes }) => (kubernetes === undefined ? [] : [kubernetes.field])),
 );
 
 /** A field that differs for one target of the backend. */
@@ -110,18 +113,18 @@ interface PartField {
 
 /** What the targets of an MCP backend have of their own, by field. */
 function partFields(
-  traffic: Traffic,
+  traffic: RulePath,
   context: PolicyContext,
 ): ReadonlyMap<string, readonly PartField[]> {
   const found = [...(traffic.backend?.parts ?? [])].flatMap(([target, part]) =>
     partPolicy(traffic, part, context.policyIndex).map((field) => ({ target, field })),
   );
-  for (const { field } of found) noteField(field, traffic.listener.gateway, context);
+  for (const { field } of found) recordEffect(field, traffic.listener.gateway, context);
   return Map.groupBy(found, ({ field }) => field.field);
 }
 
 function withParts(
-  form: ClusterForm<unknown>,
+  form: KubernetesForm<unknown>,
   config: unknown,
   parts: ReadonlyMap<string, readonly PartField[]>,
   gateway: Manifest,
@@ -135,7 +138,7 @@ function withParts(
       if (value === undefined) continue;
       const what = `${form.field.replace(/^.*\./, "")} of one target`;
       const name = String(value.origin.path.at(-1));
-      context.diagnostics.report("not-built-yet", keyOf(value.origin), {
+      context.diagnostics.report("not-built-yet", keyPlace(value.origin), {
         what,
         field: `"${name}"`,
       });
@@ -151,24 +154,24 @@ function withParts(
 
 /** The configuration that a field's values make; undefined when there is none, or a mistake (reported). */
 export function readField(
-  form: ClusterForm<unknown>,
+  form: KubernetesForm<unknown>,
   field: EffectiveField | undefined,
   gateway: Manifest,
   context: PolicyContext,
 ): unknown {
   const configs = (field?.values ?? []).flatMap((each) => {
-    const config = form.read(each.value, clusterContext(each, gateway, context));
+    const config = form.read(each.value, kubernetesContext(each, gateway, context));
     return config === undefined ? [] : [config];
   });
   if (configs.length === 0 || form.join === undefined) return configs.at(-1);
   return form.join(configs);
 }
 
-function clusterContext(
+function kubernetesContext(
   { source, origin }: FieldValue,
   gateway: Manifest,
   context: PolicyContext,
-): ClusterContext {
+): KubernetesContext {
   return {
     origin,
     diagnostics: context.diagnostics,

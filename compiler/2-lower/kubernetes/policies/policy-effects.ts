@@ -1,11 +1,11 @@
 import type { Manifest } from "../../../config/manifests.ts";
-import { keyOf } from "../../../diagnostics/diagnostic.ts";
-import { titleOf } from "../inventory/inventory.ts";
+import { keyPlace } from "../../../diagnostics/diagnostic.ts";
+import { resourceName } from "../inventory/inventory.ts";
 import type { EffectiveField } from "./merge.ts";
 import type { PolicyContext } from "./policies.ts";
 
 /** Remembers who has an effect, and reports who lost to a policy of the same level. */
-export function noteField(
+export function recordEffect(
   { values, conflicts }: EffectiveField,
   gateway: Manifest,
   context: PolicyContext,
@@ -25,11 +25,11 @@ export function noteField(
     context.conflicts.add(key);
     const params = {
       field: lost.field.replace(/^[^.]*\./, ""),
-      by: titleOf(won.source),
+      by: resourceName(won.source),
       target: LEVEL_WORDS[lost.level] ?? lost.level,
     };
-    const related = [{ at: keyOf(won.origin), label: "this one wins" }];
-    context.diagnostics.report("policy-conflict", keyOf(lost.origin), params, related);
+    const related = [{ at: keyPlace(won.origin), label: "this one wins" }];
+    context.diagnostics.report("policy-conflict", keyPlace(lost.origin), params, related);
   }
 }
 

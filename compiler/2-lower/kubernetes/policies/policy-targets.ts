@@ -6,8 +6,8 @@ import type {
   PolicyFields,
   PolicySpec,
 } from "../../../config/manifests.ts";
-import { below, keyOf, type Origin } from "../../../diagnostics/diagnostic.ts";
-import { byAge, titleOf } from "../inventory/inventory.ts";
+import { childOf, keyPlace, type Origin } from "../../../diagnostics/diagnostic.ts";
+import { byAge, resourceName } from "../inventory/inventory.ts";
 import { follow, type ReferenceContext } from "../inventory/references.ts";
 import { isStream } from "../routes/attach.ts";
 import { fieldValues, type Section } from "./fields.ts";
@@ -69,7 +69,7 @@ function tlsValues(
   const { spec } = policy;
   if (spec === undefined) return [];
   const targets = spec.targetRefs.flatMap((reference, index): readonly Target[] => {
-    const origin = below(policy.origin, "spec", "targetRefs", index);
+    const origin = childOf(policy.origin, "spec", "targetRefs", index);
     const { group, kind, name, sectionName: section } = reference;
     const to = { group, kind, name };
     const manifest = follow({ to, from: policy, origin, kinds: BACKEND_KINDS }, context);
@@ -84,7 +84,7 @@ function tlsValues(
         value: spec.validation,
         level: levelOf(manifest.kind, section),
         source: policy,
-        origin: below(policy.origin, "spec", "validation"),
+        origin: childOf(policy.origin, "spec", "validation"),
       },
     }));
 }
@@ -96,14 +96,14 @@ export function targetsOf(
   context: ReferenceContext,
 ): readonly Target[] {
   const byName = targetRefs.flatMap((reference, index): readonly Target[] => {
-    const origin = below(policy.origin, "spec", "targetRefs", index);
+    const origin = childOf(policy.origin, "spec", "targetRefs", index);
     const { group, kind, name, sectionName } = reference;
     const to = { group, kind, name };
     const manifest = follow({ to, from: policy, origin, kinds: KINDS }, context);
     return manifest === undefined ? [] : [{ manifest, section: sectionName, origin }];
   });
   const byLabels = targetSelectors.flatMap((selector, index): readonly Target[] => {
-    const origin = below(policy.origin, "spec", "targetSelectors", index);
+    const origin = childOf(policy.origin, "spec", "targetSelectors", index);
     const kind = KINDS.find((each) => each === kindOf(selector.group, selector.kind));
     if (kind === undefined) {
       const found = `${selector.group}/${selector.kind}`.replace(/^\//, "");
@@ -136,7 +136,7 @@ function valuesFor(
     if (fields === undefined || !mayTarget(section, target, context)) return [];
     if (!mayPhase(fields, section, target, level, context)) return [];
     if (isStream(target.manifest)) reportMisplaced(policy, section, fields, context);
-    const origin = below(policy.origin, "spec", section);
+    const origin = childOf(policy.origin, "spec", section);
     return fieldValues(section, fields, { level, source: policy, origin });
   });
 }
@@ -156,7 +156,7 @@ function reportMisplaced(
 ): void {
   for (const name of Object.keys(fields)) {
     if (ON_CONNECTIONS[section].includes(name)) continue;
-    const at = keyOf(below(origin, "spec", section, name));
+    const at = keyPlace(childOf(origin, "spec", section, name));
     const actsOn = name === "mcp" ? "MCP messages" : "HTTP requests";
     diagnostics.report("misplaced-field", at, { field: `"${name}"`, actsOn });
   }
@@ -194,7 +194,7 @@ function mayTarget(
     (section === "traffic" && !isBackend) ||
     (manifest.kind === "Gateway" && part === undefined);
   if (isAllowed) return true;
-  const target = `${part === undefined ? "" : `"${part}" of `}${titleOf(manifest)}`;
+  const target = `${part === undefined ? "" : `"${part}" of `}${resourceName(manifest)}`;
   diagnostics.report("wrong-target", origin, { section, target, allowed: ALLOWED[section] });
   return false;
 }
@@ -206,9 +206,9 @@ function mayPhase(
   level: Level,
   { diagnostics }: ReferenceContext,
 ): boolean {
-  const isEarly = section === "traffic" && fields.phase === "PreRouting";
-  if (!isEarly || ["gateway", "listenerSet", "listener"].includes(level)) return true;
-  diagnostics.report("wrong-phase", origin, { target: titleOf(manifest) });
+  const isPreRouting = section === "traffic" && fields.phase === "PreRouting";
+  if (!isPreRouting || ["gateway", "listenerSet", "listener"].includes(level)) return true;
+  diagnostics.report("wrong-phase", origin, { target: resourceName(manifest) });
   return false;
 }
 
@@ -220,8 +220,8 @@ function hasSection(
   if (section === undefined || manifest.spec === undefined) return true;
   const candidates = sectionsOf(manifest);
   if (candidates.includes(section)) return true;
-  diagnostics.report("missing-section", below(origin, "sectionName"), {
-    what: titleOf(manifest),
+  diagnostics.report("missing-section", childOf(origin, "sectionName"), {
+    what: resourceName(manifest),
     section,
     candidates,
   });

@@ -1,17 +1,17 @@
 import type { PolicyConfig } from "../../../config/resources.ts";
-import { keyOf } from "../../../diagnostics/diagnostic.ts";
+import { keyPlace } from "../../../diagnostics/diagnostic.ts";
 import { policies } from "../../../policies/index.ts";
-import type { ClusterForm } from "../../../policies/policy.ts";
-import type { ClusterListener } from "../gateway/listeners.ts";
+import type { KubernetesForm } from "../../../policies/policy.ts";
+import type { KubernetesListener } from "../gateway/listeners.ts";
 import { listenerPolicy } from "./effective.ts";
 import { PRE_ROUTING } from "./fields.ts";
 import type { EffectiveField } from "./merge.ts";
 import { type PolicyContext, readField } from "./policies.ts";
-import { noteField } from "./policy-effects.ts";
+import { recordEffect } from "./policy-effects.ts";
 
 /** The policies of a listener that run before its routes, in request order. */
 export function preRoutingPolicies(
-  listener: ClusterListener,
+  listener: KubernetesListener,
   context: PolicyContext,
 ): readonly PolicyConfig[] {
   // Others pass connections on; what stands on the Gateway is for those that answer requests.
@@ -20,17 +20,17 @@ export function preRoutingPolicies(
   const fields = new Map(
     listenerPolicy(listener, context.policyIndex).map((each) => [each.field, each]),
   );
-  for (const field of fields.values()) noteField(field, listener.gateway, context);
-  return policies.flatMap(({ kind, cluster, scope }) => {
-    if (cluster === undefined) return [];
-    const field = fields.get(cluster.field.replace("traffic.", PRE_ROUTING));
+  for (const field of fields.values()) recordEffect(field, listener.gateway, context);
+  return policies.flatMap(({ kind, kubernetes, scope }) => {
+    if (kubernetes === undefined) return [];
+    const field = fields.get(kubernetes.field.replace("traffic.", PRE_ROUTING));
     if (field === undefined) return [];
     if (!isPreRouting(scope)) {
       reportPhase(field, context);
       return [];
     }
     // A policy's own cluster form reads and joins what it has read itself.
-    const form = cluster as ClusterForm<unknown>;
+    const form = kubernetes as KubernetesForm<unknown>;
     const config = readField(form, field, listener.gateway, context);
     const origin = field.values.at(-1)?.origin;
     return config === undefined || origin === undefined
@@ -50,6 +50,6 @@ function reportPhase({ values }: EffectiveField, context: PolicyContext): void {
     if (context.conflicts.has(key)) continue;
     context.conflicts.add(key);
     const field = String(origin.path.at(-1));
-    context.diagnostics.report("not-before-routing", keyOf(origin), { field });
+    context.diagnostics.report("not-before-routing", keyPlace(origin), { field });
   }
 }

@@ -6,10 +6,10 @@ import type {
   ParentReference,
   RouteKind,
 } from "../../../config/manifests.ts";
-import { below, type Origin } from "../../../diagnostics/diagnostic.ts";
+import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { MessageParams } from "../../../diagnostics/messages/index.ts";
-import { allowsNamespace, type ClusterListener, kindsTaken } from "../gateway/listeners.ts";
-import { type Inventory, titleOf } from "../inventory/inventory.ts";
+import { allowsNamespace, type KubernetesListener, kindsTaken } from "../gateway/listeners.ts";
+import { type Inventory, resourceName } from "../inventory/inventory.ts";
 import { follow, groupOf, type ReferenceContext } from "../inventory/references.ts";
 
 /** A route of any kind. */
@@ -18,7 +18,7 @@ export type AnyRoute = ManifestOf<RouteKind>;
 /** A route on one of its listeners. */
 export interface Attachment {
   readonly route: AnyRoute;
-  readonly listener: ClusterListener;
+  readonly listener: KubernetesListener;
   /** Those of the route's host names that the listener has any of; `*` for every one. */
   readonly hostnames: readonly string[];
 }
@@ -29,18 +29,18 @@ export const ROUTE_KINDS: readonly RouteKind[] = ["HTTPRoute", "GRPCRoute", "TCP
 /** Attaches a route to the listeners that its parentRefs name; those that let it in nowhere are reported. */
 export function attach(
   route: AnyRoute,
-  listeners: ReadonlyMap<string, readonly ClusterListener[]>,
+  listeners: ReadonlyMap<string, readonly KubernetesListener[]>,
   context: ReferenceContext,
 ): readonly Attachment[] {
   const { spec } = route;
   if (spec === undefined) return [];
-  const place = below(route.origin, "spec", "parentRefs");
+  const place = childOf(route.origin, "spec", "parentRefs");
   const found = (spec.parentRefs ?? []).flatMap((reference, index) =>
-    attachTo(route, reference, below(place, index), listeners, context),
+    attachTo(route, reference, childOf(place, index), listeners, context),
   );
   if ((spec.parentRefs ?? []).length === 0) {
-    context.diagnostics.report("not-attached", below(route.origin, "spec"), {
-      route: titleOf(route),
+    context.diagnostics.report("not-attached", childOf(route.origin, "spec"), {
+      route: resourceName(route),
       parent: "any Gateway",
       reason: "it has no parentRefs",
       cause: "NoMatchingParent",
@@ -69,7 +69,7 @@ function attachTo(
   route: AnyRoute,
   reference: ParentReference,
   origin: Origin,
-  listeners: ReadonlyMap<string, readonly ClusterListener[]>,
+  listeners: ReadonlyMap<string, readonly KubernetesListener[]>,
   context: ReferenceContext,
 ): readonly Attachment[] {
   const parent = followParent(route, reference, origin, context);
@@ -79,8 +79,8 @@ function attachTo(
   if (all.length === 0) return [];
   const named = all.filter(({ spec }) => spec.name === (reference.sectionName ?? spec.name));
   if (named.length === 0) {
-    context.diagnostics.report("missing-section", below(origin, "sectionName"), {
-      what: titleOf(parent),
+    context.diagnostics.report("missing-section", childOf(origin, "sectionName"), {
+      what: resourceName(parent),
       section: reference.sectionName ?? "",
       candidates: all.map(({ spec }) => spec.name),
     });
@@ -112,7 +112,7 @@ function attachTo(
   for (const { reason, cause, test } of steps) {
     left = left.filter(test);
     if (left.length > 0) continue;
-    const params = { route: titleOf(route), parent: titleOf(parent), reason, cause };
+    const params = { route: resourceName(route), parent: resourceName(parent), reason, cause };
     context.diagnostics.report("not-attached", origin, params);
     return [];
   }
@@ -124,7 +124,7 @@ interface Step {
   /** Why no listener is, as the end of a sentence. */
   readonly reason: string;
   readonly cause: MessageParams<"not-attached">["cause"];
-  readonly test: (listener: ClusterListener) => boolean;
+  readonly test: (listener: KubernetesListener) => boolean;
 }
 
 /** The Gateway or ListenerSet; who may attach is the listener's decision, so no grant is needed. */
@@ -146,12 +146,16 @@ function followParent(
   return found as ManifestOf<"Gateway"> | ManifestOf<"ListenerSet"> | undefined;
 }
 
-function letsIn({ spec, owner }: ClusterListener, route: AnyRoute, inventory: Inventory): boolean {
+function letsIn(
+  { spec, owner }: KubernetesListener,
+  route: AnyRoute,
+  inventory: Inventory,
+): boolean {
   const rule = spec.allowedRoutes?.namespaces;
   return allowsNamespace(rule, "Same", owner.namespace, route.namespace, inventory);
 }
 
-function sharedNames({ spec }: AnyRoute, { resource }: ClusterListener): readonly string[] {
+function sharedNames({ spec }: AnyRoute, { resource }: KubernetesListener): readonly string[] {
   const names = spec?.hostnames ?? [];
   if (names.length === 0) return ["*"];
   return names.filter((name) => intersectHostnames(name, resource.hostname) !== undefined);

@@ -10,11 +10,11 @@ import type {
   RouteResource,
   ValueMatchConfig,
 } from "../../../config/resources.ts";
-import { below, type Origin } from "../../../diagnostics/diagnostic.ts";
+import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import { backendConfigs, type WeightedBackend } from "../backends/backend-configs.ts";
 import { backendOf } from "../backends/backends.ts";
-import type { ClusterListener } from "../gateway/listeners.ts";
-import type { Traffic } from "../policies/effective.ts";
+import type { KubernetesListener } from "../gateway/listeners.ts";
+import type { RulePath } from "../policies/effective.ts";
 import { type PolicyContext, routePolicies } from "../policies/policies.ts";
 import type { AnyRoute, Attachment } from "./attach.ts";
 
@@ -26,20 +26,20 @@ export function routeResources(
 ): readonly RouteResource[] {
   const rules = rulesOf(route);
   return rules.map((rule, index) => {
-    const origin = below(route.origin, "spec", "rules", index);
+    const origin = childOf(route.origin, "spec", "rules", index);
     const backends = ruleBackends(route, rule, origin, context);
-    const traffic: Traffic = { listener, route, rule, index, backend: backends[0]?.backend };
+    const traffic: RulePath = { listener, route, rule, index, backend: backends[0]?.backend };
     checkFilters(rule, origin, context);
-    const { policies, isAnswered } = routePolicies(traffic, context);
+    const { policies, headersSent } = routePolicies(traffic, context);
     return {
       kind: "route",
       ...ruleNames(route, rules, index),
       listeners: [attachmentOf(listener, hostnames)],
       matches: (rule.matches ?? [{}]).map((match, position) =>
-        readMatch(match, below(origin, "matches", position)),
+        readMatch(match, childOf(origin, "matches", position)),
       ),
       policies,
-      backends: isAnswered ? [] : backendConfigs(traffic, backends, context),
+      backends: headersSent ? [] : backendConfigs(traffic, backends, context),
       origin,
     };
   });
@@ -62,7 +62,7 @@ export function ruleNames(
 
 /** A route on its listener, with its own names. */
 export function attachmentOf(
-  { resource }: ClusterListener,
+  { resource }: KubernetesListener,
   hostnames: readonly string[],
 ): RouteAttachment {
   return { listener: resource.key, hostnames: hostnames.includes("*") ? [] : hostnames };
@@ -76,7 +76,7 @@ function checkFilters(
 ): void {
   const seen = new Set<unknown>();
   filters.forEach(({ type }, index) => {
-    const at = below(origin, "filters", index, "type");
+    const at = childOf(origin, "filters", index, "type");
     if (seen.has(type) && type !== "RequestMirror") {
       const message = `a rule has one filter of type ${String(type)}`;
       diagnostics.report("broken-rule", at, { message });
@@ -102,9 +102,9 @@ export function ruleBackends(
   origin: Origin,
   context: PolicyContext,
 ): readonly WeightedBackend[] {
-  const place = below(origin, "backendRefs");
+  const place = childOf(origin, "backendRefs");
   return backendRefs.map((reference, index) => ({
-    backend: backendOf(reference, route, below(place, index), context),
+    backend: backendOf(reference, route, childOf(place, index), context),
     weight: reference.weight ?? 1,
   }));
 }
@@ -116,10 +116,10 @@ function readMatch(match: HttpRouteMatch, origin: Origin): MatchConfig {
     path: { kind, value },
     method: match.method,
     headers: (match.headers ?? []).map((each, index) =>
-      readValue({ ...each, name: each.name.toLowerCase() }, below(origin, "headers", index)),
+      readValue({ ...each, name: each.name.toLowerCase() }, childOf(origin, "headers", index)),
     ),
     query: (match.queryParams ?? []).map((each, index) =>
-      readValue(each, below(origin, "queryParams", index)),
+      readValue(each, childOf(origin, "queryParams", index)),
     ),
     origin,
   };
@@ -127,5 +127,5 @@ function readMatch(match: HttpRouteMatch, origin: Origin): MatchConfig {
 
 function readValue({ type, name, value }: HttpValueMatch, origin: Origin): ValueMatchConfig {
   const kind = type === "RegularExpression" ? "regex" : "exact";
-  return { name, kind, value, origin: below(origin, "value") };
+  return { name, kind, value, origin: childOf(origin, "value") };
 }

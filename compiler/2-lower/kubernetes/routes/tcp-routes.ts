@@ -1,8 +1,8 @@
 import type { TcpRouteResource } from "../../../config/resources.ts";
-import { below, keyOf } from "../../../diagnostics/diagnostic.ts";
+import { childOf, keyPlace } from "../../../diagnostics/diagnostic.ts";
 import { backendConfigs } from "../backends/backend-configs.ts";
-import type { ClusterBackend } from "../backends/backends.ts";
-import type { Traffic } from "../policies/effective.ts";
+import type { KubernetesBackend } from "../backends/backends.ts";
+import type { RulePath } from "../policies/effective.ts";
 import { type PolicyContext, routePolicies } from "../policies/policies.ts";
 import type { Attachment } from "./attach.ts";
 import { attachmentOf, ruleBackends, ruleNames, rulesOf } from "./http-routes.ts";
@@ -14,9 +14,9 @@ export function tcpRouteResources(
 ): readonly TcpRouteResource[] {
   const rules = rulesOf(route);
   return rules.map((rule, index) => {
-    const origin = below(route.origin, "spec", "rules", index);
+    const origin = childOf(route.origin, "spec", "rules", index);
     const backends = ruleBackends(route, rule, origin, context);
-    const traffic: Traffic = { listener, route, rule, index, backend: backends[0]?.backend };
+    const traffic: RulePath = { listener, route, rule, index, backend: backends[0]?.backend };
     for (const { backend } of backends) reportMisplaced(backend, context);
     return {
       kind: "tcpRoute",
@@ -30,11 +30,11 @@ export function tcpRouteResources(
 }
 
 /** What a backend says of itself that acts on requests, which it does not get here. */
-function reportMisplaced({ manifest }: ClusterBackend, { diagnostics }: PolicyContext): void {
+function reportMisplaced({ manifest }: KubernetesBackend, { diagnostics }: PolicyContext): void {
   if (manifest?.kind !== "GatewayBackend") return;
   for (const name of Object.keys(manifest.spec?.policies ?? {})) {
     if (name === "tcp" || name === "tls") continue;
-    const at = keyOf(below(manifest.origin, "spec", "policies", name));
+    const at = keyPlace(childOf(manifest.origin, "spec", "policies", name));
     const actsOn = name === "mcp" ? "MCP messages" : "HTTP requests";
     diagnostics.report("misplaced-field", at, { field: `"${name}"`, actsOn });
   }

@@ -1,19 +1,19 @@
-import { below, Diagnostics } from "../../../diagnostics/diagnostic.ts";
+import { childOf, Diagnostics } from "../../../diagnostics/diagnostic.ts";
 import type { WeightedBackend } from "../backends/backend-configs.ts";
-import type { Cluster } from "../gateway/gateways.ts";
-import type { Traffic } from "../policies/effective.ts";
+import type { KubernetesModel } from "../gateway/gateways.ts";
+import type { RulePath } from "../policies/effective.ts";
 import type { AnyRoute } from "./attach.ts";
 import { ruleBackends, rulesOf } from "./http-routes.ts";
 
 /** Traffic, and where it may go. */
-export interface SharedTraffic extends Traffic {
+export interface SharedTraffic extends RulePath {
   /** All backends of the rule, the one of the traffic first. */
   readonly backends: readonly WeightedBackend[];
 }
 
 /** The traffic of a route: each of its rules on each of its listeners, to the first of its backends. */
 export function trafficOf(
-  { attachments, context }: Cluster,
+  { attachments, context }: KubernetesModel,
   route: AnyRoute,
 ): readonly SharedTraffic[] {
   // What is wrong with the backends has been reported already.
@@ -22,7 +22,7 @@ export function trafficOf(
     .filter((each) => each.route === route)
     .flatMap(({ listener }) =>
       rulesOf(route).map((rule, index): SharedTraffic => {
-        const origin = below(route.origin, "spec", "rules", index);
+        const origin = childOf(route.origin, "spec", "rules", index);
         const backends = ruleBackends(route, rule, origin, quiet);
         return { listener, route, rule, index, backend: backends[0]?.backend, backends };
       }),

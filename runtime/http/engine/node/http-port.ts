@@ -3,22 +3,19 @@ import type { PortServer, PreparedPort } from "../../../gateway/port-server.ts";
 import { Certificates } from "../../../tls/certificates.ts";
 import type { TlsSettings } from "../../../tls/tls-settings.ts";
 import { HttpServer } from "./server.ts";
-import type { ServerBehaviour } from "./server-handlers.ts";
+import type { ServerHandlers } from "./server-handlers.ts";
 
 /** A port that speaks HTTP; with TLS its certificates are read. Throws an Error that says what can't be read. */
-export function prepareHttp(
-  behaviour: ServerBehaviour,
-  tls: TlsSettings | undefined,
-): PreparedPort {
+export function prepareHttp(handlers: ServerHandlers, tls: TlsSettings | undefined): PreparedPort {
   const certificates = tls && new Certificates(tls);
   return {
     takeOver(server: PortServer): (() => void) | undefined {
       if (!(server instanceof HttpServer && server.canUse(tls))) return undefined;
       return () => {
-        server.behave(behaviour);
+        server.setHandlers(handlers);
         if (certificates !== undefined) server.useCertificates(certificates);
       };
     },
-    make: (gateway: GatewayContext) => new HttpServer(behaviour, gateway, certificates),
+    make: (gateway: GatewayContext) => new HttpServer(handlers, gateway, certificates),
   };
 }

@@ -7,14 +7,14 @@ import {
 } from "node:http2";
 import type { Socket } from "node:net";
 import type { Http2Settings } from "../../../gateway/connection-settings.ts";
-import { Http2Answer, Http2Request } from "./http2-stream.ts";
+import { Http2Request, Http2Response } from "./http2-stream.ts";
 
 /** What the connections need of the port they belong to. */
 export interface Http2Port {
   /** The settings of new connections. */
   readonly settings: () => Http2Limits;
   /** A request has come. `hasBody` is known from its framing. */
-  readonly serve: (request: Http2Request, answer: Http2Answer, hasBody: boolean) => void;
+  readonly serve: (request: Http2Request, response: Http2Response, hasBody: boolean) => void;
   /** A connection was ended for what its client sent. */
   readonly malformed: () => void;
   /** Why a connection was broken off. */
@@ -89,13 +89,13 @@ export class Http2Connections {
       stream.once("close", () => clearTimeout(timer));
     }
     const request = new Http2Request(stream, headers, socket);
-    this.#port.serve(request, new Http2Answer(stream, request.method), hasBody);
+    this.#port.serve(request, new Http2Response(stream, request.method), hasBody);
   }
 }
 
 /**
  * Limits against floods. nghttp2 itself ends connections that send too many CONTINUATION frames for one head, or PING and
- * SETTINGS faster than their answers leave; resets by the client (CVE-2023-44487), and errors that make the gateway reset
+ * SETTINGS faster than their responses leave; resets by the client (CVE-2023-44487), and errors that make the gateway reset
  * (CVE-2025-8671), are counted by the rates below.
  */
 function sessionOptions(limits: Http2Limits) {

@@ -1,10 +1,10 @@
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import type { OutgoingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
-import type { WireAnswer, WireRequest } from "../engine.ts";
+import type { EngineRequest, EngineResponse } from "../engine.ts";
 
 /** A request of HTTP/2: its pseudo headers are what HTTP/1.1 has in its first line and in Host. */
-export class Http2Request implements WireRequest {
+export class Http2Request implements EngineRequest {
   readonly method: string;
   readonly url: string;
   readonly rawHeaders: string[];
@@ -39,12 +39,12 @@ export class Http2Request implements WireRequest {
   }
 }
 
-/** The answer on a stream of HTTP/2. */
-export class Http2Answer implements WireAnswer {
+/** The response on a stream of HTTP/2. */
+export class Http2Response implements EngineResponse {
   readonly #stream: ServerHttp2Stream;
   readonly #isHead: boolean;
   statusCode = 0;
-  /** The head ended the answer: RFC 9110 has no body for it. */
+  /** The head ended the response: RFC 9110 has no body for it. */
   #isBodiless = false;
   #isEnded = false;
 
@@ -91,7 +91,7 @@ export class Http2Answer implements WireAnswer {
 
   destroy(): void {
     // With an error it is a RST_STREAM at once; `close` would end the body before, and it would look complete.
-    this.#stream.destroy(new Error("the answer is broken off"));
+    this.#stream.destroy(new Error("the response is broken off"));
   }
 
   on(event: "drain" | "close", listener: () => void): void {
@@ -131,7 +131,7 @@ function readHead(headers: readonly string[]): { method: string; path: string; l
   return { method, path, list };
 }
 
-/** Names of the connection; `te` and `trailer` are never in an answer made here. */
+/** Names of the connection; `te` and `trailer` are never in a response made here. */
 const connectionHeaders: ReadonlySet<string> = new Set([
   "connection",
   "keep-alive",
@@ -140,7 +140,7 @@ const connectionHeaders: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
-/** HTTP/1.1's way to say that the connection ends with the answer is a GOAWAY in HTTP/2. */
+/** HTTP/1.1's way to say that the connection ends with the response is a GOAWAY in HTTP/2. */
 function writtenHead(
   status: number,
   head: readonly string[],

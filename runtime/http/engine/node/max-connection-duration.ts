@@ -2,16 +2,16 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
 /**
- * Ends HTTP/1.1 connections that have lasted as long as they may: one without a request at once, others with the answer
+ * Ends HTTP/1.1 connections that have lasted as long as they may: one without a request at once, others with the response
  * under way. Who has left HTTP (a tunnel) stays.
  */
-export class AgedConnections {
+export class ConnectionLifetimes {
   readonly #timers: WeakMap<Socket, NodeJS.Timeout> = new WeakMap();
   readonly #old: WeakSet<Socket> = new WeakSet();
-  /** The last answer that began on a connection and has not ended. */
-  readonly #answers: WeakMap<Socket, ServerResponse> = new WeakMap();
+  /** The last response that began on a connection and has not ended. */
+  readonly #responses: WeakMap<Socket, ServerResponse> = new WeakMap();
 
-  /** False as long as no connection has a longest duration: then nothing is done for their answers. */
+  /** False as long as no connection has a longest duration: then nothing is done for their responses. */
   #isUsed = false;
 
   /** The connection may last `duration` milliseconds. */
@@ -22,14 +22,14 @@ export class AgedConnections {
     socket.once("close", () => clearTimeout(timer));
   }
 
-  /** An answer begins. */
-  begin({ socket }: IncomingMessage, answer: ServerResponse): void {
+  /** A response begins. */
+  begin({ socket }: IncomingMessage, response: ServerResponse): void {
     if (!this.#isUsed || !this.#timers.has(socket)) return;
-    if (this.#old.has(socket)) answer.shouldKeepAlive = false;
-    this.#answers.set(socket, answer);
-    answer.once("close", () => {
-      if (this.#answers.get(socket) !== answer) return;
-      this.#answers.delete(socket);
+    if (this.#old.has(socket)) response.shouldKeepAlive = false;
+    this.#responses.set(socket, response);
+    response.once("close", () => {
+      if (this.#responses.get(socket) !== response) return;
+      this.#responses.delete(socket);
       if (this.#old.has(socket)) socket.end();
     });
   }
@@ -41,9 +41,9 @@ export class AgedConnections {
 
   #end(socket: Socket): void {
     this.#old.add(socket);
-    const answer = this.#answers.get(socket);
-    if (answer === undefined) socket.end();
+    const response = this.#responses.get(socket);
+    if (response === undefined) socket.end();
     // Node says `Connection: close` by itself, when the head is still to be sent.
-    else answer.shouldKeepAlive = false;
+    else response.shouldKeepAlive = false;
   }
 }

@@ -3,12 +3,12 @@ import type { GatewayContext } from "../../../gateway/context.ts";
 import { type BodySource, collect } from "../../body/body.ts";
 import { RequestBody } from "../../body/request-body.ts";
 import type { Exchange, ExchangeRecord } from "../../exchange.ts";
-import type { TakenCredential } from "../../headers/credentials.ts";
+import type { StrippedCredential } from "../../headers/credentials.ts";
 import type { HeaderList } from "../../headers/header-list.ts";
-import { HeaderEdits } from "../../headers/response-header-edits.ts";
-import { EstablishedVariables } from "../../request-attributes.ts";
-import type { AnswerSink } from "../../response-sink.ts";
-import type { WireAnswer, WireRequest } from "../engine.ts";
+import { ResponseHeaderEdits } from "../../headers/response-header-edits.ts";
+import { RequestAttributes } from "../../request-attributes.ts";
+import type { ResponseSink } from "../../response-sink.ts";
+import type { EngineRequest, EngineResponse } from "../engine.ts";
 import type { RequestFacts } from "../validate-request.ts";
 import { RequestHead } from "./request-head.ts";
 
@@ -20,9 +20,9 @@ export class NodeExchange extends RequestHead implements Exchange {
   readonly gateway: GatewayContext;
   refusalFormat: "text" | "json-rpc" = "text";
   bufferedBody: Uint8Array | undefined;
-  taken: TakenCredential | undefined;
-  #established: EstablishedVariables | undefined;
-  answerHeaders: HeaderList = [];
+  strippedCredentials: StrippedCredential | undefined;
+  #attributes: RequestAttributes | undefined;
+  responseHeaders: HeaderList = [];
   readonly record: ExchangeRecord = {
     route: undefined,
     listener: undefined,
@@ -32,17 +32,17 @@ export class NodeExchange extends RequestHead implements Exchange {
     fields: undefined,
   };
 
-  readonly #response: WireAnswer;
+  readonly #response: EngineResponse;
   readonly #length: number | undefined;
   #source: RequestBody | undefined;
   #bytes: Promise<Buffer | "too-large" | "aborted"> | undefined;
   #collected: Buffer | undefined;
   #replacement: Uint8Array | BodySource | undefined;
-  #filter: AnswerSink | undefined;
-  #edits: HeaderEdits | undefined;
-  /** Bytes of the answer's body still to come, when its length was announced. */
+  #filter: ResponseSink | undefined;
+  #edits: ResponseHeaderEdits | undefined;
+  /** Bytes of the response's body still to come, when its length was announced. */
   #remaining: number | undefined;
-  #isAnswered = false;
+  #headersSent = false;
   #isOver = false;
   #isAborted = false;
   #isFlushed = false;
@@ -50,12 +50,12 @@ export class NodeExchange extends RequestHead implements Exchange {
   #drainListener: (() => void) | undefined;
   /** Set by `Expect: 100-continue`: the client sends its body when told to. */
   expectsContinue = false;
-  /** The connection ends with this answer. */
+  /** The connection ends with this response. */
   closesConnection = false;
 
   constructor(
-    request: WireRequest,
-    response: WireAnswer,
+    request: EngineRequest,
+    response: EngineResponse,
     facts: RequestFacts,
     gateway: GatewayContext,
   ) {
@@ -65,9 +65,9 @@ export class NodeExchange extends RequestHead implements Exchange {
     this.#length = facts.length;
   }
 
-  get established(): EstablishedVariables {
-    this.#established ??= new EstablishedVariables();
-    return this.#established;
+  get attributes(): RequestAttributes {
+    this.#attributes ??= new RequestAttributes();
+    return this.#attributes;
   }
 
   get body(): Uint8Array | BodySource | null {
@@ -98,25 +98,25 @@ export class NodeExchange extends RequestHead implements Exchange {
   }
 
   setResponseHeader(name: string, value: string): void {
-    this.#edits ??= new HeaderEdits();
+    this.#edits ??= new ResponseHeaderEdits();
     this.#edits.set(name, value);
   }
 
   addResponseHeader(name: string, value: string): void {
-    this.#edits ??= new HeaderEdits();
+    this.#edits ??= new ResponseHeaderEdits();
     this.#edits.add(name, value);
   }
 
   removeResponseHeader(name: string): void {
-    this.#edits ??= new HeaderEdits();
+    this.#edits ??= new ResponseHeaderEdits();
     this.#edits.remove(name);
   }
 
-  filterAnswer(filter: (next: AnswerSink) => AnswerSink): void {
+  interceptResponse(filter: (next: ResponseSink) => ResponseSink): void {
     this.#filter = filter(
       this.#filter ?? {
         respond: (status, headers, body) => this.#respond(status, headers, body),
-        respondHead: (status, headers, length) => this.#respondHead(status, headers, length),
+        writeHead: (status, headers, length) => this.#writeHead(status, headers, length),
         write: (chunk) => this.#write(chunk),
         end: () => this.#end(),
       },
@@ -124,23 +124,23 @@ export class NodeExchange extends RequestHead implements Exchange {
   }
 
   respond(status: number, headers: HeaderList, body: string | Uint8Array = ""): void {
-    if (this.#isAnswered || this.#isOver) return;
+    if (this.#headersSent || this.#isOver) return;
     if (this.#filter === undefined) {
       this.#respond(status, headers, body);
       return;
     }
-    this.#isAnswered = true;
+    this.#headersSent = true;
     this.#filter.respond(status, headers, body);
   }
 
-  respondHead(status: number, headers: HeaderList, length?: number): void {
-    if (this.#isAnswered || this.#isOver) return;
+  writeHead(status: number, headers: HeaderList, length?: number): void {
+    if (this.#headersSent || this.#isOver) return;
     if (this.#filter === undefined) {
-      this.#respondHead(status, headers, length);
+      this.#writeHead(status, headers, length);
       return;
     }
-    this.#isAnswered = true;
-    this.#filter.respondHead(status, headers, length);
+    this.#headersSent = true;
+    this.#filter.writeHead(status, headers, length);
   }
 
   get upgrade(): string | undefined {
@@ -153,19 +153,19 @@ export class NodeExchange extends RequestHead implements Exchange {
     const head = this.#edits === undefined ? [...headers] : this.#edits.apply(headers);
     for (let i = 0; i < head.length; i += 2) validateHeaderValue(head[i] ?? "", head[i + 1] ?? "");
     head.push("connection", "Upgrade", "upgrade", upgrade.protocol);
-    this.answerHeaders = head;
-    this.#isAnswered = true;
+    this.responseHeaders = head;
+    this.#headersSent = true;
     this.#isFlushed = true;
     return upgrade.accept(head);
   }
 
   write(chunk: string | Uint8Array): boolean {
-    if (this.#isOver || !this.#isAnswered) return true;
+    if (this.#isOver || !this.#headersSent) return true;
     return this.#filter === undefined ? this.#write(chunk) : this.#filter.write(chunk);
   }
 
   end(): void {
-    if (this.#isOver || !this.#isAnswered) return;
+    if (this.#isOver || !this.#headersSent) return;
     if (this.#filter === undefined) this.#end();
     else this.#filter.end();
   }
@@ -173,14 +173,14 @@ export class NodeExchange extends RequestHead implements Exchange {
   #respond(status: number, headers: HeaderList, body: string | Uint8Array): void {
     if (this.#isOver) return;
     const bytes = typeof body === "string" ? Buffer.from(body) : body;
-    this.#writeHead(status, headers, bytes.length);
+    this.#sendHead(status, headers, bytes.length);
     this.#isOver = true;
     this.#endWith(bytes);
   }
 
-  #respondHead(status: number, headers: HeaderList, length: number | undefined): void {
+  #writeHead(status: number, headers: HeaderList, length: number | undefined): void {
     if (this.#isOver) return;
-    this.#writeHead(status, headers, length);
+    this.#sendHead(status, headers, length);
     this.#remaining = length;
     // The first piece of the body usually comes in this tick: one packet. When it does not, the head goes alone.
     process.nextTick(() => {
@@ -194,7 +194,7 @@ export class NodeExchange extends RequestHead implements Exchange {
     const bytes = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
     if (this.#remaining !== undefined) {
       this.#remaining -= bytes.length;
-      // The last piece of a known length ends the answer: one write to the socket less.
+      // The last piece of a known length ends the response: one write to the socket less.
       if (this.#remaining <= 0) {
         this.#isOver = true;
         this.#endWith(bytes);
@@ -225,8 +225,8 @@ export class NodeExchange extends RequestHead implements Exchange {
     else this.#response.destroy();
   }
 
-  get isAnswered(): boolean {
-    return this.#isAnswered;
+  get headersSent(): boolean {
+    return this.#headersSent;
   }
 
   get isOver(): boolean {
@@ -242,7 +242,7 @@ export class NodeExchange extends RequestHead implements Exchange {
     else this.#abortListeners.push(listener);
   }
 
-  /** The server saw the connection close before the answer had ended. */
+  /** The server saw the connection close before the response had ended. */
   clientLeft(): void {
     this.#isAborted = true;
     this.#isOver = true;
@@ -252,7 +252,7 @@ export class NodeExchange extends RequestHead implements Exchange {
     if (listeners !== undefined) for (const listener of listeners) listener();
   }
 
-  #writeHead(status: number, headers: HeaderList, length: number | undefined): void {
+  #sendHead(status: number, headers: HeaderList, length: number | undefined): void {
     const head = this.#edits === undefined ? [...headers] : this.#edits.apply(headers);
     // RFC 9110 8.6: no Content-Length on 1xx and 204.
     if (length !== undefined && status >= 200 && status !== 204) {
@@ -266,8 +266,8 @@ export class NodeExchange extends RequestHead implements Exchange {
       this.#edits = undefined;
       throw error;
     }
-    this.answerHeaders = head;
-    this.#isAnswered = true;
+    this.responseHeaders = head;
+    this.#headersSent = true;
   }
 
   /**

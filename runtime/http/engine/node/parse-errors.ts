@@ -1,12 +1,12 @@
 import type { Duplex } from "node:stream";
-import { afterAnswers, answerUnderWay } from "./pipelining.ts";
+import { afterResponses, responseInProgress } from "./pipelining.ts";
 
-/** Milliseconds that a refused client gets to read its answer while the rest of what it sends is dropped. */
+/** Milliseconds that a refused client gets to read its response while the rest of what it sends is dropped. */
 const lingerTime = 500;
 
 /** Answers what node's parser refuses. */
-export class ClientErrors {
-  /** Connections that end with the answers under way. */
+export class ParseErrors {
+  /** Connections that end with the responses under way. */
   readonly #refused: WeakSet<Duplex> = new WeakSet();
 
   /** Whether the parser found a mistake on a connection. */
@@ -15,10 +15,10 @@ export class ClientErrors {
   }
 
   /**
-   * Answers and closes the connection. When the answer to the refused request is already on its way, or nothing can be
+   * Responses and closes the connection. When the response to the refused request is already on its way, or nothing can be
    * answered (a reset, a failed TLS handshake), the connection is just broken off. True when it was answered.
    */
-  answer(error: NodeJS.ErrnoException, socket: Duplex): boolean {
+  response(error: NodeJS.ErrnoException, socket: Duplex): boolean {
     const code = error.code ?? "";
     if (!code.startsWith("HPE_") && code !== "ERR_HTTP_REQUEST_TIMEOUT") {
       socket.destroy();
@@ -26,8 +26,8 @@ export class ClientErrors {
     }
     // Each further piece of the same malformed request fails again.
     if (socket.writableEnded || this.#refused.has(socket)) return false;
-    const underWay = answerUnderWay(socket);
-    // What is wrong stands behind that request: the refusal must not be taken for its answer.
+    const underWay = responseInProgress(socket);
+    // What is wrong stands behind that request: the refusal must not be taken for its response.
     const isBehind = underWay?.req.complete === true;
     if (!socket.writable || (underWay?.headersSent === true && !isBehind)) {
       socket.destroy();
@@ -35,7 +35,7 @@ export class ClientErrors {
     }
     this.#refused.add(socket);
     const status = clientErrorStatus[code] ?? "400 Bad Request";
-    if (isBehind) afterAnswers(socket, () => closeWith(socket, status));
+    if (isBehind) afterResponses(socket, () => closeWith(socket, status));
     else closeWith(socket, status);
     return true;
   }

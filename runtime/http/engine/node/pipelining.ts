@@ -18,20 +18,20 @@ export class RequestTurns {
     this.#isRefused = isRefused;
   }
 
-  /** Calls `serve` when the answers to the requests ahead are out; never when the connection ends with one of them. */
-  take(socket: Socket, answer: ServerResponse, serve: () => void): void {
-    // The connection has had its last answer; what comes while it closes would never get one.
+  /** Calls `serve` when the responses to the requests ahead are out; never when the connection ends with one of them. */
+  take(socket: Socket, response: ServerResponse, serve: () => void): void {
+    // The connection has had its last response; what comes while it closes would never get one.
     if (socket.writableEnded) return;
-    // Node gives the connection to one answer after the other.
-    if (answer.socket !== null) {
+    // Node gives the connection to one response after the other.
+    if (response.socket !== null) {
       serve();
       return;
     }
     this.#count(socket, 1);
-    answer.once("socket", () => {
+    response.once("socket", () => {
       this.#count(socket, -1);
-      // A mistake in its body came to light meanwhile: the refusal is its answer.
-      if (answer.req.complete || !this.#isRefused(socket)) serve();
+      // A mistake in its body came to light meanwhile: the refusal is its response.
+      if (response.req.complete || !this.#isRefused(socket)) serve();
     });
   }
 
@@ -43,16 +43,16 @@ export class RequestTurns {
   }
 }
 
-/** The answer that the connection belongs to now. */
-export function answerUnderWay(socket: Duplex): ServerResponse | undefined {
+/** The response that the connection belongs to now. */
+export function responseInProgress(socket: Duplex): ServerResponse | undefined {
   // Node keeps it here; its own handling of errors decides by it too.
-  const { _httpMessage: answer } = socket as Duplex & { _httpMessage?: ServerResponse | null };
-  return answer ?? undefined;
+  const { _httpMessage: response } = socket as Duplex & { _httpMessage?: ServerResponse | null };
+  return response ?? undefined;
 }
 
-/** Calls `then` when the answers to all whole requests are out; never when the connection breaks before. */
-export function afterAnswers(socket: Duplex, then: () => void): void {
-  const answer = answerUnderWay(socket);
-  if (answer?.req.complete !== true) then();
-  else answer.once("close", () => afterAnswers(socket, then));
+/** Calls `then` when the responses to all whole requests are out; never when the connection breaks before. */
+export function afterResponses(socket: Duplex, then: () => void): void {
+  const response = responseInProgress(socket);
+  if (response?.req.complete !== true) then();
+  else response.once("close", () => afterResponses(socket, then));
 }

@@ -7,7 +7,7 @@ const preface = Buffer.from("PRI ");
  * Waits for the first bytes of a connection and says which HTTP they begin; they stay in the socket. A connection that
  * says nothing for `patience` milliseconds, or leaves, is closed.
  */
-export function whenSpoken(
+export function sniffProtocol(
   socket: Socket,
   patience: number,
   then: (version: "http1" | "http2") => void,

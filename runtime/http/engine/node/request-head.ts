@@ -8,31 +8,31 @@ import {
 } from "../../headers/header-list.ts";
 import { endToEnd } from "../../headers/hop-by-hop.ts";
 import type { RequestLine, RequestLineChanges } from "../../request-line.ts";
-import type { WireRequest } from "../engine.ts";
+import type { EngineRequest } from "../engine.ts";
 import type { RequestFacts } from "../validate-request.ts";
 
 /** The head of a request that an engine read; what is seldom asked for is computed when it is. */
 export class RequestHead implements RequestVariables {
   readonly startTime = Date.now();
-  forwardMethod: string;
-  forwardTarget: string;
-  forwardHost: string | null | undefined;
+  upstreamMethod: string;
+  upstreamTarget: string;
+  upstreamHost: string | null | undefined;
   readonly hasBody: boolean;
-  protected readonly request: WireRequest;
+  protected readonly request: EngineRequest;
   #method: string;
   #target: string;
   #host: string;
   #scheme: "http" | "https" | undefined;
-  #asSent: RequestLine | undefined;
+  #original: RequestLine | undefined;
   #requestHeaders: HeaderList;
   #queryAt: number | undefined;
 
-  constructor(request: WireRequest, facts: RequestFacts) {
+  constructor(request: EngineRequest, facts: RequestFacts) {
     this.request = request;
     this.#method = request.method ?? "";
     this.#target = facts.target ?? request.url ?? "";
-    this.forwardMethod = this.#method;
-    this.forwardTarget = this.#target;
+    this.upstreamMethod = this.#method;
+    this.upstreamTarget = this.#target;
     this.#host = facts.host;
     this.hasBody = facts.hasBody;
     const sent = request.rawHeaders;
@@ -135,7 +135,7 @@ export class RequestHead implements RequestVariables {
   }
 
   reroute({ method, target, host, scheme }: RequestLineChanges): void {
-    this.#asSent ??= {
+    this.#original ??= {
       method: this.#method,
       target: this.#target,
       host: this.#host,
@@ -144,20 +144,20 @@ export class RequestHead implements RequestVariables {
     this.#scheme = scheme ?? this.#scheme;
     if (method !== undefined) {
       this.#method = method;
-      this.forwardMethod = method;
+      this.upstreamMethod = method;
     }
     if (target !== undefined) {
       this.#target = target;
       this.#queryAt = undefined;
-      this.forwardTarget = target;
+      this.upstreamTarget = target;
     }
     if (host === undefined) return;
     this.#host = host;
     if (this.header("host") !== undefined) this.setRequestHeader("host", host);
   }
 
-  get asSent(): RequestLine {
-    return this.#asSent ?? this;
+  get original(): RequestLine {
+    return this.#original ?? this;
   }
 
   #query(): number {

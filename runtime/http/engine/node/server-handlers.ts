@@ -2,8 +2,8 @@ import type { ConnectionSettings } from "../../../gateway/connection-settings.ts
 import type { Exchange, Handled } from "../../exchange.ts";
 
 /** What a server does with requests. */
-export interface ServerBehaviour {
-  /** Routes and answers one request. */
+export interface ServerHandlers {
+  /** Routes and responses one request. */
   readonly handle: (exchange: Exchange) => Handled;
   /** Whether clients may send targets in absolute form: `GET http://host/path`. */
   readonly isForwardProxy: boolean;

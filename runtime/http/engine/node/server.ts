@@ -10,19 +10,19 @@ import { listenOn, type PortServer } from "../../../gateway/port-server.ts";
 import type { Certificates } from "../../../tls/certificates.ts";
 import { handshakeOptions, isSameHandshake } from "../../../tls/handshake.ts";
 import type { TlsSettings } from "../../../tls/tls-settings.ts";
-import { type Framing, type RequestPort, takeRequest } from "../accept-request.ts";
-import type { WireAnswer, WireRequest } from "../engine.ts";
+import { acceptRequest, type Framing, type RequestPort } from "../accept-request.ts";
+import type { EngineRequest, EngineResponse } from "../engine.ts";
 import { Http2Connections, type Http2Limits } from "./http2-connections.ts";
-import { AgedConnections } from "./max-connection-duration.ts";
-import { ClientErrors, closeWith } from "./parse-errors.ts";
-import { answerUnderWay, RequestTurns } from "./pipelining.ts";
-import { whenSpoken } from "./protocol-sniffing.ts";
-import type { ServerBehaviour } from "./server-handlers.ts";
-import { UpgradeAnswer, wantsUpgrade } from "./upgrade-response.ts";
+import { ConnectionLifetimes } from "./max-connection-duration.ts";
+import { closeWith, ParseErrors } from "./parse-errors.ts";
+import { RequestTurns, responseInProgress } from "./pipelining.ts";
+import { sniffProtocol } from "./protocol-sniffing.ts";
+import type { ServerHandlers } from "./server-handlers.ts";
+import { UpgradeResponse, wantsUpgrade } from "./upgrade-response.ts";
 
 /** A server of one port, HTTP/1.1 and HTTP/2. */
 export class HttpServer implements PortServer {
-  #behaviour: ServerBehaviour;
+  #handlers: ServerHandlers;
   readonly #port: RequestPort;
   readonly #server: Server | TlsServer;
   readonly #http2: Http2Connections;
@@ -30,30 +30,30 @@ export class HttpServer implements PortServer {
   readonly #silent: Set<Socket> = new Set();
   /** Connections that have left HTTP, or ask to. */
   readonly #upgraded: Set<Socket> = new Set();
-  readonly #aged = new AgedConnections();
-  readonly #errors = new ClientErrors();
+  readonly #aged = new ConnectionLifetimes();
+  readonly #errors = new ParseErrors();
   readonly #turns = new RequestTurns((socket) => this.#errors.isRefused(socket));
   #certificates: Certificates | undefined;
   #isClosing = false;
 
   /** With certificates the port speaks TLS, which can't be changed later; the certificates can. */
   constructor(
-    behaviour: ServerBehaviour,
+    handlers: ServerHandlers,
     gateway: GatewayContext,
     certificates: Certificates | undefined,
   ) {
-    this.#behaviour = behaviour;
+    this.#handlers = handlers;
     this.#port = {
-      behaviour: () => this.#behaviour,
+      handlers: () => this.#handlers,
       gateway,
       ended: () => {
         if (this.#isClosing) this.#server.closeIdleConnections();
       },
     };
     this.#http2 = new Http2Connections({
-      settings: () => http2Limits(this.#behaviour.connections),
-      serve: (request, answer, hasBody) => this.#serve(request, answer, { hasBody }),
-      malformed: () => this.#behaviour.malformed(),
+      settings: () => http2Limits(this.#handlers.connections),
+      serve: (request, response, hasBody) => this.#serve(request, response, { hasBody }),
+      malformed: () => this.#handlers.malformed(),
       broken: (error, socket) => this.#broken(error, socket),
     });
     const serve = (request: IncomingMessage, response: ServerResponse) =>
@@ -69,32 +69,32 @@ export class HttpServer implements PortServer {
             serve,
           );
     if (certificates !== undefined) this.useCertificates(certificates);
-    this.behave(behaviour);
+    this.setHandlers(handlers);
     // 0: node would drop further headers silently; the request check refuses them instead.
     this.#server.maxHeadersCount = 0;
     this.#server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) =>
       this.#serveHttp1(request, response, { expectsContinue: true }),
     );
-    this.#server.on("drop", () => this.#behaviour.refused());
+    this.#server.on("drop", () => this.#handlers.refused());
     this.#server.on("upgrade", (request, socket, head) => this.#upgrade(request, socket, head));
     // Tunnels by CONNECT (RFC 9110 9.3.6) are for nobody: a forward proxy sees each request, or passes TLS by its SNI.
     this.#server.on("connect", (_request, socket) => {
-      const status = this.#behaviour.isForwardProxy ? "501 Not Implemented" : "400 Bad Request";
-      if (answerUnderWay(socket) === undefined) closeWith(socket, status);
+      const status = this.#handlers.isForwardProxy ? "501 Not Implemented" : "400 Bad Request";
+      if (responseInProgress(socket) === undefined) closeWith(socket, status);
       else socket.destroy();
     });
     this.#server.on("clientError", (error, socket) => {
       this.#broken(error, socket);
-      if (this.#errors.answer(error, socket)) this.#behaviour.malformed();
+      if (this.#errors.response(error, socket)) this.#handlers.malformed();
     });
     this.#takeConnections(certificates === undefined ? "connection" : "secureConnection");
   }
 
   /** The next request gets this behaviour. */
-  behave(behaviour: ServerBehaviour): void {
-    this.#behaviour = behaviour;
-    this.#server.keepAliveTimeout = behaviour.connections.idleTimeout;
-    this.#server.maxConnections = behaviour.connections.maxConnections;
+  setHandlers(handlers: ServerHandlers): void {
+    this.#handlers = handlers;
+    this.#server.keepAliveTimeout = handlers.connections.idleTimeout;
+    this.#server.maxConnections = handlers.connections.maxConnections;
   }
 
   /** Whether the port can go on with these settings: what a handshake is made of is settled when it opens. */
@@ -110,7 +110,7 @@ export class HttpServer implements PortServer {
       if ("setSecureContext" in this.#server) this.#server.setSecureContext(certificates.defaults);
     };
     use();
-    certificates.watch(use, this.#behaviour.warn);
+    certificates.watch(use, this.#handlers.warn);
   }
 
   /** Opens the port (0: any free one) on `host`, or on every address. Resolves with the port. */
@@ -145,14 +145,14 @@ export class HttpServer implements PortServer {
     const [http1] = server.listeners(event).slice(-1);
     server.removeAllListeners(event);
     const takeHttp1 = (socket: Socket) => {
-      const { maxDuration } = this.#behaviour.connections;
+      const { maxDuration } = this.#handlers.connections;
       if (maxDuration !== undefined) this.#aged.follow(socket, maxDuration);
       http1?.call(server, socket);
     };
     server.on(event, (socket: Socket | TLSSocket) => {
       // Node keeps a peer's address once it was asked for: a client that has left still has one in the log.
       void socket.remoteAddress;
-      const { time, interval, retries } = this.#behaviour.connections.keepAlive;
+      const { time, interval, retries } = this.#handlers.connections.keepAlive;
       socket.setKeepAlive(true, time, interval, retries);
       if ("alpnProtocol" in socket) {
         if (socket.alpnProtocol === "h2") this.#http2.accept(socket);
@@ -161,7 +161,7 @@ export class HttpServer implements PortServer {
       }
       this.#silent.add(socket);
       socket.once("close", () => this.#silent.delete(socket));
-      whenSpoken(socket, limits.headersTimeout, (version) => {
+      sniffProtocol(socket, limits.headersTimeout, (version) => {
         this.#silent.delete(socket);
         if (version === "http2") this.#http2.accept(socket);
         else takeHttp1(socket);
@@ -180,7 +180,7 @@ export class HttpServer implements PortServer {
     this.#aged.release(connection);
     this.#upgraded.add(connection);
     connection.once("close", () => this.#upgraded.delete(connection));
-    this.#serve(request, new UpgradeAnswer(request, connection, head), {});
+    this.#serve(request, new UpgradeResponse(request, connection, head), {});
   }
 
   #serveHttp1(request: IncomingMessage, response: ServerResponse, framing: Framing): void {
@@ -192,14 +192,14 @@ export class HttpServer implements PortServer {
 
   /** Tells with codes only: messages of parsers may quote what was sent. */
   #broken(error: NodeJS.ErrnoException, socket: Duplex): void {
-    const { broken } = this.#behaviour;
+    const { broken } = this.#handlers;
     if (broken === undefined) return;
     const peer = "remoteAddress" in socket ? `${socket.remoteAddress}` : "a client";
     broken(`the connection of ${peer} is broken off: ${error.code ?? error.name}`);
   }
 
-  #serve(request: WireRequest, answer: WireAnswer, framing: Framing): void {
-    takeRequest(request, answer, framing, this.#port);
+  #serve(request: EngineRequest, response: EngineResponse, framing: Framing): void {
+    acceptRequest(request, response, framing, this.#port);
   }
 }
 
@@ -212,7 +212,7 @@ const limits = {
   requireHostHeader: false,
   // Any other request goes on as if it had not asked, and so does one that waits for its turn.
   shouldUpgradeCallback: (request: IncomingMessage) =>
-    wantsUpgrade(request) && answerUnderWay(request.socket) === undefined,
+    wantsUpgrade(request) && responseInProgress(request.socket) === undefined,
   // A request without a body needs no stream events.
   optimizeEmptyRequests: true,
 };

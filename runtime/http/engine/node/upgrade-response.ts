@@ -1,7 +1,7 @@
 import { type IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { BodySink, BodySource } from "../../body/body.ts";
-import type { WireAnswer, WireUpgrade } from "../engine.ts";
+import type { EngineResponse, EngineUpgrade } from "../engine.ts";
 
 /** Whether a request asks for another protocol that a backend may speak (RFC 9110 7.8). */
 export function wantsUpgrade({ headers, httpVersion }: IncomingMessage): boolean {
@@ -12,10 +12,10 @@ export function wantsUpgrade({ headers, httpVersion }: IncomingMessage): boolean
 }
 
 /**
- * The answer to a request for another protocol. Node has let go of the connection, so it ends with any answer but 101.
+ * The response to a request for another protocol. Node has let go of the connection, so it ends with any response but 101.
  */
-export class UpgradeAnswer implements WireAnswer {
-  readonly upgrade: WireUpgrade;
+export class UpgradeResponse implements EngineResponse {
+  readonly upgrade: EngineUpgrade;
   readonly #response: ServerResponse;
   readonly #socket: Socket;
   #status: number | undefined;
