@@ -14,7 +14,7 @@ export function pointerPath(pointer: string, value: ConfigValue): ConfigPath {
 }
 
 /** The value at a path; undefined when there is none. */
-export function valueAt(value: ConfigValue, path: ConfigPath): unknown {
+export function configValueAt(value: ConfigValue, path: ConfigPath): unknown {
   return path.reduce<unknown>(childOf, value);
 }
 

@@ -4,7 +4,7 @@ import { isMap } from "yaml";
 import { readStandalone } from "../2-lower/standalone/standalone.ts";
 import type { Manifest } from "../config/manifests.ts";
 import type { Resource } from "../config/resources.ts";
-import { Diagnostics, type Outcome } from "../diagnostics/diagnostic.ts";
+import { Diagnostics, type WithDiagnostics } from "../diagnostics/diagnostic.ts";
 import type { SourceDocument, SourceFile } from "../diagnostics/source.ts";
 import type { Host } from "../host.ts";
 import type { ProgramInput } from "../ir/program.ts";
@@ -34,7 +34,7 @@ export interface Parsed {
 export function parse(
   paths: readonly string[],
   host: Host,
-): Outcome<Parsed> & { readonly files: readonly SourceFile[] } {
+): WithDiagnostics<Parsed> & { readonly files: readonly SourceFile[] } {
   const diagnostics = new Diagnostics();
   const named = paths.filter((file) => host.filesIn(file) === undefined);
   const all = paths.flatMap((file) => host.filesIn(file) ?? [file]);

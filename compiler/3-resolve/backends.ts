@@ -4,7 +4,12 @@ import { type BackendPolicies, mergeBackendPolicies } from "../config/backend-po
 import { checkUrl, hostUrl, withScheme } from "../config/host-url.ts";
 import type { BackendConfig } from "../config/resources.ts";
 import { childOf, type Diagnostics, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
-import type { BackendNode, DynamicBackend, McpBackend, McpTarget } from "../ir/backends.ts";
+import type {
+  BackendNode,
+  DynamicBackendNode,
+  McpBackendNode,
+  McpTargetNode,
+} from "../ir/backends.ts";
 import type { Text } from "../ir/texts.ts";
 import { type ConnectionContext, resolveConnection, secureUrl } from "./backend-connection.ts";
 
@@ -38,7 +43,7 @@ function resolveDynamic(
   policies: BackendPolicies | undefined,
   origin: Origin,
   context: ConnectionContext,
-): DynamicBackend {
+): DynamicBackendNode {
   const connection = resolveConnection(policies ?? {}, context);
   // The schema has checked the shape.
   const { port, allowPrivate = [] } = config as unknown as DynamicConfig;
@@ -83,12 +88,12 @@ function resolveMcp(
   policiesOf: (target: string) => BackendPolicies | undefined,
   origin: Origin,
   context: ConnectionContext,
-): McpBackend | undefined {
+): McpBackendNode | undefined {
   const { diagnostics } = context;
   // The schema has checked the shape.
   const { targets, prefixMode, failureMode } = config as unknown as McpConfig;
   const seen = new Map<string, Origin>();
-  const resolved = targets.flatMap((target, index): McpTarget[] => {
+  const resolved = targets.flatMap((target, index): McpTargetNode[] => {
     const at = childOf(origin, "targets", index);
     const first = seen.get(target.name);
     if (first !== undefined) {
@@ -114,7 +119,7 @@ function resolveTarget(
   policies: BackendPolicies | undefined,
   origin: Origin,
   context: ConnectionContext,
-): McpTarget[] | undefined {
+): McpTargetNode[] | undefined {
   const { diagnostics } = context;
   const { name, mcp, sse, stdio } = target;
   const own = readBackendPolicies(target.policies, childOf(origin, "policies"));

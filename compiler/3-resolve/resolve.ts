@@ -13,7 +13,7 @@ import type {
   Resource,
   RouteResource,
 } from "../config/resources.ts";
-import { Diagnostics, type Outcome } from "../diagnostics/diagnostic.ts";
+import { Diagnostics, type WithDiagnostics } from "../diagnostics/diagnostic.ts";
 import type { Host } from "../host.ts";
 import type { BindNode, ListenerNode, Program } from "../ir/program.ts";
 import { resolveAccessLog } from "./access-log.ts";
@@ -45,7 +45,11 @@ export interface Resolved {
 }
 
 /** Looks everything up: programs with nothing left to decide but how to write them down. */
-export function resolve(parsed: Parsed, options: ResolveOptions, host: Host): Outcome<Resolved> {
+export function resolve(
+  parsed: Parsed,
+  options: ResolveOptions,
+  host: Host,
+): WithDiagnostics<Resolved> {
   const diagnostics = new Diagnostics();
   if (parsed.manifests === undefined) {
     const program = resolveGateway(parsed, parsed.resources, options.name, host, diagnostics);

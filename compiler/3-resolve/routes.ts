@@ -1,5 +1,5 @@
 import { PRECEDENCE } from "../cel/emit/code.ts";
-import { compilePattern, type PatternCode } from "../cel/regex/pattern.ts";
+import { compileConstantPattern, type PatternCode } from "../cel/regex/pattern.ts";
 import type {
   ListenerResource,
   MatchConfig,
@@ -154,7 +154,7 @@ function resolvePattern(
   origin: Origin,
   { diagnostics }: RouteContext,
 ): PatternCode | undefined {
-  const { code, problems } = compilePattern(pattern, { subject, match: "full" });
+  const { code, problems } = compileConstantPattern(pattern, { subject, match: "full" });
   for (const { within, ...problem } of problems) {
     diagnostics.add({ ...problem, at: { ...origin, within } });
   }

@@ -8,7 +8,7 @@ import { type Bundle, bundleModules } from "./bundle.ts";
 import { checkModules, type EmitFinding } from "./check.ts";
 import { inputNames } from "./input-names.ts";
 import { kubernetesFiles } from "./kubernetes-files.ts";
-import { type Manifest, manifestOf } from "./manifest.ts";
+import { type BundleManifest, manifestOf } from "./manifest.ts";
 import { emitModules, type TraceLevel } from "./modules.ts";
 import type { OutputFile } from "./write.ts";
 
@@ -28,7 +28,7 @@ export interface EmitOptions {
 export interface Emitted {
   readonly modules: readonly PrintedModule[];
   readonly bundle: Bundle;
-  readonly manifest: Manifest;
+  readonly manifest: BundleManifest;
   /** Everything a build writes. */
   readonly files: readonly OutputFile[];
   /** Mistakes of gwc itself in the generated code. */

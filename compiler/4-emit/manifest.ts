@@ -3,7 +3,7 @@ import { allRoutes } from "../ir/routes.ts";
 import type { Bundle } from "./bundle.ts";
 
 /** `manifest.json`: what the bundle was made of, and what is in it and why. */
-export interface Manifest {
+export interface BundleManifest {
   readonly gwc: string;
   readonly gateway: string;
   readonly inputs: readonly { readonly name: string; readonly sha256: string }[];
@@ -25,7 +25,7 @@ export function manifestOf(
   sha256: string,
   files: readonly string[],
   version: string,
-): Manifest {
+): BundleManifest {
   return {
     gwc: version,
     gateway: program.name,

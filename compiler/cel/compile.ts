@@ -1,7 +1,7 @@
 import { messages } from "../diagnostics/messages/index.ts";
 import type { CompiledExpression, ExpressionCode, HoistedConstant } from "../ir/expressions.ts";
-import type { Checked } from "./check/check.ts";
-import { check } from "./check/check.ts";
+import type { CheckedExpression } from "./check/check.ts";
+import { checkExpression } from "./check/check.ts";
 import { needsOf } from "./check/needs.ts";
 import { type Code, format } from "./emit/code.ts";
 import { Emitter } from "./emit/emit.ts";
@@ -55,7 +55,7 @@ export function compileIn(
   const problems = new Problems();
   const root = parseExpression(text, problems);
   if (root === undefined) return { expression: undefined, problems: problems.list };
-  const checked = check(root, environment, problems);
+  const checked = checkExpression(root, environment, problems);
   if (slot !== "value" && problems.list.length === 0) requireBool(checked, problems);
   if (mode === "checked" && problems.list.some(isError))
     return { expression: undefined, problems: problems.list };
@@ -77,7 +77,7 @@ function isError(problem: CelProblem): boolean {
   return messages[problem.code].severity === "error";
 }
 
-function requireBool(checked: Checked, problems: Problems): void {
+function requireBool(checked: CheckedExpression, problems: Problems): void {
   const type = formatType(checked.typeOf(checked.root));
   if (type !== "bool" && type !== "dyn") {
     problems.report("cel-not-bool", checked.root.span, { type });
@@ -85,14 +85,19 @@ function requireBool(checked: Checked, problems: Problems): void {
 }
 
 /** Evaluates a node that reads nothing, by running what it becomes. */
-function valueOfClosed(checked: Checked, node: Node): unknown {
+function valueOfClosed(checked: CheckedExpression, node: Node): unknown {
   const emitter = new Emitter(checked);
   const code = emitter.boxed(node);
   return functionOf(finish(emitter, code), [])({});
 }
 
 /** A rule that does not depend on the request was hardly meant; written as `true` or `false` it was. */
-function reportConstantRule(code: Code, checked: Checked, slot: CelSlot, problems: Problems): void {
+function reportConstantRule(
+  code: Code,
+  checked: CheckedExpression,
+  slot: CelSlot,
+  problems: Problems,
+): void {
   if (slot === "value" || (code.text !== "true" && code.text !== "false")) return;
   const { span, kind } = checked.root;
   if (slot === "deny" && code.text === "false") {
@@ -104,7 +109,7 @@ function reportConstantRule(code: Code, checked: Checked, slot: CelSlot, problem
 
 function describe(
   source: string,
-  checked: Checked,
+  checked: CheckedExpression,
   emitter: Emitter,
   code: Code,
 ): CompiledExpression {
@@ -119,7 +124,7 @@ function describe(
   };
 }
 
-function emitSlot(emitter: Emitter, checked: Checked, slot: CelSlot): Code {
+function emitSlot(emitter: Emitter, checked: CheckedExpression, slot: CelSlot): Code {
   if (slot === "value") return emitter.boxed(checked.root);
   // a deny rule fails closed: it passes only what is known to be false
   if (slot === "deny") return emitter.isNotFalse(checked.root);

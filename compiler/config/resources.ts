@@ -2,7 +2,7 @@ import type { TlsVersion } from "../../runtime/tls/tls-settings.ts";
 import type { ConfigValue } from "../1-parse/values.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { DeploymentNode } from "../ir/deployment.ts";
-import type { PolicyKind, ProcessSettings } from "../ir/program.ts";
+import type { PolicyKind, ProcessNode } from "../ir/program.ts";
 import type { PolicyConfigs } from "../policies/policy.ts";
 import type { AccessLogConfig } from "./access-log.ts";
 import type { BackendPolicies } from "./backend-policies.ts";
@@ -19,7 +19,7 @@ export type Resource = GatewayResource | RouteResource | TcpRouteResource;
 export interface GatewayResource {
   readonly kind: "gateway";
   readonly name: string;
-  readonly process: ProcessSettings;
+  readonly process: ProcessNode;
   readonly frontend: FrontendConfig;
   /** What is said of the access log: a later filter or field counts instead of an earlier one. */
   readonly accessLogs: readonly AccessLogConfig[];

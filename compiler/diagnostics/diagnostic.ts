@@ -54,7 +54,7 @@ export interface Place extends Origin {
 }
 
 /** What a phase gives back: its value, as far as it got, and every mistake it met. */
-export interface Outcome<Value> {
+export interface WithDiagnostics<Value> {
   readonly value: Value | undefined;
   readonly diagnostics: readonly Diagnostic[];
 }

@@ -4,10 +4,10 @@ import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { AtStartup, MountedFile, Text } from "./texts.ts";
 
 /** Where a route's requests go. */
-export type BackendNode = HostBackend | DynamicBackend | McpBackend;
+export type BackendNode = HostBackendNode | DynamicBackendNode | McpBackendNode;
 
 /** A plain HTTP upstream. */
-export interface HostBackend {
+export interface HostBackendNode {
   readonly kind: "host";
   readonly url: Text;
   readonly connection: BackendConnection;
@@ -17,7 +17,7 @@ export interface HostBackend {
 }
 
 /** The host that each request names (dynamic forward proxy). */
-export interface DynamicBackend {
+export interface DynamicBackendNode {
   readonly kind: "dynamic";
   /** The port of a request that names none. */
   readonly port: number;
@@ -52,17 +52,17 @@ export type BackendTlsNode = Omit<AtStartup<UpstreamTlsSettings>, UpstreamTlsFil
 type UpstreamTlsFile = "authorities" | "certFile" | "keyFile";
 
 /** One or more MCP servers behind one endpoint. */
-export interface McpBackend {
+export interface McpBackendNode {
   readonly kind: "mcp";
   readonly isStateful: boolean;
   readonly failureMode: "failClosed" | "failOpen";
   readonly prefixMode: "conditional" | "always";
-  readonly targets: readonly McpTarget[];
+  readonly targets: readonly McpTargetNode[];
   readonly origin: Origin;
 }
 
 /** One MCP server behind a backend. */
-export type McpTarget = { readonly name: string; readonly origin: Origin } & (
+export type McpTargetNode = { readonly name: string; readonly origin: Origin } & (
   | {
       readonly kind: "streamable" | "sse";
       readonly url: Text;

@@ -19,7 +19,7 @@ export interface Program {
   readonly binds: readonly BindNode[];
   /** Ports whose bytes are passed on. */
   readonly tcp: readonly TcpBindNode[];
-  readonly process: ProcessSettings;
+  readonly process: ProcessNode;
   /** How the connections of clients are held. */
   readonly connections: ConnectionSettings;
   /** The most bytes of a body that is read as a whole. */
@@ -40,7 +40,7 @@ export interface ProgramInput {
 }
 
 /** Settings of the whole process, as the runtime takes them. */
-export interface ProcessSettings {
+export interface ProcessNode {
   /** How lines are written. */
   readonly logFormat: LogFormat;
   readonly addresses: ServiceAddresses;

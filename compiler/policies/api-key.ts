@@ -14,7 +14,7 @@ import {
 import type { Policy } from "./policy.ts";
 
 /** A key: from the environment, by its digest, or in a file that is read where the gateway runs. */
-export type ApiKeySource = { readonly metadata: Readonly<Record<string, ConfigValue>> } & (
+export type ApiKeySourceNode = { readonly metadata: Readonly<Record<string, ConfigValue>> } & (
   | { readonly kind: "key"; readonly key: Text; readonly origin: Origin }
   | { readonly kind: "hash"; readonly sha256: string }
   | { readonly kind: "file"; readonly file: string; readonly isSecret?: boolean }
@@ -23,7 +23,7 @@ export type ApiKeySource = { readonly metadata: Readonly<Record<string, ConfigVa
 interface ApiKeyConfig<Place> {
   readonly mode: JwtMode;
   readonly location: Place;
-  readonly keys: readonly ApiKeySource[];
+  readonly keys: readonly ApiKeySourceNode[];
 }
 
 declare module "./policy.ts" {
@@ -123,7 +123,7 @@ export const apiKey: Policy<"apiKey"> = {
   },
 };
 
-function readKey(value: ConfigValue, origin: Origin): ApiKeySource {
+function readKey(value: ConfigValue, origin: Origin): ApiKeySourceNode {
   const given = value as {
     readonly key?: Text;
     readonly keyHash?: string;

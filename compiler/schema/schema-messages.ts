@@ -2,7 +2,7 @@ import type { ErrorObject } from "ajv";
 import type { Schema } from "./schema.ts";
 
 /** What a value must be: `a text or a mapping`. */
-export function typeNames(schema: Schema | undefined): string {
+export function schemaTypeNames(schema: Schema | undefined): string {
   const types = [schema?.type ?? []].flat();
   return types.map((type) => TYPE_NAMES[type] ?? type).join(" or ");
 }

@@ -1,5 +1,5 @@
 import type { ErrorObject } from "ajv";
-import { keysIn, pointerPath, valueAt } from "../1-parse/config-values.ts";
+import { configValueAt, keysIn, pointerPath } from "../1-parse/config-values.ts";
 import type { ConfigValue, ReadValue } from "../1-parse/values.ts";
 import {
   type ConfigPath,
@@ -13,7 +13,7 @@ import {
 import { suggest } from "../diagnostics/suggestion.ts";
 import { isWritable, type Schema, schemaAt } from "./schema.ts";
 import { compileSchema } from "./schema-compiler.ts";
-import { boundName, formatName, typeName, typeNames } from "./schema-messages.ts";
+import { boundName, formatName, schemaTypeNames, typeName } from "./schema-messages.ts";
 
 /** Checks values against one schema. Made once per schema and input: compiling it is the expensive part. */
 export type Validator = (read: ReadValue, origin: Origin, diagnostics: Diagnostics) => boolean;
@@ -83,7 +83,7 @@ function report(error: ErrorObject, subject: Subject, diagnostics: Diagnostics):
     path,
     at: childOf(origin, ...path),
     schema: schemaAt(root, path),
-    found: valueAt(value, path),
+    found: configValueAt(value, path),
     field: path.length === 0 ? whole : `"${formatPath(path.slice(-1))}"`,
     variable: variable?.source,
   });
@@ -124,7 +124,13 @@ function reportUnknown({ error, subject, diagnostics, path, schema }: Violation)
   const place = childOf(origin, ...path, key);
   const later = schemaAt(root, [...path, key]);
   if (later?.unsupported !== undefined) {
-    reportLater(later, later.unsupported, valueAt(read.value, [...path, key]), place, diagnostics);
+    reportLater(
+      later,
+      later.unsupported,
+      configValueAt(read.value, [...path, key]),
+      place,
+      diagnostics,
+    );
     return;
   }
   if (later?.misplaced !== undefined) {
@@ -178,7 +184,9 @@ function reportChoice({ error, subject, diagnostics, path, at, schema }: Violati
   // The table of reporters has only these three here.
   const rule = error.keyword as "exactlyOneOf" | "atLeastOneOf" | "atMostOneOf";
   const all: readonly string[] = schema?.[rule] ?? [];
-  const found = all.filter((name) => valueAt(subject.read.value, [...path, name]) !== undefined);
+  const found = all.filter(
+    (name) => configValueAt(subject.read.value, [...path, name]) !== undefined,
+  );
   const own = all.filter((name) => schema?.properties?.[name]?.aliasOf === undefined);
   const built = own.filter((name) => schema?.properties?.[name]?.unsupported === undefined);
   const second = found[1];
@@ -195,7 +203,7 @@ function reportChoice({ error, subject, diagnostics, path, at, schema }: Violati
 function reportType({ diagnostics, at, schema, found, field }: Violation): void {
   diagnostics.report("wrong-type", at, {
     field,
-    expected: typeNames(schema),
+    expected: schemaTypeNames(schema),
     found: typeName(found),
   });
 }

@@ -8,15 +8,15 @@ import { tunnel } from "./tunnel.ts";
 export function forward(exchange: Exchange, upstream: Upstream): void {
   exchange.record.upstream = upstream.name;
   if (exchange.upgrade !== undefined) {
-    tunnel(exchange, upstream, callOf(exchange, upstream), exchange.upgrade);
+    tunnel(exchange, upstream, upstreamCall(exchange, upstream), exchange.upgrade);
     return;
   }
   const relay = new Relay(exchange);
-  relay.start(upstream.send(callOf(exchange, upstream), relay));
+  relay.start(upstream.send(upstreamCall(exchange, upstream), relay));
 }
 
 /** The request as it goes to an upstream. */
-export function callOf(exchange: Exchange, upstream: Upstream): UpstreamCall {
+export function upstreamCall(exchange: Exchange, upstream: Upstream): UpstreamCall {
   const { upstreamMethod: method, upstreamTarget: path, body } = exchange;
   const headers = endToEnd(exchange.requestHeaders, "host");
   headers.push("host", hostFor(exchange, upstream));

@@ -1,4 +1,4 @@
-import { callOf } from "../backends/host.ts";
+import { upstreamCall } from "../backends/host.ts";
 import { TeeBody } from "../http/body/tee-body.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { Upstream, UpstreamHandler } from "../http/upstream/upstream.ts";
@@ -16,7 +16,7 @@ export interface MirrorSettings {
 export function mirrorRequest(exchange: Exchange, settings: MirrorSettings): void {
   const { upstream, share, timeout } = settings;
   if (share < 1 && Math.random() >= share) return;
-  const call = callOf(exchange, upstream);
+  const call = upstreamCall(exchange, upstream);
   const { body } = call;
   if (body === null || typeof body === "string" || !("flow" in body)) {
     start(upstream, call, timeout);

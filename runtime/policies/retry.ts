@@ -1,4 +1,4 @@
-import { callOf, forward } from "../backends/host.ts";
+import { forward, upstreamCall } from "../backends/host.ts";
 import { Relay } from "../backends/relay.ts";
 import type { ResponseVariables } from "../cel/variables.ts";
 import type { Exchange } from "../http/exchange.ts";
@@ -146,7 +146,7 @@ class Attempts {
     const attempt = new Attempt(this);
     this.#current = attempt;
     if (this.#body !== undefined) this.#exchange.setRequestBody(this.#body.read());
-    attempt.start(this.#upstream.send(callOf(this.#exchange, this.#upstream), attempt));
+    attempt.start(this.#upstream.send(upstreamCall(this.#exchange, this.#upstream), attempt));
   }
 
   #end(failure: UpstreamFailure): void {

@@ -3,7 +3,7 @@ import type { MountedFile, Text } from "../../compiler/ir/texts.ts";
 import { type Code, code, imported, literal, type Printable } from "../code/code.ts";
 
 /** The connections to an upstream. */
-export function openUpstream(url: Text, connection: BackendConnection): Code {
+export function upstreamCode(url: Text, connection: BackendConnection): Code {
   const open = imported("gwc/runtime/http/upstream/pool", "openUpstream");
   return code`${open}(${literal(upstreamSettings(url, connection))})`;
 }

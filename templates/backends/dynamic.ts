@@ -1,4 +1,4 @@
-import type { DynamicBackend } from "../../compiler/ir/backends.ts";
+import type { DynamicBackendNode } from "../../compiler/ir/backends.ts";
 import { type Code, code, imported, literal, type Printable } from "../code/code.ts";
 import type { Trace } from "../code/trace.ts";
 import type { BackendCode } from "./backend.ts";
@@ -9,7 +9,7 @@ const MODULE = "gwc/runtime/backends/dynamic";
 
 /** The host that the request names, as far as it may be reached. */
 export function dynamicBackend(
-  { connection, port, allowPrivate, origin }: DynamicBackend,
+  { connection, port, allowPrivate, origin }: DynamicBackendNode,
   forward: ((upstream: Code) => Code) | undefined,
   trace: Trace,
 ): BackendCode {

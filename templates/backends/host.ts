@@ -1,14 +1,14 @@
-import type { HostBackend } from "../../compiler/ir/backends.ts";
+import type { HostBackendNode } from "../../compiler/ir/backends.ts";
 import { type Code, code, imported, literal } from "../code/code.ts";
 import type { Trace } from "../code/trace.ts";
 import type { BackendCode } from "./backend.ts";
-import { openUpstream, passthrough } from "./connection.ts";
+import { passthrough, upstreamCode } from "./connection.ts";
 
 const WEIGHTED = "gwc/runtime/backends/weighted";
 
 /** Plain HTTP upstreams: the request is passed on as it is by then, to one of them by weight; without any weight it is refused. */
 export function hostBackend(
-  backends: readonly HostBackend[],
+  backends: readonly HostBackendNode[],
   forward: ((upstream: Code) => Code) | undefined,
   trace: Trace,
 ): BackendCode {
@@ -25,7 +25,7 @@ export function hostBackend(
       declarations: [
         code`
           ${trace(only.origin)}
-          const upstream = ${openUpstream(only.url, only.connection)};
+          const upstream = ${upstreamCode(only.url, only.connection)};
         `,
       ],
       step: [...token, code`return ${pass(code`upstream`)};`],
@@ -36,7 +36,7 @@ export function hostBackend(
       {
         ${trace(origin)}
         weight: ${literal(weight)},
-        upstream: ${openUpstream(url, connection)},
+        upstream: ${upstreamCode(url, connection)},
       },
     `,
   );

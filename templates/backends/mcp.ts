@@ -1,4 +1,4 @@
-import type { McpBackend, McpTarget } from "../../compiler/ir/backends.ts";
+import type { McpBackendNode, McpTargetNode } from "../../compiler/ir/backends.ts";
 import type { RouteNode } from "../../compiler/ir/program.ts";
 import { type Code, code, imported, importedType, literal } from "../code/code.ts";
 import type { Trace } from "../code/trace.ts";
@@ -43,7 +43,7 @@ const TIMEOUTS = {
 };
 
 /** An MCP endpoint in front of one or more servers. */
-export function mcpBackend(backend: McpBackend, scope: McpScope): BackendCode {
+export function mcpBackend(backend: McpBackendNode, scope: McpScope): BackendCode {
   const open = imported(MODULE, "openMcpBackend");
   const settings = {
     route: scope.route.name,
@@ -91,7 +91,7 @@ export function mcpBackend(backend: McpBackend, scope: McpScope): BackendCode {
 }
 
 /** A single server behind a route without token check is its own OAuth resource server: it answers for its metadata. */
-function metadata({ targets, prefixMode }: McpBackend, scope: McpScope): readonly Code[] {
+function metadata({ targets, prefixMode }: McpBackendNode, scope: McpScope): readonly Code[] {
   const isPassthrough =
     targets.length === 1 && targets[0]?.kind === "streamable" && prefixMode !== "always";
   if (!isPassthrough || scope.isAuthenticated || scope.metadataOf.length === 0) return [];
@@ -103,7 +103,7 @@ function metadata({ targets, prefixMode }: McpBackend, scope: McpScope): readonl
  * `withhold`: the gateway checked the client's credentials, so they were meant for it and stay here. Without a check
  * they are the server's.
  */
-function target(node: McpTarget, credentials: "withhold" | "forward"): Code {
+function target(node: McpTargetNode, credentials: "withhold" | "forward"): Code {
   const { name } = node;
   switch (node.kind) {
     case "streamable":

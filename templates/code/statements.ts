@@ -22,7 +22,7 @@ export function ifStatement(conditions: readonly Code[], statement: Code): Eithe
 }
 
 /** `callee(a, b)`, on one line when it fits, else a line for each argument. */
-export function callOf(callee: Hole, args: readonly Hole[]): Either {
+export function callCode(callee: Hole, args: readonly Hole[]): Either {
   return either(
     code`${callee}(${join(args, ", ")})`,
     code`

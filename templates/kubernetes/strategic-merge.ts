@@ -1,7 +1,7 @@
 import type { Json } from "../../compiler/ir/deployment.ts";
 
 /** A JSON object. */
-export type JsonObject = { readonly [key: string]: Json | undefined };
+export type MergeObject = { readonly [key: string]: Json | undefined };
 
 /**
  * The field that tells a list's items apart, by the list's name (Kubernetes API, `patchMergeKey`). Other lists are
@@ -44,7 +44,7 @@ export function strategicMerge(base: Json | undefined, patch: Json, name = ""): 
 const DELETED_ITEMS = "$deleteFromPrimitiveList/";
 
 /** Without the items of lists of scalars that the patch takes out. */
-function withoutItems(base: JsonObject, patch: JsonObject): JsonObject {
+function withoutItems(base: MergeObject, patch: MergeObject): MergeObject {
   const lists = Object.entries(patch).flatMap(([key, items]) => {
     const name = key.startsWith(DELETED_ITEMS) ? key.slice(DELETED_ITEMS.length) : undefined;
     const list = name === undefined ? undefined : base[name];
@@ -55,11 +55,11 @@ function withoutItems(base: JsonObject, patch: JsonObject): JsonObject {
 }
 
 /** An order of items (`$setElementOrder/...`) is what two writers at once need: here there is one. */
-function withoutDirectives(patch: JsonObject): JsonObject {
+function withoutDirectives(patch: MergeObject): MergeObject {
   return Object.fromEntries(Object.entries(patch).filter(([key]) => !key.startsWith("$")));
 }
 
-function mergeObject(base: JsonObject, patch: JsonObject): JsonObject {
+function mergeObject(base: MergeObject, patch: MergeObject): MergeObject {
   const merged: Record<string, Json | undefined> = { ...base };
   for (const [key, value] of Object.entries(patch)) {
     const next =
@@ -95,6 +95,6 @@ function fieldOf(item: Json, key: string): Json | undefined {
 }
 
 /** Whether a value is an object, with fields. */
-export function isObject(value: Json | undefined): value is JsonObject {
+export function isObject(value: Json | undefined): value is MergeObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

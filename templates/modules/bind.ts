@@ -12,7 +12,7 @@ import {
 import type { Expressions } from "../code/expression.ts";
 import type { Trace } from "../code/trace.ts";
 import { conditional, hostConditions, routeChain } from "../routing/route-chain.ts";
-import { routeTable } from "../routing/route-table.ts";
+import { routeTableCode } from "../routing/route-table.ts";
 import type { MainNames, PortNames } from "./main-names.ts";
 
 /** What the functions of a port are written with. */
@@ -189,7 +189,7 @@ function listenerCode(
     return [
       code`
         ${context.trace(listener.origin)}
-        ${routeTable(listener.table, tableName, { route, expressions: context.expressions })}
+        ${routeTableCode(listener.table, tableName, { route, expressions: context.expressions })}
       `,
       code`
         ${head}

@@ -1,5 +1,5 @@
 import type { PolicySettings } from "../../compiler/ir/program.ts";
-import { openUpstream } from "../backends/connection.ts";
+import { upstreamCode } from "../backends/connection.ts";
 import { code, imported, literal, type Printable } from "../code/code.ts";
 import { locationCode } from "./parts/credential-location.ts";
 import { awaitedIdentitySteps } from "./parts/identity.ts";
@@ -47,5 +47,5 @@ export function jwtProviders(providers: PolicySettings["jwtAuth"]["providers"]):
 }
 
 function remoteSettings({ url, cacheDuration, connection }: RemoteKeys): Printable {
-  return { url, cacheDuration, server: connection && openUpstream(url, connection) };
+  return { url, cacheDuration, server: connection && upstreamCode(url, connection) };
 }

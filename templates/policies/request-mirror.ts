@@ -1,4 +1,4 @@
-import { openUpstream } from "../backends/connection.ts";
+import { upstreamCode } from "../backends/connection.ts";
 import { code, imported, importedType, literal, name } from "../code/code.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
@@ -21,7 +21,7 @@ export const requestMirrorTemplate: PolicyTemplate<"requestMirror"> = (
       ({ label, url, connection, share, origin }) => code`
         ${trace(origin)}
         const ${label}: ${importedType(MODULE, "MirrorSettings")} = ${literal({
-          upstream: openUpstream(url, connection),
+          upstream: upstreamCode(url, connection),
           share,
           timeout: TIMEOUT,
         })};

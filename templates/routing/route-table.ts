@@ -1,7 +1,7 @@
 import type { HostEntries, RouteEntry } from "../../compiler/ir/program.ts";
 import { type Code, code, imported, importedType, literal, name } from "../code/code.ts";
 import type { Expressions } from "../code/expression.ts";
-import { callOf, testFunction } from "../code/statements.ts";
+import { callCode, testFunction } from "../code/statements.ts";
 import { otherConditions } from "./match.ts";
 
 /** What the rows of a table are written with. */
@@ -12,7 +12,7 @@ export interface TableContext {
 }
 
 /** A routing table as a constant, in the order of precedence: what stands above wins. */
-export function routeTable(
+export function routeTableCode(
   table: readonly HostEntries[],
   constant: string,
   context: TableContext,
@@ -59,12 +59,12 @@ function row(entries: readonly RouteEntry[], context: TableContext): Code {
   const path = entries[0]?.match.path;
   switch (path?.kind) {
     case "exact":
-      return code`${callOf(imported(MODULE, "exactPath"), [literal(path.value), ...targets])}`;
+      return code`${callCode(imported(MODULE, "exactPath"), [literal(path.value), ...targets])}`;
     case "prefix":
-      return code`${callOf(imported(MODULE, "pathPrefix"), [literal(path.value), ...targets])}`;
+      return code`${callCode(imported(MODULE, "pathPrefix"), [literal(path.value), ...targets])}`;
     case "regex": {
       const fits = testFunction(code`(path)`, [context.expressions.use(path.test)]);
-      return code`${callOf(imported(MODULE, "pathPattern"), [fits, ...targets])}`;
+      return code`${callCode(imported(MODULE, "pathPattern"), [fits, ...targets])}`;
     }
     case undefined:
       throw new Error("a row without entries");
@@ -75,5 +75,5 @@ function target(entry: RouteEntry, { route, expressions }: TableContext): Code {
   const { label, handler } = route(entry);
   const conditions = otherConditions(entry.match, expressions);
   const test = conditions.length === 0 ? [] : [testFunction(code`(exchange)`, conditions)];
-  return code`${callOf(imported(MODULE, "toRoute"), [literal(label), handler, ...test])}`;
+  return code`${callCode(imported(MODULE, "toRoute"), [literal(label), handler, ...test])}`;
 }

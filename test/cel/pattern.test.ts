@@ -3,11 +3,11 @@ import { RE2JS } from "re2js";
 import { describe, expect, test } from "vitest";
 import { compileExpression } from "../../compiler/cel/compile.ts";
 import { functionOf } from "../../compiler/cel/evaluate/run-code.ts";
-import { compilePattern, type PatternMatch } from "../../compiler/cel/regex/pattern.ts";
+import { compileConstantPattern, type PatternMatch } from "../../compiler/cel/regex/pattern.ts";
 import { cpuMillis } from "./cpu-time.ts";
 
 function run(pattern: string, match: PatternMatch, text: string): unknown {
-  const { code } = compilePattern(pattern, { subject: "text", match });
+  const { code } = compileConstantPattern(pattern, { subject: "text", match });
   if (code === undefined) throw new Error(`"${pattern}" is refused`);
   return functionOf(code, ["text"])({ text });
 }
@@ -57,7 +57,7 @@ describe("patterns", () => {
     ["^/users/[0-9]+$", "search", "matchesPart(pattern, path)"],
     ["(?i)/api", "full", "matchesWhole(pattern, path)"],
   ] as const)("%s (%s) becomes %s", (pattern, match, text) => {
-    expect(compilePattern(pattern, { subject: "path", match }).code?.text).toBe(text);
+    expect(compileConstantPattern(pattern, { subject: "path", match }).code?.text).toBe(text);
   });
 
   test("two patterns in one expression are two constants", () => {
@@ -74,7 +74,7 @@ describe("patterns", () => {
 
   test("an alternation of many literals becomes a set", () => {
     const names = Array.from({ length: 40 }, (_, at) => `name-${at}`);
-    const { code } = compilePattern(names.join("|"), { subject: "path", match: "full" });
+    const { code } = compileConstantPattern(names.join("|"), { subject: "path", match: "full" });
     expect(code?.text).toBe("names.has(path)");
     expect(run(names.join("|"), "full", "name-39")).toBe(true);
     expect(run(names.join("|"), "full", "name-40")).toBe(false);
@@ -95,7 +95,10 @@ describe("patterns", () => {
     ["\\p{Nope}", "\\p{Nope}", "invalid character class range"],
     ["ab\\", "\\", "trailing backslash"],
   ])("in %s the mistake %s is marked", (pattern, marked, problem) => {
-    const { code, problems } = compilePattern(pattern, { subject: "path", match: "search" });
+    const { code, problems } = compileConstantPattern(pattern, {
+      subject: "path",
+      match: "search",
+    });
     expect(code).toBeUndefined();
     const [found] = problems;
     expect(found?.code).toBe("cel-pattern");
@@ -106,7 +109,10 @@ describe("patterns", () => {
   });
 
   test("a pattern whose program is too large is refused", () => {
-    const { problems } = compilePattern("(a{1,30}b{1,30}){1,30}", { subject: "s", match: "full" });
+    const { problems } = compileConstantPattern("(a{1,30}b{1,30}){1,30}", {
+      subject: "s",
+      match: "full",
+    });
     expect(problems.map(({ code }) => code)).toEqual(["cel-pattern-size"]);
   });
 
@@ -115,7 +121,7 @@ describe("patterns", () => {
     (pattern) => {
       for (const hostile of ["a".repeat(28), "a".repeat(8000), "x".repeat(8000)]) {
         run(pattern, "search", "a");
-        const { code } = compilePattern(pattern, { subject: "text", match: "search" });
+        const { code } = compileConstantPattern(pattern, { subject: "text", match: "search" });
         if (code === undefined) throw new Error("refused");
         const matches = functionOf(code, ["text"]);
         matches({ text: `${hostile.slice(0, 20)}!` });

@@ -5,10 +5,10 @@ import {
   elementsOf,
   isArrayAt,
   isObjectAt,
-  membersOf,
+  objectMembers,
   onOneLine,
-  type Span,
   skipSpace,
+  type TextRange,
 } from "../../runtime/mcp/protocol/json-text.ts";
 import { readMessage } from "../../runtime/mcp/protocol/message.ts";
 
@@ -36,10 +36,10 @@ function escaped(text: string): string {
 }
 
 /** The value at a span, put together from the spans inside it. */
-function valueAt(text: string, { start, end }: Span): unknown {
+function valueAt(text: string, { start, end }: TextRange): unknown {
   if (isArrayAt(text, start)) return elementsOf(text, start).map((span) => valueAt(text, span));
   if (!isObjectAt(text, start)) return JSON.parse(text.slice(start, end));
-  return Object.fromEntries(membersOf(text, start).map((m) => [m.key, valueAt(text, m)]));
+  return Object.fromEntries(objectMembers(text, start).map((m) => [m.key, valueAt(text, m)]));
 }
 
 const json = fc.jsonValue({ maxDepth: 4 });

@@ -2,7 +2,7 @@ import type { ManifestKind } from "../../config/manifests.ts";
 import type { Schema } from "../../schema/schema.ts";
 import type { JsonSchema } from "../standalone/editor.ts";
 import { kinds, OUR_GROUPS } from "./kinds.ts";
-import { backendStatus, policyStatus } from "./schemas/status.ts";
+import { backendStatusSchema, policyStatusSchema } from "./schemas/status.ts";
 
 /** A custom resource definition, as Kubernetes takes it. */
 export type CustomResourceDefinition = JsonSchema;
@@ -14,8 +14,8 @@ interface OwnKind {
 }
 
 const OWN: readonly OwnKind[] = [
-  { kind: "GatewayBackend", shortName: "gwbe", status: backendStatus },
-  { kind: "GatewayPolicy", shortName: "gwpol", status: policyStatus },
+  { kind: "GatewayBackend", shortName: "gwbe", status: backendStatusSchema },
+  { kind: "GatewayPolicy", shortName: "gwpol", status: policyStatusSchema },
   { kind: "GatewayParameters", shortName: "gwpar", status: undefined },
 ];
 

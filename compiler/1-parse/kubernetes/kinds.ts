@@ -78,7 +78,7 @@ export function splitApiVersion(apiVersion: string): { group: string; version: s
 }
 
 /** The kind that a group and a kind's name stand for, in references as in documents. */
-export function kindOf(group: string, name: string): ManifestKind | undefined {
+export function resourceKind(group: string, name: string): ManifestKind | undefined {
   return kinds.find(({ groups, spellings }) => groups.includes(group) && spellings.includes(name))
     ?.kind;
 }

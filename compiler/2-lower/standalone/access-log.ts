@@ -80,7 +80,7 @@ export function readKubernetesAccessLog(
 }
 
 /** The log levels of `config.logging`. */
-export function readLevels(
+export function readLogLevels(
   logging: LoggingValue | undefined,
   origin: Origin,
 ): readonly LevelsConfig[] {

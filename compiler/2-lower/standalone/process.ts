@@ -1,5 +1,5 @@
 import type { LogFormat } from "../../../runtime/telemetry/logs/log-line.ts";
-import type { ProcessSettings } from "../../ir/program.ts";
+import type { ProcessNode } from "../../ir/program.ts";
 import { parseDuration } from "../../schema/duration.ts";
 import type { LoggingValue } from "./access-log.ts";
 
@@ -14,7 +14,7 @@ export interface ProcessConfig {
 }
 
 /** The settings of the process, complete. */
-export function readProcess(config: ProcessConfig | undefined): ProcessSettings {
+export function readProcess(config: ProcessConfig | undefined): ProcessNode {
   return {
     logFormat: config?.logging?.format ?? "text",
     addresses: {

@@ -11,7 +11,7 @@ import type {
   ValueMatchConfig,
 } from "../../config/resources.ts";
 import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
-import { readAccessLogs, readLevels } from "./access-log.ts";
+import { readAccessLogs, readLogLevels } from "./access-log.ts";
 import { readBackendPolicies } from "./backend-policies.ts";
 import {
   type FrontendValue,
@@ -65,7 +65,7 @@ export function readStandalone(
     process: readProcess(file.config),
     frontend: readFrontend(file.frontendPolicies, origin),
     accessLogs: readAccessLogs(file.config?.logging, file.frontendPolicies, origin),
-    logLevels: readLevels(file.config?.logging, childOf(origin, "config", "logging")),
+    logLevels: readLogLevels(file.config?.logging, childOf(origin, "config", "logging")),
     backends,
     listeners,
     origin,

@@ -36,7 +36,7 @@ export interface ResolvedCall {
 }
 
 /** What the checker found out about an expression. */
-export interface Checked {
+export interface CheckedExpression {
   readonly root: Node;
   typeOf(node: Node): Type;
   /** The gateway's variable or field that a node names. */
@@ -49,7 +49,11 @@ export interface Checked {
 }
 
 /** Finds the type of every node; each mistake is reported once. */
-export function check(root: Node, environment: Environment, problems: Problems): Checked {
+export function checkExpression(
+  root: Node,
+  environment: Environment,
+  problems: Problems,
+): CheckedExpression {
   const checker = new Checker(environment, problems);
   checker.checkValue(root);
   return {

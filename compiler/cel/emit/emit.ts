@@ -1,4 +1,4 @@
-import type { Checked } from "../check/check.ts";
+import type { CheckedExpression } from "../check/check.ts";
 import type { Constants } from "../evaluate/fold.ts";
 import type { LiteralValue, Node } from "../parse/ast.ts";
 import type { Declaration } from "../variables/environment.ts";
@@ -27,7 +27,7 @@ export interface Local {
  * `true || error` true costs nothing: `&&` and `||` are JavaScript's.
  */
 export class Emitter {
-  readonly checked: Checked;
+  readonly checked: CheckedExpression;
   readonly context = new EmitContext();
   readonly variables = new Set<string>();
   readonly reads = new Map<string, readonly string[]>();
@@ -38,7 +38,7 @@ export class Emitter {
   readonly #constants: Constants | undefined;
   #localCount = 0;
 
-  constructor(checked: Checked, constants?: Constants) {
+  constructor(checked: CheckedExpression, constants?: Constants) {
     this.checked = checked;
     this.#constants = constants;
   }

@@ -1,4 +1,4 @@
-import type { Checked } from "../check/check.ts";
+import type { CheckedExpression } from "../check/check.ts";
 import { childrenOf, type LiteralValue, type Node } from "../parse/ast.ts";
 import type { Problems } from "../parse/problems.ts";
 import { doubleOf, kindOf, numberOf } from "./run-code.ts";
@@ -21,7 +21,7 @@ const MAX_NODES = 2_000;
  * reported, unless something around it makes up for it: `||`, a branch, `default`.
  */
 export function foldConstants(
-  checked: Checked,
+  checked: CheckedExpression,
   evaluate: (node: Node) => unknown,
   problems: Problems,
 ): Constants {
@@ -61,7 +61,7 @@ export function foldConstants(
 }
 
 /** The nodes that read no variable from outside themselves and always give the same. */
-function closedNodes(checked: Checked): ReadonlySet<Node> {
+function closedNodes(checked: CheckedExpression): ReadonlySet<Node> {
   const closed = new Set<Node>();
   let count = 0;
   const visit = (node: Node, bound: readonly string[], depth: number): ReadonlySet<string> => {
@@ -87,7 +87,7 @@ function closedNodes(checked: Checked): ReadonlySet<Node> {
 }
 
 /** Whether a node itself depends on the request, or on chance. */
-function isOpen(checked: Checked, node: Node): boolean {
+function isOpen(checked: CheckedExpression, node: Node): boolean {
   if (checked.isMistake(node)) return true;
   if (checked.typeNameOf(node) !== undefined) return false;
   if (node.kind === "name" || checked.declarationOf(node) !== undefined) return true;
@@ -95,7 +95,7 @@ function isOpen(checked: Checked, node: Node): boolean {
 }
 
 /** Whether an error of a child may be no error of the node. */
-function absorbs(checked: Checked, node: Node, child: Node): boolean {
+function absorbs(checked: CheckedExpression, node: Node, child: Node): boolean {
   switch (node.kind) {
     case "logical":
       return true;
@@ -132,7 +132,7 @@ function literalOf(value: unknown): LiteralValue | undefined {
 }
 
 /** What fails, as far as the function tells. */
-function describeFailure(checked: Checked, node: Node): string {
+function describeFailure(checked: CheckedExpression, node: Node): string {
   if (node.kind === "index" || node.kind === "select") return "this key or index does not exist";
   if (node.kind === "map") return "a key comes twice in this map, or is of a type that no key has";
   if (node.kind !== "call") return "this always fails";

@@ -1,10 +1,10 @@
 import type { celMessages } from "../../diagnostics/messages/cel.ts";
-import type { Message } from "../../diagnostics/messages/message.ts";
+import type { DiagnosticMessage } from "../../diagnostics/messages/message.ts";
 import type { Span } from "./ast.ts";
 
 type CelCode = keyof typeof celMessages;
 type ParamsOf<Code extends CelCode> =
-  (typeof celMessages)[Code] extends Message<infer Params> ? Params : never;
+  (typeof celMessages)[Code] extends DiagnosticMessage<infer Params> ? Params : never;
 
 /** A mistake in an expression or a pattern: a diagnostic that does not know its file yet. */
 export type CelProblem = {

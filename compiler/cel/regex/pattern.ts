@@ -33,7 +33,7 @@ export interface PatternCode extends ExpressionCode {
  * string. Literals, prefixes, suffixes and alternations of them become string operations; the rest runs on a linear
  * engine. Mistakes carry offsets in the pattern.
  */
-export function compilePattern(
+export function compileConstantPattern(
   pattern: string,
   options: { readonly subject: string; readonly match: PatternMatch },
 ): { readonly code: PatternCode | undefined; readonly problems: readonly CelProblem[] } {

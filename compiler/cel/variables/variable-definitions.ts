@@ -56,10 +56,10 @@ export const STRINGS = mapOf(STRING, STRING);
 const TOKENS: readonly [number, number] = [0, 1_000_000_000];
 
 /** The type of an object with fields. */
-export const object = (name: string): Type => ({ kind: "object", name });
+export const objectVariable = (name: string): Type => ({ kind: "object", name });
 
 /** A string; it may be absent where its path goes through `?.`. */
-export function text(
+export function textVariable(
   path: string,
   code: string,
   phases: readonly CelPhase[],
@@ -69,14 +69,14 @@ export function text(
 }
 
 /** A token count of an LLM call. */
-export function count(name: string, doc: string): VariableDefinition {
+export function countVariable(name: string, doc: string): VariableDefinition {
   const code = `llm?.${name}`;
   const path = `llm.${name}`;
   return { path, type: INT, phases: LATE, doc, code, ts: "number", mayFail: true, range: TOKENS };
 }
 
 /** A JSON object, or null. */
-export function json(
+export function jsonVariable(
   path: string,
   variable: string,
   phases: readonly CelPhase[],
@@ -93,8 +93,13 @@ export function mcpPrimitive(
   const path = `mcp.${item}`;
   const doc = `The ${item} that is listed or ${item === "resource" ? "read" : "used"}; absent otherwise.`;
   return [
-    { path, type: object(path), phases: MCP, doc, code: `mcp?.${item}`, mayFail: true },
-    text(`${path}.name`, `mcp?.${item}?.name`, MCP, name),
-    text(`${path}.target`, `mcp?.${item}?.target`, MCP, "The name of the target that offers it."),
+    { path, type: objectVariable(path), phases: MCP, doc, code: `mcp?.${item}`, mayFail: true },
+    textVariable(`${path}.name`, `mcp?.${item}?.name`, MCP, name),
+    textVariable(
+      `${path}.target`,
+      `mcp?.${item}?.target`,
+      MCP,
+      "The name of the target that offers it.",
+    ),
   ];
 }

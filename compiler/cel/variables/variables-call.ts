@@ -1,27 +1,27 @@
 import { BOOL, BYTES, DYN, INT, listOf, mapOf, STRING } from "../types/types.ts";
 import {
   ALL,
-  count,
-  json,
+  countVariable,
+  jsonVariable,
   LATE,
   LLM,
   MCP,
   mcpPrimitive,
-  object,
+  objectVariable,
   STRINGS,
-  text,
+  textVariable,
   type VariableDefinition,
 } from "./variable-definitions.ts";
 
 const ITEMS: readonly VariableDefinition[] = [
   {
     path: "mcp",
-    type: object("mcp"),
+    type: objectVariable("mcp"),
     phases: MCP,
     doc: "The MCP message; in the log null for other requests.",
     code: "mcp",
   },
-  text("mcp.methodName", "mcp?.methodName", MCP, "The JSON-RPC method: `tools/call`."),
+  textVariable("mcp.methodName", "mcp?.methodName", MCP, "The JSON-RPC method: `tools/call`."),
   ...mcpPrimitive("tool", "The tool's name without the target's prefix."),
   ...mcpPrimitive("prompt", "The prompt's name without the target's prefix."),
   ...mcpPrimitive("resource", "The resource's URI."),
@@ -30,7 +30,7 @@ const ITEMS: readonly VariableDefinition[] = [
 const MODELS: readonly VariableDefinition[] = [
   {
     path: "llm",
-    type: object("llm"),
+    type: objectVariable("llm"),
     phases: LLM,
     doc: "The LLM call; null for other requests.",
     code: "llm",
@@ -44,16 +44,16 @@ const MODELS: readonly VariableDefinition[] = [
     ts: "boolean",
     mayFail: true,
   },
-  text("llm.requestModel", "llm?.requestModel", LLM, "The model that the request names."),
-  text("llm.responseModel", "llm?.responseModel", LATE, "The model that answered."),
-  text("llm.provider", "llm?.provider", LLM, "The provider: `openai`."),
-  count("inputTokens", "Tokens of the prompt."),
-  count("cachedInputTokens", "Prompt tokens read from the provider's cache."),
-  count("cacheCreationInputTokens", "Prompt tokens written to the provider's cache."),
-  count("outputTokens", "Tokens of the completion."),
-  count("reasoningTokens", "Completion tokens spent on reasoning."),
-  count("totalTokens", "Tokens in all."),
-  count("countTokens", "The response of a token count request."),
+  textVariable("llm.requestModel", "llm?.requestModel", LLM, "The model that the request names."),
+  textVariable("llm.responseModel", "llm?.responseModel", LATE, "The model that answered."),
+  textVariable("llm.provider", "llm?.provider", LLM, "The provider: `openai`."),
+  countVariable("inputTokens", "Tokens of the prompt."),
+  countVariable("cachedInputTokens", "Prompt tokens read from the provider's cache."),
+  countVariable("cacheCreationInputTokens", "Prompt tokens written to the provider's cache."),
+  countVariable("outputTokens", "Tokens of the completion."),
+  countVariable("reasoningTokens", "Completion tokens spent on reasoning."),
+  countVariable("totalTokens", "Tokens in all."),
+  countVariable("countTokens", "The response of a token count request."),
   {
     path: "llm.prompt",
     type: listOf(mapOf(STRING, STRING)),
@@ -81,11 +81,11 @@ const MODELS: readonly VariableDefinition[] = [
     mayFail: true,
     isJson: true,
   },
-  json("llmRequest", "llmRequest", ["llm"], "The body of the LLM request as JSON."),
+  jsonVariable("llmRequest", "llmRequest", ["llm"], "The body of the LLM request as JSON."),
 ];
 
 const RESPONSE: readonly VariableDefinition[] = [
-  { path: "response", type: object("response"), phases: LATE, doc: "The response." },
+  { path: "response", type: objectVariable("response"), phases: LATE, doc: "The response." },
   {
     path: "response.code",
     type: INT,
@@ -113,18 +113,23 @@ const RESPONSE: readonly VariableDefinition[] = [
   },
   {
     path: "backend",
-    type: object("backend"),
+    type: objectVariable("backend"),
     phases: LLM,
     doc: "Where the request goes.",
     code: "backend",
   },
-  text("backend.name", "backend?.name", LLM, "The name of the backend."),
-  text("backend.type", "backend?.type", LLM, "`ai`, `mcp`, `static`, `dynamic` or `service`."),
-  text("backend.protocol", "backend?.protocol", LLM, "`http`, `tcp`, `mcp` or `llm`."),
-  { path: "env", type: object("env"), phases: ALL, doc: "Where the gateway runs." },
-  text("env.podName", "env.podName", ALL, "The pod's name; empty outside Kubernetes."),
-  text("env.namespace", "env.namespace", ALL, "Its namespace; empty outside Kubernetes."),
-  text("env.gateway", "env.gateway", ALL, "The gateway's name."),
+  textVariable("backend.name", "backend?.name", LLM, "The name of the backend."),
+  textVariable(
+    "backend.type",
+    "backend?.type",
+    LLM,
+    "`ai`, `mcp`, `static`, `dynamic` or `service`.",
+  ),
+  textVariable("backend.protocol", "backend?.protocol", LLM, "`http`, `tcp`, `mcp` or `llm`."),
+  { path: "env", type: objectVariable("env"), phases: ALL, doc: "Where the gateway runs." },
+  textVariable("env.podName", "env.podName", ALL, "The pod's name; empty outside Kubernetes."),
+  textVariable("env.namespace", "env.namespace", ALL, "Its namespace; empty outside Kubernetes."),
+  textVariable("env.gateway", "env.gateway", ALL, "The gateway's name."),
 ];
 
 /** What is called: MCP items, models, backends, and what they answer. */

@@ -1,27 +1,32 @@
 import { BYTES, INT, listOf, STRING, TIMESTAMP } from "../types/types.ts";
 import {
   ALL,
-  json,
-  object,
+  jsonVariable,
+  objectVariable,
   STRINGS,
-  text,
+  textVariable,
   type VariableDefinition,
 } from "./variable-definitions.ts";
 
 const REQUEST: readonly VariableDefinition[] = [
-  { path: "request", type: object("request"), phases: ALL, doc: "The request of the client." },
-  text("request.method", "request.method", ALL, "The method, as sent: `GET`."),
-  text("request.scheme", "request.scheme", ALL, "`http` or `https`."),
-  text(
+  {
+    path: "request",
+    type: objectVariable("request"),
+    phases: ALL,
+    doc: "The request of the client.",
+  },
+  textVariable("request.method", "request.method", ALL, "The method, as sent: `GET`."),
+  textVariable("request.scheme", "request.scheme", ALL, "`http` or `https`."),
+  textVariable(
     "request.host",
     "request.host",
     ALL,
     "The authority, lower case, with its port if it has one.",
   ),
-  text("request.path", "request.path", ALL, "The path without the query."),
-  text("request.pathAndQuery", "request.pathAndQuery", ALL, "The path with the query."),
-  text("request.uri", "request.uri", ALL, "Scheme, authority, path and query."),
-  text("request.version", "request.version", ALL, "`HTTP/1.1` or `HTTP/2`."),
+  textVariable("request.path", "request.path", ALL, "The path without the query."),
+  textVariable("request.pathAndQuery", "request.pathAndQuery", ALL, "The path with the query."),
+  textVariable("request.uri", "request.uri", ALL, "Scheme, authority, path and query."),
+  textVariable("request.version", "request.version", ALL, "`HTTP/1.1` or `HTTP/2`."),
   {
     path: "request.headers",
     type: STRINGS,
@@ -62,8 +67,8 @@ const REQUEST: readonly VariableDefinition[] = [
 const CERTIFICATE = "request.clientCertificate";
 
 const SOURCE: readonly VariableDefinition[] = [
-  { path: "source", type: object("source"), phases: ALL, doc: "The client's connection." },
-  text("source.address", "request.remoteAddress", ALL, "The client's IP address."),
+  { path: "source", type: objectVariable("source"), phases: ALL, doc: "The client's connection." },
+  textVariable("source.address", "request.remoteAddress", ALL, "The client's IP address."),
   {
     path: "source.port",
     type: INT,
@@ -73,9 +78,14 @@ const SOURCE: readonly VariableDefinition[] = [
     ts: "number",
     range: [0, 65_535],
   },
-  text("source.subject", `${CERTIFICATE}?.subject`, ALL, "Subject of the client certificate."),
-  text("source.issuer", `${CERTIFICATE}?.issuer`, ALL, "Issuer of the client certificate."),
-  text("source.subjectCn", `${CERTIFICATE}?.subjectCn`, ALL, "Common name of its subject."),
+  textVariable(
+    "source.subject",
+    `${CERTIFICATE}?.subject`,
+    ALL,
+    "Subject of the client certificate.",
+  ),
+  textVariable("source.issuer", `${CERTIFICATE}?.issuer`, ALL, "Issuer of the client certificate."),
+  textVariable("source.subjectCn", `${CERTIFICATE}?.subjectCn`, ALL, "Common name of its subject."),
   {
     path: "source.subjectAltNames",
     type: listOf(STRING),
@@ -86,20 +96,25 @@ const SOURCE: readonly VariableDefinition[] = [
   },
   {
     path: "source.identity",
-    type: object("source.identity"),
+    type: objectVariable("source.identity"),
     phases: ALL,
     doc: "The workload that a SPIFFE client certificate names.",
     code: `${CERTIFICATE}?.identity`,
     mayFail: true,
   },
-  text(
+  textVariable(
     "source.identity.trustDomain",
     `${CERTIFICATE}?.identity?.trustDomain`,
     ALL,
     "Trust domain.",
   ),
-  text("source.identity.namespace", `${CERTIFICATE}?.identity?.namespace`, ALL, "Namespace."),
-  text(
+  textVariable(
+    "source.identity.namespace",
+    `${CERTIFICATE}?.identity?.namespace`,
+    ALL,
+    "Namespace.",
+  ),
+  textVariable(
     "source.identity.serviceAccount",
     `${CERTIFICATE}?.identity?.serviceAccount`,
     ALL,
@@ -108,21 +123,26 @@ const SOURCE: readonly VariableDefinition[] = [
 ];
 
 const IDENTITIES: readonly VariableDefinition[] = [
-  json("jwt", "jwt", ALL, "The claims of the verified token; null without one."),
-  { path: "auth", type: object("auth"), phases: ALL, doc: "Who the caller is." },
-  json("auth.claims", "jwt", ALL, "The same claims as `jwt`."),
-  json("apiKey", "apiKey", ALL, "The metadata of the matched API key; null without one."),
+  jsonVariable("jwt", "jwt", ALL, "The claims of the verified token; null without one."),
+  { path: "auth", type: objectVariable("auth"), phases: ALL, doc: "Who the caller is." },
+  jsonVariable("auth.claims", "jwt", ALL, "The same claims as `jwt`."),
+  jsonVariable("apiKey", "apiKey", ALL, "The metadata of the matched API key; null without one."),
   {
     path: "basicAuth",
-    type: object("basicAuth"),
+    type: objectVariable("basicAuth"),
     phases: ALL,
     doc: "The user of basic authentication; null without one.",
     code: "basicAuth",
   },
-  text("basicAuth.username", "basicAuth?.username", ALL, "The user's name."),
-  json("extauthz", "extauthz", ALL, "What external authorization set; null without it."),
-  json("extproc", "extproc", ALL, "What external processing set; null without it."),
-  json("metadata", "metadata", ALL, "What transformations set as metadata; null without any."),
+  textVariable("basicAuth.username", "basicAuth?.username", ALL, "The user's name."),
+  jsonVariable("extauthz", "extauthz", ALL, "What external authorization set; null without it."),
+  jsonVariable("extproc", "extproc", ALL, "What external processing set; null without it."),
+  jsonVariable(
+    "metadata",
+    "metadata",
+    ALL,
+    "What transformations set as metadata; null without any.",
+  ),
 ];
 
 /** The request, its client and who that is. */

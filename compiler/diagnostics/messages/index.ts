@@ -2,7 +2,7 @@ import { celMessages } from "./cel.ts";
 import { connectionMessages } from "./connections.ts";
 import { kubernetesMessages } from "./kubernetes.ts";
 import { logMessages } from "./log.ts";
-import type { Message } from "./message.ts";
+import type { DiagnosticMessage } from "./message.ts";
 import { referenceMessages } from "./references.ts";
 import { shapeMessages } from "./shape.ts";
 import { yamlMessages } from "./yaml.ts";
@@ -23,9 +23,9 @@ export type MessageCode = keyof typeof messages;
 
 /** The parameters that the message of a code needs. */
 export type MessageParams<Code extends MessageCode> =
-  (typeof messages)[Code] extends Message<infer Params> ? Params : never;
+  (typeof messages)[Code] extends DiagnosticMessage<infer Params> ? Params : never;
 
 /** A table row by code, with its parameters' type forgotten: for printing. */
-export function messageOf(code: MessageCode): Message<never> {
-  return messages[code] as Message<never>;
+export function messageOf(code: MessageCode): DiagnosticMessage<never> {
+  return messages[code] as DiagnosticMessage<never>;
 }

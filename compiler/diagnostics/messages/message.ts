@@ -1,7 +1,7 @@
 import type { Severity } from "../diagnostic.ts";
 
 /** One row of the message table. `Params` is what the texts need; a missing parameter does not compile. */
-export interface Message<Params> {
+export interface DiagnosticMessage<Params> {
   readonly severity: Severity;
   /** What is wrong: one sentence, names in double quotes, no full stop. */
   readonly text: (params: Params) => string;
@@ -12,7 +12,7 @@ export interface Message<Params> {
 }
 
 /** Declares a row, so that its parameters are checked where it is reported. */
-export function message<Params>(row: Message<Params>): Message<Params> {
+export function message<Params>(row: DiagnosticMessage<Params>): DiagnosticMessage<Params> {
   return row;
 }
 

@@ -26,12 +26,16 @@ export interface Problem {
 export const CONTROLLER = "gwc.dev/gateway";
 
 /** A condition that holds. */
-export function holds(type: string, reason: string, message = ""): Condition {
+export function trueCondition(type: string, reason: string, message = ""): Condition {
   return { type, status: "True", reason, message };
 }
 
 /** A condition that doesn't hold because of problems. */
-export function fails(type: string, reason: string, problems: readonly Problem[]): Condition {
+export function falseCondition(
+  type: string,
+  reason: string,
+  problems: readonly Problem[],
+): Condition {
   const messages = problems.map(({ path, message }) =>
     path.length === 0 ? message : `${formatPath(path)}: ${message}`,
   );

@@ -2,7 +2,13 @@ import { GATEWAY_GROUP } from "../../1-parse/kubernetes/kinds.ts";
 import type { KubernetesModel } from "../../2-lower/kubernetes/gateway/gateways.ts";
 import { kindsTaken } from "../../2-lower/kubernetes/gateway/listeners.ts";
 import type { ListenerSpec, Manifest, ManifestOf } from "../../config/manifests.ts";
-import { type Condition, fails, holds, type Problem, within } from "./conditions.ts";
+import {
+  type Condition,
+  falseCondition,
+  type Problem,
+  trueCondition,
+  within,
+} from "./conditions.ts";
 
 /** The status of a Gateway or ListenerSet: its own conditions, and those of its listeners. */
 export function gatewayStatus(
@@ -16,16 +22,16 @@ export function gatewayStatus(
   const others = errors.filter((each) => !parameters.includes(each) && !ofListeners.includes(each));
   const accepted =
     parameters.length > 0
-      ? fails("Accepted", "InvalidParameters", parameters)
+      ? falseCondition("Accepted", "InvalidParameters", parameters)
       : others.length > 0
-        ? fails("Accepted", others.find(({ cause }) => cause)?.cause ?? "Invalid", others)
+        ? falseCondition("Accepted", others.find(({ cause }) => cause)?.cause ?? "Invalid", others)
         : ofListeners.length > 0
-          ? fails("Accepted", "ListenersNotValid", ofListeners)
-          : holds("Accepted", "Accepted");
+          ? falseCondition("Accepted", "ListenersNotValid", ofListeners)
+          : trueCondition("Accepted", "Accepted");
   const programmed =
     errors.length === 0
-      ? holds("Programmed", "Programmed")
-      : fails("Programmed", "Invalid", errors);
+      ? trueCondition("Programmed", "Programmed")
+      : falseCondition("Programmed", "Invalid", errors);
   return {
     conditions: [accepted, programmed],
     listeners: (manifest.spec?.listeners ?? []).map((listener, index) => ({
@@ -44,8 +50,8 @@ export function classStatus(problems: readonly Problem[]): object {
   return {
     conditions: [
       errors.length === 0
-        ? holds("Accepted", "Accepted")
-        : fails("Accepted", "InvalidParameters", errors),
+        ? trueCondition("Accepted", "Accepted")
+        : falseCondition("Accepted", "InvalidParameters", errors),
     ],
   };
 }
@@ -60,12 +66,12 @@ function listenerConditions(problems: readonly Problem[]): readonly Condition[] 
   const denied = references.some(({ code }) => code === "reference-not-permitted");
   return [
     others.length === 0
-      ? holds("Accepted", "Accepted")
-      : fails("Accepted", unsupported ? "UnsupportedProtocol" : "Invalid", others),
+      ? trueCondition("Accepted", "Accepted")
+      : falseCondition("Accepted", unsupported ? "UnsupportedProtocol" : "Invalid", others),
     conflicts.length === 0
       ? { type: "Conflicted", status: "False", reason: "NoConflicts", message: "" }
       : {
-          ...fails(
+          ...falseCondition(
             "Conflicted",
             CONFLICTS[conflicts[0]?.code ?? ""] ?? "HostnameConflict",
             conflicts,
@@ -73,13 +79,17 @@ function listenerConditions(problems: readonly Problem[]): readonly Condition[] 
           status: "True",
         },
     references.length > 0
-      ? fails("ResolvedRefs", denied ? "RefNotPermitted" : "InvalidCertificateRef", references)
+      ? falseCondition(
+          "ResolvedRefs",
+          denied ? "RefNotPermitted" : "InvalidCertificateRef",
+          references,
+        )
       : kinds.length > 0
-        ? fails("ResolvedRefs", "InvalidRouteKinds", kinds)
-        : holds("ResolvedRefs", "ResolvedRefs"),
+        ? falseCondition("ResolvedRefs", "InvalidRouteKinds", kinds)
+        : trueCondition("ResolvedRefs", "ResolvedRefs"),
     errors.length === 0
-      ? holds("Programmed", "Programmed")
-      : fails("Programmed", "Invalid", errors),
+      ? trueCondition("Programmed", "Programmed")
+      : falseCondition("Programmed", "Invalid", errors),
   ];
 }
 

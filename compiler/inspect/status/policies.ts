@@ -1,5 +1,12 @@
 import type { ManifestOf } from "../../config/manifests.ts";
-import { CONTROLLER, type Condition, fails, holds, type Problem, within } from "./conditions.ts";
+import {
+  CONTROLLER,
+  type Condition,
+  falseCondition,
+  type Problem,
+  trueCondition,
+  within,
+} from "./conditions.ts";
 
 /** What a policy targets, as its status names it. */
 export interface Ancestor {
@@ -28,10 +35,10 @@ export function policyStatus(
   const errors = problems.filter((each) => each.isError && !ofTargets.includes(each));
   const accepted =
     errors.length > 0
-      ? fails("Accepted", "Invalid", errors)
+      ? falseCondition("Accepted", "Invalid", errors)
       : conflicts.length > 0
-        ? fails("Accepted", "Conflicted", conflicts)
-        : holds("Accepted", "Valid");
+        ? falseCondition("Accepted", "Conflicted", conflicts)
+        : trueCondition("Accepted", "Valid");
   const named = ancestors.length > 0 ? ancestors : [missing(policy)];
   const all = named.map((ancestorRef, index) => ({
     ancestorRef,
@@ -43,16 +50,16 @@ export function policyStatus(
   const summary = {
     ancestorRef: missing(policy),
     controllerName: CONTROLLER,
-    conditions: [accepted, holds("StatusSummarized", "StatusSummary", rest)],
+    conditions: [accepted, trueCondition("StatusSummarized", "StatusSummary", rest)],
   };
   return { ancestors: [...all.slice(0, MOST_ANCESTORS - 1), summary] };
 
   function attached(own: readonly Problem[]): Condition {
     const wrong = [...own, ...within(ofTargets, "spec", "targetSelectors")];
-    if (wrong.length > 0) return fails("Attached", "Pending", wrong);
-    if (errors.length > 0) return fails("Attached", "Pending", errors);
-    if (idle.length > 0) return fails("Attached", "NoEffect", idle);
-    return holds("Attached", "Attached");
+    if (wrong.length > 0) return falseCondition("Attached", "Pending", wrong);
+    if (errors.length > 0) return falseCondition("Attached", "Pending", errors);
+    if (idle.length > 0) return falseCondition("Attached", "NoEffect", idle);
+    return trueCondition("Attached", "Attached");
   }
 }
 

@@ -1,7 +1,14 @@
 import type { KubernetesModel } from "../../2-lower/kubernetes/gateway/gateways.ts";
 import type { AnyRoute } from "../../2-lower/kubernetes/routes/attach.ts";
 import type { ParentReference } from "../../config/manifests.ts";
-import { CONTROLLER, type Condition, fails, holds, type Problem, within } from "./conditions.ts";
+import {
+  CONTROLLER,
+  type Condition,
+  falseCondition,
+  type Problem,
+  trueCondition,
+  within,
+} from "./conditions.ts";
 
 /** The status of a route: what each of its parents makes of it. */
 export function routeStatus(
@@ -15,8 +22,8 @@ export function routeStatus(
   const others = errors.filter((each) => !references.includes(each) && !ofParents.includes(each));
   const resolved =
     references.length === 0
-      ? holds("ResolvedRefs", "ResolvedRefs")
-      : fails("ResolvedRefs", referenceReason(references), references);
+      ? trueCondition("ResolvedRefs", "ResolvedRefs")
+      : falseCondition("ResolvedRefs", referenceReason(references), references);
   const parents = (route.spec?.parentRefs ?? []).flatMap((parentRef, index) => {
     if (isForeign(parentRef, route, kubernetes)) return [];
     const own = within(ofParents, "spec", "parentRefs", index);
@@ -40,11 +47,11 @@ function isForeign(
 function acceptedBy(own: readonly Problem[], others: readonly Problem[]): Condition {
   if (own.length > 0) {
     const cause = own.find((each) => each.cause !== undefined)?.cause;
-    return fails("Accepted", cause ?? "NoMatchingParent", own);
+    return falseCondition("Accepted", cause ?? "NoMatchingParent", own);
   }
   return others.length === 0
-    ? holds("Accepted", "Accepted")
-    : fails("Accepted", "UnsupportedValue", others);
+    ? trueCondition("Accepted", "Accepted")
+    : falseCondition("Accepted", "UnsupportedValue", others);
 }
 
 function referenceReason(problems: readonly Problem[]): string {

@@ -1,11 +1,11 @@
-import { kindOf } from "../../1-parse/kubernetes/kinds.ts";
+import { resourceKind } from "../../1-parse/kubernetes/kinds.ts";
 import { CONTROLLERS, type KubernetesModel } from "../../2-lower/kubernetes/gateway/gateways.ts";
 import { groupOf } from "../../2-lower/kubernetes/inventory/references.ts";
 import type { Checked } from "../../compile.ts";
 import type { Manifest, ManifestKind, ManifestOf } from "../../config/manifests.ts";
 import { childOf } from "../../diagnostics/diagnostic.ts";
 import { valueAt } from "../../diagnostics/source.ts";
-import { fails, holds, type Problem, problemsByResource } from "./conditions.ts";
+import { falseCondition, type Problem, problemsByResource, trueCondition } from "./conditions.ts";
 import { classStatus, gatewayStatus } from "./gateways.ts";
 import { withHistory } from "./history.ts";
 import { type Ancestor, policyStatus } from "./policies.ts";
@@ -104,8 +104,8 @@ function statusOfOne(
       const errors = problems.filter(({ isError }) => isError);
       const condition =
         errors.length === 0
-          ? holds("Accepted", "Accepted")
-          : fails("Accepted", "TranslationError", errors);
+          ? trueCondition("Accepted", "Accepted")
+          : falseCondition("Accepted", "TranslationError", errors);
       return { conditions: [condition] };
     }
     case "BackendTLSPolicy":
@@ -136,7 +136,7 @@ function ancestorsOf(
     }),
   );
   const byLabels = (spec?.targetSelectors ?? []).flatMap((selector): readonly Ancestor[] => {
-    const kind = kindOf(selector.group, selector.kind);
+    const kind = resourceKind(selector.group, selector.kind);
     if (kind === undefined) return [];
     return inventory
       .withLabels(kind, namespace, selector.matchLabels)

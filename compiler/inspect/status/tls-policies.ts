@@ -1,7 +1,14 @@
 import type { KubernetesModel } from "../../2-lower/kubernetes/gateway/gateways.ts";
 import { groupOf } from "../../2-lower/kubernetes/inventory/references.ts";
 import type { Manifest, ManifestOf } from "../../config/manifests.ts";
-import { CONTROLLER, type Condition, fails, holds, type Problem, within } from "./conditions.ts";
+import {
+  CONTROLLER,
+  type Condition,
+  falseCondition,
+  type Problem,
+  trueCondition,
+  within,
+} from "./conditions.ts";
 import type { Ancestor } from "./policies.ts";
 
 /** The status of a BackendTLSPolicy: for each Gateway whose traffic it acts on, else for what it targets. */
@@ -39,17 +46,22 @@ function acceptedBy(
   problems: readonly Problem[],
 ): Condition {
   const targets = within(errors, "spec", "targetRefs");
-  if (targets.length > 0) return fails("Accepted", "TargetNotFound", targets);
-  if (authorities.length > 0) return fails("Accepted", "NoValidCACertificate", authorities);
-  if (errors.length > 0) return fails("Accepted", "Invalid", errors);
+  if (targets.length > 0) return falseCondition("Accepted", "TargetNotFound", targets);
+  if (authorities.length > 0)
+    return falseCondition("Accepted", "NoValidCACertificate", authorities);
+  if (errors.length > 0) return falseCondition("Accepted", "Invalid", errors);
   const conflicts = problems.filter(({ code }) => code === "policy-conflict");
-  if (conflicts.length > 0) return fails("Accepted", "Conflicted", conflicts);
+  if (conflicts.length > 0) return falseCondition("Accepted", "Conflicted", conflicts);
   const idle = problems.find(({ code }) => code === "policy-without-effect");
-  return holds("Accepted", "Accepted", idle?.message);
+  return trueCondition("Accepted", "Accepted", idle?.message);
 }
 
 function resolvedOf(authorities: readonly Problem[]): Condition {
-  if (authorities.length === 0) return holds("ResolvedRefs", "ResolvedRefs");
+  if (authorities.length === 0) return trueCondition("ResolvedRefs", "ResolvedRefs");
   const isOther = authorities.some(({ code }) => code === "wrong-reference-kind");
-  return fails("ResolvedRefs", isOther ? "InvalidKind" : "InvalidCACertificateRef", authorities);
+  return falseCondition(
+    "ResolvedRefs",
+    isOther ? "InvalidKind" : "InvalidCACertificateRef",
+    authorities,
+  );
 }

@@ -5,13 +5,13 @@ import type { BackendNode } from "../../ir/backends.ts";
 import type { BindNode, ListenerNode, PolicyUse, RouteMatch, RouteNode } from "../../ir/program.ts";
 import { type Html, html } from "./html.ts";
 import { envTemplateText, lineOf, place } from "./places.ts";
-import { tcpPort } from "./tcp-port.ts";
+import { tcpPortSection } from "./tcp-port.ts";
 import type { LiveView } from "./view.ts";
 
 /** The front page: the last change, and every port with its listeners, routes and figures. */
 export function overview(view: LiveView): Html {
   const { binds, tcp } = view.current.program;
-  return html`${lastChange(view)}${binds.map((bind) => port(bind, view))}${tcp.map((bind) => tcpPort(bind, view))}${unrouted(view)}
+  return html`${lastChange(view)}${binds.map((bind) => port(bind, view))}${tcp.map((bind) => tcpPortSection(bind, view))}${unrouted(view)}
 <footer>Served since ${view.servedSince.toLocaleString("en-GB")}, ${amount(view.current.modules.length, "module")} of generated code.</footer>`;
 }
 

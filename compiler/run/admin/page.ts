@@ -1,4 +1,4 @@
-import { type Html, html, verbatim } from "./html.ts";
+import { type Html, html, trustedHtml } from "./html.ts";
 import { SCRIPT, STYLE } from "./style.ts";
 import type { LiveView } from "./view.ts";
 
@@ -16,7 +16,7 @@ export function page(view: LiveView, current: "overview" | "code", content: Html
 <meta name="viewport" content="width=device-width">
 <title>${program.name} - gwc</title>
 <noscript><meta http-equiv="refresh" content="5"></noscript>
-<style>${verbatim(STYLE)}</style>
+<style>${trustedHtml(STYLE)}</style>
 </head>
 <body>
 <header><div class="bar">
@@ -32,7 +32,7 @@ ${link(serviceUrl(program.process.addresses.readiness, "/healthz/ready"), "Readi
 <main>
 ${content}
 </main>
-<script>${verbatim(SCRIPT)}</script>
+<script>${trustedHtml(SCRIPT)}</script>
 </body>
 </html>
 `.text;

@@ -6,7 +6,7 @@ import type { LiveView } from "./view.ts";
 const MODES = { plain: "tcp", passthrough: "tls, passed on", terminate: "tls" } as const;
 
 /** A port whose bytes are passed on, with its listeners and where their connections go. */
-export function tcpPort({ port, mode, listeners }: TcpBindNode, view: LiveView): Html {
+export function tcpPortSection({ port, mode, listeners }: TcpBindNode, view: LiveView): Html {
   return html`${listeners.map((listener) => {
     const name = listener.hostname === "*" ? "every name" : listener.hostname;
     const what = mode.kind === "plain" ? MODES.plain : `${MODES[mode.kind]}, ${name}`;

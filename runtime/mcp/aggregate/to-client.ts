@@ -3,8 +3,8 @@ import {
   elementsOf,
   isArrayAt,
   isObjectAt,
-  type Span,
   stringAt,
+  type TextRange,
 } from "../protocol/json-text.ts";
 import { type Message, readFields, textAt } from "../protocol/message.ts";
 import { aggregateId } from "./aggregate-ids.ts";
@@ -61,12 +61,12 @@ function requestEdits(message: Message, target: AggregateTarget): Edit[] {
   return edits;
 }
 
-function idEdit(message: Message, at: Span, target: AggregateTarget): Edit {
+function idEdit(message: Message, at: TextRange, target: AggregateTarget): Edit {
   return replaced(at, aggregateId(target.index, textAt(message.text, at)));
 }
 
 /** A content block: a link to a resource, or an embedded one. */
-function blockEdits(text: string, block: Span | undefined, target: AggregateTarget): Edit[] {
+function blockEdits(text: string, block: TextRange | undefined, target: AggregateTarget): Edit[] {
   const fields = fieldsAt(text, block);
   switch (stringAt(text, fields?.get("type"))) {
     case "resource_link":
@@ -78,18 +78,18 @@ function blockEdits(text: string, block: Span | undefined, target: AggregateTarg
   }
 }
 
-function uriEdits(text: string, at: Span | undefined, target: AggregateTarget): Edit[] {
+function uriEdits(text: string, at: TextRange | undefined, target: AggregateTarget): Edit[] {
   const uri = stringAt(text, at);
   if (at === undefined || uri === undefined) return [];
   return [replaced(at, JSON.stringify(target.clientUri(uri)))];
 }
 
-function fieldsAt(text: string, at: Span | undefined) {
+function fieldsAt(text: string, at: TextRange | undefined) {
   if (at === undefined || !isObjectAt(text, at.start)) return undefined;
   const fields = readFields(text, at.start, new Set());
   return typeof fields === "string" ? undefined : fields;
 }
 
-function elements(text: string, at: Span | undefined): Span[] {
+function elements(text: string, at: TextRange | undefined): TextRange[] {
   return at !== undefined && isArrayAt(text, at.start) ? elementsOf(text, at.start) : [];
 }

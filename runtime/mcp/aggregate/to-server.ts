@@ -1,4 +1,4 @@
-import { applyEdits, type Edit, type Span, stringAt } from "../protocol/json-text.ts";
+import { applyEdits, type Edit, stringAt, type TextRange } from "../protocol/json-text.ts";
 import { type Message, readFields, readMessage, textAt, withId } from "../protocol/message.ts";
 import type { AddressedPrimitive } from "../protocol/primitives.ts";
 import { splitId } from "./aggregate-ids.ts";
@@ -15,7 +15,7 @@ export function withItemName(request: Message, item: AddressedPrimitive, name: s
 }
 
 /** The request with another cursor. */
-export function withCursor(request: Message, at: Span, cursor: string): Message {
+export function withCursor(request: Message, at: TextRange, cursor: string): Message {
   return edited(request, [replaced(at, JSON.stringify(cursor))]);
 }
 
@@ -35,7 +35,7 @@ export function routeNotification(notification: Message): Routed | undefined {
 }
 
 /** A member of `params`; undefined when it is not there, or there twice. */
-export function paramOf(message: Message, name: string): Span | undefined {
+export function paramOf(message: Message, name: string): TextRange | undefined {
   if (message.params === undefined) return undefined;
   const fields = readFields(message.text, message.params.start, new Set([name]));
   return typeof fields === "string" ? undefined : fields.get(name);
@@ -54,6 +54,6 @@ export function edited(message: Message, edits: readonly Edit[]): Message {
 }
 
 /** A span with another text. */
-export function replaced(at: Span, text: string): Edit {
+export function replaced(at: TextRange, text: string): Edit {
   return { start: at.start, end: at.end, text };
 }

@@ -4,20 +4,20 @@
  */
 
 /** A stretch of a text: `text.slice(start, end)`. */
-export interface Span {
+export interface TextRange {
   readonly start: number;
   readonly end: number;
 }
 
 /** One member of an object: its decoded key, and where its value is. */
-export interface Member extends Span {
+export interface Member extends TextRange {
   readonly key: string;
   /** Where the key's opening quote is. */
   readonly keyStart: number;
 }
 
 /** A replacement of a stretch of text. */
-export interface Edit extends Span {
+export interface Edit extends TextRange {
   readonly text: string;
 }
 
@@ -39,7 +39,7 @@ export function isArrayAt(text: string, at: number): boolean {
 }
 
 /** The members of the object that starts at `at`, in their order, repeated keys included. */
-export function membersOf(text: string, at: number): Member[] {
+export function objectMembers(text: string, at: number): Member[] {
   const members: Member[] = [];
   let i = skipSpace(text, at + 1);
   while (i < text.length && text.charCodeAt(i) !== closeBrace) {
@@ -53,8 +53,8 @@ export function membersOf(text: string, at: number): Member[] {
 }
 
 /** The elements of the array that starts at `at`. */
-export function elementsOf(text: string, at: number): Span[] {
-  const elements: Span[] = [];
+export function elementsOf(text: string, at: number): TextRange[] {
+  const elements: TextRange[] = [];
   let i = skipSpace(text, at + 1);
   while (i < text.length && text.charCodeAt(i) !== closeBracket) {
     const end = endOfValue(text, i);
@@ -65,7 +65,7 @@ export function elementsOf(text: string, at: number): Span[] {
 }
 
 /** The decoded string of a span, or undefined when it holds another kind of value. */
-export function stringAt(text: string, span: Span | undefined): string | undefined {
+export function stringAt(text: string, span: TextRange | undefined): string | undefined {
   if (span === undefined || text.charCodeAt(span.start) !== quote) return undefined;
   return stringOf(text, span);
 }
@@ -103,7 +103,7 @@ function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
 
-function stringOf(text: string, span: Span): string {
+function stringOf(text: string, span: TextRange): string {
   const inner = text.slice(span.start + 1, span.end - 1);
   // JSON.parse of a string token gives a string.
   return inner.includes("\\") ? (JSON.parse(text.slice(span.start, span.end)) as string) : inner;

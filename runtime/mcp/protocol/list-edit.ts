@@ -5,8 +5,8 @@ import {
   isArrayAt,
   isObjectAt,
   type Member,
-  type Span,
   stringAt,
+  type TextRange,
 } from "./json-text.ts";
 import { type Message, readFields, textAt } from "./message.ts";
 
@@ -25,7 +25,7 @@ export interface ResultList {
   /** `tools`, `prompts`, `resources` or `resourceTemplates`. */
   readonly field: string;
   /** The whole array. */
-  readonly at: Span;
+  readonly at: TextRange;
   /** The entries that stay, as JSON text. */
   readonly entries: readonly string[];
   /** Whether an entry was left out or renamed. */
@@ -76,7 +76,7 @@ const resultNames: ReadonlySet<string> = new Set([...listFields.keys(), "nextCur
 
 function editEntries(
   text: string,
-  at: Span,
+  at: TextRange,
   place: ListPlace,
   edit: ItemEdit,
 ): { readonly entries: readonly string[]; readonly isChanged: boolean } {
@@ -101,7 +101,7 @@ function editEntries(
 
 function nameOf(
   text: string,
-  entry: Span,
+  entry: TextRange,
   field: string,
   known: ReadonlySet<string>,
 ): Member | undefined {

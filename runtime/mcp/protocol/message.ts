@@ -4,9 +4,9 @@ import {
   isArrayAt,
   isObjectAt,
   type Member,
-  membersOf,
-  type Span,
+  objectMembers,
   skipSpace,
+  type TextRange,
 } from "./json-text.ts";
 
 /** A JSON-RPC 2.0 message as it was sent, and where its parts are. */
@@ -15,13 +15,13 @@ export interface Message {
   readonly text: string;
   /** The id as JSON text (`7`, `"a"`), never as a number: ids may be beyond 2^53. Empty for a notification. */
   readonly id: string;
-  readonly idAt: Span;
+  readonly idAt: TextRange;
   /** Empty for a response. */
   readonly method: string;
   /** The value of `params` when it is an object. */
-  readonly params: Span | undefined;
+  readonly params: TextRange | undefined;
   /** The value of `result` when it is an object. */
-  readonly result: Span | undefined;
+  readonly result: TextRange | undefined;
 }
 
 /** Why a text is not taken as a message; `id` is the JSON text to answer with. */
@@ -64,7 +64,7 @@ export function readMessage(text: string): Message | MessageProblem {
  */
 export function readFields(text: string, at: number, known: ReadonlySet<string>): Fields | string {
   const fields = new Map<string, Member>();
-  for (const member of membersOf(text, at)) {
+  for (const member of objectMembers(text, at)) {
     const key = member.key;
     if (fields.has(key)) return `duplicate key ${JSON.stringify(key)}`;
     if (!known.has(key) && known.has(foldCase(key))) return `misspelt key ${JSON.stringify(key)}`;
@@ -82,7 +82,7 @@ export function withId(message: Message, id: string): Message {
 }
 
 /** The text of a span. */
-export function textAt(text: string, span: Span): string {
+export function textAt(text: string, span: TextRange): string {
   return text.slice(span.start, span.end);
 }
 
@@ -95,7 +95,7 @@ const envelopeNames: ReadonlySet<string> = new Set([
   "error",
 ]);
 
-const nowhere: Span = { start: 0, end: 0 };
+const nowhere: TextRange = { start: 0, end: 0 };
 
 function problem(code: number, message: string, id = "null"): MessageProblem {
   return { kind: "problem", code, message, id };
@@ -151,7 +151,7 @@ function classify(text: string, envelope: Fields): Message | MessageProblem {
   };
 }
 
-function objectSpan(text: string, member: Member | undefined): Span | undefined {
+function objectSpan(text: string, member: Member | undefined): TextRange | undefined {
   return member !== undefined && isObjectAt(text, member.start) ? member : undefined;
 }
 

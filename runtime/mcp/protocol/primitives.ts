@@ -1,5 +1,5 @@
 import type { McpPrimitiveKind } from "../authorization.ts";
-import { isObjectAt, type Span, stringAt } from "./json-text.ts";
+import { isObjectAt, stringAt, type TextRange } from "./json-text.ts";
 import { type Message, readFields } from "./message.ts";
 
 /** The tool, prompt or resource that a request is about. */
@@ -8,7 +8,7 @@ export interface AddressedPrimitive {
   /** The name or URI as the client sent it. */
   readonly name: string;
   /** Where its string is in the message. */
-  readonly at: Span;
+  readonly at: TextRange;
 }
 
 /** What can be found out about a request's item. A `problem` is the message of a -32602. */
@@ -57,7 +57,7 @@ const listMethods: ReadonlySet<string> = new Set([
 
 const paramNames: ReadonlySet<string> = new Set(["name", "uri", "ref", "type", "arguments"]);
 
-function referencedItem(text: string, ref: Span | undefined): Addressed {
+function referencedItem(text: string, ref: TextRange | undefined): Addressed {
   if (ref === undefined || !isObjectAt(text, ref.start)) return problem("ref must be an object");
   const fields = readFields(text, ref.start, paramNames);
   if (typeof fields === "string") return problem(fields);
@@ -74,7 +74,7 @@ function referencedItem(text: string, ref: Span | undefined): Addressed {
 function named(
   text: string,
   kind: McpPrimitiveKind,
-  at: Span | undefined,
+  at: TextRange | undefined,
   field: string,
 ): Addressed {
   const name = stringAt(text, at);

@@ -1,4 +1,4 @@
-import { isObjectAt, type Span } from "../protocol/json-text.ts";
+import { isObjectAt, type TextRange } from "../protocol/json-text.ts";
 import { type Message, readFields, textAt } from "../protocol/message.ts";
 import type { CallSink } from "./target.ts";
 
@@ -94,7 +94,7 @@ function progressTokenOf(message: Message): string | undefined {
   return token === undefined ? undefined : textAt(text, token);
 }
 
-function fieldAt(text: string, object: Span, name: string): Span | undefined {
+function fieldAt(text: string, object: TextRange, name: string): TextRange | undefined {
   const fields = readFields(text, object.start, metaNames);
   return typeof fields === "string" ? undefined : fields.get(name);
 }

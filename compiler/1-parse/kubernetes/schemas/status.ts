@@ -22,10 +22,10 @@ const condition: Schema = object(
 );
 
 /** The status of a GatewayBackend. */
-export const backendStatus: Schema = object({ conditions: list(condition, { maxItems: 8 }) });
+export const backendStatusSchema: Schema = object({ conditions: list(condition, { maxItems: 8 }) });
 
 /** The status of a GatewayPolicy: what each of its targets makes of it. */
-export const policyStatus: Schema = object({
+export const policyStatusSchema: Schema = object({
   conditions: list(condition),
   ancestors: list(
     object(

@@ -6,7 +6,7 @@ import type { PolicyContext } from "../policies/policies.ts";
 import { recordEffect } from "../policies/policy-effects.ts";
 import { isStream } from "../routes/attach.ts";
 import type { KubernetesBackend } from "./backends.ts";
-import { connectionOf, type Destination } from "./connections.ts";
+import { type ConnectionDestination, connectionOf } from "./connections.ts";
 import type { BackendSection } from "./mcp-targets.ts";
 
 /** A backend with the part of a rule's traffic that it gets. */
@@ -74,7 +74,7 @@ function isInCluster(manifest: KubernetesBackend["manifest"]): boolean {
 function readConnection(
   traffic: RulePath,
   part: BackendSection | undefined,
-  destination: Destination,
+  destination: ConnectionDestination,
   context: PolicyContext,
 ): BackendPolicies | undefined {
   const fields = connectionFields(traffic, part, context.policyIndex);

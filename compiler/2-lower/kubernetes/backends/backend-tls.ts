@@ -2,7 +2,7 @@ import type { BackendTlsConfig } from "../../../config/backend-policies.ts";
 import type { Manifest } from "../../../config/manifests.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { MountedFile } from "../../../ir/texts.ts";
-import { configMapFile, hasKey, secretFiles } from "../inventory/secrets.ts";
+import { mountedConfigMap, secretFiles, secretHasKey } from "../inventory/secrets.ts";
 import type { FieldValue } from "../policies/merge.ts";
 import type { PolicyContext } from "../policies/policies.ts";
 
@@ -43,7 +43,7 @@ function readTls(
   const root =
     authorities === undefined
       ? own.root
-      : configMapFile({ name: authorities.name, from: source, gateway, origin: at }, context);
+      : mountedConfigMap({ name: authorities.name, from: source, gateway, origin: at }, context);
   return {
     cert: own.cert,
     key: own.key,
@@ -69,7 +69,7 @@ function ownCertificate(
   const [reference] = mtlsCertificateRef ?? [];
   if (reference === undefined) return {};
   const { name } = reference;
-  const hasAuthorities = hasKey(name, "ca.cert", from, context);
+  const hasAuthorities = secretHasKey(name, "ca.cert", from, context);
   const keys = ["tls.crt", "tls.key", ...(hasAuthorities ? ["ca.cert"] : [])];
   const at = childOf(origin, "mtlsCertificateRef", 0);
   const files = secretFiles({ name, keys, from, gateway, origin: at }, context);
@@ -105,7 +105,7 @@ function readValidation(
   return {
     cert: undefined,
     key: undefined,
-    root: authorities && configMapFile({ ...authorities, ...use }, context),
+    root: authorities && mountedConfigMap({ ...authorities, ...use }, context),
     hostname,
     verification: "full",
     alpn: undefined,

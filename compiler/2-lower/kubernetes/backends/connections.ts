@@ -9,7 +9,7 @@ import type { PolicyContext } from "../policies/policies.ts";
 import { readBackendTls } from "./backend-tls.ts";
 
 /** A server that is connected to. */
-export interface Destination {
+export interface ConnectionDestination {
   /** The port of the Service that it is. */
   readonly port: ServicePort | undefined;
   /** What its certificate says, when it is reached by an address instead of its name. */
@@ -20,7 +20,7 @@ export interface Destination {
 /** How a server is reached, as the effective fields say; what they leave open its Service's port may say. */
 export function connectionOf(
   fields: readonly EffectiveField[],
-  destination: Destination,
+  destination: ConnectionDestination,
   gateway: Manifest,
   context: PolicyContext,
 ): BackendPolicies | undefined {
@@ -82,7 +82,10 @@ const HTTP2: readonly string[] = ["kubernetes.io/h2c", "h2c", "http2", "grpc"];
 const SECURE: readonly string[] = ["https", "kubernetes.io/wss", "wss"];
 
 /** What a Service's port says of its protocol, where no policy does. */
-function withProtocol(config: BackendPolicies, { port, origin }: Destination): BackendPolicies {
+function withProtocol(
+  config: BackendPolicies,
+  { port, origin }: ConnectionDestination,
+): BackendPolicies {
   const protocol = port?.appProtocol ?? "";
   const { http, tls } = config;
   const isHttp2 =

@@ -4,7 +4,7 @@ import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import { resourceName } from "../inventory/inventory.ts";
 import type { ReferenceContext } from "../inventory/references.ts";
 import { selects } from "../inventory/selectors.ts";
-import { addressOf, type SelectedPort } from "../inventory/services.ts";
+import { portAddress, type SelectedPort } from "../inventory/services.ts";
 
 /** A target of an MCP backend. */
 export interface BackendSection {
@@ -52,7 +52,7 @@ export function targetConfigs(
     });
   const names = selectedNames(name, found);
   return found.flatMap(({ service, port }, index): readonly TargetConfig[] => {
-    const address = addressOf(service, port, origin, context);
+    const address = portAddress(service, port, origin, context);
     const isSse = port.appProtocol?.endsWith("/mcp-sse") === true;
     const config = { name: names[index] ?? name, part: { name, service: { service, port } } };
     return isSse

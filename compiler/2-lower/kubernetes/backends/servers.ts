@@ -8,7 +8,7 @@ import type {
 import type { Origin } from "../../../diagnostics/diagnostic.ts";
 import { resourceName } from "../inventory/inventory.ts";
 import { follow } from "../inventory/references.ts";
-import { addressOf, hostAndPort, portOf, serviceName } from "../inventory/services.ts";
+import { hostAndPort, portAddress, portOf, serviceName } from "../inventory/services.ts";
 import { backendOnly } from "../policies/effective.ts";
 import type { PolicyContext } from "../policies/policies.ts";
 import { recordEffect } from "../policies/policy-effects.ts";
@@ -76,5 +76,5 @@ function serviceServer(
 ): Server | undefined {
   const port = portOf(service, wanted, origin, context);
   if (port === undefined) return undefined;
-  return { address: addressOf(service, port, origin, context), port };
+  return { address: portAddress(service, port, origin, context), port };
 }

@@ -3,7 +3,7 @@ import type { ManifestOf } from "../../../config/manifests.ts";
 import type { ListenerResource } from "../../../config/resources.ts";
 import { childOf, type Diagnostics, keyPlace } from "../../../diagnostics/diagnostic.ts";
 import type { DeploymentNode, Json, OverlaidResource, Overlay } from "../../../ir/deployment.ts";
-import type { ProcessSettings } from "../../../ir/program.ts";
+import type { ProcessNode } from "../../../ir/program.ts";
 import type { ParametersSpec } from "./parameters.ts";
 import { lastOf } from "./process.ts";
 
@@ -52,7 +52,7 @@ function overlays(
 /** Reports what lets the kubelet kill pods while they still drain. */
 export function checkGrace(
   parameters: readonly ParametersSpec[],
-  { drain }: ProcessSettings,
+  { drain }: ProcessNode,
   diagnostics: Diagnostics,
 ): void {
   const path = ["template", "spec", "terminationGracePeriodSeconds"];

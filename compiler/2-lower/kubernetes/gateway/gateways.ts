@@ -26,7 +26,7 @@ import { checkGrace, checkImage, deploymentOf } from "./deployment.ts";
 import { gatewayAccessLogs, gatewayFrontend } from "./frontend.ts";
 import { checkListenerSets, type KubernetesListener, listenersOf } from "./listeners.ts";
 import { parametersOf } from "./parameters.ts";
-import { logLevels, processSettings, rawAccessLogs, rawFrontend } from "./process.ts";
+import { logLevels, processNode, rawAccessLogs, rawFrontend } from "./process.ts";
 
 /** A Gateway of manifests as the standalone file would have it. */
 export interface KubernetesGateway {
@@ -126,7 +126,7 @@ function gatewayResource(
     secrets: context.secrets.get(id) ?? new Set<string>(),
     configMaps: context.configMaps.get(id) ?? new Set<string>(),
   };
-  const process = processSettings(parameters);
+  const process = processNode(parameters);
   checkGrace(parameters, process, context.diagnostics);
   checkImage(parameters, context.diagnostics);
   return {

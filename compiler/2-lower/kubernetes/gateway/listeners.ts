@@ -1,4 +1,4 @@
-import { GATEWAY_GROUP, kindOf } from "../../../1-parse/kubernetes/kinds.ts";
+import { GATEWAY_GROUP, resourceKind } from "../../../1-parse/kubernetes/kinds.ts";
 import type {
   ListenerSpec,
   ManifestKind,
@@ -79,7 +79,7 @@ export function kindsTaken(listener: ListenerSpec): readonly RouteKind[] {
   const all = kindsOver(listener);
   if (named.length === 0) return all;
   return all.filter((kind) =>
-    named.some((each) => kindOf(each.group ?? GATEWAY_GROUP, each.kind) === kind),
+    named.some((each) => resourceKind(each.group ?? GATEWAY_GROUP, each.kind) === kind),
   );
 }
 
@@ -132,7 +132,7 @@ function checkNames(owner: KubernetesListener["owner"], { diagnostics }: Referen
 function checkKinds(spec: ListenerSpec, origin: Origin, { diagnostics }: ReferenceContext): void {
   const carried: readonly (ManifestKind | undefined)[] = kindsOver(spec);
   spec.allowedRoutes?.kinds?.forEach(({ group = GATEWAY_GROUP, kind }, index) => {
-    if (carried.includes(kindOf(group, kind))) return;
+    if (carried.includes(resourceKind(group, kind))) return;
     const at = childOf(origin, "allowedRoutes", "kinds", index, "kind");
     const found = group === GATEWAY_GROUP ? kind : `${group}/${kind}`;
     const params = { found, protocol: spec.protocol, taken: kindsOver(spec) };

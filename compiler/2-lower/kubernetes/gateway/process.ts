@@ -1,8 +1,8 @@
 import type { AccessLogConfig } from "../../../config/access-log.ts";
 import type { LevelsConfig } from "../../../config/log-levels.ts";
 import { childOf } from "../../../diagnostics/diagnostic.ts";
-import type { ProcessSettings } from "../../../ir/program.ts";
-import { readAccessLogs, readLevels } from "../../standalone/access-log.ts";
+import type { ProcessNode } from "../../../ir/program.ts";
+import { readAccessLogs, readLogLevels } from "../../standalone/access-log.ts";
 import type { FrontendValue } from "../../standalone/frontend.ts";
 import { type ProcessConfig, readProcess } from "../../standalone/process.ts";
 import type { ParametersSpec } from "./parameters.ts";
@@ -14,7 +14,7 @@ const USUAL_SHUTDOWN: ProcessConfig = {
 };
 
 /** The process settings of a Gateway's pods: the raw configuration, under what the parameters' own fields say. */
-export function processSettings(parameters: readonly ParametersSpec[]): ProcessSettings {
+export function processNode(parameters: readonly ParametersSpec[]): ProcessNode {
   const raw = parameters.reduce<ProcessConfig>(
     (config, { rawConfig }) => mergeDeep(config, rawConfig?.config ?? {}),
     USUAL_SHUTDOWN,
@@ -53,13 +53,13 @@ function isObject(value: unknown): value is object {
 /** What is said of log levels: the raw configurations, under what the parameters' own fields say. */
 export function logLevels(parameters: readonly ParametersSpec[]): readonly LevelsConfig[] {
   const raw = parameters.flatMap(({ rawConfig, origin }) =>
-    readLevels(
+    readLogLevels(
       rawConfig?.config?.logging,
       childOf(origin, "spec", "rawConfig", "config", "logging"),
     ),
   );
   const typed = parameters.flatMap(({ logging, origin }) =>
-    readLevels(logging, childOf(origin, "spec", "logging")),
+    readLogLevels(logging, childOf(origin, "spec", "logging")),
   );
   return [...raw, ...typed];
 }

@@ -1,4 +1,4 @@
-import { GATEWAY_GROUP, kindOf, OUR_GROUPS } from "../../../1-parse/kubernetes/kinds.ts";
+import { GATEWAY_GROUP, OUR_GROUPS, resourceKind } from "../../../1-parse/kubernetes/kinds.ts";
 import type {
   Manifest,
   ManifestKind,
@@ -34,7 +34,7 @@ export function follow<Kind extends ManifestKind>(
   const [defaults] = kinds;
   if (defaults === undefined) return undefined;
   const group = to.group ?? groupOf(defaults);
-  const kind = kinds.find((each) => each === kindOf(group, to.kind ?? defaults));
+  const kind = kinds.find((each) => each === resourceKind(group, to.kind ?? defaults));
   if (kind === undefined) {
     const found = [group, to.kind ?? defaults].filter((part) => part !== "").join("/");
     diagnostics.report("wrong-reference-kind", origin, { found, allowed: kinds.join(", ") });
@@ -99,11 +99,12 @@ function isPermitted(from: Manifest, to: Manifest, inventory: Inventory): boolea
       // A grant with mistakes (reported) may well be the one.
       spec === undefined ||
       (spec.from.some(
-        (each) => each.namespace === from.namespace && kindOf(each.group, each.kind) === from.kind,
+        (each) =>
+          each.namespace === from.namespace && resourceKind(each.group, each.kind) === from.kind,
       ) &&
         spec.to.some(
           (each) =>
-            kindOf(each.group, each.kind) === to.kind &&
+            resourceKind(each.group, each.kind) === to.kind &&
             (each.name === undefined || each.name === "" || each.name === to.name),
         )),
   );

@@ -40,7 +40,7 @@ export function secretFiles(
 }
 
 /** Whether a Secret is known to have a key; the source of a reference says which namespace is meant. */
-export function hasKey(
+export function secretHasKey(
   name: string,
   key: string,
   { namespace }: Manifest,
@@ -56,7 +56,7 @@ export interface ConfigMapUse extends MountUse {
 }
 
 /** The mounted CA certificates of a ConfigMap (Gateway API: the key `ca.crt`). What is missing is reported. */
-export function configMapFile(
+export function mountedConfigMap(
   { group, kind, name, from, gateway, origin }: ConfigMapUse,
   context: PolicyContext,
 ): MountedFile {

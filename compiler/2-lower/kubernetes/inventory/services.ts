@@ -50,7 +50,7 @@ export function serviceAddress(service: ManifestOf<"Service">, port: ServicePort
 }
 
 /** `HOST:PORT` of the one server of a Service's port; several are not balanced here (reported). */
-export function addressOf(
+export function portAddress(
   service: ManifestOf<"Service">,
   port: ServicePort,
   origin: Origin,

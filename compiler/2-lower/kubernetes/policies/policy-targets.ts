@@ -1,4 +1,4 @@
-import { kindOf } from "../../../1-parse/kubernetes/kinds.ts";
+import { resourceKind } from "../../../1-parse/kubernetes/kinds.ts";
 import type {
   Manifest,
   ManifestKind,
@@ -104,7 +104,7 @@ export function targetsOf(
   });
   const byLabels = targetSelectors.flatMap((selector, index): readonly Target[] => {
     const origin = childOf(policy.origin, "spec", "targetSelectors", index);
-    const kind = KINDS.find((each) => each === kindOf(selector.group, selector.kind));
+    const kind = KINDS.find((each) => each === resourceKind(selector.group, selector.kind));
     if (kind === undefined) {
       const found = `${selector.group}/${selector.kind}`.replace(/^\//, "");
       context.diagnostics.report("wrong-reference-kind", origin, {

@@ -1,4 +1,4 @@
-import { kindOf } from "../../../1-parse/kubernetes/kinds.ts";
+import { resourceKind } from "../../../1-parse/kubernetes/kinds.ts";
 import { intersectHostnames } from "../../../3-resolve/hostnames.ts";
 import type {
   Manifest,
@@ -134,7 +134,7 @@ function followParent(
   origin: Origin,
   context: ReferenceContext,
 ): ManifestOf<"Gateway"> | ManifestOf<"ListenerSet"> | undefined {
-  const kind = kindOf(reference.group ?? groupOf("Gateway"), reference.kind ?? "Gateway");
+  const kind = resourceKind(reference.group ?? groupOf("Gateway"), reference.kind ?? "Gateway");
   const namespace = reference.namespace ?? route.namespace;
   const found =
     kind === "Gateway" || kind === "ListenerSet"
