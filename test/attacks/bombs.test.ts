@@ -1,8 +1,8 @@
 import { promisify } from "node:util";
 import { brotliCompress, deflate, gzip, zstdCompress } from "node:zlib";
 import { beforeAll, expect, test } from "vitest";
-import { type CompiledGateway, startCompiled } from "../connections/compiled.ts";
-import { eventually, pause, startRawUpstream, startUpstream } from "../http/harness.ts";
+import { type CompiledGateway, startCompiled } from "../harness/compiled-gateway.ts";
+import { eventually, pause, startRawUpstream, startUpstream } from "../harness/gateway-process.ts";
 
 /** Compressed to almost nothing. */
 const unpacked = 30_000_000;

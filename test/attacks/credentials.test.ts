@@ -1,8 +1,8 @@
 import { connect } from "node:http2";
 import { exportJWK, generateKeyPair } from "jose";
 import { expect, onTestFinished, test } from "vitest";
-import { startCompiled } from "../connections/compiled.ts";
-import { pause, RawClient, startUpstream } from "../http/harness.ts";
+import { startCompiled } from "../harness/compiled-gateway.ts";
+import { pause, RawClient, startUpstream } from "../harness/gateway-process.ts";
 
 async function startTarget() {
   const host = await startUpstream((_request, response) => response.end("ok"));

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { startCompiled } from "../connections/compiled.ts";
-import { eventually, pause, RawClient } from "../http/harness.ts";
-import { parseResponses } from "./support/answers.ts";
-import { type Origin, startOrigin } from "./support/origin.ts";
-import { changedScript, type Script, validScript } from "./support/random-requests.ts";
-import { type EngineRequest, readRequests } from "./support/strict-parser.ts";
+import { startCompiled } from "../harness/compiled-gateway.ts";
+import { eventually, pause, RawClient } from "../harness/gateway-process.ts";
+import { parseResponses } from "./engine-response.ts";
+import { type Origin, startOrigin } from "./origin.ts";
+import { changedScript, type Script, validScript } from "./random-requests.ts";
+import { type EngineRequest, readRequests } from "./strict-parser.ts";
 
 const RUNS = process.env.GWC_LONG_TESTS === undefined ? 300 : 10_000;
 

@@ -1,9 +1,9 @@
 import { connect } from "node:http2";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
-import { startCompiled } from "../connections/compiled.ts";
-import { RawClient } from "../http/harness.ts";
-import { startOrigin } from "./support/origin.ts";
+import { startCompiled } from "../harness/compiled-gateway.ts";
+import { RawClient } from "../harness/gateway-process.ts";
+import { startOrigin } from "./origin.ts";
 
 const RUNS = process.env.GWC_LONG_TESTS === undefined ? 200 : 5_000;
 

@@ -1,13 +1,13 @@
 import type { Socket } from "node:net";
 import { expect, test } from "vitest";
-import { startCompiled } from "../connections/compiled.ts";
-import { RawClient, startRawUpstream } from "../http/harness.ts";
+import { startCompiled } from "../harness/compiled-gateway.ts";
+import { RawClient, startRawUpstream } from "../harness/gateway-process.ts";
 import {
   brokenResponses,
   type HostileResponse,
   noResponses,
   poisonedResponses,
-} from "./support/hostile-answers.ts";
+} from "./hostile-responses.ts";
 
 /** A gateway before an upstream that answers `/bad/N` with the Nth of these, and `/good/N` as it should. */
 async function startTarget(responses: readonly HostileResponse[]) {

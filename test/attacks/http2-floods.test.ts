@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { startCompiled } from "../connections/compiled.ts";
-import { FrameClient, frameType, headerBlock } from "../connections/frames.ts";
-import { eventually, pause, startUpstream } from "../http/harness.ts";
+import { startCompiled } from "../harness/compiled-gateway.ts";
+import { FrameClient, frameType, headerBlock } from "../harness/frame-client.ts";
+import { eventually, pause, startUpstream } from "../harness/gateway-process.ts";
 
 const get = [
   [":method", "GET"],

@@ -4,9 +4,9 @@ import {
   makeCertificate,
   startCompiled,
   temporaryFolder,
-} from "../connections/compiled.ts";
-import { startUpstream } from "../http/harness.ts";
-import { runTool, testWith } from "./support/tools.ts";
+} from "../harness/compiled-gateway.ts";
+import { startUpstream } from "../harness/gateway-process.ts";
+import { runTool, testWith } from "../harness/tool.ts";
 
 /** A gateway before a small response, over TLS or plain. */
 async function startServed(isTls: boolean): Promise<CompiledGateway> {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { startCompiled } from "../connections/compiled.ts";
-import { RawClient, startUpstream } from "../http/harness.ts";
+import { startCompiled } from "../harness/compiled-gateway.ts";
+import { RawClient, startUpstream } from "../harness/gateway-process.ts";
 
 /** What reached the target, by request line. */
 let reached: string[] = [];

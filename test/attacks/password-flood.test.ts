@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { request } from "node:http";
 import { hashSync } from "bcryptjs";
 import { expect, onTestFinished, test } from "vitest";
-import { type CompiledGateway, startCompiled } from "../connections/compiled.ts";
-import { startUpstream } from "../http/harness.ts";
-import { startFollowing } from "../policies/support/compiled.ts";
+import { type CompiledGateway, startCompiled } from "../harness/compiled-gateway.ts";
+import { startFollowing } from "../harness/compiled-routes.ts";
+import { startUpstream } from "../harness/gateway-process.ts";
 
 /** Each password is `pass-NAME`. */
 const htpasswd = [

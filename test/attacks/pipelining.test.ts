@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { startCompiled } from "../connections/compiled.ts";
-import { eventually, pause, RawClient } from "../http/harness.ts";
+import { startCompiled } from "../harness/compiled-gateway.ts";
+import { eventually, pause, RawClient } from "../harness/gateway-process.ts";
 
 /** An origin that answers `/wait...` when it is told to, and everything else at once. */
 async function startTarget() {

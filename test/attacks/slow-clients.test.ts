@@ -1,9 +1,13 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { type CompiledGateway, startCompiled, temporaryFolder } from "../connections/compiled.ts";
-import { eventually, startUpstream } from "../http/harness.ts";
-import { runTool, testWith } from "./support/tools.ts";
+import {
+  type CompiledGateway,
+  startCompiled,
+  temporaryFolder,
+} from "../harness/compiled-gateway.ts";
+import { eventually, startUpstream } from "../harness/gateway-process.ts";
+import { runTool, testWith } from "../harness/tool.ts";
 
 /** Connections of one attack. */
 const attackers = 200;

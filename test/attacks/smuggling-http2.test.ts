@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { startCompiled } from "../connections/compiled.ts";
-import { FrameClient, frameType } from "../connections/frames.ts";
-import { eventually } from "../http/harness.ts";
-import { startOrigin } from "./support/origin.ts";
+import { startCompiled } from "../harness/compiled-gateway.ts";
+import { FrameClient, frameType } from "../harness/frame-client.ts";
+import { eventually } from "../harness/gateway-process.ts";
+import { startOrigin } from "./origin.ts";
 
 const RUNS = process.env.GWC_LONG_TESTS === undefined ? 200 : 5_000;
 

@@ -1,14 +1,8 @@
 import { expect, test } from "vitest";
-import { startCompiled } from "../connections/compiled.ts";
-import { RawClient } from "../http/harness.ts";
-import {
-  chunkPayloads,
-  headPayloads,
-  type Payload,
-  smuggled,
-  unusualPayloads,
-} from "./support/corpus.ts";
-import { startOrigin } from "./support/origin.ts";
+import { startCompiled } from "../harness/compiled-gateway.ts";
+import { RawClient } from "../harness/gateway-process.ts";
+import { chunkPayloads, headPayloads, type Payload, smuggled, unusualPayloads } from "./corpus.ts";
+import { startOrigin } from "./origin.ts";
 
 async function startTarget() {
   const origin = await startOrigin();

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { makeCertificate, startCompiled, temporaryFolder } from "../connections/compiled.ts";
-import { startUpstream } from "../http/harness.ts";
-import { runTool, testWith } from "./support/tools.ts";
+import { makeCertificate, startCompiled, temporaryFolder } from "../harness/compiled-gateway.ts";
+import { startUpstream } from "../harness/gateway-process.ts";
+import { runTool, testWith } from "../harness/tool.ts";
 
 /** A port with TLS of its listener and of `frontendPolicies.tls`. */
 async function startTls(own: object, shared: object = {}, key: "rsa" | "ec" = "rsa") {

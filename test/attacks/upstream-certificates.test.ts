@@ -3,7 +3,7 @@ import { createServer } from "node:https";
 import { createServer as createTcpServer, type Server } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { makeCertificate, startCompiled, temporaryFolder } from "../connections/compiled.ts";
+import { makeCertificate, startCompiled, temporaryFolder } from "../harness/compiled-gateway.ts";
 
 /** A server with a certificate of the folder; what reached it. */
 async function startSecure(folder: string, certificate: string, reached: string[]) {

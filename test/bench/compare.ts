@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { writeFiles } from "../../compiler/4-emit/write.ts";
-import { compileFile } from "../support/build.ts";
+import { compileFile } from "../harness/compile-file.ts";
 import { measure, type Pace, type Started, start } from "./duel.ts";
 import { freePort } from "./free-port.ts";
 

@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import { memoryHost } from "../../compiler/host.ts";
 import type { Gateway } from "../../runtime/gateway/definition.ts";
 import type { Exchange } from "../../runtime/http/exchange.ts";
-import { compileFile } from "../support/build.ts";
+import { compileFile } from "../harness/compile-file.ts";
 
 /** What finding the route of a request takes, in a built gateway with so many routes. */
 export interface Decision {

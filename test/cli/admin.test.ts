@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { request } from "node:http";
 import { type Browser, chromium } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { freePort, gatewayText, Upstream } from "./support/configs.ts";
-import { Running, Workspace } from "./support/gwc.ts";
+import { Running, Workspace } from "../harness/gwc.ts";
+import { freePort, gatewayText, Upstream } from "./configs.ts";
 
 /** Debian's browser. CI has to have it; elsewhere these tests are skipped without it. */
 const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";

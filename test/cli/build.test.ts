@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { gatewayText } from "./support/configs.ts";
-import { gwc, Workspace } from "./support/gwc.ts";
+import { gwc, Workspace } from "../harness/gwc.ts";
+import { gatewayText } from "./configs.ts";
 
 const text = gatewayText({
   upstream: 9,

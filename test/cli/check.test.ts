@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { gatewayText } from "./support/configs.ts";
-import { gwc, Workspace } from "./support/gwc.ts";
+import { gwc, Workspace } from "../harness/gwc.ts";
+import { gatewayText } from "./configs.ts";
 
 const good = gatewayText({ upstream: 9, port: 3000 });
 const bad = good.replace("name: api", "nam: api").replace("port: 3000", "port: 99999");

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { startTcpServer, TcpClient } from "../connections/tcp-servers.ts";
-import { freePort } from "./support/configs.ts";
-import { Running, Workspace } from "./support/gwc.ts";
+import { Running, Workspace } from "../harness/gwc.ts";
+import { startTcpServer, TcpClient } from "../harness/tcp-server.ts";
+import { freePort } from "./configs.ts";
 
 const text = (port: number, protocol: string, routes: string, adminPort: number) => `
 config: {adminAddr: "127.0.0.1:${adminPort}", statsAddr: "127.0.0.1:0", readinessAddr: "127.0.0.1:0"}

@@ -1,8 +1,8 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { Agent, createServer, request, type ServerResponse } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { freePort, gatewayText, TakenPort, Upstream } from "./support/configs.ts";
-import { Running, Workspace } from "./support/gwc.ts";
+import { Running, Workspace } from "../harness/gwc.ts";
+import { freePort, gatewayText, TakenPort, Upstream } from "./configs.ts";
 
 let first: Upstream;
 let second: Upstream;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { commands } from "../../compiler/commands/commands.ts";
-import { gwc } from "./support/gwc.ts";
+import { gwc } from "../harness/gwc.ts";
 
 describe("the command line", () => {
   it("help lists every verb, and each verb has help of its own", () => {

@@ -4,8 +4,8 @@ import { createServer, request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import path from "node:path";
 import { afterEach, expect, it } from "vitest";
-import { root } from "../support/build.ts";
-import { startExample } from "./example-gateway.ts";
+import { root } from "../harness/compile-file.ts";
+import { startExample } from "../harness/example-gateway.ts";
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {

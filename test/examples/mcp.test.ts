@@ -3,9 +3,9 @@ import path from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { afterEach, expect, it } from "vitest";
-import { startEverything } from "../mcp/processes.ts";
-import { root } from "../support/build.ts";
-import { type RunningExample, startExample } from "./example-gateway.ts";
+import { root } from "../harness/compile-file.ts";
+import { type RunningExample, startExample } from "../harness/example-gateway.ts";
+import { startEverything } from "../harness/test-process.ts";
 
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

@@ -6,9 +6,9 @@ import path from "node:path";
 import { connect, createServer as createTls } from "node:tls";
 import { promisify } from "node:util";
 import { expect, it, onTestFinished } from "vitest";
-import { TcpClient } from "../connections/tcp-servers.ts";
-import { root } from "../support/build.ts";
-import { startExample } from "./example-gateway.ts";
+import { root } from "../harness/compile-file.ts";
+import { startExample } from "../harness/example-gateway.ts";
+import { TcpClient } from "../harness/tcp-server.ts";
 
 const certs = path.join(root, "examples/tls/certs");
 

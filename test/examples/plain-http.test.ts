@@ -5,8 +5,14 @@ import path from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { writeFiles } from "../../compiler/4-emit/write.ts";
 import { memoryHost } from "../../compiler/host.ts";
-import { eventually, freePort, GatewayProcess, pause, startUpstream } from "../http/harness.ts";
-import { compileFile } from "../support/build.ts";
+import { compileFile } from "../harness/compile-file.ts";
+import {
+  eventually,
+  freePort,
+  GatewayProcess,
+  pause,
+  startUpstream,
+} from "../harness/gateway-process.ts";
 
 const fixture = path.join(import.meta.dirname, "fixtures", "plain-http.yaml");
 

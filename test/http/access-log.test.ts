@@ -2,10 +2,16 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { exportJWK, generateKeyPair } from "jose";
 import { expect, onTestFinished, test } from "vitest";
-import { type CompiledGateway, startCompiled } from "../connections/compiled.ts";
-import { now, publicPart, sign } from "../policies/support/forge.ts";
-import { startMcpServer } from "../policies/support/mcp-server.ts";
-import { eventually, freePort, pause, RawClient, startUpstream } from "./harness.ts";
+import { type CompiledGateway, startCompiled } from "../harness/compiled-gateway.ts";
+import {
+  eventually,
+  freePort,
+  pause,
+  RawClient,
+  startUpstream,
+} from "../harness/gateway-process.ts";
+import { startMcpServer } from "../harness/mcp-server.ts";
+import { now, publicPart, sign } from "../harness/token.ts";
 
 /** Starts a gateway whose logging is configured. */
 async function start(file: object, routes?: (upstream: string) => readonly object[], env = {}) {

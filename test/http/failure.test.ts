@@ -10,7 +10,7 @@ import {
   startRawUpstream,
   startScripted,
   startUpstream,
-} from "./harness.ts";
+} from "../harness/gateway-process.ts";
 
 const get = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 

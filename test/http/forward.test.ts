@@ -6,7 +6,7 @@ import {
   startRawUpstream,
   startScripted,
   startUpstream,
-} from "./harness.ts";
+} from "../harness/gateway-process.ts";
 
 /** Answers with what it was asked, as JSON. */
 function echo(request: IncomingMessage, done: (seen: Seen) => void): void {

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { expect, test } from "vitest";
-import { makeCertificate, startCompiled, temporaryFolder } from "../connections/compiled.ts";
-import { RawClient, startPlain, startUpstream } from "./harness.ts";
+import { makeCertificate, startCompiled, temporaryFolder } from "../harness/compiled-gateway.ts";
+import { RawClient, startPlain, startUpstream } from "../harness/gateway-process.ts";
 
 async function start(level: string | readonly string[] | undefined, env = {}) {
   const folder = temporaryFolder();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { RawClient, startScripted, startUpstream } from "./harness.ts";
+import { RawClient, startScripted, startUpstream } from "../harness/gateway-process.ts";
 
 /** A gateway whose upstream notes what reached it. */
 async function startWatched(): Promise<{ port: number; reached: string[] }> {

@@ -9,7 +9,7 @@ import {
   RawClient,
   startPlain,
   startUpstream,
-} from "./harness.ts";
+} from "../harness/gateway-process.ts";
 
 describe("a gateway that can't start ends with 1 and one line that says why", () => {
   test("a variable that is not set", async () => {

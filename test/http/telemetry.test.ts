@@ -6,7 +6,7 @@ import {
   startPlain,
   startScripted,
   startUpstream,
-} from "./harness.ts";
+} from "../harness/gateway-process.ts";
 
 function startOk(): Promise<string> {
   return startUpstream((_request, response) => response.end("ok"));

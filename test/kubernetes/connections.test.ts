@@ -8,15 +8,15 @@ import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { describe, expect, test } from "vitest";
 import { writeFiles } from "../../compiler/4-emit/write.ts";
 import { memoryHost } from "../../compiler/host.ts";
+import { compileFile } from "../harness/compile-file.ts";
 import {
   type CompiledGateway,
   listening,
   makeCertificate,
   startBundle,
   temporaryFolder,
-} from "../connections/compiled.ts";
-import { freePort } from "../http/harness.ts";
-import { compileFile } from "../support/build.ts";
+} from "../harness/compiled-gateway.ts";
+import { freePort } from "../harness/gateway-process.ts";
 import { checkManifests, complaints } from "./manifests.ts";
 
 /** What an upstream saw of a request and its connection. */

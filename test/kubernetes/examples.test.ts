@@ -8,8 +8,8 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import { afterEach, expect, it } from "vitest";
 import { writeFiles } from "../../compiler/4-emit/write.ts";
 import { memoryHost } from "../../compiler/host.ts";
-import { freePort, startEverything, startProcess } from "../mcp/processes.ts";
-import { compileFile, root } from "../support/build.ts";
+import { compileFile, root } from "../harness/compile-file.ts";
+import { freePort, startEverything, startProcess } from "../harness/test-process.ts";
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {

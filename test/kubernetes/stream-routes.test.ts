@@ -7,10 +7,10 @@ import { memoryHost } from "../../compiler/host.ts";
 import { reachedRoute } from "../../compiler/inspect/explain/request.ts";
 import { explainRoute } from "../../compiler/inspect/explain/route.ts";
 import { statusOf } from "../../compiler/inspect/status/status.ts";
-import { makeCertificate, temporaryFolder } from "../connections/compiled.ts";
-import { startTcpServer, TcpClient } from "../connections/tcp-servers.ts";
-import { eventually, freePort, GatewayProcess } from "../http/harness.ts";
-import { compileFile } from "../support/build.ts";
+import { compileFile } from "../harness/compile-file.ts";
+import { makeCertificate, temporaryFolder } from "../harness/compiled-gateway.ts";
+import { eventually, freePort, GatewayProcess } from "../harness/gateway-process.ts";
+import { startTcpServer, TcpClient } from "../harness/tcp-server.ts";
 import { checkManifests, complaints } from "./manifests.ts";
 
 const gatewayApi = (kind: string, name: string, spec: string, version = "v1"): string =>

@@ -8,9 +8,9 @@ import { hashSync } from "bcryptjs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { writeFiles } from "../../compiler/4-emit/write.ts";
 import { memoryHost } from "../../compiler/host.ts";
-import { freePort, startProcess } from "../mcp/processes.ts";
-import { send } from "../policies/support/send.ts";
-import { compileFile } from "../support/build.ts";
+import { compileFile } from "../harness/compile-file.ts";
+import { send } from "../harness/send.ts";
+import { freePort, startProcess } from "../harness/test-process.ts";
 
 const cleanups: (() => unknown)[] = [];
 let [gateway, upstream] = [0, 0];

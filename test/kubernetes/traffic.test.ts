@@ -7,8 +7,8 @@ import path from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { writeFiles } from "../../compiler/4-emit/write.ts";
 import { memoryHost } from "../../compiler/host.ts";
-import { freePort, startProcess } from "../mcp/processes.ts";
-import { compileFile, root } from "../support/build.ts";
+import { compileFile, root } from "../harness/compile-file.ts";
+import { freePort, startProcess } from "../harness/test-process.ts";
 
 const cleanups: (() => unknown)[] = [];
 let [plain, secure] = [0, 0];

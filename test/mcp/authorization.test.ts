@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { startGateway, type TestGateway } from "./gateways.ts";
-import { everythingScript } from "./processes.ts";
+import { everythingScript } from "../harness/test-process.ts";
+import { startGateway, type TestGateway } from "./mcp-gateway.ts";
 import { messagesOf, openSession, post, type RawResponse, send, toolCall } from "./raw-client.ts";
 import { mcpResponses, type RawUpstream, startUpstream } from "./raw-upstream.ts";
 import { as } from "./subjects.ts";

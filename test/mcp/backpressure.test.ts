@@ -1,11 +1,11 @@
 import { request } from "node:http";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startGateway, type TestGateway } from "./gateways.ts";
+import { startGateway, type TestGateway } from "./mcp-gateway.ts";
 import { openSession, post, send, toolCall } from "./raw-client.ts";
 import { mcpResponses, type RawUpstream, startUpstream } from "./raw-upstream.ts";
 
-const script = fileURLToPath(new URL("../fixtures/mcp/scripted-stdio.mjs", import.meta.url));
+const script = fileURLToPath(new URL("./fixtures/scripted-stdio.mjs", import.meta.url));
 const megabyte = 1_000_000;
 const notice = `data: {"jsonrpc":"2.0","method":"notifications/message","params":{"x":"${"x".repeat(megabyte)}"}}\n\n`;
 let upstream: RawUpstream;

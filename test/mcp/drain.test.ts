@@ -1,10 +1,10 @@
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { startHandwritten, type TestGateway } from "./gateways.ts";
+import { startHandwritten, type TestGateway } from "./mcp-gateway.ts";
 import { initialize, openSession, post, toolCall } from "./raw-client.ts";
 import { mcpResponses, type RawUpstream, startUpstream } from "./raw-upstream.ts";
 
-const script = fileURLToPath(new URL("../fixtures/mcp/scripted-stdio.mjs", import.meta.url));
+const script = fileURLToPath(new URL("./fixtures/scripted-stdio.mjs", import.meta.url));
 const notice = '{"jsonrpc":"2.0","method":"notifications/message","params":{}}';
 let upstream: RawUpstream;
 let gateway: TestGateway;

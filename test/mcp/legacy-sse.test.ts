@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { startGateway, type TestGateway } from "./gateways.ts";
+import { startGateway, type TestGateway } from "./mcp-gateway.ts";
 import { initialize, openSession, post, send } from "./raw-client.ts";
 import { type RawUpstream, type Response, startUpstream } from "./raw-upstream.ts";
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { startHandwritten, type TestGateway } from "./gateways.ts";
+import { startHandwritten, type TestGateway } from "./mcp-gateway.ts";
 import { initialize, messagesOf, openSession, post, send, toolCall } from "./raw-client.ts";
 import { mcpResponses, type RawUpstream, type Response, startUpstream } from "./raw-upstream.ts";
 

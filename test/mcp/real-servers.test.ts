@@ -12,8 +12,8 @@ import {
   ResourceUpdatedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { startGateway, type TestGateway } from "./gateways.ts";
-import { everythingScript, startEverything, type TestProcess } from "./processes.ts";
+import { everythingScript, startEverything, type TestProcess } from "../harness/test-process.ts";
+import { startGateway, type TestGateway } from "./mcp-gateway.ts";
 
 const run = promisify(execFile);
 let servers: TestProcess[];

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { freePort, startProcess, type TestProcess } from "./processes.ts";
+import { freePort, startProcess, type TestProcess } from "../harness/test-process.ts";
 import { openSession, post, toolCall } from "./raw-client.ts";
 
 const cli = fileURLToPath(new URL("../../compiler/cli.ts", import.meta.url));
-const script = fileURLToPath(new URL("../fixtures/mcp/scripted-stdio.mjs", import.meta.url));
+const script = fileURLToPath(new URL("./fixtures/scripted-stdio.mjs", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "gwc-reload-"));
 const file = join(folder, "gateway.yaml");
 let gateway: TestProcess;

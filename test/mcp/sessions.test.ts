@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { startGateway, type TestGateway } from "./gateways.ts";
+import { startGateway, type TestGateway } from "./mcp-gateway.ts";
 import { initialize, openSession, post, send } from "./raw-client.ts";
 import { mcpResponses, type RawUpstream, startUpstream } from "./raw-upstream.ts";
 import { as } from "./subjects.ts";

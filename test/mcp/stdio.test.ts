@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { startHandwritten, type TestGateway } from "./gateways.ts";
+import { startHandwritten, type TestGateway } from "./mcp-gateway.ts";
 import { messagesOf, openSession, post, send, toolCall } from "./raw-client.ts";
 
-const script = fileURLToPath(new URL("../fixtures/mcp/scripted-stdio.mjs", import.meta.url));
+const script = fileURLToPath(new URL("./fixtures/scripted-stdio.mjs", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "gwc-stdio-"));
 const journal = join(folder, "journal");
 let gateway: TestGateway;

@@ -1,10 +1,10 @@
 import { exportJWK, generateKeyPair, type JWK } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { call } from "./support/call.ts";
-import { startCompiled } from "./support/compiled.ts";
-import { type Echo, startEcho } from "./support/echo.ts";
-import { now, publicPart, sign } from "./support/forge.ts";
-import type { GatewayProcess } from "./support/process.ts";
+import { call } from "../harness/call.ts";
+import { startCompiled } from "../harness/compiled-routes.ts";
+import { type Echo, startEcho } from "../harness/echo.ts";
+import type { GatewayProcess } from "../harness/process.ts";
+import { now, publicPart, sign } from "../harness/token.ts";
 
 /** Rules as configured, and which callers they let in. */
 interface RuleCase {

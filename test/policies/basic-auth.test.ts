@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { call } from "./support/call.ts";
-import { type Echo, type Echoed, startEcho } from "./support/echo.ts";
-import type { GatewayProcess } from "./support/process.ts";
-import { findings } from "./support/refused.ts";
-import { startRoutes } from "./support/routes.ts";
+import { call } from "../harness/call.ts";
+import { type Echo, type Echoed, startEcho } from "../harness/echo.ts";
+import type { GatewayProcess } from "../harness/process.ts";
+import { findings } from "./refused.ts";
+import { startRoutes } from "./routes.ts";
 
 /** Made by `openssl passwd -apr1` and by the C library's crypt(3); each password is `pass-NAME`. */
 const users = {

@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BrowserContext, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startCompiled } from "./support/compiled.ts";
-import { corsRoutes } from "./support/cors-routes.ts";
-import { type Echo, startEcho } from "./support/echo.ts";
-import { ed25519 } from "./support/forge.ts";
-import type { GatewayProcess } from "./support/process.ts";
+import { startCompiled } from "../harness/compiled-routes.ts";
+import { type Echo, startEcho } from "../harness/echo.ts";
+import type { GatewayProcess } from "../harness/process.ts";
+import { ed25519 } from "../harness/token.ts";
+import { corsRoutes } from "./cors-routes.ts";
 
 /** Debian's browser. CI has to have it; elsewhere these tests are skipped without it. */
 const browser = process.env.CHROMIUM ?? "/usr/bin/chromium";

@@ -1,11 +1,11 @@
 import { exportJWK, generateKeyPair } from "jose";
 import { request } from "undici";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startCompiled } from "./support/compiled.ts";
-import { corsRoutes } from "./support/cors-routes.ts";
-import { type Echo, startEcho } from "./support/echo.ts";
-import { now, publicPart, sign } from "./support/forge.ts";
-import type { GatewayProcess } from "./support/process.ts";
+import { startCompiled } from "../harness/compiled-routes.ts";
+import { type Echo, startEcho } from "../harness/echo.ts";
+import type { GatewayProcess } from "../harness/process.ts";
+import { now, publicPart, sign } from "../harness/token.ts";
+import { corsRoutes } from "./cors-routes.ts";
 
 let upstream: Echo;
 let gateway: GatewayProcess;

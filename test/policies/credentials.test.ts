@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { exportJWK, generateKeyPair, type JWK } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Echo, type Echoed, startEcho } from "./support/echo.ts";
-import { now, publicPart, sign } from "./support/forge.ts";
-import type { GatewayProcess } from "./support/process.ts";
-import { findings } from "./support/refused.ts";
-import { startRoutes } from "./support/routes.ts";
-import { send } from "./support/send.ts";
+import { type Echo, type Echoed, startEcho } from "../harness/echo.ts";
+import type { GatewayProcess } from "../harness/process.ts";
+import { send } from "../harness/send.ts";
+import { now, publicPart, sign } from "../harness/token.ts";
+import { findings } from "./refused.ts";
+import { startRoutes } from "./routes.ts";
 
 let gateway: GatewayProcess;
 let echo: Echo;

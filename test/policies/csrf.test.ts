@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Echo, startEcho } from "./support/echo.ts";
-import type { GatewayProcess } from "./support/process.ts";
-import { startRoutes } from "./support/routes.ts";
-import { send } from "./support/send.ts";
+import { type Echo, startEcho } from "../harness/echo.ts";
+import type { GatewayProcess } from "../harness/process.ts";
+import { send } from "../harness/send.ts";
+import { startRoutes } from "./routes.ts";
 
 let gateway: GatewayProcess;
 let upstream: Echo;

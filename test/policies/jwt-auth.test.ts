@@ -1,9 +1,9 @@
 import { CompactEncrypt, exportJWK, generateKeyPair, importJWK, type JWK } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { call, callWith } from "./support/call.ts";
-import { assemble, hmacWithPublicKey, now, publicPart, sign } from "./support/forge.ts";
-import { audience } from "./support/identity-provider.ts";
-import { startWorld, type World } from "./support/world.ts";
+import { call, callWith } from "../harness/call.ts";
+import { audience } from "../harness/identity-provider.ts";
+import { assemble, hmacWithPublicKey, now, publicPart, sign } from "../harness/token.ts";
+import { startWorld, type World } from "./jwt-world.ts";
 
 let world: World;
 let key: JWK;

@@ -1,7 +1,7 @@
 import { exportJWK, generateKeyPair, type JWK } from "jose";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { now, publicPart, sign } from "./support/forge.ts";
-import { startWorld, type World } from "./support/world.ts";
+import { now, publicPart, sign } from "../harness/token.ts";
+import { startWorld, type World } from "./jwt-world.ts";
 
 describe("inline keys", () => {
   async function pair(alg: string, members: object, bits = 2048): Promise<JWK> {

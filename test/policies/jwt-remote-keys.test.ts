@@ -1,13 +1,13 @@
 import type { RequestListener } from "node:http";
 import type { JWK } from "jose";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { callWith } from "./support/call.ts";
-import { startFollowing } from "./support/compiled.ts";
-import { startEcho } from "./support/echo.ts";
-import { now, publicPart, sign } from "./support/forge.ts";
-import { audience, IdentityProvider } from "./support/identity-provider.ts";
-import { jwtRoutes } from "./support/jwt-routes.ts";
-import { pause, startWorld } from "./support/world.ts";
+import { callWith } from "../harness/call.ts";
+import { startFollowing } from "../harness/compiled-routes.ts";
+import { startEcho } from "../harness/echo.ts";
+import { audience, IdentityProvider } from "../harness/identity-provider.ts";
+import { now, publicPart, sign } from "../harness/token.ts";
+import { jwtRoutes } from "./jwt-routes.ts";
+import { pause, startWorld } from "./jwt-world.ts";
 
 /** Milliseconds after which a gateway asks for keys again. */
 const window = 10_100;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { call, type Response } from "./support/call.ts";
-import { type Echo, startEcho } from "./support/echo.ts";
-import type { GatewayProcess } from "./support/process.ts";
-import { findings } from "./support/refused.ts";
-import { startRoutes } from "./support/routes.ts";
-import { pause } from "./support/world.ts";
+import { call, type Response } from "../harness/call.ts";
+import { type Echo, startEcho } from "../harness/echo.ts";
+import type { GatewayProcess } from "../harness/process.ts";
+import { pause } from "./jwt-world.ts";
+import { findings } from "./refused.ts";
+import { startRoutes } from "./routes.ts";
 
 let gateway: GatewayProcess;
 let upstream: Echo;

@@ -1,11 +1,11 @@
 import { request } from "undici";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { call, callWith } from "./support/call.ts";
-import { startCompiled } from "./support/compiled.ts";
-import { type Echo, startEcho } from "./support/echo.ts";
-import { IdentityProvider } from "./support/identity-provider.ts";
-import { mcpRoutes } from "./support/mcp-routes.ts";
-import type { GatewayProcess } from "./support/process.ts";
+import { call, callWith } from "../harness/call.ts";
+import { startCompiled } from "../harness/compiled-routes.ts";
+import { type Echo, startEcho } from "../harness/echo.ts";
+import { IdentityProvider } from "../harness/identity-provider.ts";
+import type { GatewayProcess } from "../harness/process.ts";
+import { mcpRoutes } from "./mcp-routes.ts";
 
 let provider: IdentityProvider;
 let upstream: Echo;

@@ -2,10 +2,10 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { exportJWK, generateKeyPair, type JWK } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startCompiled } from "./support/compiled.ts";
-import { now, publicPart, sign } from "./support/forge.ts";
-import { startMcpServer } from "./support/mcp-server.ts";
-import type { GatewayProcess } from "./support/process.ts";
+import { startCompiled } from "../harness/compiled-routes.ts";
+import { startMcpServer } from "../harness/mcp-server.ts";
+import type { GatewayProcess } from "../harness/process.ts";
+import { now, publicPart, sign } from "../harness/token.ts";
 
 const everything = ["hello", "add", "drop", "ask", "memo://notes"];
 

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startEcho } from "./support/echo.ts";
-import { startMcpServer } from "./support/mcp-server.ts";
-import type { GatewayProcess } from "./support/process.ts";
-import { startRoutes } from "./support/routes.ts";
-import { send } from "./support/send.ts";
+import { startEcho } from "../harness/echo.ts";
+import { startMcpServer } from "../harness/mcp-server.ts";
+import type { GatewayProcess } from "../harness/process.ts";
+import { send } from "../harness/send.ts";
+import { startRoutes } from "./routes.ts";
 
 let gateway: GatewayProcess;
 let server: Awaited<ReturnType<typeof startMcpServer>>;

@@ -9,11 +9,11 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { OAuthClientInformationMixed } from "@modelcontextprotocol/sdk/shared/auth.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startCompiled } from "./support/compiled.ts";
-import { IdentityProvider } from "./support/identity-provider.ts";
-import { mcpRoutes } from "./support/mcp-routes.ts";
-import { startMcpServer } from "./support/mcp-server.ts";
-import type { GatewayProcess } from "./support/process.ts";
+import { startCompiled } from "../harness/compiled-routes.ts";
+import { IdentityProvider } from "../harness/identity-provider.ts";
+import { startMcpServer } from "../harness/mcp-server.ts";
+import type { GatewayProcess } from "../harness/process.ts";
+import { mcpRoutes } from "./mcp-routes.ts";
 
 let provider: IdentityProvider;
 let server: Awaited<ReturnType<typeof startMcpServer>>;

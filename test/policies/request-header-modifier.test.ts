@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { call } from "./support/call.ts";
-import { type Echo, type Echoed, startEcho } from "./support/echo.ts";
-import type { GatewayProcess } from "./support/process.ts";
-import { findings } from "./support/refused.ts";
-import { startRoutes } from "./support/routes.ts";
+import { call } from "../harness/call.ts";
+import { type Echo, type Echoed, startEcho } from "../harness/echo.ts";
+import type { GatewayProcess } from "../harness/process.ts";
+import { findings } from "./refused.ts";
+import { startRoutes } from "./routes.ts";
 
 let gateway: GatewayProcess;
 let upstream: Echo;

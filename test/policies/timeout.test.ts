@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startEcho } from "./support/echo.ts";
-import type { GatewayProcess } from "./support/process.ts";
-import { findings } from "./support/refused.ts";
-import { startRoutes } from "./support/routes.ts";
-import { type Scripted, startScripted } from "./support/scripted.ts";
-import { send } from "./support/send.ts";
-import { pause } from "./support/world.ts";
+import { startEcho } from "../harness/echo.ts";
+import type { GatewayProcess } from "../harness/process.ts";
+import { type Scripted, startScripted } from "../harness/scripted.ts";
+import { send } from "../harness/send.ts";
+import { pause } from "./jwt-world.ts";
+import { findings } from "./refused.ts";
+import { startRoutes } from "./routes.ts";
 
 let gateway: GatewayProcess;
 let upstream: Scripted;

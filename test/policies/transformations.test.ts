@@ -1,11 +1,11 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Echo, type Echoed, startEcho } from "./support/echo.ts";
-import type { GatewayProcess } from "./support/process.ts";
-import { findings } from "./support/refused.ts";
-import { startRoutes } from "./support/routes.ts";
-import { type Scripted, startScripted } from "./support/scripted.ts";
-import { send } from "./support/send.ts";
+import { type Echo, type Echoed, startEcho } from "../harness/echo.ts";
+import type { GatewayProcess } from "../harness/process.ts";
+import { type Scripted, startScripted } from "../harness/scripted.ts";
+import { send } from "../harness/send.ts";
+import { findings } from "./refused.ts";
+import { startRoutes } from "./routes.ts";
 
 let gateway: GatewayProcess;
 let echo: Echo;

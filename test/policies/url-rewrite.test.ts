@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { call } from "./support/call.ts";
-import { type Echo, type Echoed, startEcho } from "./support/echo.ts";
-import type { GatewayProcess } from "./support/process.ts";
-import { findings } from "./support/refused.ts";
-import { startRoutes } from "./support/routes.ts";
+import { call } from "../harness/call.ts";
+import { type Echo, type Echoed, startEcho } from "../harness/echo.ts";
+import type { GatewayProcess } from "../harness/process.ts";
+import { findings } from "./refused.ts";
+import { startRoutes } from "./routes.ts";
 
 /** What a prefix `/foo` becomes, by its replacement: the table of Gateway API's HTTPPathModifier. */
 const prefixes = [

@@ -1,0 +1,44 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { compileExpression } from "../../../compiler/cel/compile.ts";
+import { evaluateExpression } from "../../../compiler/cel/evaluate/evaluate.ts";
+import { libraries } from "../../../compiler/cel/functions/index.ts";
+import { macroDocs } from "../../../compiler/cel/reference/macro-docs.ts";
+import { celReference } from "../../../compiler/cel/reference/reference.ts";
+import { celPhases, phaseEnvironment } from "../../../compiler/cel/variables/variables.ts";
+
+const examples = [
+  ...libraries.flatMap(({ functions }) =>
+    functions.map(({ name, example }) => [name, example] as const),
+  ),
+  ...macroDocs.map(({ form, example }) => [form, example] as const),
+];
+
+describe("the reference", () => {
+  test("REFERENCE.md is what the compiler knows (`node compiler/cel/reference/write-reference.ts` writes it)", () => {
+    const file = new URL("../../../compiler/cel/reference/REFERENCE.md", import.meta.url);
+    expect(readFileSync(file, "utf8")).toBe(celReference());
+  });
+
+  test.each(examples)("the example of %s gives what it says", (_, [expression, value]) => {
+    const given = evaluateExpression(expression, { phase: "request", data: {} });
+    const expected = evaluateExpression(value, { phase: "request", data: {} });
+    expect(given).toMatchObject({ kind: "value" });
+    expect("text" in given && given.text).toBe("text" in expected && expected.text);
+  });
+
+  test.each(celPhases)(
+    "every variable of phase %s compiles, alone or through its fields",
+    (phase) => {
+      const { declarations } = phaseEnvironment(phase);
+      for (const { path, code } of declarations.values()) {
+        const { problems } = compileExpression(path, { phase, slot: "value" });
+        const expected = code === undefined ? ["cel-object-as-value"] : [];
+        expect(
+          problems.map((problem) => problem.code),
+          path,
+        ).toEqual(expected);
+      }
+    },
+  );
+});

@@ -1,0 +1,85 @@
+import { describe, expect, it } from "vitest";
+import { memoryHost } from "../../../compiler/host.ts";
+import { checkInput } from "../../../compiler/inspect/check-input.ts";
+
+/** What gwc says of files that only a test can hold: `code at line:column: message`. */
+function said(files: Readonly<Record<string, string>>, paths = Object.keys(files)): string[] {
+  const { findings, program } = checkInput(paths, memoryHost(files), false);
+  expect(program).toBeUndefined();
+  return findings.map(
+    ({ code, message, location }) => `${code} at ${location.line}:${location.column}: ${message}`,
+  );
+}
+
+/** A gateway with one authorization rule. */
+function withRule(rule: string): string {
+  return `binds: [{port: 3000, listeners: [{routes: [{policies: {authorization: {rules: [${JSON.stringify(
+    rule,
+  )}]}}, backends: [{host: "127.0.0.1:1"}]}]}]}]`;
+}
+
+describe("files as a whole", () => {
+  it("a file that is not there is named", () => {
+    expect(said({}, ["gone.yaml"])).toEqual([
+      'file-not-found at 1:1: "gone.yaml" cannot be read: there is no such file',
+    ]);
+  });
+
+  it("a file without content is named", () => {
+    expect(said({ "a.yaml": "# nothing yet\n" })).toEqual([
+      'empty-file at 1:1: "a.yaml" holds no configuration',
+    ]);
+  });
+
+  it("a second standalone file is refused, not merged into the first", () => {
+    const text = 'binds: [{port: 3000, listeners: [{routes: [{backends: [{host: "a:1"}]}]}]}]';
+    expect(said({ "a.yaml": text, "b.yaml": text.replace("3000", "3001") })).toEqual([
+      'several-files at 1:1: a standalone file is a whole gateway, and "b.yaml" is another one',
+    ]);
+  });
+
+  it("text that is no YAML is refused at the place where reading stopped", () => {
+    const [first] = said({ "a.yaml": "binds: [\n\u0000\u0001}{" });
+    expect(first).toMatch(/^yaml-syntax at 2:/);
+  });
+});
+
+describe("input made to exhaust the reader", () => {
+  it("an alias bomb is refused without being expanded", () => {
+    const levels = Array.from(
+      { length: 30 },
+      (_, level) =>
+        `a${level}: &a${level} [${Array(10)
+          .fill(level === 0 ? "x" : `*a${level - 1}`)
+          .join(", ")}]`,
+    );
+    expect(said({ "bomb.yaml": `${levels.join("\n")}\n` })).toEqual([
+      "alias-bomb at 2:10: aliases in this document expand to more than 200000 nodes",
+    ]);
+  });
+
+  it("an alias inside its own anchor is refused", () => {
+    expect(said({ "loop.yaml": "binds: &all\n  - *all\n" })).toEqual([
+      "alias-bomb at 2:5: aliases in this document expand to more than 200000 nodes",
+    ]);
+  });
+
+  it("an expression that is too long or too deep is refused", () => {
+    const long = said({ "a.yaml": withRule(`"${"x".repeat(17_000)}" == request.path`) });
+    expect(long).toEqual([expect.stringMatching(/^(out-of-range|cel-too-long) at 1:/)]);
+    const deep = said({
+      "a.yaml": withRule(`${"!(".repeat(150)}request.path == ""${")".repeat(150)}`),
+    });
+    expect(deep).toEqual([expect.stringMatching(/^cel-too-deep at 1:/)]);
+  });
+});
+
+describe("what a report may show", () => {
+  it("the value of a variable is never part of a message", () => {
+    const text = `binds: [{port: 3000, listeners: [{protocol: "\${SECRET}", name: "\${SECRET}", routes: []}]}]`;
+    const host = memoryHost({ "a.yaml": text }, { SECRET: "hunter2" });
+    const { findings } = checkInput(["a.yaml"], host, false);
+    expect(findings.map(({ code }) => code)).toContain("unknown-value");
+    expect(JSON.stringify(findings)).not.toContain("hunter2");
+  });
+});

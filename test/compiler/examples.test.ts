@@ -1,0 +1,46 @@
+import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
+import { isBuiltin } from "node:module";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { version } from "../../compiler/commands/version.ts";
+import { compileFile, root } from "../harness/compile-file.ts";
+
+const examples = readdirSync(path.join(root, "examples"), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map((entry) => entry.name);
+
+describe.each(examples)("example %s", (name) => {
+  it("compiles to what out/ holds, and the generated code type-checks", async () => {
+    const file = path.join(root, "examples", name, "gateway.yaml");
+    const { files, findings } = await compileFile(file, { name, isTypeChecked: true });
+    expect(findings).toEqual([]);
+    const folder = path.join(root, "out", name);
+    for (const { path: generated, text } of files) {
+      if (generated === "gateway.mjs" || generated === "kubernetes/config-map.yaml") continue;
+      const committed = path.join(folder, generated);
+      const before = existsSync(committed) ? readFileSync(committed, "utf8") : "";
+      const expected =
+        generated === "manifest.json"
+          ? text.replace('"gwc": "test"', `"gwc": "${version()}"`)
+          : text;
+      expect(before, `run npm run examples, then look at the diff of ${generated}`).toBe(expected);
+    }
+    const known = new Set(files.map((each) => each.path));
+    expect(globSync("**/*.*", { cwd: folder }).filter((each) => !known.has(each))).toEqual([]);
+  });
+
+  it("bundles exactly the runtime modules that the manifest names, and nothing outside node:", async () => {
+    const { files, manifest } = await compileFile(
+      path.join(root, "examples", name, "gateway.yaml"),
+      { name },
+    );
+    const bundle = files.find((each) => each.path === "gateway.mjs")?.text ?? "";
+    const headings = [...bundle.matchAll(/^\/\/ (runtime\/.*)\.ts$/gm)].map(([, module]) => module);
+    const inside = [...new Set(headings)].sort();
+    expect(inside).toEqual(Object.keys(manifest.runtime));
+    const imported = [...bundle.matchAll(/^(?:import|export) .*from "([^"]+)";$/gm)].map(
+      ([, module]) => module,
+    );
+    expect(imported.filter((module) => !isBuiltin(module ?? ""))).toEqual([]);
+  });
+});

@@ -1,0 +1,4 @@
+import { writeFileSync } from "node:fs";
+import { generatedDocs } from "./generated-docs.ts";
+
+for (const { path, text } of generatedDocs()) writeFileSync(path, text);

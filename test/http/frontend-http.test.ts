@@ -1,0 +1,135 @@
+import { expect, test } from "vitest";
+import { refusals, startCompiled } from "../harness/compiled-gateway.ts";
+import { eventually, pause, RawClient, startUpstream } from "../harness/gateway-process.ts";
+
+const stdio = { name: "s", stdio: { cmd: "cat" } };
+
+async function start(http: object) {
+  const upstream = await startUpstream((request, response) => {
+    request.resume();
+    response.end("ok");
+  });
+  return startCompiled({
+    file: { frontendPolicies: { http } },
+    listeners: [
+      {
+        routes: [
+          { matches: [{ path: { exact: "/mcp" } }], backends: [{ mcp: { targets: [stdio] } }] },
+          { backends: [{ host: upstream }] },
+        ],
+      },
+    ],
+  });
+}
+
+test("a message over maxBufferSize is answered 413, a body that nobody reads whole is not", async () => {
+  const { port } = await start({ maxBufferSize: 1000 });
+  const post = (path: string) =>
+    fetch(`http://127.0.0.1:${port}${path}`, {
+      method: "POST",
+      headers: {
+        accept: "application/json, text/event-stream",
+        "content-type": "application/json",
+      },
+      body: JSON.stringify({
+        jsonrpc: "2.0",
+        id: 1,
+        method: "ping",
+        params: { x: "x".repeat(2000) },
+      }),
+    });
+  expect((await post("/mcp")).status).toBe(413);
+  expect((await post("/")).status).toBe(200);
+});
+
+test("policies hold bodies up to maxBufferSize: 413 for a request, 502 for a response", async () => {
+  const upstream = await startUpstream((request, response) => {
+    request.resume();
+    request.on("end", () =>
+      response.end("a".repeat(Number(request.url?.slice("/response/".length)))),
+    );
+  });
+  const backends = [{ host: upstream }];
+  const { port } = await startCompiled({
+    file: { frontendPolicies: { http: { maxBufferSize: 1000 } } },
+    listeners: [
+      {
+        routes: [
+          {
+            name: "rule",
+            matches: [{ path: { pathPrefix: "/rule" } }],
+            policies: { authorization: { rules: ["size(request.body) > 0"] } },
+            backends,
+          },
+          {
+            name: "change",
+            matches: [{ path: { pathPrefix: "/change" } }],
+            policies: { transformations: { request: { set: { "x-size": "size(request.body)" } } } },
+            backends,
+          },
+          {
+            name: "response",
+            matches: [{ path: { pathPrefix: "/response" } }],
+            policies: {
+              transformations: { response: { set: { "x-size": "size(response.body)" } } },
+            },
+            backends,
+          },
+        ],
+      },
+    ],
+  });
+  const status = async (path: string, size: number) => {
+    const body = "a".repeat(size);
+    return (await fetch(`http://127.0.0.1:${port}${path}`, { method: "POST", body })).status;
+  };
+  expect(await status("/rule", 1000)).toBe(200);
+  expect(await status("/rule", 1001)).toBe(413);
+  expect(await status("/change", 1000)).toBe(200);
+  expect(await status("/change", 1001)).toBe(413);
+  expect(await status("/response/1000", 1001)).toBe(200);
+  expect(await status("/response/1001", 1)).toBe(502);
+});
+
+test("one header more than http1MaxHeaders is answered 431", async () => {
+  const { port } = await start({ http1MaxHeaders: 10 });
+  const status = async (count: number) => {
+    const client = new RawClient(port);
+    client.send(`GET / HTTP/1.1\r\nHost: a\r\n${"X: y\r\n".repeat(count - 1)}\r\n`);
+    await client.receives(/^HTTP\/1\.1 \d+/);
+    return client.received.slice(9, 12);
+  };
+  expect(await status(10)).toBe("200");
+  expect(await status(11)).toBe("431");
+});
+
+test("a connection without a request is closed after http1IdleTimeout, one with a request is not", async () => {
+  const { port } = await start({ http1IdleTimeout: "1s" });
+  const client = new RawClient(port);
+  client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  await client.receives(/ok$/);
+  await pause(500);
+  client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  await eventually(() => (client.received.match(/ok/g)?.length === 2 ? true : null), "a response");
+  const started = performance.now();
+  await client.closes();
+  expect(performance.now() - started).toBeGreaterThan(800);
+});
+
+test("bounds are those of the specification", () => {
+  const of = (frontendPolicies: object) =>
+    refusals({
+      file: { frontendPolicies },
+      listeners: [{ routes: [{ backends: [{ host: "a:1" }] }] }],
+    });
+  expect(of({ http: { maxBufferSize: 0 } })).toEqual(["out-of-range"]);
+  expect(of({ http: { http1MaxHeaders: 4097 } })).toEqual(["out-of-range"]);
+  expect(of({ http: { http1IdleTimeout: "999ms" } })).toEqual(["out-of-range"]);
+  expect(of({ http: { http2FrameSize: 16_383 } })).toEqual(["out-of-range"]);
+  expect(of({ http: { http2FrameSize: 1_677_216 } })).toEqual(["out-of-range"]);
+  expect(of({ http: { http2WindowSize: 0 } })).toEqual(["out-of-range"]);
+  expect(of({ http: {} })).toEqual(["out-of-range"]);
+  expect(of({ tcp: { keepalives: { retries: 65 } } })).toEqual(["out-of-range"]);
+  expect(of({ tcp: {} })).toEqual(["out-of-range"]);
+  expect(of({ tracing: {} })).toEqual(["not-built-yet"]);
+});

@@ -1,0 +1,230 @@
+import { createHash } from "node:crypto";
+import { createServer } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { startCompiled } from "../harness/compiled-gateway.ts";
+import { eventually, pause, RawClient } from "../harness/gateway-process.ts";
+
+const asking = "Connection: Upgrade\r\nUpgrade: own/1\r\n";
+
+/** An upstream that changes to WebSocket (echo), or to `own/1` (raw echo), or refuses. */
+async function startUpstream() {
+  const sockets: Socket[] = [];
+  const requests: { url: string | undefined; headers: string[] }[] = [];
+  const server = createServer((request, response) => {
+    requests.push({ url: request.url, headers: request.rawHeaders });
+    response.writeHead(426, { "x-why": "no upgrade" }).end("upgrade required");
+  });
+  server.on("upgrade", (request, socket: Socket, head) => {
+    requests.push({ url: request.url, headers: request.rawHeaders });
+    sockets.push(socket);
+    socket.on("error", () => {});
+    if (request.url === "/refuse") {
+      socket.end("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\nX-Why: not you\r\n\r\nno");
+      return;
+    }
+    const protocol = request.url === "/other" ? "something-else" : request.headers.upgrade;
+    const key = `${request.headers["sec-websocket-key"]}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`;
+    const accept = createHash("sha1").update(key).digest("base64");
+    socket.write(
+      `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n` +
+        `Sec-WebSocket-Accept: ${accept}\r\n\r\n`,
+    );
+    const echo = protocol === "websocket" ? echoFrame : (chunk: Buffer) => chunk;
+    if (head.length > 0) socket.write(echo(head));
+    // It reads nothing.
+    if (request.url === "/mute") return;
+    socket.on("data", (chunk) => {
+      socket.write(echo(chunk));
+      if (protocol === "websocket" && chunk[0] === 0x88) socket.end();
+    });
+    socket.on("end", () => socket.end());
+  });
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+    for (const socket of sockets) socket.destroy();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, sockets, requests };
+}
+
+/** A short masked frame of a client as the server's own (RFC 6455 5.2); a close frame too. */
+function echoFrame(frame: Buffer): Buffer {
+  const length = (frame[1] ?? 0) & 0x7f;
+  const mask = frame.subarray(2, 6);
+  const text = frame.subarray(6, 6 + length).map((byte, i) => byte ^ (mask[i % 4] ?? 0));
+  return Buffer.concat([Buffer.from([frame[0] ?? 0, length]), text]);
+}
+
+test("a WebSocket passes through to a backend, and its headers with it", async () => {
+  const upstream = await startUpstream();
+  const policies = { cors: { allowOrigins: ["*"] }, backendAuth: { key: "${KEY}" } };
+  const routes = [{ policies, backends: [{ host: upstream.url }] }];
+  const gateway = await startCompiled({ env: { KEY: "k" }, listeners: [{ routes }] });
+  const socket = new WebSocket(`ws://127.0.0.1:${gateway.port}/ws?a=b`);
+  onTestFinished(() => socket.close());
+  const received: string[] = [];
+  socket.onmessage = ({ data }) => received.push(data);
+  await new Promise((resolve, reject) => {
+    socket.onopen = resolve;
+    socket.onerror = reject;
+  });
+  for (const text of ["one", "two"]) {
+    socket.send(text);
+    await eventually(() => (received.at(-1) === text ? true : null), text);
+  }
+  const closed = new Promise((resolve) => {
+    socket.onclose = resolve;
+  });
+  socket.close();
+  await closed;
+  const [request] = upstream.requests;
+  expect(request?.url).toBe("/ws?a=b");
+  expect(request?.headers.join("\n")).toMatch(/authorization\nBearer k/i);
+  expect(request?.headers.join("\n")).toMatch(/sec-websocket-version/i);
+  await gateway.seen(/http\.path=\/ws .*http\.status=101/);
+});
+
+test.each([
+  ["timeout", { timeout: { requestTimeout: "100ms" } }],
+  ["retry", { retry: { attempts: 2, codes: [426] }, timeout: { backendRequestTimeout: "100ms" } }],
+])("a WebSocket passes through a route with %s, and outlives it", async (_, policies) => {
+  const upstream = await startUpstream();
+  const routes = [{ policies, backends: [{ host: upstream.url }] }];
+  const gateway = await startCompiled({ listeners: [{ routes }] });
+  const socket = new WebSocket(`ws://127.0.0.1:${gateway.port}/ws`);
+  onTestFinished(() => socket.close());
+  const received: string[] = [];
+  socket.onmessage = ({ data }) => received.push(data);
+  await new Promise((resolve, reject) => {
+    socket.onopen = resolve;
+    socket.onerror = reject;
+  });
+  await pause(300);
+  socket.send("late");
+  await eventually(() => (received.length > 0 ? true : null), "the echo");
+  expect(received).toEqual(["late"]);
+});
+
+test("a client that asks by itself gets no tunnel: its bytes wait for the upstream's agreement", async () => {
+  const upstream = await startUpstream();
+  const { port } = await startCompiled({
+    listeners: [{ routes: [{ backends: [{ host: upstream.url }] }] }],
+  });
+  const smuggled = "GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n";
+  for (const [path, status] of [
+    ["/refuse", 403],
+    ["/other", 502],
+  ] as const) {
+    const client = new RawClient(port);
+    client.send(`GET ${path} HTTP/1.1\r\nHost: a\r\n${asking}\r\n${smuggled}`);
+    await client.closes();
+    expect(client.received).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(client.received.match(/HTTP\/1\.1/g)).toHaveLength(1);
+  }
+  expect(upstream.requests.map(({ url }) => url)).toEqual(["/refuse", "/other"]);
+});
+
+test("bytes that come early, in both directions, arrive; the end of one side ends the other", async () => {
+  const upstream = await startUpstream();
+  const { port } = await startCompiled({
+    listeners: [{ routes: [{ backends: [{ host: upstream.url }] }] }],
+  });
+  const client = new RawClient(port);
+  client.send(`GET / HTTP/1.1\r\nHost: a\r\n${asking}\r\nearly`);
+  await client.receives(/^HTTP\/1\.1 101 [\s\S]*\r\n\r\nearly$/);
+  expect(client.received).toMatch(/\r\nupgrade: own\/1\r\n/i);
+  client.send(" late");
+  await client.receives(/early late$/);
+  client.socket.end();
+  await client.closes();
+  const gone = new RawClient(port);
+  gone.send(`GET / HTTP/1.1\r\nHost: a\r\n${asking}\r\n`);
+  await gone.receives(/ 101 /);
+  const last = upstream.sockets.at(-1);
+  gone.socket.destroy();
+  await eventually(() => (last?.destroyed === true ? true : null), "the end upstream");
+});
+
+test("h2c, and requests with a body, are requests like any other", async () => {
+  const upstream = await startUpstream();
+  const { port } = await startCompiled({
+    listeners: [{ routes: [{ backends: [{ host: upstream.url }] }] }],
+  });
+  const client = new RawClient(port);
+  client.send(
+    "GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAA\r\n\r\n",
+  );
+  await client.receives(/^HTTP\/1\.1 426 /);
+  client.send(`POST / HTTP/1.1\r\nHost: a\r\n${asking}Content-Length: 2\r\n\r\nab`);
+  await client.receives(/426[\s\S]*426 /);
+  const sent = upstream.requests.flatMap(({ headers }) =>
+    headers.map((each) => each.toLowerCase()),
+  );
+  expect(sent).not.toContain("upgrade");
+  expect(sent).not.toContain("http2-settings");
+});
+
+test("policies stand before a tunnel as before any request", async () => {
+  const upstream = await startUpstream();
+  const policies = { authorization: { rules: ['request.path == "/open"'] } };
+  const { port } = await startCompiled({
+    listeners: [{ routes: [{ policies, backends: [{ host: upstream.url }] }] }],
+  });
+  const refused = new RawClient(port);
+  refused.send(`GET /closed HTTP/1.1\r\nHost: a\r\n${asking}\r\n`);
+  await refused.closes();
+  expect(refused.received).toMatch(/^HTTP\/1\.1 403 /);
+  const client = new RawClient(port);
+  client.send(`GET /open HTTP/1.1\r\nHost: a\r\n${asking}\r\n`);
+  await client.receives(/ 101 /);
+  expect(upstream.requests.map(({ url }) => url)).toEqual(["/open"]);
+});
+
+test("an upstream that is down is a 503, and tunnels end with the gateway", async () => {
+  const upstream = await startUpstream();
+  const gateway = await startCompiled({
+    env: { CONNECTION_TERMINATION_DEADLINE: "300ms" },
+    listeners: [
+      {
+        routes: [
+          { matches: [{ path: { exact: "/down" } }], backends: [{ host: "127.0.0.1:1" }] },
+          { backends: [{ host: upstream.url }] },
+        ],
+      },
+    ],
+  });
+  const down = new RawClient(gateway.port);
+  down.send(`GET /down HTTP/1.1\r\nHost: a\r\n${asking}\r\n`);
+  await down.closes();
+  expect(down.received).toMatch(/^HTTP\/1\.1 503 /);
+  const client = new RawClient(gateway.port);
+  client.send(`GET / HTTP/1.1\r\nHost: a\r\n${asking}\r\n`);
+  await client.receives(/ 101 /);
+  const started = performance.now();
+  expect(await gateway.end()).toBe(0);
+  expect(performance.now() - started).toBeLessThan(5000);
+  await client.closes();
+});
+
+test("a slow side of a tunnel holds the other back", async () => {
+  const upstream = await startUpstream();
+  const gateway = await startCompiled({
+    listeners: [{ routes: [{ backends: [{ host: upstream.url }] }] }],
+  });
+  const client = new RawClient(gateway.port);
+  client.send(`GET /mute HTTP/1.1\r\nHost: a\r\n${asking}\r\n`);
+  await client.receives(/ 101 /);
+  const before = gateway.memory();
+  // Nobody reads: all buffers on the way fill, and then the client can't write either.
+  const piece = "x".repeat(65_536);
+  for (let round = 0; round < 1500 && client.socket.writableLength < 20_000_000; round++) {
+    client.send(piece);
+    if (round % 100 === 0) await pause(5);
+  }
+  await pause(300);
+  expect(client.socket.writableLength).toBeGreaterThan(10_000_000);
+  expect(gateway.memory() - before).toBeLessThan(80);
+});

@@ -1,4 +1,0 @@
-import { writeFileSync } from "node:fs";
-import { generatedDocs } from "./docs.ts";
-
-for (const { path, text } of generatedDocs()) writeFileSync(path, text);

@@ -1,0 +1,369 @@
+import { readFileSync } from "node:fs";
+import type { AddressInfo, Socket } from "node:net";
+import { join } from "node:path";
+import { createServer as createTls } from "node:tls";
+import { expect, onTestFinished, test } from "vitest";
+import {
+  makeCertificate,
+  refusals,
+  startCompiled,
+  temporaryFolder,
+} from "../harness/compiled-gateway.ts";
+import { eventually, pause } from "../harness/gateway-process.ts";
+import { startTcpServer, TcpClient } from "../harness/tcp-server.ts";
+
+const listener = (...tcpRoutes: object[]) => ({ name: "raw", protocol: "TCP", tcpRoutes });
+const to = (port: number, rest: object = {}) => ({ host: `127.0.0.1:${port}`, ...rest });
+
+test("bytes pass in both directions, and a server may speak first", async () => {
+  const server = await startTcpServer((socket) => {
+    socket.write("220 ready\r\n");
+    socket.on("data", (chunk) => socket.write(chunk.toString().toUpperCase()));
+  });
+  const gateway = await startCompiled({
+    listeners: [listener({ name: "mail", backends: [to(server.port)] })],
+  });
+  const client = new TcpClient(gateway.port);
+  await client.receives("220 ready\r\n");
+  client.send("helo\r\n");
+  await client.receives("HELO\r\n");
+  client.socket.end();
+  await eventually(() => server.sockets[0]?.readableEnded || null, "the end at the server");
+  server.sockets[0]?.end();
+  await client.closes();
+  expect(client.error).toBeUndefined();
+  await gateway.seen(
+    new RegExp(
+      `request listener=raw route=mail endpoint=127.0.0.1:${server.port} src.addr=127.0.0.1:\\d+ ` +
+        "protocol=tcp bytes.received=6 bytes.sent=17 duration=\\d+ms",
+    ),
+  );
+  const [, stats] = await gateway.seen(/stats address on 127\.0\.0\.1:(\d+)/);
+  const metrics = await (await fetch(`http://127.0.0.1:${stats}/metrics`)).text();
+  const place = '{listener="raw",route="mail"';
+  expect(metrics).toContain(`gwc_downstream_connections_total${place},reason=""} 1\n`);
+  expect(metrics).toContain(`gwc_downstream_received_bytes_total${place}} 6\n`);
+  expect(metrics).toContain(`gwc_downstream_sent_bytes_total${place}} 17\n`);
+});
+
+test("the end of one direction leaves the other one open", async () => {
+  const ended: Socket[] = [];
+  const server = await startTcpServer((socket) => {
+    // It says what it has to say, and then still listens; or the other way round.
+    socket.on("data", (chunk) => {
+      if (chunk.toString() === "stop") socket.end("stopped");
+    });
+    socket.on("end", () => {
+      ended.push(socket);
+      if (socket.writable) socket.end("all of it");
+    });
+    socket.resume();
+  });
+  const gateway = await startCompiled({ listeners: [listener({ backends: [to(server.port)] })] });
+  const sender = new TcpClient(gateway.port);
+  sender.send("x");
+  sender.socket.end();
+  await sender.receives("all of it");
+  await sender.closes();
+  const receiver = new TcpClient(gateway.port);
+  receiver.send("stop");
+  await receiver.receives("stopped");
+  await receiver.ends();
+  expect(receiver.isClosed).toBe(false);
+  receiver.send("more");
+  await eventually(() => server.sockets[1]?.bytesRead === 8 || null, "more bytes at the server");
+  receiver.socket.end();
+  await receiver.closes();
+  await eventually(() => ended.length === 2 || null, "both ends at the server");
+});
+
+test("what breaks one side off breaks off the other one, and is no clean end", async () => {
+  const server = await startTcpServer((socket) => socket.resume());
+  const gateway = await startCompiled({ listeners: [listener({ backends: [to(server.port)] })] });
+  const broken = new TcpClient(gateway.port);
+  broken.send("x");
+  await eventually(() => server.sockets[0]?.bytesRead || null, "a byte");
+  server.sockets[0]?.resetAndDestroy();
+  await broken.closes();
+  expect(broken.error).toBe("ECONNRESET");
+  await gateway.seen(/error="read ECONNRESET" reason=UpstreamFailure/);
+  const breaking = new TcpClient(gateway.port);
+  breaking.send("x");
+  await eventually(() => server.sockets[1]?.bytesRead || null, "a byte");
+  let error: NodeJS.ErrnoException | undefined;
+  server.sockets[1]?.on("error", (each) => {
+    error = each;
+  });
+  breaking.socket.resetAndDestroy();
+  await eventually(() => server.sockets[1]?.destroyed || null, "the end at the server");
+  expect(error?.code).toBe("ECONNRESET");
+});
+
+test("a slow reader holds the writer back, in both directions", async () => {
+  const piece = Buffer.alloc(65_536);
+  const mute = await startTcpServer(() => {});
+  const flood = await startTcpServer((socket) => {
+    const write = () => {
+      while (!socket.destroyed && socket.write(piece));
+    };
+    socket.on("drain", write);
+    write();
+  });
+  const gateway = await startCompiled({
+    listeners: [listener({ backends: [to(mute.port)] })],
+  });
+  const other = await startCompiled({ listeners: [listener({ backends: [to(flood.port)] })] });
+  const before = gateway.memory();
+  const writer = new TcpClient(gateway.port);
+  for (let round = 0; round < 1500 && writer.socket.writableLength < 20_000_000; round++) {
+    writer.send(piece);
+    if (round % 100 === 0) await pause(5);
+  }
+  await pause(300);
+  expect(writer.socket.writableLength).toBeGreaterThan(10_000_000);
+  expect(gateway.memory() - before).toBeLessThan(60);
+  const start = other.memory();
+  const reader = new TcpClient(other.port);
+  reader.socket.pause();
+  await eventually(() => flood.sockets[0]?.writableNeedDrain || null, "a full way");
+  await pause(300);
+  expect(other.memory() - start).toBeLessThan(60);
+  // It goes on as soon as the reader does.
+  const had = reader.socket.bytesRead;
+  reader.socket.resume();
+  await eventually(() => reader.socket.bytesRead > had + 20_000_000 || null, "20 MB more");
+});
+
+test("a server that can't be reached closes the connection, and the log says why", async () => {
+  const silent = await startTcpServer(() => {});
+  const gateway = await startCompiled({
+    listeners: [
+      listener({
+        policies: { tcp: { connectTimeout: "200ms" } },
+        // A handshake is a part of connecting.
+        backends: [to(silent.port, { policies: { backendTLS: { insecure: true } } })],
+      }),
+    ],
+  });
+  const waiting = new TcpClient(gateway.port);
+  await waiting.closes();
+  expect(waiting.error).toBe("ECONNRESET");
+  await gateway.seen(/error="no connection within 200 ms" reason=UpstreamFailure/);
+  const down = await startCompiled({ listeners: [listener({ backends: [to(1)] })] });
+  const client = new TcpClient(down.port);
+  client.send("x");
+  await client.closes();
+  await down.seen(/endpoint=127\.0\.0\.1:1 .*error="connect ECONNREFUSED.*reason=UpstreamFailure/);
+  const nobody = await startCompiled({
+    listeners: [listener({ backends: [{ host: "nobody.invalid:1" }] })],
+  });
+  await new TcpClient(nobody.port).closes();
+  await nobody.seen(/error="getaddrinfo .*reason=UpstreamFailure/);
+});
+
+test("several backends share the connections by weight", async () => {
+  const servers = await Promise.all([0, 1, 2].map(() => startTcpServer((socket) => socket.end())));
+  const [often, seldom, never] = servers;
+  const gateway = await startCompiled({
+    listeners: [
+      listener({
+        backends: [
+          to(often?.port ?? 0, { weight: 9 }),
+          to(seldom?.port ?? 0),
+          to(never?.port ?? 0, { weight: 0 }),
+        ],
+      }),
+    ],
+  });
+  for (let round = 0; round < 20; round++) {
+    const clients = Array.from({ length: 20 }, () => new TcpClient(gateway.port));
+    await Promise.all(clients.map((client) => client.ends()));
+    for (const client of clients) client.socket.end();
+  }
+  const counts = servers.map(({ sockets }) => sockets.length);
+  expect(counts[2]).toBe(0);
+  expect((counts[0] ?? 0) + (counts[1] ?? 0)).toBe(400);
+  // 40 are expected; fewer than 10 or more than 90 would not happen in a thousand years of tests.
+  expect(counts[1]).toBeGreaterThan(9);
+  expect(counts[1]).toBeLessThan(91);
+});
+
+test("where no backend has a weight connections are closed", async () => {
+  const gateway = await startCompiled({
+    listeners: [listener({ backends: [to(1, { weight: 0 }), to(2, { weight: 0 })] })],
+  });
+  await new TcpClient(gateway.port).closes();
+  await gateway.seen(/error="no backend has a weight" reason=NoHealthyBackend/);
+});
+
+test("rules over the source decide who may connect", async () => {
+  const server = await startTcpServer((socket) => socket.end("in"));
+  const routed = (rule: unknown) =>
+    startCompiled({
+      listeners: [
+        listener({
+          policies: { authorization: { rules: [rule] } },
+          backends: [to(server.port)],
+        }),
+      ],
+    });
+  const open = await routed('cidr("127.0.0.0/8").containsIP(source.address)');
+  await new TcpClient(open.port).receives("in");
+  const closed = await routed({ deny: 'source.address.startsWith("127.")' });
+  const refused = new TcpClient(closed.port);
+  refused.send("anything");
+  await refused.closes();
+  expect(refused.received).toBe("");
+  expect(server.sockets).toHaveLength(1);
+  await closed.seen(/bytes\.received=0 .*reason=Authorization/);
+});
+
+test("TLS to the backend is the gateway's, with its certificate", async () => {
+  const folder = temporaryFolder();
+  makeCertificate(folder, "ca");
+  makeCertificate(folder, "server", { signer: "ca", names: "DNS:backend.test" });
+  makeCertificate(folder, "client", { signer: "ca" });
+  const read = (name: string) => readFileSync(join(folder, name));
+  const server = createTls(
+    {
+      cert: read("server.pem"),
+      key: read("server.key"),
+      ca: read("ca.pem"),
+      requestCert: true,
+      ALPNProtocols: ["h2"],
+    },
+    (socket) => {
+      const name = socket.getPeerCertificate().subject?.CN;
+      socket.write(`${socket.servername} ${name} ${socket.alpnProtocol}`);
+      socket.on("data", (chunk) => socket.write(chunk));
+      socket.on("error", () => {});
+    },
+  );
+  onTestFinished(() => {
+    server.close();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const gateway = await startCompiled({
+    folder,
+    listeners: [
+      listener({
+        policies: {
+          backendTLS: {
+            root: "ca.pem",
+            cert: "client.pem",
+            key: "client.key",
+            hostname: "backend.test",
+            alpn: ["h2"],
+          },
+        },
+        backends: [to((server.address() as AddressInfo).port)],
+      }),
+    ],
+  });
+  const client = new TcpClient(gateway.port);
+  await client.receives("backend.test client h2");
+  client.send("and back");
+  await client.receives("and back");
+  client.socket.end();
+  await client.closes();
+});
+
+test("lines lose the fields that are removed, and go with the level of requests", async () => {
+  const server = await startTcpServer((socket) => socket.end("in"));
+  const start = (file: object) =>
+    startCompiled({ file, listeners: [listener({ backends: [to(server.port)] })] });
+  const visit = async (port: number) => {
+    const client = new TcpClient(port);
+    await client.receives("in");
+    client.socket.end();
+    await client.closes();
+  };
+  const brief = await start({
+    config: { logging: { format: "json", fields: { remove: ["src.addr", "bytes.sent"] } } },
+  });
+  await visit(brief.port);
+  const [line] = await brief.seen(/\{.*"protocol":"tcp".*\}/);
+  expect(JSON.parse(line)).toMatchObject({
+    scope: "request",
+    listener: "raw",
+    "bytes.received": 0,
+  });
+  expect(line).not.toMatch(/src\.addr|bytes\.sent/);
+  const quiet = await start({ config: { logging: { level: "info,request=error" } } });
+  await visit(quiet.port);
+  expect(await quiet.end()).toBe(0);
+  expect(quiet.output()).not.toContain("protocol=tcp");
+});
+
+test("a port has a bounded number of connections", async () => {
+  const server = await startTcpServer((socket) => socket.write("in"));
+  const gateway = await startCompiled({
+    file: { frontendPolicies: { tcp: { maxConnections: 2 } } },
+    listeners: [listener({ backends: [to(server.port)] })],
+  });
+  const [first, second] = [new TcpClient(gateway.port), new TcpClient(gateway.port)];
+  await Promise.all([first.receives("in"), second.receives("in")]);
+  const third = new TcpClient(gateway.port);
+  await third.ends();
+  expect(third.received).toBe("");
+  await gateway.seen(/a port has 2 connections: more are refused/);
+  first.socket.resetAndDestroy();
+  await eventually(
+    () => server.sockets[0]?.destroyed || server.sockets[1]?.destroyed || null,
+    "room",
+  );
+  await new TcpClient(gateway.port).receives("in");
+});
+
+test("a draining gateway ends silent connections, and the others at its deadline", async () => {
+  const echo = await startTcpServer((socket) => socket.pipe(socket));
+  const start = (deadline: string) =>
+    startCompiled({
+      env: { CONNECTION_TERMINATION_DEADLINE: deadline },
+      listeners: [listener({ backends: [to(echo.port)] })],
+    });
+  const patient = await start("120s");
+  const silent = new TcpClient(patient.port);
+  silent.send("hello");
+  await silent.receives("hello");
+  const end = patient.end();
+  await silent.ends();
+  expect(await end).toBe(0);
+  await patient.seen(/reason=Draining/);
+  const hasty = await start("300ms");
+  const busy = new TcpClient(hasty.port);
+  const timer = setInterval(() => busy.send("x"), 20);
+  onTestFinished(() => clearInterval(timer));
+  await busy.receives("x");
+  expect(await hasty.end()).toBe(0);
+  await busy.ends();
+}, 30_000);
+
+test("what means nothing for a connection is refused when it is built", () => {
+  const backends = [to(1)];
+  const policies = (each: object) => [listener({ policies: each, backends })];
+  const route = { backends };
+  for (const [listeners, codes] of [
+    [policies({ cors: { allowOrigins: ["*"] } }), ["misplaced-field"]],
+    [policies({ http: { version: "HTTP2" } }), ["misplaced-field"]],
+    [policies({ backendAuth: { key: "${K:-k}" } }), ["misplaced-field"]],
+    [policies({ jwtAuth: {}, timeout: {} }), ["misplaced-field", "misplaced-field"]],
+    [policies({ authorization: { rules: ['request.path == "/"'] } }), ["needs-source"]],
+    [policies({ corss: {} }), ["unknown-field"]],
+    [[listener({ hostnames: ["a.test"], backends })], ["name-without-tls"]],
+    [[{ ...listener(route), hostname: "a.test" }], ["name-without-tls"]],
+    [[listener({ backends: [{ dynamic: {} }] })], ["no-destination"]],
+    [[listener(route, route)], ["unreachable-route"]],
+    [[listener({})], ["route-without-backend"]],
+    [[listener({ backends: [{ host: "http://a.test:1" }] })], ["bad-format"]],
+    [[listener({ backends: [{ host: "a.test" }] })], ["bad-format"]],
+    [[{ ...listener(), routes: [] }], ["wrong-routes"]],
+    [[{ tcpRoutes: [route] }], ["wrong-routes"]],
+    [[{ protocol: "TLS", tcpRoutes: [{ backends: [{ dynamic: {} }] }] }], ["open-proxy"]],
+    [[listener(route), { name: "b", routes: [{ backends }] }], ["protocol-conflict"]],
+  ] as const) {
+    expect(refusals({ listeners: [...listeners] }), JSON.stringify(listeners)).toEqual(
+      expect.arrayContaining([...codes]),
+    );
+  }
+});
