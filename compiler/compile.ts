@@ -1,8 +1,7 @@
 import { parse } from "./1-parse/parse.ts";
 import type { KubernetesModel } from "./2-lower/kubernetes/gateway/gateways.ts";
 import { resolve } from "./3-resolve/resolve.ts";
-import type { Diagnostic } from "./diagnostics/diagnostic.ts";
-import { messageOf } from "./diagnostics/messages/index.ts";
+import { type Diagnostic, isError } from "./diagnostics/diagnostic.ts";
 import type { SourceFile } from "./diagnostics/source.ts";
 import type { FileText, Host } from "./host.ts";
 import type { Program } from "./ir/program.ts";
@@ -61,10 +60,4 @@ export function check(paths: readonly string[], host: Host, options: CheckOption
     files: parsed.files,
     dependencies: [...read.keys()],
   };
-}
-
-/** Whether a diagnostic stops a build. */
-export function isError({ code }: Diagnostic, isStrict: boolean): boolean {
-  const { severity } = messageOf(code);
-  return severity === "error" || (isStrict && severity === "warning");
 }

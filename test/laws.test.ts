@@ -1,8 +1,8 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { kebabCase } from "../compiler/3-resolve/identifiers.ts";
 import { messages } from "../compiler/diagnostics/messages/index.ts";
+import { kebabCase } from "../compiler/ir/identifiers.ts";
 import { policies } from "../compiler/policies/index.ts";
 
 const root = path.resolve(import.meta.dirname, "..");

@@ -15,10 +15,10 @@ import type {
 } from "../config/resources.ts";
 import { Diagnostics, type WithDiagnostics } from "../diagnostics/diagnostic.ts";
 import type { Host } from "../host.ts";
+import { Identifiers } from "../ir/identifiers.ts";
 import type { BindNode, ListenerNode, Program } from "../ir/program.ts";
 import { resolveAccessLog } from "./access-log.ts";
 import { compareHostnames } from "./hostnames.ts";
-import { Identifiers } from "./identifiers.ts";
 import { certificateOf, resolveTls } from "./listener-tls.ts";
 import { checkListeners } from "./listeners.ts";
 import { effectiveRoutes, resolvePreRouting } from "./pre-routing.ts";

@@ -9,10 +9,10 @@ import type {
 } from "../config/resources.ts";
 import { childOf, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import type { BackendNode } from "../ir/backends.ts";
+import type { Identifiers } from "../ir/identifiers.ts";
 import type { RouteMatch, RouteNode, ValueMatch } from "../ir/program.ts";
 import { resolveBackend } from "./backends.ts";
 import { intersectHostnames } from "./hostnames.ts";
-import type { Identifiers } from "./identifiers.ts";
 import type { ListenerContext } from "./listeners.ts";
 import { metadataMatches } from "./metadata-matches.ts";
 import { effectivePolicies, type PolicyPlace, resolvePolicies } from "./policies.ts";

@@ -6,10 +6,10 @@ import { textReport } from "../diagnostics/report/text.ts";
 import { fileProblem } from "../host.ts";
 import { checkInput } from "../inspect/check-input.ts";
 import type { Program } from "../ir/program.ts";
+import { version } from "../version.ts";
 import { oneOf } from "./arguments.ts";
 import { buildTable } from "./build-table.ts";
 import type { Arguments, CommandContext, CommandResult } from "./command.ts";
-import { version } from "./version.ts";
 
 const TRACES: readonly TraceLevel[] = ["path", "line", "none"];
 

@@ -2,9 +2,9 @@ import { type ReportFormat, report } from "../diagnostics/report/report.ts";
 import { checkInput } from "../inspect/check-input.ts";
 import type { Program } from "../ir/program.ts";
 import { allRoutes } from "../ir/routes.ts";
+import { version } from "../version.ts";
 import { oneOf } from "./arguments.ts";
 import type { Arguments, CommandContext, CommandResult } from "./command.ts";
-import { version } from "./version.ts";
 
 const FORMATS: readonly ReportFormat[] = ["text", "json", "sarif", "github", "junit"];
 

@@ -1,4 +1,4 @@
-import type { MessageCode, MessageParams } from "./messages/index.ts";
+import { type MessageCode, type MessageParams, messageOf } from "./messages/index.ts";
 
 /** What a diagnostic says and where; line and column are derived when it is printed. */
 export type Diagnostic = {
@@ -16,9 +16,6 @@ export interface RelatedPlace {
   readonly at: Place;
   readonly label: string;
 }
-
-/** How bad a diagnostic is. `--strict` makes errors of warnings. */
-export type Severity = "error" | "warning" | "note";
 
 /** Where a thing stands in the configuration: plain data that survives re-quoting, comments and reordering. */
 export interface Origin {
@@ -101,4 +98,10 @@ export function formatPath(path: ConfigPath): string {
     else text += `[${JSON.stringify(step)}]`;
   }
   return text;
+}
+
+/** Whether a diagnostic stops a build. */
+export function isError({ code }: Diagnostic, isStrict: boolean): boolean {
+  const { severity } = messageOf(code);
+  return severity === "error" || (isStrict && severity === "warning");
 }

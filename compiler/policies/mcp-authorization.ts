@@ -1,4 +1,4 @@
-import { Identifiers } from "../3-resolve/identifiers.ts";
+import { Identifiers } from "../ir/identifiers.ts";
 import { object } from "../schema/schema.ts";
 import {
   type RuleConfig,

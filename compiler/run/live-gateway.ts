@@ -1,10 +1,10 @@
 import path from "node:path";
 import type { RouteCount, RunningGateway } from "../../runtime/gateway/gateway.ts";
 import { bugReport } from "../diagnostics/report/bug.ts";
-import { type Finding, totals } from "../diagnostics/report/findings.ts";
+import { totals } from "../diagnostics/report/findings.ts";
 import { textReport } from "../diagnostics/report/text.ts";
 import type { Host } from "../host.ts";
-import type { LiveView } from "./admin/view.ts";
+import type { LastChange, LiveView } from "./admin/view.ts";
 import { type Candidate, type Compiled, compileCandidate, differences } from "./candidate.ts";
 import { loadGateway } from "./load.ts";
 import { FileWatch } from "./watch.ts";
@@ -19,15 +19,6 @@ export interface LiveSettings {
   readonly host: Host;
   /** Says something to the operator. */
   readonly print: (text: string) => void;
-}
-
-/** What the admin page shows of the last change. */
-export interface LastChange {
-  readonly at: Date;
-  /** Mistakes and warnings in it. */
-  readonly findings: readonly Finding[];
-  /** Why it is not served; undefined: it is. */
-  readonly problem: string | undefined;
 }
 
 /** Why a configuration can't be served at all. */

@@ -97,7 +97,7 @@ export function literal(value: Printable): Literal {
   return { [made]: true, kind: "literal", value };
 }
 
-/** An identifier; throws when it isn't one (names are made by compiler/3-resolve/identifiers.ts). */
+/** An identifier; throws when it isn't one (names are made by compiler/ir/identifiers.ts). */
 export function name(text: string): Name {
   if (!/^[A-Za-z_$][\w$]*$/.test(text)) throw new Error(`not an identifier: ${text}`);
   return { [made]: true, kind: "name", text };

@@ -1,7 +1,7 @@
 import type { DeploymentNode, Json } from "../../compiler/ir/deployment.ts";
 import type { Program } from "../../compiler/ir/program.ts";
 import { selectorLabels } from "./names.ts";
-import type { KubernetesSettings } from "./resources.ts";
+import type { KubernetesSettings } from "./settings.ts";
 import { isObject } from "./strategic-merge.ts";
 
 /** Seconds between the drain's last deadline and the kubelet's kill. */

@@ -2,6 +2,7 @@ import type { DeploymentNode, Json, OverlaidResource } from "../../compiler/ir/d
 import type { Program } from "../../compiler/ir/program.ts";
 import { selectorLabels } from "./names.ts";
 import { podTemplate } from "./pod.ts";
+import type { KubernetesSettings } from "./settings.ts";
 import { strategicMerge } from "./strategic-merge.ts";
 
 /** A Kubernetes resource. */
@@ -9,16 +10,6 @@ export interface KubernetesResource {
   /** `deployment`: the name of its file. */
   readonly file: string;
   readonly value: Json;
-}
-
-/** What the resources need besides the program. */
-export interface KubernetesSettings {
-  /** The image that holds the bundle; undefined: a ConfigMap carries it. */
-  readonly image: string | undefined;
-  /** The bundle, compressed (gzip) and in base64. */
-  readonly bundle: string;
-  /** SHA-256 of the bundle, hex: a new bundle makes new pods. */
-  readonly digest: string;
 }
 
 /** Everything that runs a gateway in a cluster. */

@@ -2,7 +2,7 @@ import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { version } from "../../compiler/commands/version.ts";
+import { version } from "../../compiler/version.ts";
 import { compileFile, root } from "../harness/compile-file.ts";
 
 const examples = readdirSync(path.join(root, "examples"), { withFileTypes: true })

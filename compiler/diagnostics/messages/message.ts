@@ -1,5 +1,3 @@
-import type { Severity } from "../diagnostic.ts";
-
 /** One row of the message table. `Params` is what the texts need; a missing parameter does not compile. */
 export interface DiagnosticMessage<Params> {
   readonly severity: Severity;
@@ -20,3 +18,6 @@ export function message<Params>(row: DiagnosticMessage<Params>): DiagnosticMessa
 export function didYouMean(suggestion: string | undefined): string | undefined {
   return suggestion === undefined ? undefined : `did you mean "${suggestion}"?`;
 }
+
+/** How bad a diagnostic is. `--strict` makes errors of warnings. */
+export type Severity = "error" | "warning" | "note";

@@ -1,6 +1,7 @@
-import { isError } from "../../compile.ts";
-import type { Diagnostic, Severity } from "../diagnostic.ts";
+import type { Diagnostic } from "../diagnostic.ts";
+import { isError } from "../diagnostic.ts";
 import { type MessageCode, messageOf } from "../messages/index.ts";
+import type { Severity } from "../messages/message.ts";
 import { type Location, locate, type SourceFile } from "../source.ts";
 import { printable } from "./display-width.ts";
 

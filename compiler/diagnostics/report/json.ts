@@ -1,6 +1,6 @@
 import type { Location } from "../source.ts";
 import { countFindings, type Finding } from "./findings.ts";
-import type { ReportFacts } from "./report.ts";
+import type { ReportFacts } from "./report-facts.ts";
 
 /** Findings as one JSON object. `version` is raised when a reader would have to change. */
 export function jsonReport(findings: readonly Finding[], { files, version }: ReportFacts): string {

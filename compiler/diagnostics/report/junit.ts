@@ -1,5 +1,5 @@
 import { countFindings, type Finding } from "./findings.ts";
-import type { ReportFacts } from "./report.ts";
+import type { ReportFacts } from "./report-facts.ts";
 import { textReport } from "./text.ts";
 
 /** Findings as a JUnit XML file: a suite for each file, a failed case for each mistake. Warnings pass, with a note. */

@@ -1,16 +1,9 @@
 import type { Finding } from "./findings.ts";
+import type { ReportFacts } from "./report-facts.ts";
 import { textReport } from "./text.ts";
 
 /** How findings are written. */
 export type ReportFormat = "text" | "json" | "sarif" | "github" | "junit";
-
-/** What a report says besides the findings. */
-export interface ReportFacts {
-  /** The files that were checked, as the user named them. */
-  readonly files: readonly string[];
-  readonly version: string;
-  readonly isColored: boolean;
-}
 
 /** Findings in a format; the formats that are not for people are loaded when they are asked for. */
 export async function report(

@@ -1,9 +1,9 @@
-import type { Severity } from "../diagnostic.ts";
 import { type MessageCode, messageOf } from "../messages/index.ts";
+import type { Severity } from "../messages/message.ts";
 import type { Location } from "../source.ts";
 import type { Finding } from "./findings.ts";
 import { textRegion } from "./json.ts";
-import type { ReportFacts } from "./report.ts";
+import type { ReportFacts } from "./report-facts.ts";
 
 const SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json";
 

@@ -1,6 +1,6 @@
 import type { RouteCount } from "../../../runtime/gateway/gateway.ts";
+import type { Finding } from "../../diagnostics/report/findings.ts";
 import type { Compiled } from "../candidate.ts";
-import type { LastChange } from "../live-gateway.ts";
 
 /** What the admin page may see of a live gateway. */
 export interface LiveView {
@@ -12,4 +12,13 @@ export interface LiveView {
   readonly lastChange: LastChange;
   /** What each route has answered so far. */
   routes(): readonly RouteCount[];
+}
+
+/** What the admin page shows of the last change. */
+export interface LastChange {
+  readonly at: Date;
+  /** Mistakes and warnings in it. */
+  readonly findings: readonly Finding[];
+  /** Why it is not served; undefined: it is. */
+  readonly problem: string | undefined;
 }
