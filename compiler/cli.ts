@@ -47,7 +47,7 @@ async function perform(command: Command, argv: readonly string[]): Promise<Comma
       const work = await command.load();
       const progress = progressLine();
       try {
-        return await work(read.values, surroundings(progress.show));
+        return await work(read.values, commandContext(progress.show));
       } finally {
         progress.erase();
       }
@@ -55,7 +55,7 @@ async function perform(command: Command, argv: readonly string[]): Promise<Comma
   }
 }
 
-function surroundings(progress: CommandContext["progress"]): CommandContext {
+function commandContext(progress: CommandContext["progress"]): CommandContext {
   return {
     host: realHost(process.env),
     isColored: {

@@ -25,7 +25,7 @@ const MODULES: Readonly<Record<string, readonly (keyof LogLevels)[]>> = {
   rustls: ["connection"],
 };
 
-const USUAL: LogLevels = { request: "info", gateway: "info", connection: "info" };
+const DEFAULT: LogLevels = { request: "info", gateway: "info", connection: "info" };
 
 /** The levels of the last place that says any; undefined when none does. Mistakes are reported. */
 export function resolveLevels(
@@ -48,7 +48,7 @@ function readLevels(config: LevelsConfig, diagnostics: Diagnostics): LogLevels {
     .filter((directive) => directive !== undefined)
     .toSorted((a, b) => a.module.length - b.module.length);
   const levels = sorted.flatMap(({ parts, level }) => parts.map((part) => [part, level]));
-  return { ...USUAL, ...Object.fromEntries(levels) };
+  return { ...DEFAULT, ...Object.fromEntries(levels) };
 }
 
 interface Directive {

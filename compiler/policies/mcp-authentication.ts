@@ -179,7 +179,7 @@ function snakeCase(key: string): string {
 }
 
 /** The identity providers as resources spell them, the specification's neutral names among them. */
-const CLUSTER_PROVIDERS: Readonly<Record<string, IdentityProvider>> = {
+const KUBERNETES_PROVIDERS: Readonly<Record<string, IdentityProvider>> = {
   Auth0: "auth0",
   IdpKind1: "auth0",
   Keycloak: "keycloak",
@@ -213,7 +213,7 @@ function readKubernetes(
     audiences: given.audiences ?? [],
     requiredClaims: ["exp"],
     jwks,
-    provider: CLUSTER_PROVIDERS[given.provider ?? ""],
+    provider: KUBERNETES_PROVIDERS[given.provider ?? ""],
     resourceMetadata: given.resourceMetadata ?? {},
   };
 }

@@ -83,7 +83,7 @@ class Running implements RunningGateway {
   }
 
   async open(): Promise<void> {
-    for (const warn of this.#settings.warnings) this.#log.warn(warn);
+    for (const warning of this.#settings.warnings) this.#log.warn(warning);
     await this.#serve(this.#definition, this.#settings);
   }
 

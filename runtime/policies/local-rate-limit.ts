@@ -82,7 +82,7 @@ class KeyedRateLimit {
   }
 
   take(value: unknown, now: number): number {
-    const key = keyPlace(value);
+    const key = keyOf(value);
     let bucket = this.#buckets.get(key);
     if (bucket === undefined) {
       if (this.#buckets.size >= this.settings.maxKeys) this.#forgetOldest();
@@ -106,7 +106,7 @@ export type { KeyedRateLimit, RateLimit };
 const longestKey = 64;
 
 /** A text that no key has stands for none. */
-function keyPlace(value: unknown): string {
+function keyOf(value: unknown): string {
   const text = fieldText(value);
   if (text === undefined) return "";
   return text.length <= longestKey ? `=${text}` : `#${hash("sha256", text, "base64")}`;

@@ -73,7 +73,7 @@ function mergeObject(base: MergeObject, patch: MergeObject): MergeObject {
 function mergeList(base: readonly Json[], patch: readonly Json[], name: string): readonly Json[] {
   const items = patch.filter((item) => !(isObject(item) && item.$patch === "replace"));
   const isReplaced = items.length < patch.length;
-  const key = isReplaced ? undefined : keyPlace([...base, ...items], name);
+  const key = isReplaced ? undefined : keyOf([...base, ...items], name);
   if (key === undefined) return items.flatMap((item) => strategicMerge(undefined, item) ?? []);
   const merged = new Map<Json | undefined, Json>(base.map((item) => [fieldOf(item, key), item]));
   for (const item of items) {
@@ -86,7 +86,7 @@ function mergeList(base: readonly Json[], patch: readonly Json[], name: string):
 }
 
 /** The key that every item has. */
-function keyPlace(items: readonly Json[], name: string): string | undefined {
+function keyOf(items: readonly Json[], name: string): string | undefined {
   return MERGE_KEYS[name]?.find((key) => items.every((item) => fieldOf(item, key) !== undefined));
 }
 

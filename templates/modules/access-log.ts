@@ -89,7 +89,7 @@ const LINE = importedType("gwc/runtime/telemetry/logs/access-log-line", "AccessL
 const STATUS = code`status: number | undefined`;
 
 /** How each field of every line is written. */
-const USUAL: Readonly<Record<LineField, Code>> = {
+const DEFAULT: Readonly<Record<LineField, Code>> = {
   listener: code`line.text("listener", record.listener);`,
   route: code`line.text("route", record.route);`,
   endpoint: code`line.text("endpoint", record.upstream);`,
@@ -133,10 +133,10 @@ function fieldsFunction(
       ): void {
         const { record } = request;
         ${locals(variables)}
-        ${first.map((field) => USUAL[field])}
+        ${first.map((field) => DEFAULT[field])}
         ${others(without)}
         ${added.map((field) => addedField(field, expressions))}
-        ${last.map((field) => USUAL[field])}
+        ${last.map((field) => DEFAULT[field])}
       }
     `,
   ];

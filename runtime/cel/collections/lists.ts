@@ -24,10 +24,10 @@ export function sort(list: unknown): readonly unknown[] | undefined {
 /** `list.sortBy(item, key)`: by a key of each element; equal keys keep their order. */
 export function sortBy(
   list: unknown,
-  keyPlace: (item: unknown) => unknown,
+  keyOf: (item: unknown) => unknown,
 ): readonly unknown[] | undefined {
   if (!Array.isArray(list) || list.length > MAX_SORTED) return undefined;
-  const keyed = list.map((item: unknown) => ({ item, key: keyPlace(item) }));
+  const keyed = list.map((item: unknown) => ({ item, key: keyOf(item) }));
   const [first] = keyed;
   if (first === undefined) return [];
   for (const { key } of keyed) if (compare(key, first.key) === undefined) return undefined;

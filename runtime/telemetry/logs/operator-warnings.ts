@@ -1,7 +1,7 @@
 import { channel } from "node:diagnostics_channel";
 
 /** The way from parts that know no gateway (they are made while its modules load) to the log of whichever runs. */
-const warnings = channel("gwc:remark");
+const warnings = channel("gwc:warning");
 
 /** Tells the operator something, in the process log. Never with a token, a body or a secret. */
 export function warn(message: string): void {

@@ -53,13 +53,13 @@ export class RouteMetrics {
    */
   quantile(share: number): number {
     const rank = this.buckets.reduce((sum, count) => sum + count, 0) * share;
-    let childOf = 0;
+    let below = 0;
     for (let bucket = 0; bucket < latencyBounds.length; bucket++) {
       const count = this.buckets[bucket] ?? 0;
       const [from, to] = [latencyBounds[bucket - 1] ?? 0, latencyBounds[bucket] ?? 0];
-      if (childOf + count >= rank)
-        return count === 0 ? from : from + ((to - from) * (rank - childOf)) / count;
-      childOf += count;
+      if (below + count >= rank)
+        return count === 0 ? from : from + ((to - from) * (rank - below)) / count;
+      below += count;
     }
     return latencyBounds.at(-1) ?? 0;
   }

@@ -8,7 +8,7 @@ import { type ProcessConfig, readProcess } from "../../standalone/process.ts";
 import type { ParametersSpec } from "./parameters.ts";
 
 /** When a pod is told to end: its listeners stay open (load balancers learn late), streams get until the maximum. */
-const USUAL_SHUTDOWN: ProcessConfig = {
+const DEFAULT_SHUTDOWN: ProcessConfig = {
   connectionMinTerminationDeadline: "10s",
   connectionTerminationDeadline: "60s",
 };
@@ -17,7 +17,7 @@ const USUAL_SHUTDOWN: ProcessConfig = {
 export function processNode(parameters: readonly ParametersSpec[]): ProcessNode {
   const raw = parameters.reduce<ProcessConfig>(
     (config, { rawConfig }) => mergeDeep(config, rawConfig?.config ?? {}),
-    USUAL_SHUTDOWN,
+    DEFAULT_SHUTDOWN,
   );
   const { logFormat, drain, ...settings } = readProcess(raw);
   const logging = lastOf(parameters, ({ logging: each }) => each?.format);
