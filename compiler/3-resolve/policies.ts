@@ -1,8 +1,8 @@
-import type { BackendConfig, PolicyConfig } from "../config/resources.ts";
+import type { BackendConfig } from "../config/resources.ts";
 import { keyPlace } from "../diagnostics/diagnostic.ts";
-import type { PolicyKind, PolicySettings, PolicyUse } from "../ir/program.ts";
-import { policyOf } from "../policies/index.ts";
-import type { Policy, PolicyConfigs, ResolveContext } from "../policies/policy.ts";
+import type { PolicyKind, PolicyUse } from "../ir/policies.ts";
+import { type PolicyConfig, policyOf, respondsToAll } from "../policies/index.ts";
+import type { ResolveContext } from "../policies/policy.ts";
 import type { ListenerContext } from "./listeners.ts";
 
 /** Where policies stand. */
@@ -29,36 +29,28 @@ export function effectivePolicies(
   return { policies: policies.slice(0, end + 1), response };
 }
 
-/** Whether a policy answers every request that reaches it. */
-export function respondsToAll({ kind, config }: PolicyConfig): boolean {
-  // The policy of a kind is asked about a configuration of that kind.
-  const { responses } = policyOf(kind) as Policy<PolicyKind>;
-  return responses?.(config) === true;
-}
-
 /** The policies with complete settings, in their order; those with mistakes (reported) are left out. */
 export function resolvePolicies(
   policies: readonly PolicyConfig[],
   place: PolicyPlace,
   context: ListenerContext,
 ): readonly PolicyUse[] {
-  return policies.flatMap(({ kind, config, origin }) => {
+  return policies.flatMap((policy) => {
+    const { kind, origin } = policy;
     const { needs } = policyOf(kind);
     if (needs !== undefined && (needs === "mcp") !== place.route.isMcp) {
       const code = needs === "mcp" ? "needs-mcp-backend" : "needs-host-backend";
       context.diagnostics.report(code, keyPlace(origin), { policy: kind });
       return [];
     }
-    const settings = resolvePolicy(kind, config, { ...context, ...place, origin });
-    return settings === undefined ? [] : [{ kind, settings, origin } as PolicyUse];
+    return resolvePolicy(policy, { ...context, ...place, origin }) ?? [];
   });
 }
 
 function resolvePolicy<Kind extends PolicyKind>(
-  kind: Kind,
-  config: PolicyConfigs[PolicyKind],
+  { kind, config, origin }: PolicyConfig<Kind>,
   context: ResolveContext,
-): PolicySettings[Kind] | undefined {
-  // The configuration was read by the policy of the same kind.
-  return policyOf(kind).resolve(config as PolicyConfigs[Kind], context);
+): PolicyUse<Kind> | undefined {
+  const settings = policyOf(kind).resolve(config, context);
+  return settings && { kind, settings, origin };
 }

@@ -1,7 +1,8 @@
 import type { ListenerResource, RouteResource } from "../config/resources.ts";
 import { keyPlace } from "../diagnostics/diagnostic.ts";
 import type { PreRoutingNode } from "../ir/program.ts";
-import { effectivePolicies, type PolicyPlace, resolvePolicies, respondsToAll } from "./policies.ts";
+import { respondsToAll } from "../policies/index.ts";
+import { effectivePolicies, type PolicyPlace, resolvePolicies } from "./policies.ts";
 import type { RouteContext } from "./routes.ts";
 
 /** What happens to a listener's requests before their route is chosen; undefined: nothing. */

@@ -3,7 +3,6 @@ import { compileConstantPattern, type PatternCode } from "../cel/regex/pattern.t
 import type {
   ListenerResource,
   MatchConfig,
-  PolicyConfig,
   RouteResource,
   ValueMatchConfig,
 } from "../config/resources.ts";
@@ -11,6 +10,7 @@ import { childOf, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import type { BackendNode } from "../ir/backends.ts";
 import type { Identifiers } from "../ir/identifiers.ts";
 import type { RouteMatch, RouteNode, ValueMatch } from "../ir/program.ts";
+import type { PolicyConfig } from "../policies/index.ts";
 import { resolveBackend } from "./backends.ts";
 import { intersectHostnames } from "./hostnames.ts";
 import type { ListenerContext } from "./listeners.ts";

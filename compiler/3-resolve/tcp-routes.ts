@@ -1,6 +1,6 @@
 import type { BackendConfig, ListenerResource, TcpRouteResource } from "../config/resources.ts";
 import { childOf, keyPlace } from "../diagnostics/diagnostic.ts";
-import type { PolicyUse } from "../ir/program.ts";
+import type { PolicyUse } from "../ir/policies.ts";
 import type { TcpBackendNode, TcpConnection, TcpRouteNode } from "../ir/tcp.ts";
 import type { Text } from "../ir/texts.ts";
 import { policyOf } from "../policies/index.ts";

@@ -1,4 +1,5 @@
-import type { PolicyUse, Program } from "../ir/program.ts";
+import type { PolicyUse } from "../ir/policies.ts";
+import type { Program } from "../ir/program.ts";
 import { allRoutes } from "../ir/routes.ts";
 import type { Bundle } from "./bundle.ts";
 

@@ -2,8 +2,8 @@ import type { TlsVersion } from "../../runtime/tls/tls-settings.ts";
 import type { ConfigValue } from "../1-parse/values.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { DeploymentNode } from "../ir/deployment.ts";
-import type { PolicyKind, ProcessNode } from "../ir/program.ts";
-import type { PolicyConfigs } from "../policies/policy.ts";
+import type { ProcessNode } from "../ir/program.ts";
+import type { PolicyConfig } from "../policies/index.ts";
 import type { AccessLogConfig } from "./access-log.ts";
 import type { BackendPolicies } from "./backend-policies.ts";
 import type { CipherSuite, FrontendConfig } from "./frontend.ts";
@@ -117,15 +117,6 @@ export interface ValueMatchConfig {
   /** Where the value stands. */
   readonly origin: Origin;
 }
-
-/** A policy as configured, in its canonical form. */
-export type PolicyConfig = {
-  [Kind in PolicyKind]: {
-    readonly kind: Kind;
-    readonly config: PolicyConfigs[Kind];
-    readonly origin: Origin;
-  };
-}[PolicyKind];
 
 /** A backend as configured, validated by the file's schema. */
 export interface BackendConfig {

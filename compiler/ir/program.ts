@@ -7,7 +7,8 @@ import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { AccessLogNode } from "./access-log.ts";
 import type { BackendNode } from "./backends.ts";
 import type { DeploymentNode } from "./deployment.ts";
-import type { CompiledExpression, ExpressionCode } from "./expressions.ts";
+import type { ExpressionCode } from "./expressions.ts";
+import type { PolicyUse } from "./policies.ts";
 import type { TcpBindNode } from "./tcp.ts";
 
 /** What a gateway does, with nothing left to look up: plain readonly data (`gwc build --print program`). */
@@ -164,36 +165,5 @@ export interface RouteNode {
   /** In request order. */
   readonly policies: readonly PolicyUse[];
   readonly backends: readonly BackendNode[];
-  readonly origin: Origin;
-}
-
-/**
- * What each policy's `resolve` makes for its template, by kind. Every `policies/x.ts` adds its own line by declaration
- * merging, so a policy is added without an edit here.
- */
-// biome-ignore lint/suspicious/noEmptyInterface: filled by the policies
-export interface PolicySettings {}
-
-/** The name of a policy, as it stands in the configuration. */
-export type PolicyKind = keyof PolicySettings;
-
-/** A policy of a route, resolved. */
-export type PolicyUse<Kind extends PolicyKind = PolicyKind> = {
-  [Each in Kind]: {
-    readonly kind: Each;
-    readonly settings: PolicySettings[Each];
-    readonly origin: Origin;
-  };
-}[Kind];
-
-/** An authorization rule. */
-export interface Rule {
-  readonly action: "allow" | "deny" | "require";
-  readonly expression: CompiledExpression;
-  /**
-   * The kinds of MCP items without which the rule cannot be true. A deny or require rule is not about other items:
-   * `deny: mcp.tool.name == "x"` leaves prompts alone, although reading the tool of a prompt is an error.
-   */
-  readonly about: readonly ("tool" | "prompt" | "resource")[];
   readonly origin: Origin;
 }

@@ -1,6 +1,7 @@
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { BackendConnection } from "./backends.ts";
-import type { CertificateFiles, PolicyUse, TlsNode } from "./program.ts";
+import type { PolicyUse } from "./policies.ts";
+import type { CertificateFiles, TlsNode } from "./program.ts";
 import type { Text } from "./texts.ts";
 
 /** One port whose bytes are passed on. */

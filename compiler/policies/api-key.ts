@@ -26,18 +26,6 @@ interface ApiKeyConfig<Place> {
   readonly keys: readonly ApiKeySourceNode[];
 }
 
-declare module "./policy.ts" {
-  interface PolicyConfigs {
-    apiKey: ApiKeyConfig<CredentialLocationConfig>;
-  }
-}
-
-declare module "../ir/program.ts" {
-  interface PolicySettings {
-    apiKey: ApiKeyConfig<CredentialLocationNode>;
-  }
-}
-
 const keySchema: Schema = object(
   {
     key: text("The key, as `${NAME}`: it is read when the gateway starts.", {
@@ -65,7 +53,11 @@ const keySchema: Schema = object(
 );
 
 /** Verified identity from a key that the client sends. */
-export const apiKey: Policy<"apiKey"> = {
+export const apiKey: Policy<
+  "apiKey",
+  ApiKeyConfig<CredentialLocationConfig>,
+  ApiKeyConfig<CredentialLocationNode>
+> = {
   kind: "apiKey",
   summary: "checks an API key against SHA-256 digests; its metadata is `apiKey` in rules",
   scope: ["listener", "route"],

@@ -1,3 +1,4 @@
+import type { Rule } from "../ir/rules.ts";
 import { object } from "../schema/schema.ts";
 import {
   type RuleConfig,
@@ -8,20 +9,18 @@ import {
 } from "./parts/rules.ts";
 import type { Policy } from "./policy.ts";
 
-declare module "./policy.ts" {
-  interface PolicyConfigs {
-    authorization: { readonly rules: readonly RuleConfig[] };
-  }
+/** `authorization` as configured. */
+interface AuthorizationConfig {
+  readonly rules: readonly RuleConfig[];
 }
 
-declare module "../ir/program.ts" {
-  interface PolicySettings {
-    authorization: { readonly rules: readonly Rule[] };
-  }
+/** `authorization` resolved. */
+interface AuthorizationNode {
+  readonly rules: readonly Rule[];
 }
 
 /** Who may send a request: CEL rules over the request and the identities that were established before. */
-export const authorization: Policy<"authorization"> = {
+export const authorization: Policy<"authorization", AuthorizationConfig, AuthorizationNode> = {
   kind: "authorization",
   summary: "CEL rules over request and identity; a request that they do not allow is answered 403",
   scope: ["listener", "route"],

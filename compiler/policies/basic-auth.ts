@@ -18,30 +18,24 @@ export type PasswordSource =
   | { readonly kind: "file"; readonly file: string; readonly isSecret?: boolean }
   | { readonly kind: "text"; readonly text: Text; readonly origin: Origin };
 
-declare module "./policy.ts" {
-  interface PolicyConfigs {
-    basicAuth: {
-      readonly mode: JwtMode;
-      readonly realm: string;
-      readonly location: CredentialLocationConfig;
-      readonly passwords: PasswordSource;
-    };
-  }
+/** `basicAuth` as configured. */
+interface BasicAuthConfig {
+  readonly mode: JwtMode;
+  readonly realm: string;
+  readonly location: CredentialLocationConfig;
+  readonly passwords: PasswordSource;
 }
 
-declare module "../ir/program.ts" {
-  interface PolicySettings {
-    basicAuth: {
-      readonly mode: JwtMode;
-      readonly realm: string;
-      readonly location: CredentialLocationNode;
-      readonly passwords: PasswordSource;
-    };
-  }
+/** `basicAuth` resolved. */
+interface BasicAuthNode {
+  readonly mode: JwtMode;
+  readonly realm: string;
+  readonly location: CredentialLocationNode;
+  readonly passwords: PasswordSource;
 }
 
 /** Verified identity from a user name and a password (RFC 7617). */
-export const basicAuth: Policy<"basicAuth"> = {
+export const basicAuth: Policy<"basicAuth", BasicAuthConfig, BasicAuthNode> = {
   kind: "basicAuth",
   summary:
     "checks user name and password against an htpasswd file (bcrypt, apr1, SHA, crypt); the user is `basicAuth` in rules",

@@ -31,22 +31,10 @@ export interface CorsNode {
   };
 }
 
-declare module "./policy.ts" {
-  interface PolicyConfigs {
-    cors: CorsConfig;
-  }
-}
-
-declare module "../ir/program.ts" {
-  interface PolicySettings {
-    cors: CorsNode;
-  }
-}
-
 const ORIGIN = "^(\\*|null|[a-z][a-z0-9+.-]*://(\\*\\.)?[^\\s/*?#@]+)$";
 
 /** Answers preflights and tells browsers which origins may read the responses (Fetch standard, CORS protocol). */
-export const cors: Policy<"cors"> = {
+export const cors: Policy<"cors", CorsConfig, CorsNode> = {
   kind: "cors",
   summary:
     "answers preflights before any authentication and marks every response for the allowed origins",

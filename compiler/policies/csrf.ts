@@ -2,21 +2,13 @@ import { list, object, shortText } from "../schema/schema.ts";
 import { canonicalOrigin } from "./parts/canonical-origin.ts";
 import type { Policy } from "./policy.ts";
 
-declare module "./policy.ts" {
-  interface PolicyConfigs {
-    csrf: { readonly additionalOrigins: readonly string[] };
-  }
-}
-
-declare module "../ir/program.ts" {
-  interface PolicySettings {
-    /** Origins as browsers write them. */
-    csrf: { readonly additionalOrigins: readonly string[] };
-  }
+/** `csrf` as configured. */
+interface CsrfConfig {
+  readonly additionalOrigins: readonly string[];
 }
 
 /** Refuses state-changing requests that a browser makes for another site's page. */
-export const csrf: Policy<"csrf"> = {
+export const csrf: Policy<"csrf", CsrfConfig, CsrfConfig> = {
   kind: "csrf",
   summary:
     "refuses with 403 what a browser sends for a page of another site (Sec-Fetch-Site, else Origin against Host)",

@@ -36,16 +36,14 @@ interface ResponseNode {
   readonly origin: Origin;
 }
 
-declare module "./policy.ts" {
-  interface PolicyConfigs {
-    directResponse: { readonly cases: readonly CaseConfig<ResponseConfig>[] };
-  }
+/** `directResponse` as configured. */
+interface DirectResponseConfig {
+  readonly cases: readonly CaseConfig<ResponseConfig>[];
 }
 
-declare module "../ir/program.ts" {
-  interface PolicySettings {
-    directResponse: { readonly cases: readonly CaseNode<ResponseNode>[] };
-  }
+/** `directResponse` resolved. */
+interface DirectResponseNode {
+  readonly cases: readonly CaseNode<ResponseNode>[];
 }
 
 const responseProperties: Readonly<Record<string, Schema>> = {
@@ -63,7 +61,7 @@ const responseProperties: Readonly<Record<string, Schema>> = {
 };
 
 /** A response that the gateway gives by itself. */
-export const directResponse: Policy<"directResponse"> = {
+export const directResponse: Policy<"directResponse", DirectResponseConfig, DirectResponseNode> = {
   kind: "directResponse",
   summary: "answers with a status, headers and a body; the route needs no backend",
   scope: ["listener", "route"],

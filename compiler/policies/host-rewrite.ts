@@ -4,20 +4,13 @@ import type { Policy } from "./policy.ts";
 /** Which name the backend sees in Host: its own, or the one that the client sent. */
 export type HostMode = "Auto" | "None";
 
-declare module "./policy.ts" {
-  interface PolicyConfigs {
-    hostRewrite: { readonly mode: HostMode };
-  }
-}
-
-declare module "../ir/program.ts" {
-  interface PolicySettings {
-    hostRewrite: { readonly mode: HostMode };
-  }
+/** `hostRewrite` as configured. */
+interface HostRewriteConfig {
+  readonly mode: HostMode;
 }
 
 /** The Host that the backend sees; `urlRewrite.authority` wins over it. */
-export const hostRewrite: Policy<"hostRewrite"> = {
+export const hostRewrite: Policy<"hostRewrite", HostRewriteConfig, HostRewriteConfig> = {
   kind: "hostRewrite",
   summary:
     "which Host the backend sees: its own name (Auto; so it is for named backends) or the client's (None; for IP addresses)",

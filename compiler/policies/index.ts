@@ -1,4 +1,4 @@
-import type { PolicyKind } from "../ir/program.ts";
+import type { Origin } from "../diagnostics/diagnostic.ts";
 import { apiKey } from "./api-key.ts";
 import { authorization } from "./authorization.ts";
 import { basicAuth } from "./basic-auth.ts";
@@ -21,7 +21,7 @@ import { transformations } from "./transformations.ts";
 import { urlRewrite } from "./url-rewrite.ts";
 
 /** Every policy; the place in the list is the place in the request order. */
-export const policies = [
+const units = {
   cors,
   mcpAuthentication,
   jwtAuth,
@@ -41,12 +41,52 @@ export const policies = [
   requestMirror,
   timeout,
   retry,
-] as const;
+};
+
+/** The name of a policy, as it stands in the configuration. */
+export type PolicyKind = keyof typeof units;
+
+/** What a user configures, by policy kind, in its canonical form. */
+export type PolicyConfigs = {
+  readonly [Kind in PolicyKind]: Parameters<(typeof units)[Kind]["resolve"]>[0];
+};
+
+/** What each policy's `resolve` makes for its template, by kind. */
+export type PolicySettings = {
+  readonly [Kind in PolicyKind]: NonNullable<ReturnType<(typeof units)[Kind]["resolve"]>>;
+};
+
+/** A policy as configured, in its canonical form. */
+export type PolicyConfig<Kind extends PolicyKind = PolicyKind> = {
+  [Each in Kind]: {
+    readonly kind: Each;
+    readonly config: PolicyConfigs[Each];
+    readonly origin: Origin;
+  };
+}[Kind];
+
+/** The policies by kind, as code sees them that asks any of them. */
+type Policies = {
+  readonly [Kind in PolicyKind]: Policy<Kind, PolicyConfigs[Kind], PolicySettings[Kind]>;
+};
+
+/** Any of the policies. */
+export type AnyPolicy = Policies[PolicyKind];
+
+const byKind: Policies = units;
+
+/** Every policy, in request order. */
+export const policies: readonly AnyPolicy[] = Object.values(byKind);
 
 /** The policy of a kind. */
-export function policyOf<Kind extends PolicyKind>(kind: Kind): Policy<Kind> {
-  const found = policies.find((policy) => policy.kind === kind);
-  if (found === undefined) throw new Error(`no policy ${kind}`);
-  // The list is keyed by `kind`: the one found is the one asked for.
-  return found as unknown as Policy<Kind>;
+export function policyOf<Kind extends PolicyKind>(kind: Kind): Policies[Kind] {
+  return byKind[kind];
+}
+
+/** Whether a policy answers every request that reaches it. */
+export function respondsToAll<Kind extends PolicyKind>({
+  kind,
+  config,
+}: PolicyConfig<Kind>): boolean {
+  return policyOf(kind).responses?.(config) === true;
 }

@@ -20,7 +20,7 @@ import {
   readCredentialLocation,
   resolveCredentialLocation,
 } from "./parts/credential-location.ts";
-import type { KubernetesContext, Policy, PolicyConfigs, ResolveContext } from "./policy.ts";
+import type { KubernetesContext, Policy, ResolveContext } from "./policy.ts";
 
 /** What happens to a request without a valid token. */
 export type JwtMode = "strict" | "optional" | "permissive";
@@ -50,24 +50,18 @@ export interface JwtProviderNode {
       };
 }
 
-declare module "./policy.ts" {
-  interface PolicyConfigs {
-    jwtAuth: {
-      readonly mode: JwtMode;
-      readonly location: CredentialLocationConfig;
-      readonly providers: readonly JwtProviderConfig[];
-    };
-  }
+/** `jwtAuth` as configured. */
+interface JwtAuthConfig {
+  readonly mode: JwtMode;
+  readonly location: CredentialLocationConfig;
+  readonly providers: readonly JwtProviderConfig[];
 }
 
-declare module "../ir/program.ts" {
-  interface PolicySettings {
-    jwtAuth: {
-      readonly mode: JwtMode;
-      readonly location: CredentialLocationNode;
-      readonly providers: readonly JwtProviderNode[];
-    };
-  }
+/** `jwtAuth` resolved. */
+interface JwtAuthNode {
+  readonly mode: JwtMode;
+  readonly location: CredentialLocationNode;
+  readonly providers: readonly JwtProviderNode[];
 }
 
 /** The shape of `mode`. */
@@ -110,7 +104,7 @@ const providerProperties: Readonly<Record<string, Schema>> = {
 };
 
 /** Verified identity from a bearer token (RFC 7519, RFC 8725). */
-export const jwtAuth: Policy<"jwtAuth"> = {
+export const jwtAuth: Policy<"jwtAuth", JwtAuthConfig, JwtAuthNode> = {
   kind: "jwtAuth",
   summary:
     "verifies bearer tokens (issuer, audience, expiry, signature); their claims are `jwt` in rules",
@@ -208,10 +202,7 @@ function readProvider(value: ConfigValue, origin: Origin): JwtProviderConfig {
 }
 
 /** `JWTAuthentication` of the specification. */
-function readKubernetes(
-  value: ConfigValue,
-  context: KubernetesContext,
-): PolicyConfigs["jwtAuth"] | undefined {
+function readKubernetes(value: ConfigValue, context: KubernetesContext): JwtAuthConfig | undefined {
   const given = value as {
     readonly mode?: KubernetesMode;
     readonly providers: readonly {

@@ -37,17 +37,14 @@ export interface LimitNode {
   readonly origin: Origin;
 }
 
-declare module "./policy.ts" {
-  interface PolicyConfigs {
-    localRateLimit: { readonly limits: readonly LimitConfig[] };
-  }
+/** `localRateLimit` as configured. */
+interface LocalRateLimitConfig {
+  readonly limits: readonly LimitConfig[];
 }
 
-declare module "../ir/program.ts" {
-  interface PolicySettings {
-    /** In the order in which they are asked: by key first, then the shorter intervals. */
-    localRateLimit: { readonly limits: readonly LimitNode[] };
-  }
+/** In the order in which they are asked: by key first, then the shorter intervals. */
+interface LocalRateLimitNode {
+  readonly limits: readonly LimitNode[];
 }
 
 const UNITS = { Seconds: 1000, Minutes: 60_000, Hours: 3_600_000 } as const;
@@ -55,7 +52,7 @@ const UNITS = { Seconds: 1000, Minutes: 60_000, Hours: 3_600_000 } as const;
 const MAX = 1_000_000_000;
 
 /** How many requests pass in a time, counted by each gateway for itself. */
-export const localRateLimit: Policy<"localRateLimit"> = {
+export const localRateLimit: Policy<"localRateLimit", LocalRateLimitConfig, LocalRateLimitNode> = {
   kind: "localRateLimit",
   summary:
     "token buckets, for all requests of the route or one for each caller (`key`); 429 beyond",

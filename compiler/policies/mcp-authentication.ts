@@ -28,43 +28,41 @@ import {
   readCredentialLocation,
   resolveCredentialLocation,
 } from "./parts/credential-location.ts";
-import type { KubernetesContext, Policy, PolicyConfigs } from "./policy.ts";
+import type { KubernetesContext, Policy } from "./policy.ts";
 
 /** Identity providers whose metadata needs a change before MCP clients can use it. */
 export type IdentityProvider = "auth0" | "keycloak";
 
-declare module "./policy.ts" {
-  interface PolicyConfigs {
-    mcpAuthentication: {
-      readonly mode: JwtMode;
-      readonly location: CredentialLocationConfig;
-      readonly issuer: Text;
-      readonly audiences: readonly string[];
-      readonly requiredClaims: readonly string[];
-      readonly jwks: JwksConfig;
-      readonly provider: IdentityProvider | undefined;
-      readonly resourceMetadata: Readonly<Record<string, ConfigValue>>;
-    };
-  }
+/** `mcpAuthentication` as configured. */
+interface McpAuthenticationConfig {
+  readonly mode: JwtMode;
+  readonly location: CredentialLocationConfig;
+  readonly issuer: Text;
+  readonly audiences: readonly string[];
+  readonly requiredClaims: readonly string[];
+  readonly jwks: JwksConfig;
+  readonly provider: IdentityProvider | undefined;
+  readonly resourceMetadata: Readonly<Record<string, ConfigValue>>;
 }
 
-declare module "../ir/program.ts" {
-  interface PolicySettings {
-    mcpAuthentication: {
-      readonly mode: JwtMode;
-      readonly location: CredentialLocationNode;
-      readonly providers: readonly JwtProviderNode[];
-      readonly issuer: Text;
-      readonly audience: string | undefined;
-      readonly provider: IdentityProvider | undefined;
-      /** Keys as the metadata document spells them (RFC 9728: snake_case). */
-      readonly resourceMetadata: Readonly<Record<string, ConfigValue>>;
-    };
-  }
+/** `mcpAuthentication` resolved. */
+interface McpAuthenticationNode {
+  readonly mode: JwtMode;
+  readonly location: CredentialLocationNode;
+  readonly providers: readonly JwtProviderNode[];
+  readonly issuer: Text;
+  readonly audience: string | undefined;
+  readonly provider: IdentityProvider | undefined;
+  /** Keys as the metadata document spells them (RFC 9728: snake_case). */
+  readonly resourceMetadata: Readonly<Record<string, ConfigValue>>;
 }
 
 /** The OAuth resource server of an MCP endpoint (MCP authorization, RFC 9728, RFC 8414). */
-export const mcpAuthentication: Policy<"mcpAuthentication"> = {
+export const mcpAuthentication: Policy<
+  "mcpAuthentication",
+  McpAuthenticationConfig,
+  McpAuthenticationNode
+> = {
   kind: "mcpAuthentication",
   summary:
     "verifies bearer tokens and serves the OAuth metadata by which MCP clients find the authorization server",
@@ -190,7 +188,7 @@ const KUBERNETES_PROVIDERS: Readonly<Record<string, IdentityProvider>> = {
 function readKubernetes(
   value: ConfigValue,
   context: KubernetesContext,
-): PolicyConfigs["mcpAuthentication"] | undefined {
+): McpAuthenticationConfig | undefined {
   const given = value as {
     readonly mode?: KubernetesMode;
     readonly issuer?: string;

@@ -1,4 +1,6 @@
 import { Identifiers } from "../ir/identifiers.ts";
+import type { Rule } from "../ir/rules.ts";
+
 import { object } from "../schema/schema.ts";
 import {
   type RuleConfig,
@@ -9,35 +11,33 @@ import {
 } from "./parts/rules.ts";
 import type { Policy } from "./policy.ts";
 
-declare module "./policy.ts" {
-  interface PolicyConfigs {
-    mcpAuthorization: {
-      readonly rules: readonly RuleConfig[];
-      /** Targets with rules of their own, which hold instead of the others. */
-      readonly ofTargets: readonly {
-        readonly target: string;
-        readonly rules: readonly RuleConfig[];
-      }[];
-    };
-  }
+/** `mcpAuthorization` as configured. */
+interface McpAuthorizationConfig {
+  readonly rules: readonly RuleConfig[];
+  /** Targets with rules of their own, which hold instead of the others. */
+  readonly ofTargets: readonly {
+    readonly target: string;
+    readonly rules: readonly RuleConfig[];
+  }[];
 }
 
-declare module "../ir/program.ts" {
-  interface PolicySettings {
-    mcpAuthorization: {
-      readonly rules: readonly Rule[];
-      readonly ofTargets: readonly {
-        readonly target: string;
-        /** What generated code calls it: unique among the targets. */
-        readonly id: string;
-        readonly rules: readonly Rule[];
-      }[];
-    };
-  }
+/** `mcpAuthorization` resolved. */
+interface McpAuthorizationNode {
+  readonly rules: readonly Rule[];
+  readonly ofTargets: readonly {
+    readonly target: string;
+    /** What generated code calls it: unique among the targets. */
+    readonly id: string;
+    readonly rules: readonly Rule[];
+  }[];
 }
 
 /** Which tools, prompts and resources a caller sees and may use: lists are filtered, calls refused, by the same rules. */
-export const mcpAuthorization: Policy<"mcpAuthorization"> = {
+export const mcpAuthorization: Policy<
+  "mcpAuthorization",
+  McpAuthorizationConfig,
+  McpAuthorizationNode
+> = {
   kind: "mcpAuthorization",
   summary:
     "CEL rules per tool, prompt and resource; lists show what may be called, anything else is unknown",

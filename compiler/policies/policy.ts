@@ -3,18 +3,14 @@ import type { ServerConfig } from "../config/backend-policies.ts";
 import type { BackendConfig } from "../config/resources.ts";
 import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
 import type { Host } from "../host.ts";
-import type { PolicyKind, PolicySettings } from "../ir/program.ts";
 import type { Schema } from "../schema/schema.ts";
-
-/** What a user configures, by policy kind, in its canonical form: filled by the policies by declaration merging. */
-// biome-ignore lint/suspicious/noEmptyInterface: filled by the policies
-export interface PolicyConfigs {}
 
 /**
  * The build-time third of a policy (the others: templates/policies and runtime/policies, same file name). What the
  * configuration means is said here and nowhere else; the schema, the README's table and `gwc explain` come from it.
+ * `Config` is what a user configures in its canonical form, `Settings` what the template takes.
  */
-export interface Policy<Kind extends PolicyKind & keyof PolicyConfigs> {
+export interface Policy<Kind extends string, Config, Settings> {
   readonly kind: Kind;
   /** One sentence for the README's table and `gwc explain`, without a full stop. */
   readonly summary: string;
@@ -23,20 +19,17 @@ export interface Policy<Kind extends PolicyKind & keyof PolicyConfigs> {
   /** The shape of its value in the file. */
   readonly schema: Schema;
   /** Whether it answers every request that reaches it: the route needs no backend, and what follows never acts. */
-  responses?(config: PolicyConfigs[Kind]): boolean;
+  responses?(config: Config): boolean;
   /** The backend without which it can't act: on another one it is a mistake. */
   readonly needs?: "host" | "mcp";
   /** How the values of several levels become one: the most specific wins whole, or their rules are joined. */
   readonly merge: "replace" | "join";
   /** The validated value in its canonical form: spellings and aliases end here. */
-  readonly read: (value: ConfigValue, origin: Origin) => PolicyConfigs[Kind];
+  readonly read: (value: ConfigValue, origin: Origin) => Config;
   /** What it is in Kubernetes manifests; absent: it is not part of that form. */
-  readonly kubernetes?: KubernetesForm<PolicyConfigs[Kind]>;
+  readonly kubernetes?: KubernetesForm<Config>;
   /** Complete settings for the template, or undefined when a mistake was reported. */
-  readonly resolve: (
-    config: PolicyConfigs[Kind],
-    context: ResolveContext,
-  ) => PolicySettings[Kind] | undefined;
+  readonly resolve: (config: Config, context: ResolveContext) => Settings | undefined;
 }
 
 /** A policy in the cluster form. Its shape is the specification's (compiler/1-parse/kubernetes/schemas). */
@@ -87,9 +80,9 @@ export interface ResolveContext {
   /** The route that carries the policy; of a listener's policy what holds for one of its routes. */
   readonly route: {
     readonly isMcp: boolean;
-    readonly policies: readonly PolicyKind[];
+    readonly policies: readonly string[];
     /** Those that run before the route is chosen, on some listener of it. */
-    readonly preRouting: readonly PolicyKind[];
+    readonly preRouting: readonly string[];
     /** The prefixes of its matches; undefined when a match has another kind of path. */
     readonly prefixes: readonly string[] | undefined;
   };

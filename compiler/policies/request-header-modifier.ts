@@ -8,20 +8,12 @@ import {
 } from "./parts/header-modifier.ts";
 import type { Policy } from "./policy.ts";
 
-declare module "./policy.ts" {
-  interface PolicyConfigs {
-    requestHeaderModifier: HeaderModifierConfig;
-  }
-}
-
-declare module "../ir/program.ts" {
-  interface PolicySettings {
-    requestHeaderModifier: HeaderModifierNode;
-  }
-}
-
 /** Headers that the backend sees otherwise than the client sent them (Gateway API RequestHeaderModifier). */
-export const requestHeaderModifier: Policy<"requestHeaderModifier"> = {
+export const requestHeaderModifier: Policy<
+  "requestHeaderModifier",
+  HeaderModifierConfig,
+  HeaderModifierNode
+> = {
   kind: "requestHeaderModifier",
   summary: "sets, adds and removes headers of the request before it goes to the backend",
   scope: ["listener", "route"],

@@ -26,20 +26,18 @@ interface MirrorNode {
   readonly origin: Origin;
 }
 
-declare module "./policy.ts" {
-  interface PolicyConfigs {
-    requestMirror: { readonly mirrors: readonly MirrorConfig[] };
-  }
+/** `requestMirror` as configured. */
+interface RequestMirrorConfig {
+  readonly mirrors: readonly MirrorConfig[];
 }
 
-declare module "../ir/program.ts" {
-  interface PolicySettings {
-    requestMirror: { readonly mirrors: readonly MirrorNode[] };
-  }
+/** `requestMirror` resolved. */
+interface RequestMirrorNode {
+  readonly mirrors: readonly MirrorNode[];
 }
 
 /** Copies requests to a second backend (Gateway API RequestMirror). */
-export const requestMirror: Policy<"requestMirror"> = {
+export const requestMirror: Policy<"requestMirror", RequestMirrorConfig, RequestMirrorNode> = {
   kind: "requestMirror",
   summary:
     "sends a copy of a part of the requests to another backend, whose responses are thrown away",

@@ -20,20 +20,18 @@ export interface RedirectTarget {
   readonly status: number;
 }
 
-declare module "./policy.ts" {
-  interface PolicyConfigs {
-    requestRedirect: RedirectTarget & { readonly path: PathModifierConfig | undefined };
-  }
-}
+/** `requestRedirect` as configured. */
+type RequestRedirectConfig = RedirectTarget & { readonly path: PathModifierConfig | undefined };
 
-declare module "../ir/program.ts" {
-  interface PolicySettings {
-    requestRedirect: RedirectTarget & { readonly path: PathModifierNode | undefined };
-  }
-}
+/** `requestRedirect` resolved. */
+type RequestRedirectNode = RedirectTarget & { readonly path: PathModifierNode | undefined };
 
 /** Sends clients elsewhere (Gateway API RequestRedirect, RFC 9110 15.4). */
-export const requestRedirect: Policy<"requestRedirect"> = {
+export const requestRedirect: Policy<
+  "requestRedirect",
+  RequestRedirectConfig,
+  RequestRedirectNode
+> = {
   kind: "requestRedirect",
   summary: "answers with a redirect: another scheme, host, port or path; the query stays",
   scope: ["route"],

@@ -8,20 +8,12 @@ import {
 } from "./parts/header-modifier.ts";
 import type { Policy } from "./policy.ts";
 
-declare module "./policy.ts" {
-  interface PolicyConfigs {
-    responseHeaderModifier: HeaderModifierConfig;
-  }
-}
-
-declare module "../ir/program.ts" {
-  interface PolicySettings {
-    responseHeaderModifier: HeaderModifierNode;
-  }
-}
-
 /** Headers that the client sees otherwise than the backend sent them (Gateway API ResponseHeaderModifier). */
-export const responseHeaderModifier: Policy<"responseHeaderModifier"> = {
+export const responseHeaderModifier: Policy<
+  "responseHeaderModifier",
+  HeaderModifierConfig,
+  HeaderModifierNode
+> = {
   kind: "responseHeaderModifier",
   summary: "sets, adds and removes headers of the response, also of one that a later policy makes",
   scope: ["listener", "route"],

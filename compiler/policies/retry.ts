@@ -4,37 +4,31 @@ import type { CompiledExpression } from "../ir/expressions.ts";
 import { parseTimer } from "../schema/duration.ts";
 import { duration, expression, integer, list, object } from "../schema/schema.ts";
 import { type ExpressionConfig, resolveExpression } from "./parts/expressions.ts";
-import type { Policy, PolicyConfigs } from "./policy.ts";
+import type { Policy } from "./policy.ts";
 
-declare module "./policy.ts" {
-  interface PolicyConfigs {
-    retry: {
-      readonly attempts: number;
-      /** Milliseconds. */
-      readonly backoff: number;
-      readonly codes: readonly number[];
-      readonly precondition: ExpressionConfig | undefined;
-      readonly condition: ExpressionConfig | undefined;
-    };
-  }
+/** `retry` as configured. */
+interface RetryConfig {
+  readonly attempts: number;
+  /** Milliseconds. */
+  readonly backoff: number;
+  readonly codes: readonly number[];
+  readonly precondition: ExpressionConfig | undefined;
+  readonly condition: ExpressionConfig | undefined;
 }
 
-declare module "../ir/program.ts" {
-  interface PolicySettings {
-    retry: {
-      readonly attempts: number;
-      readonly backoff: number;
-      readonly codes: readonly number[];
-      /** Which requests may be sent again; undefined: all. */
-      readonly precondition: CompiledExpression | undefined;
-      /** Which responses are tried again besides those of `codes`. */
-      readonly condition: CompiledExpression | undefined;
-    };
-  }
+/** `retry` resolved. */
+interface RetryNode {
+  readonly attempts: number;
+  readonly backoff: number;
+  readonly codes: readonly number[];
+  /** Which requests may be sent again; undefined: all. */
+  readonly precondition: CompiledExpression | undefined;
+  /** Which responses are tried again besides those of `codes`. */
+  readonly condition: CompiledExpression | undefined;
 }
 
 /** Sends a request again that failed (Gateway API HTTPRouteRetry). */
-export const retry: Policy<"retry"> = {
+export const retry: Policy<"retry", RetryConfig, RetryNode> = {
   kind: "retry",
   summary:
     "sends a request again when the backend fails or answers with a listed status; bodies up to 64 KiB are kept for it",
@@ -83,7 +77,7 @@ export const retry: Policy<"retry"> = {
   },
 };
 
-function readRetry(value: ConfigValue, origin: Origin): PolicyConfigs["retry"] {
+function readRetry(value: ConfigValue, origin: Origin): RetryConfig {
   const given = value as {
     readonly attempts?: number;
     readonly backoff?: string;

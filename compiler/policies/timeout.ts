@@ -11,20 +11,8 @@ export interface Timeouts {
   readonly attempt: number | undefined;
 }
 
-declare module "./policy.ts" {
-  interface PolicyConfigs {
-    timeout: Timeouts;
-  }
-}
-
-declare module "../ir/program.ts" {
-  interface PolicySettings {
-    timeout: Timeouts;
-  }
-}
-
 /** How long the backend may take (Gateway API HTTPRouteTimeouts). */
-export const timeout: Policy<"timeout"> = {
+export const timeout: Policy<"timeout", Timeouts, Timeouts> = {
   kind: "timeout",
   summary:
     "limits the time to the end of the response, for all attempts together and for each one (504)",

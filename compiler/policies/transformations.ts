@@ -24,16 +24,14 @@ interface Sides<Side> {
   readonly response: Side | undefined;
 }
 
-declare module "./policy.ts" {
-  interface PolicyConfigs {
-    transformations: { readonly cases: readonly CaseConfig<Sides<TransformConfig>>[] };
-  }
+/** `transformations` as configured. */
+interface TransformationsConfig {
+  readonly cases: readonly CaseConfig<Sides<TransformConfig>>[];
 }
 
-declare module "../ir/program.ts" {
-  interface PolicySettings {
-    transformations: { readonly cases: readonly CaseNode<Sides<TransformNode>>[] };
-  }
+/** `transformations` resolved. */
+interface TransformationsNode {
+  readonly cases: readonly CaseNode<Sides<TransformNode>>[];
 }
 
 const sides: Readonly<Record<"request" | "response", Schema>> = {
@@ -45,7 +43,11 @@ const sides: Readonly<Record<"request" | "response", Schema>> = {
 };
 
 /** Changes to requests and responses, by CEL expressions over what they are. */
-export const transformations: Policy<"transformations"> = {
+export const transformations: Policy<
+  "transformations",
+  TransformationsConfig,
+  TransformationsNode
+> = {
   kind: "transformations",
   summary:
     "sets, adds, removes and replaces headers and bodies of requests and responses, by CEL expressions",

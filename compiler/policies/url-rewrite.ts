@@ -19,26 +19,20 @@ export type AuthorityChange =
   | { readonly kind: "port"; readonly value: number }
   | { readonly kind: "mode"; readonly value: HostMode };
 
-declare module "./policy.ts" {
-  interface PolicyConfigs {
-    urlRewrite: {
-      readonly authority: AuthorityChange | undefined;
-      readonly path: PathModifierConfig | undefined;
-    };
-  }
+/** `urlRewrite` as configured. */
+interface UrlRewriteConfig {
+  readonly authority: AuthorityChange | undefined;
+  readonly path: PathModifierConfig | undefined;
 }
 
-declare module "../ir/program.ts" {
-  interface PolicySettings {
-    urlRewrite: {
-      readonly authority: AuthorityChange | undefined;
-      readonly path: PathModifierNode | undefined;
-    };
-  }
+/** `urlRewrite` resolved. */
+interface UrlRewriteNode {
+  readonly authority: AuthorityChange | undefined;
+  readonly path: PathModifierNode | undefined;
 }
 
 /** The Host and path that the backend sees (Gateway API URLRewrite). */
-export const urlRewrite: Policy<"urlRewrite"> = {
+export const urlRewrite: Policy<"urlRewrite", UrlRewriteConfig, UrlRewriteNode> = {
   kind: "urlRewrite",
   summary: "the Host and path that the backend sees: a new one, or the matched prefix replaced",
   scope: ["route"],

@@ -1,11 +1,5 @@
-import type {
-  ListenerNode,
-  PolicyKind,
-  PolicySettings,
-  PolicyUse,
-  RouteMatch,
-  RouteNode,
-} from "../../compiler/ir/program.ts";
+import type { PolicyKind, PolicySettings, PolicyUse } from "../../compiler/ir/policies.ts";
+import type { ListenerNode, RouteMatch, RouteNode } from "../../compiler/ir/program.ts";
 import type { BackendCode } from "../backends/backend.ts";
 import { dynamicBackend } from "../backends/dynamic.ts";
 import { hostBackend } from "../backends/host.ts";

@@ -1,4 +1,4 @@
-import type { PolicyUse } from "../../compiler/ir/program.ts";
+import type { PolicyUse } from "../../compiler/ir/policies.ts";
 import type { TcpBackendNode, TcpConnection, TcpRouteNode } from "../../compiler/ir/tcp.ts";
 import { tlsSettings } from "../backends/connection.ts";
 import {

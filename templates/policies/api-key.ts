@@ -1,4 +1,4 @@
-import type { PolicySettings } from "../../compiler/ir/program.ts";
+import type { PolicySettings } from "../../compiler/ir/policies.ts";
 import { type Code, code, imported, literal, type Printable } from "../code/code.ts";
 import { locationCode } from "./parts/credential-location.ts";
 import { identitySteps } from "./parts/identity.ts";

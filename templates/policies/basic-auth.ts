@@ -1,4 +1,4 @@
-import type { PolicySettings } from "../../compiler/ir/program.ts";
+import type { PolicySettings } from "../../compiler/ir/policies.ts";
 import { type Code, code, imported, literal } from "../code/code.ts";
 import { locationCode } from "./parts/credential-location.ts";
 import { awaitedIdentitySteps } from "./parts/identity.ts";

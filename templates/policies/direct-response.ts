@@ -1,4 +1,4 @@
-import type { PolicySettings } from "../../compiler/ir/program.ts";
+import type { PolicySettings } from "../../compiler/ir/policies.ts";
 import { code, imported, importedType, literal, name } from "../code/code.ts";
 import { readsBody } from "../code/reads.ts";
 import { valueFunction } from "../code/value-function.ts";

@@ -1,4 +1,4 @@
-import type { PolicySettings } from "../../compiler/ir/program.ts";
+import type { PolicySettings } from "../../compiler/ir/policies.ts";
 import { type Code, code, imported } from "../code/code.ts";
 import type { PolicyTemplate } from "./policy.ts";
 

@@ -1,4 +1,4 @@
-import type { PolicyKind, PolicyUse } from "../../compiler/ir/program.ts";
+import type { PolicyKind, PolicyUse } from "../../compiler/ir/policies.ts";
 import { apiKeyTemplate } from "./api-key.ts";
 import { authorizationTemplate } from "./authorization.ts";
 import { basicAuthTemplate } from "./basic-auth.ts";

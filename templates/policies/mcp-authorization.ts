@@ -1,4 +1,4 @@
-import type { PolicySettings } from "../../compiler/ir/program.ts";
+import type { PolicySettings } from "../../compiler/ir/policies.ts";
 import { type Code, code, imported, importedType, join, literal, name } from "../code/code.ts";
 import type { Expressions } from "../code/expression.ts";
 import { readsBody } from "../code/reads.ts";

@@ -1,4 +1,4 @@
-import type { PolicyKind, PolicyUse } from "../../compiler/ir/program.ts";
+import type { PolicyKind, PolicyUse } from "../../compiler/ir/policies.ts";
 import type { Code, Hole } from "../code/code.ts";
 import type { Expressions } from "../code/expression.ts";
 import type { Trace } from "../code/trace.ts";

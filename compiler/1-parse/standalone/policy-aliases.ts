@@ -1,5 +1,5 @@
 import { childOf, type Diagnostics, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
-import type { PolicyKind } from "../../ir/program.ts";
+import type { PolicyKind } from "../../ir/policies.ts";
 import { policies, policyOf } from "../../policies/index.ts";
 import { object, type Schema, unsupported } from "../../schema/schema.ts";
 import type { ConfigValue } from "../values.ts";

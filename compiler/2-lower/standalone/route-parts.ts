@@ -2,9 +2,9 @@ import { canonicalPolicies } from "../../1-parse/standalone/policy-aliases.ts";
 import type { ConfigValue } from "../../1-parse/values.ts";
 import { type BackendPolicies, mergeBackendPolicies } from "../../config/backend-policies.ts";
 import { findBackend } from "../../config/named-backends.ts";
-import type { BackendConfig, PolicyConfig } from "../../config/resources.ts";
+import type { BackendConfig } from "../../config/resources.ts";
 import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
-import { policyOf } from "../../policies/index.ts";
+import { type PolicyConfig, type PolicyKind, policyOf } from "../../policies/index.ts";
 import { readBackendPolicies } from "./backend-policies.ts";
 
 /** The policies of a route in request order, each in its canonical form. */
@@ -13,10 +13,17 @@ export function readPolicies(
   origin: Origin,
   diagnostics: Diagnostics,
 ): PolicyConfig[] {
-  return canonicalPolicies(given, origin, diagnostics).map(({ kind, value, origin: at }) => {
-    // The policy of a kind reads the configuration of that kind.
-    return { kind, config: policyOf(kind).read(value, at), origin: at } as PolicyConfig;
-  });
+  return canonicalPolicies(given, origin, diagnostics).map(({ kind, value, origin: at }) =>
+    readPolicy(kind, value, at),
+  );
+}
+
+function readPolicy<Kind extends PolicyKind>(
+  kind: Kind,
+  value: ConfigValue,
+  origin: Origin,
+): PolicyConfig<Kind> {
+  return { kind, config: policyOf(kind).read(value, origin), origin };
 }
 
 /** A backend, with what its route says about how it is reached; undefined when there is none of its name (reported). */

@@ -2,7 +2,7 @@ import type { ConfigValue } from "../../1-parse/values.ts";
 import { type CelPhase, compileExpression } from "../../cel/compile.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../../ir/expressions.ts";
-import type { Rule } from "../../ir/program.ts";
+import type { Rule } from "../../ir/rules.ts";
 import { expression, list, type Schema } from "../../schema/schema.ts";
 import type { ResolveContext } from "../policy.ts";
 

@@ -1,4 +1,4 @@
-import type { PolicyKind, PolicyUse } from "../../../compiler/ir/program.ts";
+import type { PolicyKind, PolicyUse } from "../../../compiler/ir/policies.ts";
 import { code, type Hole, imported, literal, name } from "../../code/code.ts";
 import type { Expressions } from "../../code/expression.ts";
 import type { Trace } from "../../code/trace.ts";

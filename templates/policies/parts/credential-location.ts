@@ -1,4 +1,4 @@
-import type { PolicySettings } from "../../../compiler/ir/program.ts";
+import type { PolicySettings } from "../../../compiler/ir/policies.ts";
 import type { Code, Printable } from "../../code/code.ts";
 import { name } from "../../code/code.ts";
 import { readsBody } from "../../code/reads.ts";

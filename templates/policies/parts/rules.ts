@@ -1,4 +1,4 @@
-import type { Rule } from "../../../compiler/ir/program.ts";
+import type { Rule } from "../../../compiler/ir/rules.ts";
 import { type Code, code, comment, type Hole, name } from "../../code/code.ts";
 import type { Expressions } from "../../code/expression.ts";
 import { ifStatement } from "../../code/statements.ts";

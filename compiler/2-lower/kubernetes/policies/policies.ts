@@ -1,9 +1,7 @@
 import type { ConfigValue } from "../../../1-parse/values.ts";
-import { respondsToAll } from "../../../3-resolve/policies.ts";
 import type { BackendReference, Manifest } from "../../../config/manifests.ts";
-import type { PolicyConfig } from "../../../config/resources.ts";
 import { keyPlace, type Origin } from "../../../diagnostics/diagnostic.ts";
-import { policies } from "../../../policies/index.ts";
+import { type PolicyConfig, policies, respondsToAll } from "../../../policies/index.ts";
 import type { KubernetesContext, KubernetesForm } from "../../../policies/policy.ts";
 import { serverOf } from "../backends/servers.ts";
 import type { ReferenceContext } from "../inventory/references.ts";

@@ -1,6 +1,5 @@
-import type { PolicyConfig } from "../../../config/resources.ts";
 import { keyPlace } from "../../../diagnostics/diagnostic.ts";
-import { policies } from "../../../policies/index.ts";
+import { type PolicyConfig, policies } from "../../../policies/index.ts";
 import type { KubernetesForm } from "../../../policies/policy.ts";
 import type { KubernetesListener } from "../gateway/listeners.ts";
 import { listenerPolicy } from "./effective.ts";
