@@ -14,7 +14,7 @@ import { readDocuments } from "./documents.ts";
 import { gatewayName } from "./gateway-name.ts";
 import { type ReadDocument, readManifests, withoutSecrets } from "./kubernetes/manifests.ts";
 import { standaloneSchema } from "./standalone/standalone.ts";
-import { canonicalJson, canonicalText, plainValue, readValue, withEnvTemplates } from "./values.ts";
+import { canonicalJson, canonicalText, plainValue, readValue } from "./values.ts";
 
 /** What the input says, before anything is looked up. */
 export interface Parsed {
@@ -134,8 +134,9 @@ function readFile(file: SourceFile, host: Host, diagnostics: Diagnostics): reado
   const read = readValue(document, origin, schema, host, diagnostics);
   const before = diagnostics.list.length;
   const validate = validator(schema, keysIn([read.value]));
-  if (!validate(read, origin, diagnostics) || diagnostics.list.length > before) return [];
-  return readStandalone(withEnvTemplates(read), gatewayName([file.path]), origin, diagnostics);
+  const value = validate(read, origin, diagnostics);
+  if (value === undefined || diagnostics.list.length > before) return [];
+  return readStandalone(value, gatewayName([file.path]), origin, diagnostics);
 }
 
 /** The digest is made when somebody reads it: a check needs none, and it costs as much as checking a small file. */

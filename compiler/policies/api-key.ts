@@ -1,7 +1,7 @@
 import type { ConfigValue } from "../1-parse/values.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import type { Text } from "../ir/texts.ts";
-import { list, object, type Schema, text, unsupported } from "../schema/schema.ts";
+import { list, object, text, unsupported } from "../schema/schema.ts";
 import { type JwtMode, type KubernetesMode, kubernetesMode, modeSchema } from "./jwt-auth.ts";
 import {
   type CredentialLocationConfig,
@@ -26,7 +26,7 @@ interface ApiKeyConfig<Place> {
   readonly keys: readonly ApiKeySourceNode[];
 }
 
-const keySchema: Schema = object(
+const keySchema = object(
   {
     key: text("The key, as `${NAME}`: it is read when the gateway starts.", {
       maxLength: 1024,

@@ -1,7 +1,7 @@
 import type { ConfigValue } from "../1-parse/values.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import type { Text } from "../ir/texts.ts";
-import { object, shortText, text } from "../schema/schema.ts";
+import { anyText, either, object, shortText, text } from "../schema/schema.ts";
 import { type JwtMode, type KubernetesMode, kubernetesMode, modeSchema } from "./jwt-auth.ts";
 import {
   type CredentialLocationConfig,
@@ -48,22 +48,22 @@ export const basicAuth: Policy<"basicAuth", BasicAuthConfig, BasicAuthNode> = {
         form: "printable ASCII text",
         default: "Restricted",
       }),
-      htpasswd: {
-        type: ["object", "string"],
-        minLength: 1,
-        maxLength: 1_048_576,
-        readAtStart: true,
-        properties: {
-          file: text(
-            "Path of an htpasswd file; read where the gateway runs, and again when it changes.",
-          ),
-          inline: text("Lines of USER:HASH.", { maxLength: 1_048_576, readAtStart: true }),
+      htpasswd: either(
+        object(
+          {
+            file: text(
+              "Path of an htpasswd file; read where the gateway runs, and again when it changes.",
+            ),
+            inline: text("Lines of USER:HASH.", { maxLength: 1_048_576, readAtStart: true }),
+          },
+          { exactlyOneOf: ["file", "inline"] },
+        ),
+        anyText({ minLength: 1, maxLength: 1_048_576, readAtStart: true }),
+        {
+          description:
+            "Users and hashes as `htpasswd` writes them: `{file: PATH}`, or the lines themselves, best as `${NAME}`.",
         },
-        additionalProperties: false,
-        exactlyOneOf: ["file", "inline"],
-        description:
-          "Users and hashes as `htpasswd` writes them: `{file: PATH}`, or the lines themselves, best as `${NAME}`.",
-      },
+      ),
       authorizationLocation: credentialLocationSchema("Basic"),
     },
     { required: ["htpasswd"], description: "Requires, or accepts, a user name and password." },

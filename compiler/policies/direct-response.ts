@@ -2,7 +2,7 @@ import type { ConfigValue } from "../1-parse/values.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../ir/expressions.ts";
 import type { Text } from "../ir/texts.ts";
-import { expression, integer, object, type Schema } from "../schema/schema.ts";
+import { expression, integer, object, text } from "../schema/schema.ts";
 import {
   type CaseConfig,
   type CaseNode,
@@ -46,15 +46,12 @@ interface DirectResponseNode {
   readonly cases: readonly CaseNode<ResponseNode>[];
 }
 
-const responseProperties: Readonly<Record<string, Schema>> = {
+const responseProperties = {
   status: integer("The status.", 200, 599),
   headers: headerMapSchema("Headers of the response."),
-  body: {
-    type: "string",
-    minLength: 1,
+  body: text("The body; text/plain unless `headers` says otherwise. None when unset.", {
     maxLength: 4096,
-    description: "The body; text/plain unless `headers` says otherwise. None when unset.",
-  },
+  }),
   bodyExpression: expression(
     "A CEL expression that gives the body: text, bytes, or anything else as JSON.",
   ),
@@ -69,10 +66,12 @@ export const directResponse: Policy<"directResponse", DirectResponseConfig, Dire
   schema: object(
     {
       ...responseProperties,
-      conditional: conditionalSchema(responseProperties, {
-        required: ["status"],
-        atMostOneOf: ["body", "bodyExpression"],
-      }),
+      conditional: conditionalSchema(
+        object(responseProperties, {
+          required: ["status"],
+          atMostOneOf: ["body", "bodyExpression"],
+        }),
+      ),
     },
     {
       exactlyOneOf: ["status", "conditional"],
@@ -101,10 +100,12 @@ function readResponse(value: ConfigValue, origin: Origin): ResponseConfig {
     readonly body?: string;
     readonly bodyExpression?: string;
   };
-  const { status, bodyExpression: text } = given;
+  const { status, bodyExpression } = given;
   const headers = readHeaders(given.headers, childOf(origin, "headers"));
   const body =
-    text === undefined ? (given.body ?? "") : { text, origin: childOf(origin, "bodyExpression") };
+    bodyExpression === undefined
+      ? (given.body ?? "")
+      : { text: bodyExpression, origin: childOf(origin, "bodyExpression") };
   return { status, headers, body, origin };
 }
 

@@ -3,7 +3,7 @@ import { resolveConnection } from "../3-resolve/backend-connection.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import type { BackendConnection } from "../ir/backends.ts";
 import type { Text } from "../ir/texts.ts";
-import { choice, list, object, type Schema, shortText } from "../schema/schema.ts";
+import { choice, list, object, shortText } from "../schema/schema.ts";
 import {
   type JwksConfig,
   jwksSchema,
@@ -65,21 +65,21 @@ interface JwtAuthNode {
 }
 
 /** The shape of `mode`. */
-export const modeSchema: Schema = choice(
+export const modeSchema = choice(
   "strict: a valid token is needed; optional: a request without a token passes; permissive: nothing is refused.",
   ["strict", "optional", "permissive"],
   { default: "strict" },
 );
 
 /** The shape of `audiences`. */
-export const audiencesSchema: Schema = list(shortText("An audience."), {
+export const audiencesSchema = list(shortText("An audience."), {
   minItems: 1,
   maxItems: 64,
   description: "The token must be for one of these (`aud`); any audience when unset.",
 });
 
 /** The shape of `jwtValidationOptions`. */
-export const validationSchema: Schema = object(
+export const validationSchema = object(
   {
     requiredClaims: list(choice("A claim.", ["exp", "nbf", "aud", "iss", "sub"]), {
       uniqueItems: true,
@@ -96,7 +96,7 @@ export function readRequiredClaims(value: ConfigValue | undefined): readonly str
   return given?.requiredClaims ?? ["exp"];
 }
 
-const providerProperties: Readonly<Record<string, Schema>> = {
+const providerProperties = {
   issuer: shortText("The token's issuer (`iss`), exactly.", { readAtStart: true }),
   audiences: audiencesSchema,
   jwks: jwksSchema,

@@ -1,6 +1,6 @@
 import type { ConfigValue } from "../1-parse/values.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
-import { object, type Schema } from "../schema/schema.ts";
+import { object } from "../schema/schema.ts";
 import {
   type CaseConfig,
   type CaseNode,
@@ -34,7 +34,7 @@ interface TransformationsNode {
   readonly cases: readonly CaseNode<Sides<TransformNode>>[];
 }
 
-const sides: Readonly<Record<"request" | "response", Schema>> = {
+const sides = {
   request: transformSchema(
     "`:method`, `:path`, `:authority`, `:scheme`",
     "Changes to the request; on a listener before its route is chosen.",
@@ -55,7 +55,7 @@ export const transformations: Policy<
   schema: object(
     {
       ...sides,
-      conditional: conditionalSchema(sides, { atLeastOneOf: ["request", "response"] }),
+      conditional: conditionalSchema(object(sides, { atLeastOneOf: ["request", "response"] })),
     },
     {
       atLeastOneOf: ["request", "response", "conditional"],

@@ -1,8 +1,13 @@
+import type { Text } from "../ir/texts.ts";
+
 /**
  * A JSON schema (draft 2020-12 words that gwc uses) with gwc's own keywords. Written without `anyOf`, `oneOf` and
- * `$ref` for shapes, so that each mistake has one message and each path one schema.
+ * `$ref` for shapes, so that each mistake has one message and each path one schema. `Value` is what a valid value is:
+ * the builders below infer it, and `validator` gives it back.
  */
-export interface Schema {
+export interface Schema<Value = unknown> {
+  /** For the type checker alone: no schema has it. */
+  readonly [VALUE]?: Value;
   readonly type?: SchemaType | readonly SchemaType[];
   readonly title?: string;
   readonly description?: string;
@@ -52,6 +57,14 @@ export interface Schema {
   readonly expression?: boolean;
 }
 
+declare const VALUE: unique symbol;
+
+/** What a valid value of a schema is: `Infer<typeof routeSchema>`. */
+export type Infer<Of extends Schema> = Of extends Schema<infer Value> ? Value : never;
+
+/** The schemas of an object's fields. */
+export type Fields = Readonly<Record<string, Schema>>;
+
 /** A rule over several fields of an object, in gwc's words and in those of a CRD. */
 export interface ValueCheck {
   /** What must hold, as a sentence without full stop. */
@@ -76,50 +89,103 @@ export type FormatName =
   | "address"
   | "loopback-address";
 
+/** The words of a schema besides those that its builder gives. */
+export type Rest<Given extends keyof Schema> = Omit<Schema, Given | typeof VALUE>;
+
+/** An object with these fields: one that cannot be used where it stands has no value. */
+export type ObjectValue<Of extends Fields, Required> = Flat<
+  {
+    readonly [Key in keyof Of as Key extends Required ? UsableKey<Of, Key> : never]: Infer<Of[Key]>;
+  } & {
+    readonly [Key in keyof Of as Key extends Required ? never : UsableKey<Of, Key>]?: Infer<
+      Of[Key]
+    >;
+  }
+>;
+
+type UsableKey<Of extends Fields, Key extends keyof Of> = [Infer<Of[Key]>] extends [never]
+  ? never
+  : Key;
+
+type Flat<Value> = { [Key in keyof Value]: Value[Key] };
+
+/** What an object is told besides its fields. */
+export type ObjectRest<Required> = Rest<
+  "type" | "properties" | "additionalProperties" | "required"
+> & {
+  readonly required?: readonly Required[];
+};
+
 /** An object whose keys are all named: an unknown one is a mistake. */
-export function object(
-  properties: Readonly<Record<string, Schema>>,
-  rest: Omit<Schema, "type" | "properties" | "additionalProperties"> = {},
-): Schema {
+export function object<const Of extends Fields, const Required extends keyof Of & string = never>(
+  properties: Of,
+  rest: ObjectRest<Required> = {},
+): Schema<ObjectValue<Of, Required>> {
   return { type: "object", properties, additionalProperties: false, ...rest };
 }
 
+/** An object of which only some fields are known; the others may be anything. */
+export function openObject<
+  const Of extends Fields,
+  const Required extends keyof Of & string = never,
+>(properties: Of, rest: ObjectRest<Required> = {}): Schema<ObjectValue<Of, Required>> {
+  return { type: "object", properties, additionalProperties: true, ...rest };
+}
+
 /** An object with any keys, whose values have one shape. */
-export function map(
-  values: Schema,
-  rest: Omit<Schema, "type" | "additionalProperties"> = {},
-): Schema {
+export function map<Value>(
+  values: Schema<Value>,
+  rest: Rest<"type" | "additionalProperties"> = {},
+): Schema<Readonly<Record<string, Value>>> {
   return { type: "object", additionalProperties: values, ...rest };
 }
 
 /** A list of items of one shape. */
-export function list(items: Schema, rest: Omit<Schema, "type" | "items"> = {}): Schema {
+export function list<Value>(
+  items: Schema<Value>,
+  rest: Rest<"type" | "items"> = {},
+): Schema<readonly Value[]> {
   return { type: "array", items, ...rest };
 }
 
+type TextRest = Rest<"type" | "description">;
+
+/** A text that may be read at start is one that the compiler may not know. */
+type TextValue<Given> = Given extends { readonly readAtStart: true } | { readonly secret: true }
+  ? Text
+  : string;
+
 /** A text of at least one character. */
-export function text(description: string, rest: Omit<Schema, "type" | "description"> = {}): Schema {
+export function text<const Given extends TextRest>(
+  description: string,
+  rest?: Given,
+): Schema<TextValue<Given>> {
   return { type: "string", minLength: 1, description, ...rest };
 }
 
+/** A text that may be empty. */
+export function anyText<const Given extends Rest<"type">>(rest?: Given): Schema<TextValue<Given>> {
+  return { type: "string", ...rest };
+}
+
 /** ShortString of the specification: 1..256 characters. */
-export function shortText(
+export function shortText<const Given extends TextRest>(
   description: string,
-  rest: Omit<Schema, "type" | "description"> = {},
-): Schema {
-  return text(description, { maxLength: 256, ...rest });
+  rest?: Given,
+): Schema<TextValue<Given>> {
+  return { type: "string", minLength: 1, maxLength: 256, description, ...rest };
 }
 
 /** A CEL expression: 1..16384 characters. */
-export function expression(description: string): Schema {
+export function expression(description: string): Schema<string> {
   return text(description, { maxLength: 16384, expression: true });
 }
 
 /** True or false. */
 export function boolean(
   description: string,
-  rest: Omit<Schema, "type" | "description"> = {},
-): Schema {
+  rest: Rest<"type" | "description"> = {},
+): Schema<boolean> {
   return { type: "boolean", description, ...rest };
 }
 
@@ -128,36 +194,83 @@ export function integer(
   description: string,
   minimum: number,
   maximum: number,
-  rest: Omit<Schema, "type"> = {},
-): Schema {
+  rest: Rest<"type"> = {},
+): Schema<number> {
   return { type: "integer", description, minimum, maximum, ...rest };
 }
 
 /** One of a few words. */
-export function choice(
+export function choice<const Word extends string>(
   description: string,
-  values: readonly string[],
-  rest: Omit<Schema, "type"> = {},
-): Schema {
+  values: readonly Word[],
+  rest: Rest<"type" | "enum"> = {},
+): Schema<Word> {
   return { type: "string", enum: values, description, ...rest };
 }
 
 /** A duration: `30s`, `1h30m`. */
 export function duration(
   description: string,
-  rest: Omit<Schema, "type" | "description"> = {},
-): Schema {
+  rest: Rest<"type" | "description"> = {},
+): Schema<string> {
   return { type: "string", format: "duration", description, ...rest };
 }
 
-/** Whether a field can be used where it stands. */
-export function isWritable({ unsupported: later, misplaced }: Schema): boolean {
-  return later === undefined && misplaced === undefined;
+/** A value of either type; what is said of both alike is said in `rest`. */
+export function either<First, Second>(
+  first: Schema<First>,
+  second: Schema<Second>,
+  rest: Rest<"type"> = {},
+): Schema<First | Second> {
+  const types = [first.type ?? [], second.type ?? []].flat();
+  return { ...withoutValue(first), ...withoutValue(second), ...rest, type: types };
 }
 
-/** A part of the specification that gwc does not build yet. */
-export function unsupported(what: string): Schema {
-  return { unsupported: what };
+/** A value that may also be empty. */
+export function nullable<Value>(schema: Schema<Value>): Schema<Value | null> {
+  return { ...schema, type: [schema.type ?? [], "null" as const].flat() };
+}
+
+/** The fields, of which those that `reason` names something for are not built yet. */
+export function withUnsupported<Of extends Fields>(
+  fields: Of,
+  reason: (name: string) => string | undefined,
+): Of {
+  const marked = Object.entries(fields).map(([name, schema]) => {
+    const what = reason(name);
+    return [name, what === undefined ? schema : { ...schema, unsupported: what }];
+  });
+  // The same fields with the same shapes: what is not built yet is reported where it is used.
+  return Object.fromEntries(marked) as Of;
+}
+
+/** Some of the fields. */
+export function pick<Of extends Fields, const Name extends keyof Of & string>(
+  fields: Of,
+  names: readonly Name[],
+): Pick<Of, Name> {
+  // The same fields, of those names.
+  return Object.fromEntries(names.map((name) => [name, fields[name]])) as Pick<Of, Name>;
+}
+
+/** The words of a schema, which say nothing of its value's type. */
+export function withoutValue(schema: Schema): Rest<never> {
+  return schema;
+}
+
+/** Whether a field can be used where it stands. */
+export function isWritable({ unsupported: later, misplaced: other }: Schema): boolean {
+  return later === undefined && other === undefined;
+}
+
+/** A part of the specification that gwc does not build yet; its shape, as far as it is known. */
+export function unsupported(what: string, shape: Schema = {}): Schema<never> {
+  return { ...withoutValue(shape), unsupported: what };
+}
+
+/** A field that means nothing where it stands; `actsOn` is what it acts on instead. */
+export function misplaced(actsOn: string): Schema<never> {
+  return { misplaced: actsOn };
 }
 
 /** The schema of the value at a path, as far as the schema says. */

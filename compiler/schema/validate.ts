@@ -1,6 +1,6 @@
 import type { ErrorObject } from "ajv";
 import { configValueAt, keysIn, pointerPath } from "../1-parse/config-values.ts";
-import type { ConfigValue, ReadValue } from "../1-parse/values.ts";
+import { type ConfigValue, type ReadValue, withEnvTemplates } from "../1-parse/values.ts";
 import {
   type ConfigPath,
   childOf,
@@ -15,23 +15,35 @@ import { isWritable, type Schema, schemaAt } from "./schema.ts";
 import { compileSchema } from "./schema-compiler.ts";
 import { boundName, formatName, schemaTypeNames, typeName } from "./schema-messages.ts";
 
-/** Checks values against one schema. Made once per schema and input: compiling it is the expensive part. */
-export type Validator = (read: ReadValue, origin: Origin, diagnostics: Diagnostics) => boolean;
+/**
+ * Checks values against one schema, and gives back what it lets through; undefined when there was a mistake. Made once
+ * per schema and input: compiling it is the expensive part.
+ */
+export type Validator<Value> = (
+  read: ReadValue,
+  origin: Origin,
+  diagnostics: Diagnostics,
+) => Value | undefined;
 
 /**
  * Compiles a schema for values whose keys are all among `keys` (`keysIn`); the validator reports every mistake at its
- * smallest node and says whether there was none. `whole` is what messages call the value itself.
+ * smallest node. `whole` is what messages call the value itself.
  */
-export function validator(schema: Schema, keys: ReadonlySet<string>, whole?: string): Validator {
+export function validator<Value>(
+  schema: Schema<Value>,
+  keys: ReadonlySet<string>,
+  whole?: string,
+): Validator<Value> {
   const validate = compileSchema(schema, keys);
   return (read, origin, diagnostics) => {
-    if (validate(read.value)) return true;
+    // What the schema lets through is what its builders say.
+    if (validate(read.value)) return withEnvTemplates(read) as Value;
     const errors = validate.errors ?? [];
     const subject = { root: schema, read, origin, whole: whole ?? originTitle(origin) };
     for (const error of errors) {
       if (!isConsequence(error, errors, schema, read.value)) report(error, subject, diagnostics);
     }
-    return false;
+    return undefined;
   };
 }
 

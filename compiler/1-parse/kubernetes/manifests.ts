@@ -76,7 +76,7 @@ function itemsOf(value: KubernetesObject, origin: Origin): readonly Item[] {
 
 interface Prepared {
   readonly schema: Schema;
-  readonly validate: Validator;
+  readonly validate: Validator<unknown>;
   readonly hasAliases: boolean;
 }
 

@@ -11,7 +11,7 @@ import {
 import { keepAliveSchema } from "./frontend.ts";
 
 /** A path of a PEM file that the gateway reads. */
-function pemFile(what: string): Schema {
+function pemFile(what: string) {
   return text(`Path of ${what} (PEM), read when the gateway starts and when it changes.`);
 }
 

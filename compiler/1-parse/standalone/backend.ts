@@ -13,7 +13,7 @@ import { ownPoliciesSchema } from "./backend-policies.ts";
 import { dynamicSchema } from "./dynamic.ts";
 
 /** Where requests go. */
-export function backendSchema(): Schema {
+export function backendSchema() {
   return object(
     {
       mcp: mcpBackendSchema,
@@ -57,7 +57,7 @@ export function namedBackendSchema(): Schema {
   );
 }
 
-const addressSchema = (what: string, path: string): Schema =>
+const addressSchema = (what: string, path: string) =>
   object(
     {
       host: text(`URL of the ${what} endpoint, or its host when \`port\` is given.`, {
@@ -75,7 +75,7 @@ const addressSchema = (what: string, path: string): Schema =>
     { required: ["host"] },
   );
 
-const mcpTargetSchema: Schema = object(
+const mcpTargetSchema = object(
   {
     name: shortText("The target's name: the prefix of its tools when there are several. No `_`.", {
       maxLength: 64,
@@ -110,7 +110,7 @@ const mcpTargetSchema: Schema = object(
   { required: ["name"], exactlyOneOf: ["mcp", "sse", "stdio", "openapi"] },
 );
 
-const mcpBackendSchema: Schema = object(
+const mcpBackendSchema = object(
   {
     targets: list(mcpTargetSchema, {
       minItems: 1,

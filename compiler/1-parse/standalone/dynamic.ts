@@ -1,10 +1,10 @@
-import { integer, list, object, type Schema, shortText } from "../../schema/schema.ts";
+import { integer, list, object, shortText } from "../../schema/schema.ts";
 
 /**
  * A dynamic forward proxy: the destination is what the client names. The specification gives it no fields; ours only
  * widen what is refused without them. `defaults`: the port of a destination that names none.
  */
-export function dynamicSchema(namedBy: string, defaults: string): Schema {
+export function dynamicSchema(namedBy: string, defaults: string) {
   return object(
     {
       port: integer(`The port of a ${namedBy} that names none: ${defaults} by default.`, 1, 65535),

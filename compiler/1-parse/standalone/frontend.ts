@@ -21,7 +21,7 @@ export function tlsVersionSchema(description: string): Schema {
 }
 
 /** A choice of cipher suites. */
-export function cipherSuitesSchema(): Schema {
+export function cipherSuitesSchema() {
   return list(choice("A cipher suite.", CIPHER_SUITES), {
     minItems: 1,
     maxItems: CIPHER_SUITES.length,
@@ -31,7 +31,7 @@ export function cipherSuitesSchema(): Schema {
 }
 
 /** TCP keepalive: `keepalives` or `keepalive`. */
-export function keepAliveSchema(): Schema {
+export function keepAliveSchema() {
   return object(
     {
       time: duration("Silence before the first probe; whole seconds.", {
@@ -55,7 +55,7 @@ export function keepAliveSchema(): Schema {
 const MAX_WINDOW = 2_147_483_647;
 
 /** `frontendPolicies`: how the gateway meets its clients, on every bind. */
-export function frontendSchema(): Schema {
+export function frontendSchema() {
   return object(
     {
       http: object(
@@ -178,7 +178,7 @@ export function logFieldsSchema(): Readonly<Record<"remove" | "add", Schema>> {
   };
 }
 
-function accessLogSchema(): Schema {
+function accessLogSchema() {
   return object(
     {
       filter: expression("Which requests have a line: a CEL expression that is true for them."),

@@ -3,7 +3,6 @@ import {
   integer,
   list,
   object,
-  type Schema,
   shortText,
   text,
   unsupported,
@@ -14,7 +13,7 @@ import { routeSchema } from "./route.ts";
 import { tcpRouteSchema } from "./tcp-route.ts";
 
 /** A port with its listeners. */
-export function bindSchema(): Schema {
+export function bindSchema() {
   return object(
     {
       port: integer("The TCP port.", 1, 65535),
@@ -29,7 +28,7 @@ export function bindSchema(): Schema {
   );
 }
 
-function listenerSchema(): Schema {
+function listenerSchema() {
   return object(
     {
       name: shortText("What logs call it."),

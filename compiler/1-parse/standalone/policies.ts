@@ -4,7 +4,7 @@ import { backendPolicySchemas } from "./backend-policies.ts";
 import { aliasSchemas } from "./policy-aliases.ts";
 
 /** The schema of a route's `policies`. */
-export function routePoliciesSchema(): Schema {
+export function routePoliciesSchema() {
   return object(
     {
       ...builtPolicies("route"),
@@ -19,7 +19,7 @@ export function routePoliciesSchema(): Schema {
 }
 
 /** The schema of a listener's `policies`. */
-export function listenerPoliciesSchema(): Schema {
+export function listenerPoliciesSchema() {
   return object(
     {
       ...builtPolicies("listener"),

@@ -1,16 +1,8 @@
-import {
-  choice,
-  duration,
-  expression,
-  object,
-  type Schema,
-  text,
-  unsupported,
-} from "../../schema/schema.ts";
+import { choice, duration, expression, object, text, unsupported } from "../../schema/schema.ts";
 import { logFieldsSchema } from "./frontend.ts";
 
 /** The shape of `config`. */
-export const processSchema: Schema = object(
+export const processSchema = object(
   {
     statsAddr: text("Where metrics are served.", { format: "address", default: "0.0.0.0:15020" }),
     readinessAddr: text("Where readiness is served.", {

@@ -1,10 +1,10 @@
 import { PATH_FORM } from "../../schema/path-form.ts";
-import { list, object, type Schema, shortText, text, unsupported } from "../../schema/schema.ts";
+import { list, object, shortText, text, unsupported } from "../../schema/schema.ts";
 import { backendSchema } from "./backend.ts";
 import { routePoliciesSchema } from "./policies.ts";
 
 /** A route of requests. */
-export function routeSchema(): Schema {
+export function routeSchema() {
   return object({
     name: shortText("What logs, metrics and generated code call it."),
     namespace: unsupported("route namespaces"),
@@ -28,7 +28,7 @@ export function routeSchema(): Schema {
   });
 }
 
-const valueMatchSchema: Schema = object(
+const valueMatchSchema = object(
   {
     name: shortText("The name."),
     value: object(
@@ -42,7 +42,7 @@ const valueMatchSchema: Schema = object(
   { required: ["name", "value"] },
 );
 
-const matchSchema: Schema = object({
+const matchSchema = object({
   path: object(
     {
       exact: shortText("This path.", { maxLength: 1024, ...PATH_FORM }),

@@ -1,11 +1,11 @@
-import { list, object, type Schema, unsupported } from "../../schema/schema.ts";
+import { list, object, unsupported } from "../../schema/schema.ts";
 import { namedBackendSchema } from "./backend.ts";
 import { frontendSchema } from "./frontend.ts";
 import { bindSchema } from "./listener.ts";
 import { processSchema } from "./process.ts";
 
 /** The standalone file (`gwc -f FILE`): the whole shape, as `gwc schema` prints it for editors. */
-export function standaloneSchema(): Schema {
+export function standaloneSchema() {
   return object(
     {
       config: processSchema,

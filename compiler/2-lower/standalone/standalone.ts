@@ -30,13 +30,13 @@ import { checkRouteField, readTcpRoute, type TcpRouteConfig } from "./tcp-routes
 
 /** The resources of a validated standalone file; a policy that is given twice is reported. */
 export function readStandalone(
-  value: ConfigValue,
+  value: unknown,
   name: string,
   origin: Origin,
   diagnostics: Diagnostics,
 ): readonly Resource[] {
   // The schema has checked the shape.
-  const file = value as unknown as FileConfig;
+  const file = value as FileConfig;
   const listeners: ListenerResource[] = [];
   const routes: (RouteResource | TcpRouteResource)[] = [];
   const backends = readNamedBackends(file.backends ?? [], childOf(origin, "backends"), diagnostics);

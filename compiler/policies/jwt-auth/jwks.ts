@@ -3,7 +3,7 @@ import type { BackendPolicies } from "../../config/backend-policies.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { Text } from "../../ir/texts.ts";
 import { parseDuration } from "../../schema/duration.ts";
-import { duration, type Schema, text } from "../../schema/schema.ts";
+import { anyText, duration, either, object, text } from "../../schema/schema.ts";
 import type { KubernetesContext, ResolveContext } from "../policy.ts";
 
 /** A key set as configured: in a file, behind a URL, or written out. */
@@ -23,31 +23,29 @@ export type JwksConfig =
 export type PublicJwk = Readonly<Record<string, unknown>>;
 
 /** The shape of `jwks` in the file. */
-export const jwksSchema: Schema = {
-  type: ["object", "string"],
-  minLength: 2,
-  maxLength: 65536,
-  description:
-    "The issuer's public keys (RFC 7517): `{file: PATH}`, `{url: URL}`, or the JSON itself.",
-  properties: {
-    file: text(
-      "Path of a JSON Web Key Set, relative to this file. Its public keys become part of the bundle.",
-    ),
-    url: text(
-      "URL of the key set; fetched by the gateway, refreshed, and asked again for an unknown key.",
-      {
-        format: "url",
-        readAtStart: true,
-      },
-    ),
-    inline: text("A JSON Web Key Set.", { minLength: 2, maxLength: 65536 }),
-    cacheDuration: duration("How long fetched keys are used before they are asked for again.", {
-      default: "5m",
-    }),
+export const jwksSchema = either(
+  object(
+    {
+      file: text(
+        "Path of a JSON Web Key Set, relative to this file. Its public keys become part of the bundle.",
+      ),
+      url: text(
+        "URL of the key set; fetched by the gateway, refreshed, and asked again for an unknown key.",
+        { format: "url", readAtStart: true },
+      ),
+      inline: text("A JSON Web Key Set.", { minLength: 2, maxLength: 65536 }),
+      cacheDuration: duration("How long fetched keys are used before they are asked for again.", {
+        default: "5m",
+      }),
+    },
+    { exactlyOneOf: ["file", "url", "inline"] },
+  ),
+  anyText({ minLength: 2, maxLength: 65536 }),
+  {
+    description:
+      "The issuer's public keys (RFC 7517): `{file: PATH}`, `{url: URL}`, or the JSON itself.",
   },
-  additionalProperties: false,
-  exactlyOneOf: ["file", "url", "inline"],
-};
+);
 
 /** Five minutes, the specification's default. */
 const CACHE_DURATION = 300_000;

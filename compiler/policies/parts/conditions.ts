@@ -1,6 +1,6 @@
 import { childOf, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../../ir/expressions.ts";
-import { expression, list, object, type Schema } from "../../schema/schema.ts";
+import { expression, list, type Schema, withoutValue } from "../../schema/schema.ts";
 import type { ResolveContext } from "../policy.ts";
 import { type ExpressionConfig, resolveExpression } from "./expressions.ts";
 
@@ -19,13 +19,16 @@ export interface CaseNode<Value> {
   readonly origin: Origin;
 }
 
-/** The shape of `conditional`: entries of `properties`, each with a condition but the last. */
-export function conditionalSchema(
-  properties: Readonly<Record<string, Schema>>,
-  rest: Omit<Schema, "type" | "properties">,
-): Schema {
+/** The shape of `conditional`: entries of that shape, each with a condition but the last. */
+export function conditionalSchema<Value>(
+  entry: Schema<Value>,
+): Schema<readonly (Value & { readonly condition?: string })[]> {
   const condition = expression("When it acts; only the last entry may be without.");
-  return list(object({ condition, ...properties }, rest), {
+  const conditioned: Schema<Value & { readonly condition?: string }> = {
+    ...withoutValue(entry),
+    properties: { condition, ...entry.properties },
+  };
+  return list(conditioned, {
     minItems: 1,
     maxItems: 32,
     description: "Several of them: the first whose condition is true acts, or none.",

@@ -19,8 +19,8 @@ export type CredentialLocationNode =
   | { readonly expression: CompiledExpression };
 
 /** The shape of `location` and `authorizationLocation`. */
-export function credentialLocationSchema(defaults: string): Schema {
-  const named = (what: string, name: Schema): Schema =>
+export function credentialLocationSchema(defaults: string) {
+  const named = (what: string, name: Schema<string>) =>
     object(
       { name },
       { required: ["name"], description: `${what}; it does not reach the backend.` },

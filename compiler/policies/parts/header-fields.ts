@@ -1,32 +1,25 @@
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { Text } from "../../ir/texts.ts";
-import { type Schema, text } from "../../schema/schema.ts";
+import { anyText, map, text } from "../../schema/schema.ts";
 import type { ResolveContext } from "../policy.ts";
 
 /** HeaderName of the specification, without pseudo headers: a token (RFC 9110 5.6.2). */
-export const headerNameSchema: Schema = text("A header name.", {
+export const headerNameSchema = text("A header name.", {
   maxLength: 256,
   pattern: "^[A-Za-z0-9!#$%&'*+\\-.^_`|~]+$",
 });
 
 /** A header's value: what can stand on the wire (RFC 9110 5.5), or `${NAME}`. */
-export const headerValueSchema: Schema = {
-  type: "string",
+export const headerValueSchema = anyText({
   maxLength: 4096,
   pattern: "^[\\t\\x20-\\x7e\\x80-\\xff]*$",
   readAtStart: true,
   description: "Its value.",
-};
+});
 
 /** Header names to values. */
-export function headerMapSchema(description: string): Schema {
-  return {
-    type: "object",
-    additionalProperties: headerValueSchema,
-    maxProperties: 64,
-    minProperties: 1,
-    description,
-  };
+export function headerMapSchema(description: string) {
+  return map(headerValueSchema, { maxProperties: 64, minProperties: 1, description });
 }
 
 /** A header as configured. */

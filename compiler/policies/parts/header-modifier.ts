@@ -1,7 +1,7 @@
 import type { ConfigValue } from "../../1-parse/values.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { Text } from "../../ir/texts.ts";
-import { list, object, type Schema } from "../../schema/schema.ts";
+import { list, object } from "../../schema/schema.ts";
 import type { ResolveContext } from "../policy.ts";
 import {
   checkHeader,
@@ -27,7 +27,7 @@ export interface HeaderModifierNode {
 }
 
 /** The shape of a header modifier. */
-export function headerModifierSchema(description: string): Schema {
+export function headerModifierSchema(description: string) {
   return object(
     {
       set: headerMapSchema("Headers that replace all of their name."),

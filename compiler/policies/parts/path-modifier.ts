@@ -1,6 +1,6 @@
 import type { ConfigValue } from "../../1-parse/values.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
-import { object, type Schema, shortText } from "../../schema/schema.ts";
+import { anyText, either, integer, object, shortText } from "../../schema/schema.ts";
 import type { ResolveContext } from "../policy.ts";
 
 /** A new path: the whole of it, or what stands in the place of the prefix that the route matched. */
@@ -20,7 +20,7 @@ const PATH = {
 } as const;
 
 /** The shape of `path`. */
-export const pathModifierSchema: Schema = object(
+export const pathModifierSchema = object(
   {
     full: shortText("The whole path.", PATH),
     prefix: shortText("What the matched prefix becomes; the rest of the path stays.", PATH),
@@ -29,24 +29,19 @@ export const pathModifierSchema: Schema = object(
 );
 
 /** The shape of `authority`: what stands in Host, as `{full}`, `{host}`, `{port}`, or a word. */
-export function authoritySchema(words: readonly string[], description: string): Schema {
-  return {
-    type: ["object", "string"],
-    pattern: `^(${words.join("|")})$`,
-    properties: {
-      full: shortText("Host and port.", { pattern: `^${HOST}(:[0-9]{1,5})?$` }),
-      host: shortText("The host; the port stays.", { pattern: `^${HOST}$` }),
-      port: {
-        type: "integer",
-        minimum: 1,
-        maximum: 65535,
-        description: "The port; the host stays.",
+export function authoritySchema(words: readonly string[], description: string) {
+  return either(
+    object(
+      {
+        full: shortText("Host and port.", { pattern: `^${HOST}(:[0-9]{1,5})?$` }),
+        host: shortText("The host; the port stays.", { pattern: `^${HOST}$` }),
+        port: integer("The port; the host stays.", 1, 65535),
       },
-    },
-    additionalProperties: false,
-    exactlyOneOf: ["full", "host", "port"],
-    description,
-  };
+      { exactlyOneOf: ["full", "host", "port"] },
+    ),
+    anyText({ pattern: `^(${words.join("|")})$` }),
+    { description },
+  );
 }
 
 const HOST = "([A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?|\\[[0-9A-Fa-f:.]+\\])";

@@ -3,7 +3,7 @@ import { type CelPhase, compileExpression } from "../../cel/compile.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../../ir/expressions.ts";
 import type { Rule } from "../../ir/rules.ts";
-import { expression, list, type Schema } from "../../schema/schema.ts";
+import { anyText, either, expression, list, object } from "../../schema/schema.ts";
 import type { ResolveContext } from "../policy.ts";
 
 /** A rule as configured: what it does when its expression is true. */
@@ -16,21 +16,19 @@ export interface RuleConfig {
 }
 
 /** The shape of `rules` in the file: a plain expression allows; `{allow}`, `{deny}`, `{require}`, `{if}` (allows). */
-export const rulesSchema: Schema = list(
-  {
-    type: ["string", "object"],
-    minLength: 1,
-    maxLength: 16384,
-    expression: true,
-    properties: {
-      if: expression("Allows when it is true."),
-      allow: expression("Allows when it is true."),
-      deny: expression("Denies when it is true, fails, or is no boolean."),
-      require: expression("Denies unless it is true."),
-    },
-    additionalProperties: false,
-    exactlyOneOf: ["if", "allow", "deny", "require"],
-  },
+export const rulesSchema = list(
+  either(
+    anyText({ minLength: 1, maxLength: 16384, expression: true }),
+    object(
+      {
+        if: expression("Allows when it is true."),
+        allow: expression("Allows when it is true."),
+        deny: expression("Denies when it is true, fails, or is no boolean."),
+        require: expression("Denies unless it is true."),
+      },
+      { exactlyOneOf: ["if", "allow", "deny", "require"] },
+    ),
+  ),
   {
     minItems: 1,
     description:

@@ -2,7 +2,7 @@ import type { ConfigValue } from "../../1-parse/values.ts";
 import type { CelPhase } from "../../cel/compile.ts";
 import { childOf, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../../ir/expressions.ts";
-import { expression, list, object, type Schema, shortText } from "../../schema/schema.ts";
+import { expression, list, map, object, shortText } from "../../schema/schema.ts";
 import { type ExpressionConfig, resolveExpression } from "../parts/expressions.ts";
 import { checkHeaderName } from "../parts/header-fields.ts";
 import type { ResolveContext } from "../policy.ts";
@@ -47,16 +47,15 @@ type Side = CelPhase & ("request" | "response");
 /** HeaderName of the specification. */
 const HEADER_NAME = "^:?[A-Za-z0-9!#$%&'*+\\-.^_`|~]+$";
 
-const valuesSchema = (description: string): Schema => ({
-  type: "object",
-  additionalProperties: expression("A CEL expression: the value."),
-  minProperties: 1,
-  maxProperties: 16,
-  description,
-});
+const valuesSchema = (description: string) =>
+  map(expression("A CEL expression: the value."), {
+    minProperties: 1,
+    maxProperties: 16,
+    description,
+  });
 
 /** The shape of one side in the file; `pseudo` says which pseudo headers it has. */
-export function transformSchema(pseudo: string, description: string): Schema {
+export function transformSchema(pseudo: string, description: string) {
   return object(
     {
       metadata: valuesSchema(

@@ -12,7 +12,7 @@ import {
 import { simpleBackend } from "./connection.ts";
 import { backendReference, headerName, longText } from "./field-types.ts";
 
-const messages: Schema = list(
+const messages = list(
   object(
     {
       role: { type: "string", description: "`SYSTEM`, `USER`: what the provider knows." },
@@ -22,7 +22,7 @@ const messages: Schema = list(
   ),
 );
 
-const fieldValues: Schema = list(
+const fieldValues = list(
   object(
     { field: shortText("A key of the request's JSON."), value: {}, override: boolean("Obsolete.") },
     { required: ["field", "value"] },
@@ -30,7 +30,7 @@ const fieldValues: Schema = list(
   { minItems: 1, maxItems: 64 },
 );
 
-const regex: Schema = object({
+const regex = object({
   matches: list(longText("A pattern.")),
   builtins: list(
     choice("A pattern by name.", ["Ssn", "CreditCard", "PhoneNumber", "Email", "CaSin"]),
@@ -38,7 +38,7 @@ const regex: Schema = object({
   action: choice("What happens to a match.", ["Mask", "Reject"], { default: "Mask" }),
 });
 
-const webhook: Schema = object(
+const webhook = object(
   {
     backendRef: backendReference("The guard."),
     forwardHeaderMatches: list(
@@ -55,7 +55,7 @@ const webhook: Schema = object(
   { required: ["backendRef"] },
 );
 
-const customResponse: Schema = object(
+const customResponse = object(
   {
     message: { type: "string", default: "The request was rejected due to inappropriate content" },
     statusCode: integer("The status.", 200, 599, { default: 403 }),
@@ -63,12 +63,12 @@ const customResponse: Schema = object(
   { atLeastOneOf: ["message", "statusCode"] },
 );
 
-const moderation: Schema = object({
+const moderation = object({
   model: { type: "string" },
   policies: simpleBackend,
 });
 
-const promptGuard: Schema = object(
+const promptGuard = object(
   {
     request: list(
       object(
@@ -88,7 +88,7 @@ const promptGuard: Schema = object(
   { atLeastOneOf: ["request", "response"] },
 );
 
-const promptCaching: Schema = object({
+const promptCaching = object({
   cacheSystem: boolean("Whether system prompts are cached.", { default: true }),
   cacheMessages: boolean("Whether messages are cached.", { default: true }),
   cacheTools: boolean("Whether tools are cached.", { default: false }),
@@ -96,7 +96,7 @@ const promptCaching: Schema = object({
 });
 
 /** `BackendAI`. */
-export const aiFields: Readonly<Record<string, Schema>> = {
+export const aiFields = {
   prompt: object({ prepend: messages, append: messages }),
   promptGuard,
   defaults: fieldValues,
@@ -111,7 +111,7 @@ export const aiFields: Readonly<Record<string, Schema>> = {
   ),
 };
 
-const providerFields: Readonly<Record<string, Schema>> = {
+const providerFields = {
   openai: object({ model: shortText("The model.") }),
   azureopenai: object(
     {
@@ -167,7 +167,7 @@ const neutralFields: Readonly<Record<string, Schema>> = Object.fromEntries(
 export const PROVIDERS = [...Object.keys(providerFields), ...Object.keys(neutralFields)];
 
 /** The fields of an `LLMProvider`. */
-export const llmProviderFields: Readonly<Record<string, Schema>> = {
+export const llmProviderFields = {
   ...providerFields,
   ...neutralFields,
   host: shortText("The host; the provider's own when unset."),

@@ -1,16 +1,7 @@
-import {
-  choice,
-  expression,
-  list,
-  map,
-  object,
-  type Schema,
-  shortText,
-  text,
-} from "../../../schema/schema.ts";
+import { choice, expression, list, map, object, shortText, text } from "../../../schema/schema.ts";
 import { backendReference, span } from "./field-types.ts";
 
-const remoteKeys: Schema = object(
+const remoteKeys = object(
   {
     jwksPath: text("The path of the key set at the backend.", { maxLength: 2000 }),
     cacheDuration: span("How long fetched keys are used.", { default: "5m" }),
@@ -22,7 +13,7 @@ const remoteKeys: Schema = object(
 );
 
 /** `JWKS`: keys that are written out or fetched. */
-export const jwksSchema: Schema = object(
+export const jwksSchema = object(
   {
     remote: remoteKeys,
     inline: text("A JSON Web Key Set.", { minLength: 2, maxLength: 65536 }),
@@ -31,7 +22,7 @@ export const jwksSchema: Schema = object(
 );
 
 /** `Authorization`: CEL rules of one action. */
-export const authorizationSchema: Schema = object(
+export const authorizationSchema = object(
   {
     policy: object(
       {
@@ -51,7 +42,7 @@ export const authorizationSchema: Schema = object(
 );
 
 /** `MCPAuthentication`: OAuth of an MCP endpoint. */
-export const mcpAuthenticationSchema: Schema = object(
+export const mcpAuthenticationSchema = object(
   {
     resourceMetadata: map({}),
     provider: choice("An identity provider whose metadata is adapted.", [

@@ -1,4 +1,13 @@
-import { choice, list, object, type Schema, shortText } from "../../../schema/schema.ts";
+import {
+  choice,
+  list,
+  type ObjectValue,
+  object,
+  pick,
+  type Schema,
+  shortText,
+  withUnsupported,
+} from "../../../schema/schema.ts";
 import { dynamicSchema } from "../../standalone/dynamic.ts";
 import { aiFields, llmProviderFields, PROVIDERS } from "./ai.ts";
 import { authorizationSchema, mcpAuthenticationSchema } from "./authentication.ts";
@@ -8,10 +17,18 @@ import { labelSelector, longText, port, resource, sectionName } from "./field-ty
 /** What of the backend section this version enforces: paths such as `mcp.authorization`. */
 export type SupportedFields = ReadonlySet<string>;
 
-const later = (schema: Schema, what: string): Schema => ({ ...schema, unsupported: what });
+/** The sections of `BackendFull`. */
+type BackendFields = {
+  readonly tcp: typeof simpleFields.tcp;
+  readonly tls: typeof simpleFields.tls;
+  readonly http: typeof simpleFields.http;
+  readonly auth: typeof simpleFields.auth;
+  readonly ai: Schema;
+  readonly mcp: Schema<ObjectValue<typeof mcpFields, never>>;
+};
 
 /** `BackendMCP`. */
-const mcpFields: Readonly<Record<string, Schema>> = {
+const mcpFields = {
   authorization: authorizationSchema,
   authentication: mcpAuthenticationSchema,
 };
@@ -27,45 +44,47 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /** `BackendFull` and its smaller forms: the fields named, of which at least one is there. */
-export function backendPolicies(names: readonly string[], built: SupportedFields): Schema {
-  const all: Readonly<Record<string, Schema>> = {
-    ...simpleFields,
-    ai: object(aiFields, { atLeastOneOf: Object.keys(aiFields) }),
-    mcp: object(
-      Object.fromEntries(
-        Object.entries(mcpFields).map(([name, schema]) => [
-          name,
-          built.has(`mcp.${name}`) ? schema : later(schema, `MCP ${name}`),
-        ]),
-      ),
-      { atLeastOneOf: Object.keys(mcpFields) },
-    ),
+export function backendPolicies<const Name extends keyof BackendFields>(
+  names: readonly Name[],
+  built: SupportedFields,
+) {
+  const mcp = object(
+    withUnsupported(mcpFields, (name) => (built.has(`mcp.${name}`) ? undefined : `MCP ${name}`)),
+    { atLeastOneOf: Object.keys(mcpFields) },
+  );
+  const fields: BackendFields = {
+    tcp: builtParts("tcp", simpleFields.tcp, built),
+    tls: builtParts("tls", simpleFields.tls, built),
+    http: builtParts("http", simpleFields.http, built),
+    auth: builtParts("auth", simpleFields.auth, built),
+    ai: builtParts("ai", object(aiFields, { atLeastOneOf: Object.keys(aiFields) }), built),
+    mcp,
   };
-  const fields = names.map((name): [string, Schema] => {
-    const schema = all[name] ?? {};
-    return [name, name === "mcp" ? schema : builtParts(name, schema, built)];
-  });
-  return object(Object.fromEntries(fields), { atLeastOneOf: names });
+  return object(pick(fields, names), { atLeastOneOf: names });
 }
 
 /** A section of which everything, some fields, or nothing is built. */
-function builtParts(name: string, schema: Schema, built: SupportedFields): Schema {
+function builtParts<Value>(
+  name: string,
+  schema: Schema<Value>,
+  built: SupportedFields,
+): Schema<Value> {
   if (built.has(name)) return schema;
-  const parts = Object.entries(schema.properties ?? {});
-  if (!parts.some(([part]) => built.has(`${name}.${part}`)))
-    return later(schema, WORDS[name] ?? name);
-  const properties = parts.map(([part, each]): [string, Schema] => [
-    part,
-    built.has(`${name}.${part}`)
-      ? each
-      : later(each, WORDS[`${name}.${part}`] ?? `${name}.${part}`),
-  ]);
-  return { ...schema, properties: Object.fromEntries(properties) };
+  const { properties = {} } = schema;
+  const isBuilt = (part: string) => built.has(`${name}.${part}`);
+  if (!Object.keys(properties).some(isBuilt))
+    return { ...schema, unsupported: WORDS[name] ?? name };
+  return {
+    ...schema,
+    properties: withUnsupported(properties, (part) =>
+      isBuilt(part) ? undefined : (WORDS[`${name}.${part}`] ?? `${name}.${part}`),
+    ),
+  };
 }
 
-const SIMPLE = ["tcp", "tls", "http", "auth"];
+const SIMPLE = ["tcp", "tls", "http", "auth"] as const;
 
-function targetSchema(built: SupportedFields): Schema {
+function targetSchema(built: SupportedFields) {
   const target = object(
     {
       host: shortText("The server's host."),
@@ -86,7 +105,7 @@ function targetSchema(built: SupportedFields): Schema {
   );
 }
 
-function aiSchema(built: SupportedFields): Schema {
+function aiSchema(built: SupportedFields) {
   const provider = object(llmProviderFields, { exactlyOneOf: PROVIDERS });
   const named = object(
     {
@@ -150,13 +169,13 @@ function namesOf(providers: unknown): readonly unknown[] {
 }
 
 /** GatewayBackend. */
-export function backendSchema(built: SupportedFields): Schema {
+export function backendSchema(built: SupportedFields) {
   const ai = aiSchema(built);
   return resource(
     object(
       {
         static: object({ host: shortText("The host."), port }, { required: ["host", "port"] }),
-        ai: later(ai, "LLM backends"),
+        ai: { ...ai, unsupported: "LLM backends" },
         mcp: object(
           {
             targets: list(targetSchema(built), { minItems: 1, maxItems: 32 }),

@@ -1,23 +1,15 @@
-import {
-  choice,
-  integer,
-  list,
-  object,
-  type Schema,
-  shortText,
-  text,
-} from "../../../schema/schema.ts";
+import { choice, integer, list, object, shortText, text } from "../../../schema/schema.ts";
 import { localObject, span, tinyText } from "./field-types.ts";
 
 /** `Keepalive` of a TCP connection. */
-export const keepalive: Schema = object({
+export const keepalive = object({
   retries: integer("Probes before the connection is given up.", 1, 64, { default: 9 }),
   time: span("Idle time before the first probe.", { minimumDuration: "1s", default: "180s" }),
   interval: span("Time between probes.", { minimumDuration: "1s", default: "180s" }),
 });
 
 /** `BackendTCP`. */
-export const tcpFields: Readonly<Record<string, Schema>> = {
+export const tcpFields = {
   keepalive,
   // No default in the schema: written into a policy it would override what a less specific one says.
   connectTimeout: span("How long a connection, with its TLS handshake, may take; 10s by default.", {
@@ -26,7 +18,7 @@ export const tcpFields: Readonly<Record<string, Schema>> = {
 };
 
 /** `BackendHTTP`. */
-export const httpFields: Readonly<Record<string, Schema>> = {
+export const httpFields = {
   version: choice("What is spoken to the backend.", ["HTTP1", "HTTP2"]),
   requestTimeout: span("How long the head of a response may take; 504 then.", {
     minimumDuration: "1ms",
@@ -34,7 +26,7 @@ export const httpFields: Readonly<Record<string, Schema>> = {
 };
 
 /** `BackendTLS`. */
-export const backendTls: Schema = object(
+export const backendTls = object(
   {
     mtlsCertificateRef: list(localObject("A Secret with tls.key and tls.crt."), { maxItems: 1 }),
     caCertificateRefs: list(localObject("A ConfigMap of CA certificates."), { maxItems: 1 }),
@@ -50,7 +42,7 @@ export const backendTls: Schema = object(
 );
 
 /** `BackendAuth`. */
-export const backendAuth: Schema = object(
+export const backendAuth = object(
   {
     key: {
       type: "string",
@@ -81,7 +73,7 @@ export const backendAuth: Schema = object(
 );
 
 /** The fields that every kind of backend has. */
-export const simpleFields: Readonly<Record<string, Schema>> = {
+export const simpleFields = {
   tcp: object(tcpFields),
   tls: backendTls,
   http: object(httpFields),
@@ -89,4 +81,4 @@ export const simpleFields: Readonly<Record<string, Schema>> = {
 };
 
 /** `BackendSimple`. */
-export const simpleBackend: Schema = object(simpleFields);
+export const simpleBackend = object(simpleFields);

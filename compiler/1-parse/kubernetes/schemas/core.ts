@@ -1,107 +1,108 @@
-import { choice, list, map, type Schema, text } from "../../../schema/schema.ts";
-import { groupName, kindName, namespaceName, objectName, resource } from "./field-types.ts";
+import {
+  anyText,
+  boolean,
+  choice,
+  either,
+  list,
+  map,
+  nullable,
+  object,
+  openObject,
+  type Schema,
+  text,
+} from "../../../schema/schema.ts";
+import {
+  document,
+  groupName,
+  kindName,
+  namespaceName,
+  objectName,
+  port,
+  resource,
+} from "./field-types.ts";
 
-/** Core kinds are validated as far as gwc reads them: a cluster may know more fields than this version. */
-function open(
-  properties: Readonly<Record<string, Schema>>,
-  required: readonly string[] = [],
-): Schema {
-  return { type: "object", properties, additionalProperties: true, required };
-}
+// Core kinds are validated as far as gwc reads them: a cluster may know more fields than this version.
 
-const loosePort: Schema = { type: ["integer", "null"], minimum: 1, maximum: 65535 };
+const wholeNumber: Schema<number> = { type: "integer" };
+const optionalText = nullable(anyText());
+const flag = nullable(boolean("Whether it is so."));
+const keys = nullable(map(optionalText));
 
 /** v1 Service. */
-export const serviceSchema: Schema = resource(
-  open({
+export const serviceSchema = resource(
+  openObject({
     type: choice("How it is reached.", ["ClusterIP", "NodePort", "LoadBalancer", "ExternalName"]),
-    clusterIP: { type: ["string", "null"] },
-    externalName: { type: ["string", "null"] },
+    clusterIP: optionalText,
+    externalName: optionalText,
     ports: list(
-      open(
+      openObject(
         {
-          name: { type: ["string", "null"] },
-          port: { type: "integer", minimum: 1, maximum: 65535 },
-          targetPort: { type: ["integer", "string", "null"] },
-          appProtocol: { type: ["string", "null"] },
-          protocol: { type: ["string", "null"] },
+          name: optionalText,
+          port,
+          targetPort: nullable(either(wholeNumber, anyText())),
+          appProtocol: optionalText,
+          protocol: optionalText,
         },
-        ["port"],
+        { required: ["port"] },
       ),
     ),
   }),
 );
 
 /** discovery.k8s.io/v1 EndpointSlice. */
-export const endpointSliceSchema: Schema = resource(undefined, {
+export const endpointSliceSchema = document({
   addressType: choice("What the addresses are.", ["IPv4", "IPv6", "FQDN"]),
-  endpoints: {
-    ...list(
-      open(
+  endpoints: nullable(
+    list(
+      openObject(
         {
           addresses: list(text("An address."), { minItems: 1 }),
-          conditions: open({ ready: { type: ["boolean", "null"] } }),
+          conditions: openObject({ ready: flag }),
         },
-        ["addresses"],
+        { required: ["addresses"] },
       ),
     ),
-    type: ["array", "null"],
-  },
-  ports: {
-    ...list(open({ name: { type: ["string", "null"] }, port: loosePort })),
-    type: ["array", "null"],
-  },
+  ),
+  ports: nullable(list(openObject({ name: optionalText, port: nullable(port) }))),
 });
 
 /** v1 Namespace. */
-export const namespaceSchema: Schema = resource(undefined, { spec: {}, status: {} });
+export const namespaceSchema = document({ spec: {}, status: {} });
 
 /** v1 Secret: gwc reads which keys it has, and never copies a value. */
-export const secretSchema: Schema = resource(undefined, {
-  type: { type: "string" },
-  immutable: { type: ["boolean", "null"] },
-  data: { ...map({ type: ["string", "null"] }), type: ["object", "null"] },
-  stringData: { ...map({ type: ["string", "null"] }), type: ["object", "null"] },
+export const secretSchema = document({
+  type: anyText(),
+  immutable: flag,
+  data: keys,
+  stringData: keys,
 });
 
 /** v1 ConfigMap. */
-export const configMapSchema: Schema = resource(undefined, {
-  immutable: { type: ["boolean", "null"] },
-  data: { ...map({ type: ["string", "null"] }), type: ["object", "null"] },
-  binaryData: { ...map({ type: ["string", "null"] }), type: ["object", "null"] },
+export const configMapSchema = document({
+  immutable: flag,
+  data: keys,
+  binaryData: keys,
 });
 
 /** gateway.networking.k8s.io ReferenceGrant. */
-export const referenceGrantSchema: Schema = resource({
-  type: "object",
-  properties: {
-    from: list(
-      {
-        type: "object",
-        properties: {
-          group: groupName,
-          kind: kindName,
-          namespace: namespaceName,
-        },
-        additionalProperties: false,
-        required: ["group", "kind", "namespace"],
-      },
-      { minItems: 1, maxItems: 16 },
-    ),
-    to: list(
-      {
-        type: "object",
-        properties: {
-          group: groupName,
-          kind: kindName,
-          name: objectName,
-        },
-        additionalProperties: false,
-        required: ["group", "kind"],
-      },
-      { minItems: 1, maxItems: 16 },
-    ),
-  },
-  additionalProperties: false,
-  required: ["from", "to"],
-});
+export const referenceGrantSchema = resource(
+  object(
+    {
+      from: list(
+        object(
+          { group: groupName, kind: kindName, namespace: namespaceName },
+          { required: ["group", "kind", "namespace"] },
+        ),
+        { minItems: 1, maxItems: 16 },
+      ),
+      to: list(
+        object(
+          { group: groupName, kind: kindName, name: objectName },
+          { required: ["group", "kind"] },
+        ),
+        { minItems: 1, maxItems: 16 },
+      ),
+    },
+    { required: ["from", "to"] },
+  ),
+);

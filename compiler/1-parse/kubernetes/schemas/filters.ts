@@ -1,4 +1,12 @@
-import { choice, integer, list, object, type Schema } from "../../../schema/schema.ts";
+import {
+  anyText,
+  choice,
+  integer,
+  list,
+  object,
+  type Schema,
+  withUnsupported,
+} from "../../../schema/schema.ts";
 import { backendReference, localReference, port, preciseHostname } from "./field-types.ts";
 import { corsFields, headerFilter } from "./http.ts";
 
@@ -8,11 +16,11 @@ const REPLACEMENTS: Readonly<Record<string, string>> = {
   ReplacePrefixMatch: "replacePrefixMatch",
 };
 
-const replacePath: Schema = object(
+const replacePath = object(
   {
     type: choice("What is replaced.", ["ReplaceFullPath", "ReplacePrefixMatch"]),
-    replaceFullPath: { type: "string", maxLength: 1024 },
-    replacePrefixMatch: { type: "string", maxLength: 1024 },
+    replaceFullPath: anyText({ maxLength: 1024 }),
+    replacePrefixMatch: anyText({ maxLength: 1024 }),
   },
   {
     required: ["type"],
@@ -26,7 +34,7 @@ const replacePath: Schema = object(
 );
 
 /** What a filter's `type` says, and the field that holds its settings. */
-const FILTERS: Readonly<Record<string, string>> = {
+const FILTERS = {
   RequestHeaderModifier: "requestHeaderModifier",
   ResponseHeaderModifier: "responseHeaderModifier",
   RequestMirror: "requestMirror",
@@ -35,11 +43,29 @@ const FILTERS: Readonly<Record<string, string>> = {
   CORS: "cors",
   ExternalAuth: "externalAuth",
   ExtensionRef: "extensionRef",
+} as const;
+
+const FILTER_TYPES = [
+  ...([
+    "RequestHeaderModifier",
+    "ResponseHeaderModifier",
+    "RequestMirror",
+    "RequestRedirect",
+  ] as const),
+  ...(["URLRewrite", "CORS", "ExternalAuth", "ExtensionRef"] as const),
+];
+
+const redirectStatus: Schema<number> = {
+  type: "integer",
+  enum: [301, 302, 303, 307, 308],
+  default: 302,
 };
 
+const anyObject: Schema = { type: "object" };
+
 /** Gateway API `HTTPRouteFilter`. `built` are the fields that this version enforces. */
-export function filters(built: ReadonlySet<string>): Schema {
-  const fields: Readonly<Record<string, Schema>> = {
+export function filters(built: ReadonlySet<string>) {
+  const fields = {
     requestHeaderModifier: headerFilter,
     responseHeaderModifier: headerFilter,
     requestMirror: object(
@@ -74,20 +100,19 @@ export function filters(built: ReadonlySet<string>): Schema {
       hostname: preciseHostname,
       path: replacePath,
       port,
-      statusCode: { type: "integer", enum: [301, 302, 303, 307, 308], default: 302 },
+      statusCode: redirectStatus,
     }),
     urlRewrite: object({ hostname: preciseHostname, path: replacePath }),
     cors: object(corsFields),
-    externalAuth: { type: "object" },
+    externalAuth: anyObject,
     extensionRef: localReference("A filter of another kind."),
   };
-  const properties = Object.entries(fields).map(([name, schema]): [string, Schema] => [
-    name,
-    built.has(name) ? schema : { ...schema, unsupported: FILTER_WORDS[name] ?? name },
-  ]);
+  const properties = withUnsupported(fields, (name) =>
+    built.has(name) ? undefined : (FILTER_WORDS[name] ?? name),
+  );
   return list(
     object(
-      { type: choice("What it does.", Object.keys(FILTERS)), ...Object.fromEntries(properties) },
+      { type: choice("What it does.", FILTER_TYPES), ...properties },
       {
         required: ["type"],
         checks: Object.entries(FILTERS).map(([type, field]) => ({

@@ -1,12 +1,4 @@
-import {
-  choice,
-  expression,
-  integer,
-  list,
-  object,
-  type Schema,
-  shortText,
-} from "../../../schema/schema.ts";
+import { choice, expression, integer, list, object, shortText } from "../../../schema/schema.ts";
 import { keepalive } from "./connection.ts";
 import { backendReference, span, tinyText } from "./field-types.ts";
 
@@ -20,11 +12,11 @@ const CIPHER_SUITES = [
   "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
   "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
   "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256",
-];
+] as const;
 
-const tlsVersion = (description: string): Schema => choice(description, ["1.2", "1.3"]);
+const tlsVersion = (description: string) => choice(description, ["1.2", "1.3"]);
 
-const tls: Schema = object(
+const tls = object(
   {
     handshakeTimeout: span("How long a handshake may take.", { default: "15s" }),
     alpnProtocols: list(tinyText("A protocol."), { minItems: 1, maxItems: 16 }),
@@ -42,7 +34,7 @@ const tls: Schema = object(
 
 const unlimited = Number.MAX_SAFE_INTEGER;
 
-const httpFields: Readonly<Record<string, Schema>> = {
+const httpFields = {
   maxBufferSize: integer("Bytes of a body that is buffered.", 1, unlimited, { default: 2_097_152 }),
   http1MaxHeaders: integer("Headers of a request.", 1, 4096, { default: 100 }),
   http1IdleTimeout: span("How long a connection may idle.", { default: "10m" }),
@@ -53,7 +45,7 @@ const httpFields: Readonly<Record<string, Schema>> = {
   http2KeepaliveTimeout: span("How long a ping may stay unanswered."),
 };
 
-const attributes: Schema = object(
+const attributes = object(
   {
     remove: list(tinyText("A field that is dropped."), { minItems: 1, maxItems: 32 }),
     add: list(
@@ -67,7 +59,7 @@ const attributes: Schema = object(
   { atLeastOneOf: ["remove", "add"] },
 );
 
-const tracing: Schema = object(
+const tracing = object(
   {
     backendRef: backendReference("The OTLP server."),
     protocol: choice("How it is spoken to.", ["HTTP", "GRPC"], { default: "HTTP" }),
@@ -85,7 +77,7 @@ const tracing: Schema = object(
 );
 
 /** The fields of a GatewayPolicy's `frontend`. */
-export const frontendFields: Readonly<Record<string, Schema>> = {
+export const frontendFields = {
   tcp: object({ keepalive }, { atLeastOneOf: ["keepalive"] }),
   tls,
   http: object(httpFields, { atLeastOneOf: Object.keys(httpFields) }),

@@ -1,13 +1,4 @@
-import {
-  choice,
-  list,
-  map,
-  object,
-  type Schema,
-  shortText,
-  text,
-  unsupported,
-} from "../../../schema/schema.ts";
+import { choice, list, map, object, shortText, text, unsupported } from "../../../schema/schema.ts";
 import {
   controllerName,
   groupName,
@@ -24,7 +15,7 @@ import {
 } from "./field-types.ts";
 
 /** Gateway API GatewayClass. */
-export const gatewayClassSchema: Schema = resource(
+export const gatewayClassSchema = resource(
   object(
     {
       controllerName,
@@ -38,7 +29,7 @@ export const gatewayClassSchema: Schema = resource(
   ),
 );
 
-const certificateReference: Schema = object(
+const certificateReference = object(
   {
     group: { ...groupName, default: "" },
     kind: { ...kindName, default: "Secret" },
@@ -48,7 +39,7 @@ const certificateReference: Schema = object(
   { required: ["name"] },
 );
 
-const listenerFields: Readonly<Record<string, Schema>> = {
+const listenerFields = {
   name: sectionName,
   hostname,
   port,
@@ -87,12 +78,12 @@ const listenerFields: Readonly<Record<string, Schema>> = {
   }),
 };
 
-const listener: Schema = object(listenerFields, { required: ["name", "port", "protocol"] });
+const listener = object(listenerFields, { required: ["name", "port", "protocol"] });
 
-const listeners: Schema = list(listener, { minItems: 1, maxItems: 64 });
+const listeners = list(listener, { minItems: 1, maxItems: 64 });
 
 /** Gateway API Gateway. */
-export const gatewaySchema: Schema = resource(
+export const gatewaySchema = resource(
   object(
     {
       gatewayClassName: objectName,
@@ -134,7 +125,7 @@ export const gatewaySchema: Schema = resource(
 );
 
 /** Gateway API ListenerSet. */
-export const listenerSetSchema: Schema = resource(
+export const listenerSetSchema = resource(
   object(
     {
       parentRef: object(
@@ -148,7 +139,7 @@ export const listenerSetSchema: Schema = resource(
 );
 
 /** Gateway API `SubjectAltName`. */
-const subjectAltName: Schema = object(
+const subjectAltName = object(
   {
     type: choice("What the name is.", ["Hostname", "URI"]),
     hostname,
@@ -173,7 +164,7 @@ const subjectAltName: Schema = object(
 );
 
 /** Gateway API BackendTLSPolicy. */
-export const backendTlsPolicySchema: Schema = resource(
+export const backendTlsPolicySchema = resource(
   object(
     {
       targetRefs: list(

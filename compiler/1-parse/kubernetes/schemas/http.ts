@@ -1,16 +1,8 @@
-import {
-  boolean,
-  integer,
-  list,
-  object,
-  type Schema,
-  shortText,
-  text,
-} from "../../../schema/schema.ts";
+import { boolean, integer, list, object, shortText, text } from "../../../schema/schema.ts";
 import { headerName, span } from "./field-types.ts";
 
 /** Gateway API `HTTPHeader` filter: what is set, added and removed. */
-export const headerFilter: Schema = object(
+export const headerFilter = object(
   {
     set: headerValues("Headers that replace what is there."),
     add: headerValues("Headers that are appended to what is there."),
@@ -19,7 +11,7 @@ export const headerFilter: Schema = object(
   { atLeastOneOf: ["set", "add", "remove"] },
 );
 
-function headerValues(description: string): Schema {
+function headerValues(description: string) {
   return list(
     object(
       { name: headerName, value: text("The value.", { maxLength: 4096 }) },
@@ -30,7 +22,7 @@ function headerValues(description: string): Schema {
 }
 
 /** Gateway API `HTTPCORSFilter`. */
-export const corsFields: Readonly<Record<string, Schema>> = {
+export const corsFields = {
   allowOrigins: list(
     shortText("`https://app.example.com`, `https://*.example.com`, or `*`.", {
       maxLength: 253,
@@ -57,7 +49,7 @@ export const corsFields: Readonly<Record<string, Schema>> = {
 };
 
 /** Gateway API `HTTPRouteRetry`. */
-export const retrySchema: Schema = object(
+export const retrySchema = object(
   {
     codes: list(integer("A status of the backend.", 400, 599), {
       description: "Statuses after which it is tried again.",

@@ -1,20 +1,30 @@
-import { choice, integer, list, map, object, type Schema, text } from "../../../schema/schema.ts";
+import {
+  anyText,
+  choice,
+  integer,
+  list,
+  map,
+  nullable,
+  object,
+  openObject,
+  text,
+} from "../../../schema/schema.ts";
 import { resource } from "./field-types.ts";
 
-const texts: Schema = map({ type: ["string", "null"] });
-const overlay: Schema = object({
+const texts = map(nullable(anyText()));
+const overlay = object({
   metadata: object({ labels: texts, annotations: texts }),
   spec: { type: "object", description: "A part of the resource's spec, merged into it." },
 });
-const seconds = (description: string): Schema => integer(description, 0, 31_536_000);
+const seconds = (description: string) => integer(description, 0, 31_536_000);
 
-const mesh: Schema = object({
+const mesh = object({
   caAddress: text("The mesh's certificate authority."),
   trustDomain: text("The mesh's trust domain.", { default: "cluster.local" }),
 });
 
 /** GatewayParameters: how the data plane is provisioned. */
-export const parametersSchema: Schema = resource(
+export const parametersSchema = resource(
   object(
     {
       logging: object({
@@ -26,18 +36,18 @@ export const parametersSchema: Schema = resource(
         description: "A standalone file; of it only `config` can stand here.",
       },
       image: object({
-        registry: { type: "string" },
-        repository: { type: "string" },
-        tag: { type: "string" },
-        digest: { type: "string" },
-        pullPolicy: { type: "string" },
+        registry: anyText(),
+        repository: anyText(),
+        tag: anyText(),
+        digest: anyText(),
+        pullPolicy: anyText(),
       }),
-      env: list({
-        type: "object",
-        properties: { name: text("The variable."), value: { type: "string" }, valueFrom: {} },
-        additionalProperties: true,
-        required: ["name"],
-      }),
+      env: list(
+        openObject(
+          { name: text("The variable."), value: anyText(), valueFrom: {} },
+          { required: ["name"] },
+        ),
+      ),
       resources: { type: "object", description: "Compute resources of the container." },
       shutdown: object(
         {

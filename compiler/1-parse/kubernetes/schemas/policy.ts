@@ -1,19 +1,27 @@
-import { choice, list, map, object, type Schema } from "../../../schema/schema.ts";
+import {
+  anyText,
+  choice,
+  type Fields,
+  list,
+  map,
+  object,
+  withUnsupported,
+} from "../../../schema/schema.ts";
 import { backendPolicies, type SupportedFields } from "./backend.ts";
 import { groupName, kindName, objectName, resource, sectionName } from "./field-types.ts";
 import { frontendFields } from "./frontend.ts";
 import { trafficFields } from "./traffic.ts";
 
-const target: Schema = object(
+const target = object(
   { group: groupName, kind: kindName, name: objectName, sectionName },
   { required: ["group", "kind", "name"] },
 );
 
-const targetSelector: Schema = object(
+const targetSelector = object(
   {
     group: groupName,
     kind: kindName,
-    matchLabels: map({ type: "string", maxLength: 63 }),
+    matchLabels: map(anyText({ maxLength: 63 })),
     sectionName,
   },
   { required: ["group", "kind", "matchLabels"] },
@@ -49,16 +57,10 @@ const PHASES = choice("Before or after the route is chosen.", ["PreRouting", "Po
 });
 
 /** GatewayPolicy; `built` are the fields that this version enforces, such as `traffic.cors`. */
-export function policySchema(built: SupportedFields): Schema {
-  const section = (
-    name: string,
-    fields: Readonly<Record<string, Schema>>,
-  ): Readonly<Record<string, Schema>> =>
-    Object.fromEntries(
-      Object.entries(fields).map(([field, schema]) => [
-        field,
-        built.has(`${name}.${field}`) ? schema : { ...schema, unsupported: WORDS[field] ?? field },
-      ]),
+export function policySchema(built: SupportedFields) {
+  const section = <Of extends Fields>(name: string, fields: Of): Of =>
+    withUnsupported(fields, (field) =>
+      built.has(`${name}.${field}`) ? undefined : (WORDS[field] ?? field),
     );
   const backend = new Set(
     [...built].filter((each) => each.startsWith("backend.")).map((each) => each.slice(8)),

@@ -1,6 +1,8 @@
 import { parseDuration } from "../../../schema/duration.ts";
 import {
+  anyText,
   choice,
+  type Fields,
   integer,
   list,
   object,
@@ -25,7 +27,7 @@ import {
 import { filters } from "./filters.ts";
 
 /** Gateway API `ParentReference`. */
-const parentRefs: Schema = list(
+const parentRefs = list(
   object(
     {
       group: { ...groupName, default: "gateway.networking.k8s.io" },
@@ -40,11 +42,11 @@ const parentRefs: Schema = list(
   { maxItems: 32 },
 );
 
-const hostnames: Schema = list(hostname, { maxItems: 16 });
-const matchType: Schema = choice("How it is compared.", ["Exact", "RegularExpression"], {
+const hostnames = list(hostname, { maxItems: 16 });
+const matchType = choice("How it is compared.", ["Exact", "RegularExpression"], {
   default: "Exact",
 });
-const valueMatch = (name: Schema, maxLength: number): Schema =>
+const valueMatch = (name: Schema<string>, maxLength: number) =>
   object(
     { type: matchType, name, value: text("The value.", { maxLength }) },
     {
@@ -61,8 +63,8 @@ export interface SupportedRuleFields {
 }
 
 /** Gateway API HTTPRoute. */
-export function httpRouteSchema(built: SupportedRuleFields): Schema {
-  const later = (name: string, what: string, schema: Schema): Schema =>
+export function httpRouteSchema(built: SupportedRuleFields) {
+  const later = <Value>(name: string, what: string, schema: Schema<Value>): Schema<Value> =>
     built.fields.has(name) ? schema : { ...schema, unsupported: what };
   const rule = object({
     name: sectionName,
@@ -73,7 +75,7 @@ export function httpRouteSchema(built: SupportedRuleFields): Schema {
         {
           ...backendReferenceFields,
           weight: integer("Its share.", 0, 1_000_000, { default: 1 }),
-          filters: list({ type: "object" }, { unsupported: "filters of one backend" }),
+          filters: unsupported("filters of one backend", list({ type: "object" })),
         },
         { required: ["name"] },
       ),
@@ -155,13 +157,13 @@ function isPlainPath(value: string): boolean {
   return path.test(value) && !oddPath.test(value);
 }
 
-const httpMatch: Schema = object({
+const httpMatch = object({
   path: object(
     {
       type: choice("How it is compared.", ["Exact", "PathPrefix", "RegularExpression"], {
         default: "PathPrefix",
       }),
-      value: { type: "string", maxLength: 1024, default: "/" },
+      value: anyText({ maxLength: 1024, default: "/" }),
     },
     {
       checks: [
@@ -194,7 +196,7 @@ const httpMatch: Schema = object({
   }),
 });
 
-const looseBackends: Schema = list(
+const looseBackends = list(
   object(
     {
       ...backendReferenceFields,
@@ -207,7 +209,7 @@ const looseBackends: Schema = list(
 );
 
 /** Gateway API GRPCRoute. */
-export const grpcRouteSchema: Schema = resource(
+export const grpcRouteSchema = resource(
   object({
     parentRefs,
     useDefaultGateways: unsupported("default gateways"),
@@ -220,8 +222,8 @@ export const grpcRouteSchema: Schema = resource(
             method: object(
               {
                 type: matchType,
-                service: { type: "string", maxLength: 1024 },
-                method: { type: "string", maxLength: 1024 },
+                service: anyText({ maxLength: 1024 }),
+                method: anyText({ maxLength: 1024 }),
               },
               { atLeastOneOf: ["service", "method"] },
             ),
@@ -238,7 +240,7 @@ export const grpcRouteSchema: Schema = resource(
   }),
 );
 
-const streamBackends: Schema = list(
+const streamBackends = list(
   object(
     {
       ...backendReferenceFields,
@@ -250,12 +252,12 @@ const streamBackends: Schema = list(
 );
 
 /** Gateway API TCPRoute. */
-export const tcpRouteSchema: Schema = streamRouteSchema({});
+export const tcpRouteSchema = streamRouteSchema({});
 
 /** Gateway API TLSRoute. */
-export const tlsRouteSchema: Schema = streamRouteSchema({ hostnames });
+export const tlsRouteSchema = streamRouteSchema({ hostnames });
 
-function streamRouteSchema(fields: Readonly<Record<string, Schema>>): Schema {
+function streamRouteSchema<const Of extends Fields>(fields: Of) {
   return resource(
     object(
       {

@@ -1,4 +1,4 @@
-import { choice, list, object, type Schema, text } from "../../../schema/schema.ts";
+import { choice, list, object, text } from "../../../schema/schema.ts";
 import {
   groupName,
   kindName,
@@ -9,7 +9,7 @@ import {
 } from "./field-types.ts";
 
 /** metav1.Condition */
-const condition: Schema = object(
+const condition = object(
   {
     type: text("What is said.", { maxLength: 316 }),
     status: choice("Whether it holds.", ["True", "False", "Unknown"]),
@@ -22,10 +22,10 @@ const condition: Schema = object(
 );
 
 /** The status of a GatewayBackend. */
-export const backendStatusSchema: Schema = object({ conditions: list(condition, { maxItems: 8 }) });
+export const backendStatusSchema = object({ conditions: list(condition, { maxItems: 8 }) });
 
 /** The status of a GatewayPolicy: what each of its targets makes of it. */
-export const policyStatusSchema: Schema = object({
+export const policyStatusSchema = object({
   conditions: list(condition),
   ancestors: list(
     object(

@@ -5,7 +5,6 @@ import {
   list,
   map,
   object,
-  type Schema,
   shortText,
   text,
 } from "../../../schema/schema.ts";
@@ -14,11 +13,11 @@ import { backendReference, localObject, span, tinyText } from "./field-types.ts"
 import { corsFields, headerFilter, retrySchema } from "./http.ts";
 
 /** `HeaderName` of the specification: pseudo headers start with a colon. */
-const transformedName: Schema = shortText("The header's name.", {
+const transformedName = shortText("The header's name.", {
   pattern: "^:?[A-Za-z0-9!#$%&'*+\\-.^_\\x60|~]+$",
 });
 
-const transformedHeaders = (description: string): Schema =>
+const transformedHeaders = (description: string) =>
   list(
     object(
       { name: transformedName, value: expression("The value.") },
@@ -27,7 +26,7 @@ const transformedHeaders = (description: string): Schema =>
     { minItems: 1, maxItems: 16, description },
   );
 
-const transform: Schema = object(
+const transform = object(
   {
     set: transformedHeaders("Headers that replace what is there."),
     add: transformedHeaders("Headers that are appended."),
@@ -37,10 +36,10 @@ const transform: Schema = object(
   { atLeastOneOf: ["set", "add", "remove", "body"] },
 );
 
-const expressions: Schema = map(expression("A CEL expression."), { maxProperties: 64 });
-const headerNames: Schema = list(shortText("A header's name."), { maxItems: 64 });
+const expressions = map(expression("A CEL expression."), { maxProperties: 64 });
+const headerNames = list(shortText("A header's name."), { maxItems: 64 });
 
-const extAuth: Schema = object(
+const extAuth = object(
   {
     backendRef: backendReference("The authorization server."),
     grpc: object({
@@ -63,7 +62,7 @@ const extAuth: Schema = object(
   { required: ["backendRef"], exactlyOneOf: ["grpc", "http"] },
 );
 
-const rateLimit: Schema = object(
+const rateLimit = object(
   {
     local: list(
       object(
@@ -107,7 +106,7 @@ const rateLimit: Schema = object(
   { atLeastOneOf: ["local", "global"] },
 );
 
-const jwtAuthentication: Schema = object(
+const jwtAuthentication = object(
   {
     mode: choice("What happens without a valid token.", ["Strict", "Optional", "Permissive"], {
       default: "Strict",
@@ -127,12 +126,12 @@ const jwtAuthentication: Schema = object(
   { required: ["providers"] },
 );
 
-const identityMode: Schema = choice("What happens without a credential.", ["Strict", "Optional"], {
+const identityMode = choice("What happens without a credential.", ["Strict", "Optional"], {
   default: "Strict",
 });
 
 /** The fields of a GatewayPolicy's `traffic`, without `phase`. */
-export const trafficFields: Readonly<Record<string, Schema>> = {
+export const trafficFields = {
   transformation: object(
     { request: transform, response: transform },
     { atLeastOneOf: ["request", "response"] },
