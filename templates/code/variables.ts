@@ -11,25 +11,24 @@ export function parameter(variable: string): Code {
 export class RouteVariables {
   readonly #declared = new Set<string>();
   readonly #read = new Set<string>();
-  readonly #attributes: Set<string>;
+  readonly #attributes = new Set<string>();
+  #hasIdentity = false;
 
-  /** `attributes`: what the exchange holds of it, because policies of the listener found it out. */
-  constructor(attributes: readonly string[] = []) {
-    this.#attributes = new Set(attributes);
+  /** From here on the function holds who the client is under this name. */
+  declareIdentity(variable: string): void {
+    this.#declared.add(variable);
+    this.#hasIdentity = true;
   }
 
-  /** From here on the function holds it under its name. */
-  declare(variable: string): void {
-    this.#declared.add(variable);
+  /** The exchange holds who the client is: a policy of the listener found it out. */
+  establishIdentity(variable: string): void {
+    this.#attributes.add(variable);
+    this.#hasIdentity = true;
   }
 
   /** From here on the exchange holds it. */
   establish(variable: string): void {
     this.#attributes.add(variable);
-  }
-
-  has(variable: string): boolean {
-    return this.#declared.has(variable);
   }
 
   /** What the function passes for a variable; an identity that no policy before established is null. */
@@ -52,9 +51,7 @@ export class RouteVariables {
 
   /** True when a policy established who the client is. */
   get hasIdentity(): boolean {
-    return ["jwt", "apiKey", "basicAuth"].some(
-      (identity) => this.#declared.has(identity) || this.#attributes.has(identity),
-    );
+    return this.#hasIdentity;
   }
 }
 

@@ -14,10 +14,10 @@ import { type PrintedModule, printModule } from "../code/print.ts";
 import type { Trace } from "../code/trace.ts";
 import { RouteVariables } from "../code/variables.ts";
 import {
-  attributes,
   isAsyncChain,
+  keepIdentity,
   policiesText,
-  policyCodes,
+  policyParts,
   policySteps,
 } from "../policies/parts/chain.ts";
 
@@ -41,21 +41,19 @@ export function listenerModule(
   const expressions = new Expressions();
   const variables = new RouteVariables();
   const scope = { trace, expressions, maxBufferSize, variables, phase: "PreRouting" } as const;
-  const codes = policyCodes(policies, scope).map((made) =>
-    made.defines === undefined ? made : attributes(made, made.defines, variables),
-  );
-  const isAsync = isAsyncChain(codes);
+  const parts = policyParts(policies, scope).map((part) => keepIdentity(part, variables));
+  const isAsync = isAsyncChain(parts);
   const exchange = importedType("gwc/runtime/http/exchange", "Exchange");
   const handler = importedType("gwc/runtime/http/exchange", "Handler");
   const parameters = [code`exchange: ${exchange}`, ...(isFinal ? [] : [code`route: ${handler}`])];
   const body: Hole[] = [
     ...constantsOf(expressions),
-    ...codes.flatMap((each) => each.declarations),
+    ...parts.flatMap((part) => part.code.declarations),
     code`
       ${trace(origin)}
       export ${isAsync ? code`async ` : code``}function ${name(id)}(${join(parameters, ", ")}): ${resultType(isAsync, isFinal)} {
         exchange.record.listener = ${literal(listener.name)};
-        ${policySteps(policies, codes, scope).flatMap(({ statements }) => statements)}
+        ${policySteps(parts, scope).flatMap(({ statements }) => statements)}
         ${isFinal ? [] : code`return route(exchange);`}
       }
     `,

@@ -1,4 +1,3 @@
-import type { PolicyKind, PolicySettings, PolicyUse } from "../../compiler/ir/policies.ts";
 import type { ListenerNode, RouteMatch, RouteNode } from "../../compiler/ir/program.ts";
 import type { BackendCode } from "../backends/backend.ts";
 import { dynamicBackend } from "../backends/dynamic.ts";
@@ -10,11 +9,13 @@ import { type PrintedModule, printModule } from "../code/print.ts";
 import type { Trace } from "../code/trace.ts";
 import { RouteVariables } from "../code/variables.ts";
 import {
-  attributes,
+  allowedOrigins,
   type ChainScope,
+  establishAttributes,
   isAsyncChain,
+  keepIdentity,
   policiesText,
-  policyCodes,
+  policyParts,
   policySteps,
 } from "../policies/parts/chain.ts";
 import type { PolicyCode } from "../policies/policy.ts";
@@ -38,7 +39,9 @@ export interface RouteModuleContext {
 export function routeModule(route: RouteNode, context: RouteModuleContext): PrintedModule {
   const { trace, maxBufferSize, listeners } = context;
   const expressions = new Expressions();
-  const variables = new RouteVariables(listeners.flatMap(attributesOf));
+  const variables = new RouteVariables();
+  const preRouting = listeners.flatMap((listener) => listener.preRouting?.policies ?? []);
+  for (const use of preRouting) establishAttributes(use, variables);
   const scope: ChainScope = {
     phase: "PostRouting",
     trace,
@@ -46,27 +49,28 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
     variables,
     maxBufferSize,
   };
-  const policies = policyCodes(route.policies, scope).map((made) =>
-    made.defines !== undefined && context.logged.has(made.defines)
-      ? attributes(made, made.defines, variables)
-      : made,
+  const parts = policyParts(route.policies, scope).map((part) =>
+    part.identity !== undefined && context.logged.has(part.identity)
+      ? keepIdentity(part, variables)
+      : part,
   );
+  const policies = parts.map((part) => part.code);
   const backend = policies.some((policy) => policy.responses === true)
     ? NO_BACKEND
     : backendCode(route, policies, variables, context);
-  const isAsync = backend.isAsync || isAsyncChain(policies);
+  const isAsync = backend.isAsync || isAsyncChain(parts);
   const exchange = importedType("gwc/runtime/http/exchange", "Exchange");
   const declarations = [
     ...policies.flatMap((policy) => policy.declarations),
     ...backend.declarations,
   ];
-  const steps = policySteps(route.policies, policies, scope);
+  const steps = policySteps(parts, scope);
   const chain: readonly Hole[] = [
     ...policies.flatMap((policy) => policy.first ?? []),
     ...backend.first,
-    ...steps.flatMap(({ kind, statements }) => (kind === "cors" ? statements : [])),
+    ...steps.flatMap(({ isBeforeGuard, statements }) => (isBeforeGuard ? statements : [])),
     ...backend.guard,
-    ...steps.flatMap(({ kind, statements }) => (kind === "cors" ? [] : statements)),
+    ...steps.flatMap(({ isBeforeGuard, statements }) => (isBeforeGuard ? [] : statements)),
     ...backend.step,
   ];
   const result = isAsync ? code`Promise<void>` : code`void`;
@@ -136,7 +140,7 @@ function backendCode(
         rule: policies.find((policy) => policy.mcpRule !== undefined)?.mcpRule,
         jwt: variables.argument("jwt"),
         isAuthenticated: variables.hasIdentity,
-        allowOrigins: [...preRouting, ...route.policies].flatMap(allowedOrigins),
+        allowOrigins: allowedOrigins([...preRouting, ...route.policies]),
         hostnames: hostnames.includes("*") ? [] : hostnames,
         maxBufferSize,
         metadataOf: metadataOf(served.flatMap(({ matches }) => matches)),
@@ -163,34 +167,6 @@ function metadataOf(matches: readonly RouteMatch[]): readonly string[] {
 /** What stands before the path of a resource in that of its metadata (RFC 9728 3.1, RFC 8414 3.1). */
 const WELL_KNOWN =
   /^\/\.well-known(?:\/oauth-protected-resource|\/oauth-authorization-server)?(?=\/|$)/;
-
-function allowedOrigins(use: PolicyUse): readonly string[] {
-  if (use.kind !== "cors") return [];
-  const { isAnyOrigin, origins, originPatterns }: PolicySettings["cors"] = use.settings;
-  return isAnyOrigin
-    ? ["*"]
-    : [...origins, ...originPatterns.map(({ start, end }) => `${start}*${end}`)];
-}
-
-/** What a listener's policies establish, as expressions call it. */
-function attributesOf({ preRouting }: ListenerNode): readonly string[] {
-  return (preRouting?.policies ?? []).flatMap((use) => {
-    if (use.kind === "transformations") return setsMetadata(use.settings) ? ["metadata"] : [];
-    return IDENTITIES[use.kind] ?? [];
-  });
-}
-
-function setsMetadata({ cases }: PolicySettings["transformations"]): boolean {
-  return cases.some(({ value: { request, response } }) =>
-    [request, response].some((side) => side !== undefined && side.metadata.length > 0),
-  );
-}
-
-const IDENTITIES: Readonly<Partial<Record<PolicyKind, string>>> = {
-  jwtAuth: "jwt",
-  basicAuth: "basicAuth",
-  apiKey: "apiKey",
-};
 
 /** `cors, jwtAuth (strict), then mcp` */
 function chainText({ policies, backends }: RouteNode): string {

@@ -1,4 +1,4 @@
-import type { PolicyUse } from "../../compiler/ir/policies.ts";
+import type { PolicyKind, PolicyUse } from "../../compiler/ir/policies.ts";
 import type { TcpBackendNode, TcpConnection, TcpRouteNode } from "../../compiler/ir/tcp.ts";
 import { tlsSettings } from "../backends/connection.ts";
 import {
@@ -15,9 +15,9 @@ import {
 } from "../code/code.ts";
 import { constantsOf, Expressions } from "../code/expression.ts";
 import { type PrintedModule, printModule } from "../code/print.ts";
-import { ifStatement } from "../code/statements.ts";
 import type { Trace } from "../code/trace.ts";
-import { rulesCode } from "../policies/parts/rules.ts";
+import { templateOf } from "../policies/index.ts";
+import type { ConnectionPart, ConnectionScope } from "../policies/policy.ts";
 
 /** What the module of a route of connections needs besides the route. */
 export interface TcpRouteContext {
@@ -39,16 +39,16 @@ export function tcpRouteModule(
   { path, inputs, trace }: TcpRouteContext,
 ): PrintedModule {
   const expressions = new Expressions();
-  const rules = route.policies.flatMap((use) => authorization(use, expressions, trace));
+  const policies = route.policies.flatMap((use) => policyPart(use, { expressions, trace }));
   const { declaration, step } = backendCode(route.backends, trace);
   const body: Hole[] = [
     ...constantsOf(expressions),
-    ...rules.flatMap((rule) => rule.declaration ?? []),
+    ...policies.flatMap((part) => part.declaration ?? []),
     ...(declaration === undefined ? [] : [declaration]),
     code`
       ${trace(route.origin)}
       export function ${name(route.id)}(connection: ${connectionType}): void {
-        ${[...rules.map((rule) => rule.step), step]}
+        ${[...policies.map((part) => part.step), step]}
       }
     `,
   ];
@@ -66,34 +66,15 @@ export function tcpRouteModule(
   });
 }
 
-/** A constant, or a function, and the statement that uses it. */
-interface Part {
-  /** Undefined: there is nothing to declare. */
-  readonly declaration: Code | undefined;
-  readonly step: Hole;
+function policyPart<Kind extends PolicyKind>(
+  use: PolicyUse<Kind>,
+  scope: ConnectionScope,
+): readonly ConnectionPart[] {
+  const made = templateOf(use.kind).connection?.(use, scope);
+  return made === undefined ? [] : [made];
 }
 
-function authorization(use: PolicyUse, expressions: Expressions, trace: Trace): readonly Part[] {
-  if (use.kind !== "authorization") return [];
-  const { body, variables } = rulesCode(use.settings.rules, expressions);
-  // All that is known is where it comes from, which CEL reads from the request.
-  const parameter = variables.includes("request") ? code`request: ${connectionType}` : code``;
-  const argument = variables.includes("request") ? code`connection` : code``;
-  const refuse = imported(CONNECTION, "denyConnection");
-  return [
-    {
-      declaration: code`
-        ${trace(use.origin)}
-        function isAuthorized(${parameter}): boolean {
-          ${body}
-        }
-      `,
-      step: ifStatement([code`!isAuthorized(${argument})`], code`return ${refuse}(connection);`),
-    },
-  ];
-}
-
-function backendCode(backends: readonly TcpBackendNode[], trace: Trace): Part {
+function backendCode(backends: readonly TcpBackendNode[], trace: Trace): ConnectionPart {
   const pass = (upstream: Code): Code =>
     code`return ${imported("gwc/runtime/tcp/proxy", "pass")}(connection, ${upstream});`;
   const [first, ...others] = backends.filter((each) => each.kind !== "host" || each.weight > 0);
@@ -144,7 +125,7 @@ function backendCode(backends: readonly TcpBackendNode[], trace: Trace): Part {
 }
 
 /** No backend has a weight (Gateway API BackendRef). */
-const NO_BACKEND: Part = {
+const NO_BACKEND: ConnectionPart = {
   declaration: undefined,
   step: code`return ${imported(CONNECTION, "refuseConnection")}(connection, "NoHealthyBackend", "no backend has a weight");`,
 };

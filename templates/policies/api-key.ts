@@ -7,21 +7,25 @@ import type { PolicyTemplate } from "./policy.ts";
 const MODULE = "gwc/runtime/policies/api-key";
 
 /** `apiKey`: checks the key; its metadata is `apiKey` from here on. */
-export const apiKeyTemplate: PolicyTemplate<"apiKey"> = ({ settings, origin }, scope) => {
-  const { mode, keys } = settings;
-  const location = locationCode(settings.location, "findApiKey", scope);
-  const value = { location: location.value, keys: keys.map(keyCode) };
-  return {
-    declarations: [
-      ...location.declarations,
-      code`
-        ${scope.trace(origin)}
-        const apiKeys = ${imported(MODULE, "openApiKeys")}(${literal(value)});
-      `,
-    ],
-    ...identitySteps("apiKey", mode, CHECKS, code`apiKeys`),
-    readsRequestBody: location.readsRequestBody,
-  };
+export const apiKeyTemplate: PolicyTemplate<"apiKey"> = {
+  identity: "apiKey",
+  detail: ({ mode }) => mode,
+  code: ({ settings, origin }, scope) => {
+    const { mode, keys } = settings;
+    const location = locationCode(settings.location, "findApiKey", scope);
+    const value = { location: location.value, keys: keys.map(keyCode) };
+    return {
+      declarations: [
+        ...location.declarations,
+        code`
+          ${scope.trace(origin)}
+          const apiKeys = ${imported(MODULE, "openApiKeys")}(${literal(value)});
+        `,
+      ],
+      ...identitySteps("apiKey", mode, CHECKS, code`apiKeys`),
+      readsRequestBody: location.readsRequestBody,
+    };
+  },
 };
 
 const CHECKS = {

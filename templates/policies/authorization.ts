@@ -1,34 +1,61 @@
-import { code, imported, join } from "../code/code.ts";
+import type { PolicyUse } from "../../compiler/ir/policies.ts";
+import { code, imported, importedType, join } from "../code/code.ts";
 import { readsBody } from "../code/reads.ts";
 import { ifStatement } from "../code/statements.ts";
 import { parameter } from "../code/variables.ts";
 import { rulesCode } from "./parts/rules.ts";
-import type { PolicyTemplate } from "./policy.ts";
+import type { ConnectionPart, ConnectionScope, PolicyTemplate } from "./policy.ts";
 
 /** `authorization`: CEL rules over the request and the identities. */
-export const authorizationTemplate: PolicyTemplate<"authorization"> = (
-  { settings, origin },
-  { trace, variables: declared, expressions },
-) => {
-  const { body, variables } = rulesCode(settings.rules, expressions);
-  const parameters = variables.map(parameter);
-  const passed = variables.map((variable) => declared.argument(variable));
-  const refuse = imported("gwc/runtime/policies/authorization", "denyForbidden");
-  return {
-    readsRequestBody: readsBody(
-      settings.rules.map(({ expression }) => expression),
-      "request",
-    ),
-    declarations: [
-      code`
-        ${trace(origin)}
-        function isAuthorized(${join(parameters, ", ")}): boolean {
-          ${body}
-        }
-      `,
-    ],
-    steps: [
-      ifStatement([code`!isAuthorized(${join(passed, ", ")})`], code`return ${refuse}(exchange);`),
-    ],
-  };
+export const authorizationTemplate: PolicyTemplate<"authorization"> = {
+  connection: connectionCode,
+  code: ({ settings, origin }, { trace, variables: declared, expressions }) => {
+    const { body, variables } = rulesCode(settings.rules, expressions);
+    const parameters = variables.map(parameter);
+    const passed = variables.map((variable) => declared.argument(variable));
+    const refuse = imported("gwc/runtime/policies/authorization", "denyForbidden");
+    return {
+      readsRequestBody: readsBody(
+        settings.rules.map(({ expression }) => expression),
+        "request",
+      ),
+      declarations: [
+        code`
+          ${trace(origin)}
+          function isAuthorized(${join(parameters, ", ")}): boolean {
+            ${body}
+          }
+        `,
+      ],
+      steps: [
+        ifStatement(
+          [code`!isAuthorized(${join(passed, ", ")})`],
+          code`return ${refuse}(exchange);`,
+        ),
+      ],
+    };
+  },
 };
+
+/** On a route of connections all that is known is where one comes from, which CEL reads from the request. */
+function connectionCode(
+  { settings, origin }: PolicyUse<"authorization">,
+  { trace, expressions }: ConnectionScope,
+): ConnectionPart {
+  const { body, variables } = rulesCode(settings.rules, expressions);
+  const isRead = variables.includes("request");
+  const parameter = isRead ? code`request: ${importedType(CONNECTION, "Connection")}` : code``;
+  const argument = isRead ? code`connection` : code``;
+  const refuse = imported(CONNECTION, "denyConnection");
+  return {
+    declaration: code`
+      ${trace(origin)}
+      function isAuthorized(${parameter}): boolean {
+        ${body}
+      }
+    `,
+    step: ifStatement([code`!isAuthorized(${argument})`], code`return ${refuse}(connection);`),
+  };
+}
+
+const CONNECTION = "gwc/runtime/tcp/connection";

@@ -7,21 +7,25 @@ import type { PolicyTemplate } from "./policy.ts";
 const MODULE = "gwc/runtime/policies/basic-auth";
 
 /** `basicAuth`: checks the login; the user is `basicAuth` from here on. */
-export const basicAuthTemplate: PolicyTemplate<"basicAuth"> = ({ settings, origin }, scope) => {
-  const { mode, realm, passwords } = settings;
-  const location = locationCode(settings.location, "findLogin", scope);
-  const value = { realm, location: location.value, passwords: source(passwords) };
-  return {
-    declarations: [
-      ...location.declarations,
-      code`
-        ${scope.trace(origin)}
-        const passwords = ${imported(MODULE, "openBasicAuth")}(${literal(value)});
-      `,
-    ],
-    ...awaitedIdentitySteps("basicAuth", mode, CHECKS, code`passwords`),
-    readsRequestBody: location.readsRequestBody,
-  };
+export const basicAuthTemplate: PolicyTemplate<"basicAuth"> = {
+  identity: "basicAuth",
+  detail: ({ mode }) => mode,
+  code: ({ settings, origin }, scope) => {
+    const { mode, realm, passwords } = settings;
+    const location = locationCode(settings.location, "findLogin", scope);
+    const value = { realm, location: location.value, passwords: source(passwords) };
+    return {
+      declarations: [
+        ...location.declarations,
+        code`
+          ${scope.trace(origin)}
+          const passwords = ${imported(MODULE, "openBasicAuth")}(${literal(value)});
+        `,
+      ],
+      ...awaitedIdentitySteps("basicAuth", mode, CHECKS, code`passwords`),
+      readsRequestBody: location.readsRequestBody,
+    };
+  },
 };
 
 const CHECKS = {

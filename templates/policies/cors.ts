@@ -4,27 +4,34 @@ import type { PolicyTemplate } from "./policy.ts";
 const MODULE = "gwc/runtime/policies/cors";
 
 /** `cors`: answers preflights, marks the other responses. */
-export const corsTemplate: PolicyTemplate<"cors"> = ({ settings, origin }, { trace }) => {
-  const { isAnyOrigin, origins, originPatterns, response } = settings;
-  const type = importedType(MODULE, isAnyOrigin ? "CorsResponse" : "CorsSettings");
-  const apply = imported(MODULE, isAnyOrigin ? "applyCorsToAnyOrigin" : "applyCors");
-  const headers = Object.fromEntries(
-    Object.entries(response).map(([key, value]) => [key, value ?? code`undefined`]),
-  );
-  const value = isAnyOrigin
-    ? headers
-    : {
-        allowOrigins: code`new Set(${literal(origins)})`,
-        allowOriginPatterns: originPatterns,
-        ...headers,
-      };
-  return {
-    declarations: [
-      code`
-        ${trace(origin)}
-        const cors: ${type} = ${literal(value)};
-      `,
-    ],
-    steps: [code`if (${apply}(exchange, cors)) return;`],
-  };
+export const corsTemplate: PolicyTemplate<"cors"> = {
+  isBeforeGuard: true,
+  allowedOrigins: ({ isAnyOrigin, origins, originPatterns }) =>
+    isAnyOrigin
+      ? ["*"]
+      : [...origins, ...originPatterns.map(({ start, end }) => `${start}*${end}`)],
+  code: ({ settings, origin }, { trace }) => {
+    const { isAnyOrigin, origins, originPatterns, response } = settings;
+    const type = importedType(MODULE, isAnyOrigin ? "CorsResponse" : "CorsSettings");
+    const apply = imported(MODULE, isAnyOrigin ? "applyCorsToAnyOrigin" : "applyCors");
+    const headers = Object.fromEntries(
+      Object.entries(response).map(([key, value]) => [key, value ?? code`undefined`]),
+    );
+    const value = isAnyOrigin
+      ? headers
+      : {
+          allowOrigins: code`new Set(${literal(origins)})`,
+          allowOriginPatterns: originPatterns,
+          ...headers,
+        };
+    return {
+      declarations: [
+        code`
+          ${trace(origin)}
+          const cors: ${type} = ${literal(value)};
+        `,
+      ],
+      steps: [code`if (${apply}(exchange, cors)) return;`],
+    };
+  },
 };

@@ -4,14 +4,16 @@ import type { PolicyTemplate } from "./policy.ts";
 const MODULE = "gwc/runtime/policies/csrf";
 
 /** `csrf`: one check. */
-export const csrfTemplate: PolicyTemplate<"csrf"> = ({ settings, origin }, { trace }) => ({
-  declarations: [
-    code`
-      ${trace(origin)}
-      const csrf: ${importedType(MODULE, "CsrfSettings")} = ${literal({
-        additionalOrigins: code`new Set(${literal(settings.additionalOrigins)})`,
-      })};
-    `,
-  ],
-  steps: [code`if (${imported(MODULE, "refuseCrossSite")}(exchange, csrf)) return;`],
-});
+export const csrfTemplate: PolicyTemplate<"csrf"> = {
+  code: ({ settings, origin }, { trace }) => ({
+    declarations: [
+      code`
+        ${trace(origin)}
+        const csrf: ${importedType(MODULE, "CsrfSettings")} = ${literal({
+          additionalOrigins: code`new Set(${literal(settings.additionalOrigins)})`,
+        })};
+      `,
+    ],
+    steps: [code`if (${imported(MODULE, "refuseCrossSite")}(exchange, csrf)) return;`],
+  }),
+};

@@ -8,19 +8,18 @@ import type { PolicyTemplate, RouteScope } from "./policy.ts";
 const MODULE = "gwc/runtime/policies/direct-response";
 
 /** `directResponse`: ends the route, where a response has no condition. */
-export const directResponseTemplate: PolicyTemplate<"directResponse"> = (
-  { settings: { cases } },
-  scope,
-) => {
-  const bodies = cases.flatMap(({ value: { body } }) => (typeof body === "string" ? [] : body));
-  const made = casesCode(cases, "headersSent", scope, (response, suffix) =>
-    responseCode(response, suffix, scope),
-  );
-  return {
-    ...made,
-    readsRequestBody: made.readsRequestBody || readsBody(bodies, "request"),
-    responses: cases.some(({ condition }) => condition === undefined),
-  };
+export const directResponseTemplate: PolicyTemplate<"directResponse"> = {
+  code: ({ settings: { cases } }, scope) => {
+    const bodies = cases.flatMap(({ value: { body } }) => (typeof body === "string" ? [] : body));
+    const made = casesCode(cases, "headersSent", scope, (response, suffix) =>
+      responseCode(response, suffix, scope),
+    );
+    return {
+      ...made,
+      readsRequestBody: made.readsRequestBody || readsBody(bodies, "request"),
+      responses: cases.some(({ condition }) => condition === undefined),
+    };
+  },
 };
 
 type Response = PolicySettings["directResponse"]["cases"][number]["value"];

@@ -5,13 +5,12 @@ import type { PolicyTemplate } from "./policy.ts";
 const MODULE = "gwc/runtime/policies/host-rewrite";
 
 /** `hostRewrite`: one statement. */
-export const hostRewriteTemplate: PolicyTemplate<"hostRewrite"> = (
-  { settings, origin },
-  { trace },
-) => ({
-  declarations: [],
-  steps: [[...trace(origin), hostStep(settings.mode)]],
-});
+export const hostRewriteTemplate: PolicyTemplate<"hostRewrite"> = {
+  code: ({ settings, origin }, { trace }) => ({
+    declarations: [],
+    steps: [[...trace(origin), hostStep(settings.mode)]],
+  }),
+};
 
 /** The statement that settles Host. */
 export function hostStep(mode: PolicySettings["hostRewrite"]["mode"]): Code {

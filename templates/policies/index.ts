@@ -1,4 +1,4 @@
-import type { PolicyKind, PolicyUse } from "../../compiler/ir/policies.ts";
+import type { PolicyKind } from "../../compiler/ir/policies.ts";
 import { apiKeyTemplate } from "./api-key.ts";
 import { authorizationTemplate } from "./authorization.ts";
 import { basicAuthTemplate } from "./basic-auth.ts";
@@ -10,7 +10,7 @@ import { jwtAuthTemplate } from "./jwt-auth.ts";
 import { localRateLimitTemplate } from "./local-rate-limit.ts";
 import { mcpAuthenticationTemplate } from "./mcp-authentication.ts";
 import { mcpAuthorizationTemplate } from "./mcp-authorization.ts";
-import type { PolicyCode, PolicyTemplate, RouteScope } from "./policy.ts";
+import type { PolicyTemplate } from "./policy.ts";
 import { requestHeaderModifierTemplate } from "./request-header-modifier.ts";
 import { requestMirrorTemplate } from "./request-mirror.ts";
 import { requestRedirectTemplate } from "./request-redirect.ts";
@@ -43,10 +43,7 @@ const templates: { readonly [Kind in PolicyKind]: PolicyTemplate<Kind> } = {
   retry: retryTemplate,
 };
 
-/** The code of one policy of a route. */
-export function policyCode<Kind extends PolicyKind>(
-  use: PolicyUse<Kind>,
-  scope: RouteScope,
-): PolicyCode {
-  return templates[use.kind](use, scope);
+/** The template of a policy kind. */
+export function templateOf<Kind extends PolicyKind>(kind: Kind): PolicyTemplate<Kind> {
+  return templates[kind];
 }

@@ -11,20 +11,24 @@ type RemoteKeys = Extract<Keys, { kind: "remote" }>;
 const MODULE = "gwc/runtime/policies/jwt-auth";
 
 /** `jwtAuth`: verifies the bearer token; its claims are `jwt` from here on. */
-export const jwtAuthTemplate: PolicyTemplate<"jwtAuth"> = ({ settings, origin }, scope) => {
-  const location = locationCode(settings.location, "findToken", scope);
-  const value = { location: location.value, providers: jwtProviders(settings.providers) };
-  return {
-    declarations: [
-      ...location.declarations,
-      code`
-        ${scope.trace(origin)}
-        const jwtAuth = ${imported(MODULE, "openJwt")}(${literal(value)});
-      `,
-    ],
-    ...awaitedIdentitySteps("jwt", settings.mode, CHECKS, code`jwtAuth`),
-    readsRequestBody: location.readsRequestBody,
-  };
+export const jwtAuthTemplate: PolicyTemplate<"jwtAuth"> = {
+  identity: "jwt",
+  detail: ({ mode }) => mode,
+  code: ({ settings, origin }, scope) => {
+    const location = locationCode(settings.location, "findToken", scope);
+    const value = { location: location.value, providers: jwtProviders(settings.providers) };
+    return {
+      declarations: [
+        ...location.declarations,
+        code`
+          ${scope.trace(origin)}
+          const jwtAuth = ${imported(MODULE, "openJwt")}(${literal(value)});
+        `,
+      ],
+      ...awaitedIdentitySteps("jwt", settings.mode, CHECKS, code`jwtAuth`),
+      readsRequestBody: location.readsRequestBody,
+    };
+  },
 };
 
 const CHECKS = {

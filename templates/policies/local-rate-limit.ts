@@ -9,34 +9,38 @@ const MODULE = "gwc/runtime/policies/local-rate-limit";
 const MAX_KEYS = 10_000;
 
 /** `localRateLimit`: one check for each limit, its key as a function. */
-export const localRateLimitTemplate: PolicyTemplate<"localRateLimit"> = (
-  { settings },
-  { trace, expressions, variables },
-) => {
-  const declarations: Hole[] = [];
-  const steps: Hole[] = [];
-  for (const { name: label, capacity, refill, interval, key, origin } of settings.limits) {
-    const limit = name(label);
-    const value = { capacity, refill, interval };
-    if (key === undefined) {
-      declarations.push(code`
-        ${trace(origin)}
-        const ${limit} = ${imported(MODULE, "openRateLimit")}(${literal(value)});
-      `);
-      steps.push(code`if (${imported(MODULE, "refuseOverLimit")}(exchange, ${limit})) return;`);
-      continue;
+export const localRateLimitTemplate: PolicyTemplate<"localRateLimit"> = {
+  code: ({ settings }, { trace, expressions, variables }) => {
+    const declarations: Hole[] = [];
+    const steps: Hole[] = [];
+    for (const { name: label, capacity, refill, interval, key, origin } of settings.limits) {
+      const limit = name(label);
+      const value = { capacity, refill, interval };
+      if (key === undefined) {
+        declarations.push(code`
+          ${trace(origin)}
+          const ${limit} = ${imported(MODULE, "openRateLimit")}(${literal(value)});
+        `);
+        steps.push(code`if (${imported(MODULE, "refuseOverLimit")}(exchange, ${limit})) return;`);
+        continue;
+      }
+      const caller = valueFunction(
+        `key${label.replace(/^per/, "Per")}`,
+        key,
+        expressions,
+        variables,
+      );
+      declarations.push(
+        code`
+          ${trace(origin)}
+          const ${limit} = ${imported(MODULE, "openKeyedRateLimit")}(${literal({ ...value, maxKeys: MAX_KEYS })});
+        `,
+        caller.declaration,
+      );
+      const refuse = imported(MODULE, "refuseOverKeyedLimit");
+      steps.push(code`if (${refuse}(exchange, ${limit}, ${caller.call})) return;`);
     }
-    const caller = valueFunction(`key${label.replace(/^per/, "Per")}`, key, expressions, variables);
-    declarations.push(
-      code`
-        ${trace(origin)}
-        const ${limit} = ${imported(MODULE, "openKeyedRateLimit")}(${literal({ ...value, maxKeys: MAX_KEYS })});
-      `,
-      caller.declaration,
-    );
-    const refuse = imported(MODULE, "refuseOverKeyedLimit");
-    steps.push(code`if (${refuse}(exchange, ${limit}, ${caller.call})) return;`);
-  }
-  const keys = settings.limits.flatMap(({ key }) => key ?? []);
-  return { declarations, steps, readsRequestBody: readsBody(keys, "request") };
+    const keys = settings.limits.flatMap(({ key }) => key ?? []);
+    return { declarations, steps, readsRequestBody: readsBody(keys, "request") };
+  },
 };

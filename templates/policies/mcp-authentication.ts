@@ -1,3 +1,4 @@
+import type { PolicySettings } from "../../compiler/ir/policies.ts";
 import { type Code, code, imported, literal, type Printable } from "../code/code.ts";
 import { jwtProviders } from "./jwt-auth.ts";
 import { locationCode } from "./parts/credential-location.ts";
@@ -8,30 +9,31 @@ const MODULE = "gwc/runtime/policies/mcp-authentication";
 const METADATA = "gwc/runtime/auth/oauth/metadata";
 
 /** `mcpAuthentication`: OAuth metadata first, whatever the request carries; then the token check. */
-export const mcpAuthenticationTemplate: PolicyTemplate<"mcpAuthentication"> = (
-  { settings, origin },
-  scope,
-) => {
-  const { trace } = scope;
-  const { mode, providers, provider } = settings;
-  const location = locationCode(settings.location, "findToken", scope);
-  const value = { location: location.value, providers: jwtProviders(providers) };
-  const verifier = imported("gwc/runtime/policies/jwt-auth", "openJwt");
-  return {
-    declarations: [
-      ...location.declarations,
-      code`
-        ${trace(origin)}
-        const mcpAuthentication = ${verifier}(${literal(value)});
-      `,
-      code`const oauth = ${literal(oauthSettings(settings))};`,
-    ],
-    first: [
-      code`if (${imported(METADATA, "isOAuthPath")}(exchange)) return ${serve(provider)}(exchange, oauth);`,
-    ],
-    ...awaitedIdentitySteps("jwt", mode, CHECKS, code`mcpAuthentication`),
-    readsRequestBody: location.readsRequestBody,
-  };
+export const mcpAuthenticationTemplate: PolicyTemplate<"mcpAuthentication"> = {
+  identity: "jwt",
+  detail: ({ mode }) => mode,
+  code: ({ settings, origin }, scope) => {
+    const { trace } = scope;
+    const { mode, providers, provider } = settings;
+    const location = locationCode(settings.location, "findToken", scope);
+    const value = { location: location.value, providers: jwtProviders(providers) };
+    const verifier = imported("gwc/runtime/policies/jwt-auth", "openJwt");
+    return {
+      declarations: [
+        ...location.declarations,
+        code`
+          ${trace(origin)}
+          const mcpAuthentication = ${verifier}(${literal(value)});
+        `,
+        code`const oauth = ${literal(oauthSettings(settings))};`,
+      ],
+      first: [
+        code`if (${imported(METADATA, "isOAuthPath")}(exchange)) return ${serve(provider)}(exchange, oauth);`,
+      ],
+      ...awaitedIdentitySteps("jwt", mode, CHECKS, code`mcpAuthentication`),
+      readsRequestBody: location.readsRequestBody,
+    };
+  },
 };
 
 const CHECKS = {
@@ -40,7 +42,7 @@ const CHECKS = {
   permissive: imported("gwc/runtime/policies/jwt-auth", "observeJwt"),
 };
 
-type Settings = Parameters<typeof mcpAuthenticationTemplate>[0]["settings"];
+type Settings = PolicySettings["mcpAuthentication"];
 
 function serve(provider: Settings["provider"]): ReturnType<typeof imported> {
   switch (provider) {

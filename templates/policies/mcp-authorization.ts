@@ -9,44 +9,43 @@ import type { PolicyTemplate } from "./policy.ts";
 const MODULE = "gwc/runtime/policies/mcp-authorization";
 
 /** `mcpAuthorization`: the rule function that the MCP backend asks about every item, listed or called. */
-export const mcpAuthorizationTemplate: PolicyTemplate<"mcpAuthorization"> = (
-  { settings, origin },
-  { trace, expressions, variables },
-) => {
-  const { rules, ofTargets } = settings;
-  const own = ofTargets.map(({ id, rules: each }) =>
-    ruleFunction(
-      `isCallAuthorizedOn${id.charAt(0).toUpperCase()}${id.slice(1)}`,
-      each,
-      expressions,
-    ),
-  );
-  const label = own.length === 0 ? "isCallAuthorized" : "isCallAuthorizedElsewhere";
-  const isOpenElsewhere = own.length > 0 && rules.length === 0;
-  const all = isOpenElsewhere ? undefined : ruleFunction(label, rules, expressions);
-  const functions = all === undefined ? own : [...own, all];
-  const others = [...new Set(functions.flatMap((each) => each.others))].sort();
-  const declarations = functions.map(({ text }) => text);
-  const elsewhere = all?.call ?? code`true`;
-  const choice = own.length === 0 ? [] : [targetChoice(ofTargets, own, elsewhere, others)];
-  const passed = others.map((variable) => variables.argument(variable));
-  return {
-    declarations: [
-      code`
-        ${trace(origin)}
-        ${join([...declarations, ...choice], "\n\n")}
-      `,
-    ],
-    steps: [],
-    readsRequestBody: readsBody(
-      [...rules, ...ofTargets.flatMap((each) => each.rules)].map(({ expression }) => expression),
-      "request",
-    ),
-    mcpRule:
-      others.length === 0
-        ? code`isCallAuthorized`
-        : code`(input) => isCallAuthorized(${join([code`input`, ...passed], ", ")})`,
-  };
+export const mcpAuthorizationTemplate: PolicyTemplate<"mcpAuthorization"> = {
+  code: ({ settings, origin }, { trace, expressions, variables }) => {
+    const { rules, ofTargets } = settings;
+    const own = ofTargets.map(({ id, rules: each }) =>
+      ruleFunction(
+        `isCallAuthorizedOn${id.charAt(0).toUpperCase()}${id.slice(1)}`,
+        each,
+        expressions,
+      ),
+    );
+    const label = own.length === 0 ? "isCallAuthorized" : "isCallAuthorizedElsewhere";
+    const isOpenElsewhere = own.length > 0 && rules.length === 0;
+    const all = isOpenElsewhere ? undefined : ruleFunction(label, rules, expressions);
+    const functions = all === undefined ? own : [...own, all];
+    const others = [...new Set(functions.flatMap((each) => each.others))].sort();
+    const declarations = functions.map(({ text }) => text);
+    const elsewhere = all?.call ?? code`true`;
+    const choice = own.length === 0 ? [] : [targetChoice(ofTargets, own, elsewhere, others)];
+    const passed = others.map((variable) => variables.argument(variable));
+    return {
+      declarations: [
+        code`
+          ${trace(origin)}
+          ${join([...declarations, ...choice], "\n\n")}
+        `,
+      ],
+      steps: [],
+      readsRequestBody: readsBody(
+        [...rules, ...ofTargets.flatMap((each) => each.rules)].map(({ expression }) => expression),
+        "request",
+      ),
+      mcpRule:
+        others.length === 0
+          ? code`isCallAuthorized`
+          : code`(input) => isCallAuthorized(${join([code`input`, ...passed], ", ")})`,
+    };
+  },
 };
 
 /** What the backend tells of each item; identities besides the token's are the route's to pass. */

@@ -1,4 +1,4 @@
-import type { PolicyKind, PolicyUse } from "../../compiler/ir/policies.ts";
+import type { PolicyKind, PolicySettings, PolicyUse } from "../../compiler/ir/policies.ts";
 import type { Code, Hole } from "../code/code.ts";
 import type { Expressions } from "../code/expression.ts";
 import type { Trace } from "../code/trace.ts";
@@ -16,9 +16,7 @@ export interface PolicyCode {
   readonly isAsync?: boolean;
   /** True when its expressions read `request.body`: the body is held before the steps. */
   readonly readsRequestBody?: boolean;
-  /** The CEL variable that a step declares: `jwt`. */
-  readonly defines?: string;
-  /** The steps when nothing later reads that variable, where they are others. */
+  /** The steps when nothing later reads the identity that they declare, where they are others. */
   readonly unread?: readonly Hole[];
   /** True when the last step answers every request: it ends the route's function. */
   readonly responses?: boolean;
@@ -43,8 +41,32 @@ export interface RouteScope {
   readonly variables: RouteVariables;
 }
 
-/** The template of a policy kind. */
-export type PolicyTemplate<Kind extends PolicyKind> = (
-  use: PolicyUse<Kind>,
-  scope: RouteScope,
-) => PolicyCode;
+/** The template of a policy kind: what it adds to the functions of routes, and what the code around it may ask. */
+export interface PolicyTemplate<Kind extends PolicyKind> {
+  readonly code: (use: PolicyUse<Kind>, scope: RouteScope) => PolicyCode;
+  /** What the head of a module says of it in parentheses: `strict`. */
+  readonly detail?: (settings: PolicySettings[Kind]) => string;
+  /** The CEL variable that its steps declare, and that says who the client is: `jwt`. */
+  readonly identity?: string;
+  /** The CEL variables that the exchange holds from here on. */
+  readonly attributes?: (settings: PolicySettings[Kind]) => readonly string[];
+  /** True when its steps come before the guard of the backend, which may refuse the request. */
+  readonly isBeforeGuard?: boolean;
+  /** The origins whose pages it lets in, with `*` for any part. */
+  readonly allowedOrigins?: (settings: PolicySettings[Kind]) => readonly string[];
+  /** What it is on a route of connections. */
+  readonly connection?: (use: PolicyUse<Kind>, scope: ConnectionScope) => ConnectionPart;
+}
+
+/** What a policy's template may know of a route of connections. */
+export interface ConnectionScope {
+  readonly trace: Trace;
+  readonly expressions: Expressions;
+}
+
+/** A constant or function of the module of a route of connections, and the statement that uses it. */
+export interface ConnectionPart {
+  /** Undefined: there is nothing to declare. */
+  readonly declaration: Code | undefined;
+  readonly step: Hole;
+}

@@ -4,15 +4,14 @@ import type { PolicyTemplate } from "./policy.ts";
 const MODULE = "gwc/runtime/policies/request-header-modifier";
 
 /** `requestHeaderModifier`: the headers that the backend sees. */
-export const requestHeaderModifierTemplate: PolicyTemplate<"requestHeaderModifier"> = (
-  { settings, origin },
-  { trace },
-) => ({
-  declarations: [
-    code`
-      ${trace(origin)}
-      const requestHeaders: ${importedType("gwc/runtime/http/headers/header-modifier", "HeaderModifier")} = ${literal({ ...settings })};
-    `,
-  ],
-  steps: [code`${imported(MODULE, "modifyRequestHeaders")}(exchange, requestHeaders);`],
-});
+export const requestHeaderModifierTemplate: PolicyTemplate<"requestHeaderModifier"> = {
+  code: ({ settings, origin }, { trace }) => ({
+    declarations: [
+      code`
+        ${trace(origin)}
+        const requestHeaders: ${importedType("gwc/runtime/http/headers/header-modifier", "HeaderModifier")} = ${literal({ ...settings })};
+      `,
+    ],
+    steps: [code`${imported(MODULE, "modifyRequestHeaders")}(exchange, requestHeaders);`],
+  }),
+};

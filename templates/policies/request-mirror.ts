@@ -8,27 +8,26 @@ const MODULE = "gwc/runtime/policies/request-mirror";
 const TIMEOUT = 30_000;
 
 /** `requestMirror`: a copy is sent before the request itself. */
-export const requestMirrorTemplate: PolicyTemplate<"requestMirror"> = (
-  { settings: { mirrors } },
-  { trace },
-) => {
-  const named = mirrors.map((each, index) => ({
-    ...each,
-    label: name(index === 0 ? "mirror" : `mirror${index + 1}`),
-  }));
-  return {
-    declarations: named.map(
-      ({ label, url, connection, share, origin }) => code`
-        ${trace(origin)}
-        const ${label}: ${importedType(MODULE, "MirrorSettings")} = ${literal({
-          upstream: upstreamCode(url, connection),
-          share,
-          timeout: TIMEOUT,
-        })};
-      `,
-    ),
-    steps: named.map(
-      ({ label }) => code`${imported(MODULE, "mirrorRequest")}(exchange, ${label});`,
-    ),
-  };
+export const requestMirrorTemplate: PolicyTemplate<"requestMirror"> = {
+  code: ({ settings: { mirrors } }, { trace }) => {
+    const named = mirrors.map((each, index) => ({
+      ...each,
+      label: name(index === 0 ? "mirror" : `mirror${index + 1}`),
+    }));
+    return {
+      declarations: named.map(
+        ({ label, url, connection, share, origin }) => code`
+          ${trace(origin)}
+          const ${label}: ${importedType(MODULE, "MirrorSettings")} = ${literal({
+            upstream: upstreamCode(url, connection),
+            share,
+            timeout: TIMEOUT,
+          })};
+        `,
+      ),
+      steps: named.map(
+        ({ label }) => code`${imported(MODULE, "mirrorRequest")}(exchange, ${label});`,
+      ),
+    };
+  },
 };

@@ -6,27 +6,26 @@ const MODULE = "gwc/runtime/policies/request-redirect";
 const PATH = "gwc/runtime/http/routing/path";
 
 /** `requestRedirect`: ends the route. */
-export const requestRedirectTemplate: PolicyTemplate<"requestRedirect"> = (
-  { settings: { scheme, host, port, status, path }, origin },
-  { trace },
-) => {
-  const nothing = code`undefined`;
-  const settings = {
-    scheme: scheme ?? nothing,
-    host: host ?? nothing,
-    port: port ?? nothing,
-    status,
-  };
-  return {
-    declarations: [
-      code`
-        ${trace(origin)}
-        const location: ${importedType(MODULE, "RedirectSettings")} = ${literal(settings)};
-      `,
-    ],
-    steps: path === undefined ? [last] : [target(path), lastTo],
-    responses: true,
-  };
+export const requestRedirectTemplate: PolicyTemplate<"requestRedirect"> = {
+  code: ({ settings: { scheme, host, port, status, path }, origin }, { trace }) => {
+    const nothing = code`undefined`;
+    const settings = {
+      scheme: scheme ?? nothing,
+      host: host ?? nothing,
+      port: port ?? nothing,
+      status,
+    };
+    return {
+      declarations: [
+        code`
+          ${trace(origin)}
+          const location: ${importedType(MODULE, "RedirectSettings")} = ${literal(settings)};
+        `,
+      ],
+      steps: path === undefined ? [last] : [target(path), lastTo],
+      responses: true,
+    };
+  },
 };
 
 const last = code`return ${imported(MODULE, "redirect")}(exchange, location);`;

@@ -4,15 +4,14 @@ import type { PolicyTemplate } from "./policy.ts";
 const MODULE = "gwc/runtime/policies/response-header-modifier";
 
 /** `responseHeaderModifier`: the headers that the client sees. */
-export const responseHeaderModifierTemplate: PolicyTemplate<"responseHeaderModifier"> = (
-  { settings, origin },
-  { trace },
-) => ({
-  declarations: [
-    code`
-      ${trace(origin)}
-      const responseHeaders: ${importedType("gwc/runtime/http/headers/header-modifier", "HeaderModifier")} = ${literal({ ...settings })};
-    `,
-  ],
-  steps: [code`${imported(MODULE, "modifyResponseHeaders")}(exchange, responseHeaders);`],
-});
+export const responseHeaderModifierTemplate: PolicyTemplate<"responseHeaderModifier"> = {
+  code: ({ settings, origin }, { trace }) => ({
+    declarations: [
+      code`
+        ${trace(origin)}
+        const responseHeaders: ${importedType("gwc/runtime/http/headers/header-modifier", "HeaderModifier")} = ${literal({ ...settings })};
+      `,
+    ],
+    steps: [code`${imported(MODULE, "modifyResponseHeaders")}(exchange, responseHeaders);`],
+  }),
+};

@@ -18,39 +18,43 @@ import type { PolicyTemplate, RouteScope } from "./policy.ts";
 const MODULE = "gwc/runtime/policies/retry";
 
 /** `retry`: the request is passed on in attempts. */
-export const retryTemplate: PolicyTemplate<"retry"> = ({ settings, origin }, scope) => {
-  const { attempts, backoff, codes, precondition, condition } = settings;
-  const limits = scope.policies.find((use): use is PolicyUse<"timeout"> => use.kind === "timeout");
-  const { request, attempt } = limits?.settings ?? {};
-  const value = {
-    attempts,
-    backoff,
-    codes: code`new Set(${literal(codes)})`,
-    requestTimeout: request ?? code`undefined`,
-    attemptTimeout: attempt ?? code`undefined`,
-  };
-  const type = importedType(MODULE, "RetrySettings");
-  const before = precondition && test("mayRetry", precondition, scope);
-  const after = condition && test("wantsRetry", condition, scope);
-  const chosen = before === undefined ? code`retry` : code`${before.call} ? retry : noRetry`;
-  const wanted = after === undefined ? [] : code`, (response) => ${after.call}`;
-  const conditions = [precondition ?? [], condition ?? []].flat();
-  return {
-    declarations: [
-      code`
-        ${scope.trace(origin)}
-        const retry: ${type} = ${literal(value)};
-      `,
-      ...(before === undefined
-        ? []
-        : [code`const noRetry: ${type} = { ...retry, attempts: 0 };`, before.declaration]),
-      ...(after === undefined ? [] : [after.declaration]),
-    ],
-    steps: [],
-    readsRequestBody: readsBody(conditions, "request"),
-    forward: (upstream) =>
-      code`${imported(MODULE, "forwardRetrying")}(exchange, ${upstream}, ${chosen}${wanted})`,
-  };
+export const retryTemplate: PolicyTemplate<"retry"> = {
+  code: ({ settings, origin }, scope) => {
+    const { attempts, backoff, codes, precondition, condition } = settings;
+    const limits = scope.policies.find(
+      (use): use is PolicyUse<"timeout"> => use.kind === "timeout",
+    );
+    const { request, attempt } = limits?.settings ?? {};
+    const value = {
+      attempts,
+      backoff,
+      codes: code`new Set(${literal(codes)})`,
+      requestTimeout: request ?? code`undefined`,
+      attemptTimeout: attempt ?? code`undefined`,
+    };
+    const type = importedType(MODULE, "RetrySettings");
+    const before = precondition && test("mayRetry", precondition, scope);
+    const after = condition && test("wantsRetry", condition, scope);
+    const chosen = before === undefined ? code`retry` : code`${before.call} ? retry : noRetry`;
+    const wanted = after === undefined ? [] : code`, (response) => ${after.call}`;
+    const conditions = [precondition ?? [], condition ?? []].flat();
+    return {
+      declarations: [
+        code`
+          ${scope.trace(origin)}
+          const retry: ${type} = ${literal(value)};
+        `,
+        ...(before === undefined
+          ? []
+          : [code`const noRetry: ${type} = { ...retry, attempts: 0 };`, before.declaration]),
+        ...(after === undefined ? [] : [after.declaration]),
+      ],
+      steps: [],
+      readsRequestBody: readsBody(conditions, "request"),
+      forward: (upstream) =>
+        code`${imported(MODULE, "forwardRetrying")}(exchange, ${upstream}, ${chosen}${wanted})`,
+    };
+  },
 };
 
 /** A condition as a function of the module. */

@@ -2,23 +2,22 @@ import { code, imported, literal } from "../code/code.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
 /** `timeout`: the request is passed on within a limit. */
-export const timeoutTemplate: PolicyTemplate<"timeout"> = (
-  { settings: { request, attempt }, origin },
-  { trace, policies },
-) => {
-  // The attempts of a retry have the limits among their settings.
-  const isShared = policies.some(({ kind }) => kind === "retry");
-  const limits = [request, attempt].filter((limit) => limit !== undefined);
-  if (isShared || limits.length === 0) return { declarations: [], steps: [] };
-  const within = imported("gwc/runtime/policies/timeout", "forwardWithin");
-  return {
-    declarations: [
-      code`
-        ${trace(origin)}
-        const timeout = ${literal(Math.min(...limits))};
-      `,
-    ],
-    steps: [],
-    forward: (upstream) => code`${within}(exchange, ${upstream}, timeout)`,
-  };
+export const timeoutTemplate: PolicyTemplate<"timeout"> = {
+  code: ({ settings: { request, attempt }, origin }, { trace, policies }) => {
+    // The attempts of a retry have the limits among their settings.
+    const isShared = policies.some(({ kind }) => kind === "retry");
+    const limits = [request, attempt].filter((limit) => limit !== undefined);
+    if (isShared || limits.length === 0) return { declarations: [], steps: [] };
+    const within = imported("gwc/runtime/policies/timeout", "forwardWithin");
+    return {
+      declarations: [
+        code`
+          ${trace(origin)}
+          const timeout = ${literal(Math.min(...limits))};
+        `,
+      ],
+      steps: [],
+      forward: (upstream) => code`${within}(exchange, ${upstream}, timeout)`,
+    };
+  },
 };

@@ -22,31 +22,35 @@ const MODULE = "gwc/runtime/policies/transformations";
 const CHANGES = "gwc/runtime/policies/transformations/message-changes";
 
 /** `transformations`: what becomes of a message as a function of what it is, and the statements that do it. */
-export const transformationsTemplate: PolicyTemplate<"transformations"> = (
-  { settings: { cases } },
-  scope,
-) => {
-  const sides = cases.flatMap(({ value: { request, response } }) => [request, response]);
-  if (sides.some((side) => side !== undefined && side.metadata.length > 0)) {
-    scope.variables.establish("metadata");
-  }
-  const all = sides.flatMap((side) => (side === undefined ? [] : expressionsOf(side)));
-  const made = casesCode(cases, "isTransformed", scope, ({ request, response }, suffix) => {
-    const parts = [
-      ...(request === undefined ? [] : [requestCode(request, suffix, scope)]),
-      ...(response === undefined ? [] : [responseCode(response, suffix, scope)]),
-    ];
-    return {
-      declarations: parts.flatMap((part) => part.declarations),
-      steps: parts.flatMap((part) => part.steps),
-    };
-  });
-  return { ...made, readsRequestBody: made.readsRequestBody || readsBody(all, "request") };
+export const transformationsTemplate: PolicyTemplate<"transformations"> = {
+  attributes: ({ cases }) =>
+    sidesOf(cases).some(({ metadata }) => metadata.length > 0) ? ["metadata"] : [],
+  code: ({ settings: { cases } }, scope) => {
+    const all = sidesOf(cases).flatMap(expressionsOf);
+    const made = casesCode(cases, "isTransformed", scope, ({ request, response }, suffix) => {
+      const parts = [
+        ...(request === undefined ? [] : [requestCode(request, suffix, scope)]),
+        ...(response === undefined ? [] : [responseCode(response, suffix, scope)]),
+      ];
+      return {
+        declarations: parts.flatMap((part) => part.declarations),
+        steps: parts.flatMap((part) => part.steps),
+      };
+    });
+    return { ...made, readsRequestBody: made.readsRequestBody || readsBody(all, "request") };
+  },
 };
 
 type Transform = NonNullable<
   PolicySettings["transformations"]["cases"][number]["value"]["request"]
 >;
+
+/** The changes to requests and responses, of all cases. */
+function sidesOf(cases: PolicySettings["transformations"]["cases"]): readonly Transform[] {
+  return cases.flatMap(({ value: { request, response } }) =>
+    [request ?? [], response ?? []].flat(),
+  );
+}
 
 interface SideCode {
   readonly declarations: readonly Hole[];

@@ -6,19 +6,18 @@ import type { PolicyTemplate } from "./policy.ts";
 const MODULE = "gwc/runtime/policies/url-rewrite";
 
 /** `urlRewrite`: one statement for Host, one for the path. */
-export const urlRewriteTemplate: PolicyTemplate<"urlRewrite"> = (
-  { settings: { authority, path }, origin },
-  { trace },
-) => ({
-  declarations: [],
-  steps: [
-    [
-      ...trace(origin),
-      ...(authority === undefined ? [] : [authorityStep(authority)]),
-      ...(path === undefined ? [] : [pathStep(path)]),
+export const urlRewriteTemplate: PolicyTemplate<"urlRewrite"> = {
+  code: ({ settings: { authority, path }, origin }, { trace }) => ({
+    declarations: [],
+    steps: [
+      [
+        ...trace(origin),
+        ...(authority === undefined ? [] : [authorityStep(authority)]),
+        ...(path === undefined ? [] : [pathStep(path)]),
+      ],
     ],
-  ],
-});
+  }),
+};
 
 type Settings = PolicySettings["urlRewrite"];
 

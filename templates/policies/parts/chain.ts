@@ -3,7 +3,7 @@ import { code, type Hole, imported, literal, name } from "../../code/code.ts";
 import type { Expressions } from "../../code/expression.ts";
 import type { Trace } from "../../code/trace.ts";
 import type { RouteVariables } from "../../code/variables.ts";
-import { policyCode } from "../index.ts";
+import { templateOf } from "../index.ts";
 import type { PolicyCode } from "../policy.ts";
 
 /** What the code of a chain of policies is made with. */
@@ -17,61 +17,93 @@ export interface ChainScope {
   readonly variables: RouteVariables;
 }
 
-/** The code of policies, one by one, in request order. */
-export function policyCodes(
-  policies: readonly PolicyUse[],
-  scope: ChainScope,
-): readonly PolicyCode[] {
-  return policies.map((use) => {
-    const made = policyCode(use, { ...scope, policies });
-    if (made.defines !== undefined) scope.variables.declare(made.defines);
-    return made;
-  });
+/** A policy of a chain: what it is asked, and its code. */
+export interface ChainPart {
+  readonly code: PolicyCode;
+  /** The CEL variable that its steps declare: who the client is. */
+  readonly identity: string | undefined;
+  readonly isBeforeGuard: boolean;
 }
 
-/** What a policy found out is kept for the routes, and for the access log. */
-export function attributes(
-  made: PolicyCode,
-  variable: string,
+/** The code of policies, one by one, in request order. */
+export function policyParts(
+  policies: readonly PolicyUse[],
+  scope: ChainScope,
+): readonly ChainPart[] {
+  return policies.map((use) => policyPart(use, policies, scope));
+}
+
+function policyPart<Kind extends PolicyKind>(
+  use: PolicyUse<Kind>,
+  policies: readonly PolicyUse[],
+  scope: ChainScope,
+): ChainPart {
+  const { code: make, identity, attributes, isBeforeGuard = false } = templateOf(use.kind);
+  for (const variable of attributes?.(use.settings) ?? []) scope.variables.establish(variable);
+  const made = make(use, { ...scope, policies });
+  if (identity !== undefined) scope.variables.declareIdentity(identity);
+  return { code: made, identity, isBeforeGuard };
+}
+
+/** What a listener's policy leaves on the exchange for its routes. */
+export function establishAttributes<Kind extends PolicyKind>(
+  { kind, settings }: PolicyUse<Kind>,
   variables: RouteVariables,
-): PolicyCode {
-  const value = variables.argument(variable);
-  return {
-    ...made,
-    steps: [...made.steps, code`exchange.attributes.${name(variable)} = ${value};`],
-  };
+): void {
+  const { identity, attributes } = templateOf(kind);
+  if (identity !== undefined) variables.establishIdentity(identity);
+  for (const variable of attributes?.(settings) ?? []) variables.establish(variable);
+}
+
+/** The part of a policy that keeps who the client is for the routes, and for the access log. */
+export function keepIdentity(part: ChainPart, variables: RouteVariables): ChainPart {
+  const { code: made, identity } = part;
+  if (identity === undefined) return part;
+  const value = variables.argument(identity);
+  const kept = code`exchange.attributes.${name(identity)} = ${value};`;
+  return { ...part, code: { ...made, steps: [...made.steps, kept] } };
 }
 
 /** Whether a function with these policies has to wait. */
-export function isAsyncChain(codes: readonly PolicyCode[]): boolean {
-  return codes.some((each) => each.isAsync === true || each.readsRequestBody === true);
+export function isAsyncChain(parts: readonly ChainPart[]): boolean {
+  return parts.some(({ code: made }) => made.isAsync === true || made.readsRequestBody === true);
 }
 
 /** The statements of each policy; the request is held for its body before the first one that reads it. */
 export function policySteps(
-  policies: readonly PolicyUse[],
-  codes: readonly PolicyCode[],
+  parts: readonly ChainPart[],
   { variables, maxBufferSize }: ChainScope,
-): readonly { readonly kind: PolicyKind; readonly statements: readonly Hole[] }[] {
-  const firstReader = codes.find(({ readsRequestBody }) => readsRequestBody === true);
-  return codes.map((made, index) => {
-    const isRead = made.defines === undefined || variables.isRead(made.defines);
+): readonly { readonly isBeforeGuard: boolean; readonly statements: readonly Hole[] }[] {
+  const firstReader = parts.find(({ code: made }) => made.readsRequestBody === true);
+  return parts.map((part) => {
+    const { code: made, identity, isBeforeGuard } = part;
+    const isRead = identity === undefined || variables.isRead(identity);
     const own = isRead ? made.steps : (made.unread ?? made.steps);
-    const statements = made === firstReader ? [bufferStep(maxBufferSize), ...own] : own;
-    // The codes were made of the policies, one by one.
-    return { kind: (policies[index] as PolicyUse).kind, statements };
+    const statements = part === firstReader ? [bufferStep(maxBufferSize), ...own] : own;
+    return { isBeforeGuard, statements };
   });
 }
 
 /** `cors, jwtAuth (strict)` */
 export function policiesText(policies: readonly PolicyUse[]): string {
-  return policies.map((use) => `${use.kind}${modeText(use)}`).join(", ");
+  return policies.map(policyText).join(", ");
 }
 
-const MODED: readonly PolicyKind[] = ["jwtAuth", "mcpAuthentication", "basicAuth", "apiKey"];
+function policyText<Kind extends PolicyKind>({ kind, settings }: PolicyUse<Kind>): string {
+  const detail = templateOf(kind).detail?.(settings);
+  return detail === undefined ? kind : `${kind} (${detail})`;
+}
 
-function modeText({ kind, settings }: PolicyUse): string {
-  return MODED.includes(kind) && "mode" in settings ? ` (${settings.mode})` : "";
+/** The origins whose pages policies let in. */
+export function allowedOrigins(policies: readonly PolicyUse[]): readonly string[] {
+  return policies.flatMap(ownOrigins);
+}
+
+function ownOrigins<Kind extends PolicyKind>({
+  kind,
+  settings,
+}: PolicyUse<Kind>): readonly string[] {
+  return templateOf(kind).allowedOrigins?.(settings) ?? [];
 }
 
 /** Holds the request until its body is there. */

@@ -4,7 +4,7 @@ import type { PolicyCode } from "../policy.ts";
 /** The functions that check a credential: which one runs is decided by the mode. */
 export type IdentityChecks = Readonly<Record<"strict" | "optional" | "permissive", ImportSymbol>>;
 
-type IdentityCode = Pick<PolicyCode, "steps" | "unread" | "isAsync" | "defines">;
+type IdentityCode = Pick<PolicyCode, "steps" | "unread" | "isAsync">;
 
 /** The steps of a check: the variable holds who it is from here on, or the exchange ends. */
 export function identitySteps(
@@ -30,10 +30,9 @@ export function awaitedIdentitySteps(
 function stepsOf(variable: string, mode: keyof IdentityChecks, check: Code): IdentityCode {
   const declared = code`const ${name(variable)} = ${check};`;
   if (mode === "permissive") {
-    return { steps: [declared], unread: [code`${check};`], defines: variable };
+    return { steps: [declared], unread: [code`${check};`] };
   }
   return {
     steps: [declared, code`if (${name(variable)} === undefined) return;`],
-    defines: variable,
   };
 }
