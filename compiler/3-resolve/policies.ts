@@ -1,7 +1,7 @@
 import type { BackendConfig } from "../config/resources.ts";
 import { keyPlace } from "../diagnostics/diagnostic.ts";
 import type { PolicyKind, PolicyUse } from "../ir/policies.ts";
-import { type PolicyConfig, policyOf, respondsToAll } from "../policies/index.ts";
+import { identities, type PolicyConfig, policyOf, respondsToAll } from "../policies/index.ts";
 import type { ResolveContext } from "../policies/policy.ts";
 import type { ListenerContext } from "./listeners.ts";
 
@@ -43,14 +43,16 @@ export function resolvePolicies(
       context.diagnostics.report(code, keyPlace(origin), { policy: kind });
       return [];
     }
-    return resolvePolicy(policy, { ...context, ...place, origin }) ?? [];
+    return resolvePolicy(policy, place, context) ?? [];
   });
 }
 
-function resolvePolicy<Kind extends PolicyKind>(
+/** A policy with complete settings; undefined when it has mistakes (reported). */
+export function resolvePolicy<Kind extends PolicyKind>(
   { kind, config, origin }: PolicyConfig<Kind>,
-  context: ResolveContext,
+  place: PolicyPlace,
+  context: ListenerContext,
 ): PolicyUse<Kind> | undefined {
-  const settings = policyOf(kind).resolve(config, context);
+  const settings = policyOf(kind).resolve(config, { ...context, ...place, identities, origin });
   return settings && { kind, settings, origin };
 }

@@ -17,6 +17,7 @@ import { Diagnostics, type WithDiagnostics } from "../diagnostics/diagnostic.ts"
 import type { Host } from "../host.ts";
 import { Identifiers } from "../ir/identifiers.ts";
 import type { BindNode, ListenerNode, Program } from "../ir/program.ts";
+import { reservedNames } from "../policies/index.ts";
 import { resolveAccessLog } from "./access-log.ts";
 import { compareHostnames } from "./hostnames.ts";
 import { certificateOf, resolveTls } from "./listener-tls.ts";
@@ -107,10 +108,10 @@ function resolveGateway(
   const context: RouteContext = {
     host,
     diagnostics,
-    names: new Identifiers(),
+    names: new Identifiers(reservedNames),
     backends: gateway.backends,
     listeners: new Map(gateway.listeners.map((listener) => [listener.key, listener])),
-    listenerNames: new Identifiers(),
+    listenerNames: new Identifiers(reservedNames),
     resolvePath: (file) => (path.isAbsolute(file) ? file : path.join(folder, file)),
   };
   checkListeners(gateway, context);

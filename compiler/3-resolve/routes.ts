@@ -9,12 +9,12 @@ import type {
 import { childOf, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import type { BackendNode } from "../ir/backends.ts";
 import type { Identifiers } from "../ir/identifiers.ts";
-import type { RouteMatch, RouteNode, ValueMatch } from "../ir/program.ts";
-import type { PolicyConfig } from "../policies/index.ts";
+import type { RouteMatch, ValueMatch } from "../ir/matches.ts";
+import type { RouteNode } from "../ir/program.ts";
+import { type PolicyConfig, policyOf } from "../policies/index.ts";
 import { resolveBackend } from "./backends.ts";
 import { intersectHostnames } from "./hostnames.ts";
 import type { ListenerContext } from "./listeners.ts";
-import { metadataMatches } from "./metadata-matches.ts";
 import { effectivePolicies, type PolicyPlace, resolvePolicies } from "./policies.ts";
 import type { TableRoute } from "./routing-table.ts";
 
@@ -56,7 +56,24 @@ export function resolveRoute(resource: RouteResource, context: RouteContext): Re
   };
   // Without a good match (reported) it answers nothing.
   if (matches.length === 0) return { route, matches };
-  return { route, matches: [...matches, ...metadataMatches(route, matches)] };
+  return { route, matches: [...matches, ...policyMatches(route, matches)] };
+}
+
+/** The matches that policies of a route add to its own. */
+function policyMatches(
+  { policies, origin }: RouteNode,
+  matches: readonly RouteMatch[],
+): readonly RouteMatch[] {
+  const paths = matches.map(({ path }) => path);
+  const prefixes = policies.flatMap(({ kind }) => policyOf(kind).addPrefixes?.(paths) ?? []);
+  return prefixes.map((value) => ({
+    path: { kind: "prefix", value },
+    method: undefined,
+    headers: [],
+    query: [],
+    isDerived: true,
+    origin,
+  }));
 }
 
 /** The route's own names, which say how specific it is, as far as the listener has any of them. */
@@ -171,7 +188,7 @@ function checkOpenProxy(resource: RouteResource, route: string, context: RouteCo
 }
 
 function hasRules({ policies }: Pick<RouteResource, "policies">): boolean {
-  return policies.some(({ kind }) => kind === "authorization");
+  return policies.some(({ kind }) => policyOf(kind).restrictsAccess === true);
 }
 
 function listenersOf(
@@ -225,7 +242,7 @@ function isServed({ backends }: RouteResource): boolean {
 
 /** Without the policies that act on the call of a backend: there is none. */
 function withoutCalls(policies: readonly PolicyConfig[]): readonly PolicyConfig[] {
-  return policies.filter(({ kind }) => kind !== "timeout" && kind !== "retry");
+  return policies.filter(({ kind }) => policyOf(kind).actsOnCall !== true);
 }
 
 /** The client's token is put back for all backends of a route or for none. */

@@ -1,5 +1,6 @@
 import type { Diagnostics } from "../diagnostics/diagnostic.ts";
-import type { HostEntries, RouteEntry, RouteMatch, RouteNode, ValueMatch } from "../ir/program.ts";
+import type { RouteMatch, ValueMatch } from "../ir/matches.ts";
+import type { HostEntries, RouteEntry, RouteNode } from "../ir/program.ts";
 import { compareHostnames, intersectHostnames } from "./hostnames.ts";
 
 /** A route with the hostnames it answers within its listener, and its matches. */

@@ -3,9 +3,10 @@ import { childOf, keyPlace } from "../diagnostics/diagnostic.ts";
 import type { PolicyUse } from "../ir/policies.ts";
 import type { TcpBackendNode, TcpConnection, TcpRouteNode } from "../ir/tcp.ts";
 import type { Text } from "../ir/texts.ts";
-import { policyOf } from "../policies/index.ts";
+import { type PolicyKind, policyOf } from "../policies/index.ts";
 import { resolveConnection } from "./backend-connection.ts";
 import type { DynamicConfig } from "./backends.ts";
+import { resolvePolicy } from "./policies.ts";
 import type { RouteContext } from "./routes.ts";
 
 /** A listener that a route is attached to, and the server names that it takes there. */
@@ -126,26 +127,22 @@ function isAddress(text: string): boolean {
   return port !== undefined && Number(port) > 0 && Number(port) <= 65_535;
 }
 
-/** What a rule may ask about a connection. */
-const KNOWN: readonly string[] = ["source.address", "source.port"];
-
 function resolvePolicies(
   { policies }: TcpRouteResource,
   context: RouteContext,
 ): readonly PolicyUse[] {
   const route = { isMcp: false, policies: [], preRouting: [], prefixes: undefined };
-  return policies.flatMap((policy): PolicyUse[] => {
-    // Nothing else gets here: the front ends report what acts on requests.
-    if (policy.kind !== "authorization") return [];
-    const { config, origin } = policy;
-    const place = { phase: "PostRouting", route } as const;
-    const settings = policyOf("authorization").resolve(config, { ...context, ...place, origin });
-    if (settings === undefined) return [];
-    for (const { expression, origin: at } of settings.rules) {
-      const unknown = expression.reads.find((path) => !KNOWN.includes(path.slice(0, 2).join(".")));
-      if (unknown === undefined) continue;
-      context.diagnostics.report("needs-source", at, { variable: unknown.join(".") });
-    }
-    return [{ kind: "authorization", settings, origin }];
+  const place = { phase: "PostRouting", route } as const;
+  return policies.flatMap((policy) => {
+    const use = resolvePolicy(policy, place, context);
+    if (use !== undefined) checkConnection(use, context);
+    return use ?? [];
   });
+}
+
+function checkConnection<Kind extends PolicyKind>(
+  { kind, settings }: PolicyUse<Kind>,
+  { diagnostics }: RouteContext,
+): void {
+  policyOf(kind).checkConnection?.(settings, diagnostics);
 }

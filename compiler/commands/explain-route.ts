@@ -11,7 +11,9 @@ import {
   type RouteExplanation,
   routeNames,
 } from "../inspect/explain/route.ts";
-import type { ListenerNode, RouteMatch, ValueMatch } from "../ir/program.ts";
+import type { RouteMatch, ValueMatch } from "../ir/matches.ts";
+import type { ListenerNode } from "../ir/program.ts";
+import { policyOf } from "../policies/index.ts";
 import type { Arguments, CommandContext, CommandResult } from "./command.ts";
 
 /** `gwc explain route NAME [RULE]`: what holds for a route's traffic, where it comes from, what it overrides. */
@@ -52,7 +54,7 @@ export function explainRequestCommand(
 
 /** A request that is changed before its route is chosen may reach another one; only the gateway knows. */
 function rerouteNote({ name, preRouting }: ListenerNode): readonly string[] {
-  if (!preRouting?.policies.some(({ kind }) => kind === "transformations")) return [];
+  if (!preRouting?.policies.some(({ kind }) => policyOf(kind).mayReroute === true)) return [];
   return [
     `note: the listener ${name} transforms requests before routing, which may choose another route`,
   ];

@@ -1,8 +1,14 @@
 /** Hands out identifiers that are unique in a program: the names of generated functions and files. */
 export class Identifiers {
+  readonly #reserved: ReadonlySet<string>;
   readonly #taken = new Set<string>();
   /** The number that the next one of a name gets. */
   readonly #next = new Map<string, number>();
+
+  /** `reserved`: names that are never handed out, whatever number follows them. */
+  constructor(reserved: Iterable<string> = []) {
+    this.#reserved = new Set([...RESERVED, ...reserved]);
+  }
 
   /**
    * The identifier nearest to the first usable candidate that is free: `/api/v1` becomes `apiV1`; when all are taken,
@@ -11,7 +17,7 @@ export class Identifiers {
   take(...candidates: readonly string[]): string {
     const usable = candidates.map(camelCase).filter((name) => name !== "");
     const safe = (usable.length === 0 ? ["route"] : usable).map((name) =>
-      RESERVED.has(name.replace(/\d+$/, "")) ? `${name}Route` : name,
+      this.#reserved.has(name.replace(/\d+$/, "")) ? `${name}Route` : name,
     );
     const free = safe.find((name) => !this.#taken.has(name.toLowerCase()));
     const name = free ?? this.#numbered(safe[0] ?? "route");
@@ -48,16 +54,14 @@ export function kebabCase(identifier: string): string {
   return identifier.replace(/([a-z0-9])([A-Z])/g, "$1-$2").toLowerCase();
 }
 
-/** Words that can't be a function's name in a strict module, and names that the generated modules use themselves. */
+/** Words that can't be a function's name in a strict module, and names that every generated module may use itself. */
 const RESERVED = new Set(
   (
     "arguments await async break case catch class const continue debugger default delete do else enum eval export " +
     "extends false finally for function gateway if implements import in instanceof interface let new null package " +
     "private protected public return static super switch this throw true try typeof undefined var void while with " +
-    "yield destinations exchange jwt mcp request env file path hostname backend upstream allowedOrigins cors jwtAuth mcpAuthentication oauth " +
-    "csrf apiKeys apiKey basicAuth passwords timeout retry mirror upstreams perSecond perMinute perHour perInterval requestChanges responseChanges metadata " +
-    "findToken findApiKey findLogin noRetry mayRetry wantsRetry responseBody requestMetadata responseMetadata " +
-    "requestHeaders responseHeaders location target response isAuthorized isCallAuthorized dispatch notFound startGateway " +
+    "yield destinations exchange mcp request env file path hostname backend upstream allowedOrigins " +
+    "upstreams target response dispatch notFound startGateway " +
     "isUnder holds queryValue misdirected compilePattern matchesWhole matchesPart file secretFile routeTable onHost " +
     "exactPath pathPrefix pathPattern toRoute lookUp hostTable valueForHost isLogged logFields"
   ).split(" "),

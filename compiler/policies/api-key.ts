@@ -69,6 +69,9 @@ export const apiKey: Policy<
     },
     { required: ["keys"], description: "Requires, or accepts, an API key." },
   ),
+  aliases: [["apiKeyAuthentication"]],
+  names: ["apiKeys", "findApiKey"],
+  identity: "apiKey",
   merge: "replace",
   read: (value, origin) => {
     const given = value as {

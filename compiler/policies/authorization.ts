@@ -1,3 +1,4 @@
+import type { Diagnostics } from "../diagnostics/diagnostic.ts";
 import type { Rule } from "../ir/rules.ts";
 import { object } from "../schema/schema.ts";
 import {
@@ -28,6 +29,10 @@ export const authorization: Policy<"authorization", AuthorizationConfig, Authori
     { rules: rulesSchema },
     { required: ["rules"], description: "Who may send a request." },
   ),
+  isPlannedOnBackend: true,
+  names: ["isAuthorized"],
+  restrictsAccess: true,
+  checkConnection,
   merge: "join",
   read: (value, origin) => ({ rules: readRules(value, origin) }),
   kubernetes: {
@@ -40,3 +45,14 @@ export const authorization: Policy<"authorization", AuthorizationConfig, Authori
     return compiled === undefined ? undefined : { rules: compiled };
   },
 };
+
+/** Of a connection only its source is known. */
+const KNOWN: readonly string[] = ["source.address", "source.port"];
+
+function checkConnection({ rules }: AuthorizationNode, diagnostics: Diagnostics): void {
+  for (const { expression, origin } of rules) {
+    const unknown = expression.reads.find((path) => !KNOWN.includes(path.slice(0, 2).join(".")));
+    if (unknown === undefined) continue;
+    diagnostics.report("needs-source", origin, { variable: unknown.join(".") });
+  }
+}

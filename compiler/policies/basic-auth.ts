@@ -68,6 +68,9 @@ export const basicAuth: Policy<"basicAuth", BasicAuthConfig, BasicAuthNode> = {
     },
     { required: ["htpasswd"], description: "Requires, or accepts, a user name and password." },
   ),
+  aliases: [["basicAuthentication"]],
+  names: ["passwords", "findLogin"],
+  identity: "basicAuth",
   merge: "replace",
   read: (value, origin) => {
     const given = value as {

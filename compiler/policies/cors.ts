@@ -65,6 +65,7 @@ export const cors: Policy<"cors", CorsConfig, CorsNode> = {
     },
     { required: ["allowOrigins"], description: "Cross-origin resource sharing." },
   ),
+  names: ["cors"],
   merge: "replace",
   read: readCors,
   kubernetes: { field: "traffic.cors", filter: "cors", read: readKubernetesCors },

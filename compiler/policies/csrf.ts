@@ -29,6 +29,7 @@ export const csrf: Policy<"csrf", CsrfConfig, CsrfConfig> = {
     },
     { description: "Protection against cross-site request forgery." },
   ),
+  names: ["csrf"],
   merge: "replace",
   read: (value) => {
     const given = value as { readonly additionalOrigins?: readonly string[] };

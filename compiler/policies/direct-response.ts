@@ -79,6 +79,7 @@ export const directResponse: Policy<"directResponse", DirectResponseConfig, Dire
       description: "Responses by itself. The route needs no backend.",
     },
   ),
+  names: ["responseBody"],
   merge: "replace",
   read: (value, origin) => ({ cases: readCases(value, origin, readResponse) }),
   kubernetes: {

@@ -78,6 +78,18 @@ const byKind: Policies = units;
 /** Every policy, in request order. */
 export const policies: readonly AnyPolicy[] = Object.values(byKind);
 
+/** The names that the code of policies declares in generated modules. */
+export const reservedNames: readonly string[] = policies.flatMap(({ names = [], identity }) =>
+  identity === undefined ? names : [...names, identity],
+);
+
+/** The policies that establish each identity, by its CEL variable. */
+export const identities: ReadonlyMap<string, readonly PolicyKind[]> = new Map(
+  [...Map.groupBy(policies, ({ identity }) => identity)].flatMap(([variable, found]) =>
+    variable === undefined ? [] : [[variable, found.map(({ kind }) => kind)] as const],
+  ),
+);
+
 /** The policy of a kind. */
 export function policyOf<Kind extends PolicyKind>(kind: Kind): Policies[Kind] {
   return byKind[kind];

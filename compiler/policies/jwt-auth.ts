@@ -125,6 +125,8 @@ export const jwtAuth: Policy<"jwtAuth", JwtAuthConfig, JwtAuthNode> = {
       description: "Requires, or accepts, a JSON Web Token.",
     },
   ),
+  names: ["jwtAuth", "findToken"],
+  identity: "jwt",
   merge: "replace",
   read: (value, origin) => {
     const given = value as {

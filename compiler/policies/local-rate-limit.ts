@@ -82,6 +82,8 @@ export const localRateLimit: Policy<"localRateLimit", LocalRateLimitConfig, Loca
     ),
     { minItems: 1, maxItems: 16, description: "Limits; a request has to pass all of them." },
   ),
+  aliases: [["rateLimit", "local"]],
+  names: ["perSecond", "perMinute", "perHour", "perInterval"],
   merge: "replace",
   read: (value, origin) => ({
     limits: (value as readonly ConfigValue[]).map((each, index) =>

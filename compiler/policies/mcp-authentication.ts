@@ -1,5 +1,6 @@
 import type { ConfigValue } from "../1-parse/values.ts";
 import { childOf } from "../diagnostics/diagnostic.ts";
+import type { PathMatch } from "../ir/matches.ts";
 import type { Text } from "../ir/texts.ts";
 import { object, shortText, unsupported } from "../schema/schema.ts";
 import {
@@ -102,6 +103,9 @@ export const mcpAuthentication: Policy<
     { required: ["issuer"], description: "OAuth for an MCP endpoint." },
   ),
   needs: "mcp",
+  names: ["mcpAuthentication", "oauth"],
+  identity: "jwt",
+  addPrefixes: metadataPrefixes,
   merge: "replace",
   read: (value, origin) => {
     const given = value as {
@@ -171,6 +175,23 @@ const DEFAULT_JWKS: Readonly<Record<IdentityProvider, string>> = {
   auth0: "/.well-known/jwks.json",
   keycloak: "/protocol/openid-connect/certs",
 };
+
+/** Well-known names whose URLs carry the path of what they describe behind them (RFC 9728 3.1, RFC 8414 3.1 and 5). */
+const WELL_KNOWN = [
+  "/.well-known/oauth-protected-resource",
+  "/.well-known/oauth-authorization-server",
+  "/.well-known/openid-configuration",
+];
+
+/** The paths of the OAuth metadata of what a route serves, so that users need not list them. */
+function metadataPrefixes(paths: readonly PathMatch[]): readonly string[] {
+  // A prefix `/` takes the metadata's URLs along; the resource `/` itself has nothing behind the well-known names.
+  const resources = paths.flatMap(({ kind, value }) => {
+    if (kind === "regex" || (kind === "prefix" && value === "/")) return [];
+    return [value === "/" ? "" : value];
+  });
+  return [...new Set(resources)].flatMap((path) => WELL_KNOWN.map((name) => `${name}${path}`));
+}
 
 function snakeCase(key: string): string {
   return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

@@ -50,6 +50,8 @@ export const mcpAuthorization: Policy<
     },
   ),
   needs: "mcp",
+  isPlannedOnBackend: true,
+  names: ["isCallAuthorized"],
   merge: "replace",
   read: (value, origin) => ({ rules: readRules(value, origin), ofTargets: [] }),
   kubernetes: {

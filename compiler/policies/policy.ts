@@ -3,6 +3,7 @@ import type { ServerConfig } from "../config/backend-policies.ts";
 import type { BackendConfig } from "../config/resources.ts";
 import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
 import type { Host } from "../host.ts";
+import type { PathMatch } from "../ir/matches.ts";
 import type { Schema } from "../schema/schema.ts";
 
 /**
@@ -22,6 +23,24 @@ export interface Policy<Kind extends string, Config, Settings> {
   responses?(config: Config): boolean;
   /** The backend without which it can't act: on another one it is a mistake. */
   readonly needs?: "host" | "mcp";
+  /** Other places where a file may have it: a key of `policies`, or a field of one. */
+  readonly aliases?: readonly (readonly [key: string] | readonly [key: string, field: string])[];
+  /** The specification also has it on a backend, where it is not built yet. */
+  readonly isPlannedOnBackend?: true;
+  /** Names that its generated code declares: no route is called so. A number may follow each. */
+  readonly names?: readonly string[];
+  /** The CEL variable of the identity that it establishes: `jwt`. */
+  readonly identity?: string;
+  /** It decides who may send requests, so that a proxy with it is not an open one. */
+  readonly restrictsAccess?: true;
+  /** It acts on the call of the backend: where nothing is called it is left out. */
+  readonly actsOnCall?: true;
+  /** On a listener it may change which route a request reaches. */
+  readonly mayReroute?: true;
+  /** Path prefixes that its route serves besides its own paths, whatever method and headers those ask for. */
+  addPrefixes?(paths: readonly PathMatch[]): readonly string[];
+  /** Reports what can't be decided about a connection; absent: it acts on requests alone. */
+  checkConnection?(settings: Settings, diagnostics: Diagnostics): void;
   /** How the values of several levels become one: the most specific wins whole, or their rules are joined. */
   readonly merge: "replace" | "join";
   /** The validated value in its canonical form: spellings and aliases end here. */
@@ -75,6 +94,8 @@ export interface ResolveContext {
   readonly resolvePath: (name: string) => string;
   /** The backends of the file by name. */
   readonly backends: ReadonlyMap<string, BackendConfig>;
+  /** The policies that establish each identity, by its variable. */
+  readonly identities: ReadonlyMap<string, readonly string[]>;
   /** PreRouting: on a listener, before the route is chosen; PostRouting: on a route. */
   readonly phase: "PreRouting" | "PostRouting";
   /** The route that carries the policy; of a listener's policy what holds for one of its routes. */

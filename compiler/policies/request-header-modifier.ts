@@ -18,6 +18,9 @@ export const requestHeaderModifier: Policy<
   summary: "sets, adds and removes headers of the request before it goes to the backend",
   scope: ["listener", "route"],
   schema: headerModifierSchema("Changes to the request's headers."),
+  aliases: [["headerModifiers", "request"]],
+  isPlannedOnBackend: true,
+  names: ["requestHeaders"],
   merge: "replace",
   read: readHeaderModifier,
   kubernetes: {

@@ -63,6 +63,7 @@ export const requestMirror: Policy<"requestMirror", RequestMirrorConfig, Request
     { required: ["backend"], description: "Copies of requests for another backend." },
   ),
   needs: "host",
+  names: ["mirror"],
   merge: "join",
   read: (value, origin) => {
     const given = value as {

@@ -56,6 +56,8 @@ export const requestRedirect: Policy<
       description: "Responses with a redirect. The route needs no backend.",
     },
   ),
+  isPlannedOnBackend: true,
+  names: ["location"],
   merge: "replace",
   read: (value) => {
     const given = value as {

@@ -18,6 +18,9 @@ export const responseHeaderModifier: Policy<
   summary: "sets, adds and removes headers of the response, also of one that a later policy makes",
   scope: ["listener", "route"],
   schema: headerModifierSchema("Changes to the response's headers."),
+  aliases: [["headerModifiers", "response"]],
+  isPlannedOnBackend: true,
+  names: ["responseHeaders"],
   merge: "replace",
   read: readHeaderModifier,
   kubernetes: {

@@ -50,6 +50,8 @@ export const retry: Policy<"retry", RetryConfig, RetryNode> = {
     { description: "Sends a failed request again." },
   ),
   needs: "host",
+  names: ["retry", "noRetry", "mayRetry", "wantsRetry"],
+  actsOnCall: true,
   merge: "replace",
   read: readRetry,
   kubernetes: {

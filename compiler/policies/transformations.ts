@@ -70,6 +70,10 @@ export const transformations: Policy<
       description: "Changes to requests and responses.",
     },
   ),
+  aliases: [["transformation"]],
+  isPlannedOnBackend: true,
+  names: ["requestChanges", "responseChanges", "requestMetadata", "responseMetadata", "metadata"],
+  mayReroute: true,
   merge: "replace",
   read: (value, origin) => ({
     cases: readCases(value, origin, (each, at) => readSides(each, at, readTransform)),

@@ -1,4 +1,5 @@
-import type { ListenerNode, RouteMatch, RouteNode } from "../../compiler/ir/program.ts";
+import type { RouteMatch } from "../../compiler/ir/matches.ts";
+import type { ListenerNode, RouteNode } from "../../compiler/ir/program.ts";
 import type { BackendCode } from "../backends/backend.ts";
 import { dynamicBackend } from "../backends/dynamic.ts";
 import { hostBackend } from "../backends/host.ts";

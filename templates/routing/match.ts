@@ -1,4 +1,4 @@
-import type { RouteMatch, ValueMatch } from "../../compiler/ir/program.ts";
+import type { RouteMatch, ValueMatch } from "../../compiler/ir/matches.ts";
 import { type Code, code, either, imported, literal, name } from "../code/code.ts";
 import type { Expressions } from "../code/expression.ts";
 

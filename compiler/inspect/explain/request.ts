@@ -1,12 +1,7 @@
 import { RE2JS } from "re2js";
 import type { Checked } from "../../compile.ts";
-import type {
-  BindNode,
-  ListenerNode,
-  RouteMatch,
-  RouteNode,
-  ValueMatch,
-} from "../../ir/program.ts";
+import type { RouteMatch, ValueMatch } from "../../ir/matches.ts";
+import type { BindNode, ListenerNode, RouteNode } from "../../ir/program.ts";
 import type { TcpBindNode } from "../../ir/tcp.ts";
 
 /** The route that a request reaches, or why it reaches none. */

@@ -131,32 +131,18 @@ function aboutItems(
   return narrow === undefined || narrow.code.text.includes("=>") ? expression : narrow;
 }
 
-/** The policies that establish an identity, by the variable that holds it. */
-const IDENTITIES: Readonly<Record<string, readonly string[]>> = {
-  jwt: ["jwtAuth", "mcpAuthentication"],
-  apiKey: ["apiKey"],
-  basicAuth: ["basicAuth"],
-};
-
 /** Without a policy that checks credentials the identity is null for every request, and the rule a constant. */
 function reportAbsentIdentity(
   { origin }: RuleConfig,
   { variables }: CompiledExpression,
-  { diagnostics, route }: ResolveContext,
+  { diagnostics, identities, route }: ResolveContext,
 ): void {
+  const present = [...route.policies, ...route.preRouting];
   for (const variable of variables) {
-    const policies = IDENTITIES[variable] ?? [];
-    if (
-      policies.length === 0 ||
-      policies.some((kind) => isOneOf(kind, [...route.policies, ...route.preRouting]))
-    )
-      continue;
-    diagnostics.report("absent-identity", origin, { variable, policies: policies.join('" or "') });
+    const kinds = identities.get(variable);
+    if (kinds === undefined || kinds.some((kind) => present.includes(kind))) continue;
+    diagnostics.report("absent-identity", origin, { variable, policies: kinds.join('" or "') });
   }
-}
-
-function isOneOf(kind: string, kinds: readonly string[]): boolean {
-  return kinds.includes(kind);
 }
 
 const MCP_ITEMS = ["tool", "prompt", "resource"] as const;

@@ -1,0 +1,33 @@
+import type { Origin } from "../diagnostics/diagnostic.ts";
+import type { ExpressionCode } from "./expressions.ts";
+
+/** One set of conditions; all must hold (Gateway API HTTPRouteMatch). */
+export interface RouteMatch {
+  readonly path: PathMatch;
+  readonly method: string | undefined;
+  readonly headers: readonly ValueMatch[];
+  readonly query: readonly ValueMatch[];
+  /** True for a match that a policy needs and the user did not write (the OAuth metadata of an MCP route). */
+  readonly isDerived: boolean;
+  readonly origin: Origin;
+}
+
+/** What the path must be. */
+export type PathMatch =
+  | { readonly kind: "exact"; readonly value: string }
+  | { readonly kind: "prefix"; readonly value: string }
+  | {
+      readonly kind: "regex";
+      readonly value: string;
+      readonly test: ExpressionCode;
+      /** True when the test is alternatives joined by `||`: beside other conditions it needs parentheses. */
+      readonly isChoice: boolean;
+    };
+
+/** A header (lower-case name) or query parameter, and what its value must be. */
+export interface ValueMatch {
+  readonly name: string;
+  readonly value:
+    | { readonly kind: "exact"; readonly value: string }
+    | { readonly kind: "regex"; readonly value: string; readonly test: ExpressionCode };
+}
