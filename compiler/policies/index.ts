@@ -83,10 +83,10 @@ export const reservedNames: readonly string[] = policies.flatMap(({ names = [], 
   identity === undefined ? names : [...names, identity],
 );
 
-/** The policies that establish each identity, by its CEL variable. */
+/** The policies that establish each identity, by its CEL variable; sorted, as messages name them. */
 export const identities: ReadonlyMap<string, readonly PolicyKind[]> = new Map(
   [...Map.groupBy(policies, ({ identity }) => identity)].flatMap(([variable, found]) =>
-    variable === undefined ? [] : [[variable, found.map(({ kind }) => kind)] as const],
+    variable === undefined ? [] : [[variable, found.map(({ kind }) => kind).toSorted()] as const],
   ),
 );
 

@@ -1,3 +1,4 @@
+import { policies } from "../../policies/index.ts";
 import {
   choice,
   duration,
@@ -144,23 +145,20 @@ export function backendPolicySchemas(): Readonly<Record<string, Schema>> {
 
 /** `policies` of a backend or an MCP target. */
 export function ownPoliciesSchema(): Schema {
-  const later = [
-    "requestHeaderModifier",
-    "responseHeaderModifier",
-    "requestRedirect",
-    "transformations",
-    "health",
-    "extAuthz",
-    "authorization",
-    "mcpAuthorization",
-    "mcpGuardrails",
-    "a2a",
-    "inferenceRouting",
-    "sessionAffinity",
-    "ai",
-  ].map((key) => [key, unsupported(`${key} on a backend`)]);
+  const planned = policies.flatMap(({ kind, isPlannedOnBackend }) =>
+    isPlannedOnBackend === true ? [kind] : [],
+  );
+  const later = [...planned, ...UNSUPPORTED].map((key) => [
+    key,
+    unsupported(`${key} on a backend`),
+  ]);
   return object(
     { ...backendPolicySchemas(), ...Object.fromEntries(later) },
     { description: "How this backend is reached; over what the route says." },
   );
 }
+
+/** What the specification has on a backend and no policy is yet. */
+const UNSUPPORTED: readonly string[] = [
+  ...["health", "extAuthz", "mcpGuardrails", "a2a", "inferenceRouting", "sessionAffinity", "ai"],
+];

@@ -5,21 +5,14 @@ import { object, type Schema, unsupported } from "../../schema/schema.ts";
 import type { ConfigValue } from "../values.ts";
 
 /** Another place of a policy in the file: a key of `policies`, or a field of one. */
-interface Spelling {
+interface Alias {
   readonly kind: PolicyKind;
   readonly path: readonly [key: string] | readonly [key: string, field: string];
 }
 
-/** The names of the cluster resources. */
-const SPELLINGS: readonly Spelling[] = [
-  { kind: "basicAuth", path: ["basicAuthentication"] },
-  { kind: "apiKey", path: ["apiKeyAuthentication"] },
-  { kind: "localRateLimit", path: ["rateLimit", "local"] },
-  { kind: "transformations", path: ["transformation"] },
-  { kind: "timeout", path: ["timeouts"] },
-  { kind: "requestHeaderModifier", path: ["headerModifiers", "request"] },
-  { kind: "responseHeaderModifier", path: ["headerModifiers", "response"] },
-];
+const ALIASES: readonly Alias[] = policies.flatMap(({ kind, aliases = [] }) =>
+  aliases.map((path) => ({ kind, path })),
+);
 
 /** Fields beside those above that are not built yet. */
 const UNSUPPORTED: Readonly<Record<string, Readonly<Record<string, Schema>>>> = {
@@ -29,11 +22,11 @@ const UNSUPPORTED: Readonly<Record<string, Readonly<Record<string, Schema>>>> = 
 /** The keys of a file's `policies` besides the policies' own names, with their schemas; of the policies `kinds`. */
 export function aliasSchemas(kinds: readonly PolicyKind[]): Readonly<Record<string, Schema>> {
   const schemas: Record<string, Schema> = {};
-  const wanted = SPELLINGS.filter(({ kind }) => kinds.includes(kind));
-  for (const [key, spellings] of Map.groupBy(wanted, ({ path }) => path[0])) {
-    const [first] = spellings;
+  const wanted = ALIASES.filter(({ kind }) => kinds.includes(kind));
+  for (const [key, aliases] of Map.groupBy(wanted, ({ path }) => path[0])) {
+    const [first] = aliases;
     if (first === undefined) continue;
-    schemas[key] = first.path.length === 1 ? policyOf(first.kind).schema : grouped(key, spellings);
+    schemas[key] = first.path.length === 1 ? policyOf(first.kind).schema : grouped(key, aliases);
   }
   return schemas;
 }
@@ -52,7 +45,7 @@ export function canonicalPolicies(
   diagnostics: Diagnostics,
 ): readonly AliasedPolicy[] {
   return policies.flatMap(({ kind }) => {
-    const paths = [[kind], ...SPELLINGS.flatMap((each) => (each.kind === kind ? [each.path] : []))];
+    const paths = [[kind], ...ALIASES.flatMap((each) => (each.kind === kind ? [each.path] : []))];
     const [found, second] = paths.flatMap((path) => {
       const value = path.reduce<ConfigValue | undefined>(memberOf, given);
       return value === undefined ? [] : [{ kind, value, origin: childOf(origin, ...path), path }];
@@ -66,9 +59,9 @@ export function canonicalPolicies(
   });
 }
 
-function grouped(key: string, spellings: readonly Spelling[]): Schema {
+function grouped(key: string, aliases: readonly Alias[]): Schema {
   const fields = Object.fromEntries(
-    spellings.map(({ kind, path }) => [path[1] ?? "", policyOf(kind).schema]),
+    aliases.map(({ kind, path }) => [path[1] ?? "", policyOf(kind).schema]),
   );
   return object({ ...fields, ...UNSUPPORTED[key] }, { atLeastOneOf: Object.keys(fields) });
 }

@@ -1,3 +1,4 @@
+import { policies } from "../../policies/index.ts";
 import {
   integer,
   list,
@@ -33,14 +34,21 @@ export function tcpRouteSchema(requestPolicies: Schema): Schema {
   });
 }
 
-/** Policies of a route of requests that mean something for a connection. */
-const BUILT = ["authorization", "backendTLS", "tcp"];
+/** Policies of a route of requests that decide about a connection too. */
+const ON_CONNECTIONS: readonly string[] = policies.flatMap(({ kind, checkConnection }) =>
+  checkConnection === undefined ? [] : [kind],
+);
+
+/** Those that say how a backend is reached, and mean the same for a connection. */
+const OF_BACKENDS: readonly string[] = ["backendTLS", "tcp"];
 
 function policySchemas(all: Readonly<Record<string, Schema>>): Readonly<Record<string, Schema>> {
   return Object.fromEntries(
     Object.entries(all).map(([key, schema]) => [
       key,
-      BUILT.includes(key) || UNSUPPORTED.includes(key) ? schema : { misplaced: subjectOf(key) },
+      [...ON_CONNECTIONS, ...OF_BACKENDS, ...UNSUPPORTED].includes(key)
+        ? schema
+        : { misplaced: subjectOf(key) },
     ]),
   );
 }
@@ -55,14 +63,14 @@ function subjectOf(key: string): string {
 function backendSchema(all: Readonly<Record<string, Schema>>): Schema {
   const ways = ["host", "service", "backend", "dynamic"];
   // Who may connect is settled before one of the backends is chosen.
-  const { authorization: _, ...own } = policySchemas(all);
+  const own = Object.entries(policySchemas(all)).filter(([key]) => !ON_CONNECTIONS.includes(key));
   return object(
     {
       host: text("`host:port` of a server.", { readAtStart: true }),
       weight: integer("Its share of the connections beside the others; 0: none.", 0, 1_000_000, {
         default: 1,
       }),
-      policies: object(own, {
+      policies: object(Object.fromEntries(own), {
         description: "How this backend is reached; over what the route says.",
       }),
       service: unsupported("mesh services"),

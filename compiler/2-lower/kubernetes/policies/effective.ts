@@ -11,7 +11,7 @@ import type { KubernetesBackend } from "../backends/backends.ts";
 import type { BackendSection } from "../backends/mcp-targets.ts";
 import type { KubernetesListener } from "../gateway/listeners.ts";
 import { type AnyRoute, isStream } from "../routes/attach.ts";
-import { fieldValues, isConnection, isJoined, PRE_ROUTING } from "./fields.ts";
+import { fieldValues, isConnection, isJoined, ON_STREAMS, PRE_ROUTING } from "./fields.ts";
 import { type EffectiveField, type FieldValue, type Level, merge } from "./merge.ts";
 import { type PolicyIndex, targetKey } from "./policy-targets.ts";
 
@@ -101,7 +101,7 @@ function actsOnStream({ field, level }: FieldValue, { route, listener }: RulePat
   if (field.startsWith("backend.tls")) {
     return listener.spec.tls?.mode !== "Passthrough" || OWN.includes(level);
   }
-  return field.startsWith("backend.tcp") || field === "traffic.authorization";
+  return field.startsWith("backend.tcp") || ON_STREAMS.includes(field);
 }
 
 /** How a backend is reached by who has no route: as the policies on it say, and its own. */

@@ -55,6 +55,11 @@ const JOINED: ReadonlySet<string> = new Set(
   ),
 );
 
+/** The fields that decide about connections, of which nothing but the source is known. */
+export const ON_STREAMS: readonly string[] = policies.flatMap(({ kubernetes, checkConnection }) =>
+  kubernetes !== undefined && checkConnection !== undefined ? [kubernetes.field] : [],
+);
+
 /** PreRouting rules and PostRouting rules are merged apart. */
 function phaseOf(section: Section, fields: PolicyFields | undefined): string {
   return section === "traffic" && fields?.phase === "PreRouting" ? "PreRouting." : "";

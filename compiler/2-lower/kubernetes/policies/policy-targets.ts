@@ -10,7 +10,7 @@ import { childOf, keyPlace, type Origin } from "../../../diagnostics/diagnostic.
 import { byAge, resourceName } from "../inventory/inventory.ts";
 import { follow, type ReferenceContext } from "../inventory/references.ts";
 import { isStream } from "../routes/attach.ts";
-import { fieldValues, type Section } from "./fields.ts";
+import { fieldValues, ON_STREAMS, type Section } from "./fields.ts";
 import type { FieldValue, Level } from "./merge.ts";
 
 /** What GatewayPolicies say, by what they target: the key of `targetKey`. */
@@ -144,7 +144,7 @@ function valuesFor(
 /** What of a policy acts on connections, of which nothing is known but their source. */
 const ON_CONNECTIONS: Readonly<Record<Section, readonly string[]>> = {
   frontend: [],
-  traffic: ["phase", "authorization"],
+  traffic: ["phase", ...ON_STREAMS.map((field) => field.slice("traffic.".length))],
   backend: ["tcp", "tls"],
 };
 
