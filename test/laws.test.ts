@@ -82,6 +82,8 @@ describe("who may import whom", () => {
       // Folding runs emitted expressions against the helpers that the gateway will run: one semantics.
       if (from === "compiler/cel/evaluate/run-code.ts" && to.startsWith("runtime/cel/"))
         return false;
+      // A match is written in the one form that requests are brought to.
+      if (to === "runtime/http/routing/canonical-path.ts" && folder === "compiler") return false;
       return !(values[folder]?.includes(folderOf(to)) || packages[folder]?.test(to));
     });
     expect(text(wrong)).toEqual([]);

@@ -1,3 +1,4 @@
+import { canonicalPath } from "../../runtime/http/routing/canonical-path.ts";
 import { PRECEDENCE } from "../cel/emit/code.ts";
 import { compileConstantPattern, type PatternCode } from "../cel/regex/pattern.ts";
 import type {
@@ -116,6 +117,7 @@ function resolveMatch(match: MatchConfig, context: RouteContext): RouteMatch | u
     path = { kind, value, test, isChoice: test.level < PRECEDENCE.and };
   } else {
     path = { kind, value: kind === "prefix" ? trimmedPrefix(value) : value };
+    checkForm(path.value, match.origin, context);
   }
   const isComplete = [...headers, ...query].every((each) => each !== undefined);
   if (!isComplete) return undefined;
@@ -129,6 +131,12 @@ function resolveMatch(match: MatchConfig, context: RouteContext): RouteMatch | u
     isDerived: false,
     origin: match.origin,
   };
+}
+
+/** Requests have one form of their paths: what is written in another one is never asked for. */
+function checkForm(path: string, origin: Origin, { diagnostics }: RouteContext): void {
+  const form = canonicalPath(path);
+  if (form !== path) diagnostics.report("path-never-sent", childOf(origin, "path"), { path, form });
 }
 
 /** Gateway API: a trailing slash of a prefix means nothing. */

@@ -1,10 +1,10 @@
 import { toJson } from "../cel/functions/json.ts";
 import type { JsonObject } from "../cel/variables.ts";
-import { isHost } from "../http/engine/validate-request.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { fieldValue } from "../http/headers/field-value.ts";
 import { replacedHeaders } from "../http/headers/replaced-headers.ts";
 import type { RequestLineChanges } from "../http/request-line.ts";
+import { canonicalHost } from "../http/routing/canonical-host.ts";
 import { targetValue } from "../http/routing/target-value.ts";
 import {
   bodyBytes,
@@ -54,7 +54,7 @@ function changedLine({ method, path, authority, scheme }: RequestChanges): Reque
   return {
     method: isMethod(method) ? method : undefined,
     target: path === undefined ? undefined : targetValue(path),
-    host: isAuthority(authority) ? authority.toLowerCase() : undefined,
+    host: typeof authority === "string" ? canonicalHost(authority.toLowerCase()) : undefined,
     scheme: scheme === "http" || scheme === "https" ? scheme : undefined,
   };
 }
@@ -62,10 +62,6 @@ function changedLine({ method, path, authority, scheme }: RequestChanges): Reque
 /** CONNECT asks for a tunnel, which no change of a request opens. */
 function isMethod(value: unknown): value is string {
   return typeof value === "string" && /^[A-Z]{1,32}$/.test(value) && value !== "CONNECT";
-}
-
-function isAuthority(value: unknown): value is string {
-  return typeof value === "string" && isHost(value.toLowerCase());
 }
 
 function replaceBody(exchange: Exchange, body: Uint8Array): void {

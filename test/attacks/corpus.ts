@@ -160,10 +160,10 @@ export const headPayloads: readonly Payload[] = [
     line("GET /first HTTP /1.1"),
     line("GET /first XHTTP/1.1"),
     line("GET /first"),
-    line("GET /public/../first HTTP/1.1"),
-    line("GET /public/%2e%2E/first HTTP/1.1"),
+    line("GET /public/../../first HTTP/1.1"),
+    line("GET /%2e%2E/first HTTP/1.1"),
     line("GET /.. HTTP/1.1"),
-    line("GET /./first HTTP/1.1"),
+    line("GET /.;/first HTTP/1.1"),
   ]),
 ];
 

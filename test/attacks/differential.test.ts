@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { startCompiled } from "../harness/compiled-gateway.ts";
 import { eventually, pause, RawClient } from "../harness/gateway-process.ts";
 import { parseResponses } from "./engine-response.ts";
+import { onePath } from "./one-path.ts";
 import { type Origin, startOrigin } from "./origin.ts";
 import { changedScript, type Script, validScript } from "./random-requests.ts";
 import { type EngineRequest, readRequests } from "./strict-parser.ts";
@@ -33,7 +34,7 @@ function meaning({ method, target, headers, body }: EngineRequest): string {
     .map((name) => name.trim());
   const dropped = new Set([...ownFields, ...named.filter((name) => name !== "")]);
   const kept = headers.filter(([name]) => !dropped.has(name.toLowerCase()));
-  return JSON.stringify({ method, target, kept, body });
+  return JSON.stringify({ method, target: onePath(target), kept, body });
 }
 
 /** Sends a script; what the client got and what the origin saw of it. */
@@ -64,6 +65,7 @@ function expectMatched(
   seen: readonly EngineRequest[],
   responses: ReturnType<typeof parseResponses>,
 ) {
+  expect(seen.map(({ target }) => onePath(target))).toEqual(seen.map(({ target }) => target));
   const wanted = seen.map(({ method, target }) => (method === "HEAD" ? "" : `${method} ${target}`));
   const found = responses.slice(0, seen.length).map(({ body }) => body.replace(/ \d+$/, ""));
   expect(found).toEqual(wanted);

@@ -305,11 +305,11 @@ describe("requests that would mean two things", () => {
       ],
     ],
     [
-      "a dot segment",
+      "a path above the root",
       [
         [":method", "GET"],
         [":scheme", "http"],
-        [":path", "/a/../b"],
+        [":path", "/a/../../b"],
         [":authority", "a"],
       ],
     ],

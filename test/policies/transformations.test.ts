@@ -234,7 +234,7 @@ describe("of a request", () => {
     expect(both).toMatchObject({ url: "/api/x?y=1", headers: { host: "last.example" } });
   });
 
-  test.each(["no-slash", "/a b", "/a#b", "/a/../b", "/a/%2e%2E/b", "/a\\b", "//a/./b"])(
+  test.each(["no-slash", "/a b", "/a#b", "/a/../../b", "/%2e%2E/b", "/a\\b", "/a%2fb", "/..;/a"])(
     "a path that could be read in two ways changes nothing: %s",
     async (path) => {
       expect((await seen("pseudo", { "x-path": path })).url).toBe("/pseudo");

@@ -84,6 +84,18 @@ export const referenceMessages = {
     explanation:
       "An earlier match covers this one completely. The route is still reached through its other matches.",
   }),
+  "path-never-sent": message<{ path: string; form: string | undefined }>({
+    severity: "error",
+    text: ({ path }) => `no request has the path "${path}" when it is matched`,
+    hint: ({ form }) =>
+      form === undefined
+        ? "requests whose paths could be read in two ways are answered 400"
+        : `write "${form}", which is what requests for it are brought to`,
+    explanation:
+      "The path of a request is brought to one form before anything reads it: encodings of letters, digits and `-._~` are " +
+      "decoded, other encodings are in upper case, repeated slashes are one, `.` and `..` segments are resolved. That form " +
+      "is matched, shown to rules, logged and forwarded. A match has to be written in it.",
+  }),
   "repeated-condition": message<{ what: string; name: string }>({
     severity: "warning",
     text: ({ what, name }) => `an earlier condition on the ${what} "${name}" counts, not this one`,

@@ -1,4 +1,5 @@
-import { isHost, type RequestFacts, type RequestFault } from "./validate-request.ts";
+import { canonicalHost } from "../routing/canonical-host.ts";
+import type { RequestFacts, RequestFault } from "./validate-request.ts";
 
 /** A target in absolute form, taken apart (RFC 9112 3.2.2). */
 export interface AbsoluteForm {
@@ -25,12 +26,13 @@ export function readAbsoluteForm(target: string): AbsoluteForm | undefined {
  */
 export function absoluteFacts(
   facts: RequestFacts | RequestFault,
-  { authority, target }: AbsoluteForm,
+  { authority }: AbsoluteForm,
 ): RequestFacts | RequestFault {
   if (!("host" in facts)) return facts;
-  const host = facts.host === "" ? authority : facts.host;
-  if (!isHost(host)) return { status: 400, detail: "bad host in target" };
-  if (withoutPort(host) === withoutPort(authority)) return { ...facts, host, target };
+  const named = canonicalHost(authority);
+  if (named === undefined) return { status: 400, detail: "bad host in target" };
+  const host = facts.host === "" ? named : facts.host;
+  if (withoutPort(host) === withoutPort(named)) return { ...facts, host };
   return { status: 400, detail: "target and Host name different hosts" };
 }
 

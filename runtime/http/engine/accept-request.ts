@@ -36,7 +36,7 @@ export function acceptRequest(
   const exchange = new NodeExchange(
     request,
     response,
-    isServed ? framed(facts, framing) : malformed,
+    isServed ? framed(facts, framing) : { ...malformed, target: request.url ?? "" },
     port.gateway,
   );
   response.on("close", () => {
@@ -77,8 +77,14 @@ function factsOf(
   return absolute === undefined ? facts : absoluteFacts(facts, absolute);
 }
 
-/** Stands for the facts of a request that has none. */
-const malformed = { host: "", length: undefined, hasBody: false, namesConnectionHeaders: false };
+/** Stands for the facts of a request that has none; its target is only logged. */
+const malformed = {
+  host: "",
+  target: "",
+  length: undefined,
+  hasBody: false,
+  namesConnectionHeaders: false,
+};
 
 /** HTTP/2 has its own framing; a length that it contradicts was refused. */
 function framed(facts: RequestFacts, { hasBody }: Framing): RequestFacts {

@@ -1,12 +1,15 @@
+import { canonicalHost } from "../routing/canonical-host.ts";
+import { canonicalTarget } from "../routing/canonical-path.ts";
+
 /** What the head of a request says about itself; read in one walk before any route sees it. */
 export interface RequestFacts {
-  /** The Host header, lower case; empty without one (HTTP/1.0). */
+  /** The Host header, lower case and without a dot at the end of the name; empty without one (HTTP/1.0). */
   readonly host: string;
+  /** The target in origin form, its path in the one form of `canonicalPath`. */
+  readonly target: string;
   /** The announced bytes of the body; undefined when it is chunked or when there is none. */
   readonly length: number | undefined;
   readonly hasBody: boolean;
-  /** The target in origin form, when it was sent in absolute form. */
-  readonly target?: string;
   /** Names in Connection beyond `keep-alive` and `close`: they end here, before any policy adds headers. */
   readonly namesConnectionHeaders: boolean;
 }
@@ -16,12 +19,6 @@ export interface RequestFault {
   readonly status: 400 | 431;
   readonly detail: string;
 }
-
-/** RFC 9110 7.2, RFC 3986 3.2: a name, an IPv4 address or an IPv6 literal, with an optional port. */
-const hostPattern = /^(?:[a-z0-9._~!$&'()*+,;=%-]+|\[[0-9a-f]*:[0-9a-f:.]+\])(?::[0-9]{0,5})?$/;
-
-/** A dot segment, plain or percent-encoded: two servers may read the same path differently. */
-const dotSegment = /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i;
 
 /**
  * Reads the facts, or says why the request is malformed. What node's strict parser refuses (bad framing, control bytes
@@ -36,6 +33,8 @@ export function validateRequest(
 ): RequestFacts | RequestFault {
   const fault = checkVersion(version) ?? checkTarget(method, target);
   if (fault !== undefined) return { status: 400, detail: fault };
+  const canonical = target === "*" ? target : canonicalTarget(target);
+  if (canonical === undefined) return { status: 400, detail: "ambiguous path" };
   if (headers.length > 2 * maxHeaders) return { status: 431, detail: "too many headers" };
 
   let host: string | undefined;
@@ -69,11 +68,13 @@ export function validateRequest(
   if (host === undefined) {
     if (version !== "1.0") return { status: 400, detail: "no Host header" };
     host = "";
-  } else if (!isHost(host)) {
-    return { status: 400, detail: "bad Host header" };
+  } else {
+    host = canonicalHost(host);
+    if (host === undefined) return { status: 400, detail: "bad Host header" };
   }
   return {
     host,
+    target: canonical,
     length: isChunked ? undefined : length,
     hasBody: isChunked || (length !== undefined && length > 0),
     namesConnectionHeaders,
@@ -94,17 +95,7 @@ function checkTarget(method: string, target: string): string | undefined {
     const code = target.charCodeAt(i);
     if (code <= 0x20 || code === 0x7f || code === 0x23) return "bad byte in target";
   }
-  const queryAt = target.indexOf("?");
-  const path = queryAt === -1 ? target : target.slice(0, queryAt);
-  if ((path.includes("/.") || path.includes("%")) && dotSegment.test(path)) {
-    return "dot segment in path";
-  }
   return undefined;
-}
-
-/** Whether a text may stand in Host (lower case). */
-export function isHost(text: string): boolean {
-  return hostPattern.test(text);
 }
 
 function isPlainConnection(value: string): boolean {

@@ -1,6 +1,7 @@
 import type { RequestVariables } from "../../cel/variables.ts";
 import type { Exchange } from "../exchange.ts";
 import { queryValue, withoutParameter } from "../routing/query.ts";
+import { withoutHeader, withoutLookalikes } from "./header-list.ts";
 import { cookieValue, withoutCookie } from "./request-cookies.ts";
 
 /** Where a credential stands in a request. */
@@ -73,11 +74,21 @@ export function restoreCredentials(exchange: Exchange): void {
 }
 
 function valueIn(exchange: Exchange, location: CredentialLocation): string | undefined {
-  if ("header" in location) return exchange.header(location.header);
+  if ("header" in location) {
+    removeLookalikes(exchange, location.header);
+    return exchange.header(location.header);
+  }
   if ("queryParameter" in location) return queryValue(exchange.query, location.queryParameter);
   if ("cookie" in location) return cookieValue(exchange.header("cookie"), location.cookie);
   const value = location.expression(exchange);
   return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** No upstream may take another header for the credential that was checked here. */
+function removeLookalikes(exchange: Exchange, name: string): void {
+  const { requestHeaders } = exchange;
+  const kept = withoutLookalikes(requestHeaders, name);
+  if (kept !== requestHeaders) exchange.replaceRequestHeaders(withoutHeader(kept, "host"));
 }
 
 function strippedFrom(

@@ -18,14 +18,32 @@ export function headerValue(list: HeaderList, name: string): string | undefined 
   return value;
 }
 
-/** A copy without the headers of that lower-case name. */
+/**
+ * A copy without the headers of that lower-case name, and without those that a server which reads `_` as `-` takes for it
+ * (CGI, RFC 3875 4.1.18): a client's `X_User` must not stand in for the `x-user` that a policy set or removed.
+ */
 export function withoutHeader(list: HeaderList, name: string): string[] {
   const kept: string[] = [];
   for (let i = 0; i < list.length; i += 2) {
     const sent = list[i] ?? "";
-    if (!isHeader(sent, name)) kept.push(sent, list[i + 1] ?? "");
+    if (!isHeader(sent, name) && !isLookalike(sent, name)) kept.push(sent, list[i + 1] ?? "");
   }
   return kept;
+}
+
+/** A copy without the lookalikes of a lower-case name; the list itself when it has none. */
+export function withoutLookalikes(list: HeaderList, name: string): HeaderList {
+  let hasAny = false;
+  for (let i = 0; i < list.length && !hasAny; i += 2) hasAny = isLookalike(list[i] ?? "", name);
+  if (!hasAny) return list;
+  return list.filter((_, i) => !isLookalike(list[i - (i % 2)] ?? "", name));
+}
+
+/** Whether a name as it was sent is another one that some servers read as the lower-case name `wanted`. */
+function isLookalike(sent: string, wanted: string): boolean {
+  if (sent.length !== wanted.length) return false;
+  const lower = sent.toLowerCase();
+  return lower !== wanted && lower.replaceAll("_", "-") === wanted.replaceAll("_", "-");
 }
 
 /** Every header by lower-case name, several values joined by `, `. */

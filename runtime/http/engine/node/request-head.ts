@@ -30,7 +30,7 @@ export class RequestHead implements RequestVariables {
   constructor(request: EngineRequest, facts: RequestFacts) {
     this.request = request;
     this.#method = request.method ?? "";
-    this.#target = facts.target ?? request.url ?? "";
+    this.#target = facts.target;
     this.upstreamMethod = this.#method;
     this.upstreamTarget = this.#target;
     this.#host = facts.host;

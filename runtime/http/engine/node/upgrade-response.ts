@@ -6,8 +6,9 @@ import type { EngineResponse, EngineUpgrade } from "../engine.ts";
 /** Whether a request asks for another protocol that a backend may speak (RFC 9110 7.8). */
 export function wantsUpgrade({ headers, httpVersion }: IncomingMessage): boolean {
   const { upgrade, "content-length": length = "0", "transfer-encoding": coding } = headers;
-  // HTTP/2 is not changed to in mid-connection (RFC 9113 3.1), and never behind the back of the policies.
-  if (upgrade === undefined || /\bh2c?\b/i.test(upgrade)) return false;
+  // Other versions of HTTP, and TLS around it, would pass behind the back of the policies (RFC 9113 3.1, RFC 2817).
+  if (upgrade === undefined || /(?:^|[,\s])(?:h2c?|http|tls)(?=[/,\s]|$)/i.test(upgrade))
+    return false;
   return httpVersion === "1.1" && length === "0" && coding === undefined;
 }
 
