@@ -1,4 +1,4 @@
-import type { KeepAliveSettings } from "../../runtime/gateway/connection-settings.ts";
+import type { KeepAliveSettings } from "../../runtime/net/connection-settings.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { BackendConnection } from "../ir/backends.ts";
 import type { MountedFile, Text } from "../ir/texts.ts";

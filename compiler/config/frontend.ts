@@ -1,4 +1,4 @@
-import type { ConnectionSettings } from "../../runtime/gateway/connection-settings.ts";
+import type { ConnectionSettings } from "../../runtime/net/connection-settings.ts";
 import type { AlpnProtocol, TlsVersion } from "../../runtime/tls/tls-settings.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 

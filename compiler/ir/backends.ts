@@ -1,4 +1,4 @@
-import type { KeepAliveSettings } from "../../runtime/gateway/connection-settings.ts";
+import type { KeepAliveSettings } from "../../runtime/net/connection-settings.ts";
 import type { UpstreamTlsSettings } from "../../runtime/tls/upstream-tls.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { AtStartup, MountedFile, Text } from "./texts.ts";

@@ -1,5 +1,5 @@
-import type { ConnectionSettings } from "../../runtime/gateway/connection-settings.ts";
 import type { DrainSettings, ServiceAddresses } from "../../runtime/gateway/definition.ts";
+import type { ConnectionSettings } from "../../runtime/net/connection-settings.ts";
 import type { LogLevels } from "../../runtime/telemetry/logs/log-level.ts";
 import type { LogFormat } from "../../runtime/telemetry/logs/log-line.ts";
 import type { AlpnProtocol, TlsVersion } from "../../runtime/tls/tls-settings.ts";

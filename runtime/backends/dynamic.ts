@@ -1,9 +1,9 @@
 import { createHmac } from "node:crypto";
-import type { GatewayContext } from "../gateway/context.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
-import { openUpstream } from "../http/upstream/pool.ts";
+import { openUpstream } from "../http/upstream/open-upstream.ts";
 import type { Upstream, UpstreamSettings } from "../http/upstream/upstream.ts";
+import type { GatewayContext } from "../process/gateway-context.ts";
 import { AddressRules } from "./dynamic/address-rules.ts";
 import { type AddressCheck, addressRefusal, checkedLookup } from "./dynamic/checked-address.ts";
 import {

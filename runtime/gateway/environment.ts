@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type { EnvVariables } from "../cel/variables.ts";
+import { StartupError } from "../process/startup-error.ts";
 import { type LogLevels, readLevels } from "../telemetry/logs/log-level.ts";
 import type { LogFormat } from "../telemetry/logs/log-line.ts";
 import type { DrainSettings, Gateway, ServiceAddresses } from "./definition.ts";
-import { StartupError } from "./startup-error.ts";
 
 /** What the environment of the process overrides or adds, read once at start. */
 export interface ProcessSettings {

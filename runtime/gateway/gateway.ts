@@ -1,23 +1,24 @@
-import type { ServerHandlers } from "../http/engine/node/server-handlers.ts";
+import type { ServerHandlers } from "../http/engine/server-handlers.ts";
 import type { Exchange } from "../http/exchange.ts";
+import type { ConnectionSettings } from "../net/connection-settings.ts";
+import { onWarning } from "../process/operator-warnings.ts";
+import { StartupError } from "../process/startup-error.ts";
 import { AccessLog } from "../telemetry/logs/access-log.ts";
 import { isLevelEnabled } from "../telemetry/logs/log-level.ts";
 import { LogWriter } from "../telemetry/logs/log-writer.ts";
-import { onWarning } from "../telemetry/logs/operator-warnings.ts";
 import { ProcessLog } from "../telemetry/logs/process-log.ts";
 import { Metrics } from "../telemetry/metrics/metrics.ts";
-import type { ConnectionSettings } from "./connection-settings.ts";
-import type { Gateway, TcpCommon } from "./definition.ts";
+import type { Gateway } from "./definition.ts";
 import { drain } from "./drain.ts";
 import { type ProcessSettings, processSettings } from "./environment.ts";
-import { bindEndpoints, type Endpoint, Listeners, serviceEndpoint } from "./listen.ts";
+import { type Endpoint, Listeners, portEndpoint, serviceEndpoint } from "./listen.ts";
 import { LiveContext } from "./live-context.ts";
+import type { PortContext } from "./port.ts";
 import { readinessPage, statsPage } from "./service-pages.ts";
-import { StartupError } from "./startup-error.ts";
 
 /** A gateway that serves. */
 export interface RunningGateway {
-  /** The ports of the binds, in the order of the definition; real ones where the definition says 0. */
+  /** Its ports, in the order of the definition; real ones where the definition says 0. */
   readonly ports: readonly number[];
   /**
    * Serves another definition from now on: requests under way end under the old one, sockets of ports that stay and
@@ -78,8 +79,8 @@ class Running implements RunningGateway {
   }
 
   get ports(): readonly number[] {
-    const { binds, tcp = [] } = this.#definition;
-    return this.#listeners.ports.slice(0, binds.length + tcp.length).map(({ port }) => port);
+    const { length } = this.#definition.ports;
+    return this.#listeners.ports.slice(0, length).map(({ port }) => port);
   }
 
   async open(): Promise<void> {
@@ -143,51 +144,30 @@ class Running implements RunningGateway {
   }
 
   async #serve(definition: Gateway, settings: ProcessSettings): Promise<void> {
-    const { connections } = definition;
-    const { logFormat, logLevels } = settings;
-    const binds = bindEndpoints(definition, {
-      connections,
-      ended: (exchange, status, duration) => this.#ended(exchange, status, duration),
-      failed: reportFailure,
-      malformed: () => {
-        this.#metrics.malformed += 1;
-      },
-      refused: () => this.#refused(connections),
-      warn: (message) => this.#log.warn(message),
-      // The log of these settings; that of the ones before may still be in use.
-      broken: new ProcessLog(logFormat, logLevels, this.#writer).connections,
-    });
-    binds.push(...this.#tcpEndpoints(definition, settings));
-    const opened = await this.#listeners.serve([
-      ...binds,
-      ...this.#services(settings, connections),
-    ]);
+    const context = this.#portContext(definition, settings);
+    const ports = definition.ports.map((port) => portEndpoint(port, context));
+    const services = this.#services(settings, definition.connections);
+    const opened = await this.#listeners.serve([...ports, ...services]);
     this.#context.ports = new Set(this.#listeners.ports.map(({ port }) => port));
     for (const { endpoint, port } of opened) {
-      if (binds.includes(endpoint)) this.#log.info(`listening on 0.0.0.0:${port}`);
+      if (ports.includes(endpoint)) this.#log.info(`listening on 0.0.0.0:${port}`);
       else this.#log.info(`${endpoint.config} on ${endpoint.host ?? "0.0.0.0"}:${port}`);
     }
   }
 
-  #tcpEndpoints(
-    { tcp = [], connections }: Gateway,
-    { logFormat, logLevels }: ProcessSettings,
-  ): readonly Endpoint[] {
-    const common: TcpCommon = {
+  #portContext({ connections }: Gateway, { logFormat, logLevels }: ProcessSettings): PortContext {
+    return {
       connections,
-      refused: () => this.#refused(connections),
-      logFormat: isLevelEnabled(logLevels.request, "info") ? logFormat : undefined,
-      writer: this.#writer,
       metrics: this.#metrics,
-      failed: (error) => reportBug("a TCP connection", error),
+      writer: this.#writer,
+      logFormat: isLevelEnabled(logLevels.request, "info") ? logFormat : undefined,
+      exchangeEnded: (exchange, status, duration) => this.#ended(exchange, status, duration),
+      refused: () => this.#refused(connections),
+      failed: reportBug,
       warn: (message) => this.#log.warn(message),
+      // The log of these settings; that of the ones before may still be in use.
+      broken: new ProcessLog(logFormat, logLevels, this.#writer).connections,
     };
-    return tcp.map(({ port, config, prepare }) => ({
-      host: undefined,
-      port,
-      config,
-      prepare: () => prepare(common),
-    }));
   }
 
   #services(settings: ProcessSettings, connections: ConnectionSettings): Endpoint[] {
@@ -198,7 +178,7 @@ class Running implements RunningGateway {
         handle,
         isForwardProxy: false,
         ended: nothing,
-        failed: reportFailure,
+        failed: ({ method, path }, error) => reportBug(`${method} ${path}`, error),
         malformed: nothing,
         refused: nothing,
         warn: nothing,
@@ -226,10 +206,6 @@ class Running implements RunningGateway {
     this.#metrics.request(exchange, status, duration);
     this.#accessLog?.request(exchange, status, duration);
   }
-}
-
-function reportFailure(exchange: Exchange, error: unknown): void {
-  reportBug(`${exchange.method} on route ${exchange.record.route ?? "-"}`, error);
 }
 
 /** A bug shows itself on stderr only, with the stack; never to a client. */

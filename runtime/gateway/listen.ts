@@ -1,9 +1,10 @@
-import { prepareHttp } from "../http/engine/node/http-port.ts";
-import type { ServerHandlers } from "../http/engine/node/server-handlers.ts";
-import type { GatewayContext } from "./context.ts";
-import type { Gateway, ServiceAddresses } from "./definition.ts";
-import type { PortServer, PreparedPort } from "./port-server.ts";
-import { StartupError } from "./startup-error.ts";
+import { prepareHttp } from "../http/engine/prepare-http.ts";
+import type { ServerHandlers } from "../http/engine/server-handlers.ts";
+import type { PortServer, PreparedPort } from "../net/port-server.ts";
+import type { GatewayContext } from "../process/gateway-context.ts";
+import { StartupError } from "../process/startup-error.ts";
+import type { ServiceAddresses } from "./definition.ts";
+import type { Port, PortContext } from "./port.ts";
 
 /** A place to listen, with what answers there. */
 export interface Endpoint {
@@ -39,7 +40,7 @@ export class Listeners {
   }
 
   /**
-   * Serves exactly these endpoints: opens what is new, swaps the behaviour of what stays, closes the rest gracefully.
+   * Serves exactly these endpoints: opens what is new, swaps the handlers of what stays, closes the rest gracefully.
    * Throws StartupError, with everything as it was, when a port can't be opened. Returns what was opened.
    */
   async serve(endpoints: readonly Endpoint[]): Promise<readonly OpenPort[]> {
@@ -98,7 +99,7 @@ async function open(
   prepared: PreparedPort,
   context: GatewayContext,
 ): Promise<OpenPort> {
-  const server = prepared.make(context);
+  const server = prepared.create(context);
   try {
     return { endpoint, server, port: await server.listen(endpoint.port, endpoint.host) };
   } catch (error) {
@@ -128,17 +129,9 @@ function endpointKey(endpoint: Endpoint): string {
   return endpoint.port === 0 ? `${place} ${endpoint.config}` : place;
 }
 
-/** The endpoints of a definition: its binds. */
-export function bindEndpoints(
-  gateway: Gateway,
-  common: Omit<ServerHandlers, "handle" | "isForwardProxy">,
-): Endpoint[] {
-  return gateway.binds.map(({ port, config, tls, handle, isForwardProxy = false }) => ({
-    host: undefined,
-    port,
-    config,
-    prepare: () => prepareHttp({ handle, isForwardProxy, ...common }, tls),
-  }));
+/** The endpoint of a port: every address of the machine. */
+export function portEndpoint({ port, config, prepare }: Port, context: PortContext): Endpoint {
+  return { host: undefined, port, config, prepare: () => prepare(context) };
 }
 
 /** The endpoint of a service address: `host:port`, `[v6]:port` or `:port`. */

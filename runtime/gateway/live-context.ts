@@ -1,13 +1,12 @@
 import type { EnvVariables } from "../cel/variables.ts";
-import type { RemoteDocument } from "../http/upstream/remote-document.ts";
-import type { GatewayContext, LiveSession } from "./context.ts";
+import type { GatewayContext, LiveSession, SharedDocument } from "../process/gateway-context.ts";
 
 /** The context of a running process. */
 export class LiveContext implements GatewayContext {
   readonly sessionKey: Buffer;
   readonly env: EnvVariables;
   readonly sessions: Map<string, LiveSession> = new Map();
-  readonly documents: Map<string, RemoteDocument> = new Map();
+  readonly documents: Map<string, SharedDocument> = new Map();
   ports: ReadonlySet<number> = new Set();
   readonly warn: (message: string) => void;
   isDraining = false;

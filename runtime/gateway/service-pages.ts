@@ -1,9 +1,9 @@
 import type { Exchange, Handled } from "../http/exchange.ts";
 import { notFound } from "../http/refuse.ts";
+import type { GatewayContext } from "../process/gateway-context.ts";
 import type { LogWriter } from "../telemetry/logs/log-writer.ts";
 import { exposition, expositionType } from "../telemetry/metrics/exposition.ts";
 import type { Metrics } from "../telemetry/metrics/metrics.ts";
-import type { GatewayContext } from "./context.ts";
 
 /** `/metrics` on the stats address. */
 export function statsPage(

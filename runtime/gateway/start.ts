@@ -1,6 +1,6 @@
+import { StartupError } from "../process/startup-error.ts";
 import type { Gateway } from "./definition.ts";
 import { openGateway, type RunningGateway } from "./gateway.ts";
-import { StartupError } from "./startup-error.ts";
 
 /**
  * Runs a gateway as this process: SIGTERM and SIGINT drain it and end the process with 0, a second signal ends it at

@@ -1,7 +1,7 @@
 import type { RequestVariables } from "../cel/variables.ts";
-import type { GatewayContext } from "../gateway/context.ts";
+import type { GatewayContext } from "../process/gateway-context.ts";
 import type { BodySource } from "./body/body.ts";
-import type { StrippedCredential } from "./headers/credentials.ts";
+import type { StrippedCredential } from "./headers/credential-location.ts";
 import type { RequestAttributes } from "./request-attributes.ts";
 import type { RequestLine, RequestLineChanges } from "./request-line.ts";
 import type { ResponseSink } from "./response-sink.ts";

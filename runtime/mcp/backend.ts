@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { openUpstream } from "../http/upstream/pool.ts";
+import { openUpstream } from "../http/upstream/open-upstream.ts";
 import type { UpstreamSettings } from "../http/upstream/upstream.ts";
 import type { SessionLimits } from "./session/session-table.ts";
 import type {

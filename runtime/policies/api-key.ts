@@ -1,14 +1,11 @@
 import { hash } from "node:crypto";
+import { credentialIn, stripCredential } from "../auth/credentials.ts";
 import type { JsonObject } from "../cel/variables.ts";
-import { startupError } from "../gateway/startup-error.ts";
-import { WatchedFile } from "../gateway/watched-file.ts";
 import type { Exchange } from "../http/exchange.ts";
-import {
-  type CredentialLocation,
-  credentialIn,
-  stripCredential,
-} from "../http/headers/credentials.ts";
+import type { CredentialLocation } from "../http/headers/credential-location.ts";
 import { refuse } from "../http/refuse.ts";
+import { startupError } from "../process/startup-error.ts";
+import { WatchedFile } from "../process/watched-file.ts";
 
 /** The keys of a route and where they stand in a request. */
 export interface ApiKeySettings {

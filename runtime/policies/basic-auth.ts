@@ -1,15 +1,12 @@
+import { credentialIn, stripCredential } from "../auth/credentials.ts";
 import { PasswordFile } from "../auth/password/password-file.ts";
 import { passwordPool } from "../auth/password/password-pool.ts";
 import { type Login, VerifiedLogins } from "../auth/password/verified-logins.ts";
-import { startupError } from "../gateway/startup-error.ts";
-import { WatchedFile } from "../gateway/watched-file.ts";
 import type { Exchange } from "../http/exchange.ts";
-import {
-  type CredentialLocation,
-  credentialIn,
-  stripCredential,
-} from "../http/headers/credentials.ts";
+import type { CredentialLocation } from "../http/headers/credential-location.ts";
 import { refuse } from "../http/refuse.ts";
+import { startupError } from "../process/startup-error.ts";
+import { WatchedFile } from "../process/watched-file.ts";
 
 /** Who may log in. */
 export interface BasicAuthSettings {

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
-import type { GatewayContext } from "../gateway/context.ts";
 import type { RefusalReason } from "../http/exchange.ts";
+import type { GatewayContext } from "../process/gateway-context.ts";
 import { reset } from "./reset.ts";
 
 /** One connection of a client whose bytes are passed on, as generated code sees it. */

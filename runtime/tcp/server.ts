@@ -1,8 +1,9 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:tls";
-import type { KeepAliveSettings } from "../gateway/connection-settings.ts";
-import type { GatewayContext } from "../gateway/context.ts";
-import { listenOn, type PortServer } from "../gateway/port-server.ts";
+import type { KeepAliveSettings } from "../net/connection-settings.ts";
+import { listenOn } from "../net/listen-on.ts";
+import type { PortServer } from "../net/port-server.ts";
+import type { GatewayContext } from "../process/gateway-context.ts";
 import type { Certificates } from "../tls/certificates.ts";
 import { handshakeOptions, isSameHandshake } from "../tls/handshake.ts";
 import {
@@ -55,7 +56,7 @@ export class TcpServer implements PortServer {
   }
 
   /** Whether the port can go on in another mode: with TLS that this process ends, only its certificates change. */
-  canBe(mode: PortMode): boolean {
+  canUse(mode: PortMode): boolean {
     const now = this.#mode;
     if (now.kind !== "terminate" || mode.kind !== "terminate") {
       return now.kind !== "terminate" && mode.kind !== "terminate";
@@ -63,8 +64,8 @@ export class TcpServer implements PortServer {
     return isSameHandshake(now.certificates.settings, mode.certificates.settings);
   }
 
-  /** The next connection gets this behaviour. */
-  become(handlers: TcpServerHandlers, mode: PortMode): void {
+  /** The next connection gets these. */
+  setHandlers(handlers: TcpServerHandlers, mode: PortMode): void {
     if (this.#mode.kind === "terminate") this.#mode.certificates.close();
     this.#handlers = handlers;
     this.#mode = mode;

@@ -1,8 +1,7 @@
-import type { LookupFunction } from "node:net";
-import type { KeepAliveSettings } from "../gateway/connection-settings.ts";
-import { startupError } from "../gateway/startup-error.ts";
-import { type Connect, connector } from "../http/upstream/connector.ts";
-import { systemKeepAlive } from "../http/upstream/upstream-connector.ts";
+import type { KeepAliveSettings } from "../net/connection-settings.ts";
+import { type Connect, connector, systemKeepAlive } from "../net/connector.ts";
+import type { Lookup } from "../net/lookup.ts";
+import { startupError } from "../process/startup-error.ts";
 import { UpstreamTls, type UpstreamTlsSettings } from "../tls/upstream-tls.ts";
 
 /** A server that connections are passed on to. */
@@ -42,7 +41,7 @@ export function tcpUpstreamTo(
   { host, port }: { readonly host: string; readonly port: number },
   { connectTimeout, keepAlive = systemKeepAlive, alpn = [] }: Omit<TcpUpstreamSettings, "address">,
   tls: UpstreamTls | undefined,
-  lookup?: LookupFunction,
+  lookup?: Lookup,
 ): TcpUpstream {
   const connect = connector({
     host,

@@ -1,12 +1,23 @@
-import type { Socket } from "node:net";
 import type { ClientCertificate, WorkloadIdentity } from "../cel/variables.ts";
 
+/** A connection as far as its client may have shown a certificate; a socket of node:tls is one as it is. */
+export interface PeerConnection {
+  /** True when the certificate was verified. */
+  readonly authorized?: boolean | undefined;
+  /** Absent without TLS. */
+  getPeerX509Certificate?(): ShownCertificate | undefined;
+}
+
+/** What node says of a certificate: names with a part on each line. */
+export interface ShownCertificate {
+  readonly subject: string | undefined;
+  readonly issuer: string | undefined;
+  readonly subjectAltName: string | undefined;
+}
+
 /** What the certificate says that the client of a connection has shown and that was verified; undefined without one. */
-export function clientCertificate(socket: Socket): ClientCertificate | undefined {
-  if (!("getPeerX509Certificate" in socket) || !("authorized" in socket)) return undefined;
-  // `in` says that they are there, and node's TLSSocket has nothing else under these names.
-  const { authorized, getPeerX509Certificate: read } = socket as PeerSocket;
-  const shown = authorized ? read.call(socket) : undefined;
+export function clientCertificate(connection: PeerConnection): ClientCertificate | undefined {
+  const shown = connection.authorized === true ? connection.getPeerX509Certificate?.() : undefined;
   if (shown === undefined) return undefined;
   const names = alternativeNames(shown.subjectAltName ?? "");
   return {
@@ -16,17 +27,6 @@ export function clientCertificate(socket: Socket): ClientCertificate | undefined
     subjectAltNames: names.map(({ value }) => value),
     identity: names.map(identityOf).find((identity) => identity !== undefined),
   };
-}
-
-interface PeerSocket {
-  readonly authorized: boolean;
-  getPeerX509Certificate(): ShownCertificate | undefined;
-}
-
-interface ShownCertificate {
-  readonly subject: string | undefined;
-  readonly issuer: string | undefined;
-  readonly subjectAltName: string | undefined;
 }
 
 /** Node has a part on each line, escaped as RFC 4514 has it, in the order of the certificate; the RFC begins at the end. */

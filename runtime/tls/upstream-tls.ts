@@ -7,8 +7,8 @@ import {
   type PeerCertificate,
   type SecureContext,
 } from "node:tls";
-import { fileVersion } from "../gateway/file-version.ts";
-import { warn } from "../telemetry/logs/operator-warnings.ts";
+import { fileVersion } from "../process/file-version.ts";
+import { warn } from "../process/operator-warnings.ts";
 import { readCaCertificates } from "./ca-certificates.ts";
 
 /** TLS with an upstream: `backendTLS` of the configuration. Files are PEM, read at start and again when they change. */

@@ -4,7 +4,7 @@ import { type Code, code, imported, literal, type Printable } from "../code/code
 
 /** The connections to an upstream. */
 export function upstreamCode(url: Text, connection: BackendConnection): Code {
-  const open = imported("gwc/runtime/http/upstream/pool", "openUpstream");
+  const open = imported("gwc/runtime/http/upstream/open-upstream", "openUpstream");
   return code`${open}(${literal(upstreamSettings(url, connection))})`;
 }
 
@@ -38,15 +38,13 @@ export function connectionSettings({
 /** The statement that puts the client's credentials back for a backend that is meant to see them. */
 export function passthrough(connections: readonly BackendConnection[]): readonly Code[] {
   if (!connections.some(({ isPassthrough }) => isPassthrough)) return [];
-  return [
-    code`${imported("gwc/runtime/http/headers/credentials", "restoreCredentials")}(exchange);`,
-  ];
+  return [code`${imported("gwc/runtime/auth/credentials", "restoreCredentials")}(exchange);`];
 }
 
 /** The address of an upstream; what starts with a variable is looked at when the gateway starts. */
 function upstreamUrl(url: Text, isSecure: boolean): Text | Code {
   if (typeof url === "string" || typeof url.parts[0] === "string") return url;
-  const read = imported("gwc/runtime/gateway/startup-values", isSecure ? "httpsUrl" : "httpUrl");
+  const read = imported("gwc/runtime/process/startup-values", isSecure ? "httpsUrl" : "httpUrl");
   return code`${read}(${literal(url)})`;
 }
 
@@ -76,7 +74,7 @@ function credential(value: Text | MountedFile): Printable {
   return code`${open}(${path(value)})`;
 }
 
-const STARTUP_VALUES = "gwc/runtime/gateway/startup-values";
+const STARTUP_VALUES = "gwc/runtime/process/startup-values";
 const OPEN = {
   secret: imported(STARTUP_VALUES, "secretFile"),
   configMap: imported(STARTUP_VALUES, "configMapFile"),

@@ -246,7 +246,7 @@ class Printer {
 function envTemplateText(
   parts: readonly (string | { readonly env: string; readonly fallback?: string })[],
 ): Code {
-  const env = imported("gwc/runtime/gateway/startup-values", "env");
+  const env = imported("gwc/runtime/process/startup-values", "env");
   const call = (part: { readonly env: string; readonly fallback?: string }): Code =>
     part.fallback === undefined
       ? code`${env}(${literal(part.env)})`

@@ -1,4 +1,5 @@
 import type {
+  BindNode,
   CertificateFiles,
   ListenerNode,
   Program,
@@ -16,14 +17,10 @@ export function gatewayValue(program: Program, names: MainNames): Printable {
   const { name: gatewayName, binds, tcp, connections, process, logLevels } = program;
   return {
     name: gatewayName,
-    binds: binds.map((bind) => ({
-      port: bind.port,
-      config: originText(bind.origin),
-      tls: bind.tls && tlsValue(bind.tls, bind.listeners),
-      isForwardProxy: bind.listeners.some(hasDynamicBackend) || undefined,
-      handle: code`${name(handlerOf(bind, names))}`,
-    })),
-    tcp: tcp.length === 0 ? undefined : tcp.map((bind) => tcpPort(bind, program, names)),
+    ports: [
+      ...binds.map((bind) => httpPort(bind, names)),
+      ...tcp.map((bind) => tcpPort(bind, program, names)),
+    ],
     connections: {
       ...connections,
       keepAlive: { ...connections.keepAlive },
@@ -34,6 +31,18 @@ export function gatewayValue(program: Program, names: MainNames): Printable {
     addresses: { ...process.addresses },
     drain: { ...process.drain },
   };
+}
+
+function httpPort(bind: BindNode, names: MainNames): Code {
+  const { port, origin, tls, listeners } = bind;
+  const settings = {
+    port,
+    config: originText(origin),
+    tls: tls && tlsValue(tls, listeners),
+    isForwardProxy: listeners.some(hasDynamicBackend) || undefined,
+    handle: code`${name(handlerOf(bind, names))}`,
+  };
+  return code`${imported("gwc/runtime/gateway/http-port", "httpPort")}(${literal(settings)})`;
 }
 
 /** Clients of a forward proxy may know that it is one, and send the whole URL. */
@@ -50,7 +59,7 @@ function accessLogValue({ process, accessLog }: Program): Printable {
   };
 }
 
-const PORTS = "gwc/runtime/tcp/port";
+const PORTS = "gwc/runtime/gateway/tcp-port";
 
 function tcpPort(
   { port, origin, mode, listeners }: TcpBindNode,
@@ -90,7 +99,7 @@ function tlsValue(
   { clientAuthorities, ...shared }: TlsNode,
   listeners: readonly Certified[],
 ): Printable {
-  const file = imported("gwc/runtime/gateway/startup-values", "file");
+  const file = imported("gwc/runtime/process/startup-values", "file");
   return {
     certificates: [defaultListener(listeners), ...listeners]
       .filter((listener, index, all) => all.indexOf(listener) === index)
@@ -104,7 +113,7 @@ function tlsValue(
 function certificate({ hostname, tls }: Certified): readonly Printable[] {
   if (tls === undefined) return [];
   const file = imported(
-    "gwc/runtime/gateway/startup-values",
+    "gwc/runtime/process/startup-values",
     tls.isSecret === true ? "secretFile" : "file",
   );
   return [

@@ -44,7 +44,7 @@ function keyCode(source: PolicySettings["apiKey"]["keys"][number]): Code {
       return code`${imported(MODULE, "sha256Key")}(${literal(source.sha256)}, ${metadata})`;
     case "file": {
       const open = source.isSecret === true ? "secretFile" : "file";
-      const path = code`${imported("gwc/runtime/gateway/startup-values", open)}(${literal(source.file)})`;
+      const path = code`${imported("gwc/runtime/process/startup-values", open)}(${literal(source.file)})`;
       return code`${imported(MODULE, "keyFile")}(${path}, ${metadata})`;
     }
   }

@@ -39,7 +39,7 @@ function source(passwords: PolicySettings["basicAuth"]["passwords"]): Code {
     return code`${imported(MODULE, "htpasswd")}(${literal(passwords.text)})`;
   }
   const path = imported(
-    "gwc/runtime/gateway/startup-values",
+    "gwc/runtime/process/startup-values",
     passwords.isSecret === true ? "secretFile" : "file",
   );
   return code`${imported(MODULE, "htpasswdFile")}(${path}(${literal(passwords.file)}))`;

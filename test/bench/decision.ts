@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { memoryHost } from "../../compiler/host.ts";
-import type { Gateway } from "../../runtime/gateway/definition.ts";
+import type { HttpPort } from "../../runtime/gateway/http-port.ts";
 import type { Exchange } from "../../runtime/http/exchange.ts";
 import { compileFile } from "../harness/compile-file.ts";
 
@@ -42,9 +42,11 @@ async function built(routes: number, file: string) {
   const host = memoryHost({ "gateway.yaml": text });
   const { bundle } = await compileFile("gateway.yaml", { name: "decision", host });
   writeFileSync(file, bundle.text);
-  const { gateway }: { readonly gateway: Gateway } = await import(pathToFileURL(file).href);
-  const handle = gateway.binds[0]?.handle;
-  if (handle === undefined) throw new Error("a gateway without a bind");
+  const { gateway }: { readonly gateway: { readonly ports: readonly HttpPort[] } } = await import(
+    pathToFileURL(file).href
+  );
+  const handle = gateway.ports[0]?.handle;
+  if (handle === undefined) throw new Error("a gateway without a port");
   return handle;
 }
 

@@ -1,4 +1,4 @@
-import type { ConnectionSettings } from "../../runtime/gateway/connection-settings.ts";
+import type { ConnectionSettings } from "../../runtime/net/connection-settings.ts";
 import type { TlsSettings } from "../../runtime/tls/tls-settings.ts";
 
 /** What the compiler writes for a gateway without `frontendPolicies`. */

@@ -1,4 +1,4 @@
-import type { KeepAliveSettings } from "../../../runtime/gateway/connection-settings.ts";
+import type { KeepAliveSettings } from "../../../runtime/net/connection-settings.ts";
 import type { AlpnProtocol, TlsVersion } from "../../../runtime/tls/tls-settings.ts";
 import { type CipherSuite, defaultFrontend, type FrontendConfig } from "../../config/frontend.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";

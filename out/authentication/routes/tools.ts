@@ -6,7 +6,6 @@ import { isOAuthPath, serveOAuth } from "gwc/runtime/auth/oauth/metadata";
 import { metadataUrls } from "gwc/runtime/auth/oauth/well-known";
 import { contains } from "gwc/runtime/cel/functions/strings";
 import type { JwtVariable } from "gwc/runtime/cel/variables";
-import { env } from "gwc/runtime/gateway/startup-values";
 import type { Exchange } from "gwc/runtime/http/exchange";
 import { allowEverything } from "gwc/runtime/mcp/authorization";
 import { openMcpBackend, stdio } from "gwc/runtime/mcp/backend";
@@ -16,6 +15,7 @@ import { denyForbidden } from "gwc/runtime/policies/authorization";
 import { applyCorsToAnyOrigin, type CorsResponse } from "gwc/runtime/policies/cors";
 import { openJwt } from "gwc/runtime/policies/jwt-auth";
 import { requireMcpJwt } from "gwc/runtime/policies/mcp-authentication";
+import { env } from "gwc/runtime/process/startup-values";
 
 // gateway.yaml binds[0].listeners[0].routes[0].policies.cors
 const cors: CorsResponse = {

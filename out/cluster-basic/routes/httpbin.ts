@@ -4,7 +4,7 @@
 import { forward } from "gwc/runtime/backends/host";
 import type { RequestVariables } from "gwc/runtime/cel/variables";
 import type { Exchange } from "gwc/runtime/http/exchange";
-import { openUpstream } from "gwc/runtime/http/upstream/pool";
+import { openUpstream } from "gwc/runtime/http/upstream/open-upstream";
 import { denyForbidden } from "gwc/runtime/policies/authorization";
 
 // GatewayPolicy gateways/read-only spec.traffic.authorization

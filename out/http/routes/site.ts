@@ -2,10 +2,10 @@
 // Route site: cors, then host.
 
 import { forward } from "gwc/runtime/backends/host";
-import { env, httpUrl } from "gwc/runtime/gateway/startup-values";
 import type { Exchange } from "gwc/runtime/http/exchange";
-import { openUpstream } from "gwc/runtime/http/upstream/pool";
+import { openUpstream } from "gwc/runtime/http/upstream/open-upstream";
 import { applyCors, type CorsSettings } from "gwc/runtime/policies/cors";
+import { env, httpUrl } from "gwc/runtime/process/startup-values";
 
 // gateway.yaml binds[0].listeners[1].routes[0].policies.cors
 const cors: CorsSettings = {

@@ -4,10 +4,10 @@
 import { forward } from "gwc/runtime/backends/host";
 import { startsWith } from "gwc/runtime/cel/functions/strings";
 import type { RequestVariables } from "gwc/runtime/cel/variables";
-import { env, httpUrl } from "gwc/runtime/gateway/startup-values";
 import type { Exchange } from "gwc/runtime/http/exchange";
-import { openUpstream } from "gwc/runtime/http/upstream/pool";
+import { openUpstream } from "gwc/runtime/http/upstream/open-upstream";
 import { denyForbidden } from "gwc/runtime/policies/authorization";
+import { env, httpUrl } from "gwc/runtime/process/startup-values";
 
 // gateway.yaml binds[0].listeners[0].routes[0].policies.authorization
 function isAuthorized(request: RequestVariables): boolean {

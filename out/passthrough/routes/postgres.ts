@@ -2,7 +2,7 @@
 // Route postgres of connections: authorization, then host.
 
 import { cidr, containsIp } from "gwc/runtime/cel/functions/net";
-import { env } from "gwc/runtime/gateway/startup-values";
+import { env } from "gwc/runtime/process/startup-values";
 import { type Connection, denyConnection } from "gwc/runtime/tcp/connection";
 import { pass } from "gwc/runtime/tcp/proxy";
 import { openTcpUpstream } from "gwc/runtime/tcp/upstream";

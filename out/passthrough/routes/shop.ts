@@ -2,7 +2,7 @@
 // Route shop of connections: host.
 
 import { pickUpstream, weighUpstreams } from "gwc/runtime/backends/weighted";
-import { env } from "gwc/runtime/gateway/startup-values";
+import { env } from "gwc/runtime/process/startup-values";
 import type { Connection } from "gwc/runtime/tcp/connection";
 import { pass } from "gwc/runtime/tcp/proxy";
 import { openTcpUpstream } from "gwc/runtime/tcp/upstream";

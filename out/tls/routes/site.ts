@@ -2,9 +2,9 @@
 // Route site: host.
 
 import { forward } from "gwc/runtime/backends/host";
-import { env, httpUrl } from "gwc/runtime/gateway/startup-values";
 import type { Exchange } from "gwc/runtime/http/exchange";
-import { openUpstream } from "gwc/runtime/http/upstream/pool";
+import { openUpstream } from "gwc/runtime/http/upstream/open-upstream";
+import { env, httpUrl } from "gwc/runtime/process/startup-values";
 
 // gateway.yaml binds[0].listeners[0].routes[0].backends[0].host
 const upstream = openUpstream({

@@ -3,12 +3,12 @@
 
 import { forward } from "gwc/runtime/backends/host";
 import type { BasicAuthVariable, RequestVariables } from "gwc/runtime/cel/variables";
-import { env, file, httpUrl } from "gwc/runtime/gateway/startup-values";
 import type { Exchange } from "gwc/runtime/http/exchange";
-import { openUpstream } from "gwc/runtime/http/upstream/pool";
+import { openUpstream } from "gwc/runtime/http/upstream/open-upstream";
 import { denyForbidden } from "gwc/runtime/policies/authorization";
 import { htpasswdFile, openBasicAuth, requireBasicAuth } from "gwc/runtime/policies/basic-auth";
 import { type CsrfSettings, refuseCrossSite } from "gwc/runtime/policies/csrf";
+import { env, file, httpUrl } from "gwc/runtime/process/startup-values";
 
 // gateway.yaml binds[0].listeners[0].routes[4].policies.basicAuth
 const passwords = openBasicAuth({

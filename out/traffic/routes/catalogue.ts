@@ -2,13 +2,13 @@
 // Route catalogue: requestHeaderModifier, responseHeaderModifier, urlRewrite, then host.
 
 import { forward } from "gwc/runtime/backends/host";
-import { env, httpUrl } from "gwc/runtime/gateway/startup-values";
 import type { Exchange } from "gwc/runtime/http/exchange";
 import type { HeaderModifier } from "gwc/runtime/http/headers/header-modifier";
-import { openUpstream } from "gwc/runtime/http/upstream/pool";
+import { openUpstream } from "gwc/runtime/http/upstream/open-upstream";
 import { modifyRequestHeaders } from "gwc/runtime/policies/request-header-modifier";
 import { modifyResponseHeaders } from "gwc/runtime/policies/response-header-modifier";
 import { rewriteAuthority, rewritePrefix } from "gwc/runtime/policies/url-rewrite";
+import { env, httpUrl } from "gwc/runtime/process/startup-values";
 
 // gateway.yaml binds[0].listeners[0].routes[3].policies.requestHeaderModifier
 const requestHeaders: HeaderModifier = {

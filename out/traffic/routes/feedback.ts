@@ -7,16 +7,16 @@ import { json } from "gwc/runtime/cel/functions/json";
 import { less } from "gwc/runtime/cel/values/compare";
 import { field } from "gwc/runtime/cel/values/select";
 import type { RequestVariables, ResponseVariables } from "gwc/runtime/cel/variables";
-import { env, httpUrl } from "gwc/runtime/gateway/startup-values";
-import { bufferBody } from "gwc/runtime/http/body/buffer-body";
+import { bufferBody } from "gwc/runtime/http/buffer-body";
 import type { Exchange } from "gwc/runtime/http/exchange";
-import { openUpstream } from "gwc/runtime/http/upstream/pool";
+import { openUpstream } from "gwc/runtime/http/upstream/open-upstream";
 import { denyForbidden } from "gwc/runtime/policies/authorization";
 import { transformRequest, transformWholeResponse } from "gwc/runtime/policies/transformations";
 import type {
   RequestChanges,
   ResponseChanges,
 } from "gwc/runtime/policies/transformations/message-changes";
+import { env, httpUrl } from "gwc/runtime/process/startup-values";
 
 // gateway.yaml binds[0].listeners[0].routes[9].policies.authorization
 function isAuthorized(request: RequestVariables): boolean {

@@ -3,11 +3,11 @@
 
 import { forward } from "gwc/runtime/backends/host";
 import type { ApiKeyVariable, RequestVariables } from "gwc/runtime/cel/variables";
-import { env, httpUrl } from "gwc/runtime/gateway/startup-values";
 import type { Exchange } from "gwc/runtime/http/exchange";
-import { openUpstream } from "gwc/runtime/http/upstream/pool";
+import { openUpstream } from "gwc/runtime/http/upstream/open-upstream";
 import { openApiKeys, plaintextKey, requireApiKey, sha256Key } from "gwc/runtime/policies/api-key";
 import { denyForbidden } from "gwc/runtime/policies/authorization";
+import { env, httpUrl } from "gwc/runtime/process/startup-values";
 
 // gateway.yaml binds[0].listeners[0].routes[5].policies.apiKey
 const apiKeys = openApiKeys({

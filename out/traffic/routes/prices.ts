@@ -3,15 +3,15 @@
 
 import { forward } from "gwc/runtime/backends/host";
 import type { RequestVariables } from "gwc/runtime/cel/variables";
-import { env, httpUrl } from "gwc/runtime/gateway/startup-values";
 import type { Exchange } from "gwc/runtime/http/exchange";
-import { openUpstream } from "gwc/runtime/http/upstream/pool";
+import { openUpstream } from "gwc/runtime/http/upstream/open-upstream";
 import {
   openKeyedRateLimit,
   openRateLimit,
   refuseOverKeyedLimit,
   refuseOverLimit,
 } from "gwc/runtime/policies/local-rate-limit";
+import { env, httpUrl } from "gwc/runtime/process/startup-values";
 
 // gateway.yaml binds[0].listeners[0].routes[8].policies.localRateLimit[1]
 const perMinuteByKey = openKeyedRateLimit({

@@ -2,11 +2,11 @@
 // Route search: requestMirror, timeout, retry, then host.
 
 import { pickUpstream, weighUpstreams } from "gwc/runtime/backends/weighted";
-import { env, httpUrl } from "gwc/runtime/gateway/startup-values";
 import type { Exchange } from "gwc/runtime/http/exchange";
-import { openUpstream } from "gwc/runtime/http/upstream/pool";
+import { openUpstream } from "gwc/runtime/http/upstream/open-upstream";
 import { mirrorRequest, type MirrorSettings } from "gwc/runtime/policies/request-mirror";
 import { forwardRetrying, type RetrySettings } from "gwc/runtime/policies/retry";
+import { env, httpUrl } from "gwc/runtime/process/startup-values";
 
 // gateway.yaml binds[0].listeners[0].routes[6].policies.requestMirror.backend.host
 const mirror: MirrorSettings = {

@@ -1,11 +1,8 @@
 import type { JsonObject } from "../../cel/variables.ts";
 import type { Exchange } from "../../http/exchange.ts";
-import {
-  type CredentialLocation,
-  credentialIn,
-  stripCredential,
-} from "../../http/headers/credentials.ts";
+import type { CredentialLocation } from "../../http/headers/credential-location.ts";
 import { refuse } from "../../http/refuse.ts";
+import { credentialIn, stripCredential } from "../credentials.ts";
 import type { Verdict } from "./verifier.ts";
 
 /** The `WWW-Authenticate` value of a 401. `error` is undefined when no token was sent (RFC 6750 3.1). */

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../cel/variables.ts";
-import type { GatewayContext } from "../../gateway/context.ts";
+import type { GatewayContext } from "../../process/gateway-context.ts";
 import { type KeySet, readKeySet } from "./key-set.ts";
 
 /** Where an issuer's keys come from. */

@@ -1,7 +1,7 @@
 import { decodeJwt, decodeProtectedHeader, type JWTPayload, jwtVerify } from "jose";
 import type { JsonObject } from "../../cel/variables.ts";
-import type { GatewayContext } from "../../gateway/context.ts";
-import type { CredentialLocation } from "../../http/headers/credentials.ts";
+import type { CredentialLocation } from "../../http/headers/credential-location.ts";
+import type { GatewayContext } from "../../process/gateway-context.ts";
 import { type KeySet, keysFor } from "./key-set.ts";
 import type { KeySource } from "./key-source.ts";
 import { VerifiedTokens } from "./verified-tokens.ts";

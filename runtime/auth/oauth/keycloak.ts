@@ -1,7 +1,6 @@
-import { request } from "undici";
 import type { Exchange, Handled } from "../../http/exchange.ts";
 import { refuse } from "../../http/refuse.ts";
-import { readBounded } from "../../http/upstream/fetch-json.ts";
+import { type FetchLimits, fetchResponse } from "../../http/upstream/fetch-response.ts";
 import { identifiedBy, type OAuthSettings, serveOwnOAuth } from "./metadata.ts";
 import { respondBytes, respondToMethod } from "./respond.ts";
 import { authorizationServerPath } from "./well-known.ts";
@@ -15,8 +14,8 @@ export interface KeycloakSettings extends OAuthSettings {
 /** Bytes of a client's registration. */
 const maxRegistration = 65_536;
 
-/** Milliseconds that Keycloak has to register a client. */
-const deadline = 10_000;
+/** Of Keycloak's response to a registration. */
+const limits: FetchLimits = { maxBytes: 512 * 1024, deadline: 10_000 };
 
 const registration = "/client-registration";
 
@@ -42,31 +41,20 @@ async function register(exchange: Exchange, url: string): Promise<void> {
     refuse(exchange, 413, "BodyTooLarge", "the registration is too large");
     return;
   }
-  const abort = new AbortController();
-  const timer = setTimeout(() => abort.abort(new Error("timeout")), deadline);
-  exchange.onAbort(() => abort.abort());
+  const headers = registrationHeaders(exchange);
+  const onAbort = (abort: () => void) => exchange.onAbort(abort);
   try {
-    const response = await request(url, {
-      method: "POST",
-      headers: registrationHeaders(exchange),
-      body,
-      signal: abort.signal,
-      reset: true,
-    });
-    respondBytes(exchange, response.statusCode, await readBounded(response.body));
+    const request = { method: "POST", url, headers, body } as const;
+    const response = await fetchResponse(request, { ...limits, onAbort });
+    respondBytes(exchange, response.status, response.body);
   } catch {
     refuse(exchange, 503, "UpstreamFailure", "the authorization server can't be reached");
-  } finally {
-    clearTimeout(timer);
   }
 }
 
 /** A registration may carry an initial access token (RFC 7591 3): it is meant for Keycloak, not for the MCP server. */
-function registrationHeaders(exchange: Exchange): Record<string, string> {
+function registrationHeaders(exchange: Exchange): readonly string[] {
   const token = exchange.header("authorization");
-  return {
-    "content-type": "application/json",
-    accept: "application/json",
-    ...(token === undefined ? {} : { authorization: token }),
-  };
+  const headers = ["content-type", "application/json", "accept", "application/json"];
+  return token === undefined ? headers : [...headers, "authorization", token];
 }

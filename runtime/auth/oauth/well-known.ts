@@ -1,5 +1,5 @@
-import { startupError } from "../../gateway/startup-error.ts";
 import type { Exchange } from "../../http/exchange.ts";
+import { startupError } from "../../process/startup-error.ts";
 
 /** RFC 9728 3.1. The path of the resource follows. */
 export const protectedResource = "/.well-known/oauth-protected-resource";

@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
-import type { GatewayContext } from "../../gateway/context.ts";
+import type { GatewayContext } from "../../process/gateway-context.ts";
 import { passwordThread } from "./password-thread-url.ts";
 
 /** A question to the thread; the response is whether they belong together. */

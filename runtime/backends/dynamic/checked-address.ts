@@ -1,8 +1,8 @@
 import { lookup } from "node:dns";
-import type { LookupFunction } from "node:net";
 import { networkInterfaces } from "node:os";
-import type { GatewayContext } from "../../gateway/context.ts";
-import { ForbiddenDestination } from "../../http/upstream/forbidden-destination.ts";
+import { ForbiddenDestination } from "../../net/forbidden-destination.ts";
+import type { Lookup } from "../../net/lookup.ts";
+import type { GatewayContext } from "../../process/gateway-context.ts";
 import type { AddressRules } from "./address-rules.ts";
 
 /** What judges the addresses that connections are opened to. */
@@ -27,23 +27,17 @@ export function addressRefusal(
  * Looks a name up once, and gives only the addresses that may be connected to: what was checked is what is connected to,
  * whatever the name stands for a moment later (DNS rebinding).
  */
-export function checkedLookup(port: number, check: AddressCheck): LookupFunction {
-  return (name, options, done) => {
-    lookup(name, { ...options, all: true }, (error, found) => {
+export function checkedLookup(port: number, check: AddressCheck): Lookup {
+  return (name, done) => {
+    lookup(name, { all: true }, (error, found) => {
       if (error !== null) {
-        done(error, "");
+        done(error, []);
         return;
       }
       const refusals = found.map(({ address }) => addressRefusal(address, port, check));
       const allowed = found.filter((_, index) => refusals[index] === undefined);
-      const [first] = allowed;
-      if (first === undefined) {
-        done(new ForbiddenDestination(refusals[0] ?? "it has no address"), "");
-      } else if (options.all === true) {
-        done(null, allowed);
-      } else {
-        done(null, first.address, first.family);
-      }
+      const refusal = refusals[0] ?? "it has no address";
+      done(allowed.length === 0 ? new ForbiddenDestination(refusal) : null, allowed);
     });
   };
 }

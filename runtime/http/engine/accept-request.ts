@@ -1,9 +1,9 @@
-import type { GatewayContext } from "../../gateway/context.ts";
+import type { GatewayContext } from "../../process/gateway-context.ts";
 import { refuse } from "../refuse.ts";
 import { absoluteFacts, readAbsoluteForm } from "./absolute-form.ts";
 import type { EngineRequest, EngineResponse } from "./engine.ts";
-import { NodeExchange } from "./node/node-exchange.ts";
-import type { ServerHandlers } from "./node/server-handlers.ts";
+import { EngineExchange } from "./engine-exchange.ts";
+import type { ServerHandlers } from "./server-handlers.ts";
 import { type RequestFacts, type RequestFault, validateRequest } from "./validate-request.ts";
 
 /** What an engine knows of a request beyond its head. */
@@ -33,7 +33,7 @@ export function acceptRequest(
   const handlers = port.handlers();
   const facts = factsOf(request, handlers);
   const isServed = "host" in facts;
-  const exchange = new NodeExchange(
+  const exchange = new EngineExchange(
     request,
     response,
     isServed ? framed(facts, framing) : { ...malformed, target: request.url ?? "" },
@@ -93,11 +93,11 @@ function framed(facts: RequestFacts, { hasBody }: Framing): RequestFacts {
 }
 
 /** Node looks for the expectation in HTTP/1.1 only. */
-function expectsContinue(exchange: NodeExchange, { hasBody }: Framing): boolean {
+function expectsContinue(exchange: EngineExchange, { hasBody }: Framing): boolean {
   return hasBody === true && exchange.header("expect")?.toLowerCase() === "100-continue";
 }
 
-function fail(handlers: ServerHandlers, exchange: NodeExchange, error: unknown): void {
+function fail(handlers: ServerHandlers, exchange: EngineExchange, error: unknown): void {
   handlers.failed(exchange, error);
   if (!exchange.headersSent) {
     refuse(exchange, 500, "Internal", "internal error");

@@ -1,9 +1,9 @@
-import type { Socket } from "node:net";
+import type { PeerConnection } from "../../tls/client-certificate.ts";
 import type { BodySource } from "../body/body.ts";
 
 /**
- * A request as an engine has read it. node:http's IncomingMessage is one as it is, so the HTTP/1.1 path has nothing
- * between; HTTP/2 makes one of a stream (http2-stream.ts). Engines only see this file.
+ * A request as an engine has read it. Its shape is that of node:http's IncomingMessage, so that nothing stands between
+ * that engine and an exchange; HTTP/2 makes one of a stream (node/http2-stream.ts). Exchanges see of engines this file only.
  */
 export interface EngineRequest {
   readonly method?: string | undefined;
@@ -11,16 +11,28 @@ export interface EngineRequest {
   readonly url?: string | undefined;
   /** The flat header list, Host included. */
   readonly rawHeaders: string[];
-  /** `1.1`, `2.0` */
+  /** `1.1`, `1.0` or `2`. */
   readonly httpVersion: string;
-  /** The connection: its peer, and TLS when it has it. */
-  readonly socket: Socket;
-  /** The end of the body was told already: there will be no `end` again. */
+  readonly socket: EngineConnection;
+  /** `end` was emitted already: there will be none again. */
   readonly readableEnded: boolean;
   on(event: "data", listener: (chunk: Buffer) => void): unknown;
   on(event: "end" | "close" | "error", listener: () => void): unknown;
   pause(): unknown;
   resume(): unknown;
+}
+
+/** The connection of a request: who is at its other end, and TLS when it has it. */
+export interface EngineConnection extends PeerConnection {
+  /** The client's address; IPv4 may be written as IPv6 (`::ffff:`). Absent once the client has left unknown. */
+  readonly remoteAddress?: string | undefined;
+  readonly remotePort?: number | undefined;
+  /** True with TLS. */
+  readonly encrypted?: boolean | undefined;
+  /** The server that the client named in its handshake (SNI), as it came; anything but a text: none. */
+  readonly servername?: string | false | null | undefined;
+  /** Ends the connection in a way that its client can't take for the end of a body (RFC 9293 3.10.7). */
+  resetAndDestroy(): unknown;
 }
 
 /** Where a response is written; node:http's ServerResponse is one as it is. */
@@ -51,6 +63,9 @@ export interface EngineResponse {
 export interface EngineUpgrade {
   /** As the client sent it. */
   readonly protocol: string;
-  /** Answers 101 with these headers; what the client sends from now on is raw, and so is what is written to it. */
+  /**
+   * Responds 101 with these headers; what the client sends from now on is raw, and so is what is written to it. Throws on
+   * what can't be a header, with nothing sent.
+   */
   accept(headers: readonly string[]): BodySource;
 }

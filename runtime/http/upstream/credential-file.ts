@@ -1,4 +1,4 @@
-import { WatchedFile } from "../../gateway/watched-file.ts";
+import { WatchedFile } from "../../process/watched-file.ts";
 
 /** The value of Authorization that a file holds: read when the gateway starts, and again when the file has changed. */
 export type Credential = () => string;

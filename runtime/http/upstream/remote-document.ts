@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../cel/variables.ts";
-import type { GatewayContext } from "../../gateway/context.ts";
+import type { GatewayContext, SharedDocument } from "../../process/gateway-context.ts";
 import { fetchJson } from "./fetch-json.ts";
 import type { Upstream } from "./upstream.ts";
 
@@ -25,7 +25,7 @@ export interface DocumentSettings {
 export function remoteDocument(
   gateway: GatewayContext,
   settings: DocumentSettings,
-): RemoteDocument {
+): SharedDocument {
   let document = gateway.documents.get(settings.name);
   if (document === undefined) {
     document = new RemoteDocument(settings, gateway.warn);
@@ -41,7 +41,7 @@ export function remoteDocument(
  * A failed fetch, or a document that is not accepted, leaves the last good one in use and is logged. It holds no timer
  * and no connection, so it needs no closing.
  */
-export class RemoteDocument {
+class RemoteDocument implements SharedDocument {
   readonly #settings: DocumentSettings;
   readonly #warn: (message: string) => void;
   #document: JsonObject | undefined;
@@ -55,10 +55,6 @@ export class RemoteDocument {
     this.#warn = warn;
   }
 
-  /**
-   * The document as it is known now; the same object until its content changes. Older than `maxAge` milliseconds: a
-   * fetch is started in the background.
-   */
   current(maxAge: number): JsonObject | undefined {
     if (performance.now() - this.#fetchedAt > maxAge && this.#document !== undefined) {
       void this.renewed();
@@ -66,7 +62,6 @@ export class RemoteDocument {
     return this.#document;
   }
 
-  /** The document after a fetch, when one is under way or permitted now; else as it is known. Never rejects. */
   renewed(): Promise<JsonObject | undefined> {
     if (this.#pending !== undefined) return this.#pending;
     const wait = this.#document === undefined ? firstWindow : window;

@@ -1,4 +1,4 @@
-import type { KeepAliveSettings } from "../../gateway/connection-settings.ts";
+import type { KeepAliveSettings } from "../../net/connection-settings.ts";
 import type { UpstreamTlsSettings } from "../../tls/upstream-tls.ts";
 import type { BodySource } from "../body/body.ts";
 import type { Credential } from "./credential-file.ts";

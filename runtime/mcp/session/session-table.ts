@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { GatewayContext, LiveSession } from "../../gateway/context.ts";
+import type { GatewayContext, LiveSession } from "../../process/gateway-context.ts";
 import { ProcessGroups } from "../transports/process-groups.ts";
 import type { TransportHost } from "../transports/transport.ts";
 import type { LiveParts, McpSession } from "./session.ts";

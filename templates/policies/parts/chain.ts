@@ -108,6 +108,6 @@ function ownOrigins<Kind extends PolicyKind>({
 
 /** Holds the request until its body is there. */
 function bufferStep(limit: number): Hole {
-  const buffer = imported("gwc/runtime/http/body/buffer-body", "bufferBody");
+  const buffer = imported("gwc/runtime/http/buffer-body", "bufferBody");
   return code`if (!(await ${buffer}(exchange, ${literal(limit)}))) return;`;
 }

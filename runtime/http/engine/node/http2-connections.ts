@@ -6,7 +6,7 @@ import {
   type ServerHttp2Stream,
 } from "node:http2";
 import type { Socket } from "node:net";
-import type { Http2Settings } from "../../../gateway/connection-settings.ts";
+import type { Http2Settings } from "../../../net/connection-settings.ts";
 import { Http2Request, Http2Response } from "./http2-stream.ts";
 
 /** What the connections need of the port they belong to. */

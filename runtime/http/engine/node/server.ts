@@ -4,20 +4,21 @@ import { createServer as createTlsServer, type Server as TlsServer } from "node:
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
-import type { ConnectionSettings } from "../../../gateway/connection-settings.ts";
-import type { GatewayContext } from "../../../gateway/context.ts";
-import { listenOn, type PortServer } from "../../../gateway/port-server.ts";
+import type { ConnectionSettings } from "../../../net/connection-settings.ts";
+import { listenOn } from "../../../net/listen-on.ts";
+import type { PortServer } from "../../../net/port-server.ts";
+import type { GatewayContext } from "../../../process/gateway-context.ts";
 import type { Certificates } from "../../../tls/certificates.ts";
 import { handshakeOptions, isSameHandshake } from "../../../tls/handshake.ts";
 import type { TlsSettings } from "../../../tls/tls-settings.ts";
 import { acceptRequest, type Framing, type RequestPort } from "../accept-request.ts";
 import type { EngineRequest, EngineResponse } from "../engine.ts";
+import type { ServerHandlers } from "../server-handlers.ts";
 import { Http2Connections, type Http2Limits } from "./http2-connections.ts";
 import { ConnectionLifetimes } from "./max-connection-duration.ts";
 import { closeWith, ParseErrors } from "./parse-errors.ts";
 import { RequestTurns, responseInProgress } from "./pipelining.ts";
 import { sniffProtocol } from "./protocol-sniffing.ts";
-import type { ServerHandlers } from "./server-handlers.ts";
 import { UpgradeResponse, wantsUpgrade } from "./upgrade-response.ts";
 
 /** A server of one port, HTTP/1.1 and HTTP/2. */
@@ -90,7 +91,7 @@ export class HttpServer implements PortServer {
     this.#takeConnections(certificates === undefined ? "connection" : "secureConnection");
   }
 
-  /** The next request gets this behaviour. */
+  /** The next request gets these. */
   setHandlers(handlers: ServerHandlers): void {
     this.#handlers = handlers;
     this.#server.keepAliveTimeout = handlers.connections.idleTimeout;

@@ -1,4 +1,4 @@
-import { type IncomingMessage, ServerResponse } from "node:http";
+import { type IncomingMessage, ServerResponse, validateHeaderValue } from "node:http";
 import type { Socket } from "node:net";
 import type { BodySink, BodySource } from "../../body/body.ts";
 import type { EngineResponse, EngineUpgrade } from "../engine.ts";
@@ -30,9 +30,10 @@ export class UpgradeResponse implements EngineResponse {
     this.upgrade = {
       protocol: request.headers.upgrade ?? "",
       accept: (headers) => {
+        const text = headText(headers);
         this.#status = 101;
         this.#response.detachSocket(socket);
-        socket.write(headText(headers), "latin1");
+        socket.write(text, "latin1");
         return new SocketBytes(socket, head);
       },
     };
@@ -78,9 +79,15 @@ export class UpgradeResponse implements EngineResponse {
   }
 }
 
+/** Throws on a value that can't be a header. */
 function headText(headers: readonly string[]): string {
   let text = "HTTP/1.1 101 Switching Protocols\r\n";
-  for (let i = 0; i < headers.length; i += 2) text += `${headers[i]}: ${headers[i + 1]}\r\n`;
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] ?? "";
+    const value = headers[i + 1] ?? "";
+    validateHeaderValue(name, value);
+    text += `${name}: ${value}\r\n`;
+  }
   return `${text}\r\n`;
 }
 

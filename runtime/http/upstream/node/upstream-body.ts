@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import type { BodySource } from "./body.ts";
+import type { BodySource } from "../../body/body.ts";
 
 /** A body on its way upstream, in the shape undici pulls from. */
 export class UpstreamBody extends Readable {

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import { warn } from "../telemetry/logs/operator-warnings.ts";
 import { fileVersion } from "./file-version.ts";
+import { warn } from "./operator-warnings.ts";
 import { startupError } from "./startup-error.ts";
 
 /** How often the file is looked at, at most, and how long a change may settle; milliseconds. */

@@ -1,9 +1,9 @@
-import type { LookupFunction } from "node:net";
 import type { buildConnector } from "undici";
-import { startupError } from "../../gateway/startup-error.ts";
-import { UpstreamTls } from "../../tls/upstream-tls.ts";
-import { type Connect, connector, socketHost } from "./connector.ts";
-import type { UpstreamSettings } from "./upstream.ts";
+import { type Connect, connector, socketHost, systemKeepAlive } from "../../../net/connector.ts";
+import type { Lookup } from "../../../net/lookup.ts";
+import { startupError } from "../../../process/startup-error.ts";
+import { UpstreamTls } from "../../../tls/upstream-tls.ts";
+import type { UpstreamSettings } from "../upstream.ts";
 
 /** The ways to connect to one destination. */
 export interface Connectors {
@@ -14,11 +14,7 @@ export interface Connectors {
 }
 
 /** Makes the ways to one destination. Throws StartupError when a file of its TLS can't be used. */
-export function connectorsTo(
-  url: URL,
-  settings: UpstreamSettings,
-  lookup?: LookupFunction,
-): Connectors {
+export function connectorsTo(url: URL, settings: UpstreamSettings, lookup?: Lookup): Connectors {
   const isTls = url.protocol === "https:";
   const tls = isTls ? openTls(settings) : undefined;
   const open = (version: UpstreamSettings["version"]) =>
@@ -48,9 +44,6 @@ function alpnOf(version: UpstreamSettings["version"]): readonly string[] {
   if (version === undefined) return ["http/1.1"];
   return version === "http2" ? ["h2"] : ["h2", "http/1.1"];
 }
-
-/** Linux's own, but for the first probe: a peer that is gone is noticed before a proxy on the way forgets. */
-export const systemKeepAlive = { time: 60_000, interval: 75_000, retries: 9 };
 
 function openTls({ url, tls = { verification: "full" } }: UpstreamSettings): UpstreamTls {
   try {

@@ -1,8 +1,8 @@
-import type { GatewayContext } from "../../../gateway/context.ts";
-import type { PortServer, PreparedPort } from "../../../gateway/port-server.ts";
-import { Certificates } from "../../../tls/certificates.ts";
-import type { TlsSettings } from "../../../tls/tls-settings.ts";
-import { HttpServer } from "./server.ts";
+import type { PortServer, PreparedPort } from "../../net/port-server.ts";
+import type { GatewayContext } from "../../process/gateway-context.ts";
+import { Certificates } from "../../tls/certificates.ts";
+import type { TlsSettings } from "../../tls/tls-settings.ts";
+import { HttpServer } from "./node/server.ts";
 import type { ServerHandlers } from "./server-handlers.ts";
 
 /** A port that speaks HTTP; with TLS its certificates are read. Throws an Error that says what can't be read. */
@@ -16,6 +16,6 @@ export function prepareHttp(handlers: ServerHandlers, tls: TlsSettings | undefin
         if (certificates !== undefined) server.useCertificates(certificates);
       };
     },
-    make: (gateway: GatewayContext) => new HttpServer(handlers, gateway, certificates),
+    create: (gateway: GatewayContext) => new HttpServer(handlers, gateway, certificates),
   };
 }

@@ -1,6 +1,6 @@
-import type { ConnectionRecord } from "../../tcp/connection.ts";
-import { head, label } from "./exposition-text.ts";
-import type { Metrics, MetricsPart } from "./metrics.ts";
+import { head, label } from "../telemetry/metrics/exposition-text.ts";
+import type { Metrics, MetricsPart } from "../telemetry/metrics/metrics.ts";
+import type { ConnectionRecord } from "./connection.ts";
 
 /** What the connections of one route passed on, by why they ended. */
 interface RouteTotals {

@@ -1,6 +1,6 @@
-import type { Exchange } from "../exchange.ts";
-import { refuse } from "../refuse.ts";
-import { decodeBody } from "./content-coding.ts";
+import { decodeBody } from "./body/content-coding.ts";
+import type { Exchange } from "./exchange.ts";
+import { refuse } from "./refuse.ts";
 
 /**
  * Holds the request until its body is there, for expressions that read `request.body`: its content, decoded. False: the

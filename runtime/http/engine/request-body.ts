@@ -1,5 +1,5 @@
-import type { EngineRequest } from "../engine/engine.ts";
-import type { BodySink, BodySource } from "./body.ts";
+import { type BodySink, type BodySource, collect } from "../body/body.ts";
+import type { EngineRequest } from "./engine.ts";
 
 /** The body of a request that an engine reads. */
 export class RequestBody implements BodySource {
@@ -7,12 +7,26 @@ export class RequestBody implements BodySource {
   readonly #request: EngineRequest;
   readonly #beforeRead: () => void;
   #sink: BodySink | undefined;
+  #whole: Promise<Buffer | "too-large" | "aborted"> | undefined;
+  /** All of it, once `read` has it. */
+  bytes: Buffer | undefined;
 
   /** `beforeRead` is called once when reading starts (100-continue). */
   constructor(request: EngineRequest, length: number | undefined, beforeRead: () => void) {
     this.#request = request;
     this.length = length;
     this.#beforeRead = beforeRead;
+  }
+
+  /** All of it, at most `limit` bytes (see `collect`). May be called again: it is read once. */
+  read(limit: number): Promise<Buffer | "too-large" | "aborted"> {
+    this.#whole ??= new Promise((resolve) => {
+      collect(this, limit, (result) => {
+        if (typeof result !== "string") this.bytes = result;
+        resolve(result);
+      });
+    });
+    return this.#whole;
   }
 
   flow(sink: BodySink): void {
@@ -46,6 +60,11 @@ export class RequestBody implements BodySource {
   discard(): void {
     this.#sink = undefined;
     this.#request.resume();
+  }
+
+  /** Nobody will ask for it, unless somebody has. */
+  discardUnread(): void {
+    if (this.#whole === undefined) this.discard();
   }
 
   #aborted(): void {

@@ -1,21 +1,21 @@
 import { type ClientRequest, type IncomingMessage, request } from "node:http";
 import type { Socket } from "node:net";
-import type { Connect } from "./connector.ts";
-import { connectFailure } from "./forbidden-destination.ts";
-import {
-  interimFlood,
-  lastStatus,
-  maxInterimResponses,
-  noStatus,
-  tooLate,
-} from "./pooled-request.ts";
+import type { Connect } from "../../../net/connector.ts";
 import type {
   UpgradeHandler,
   UpstreamCall,
   UpstreamFailure,
   UpstreamRequest,
   UpstreamTunnel,
-} from "./upstream.ts";
+} from "../upstream.ts";
+import {
+  connectFailure,
+  interimFlood,
+  invalidStatus,
+  maxInterimResponses,
+  maxStatus,
+  requestTimedOut,
+} from "../upstream-failures.ts";
 
 /** How a request for another protocol is sent. */
 export interface UpgradeOptions {
@@ -70,7 +70,7 @@ class UpgradeRequest implements UpstreamRequest {
     });
     if (requestTimeout !== undefined) {
       this.#timer = setTimeout(() => {
-        this.#over(tooLate);
+        this.#over(requestTimedOut);
       }, requestTimeout);
     }
     let interimResponses = 0;
@@ -100,8 +100,8 @@ class UpgradeRequest implements UpstreamRequest {
   #responded(response: IncomingMessage): void {
     if (this.#isOver) return;
     const { statusCode = 502 } = response;
-    if (statusCode > lastStatus) {
-      this.#over(noStatus);
+    if (statusCode > maxStatus) {
+      this.#over(invalidStatus);
       return;
     }
     clearTimeout(this.#timer);

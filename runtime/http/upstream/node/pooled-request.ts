@@ -1,7 +1,14 @@
 import type { Dispatcher, Pool } from "undici";
-import type { Credential } from "./credential-file.ts";
-import { connectFailure } from "./forbidden-destination.ts";
-import type { UpstreamFailure, UpstreamHandler, UpstreamRequest } from "./upstream.ts";
+import type { Credential } from "../credential-file.ts";
+import type { UpstreamFailure, UpstreamHandler, UpstreamRequest } from "../upstream.ts";
+import {
+  connectFailure,
+  interimFlood,
+  invalidStatus,
+  maxInterimResponses,
+  maxStatus,
+  requestTimedOut,
+} from "../upstream-failures.ts";
 
 /** What is the same for every request to a destination. */
 export interface CallExtras {
@@ -33,7 +40,7 @@ export class PooledRequest implements Dispatcher.DispatchHandler, UpstreamReques
     this.#handler = handler;
     this.#extras = extras;
     if (extras.requestTimeout !== undefined) {
-      this.#timer = setTimeout(() => this.#giveUp(tooLate), extras.requestTimeout);
+      this.#timer = setTimeout(() => this.#giveUp(requestTimedOut), extras.requestTimeout);
     }
   }
 
@@ -67,8 +74,8 @@ export class PooledRequest implements Dispatcher.DispatchHandler, UpstreamReques
       if (this.#interimResponses > maxInterimResponses) this.#giveUp(interimFlood);
       return;
     }
-    if (status > lastStatus) {
-      this.#giveUp(noStatus);
+    if (status > maxStatus) {
+      this.#giveUp(invalidStatus);
       return;
     }
     const headers = decode(controller.rawHeaders);
@@ -110,27 +117,6 @@ export class PooledRequest implements Dispatcher.DispatchHandler, UpstreamReques
     this.#handler.onError(failure);
   }
 }
-
-/** No response came in the time that the configuration gives. */
-export const tooLate: UpstreamFailure = {
-  kind: "timeout",
-  detail: "no response within the request timeout",
-};
-
-/** Interim (1xx) responses before one that counts; more are a flood. */
-export const maxInterimResponses = 100;
-
-/** More interim responses than anybody needs. */
-export const interimFlood: UpstreamFailure = {
-  kind: "protocol",
-  detail: "interim responses without end",
-};
-
-/** RFC 9110 15: what is above is no status, and HTTP/2 could not send it on. */
-export const lastStatus = 599;
-
-/** The status of the response is none. */
-export const noStatus: UpstreamFailure = { kind: "protocol", detail: "a status above 599" };
 
 /** The body of the response is coded in a way that nobody asked for. */
 const unknownCoding: UpstreamFailure = {

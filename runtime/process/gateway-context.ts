@@ -1,5 +1,4 @@
-import type { EnvVariables } from "../cel/variables.ts";
-import type { RemoteDocument } from "../http/upstream/remote-document.ts";
+import type { EnvVariables, JsonObject } from "../cel/variables.ts";
 
 /** What the requests of one gateway process share; it outlives a reload of the configuration. */
 export interface GatewayContext {
@@ -10,7 +9,7 @@ export interface GatewayContext {
   /** Live state that belongs to a session id and this process (stdio children, SSE upstreams), by session. */
   readonly sessions: Map<string, LiveSession>;
   /** Documents that requests need from other servers (key sets, metadata), by what they are and their URL. */
-  readonly documents: Map<string, RemoteDocument>;
+  readonly documents: Map<string, SharedDocument>;
   /** The ports that the process listens on. */
   readonly ports: ReadonlySet<number>;
   /** Where the gateway runs: `env` in CEL. */
@@ -29,4 +28,15 @@ export interface GatewayContext {
 export interface LiveSession {
   /** Ends it and all it holds (children, streams). Safe to call again. */
   close(): void;
+}
+
+/** A document of another server that is kept in memory (http/upstream/remote-document.ts). */
+export interface SharedDocument {
+  /**
+   * The document as it is known now; the same object until its content changes. Older than `maxAge` milliseconds: a
+   * fetch is started in the background.
+   */
+  current(maxAge: number): JsonObject | undefined;
+  /** The document after a fetch, when one is under way or permitted now; else as it is known. Never rejects. */
+  renewed(): Promise<JsonObject | undefined>;
 }

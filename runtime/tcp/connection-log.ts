@@ -1,7 +1,7 @@
-import type { Connection } from "../../tcp/connection.ts";
-import { type AccessLogLine, accessLogLine } from "./access-log-line.ts";
-import type { LogFormat } from "./log-line.ts";
-import type { LogWriter } from "./log-writer.ts";
+import { type AccessLogLine, accessLogLine } from "../telemetry/logs/access-log-line.ts";
+import type { LogFormat } from "../telemetry/logs/log-line.ts";
+import type { LogWriter } from "../telemetry/logs/log-writer.ts";
+import type { Connection } from "./connection.ts";
 
 /** Writes one line for each connection whose bytes were passed on, in the form of the access log. */
 export class ConnectionLog {

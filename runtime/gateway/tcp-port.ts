@@ -1,11 +1,11 @@
-import type { TcpPort } from "../gateway/definition.ts";
-import type { PortServer, PreparedPort } from "../gateway/port-server.ts";
-import { ConnectionLog } from "../telemetry/logs/connection-log.ts";
-import { ConnectionMetrics } from "../telemetry/metrics/connection-metrics.ts";
+import type { PortServer, PreparedPort } from "../net/port-server.ts";
+import type { ConnectionHandler } from "../tcp/connection.ts";
+import { ConnectionLog } from "../tcp/connection-log.ts";
+import { ConnectionMetrics } from "../tcp/connection-metrics.ts";
+import { type PortMode, TcpServer, type TcpServerHandlers } from "../tcp/server.ts";
 import { Certificates } from "../tls/certificates.ts";
 import type { TlsSettings } from "../tls/tls-settings.ts";
-import type { ConnectionHandler } from "./connection.ts";
-import { type PortMode, TcpServer, type TcpServerHandlers } from "./server.ts";
+import type { Port } from "./port.ts";
 
 /** What every port of TCP has. */
 export interface TcpPortSettings {
@@ -18,7 +18,7 @@ export interface TcpPortSettings {
 }
 
 /** A port whose bytes are passed on as they come. */
-export function tcpPort(settings: TcpPortSettings): TcpPort {
+export function tcpPort(settings: TcpPortSettings): Port {
   return portOf(settings, () => ({ kind: "plain" }));
 }
 
@@ -29,7 +29,7 @@ export function tlsPassthroughPort({
 }: TcpPortSettings & {
   /** Milliseconds in which a client has to say whom it wants. */
   readonly handshakeTimeout: number;
-}): TcpPort {
+}): Port {
   return portOf(settings, () => ({ kind: "passthrough", handshakeTimeout }));
 }
 
@@ -37,14 +37,14 @@ export function tlsPassthroughPort({
 export function tlsTerminationPort({
   tls,
   ...settings
-}: TcpPortSettings & { readonly tls: TlsSettings }): TcpPort {
+}: TcpPortSettings & { readonly tls: TlsSettings }): Port {
   return portOf(settings, () => ({ kind: "terminate", certificates: new Certificates(tls) }));
 }
 
 function portOf(
   { port, config, withoutFields = [], handle }: TcpPortSettings,
   readMode: () => PortMode,
-): TcpPort {
+): Port {
   return {
     port,
     config,
@@ -60,7 +60,7 @@ function portOf(
           counts.connection(connection.record, duration);
           log?.connection(connection, duration);
         },
-        failed,
+        failed: (error) => failed("a TCP connection", error),
         warn,
       });
     },
@@ -70,9 +70,9 @@ function portOf(
 function prepared(mode: PortMode, handlers: TcpServerHandlers): PreparedPort {
   return {
     takeOver(server: PortServer): (() => void) | undefined {
-      if (!(server instanceof TcpServer && server.canBe(mode))) return undefined;
-      return () => server.become(handlers, mode);
+      if (!(server instanceof TcpServer && server.canUse(mode))) return undefined;
+      return () => server.setHandlers(handlers, mode);
     },
-    make: (gateway) => new TcpServer(handlers, mode, gateway),
+    create: (gateway) => new TcpServer(handlers, mode, gateway),
   };
 }

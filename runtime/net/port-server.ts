@@ -1,7 +1,6 @@
-import type { AddressInfo, Server } from "node:net";
-import type { GatewayContext } from "./context.ts";
+import type { GatewayContext } from "../process/gateway-context.ts";
 
-/** What answers on a port, of any protocol. */
+/** The server of one port, of any protocol. */
 export interface PortServer {
   /** Opens the port (0: any free one) on `host`, or on every address. Resolves with the port. */
   listen(port: number, host: string | undefined): Promise<number>;
@@ -16,17 +15,5 @@ export interface PreparedPort {
   /** The change by which an open server does it from then on; undefined: it can't. */
   takeOver(server: PortServer): (() => void) | undefined;
   /** A server that does it. */
-  make(gateway: GatewayContext): PortServer;
-}
-
-/** Opens a server's port. Resolves with the real one. */
-export function listenOn(server: Server, port: number, host: string | undefined): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen({ port, host, backlog: 511 }, () => {
-      server.off("error", reject);
-      // A listening TCP server has an AddressInfo.
-      resolve((server.address() as AddressInfo).port);
-    });
-  });
+  create(gateway: GatewayContext): PortServer;
 }

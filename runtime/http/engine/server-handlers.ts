@@ -1,5 +1,5 @@
-import type { ConnectionSettings } from "../../../gateway/connection-settings.ts";
-import type { Exchange, Handled } from "../../exchange.ts";
+import type { ConnectionSettings } from "../../net/connection-settings.ts";
+import type { Exchange, Handled } from "../exchange.ts";
 
 /** What a server does with requests. */
 export interface ServerHandlers {

@@ -1,7 +1,8 @@
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from "node:net";
 import { type ConnectionOptions, connect as connectTls, type SecureContext } from "node:tls";
-import type { KeepAliveSettings } from "../../gateway/connection-settings.ts";
-import type { UpstreamTls } from "../../tls/upstream-tls.ts";
+import type { UpstreamTls } from "../tls/upstream-tls.ts";
+import type { KeepAliveSettings } from "./connection-settings.ts";
+import type { Lookup } from "./lookup.ts";
 
 /** Where connections lead and what they are made with. */
 export interface ConnectorSettings {
@@ -20,8 +21,11 @@ export interface ConnectorSettings {
   readonly timeout: number;
   readonly keepAlive: KeepAliveSettings;
   /** Another way from a name to addresses. */
-  readonly lookup?: LookupFunction;
+  readonly lookup?: Lookup;
 }
+
+/** Linux's own, but for the first probe: a peer that is gone is noticed before a proxy on the way forgets. */
+export const systemKeepAlive: KeepAliveSettings = { time: 60_000, interval: 75_000, retries: 9 };
 
 /** Opens one connection: `done` is called once. */
 export type Connect = (done: (error: Error | null, socket: Socket | null) => void) => void;
@@ -65,7 +69,7 @@ export function connector(settings: ConnectorSettings): Connect {
 }
 
 function openTcp({ hasPriorKnowledge, ...settings }: ConnectorSettings): Socket {
-  const socket = connectTcp({ ...placeOf(settings), noDelay: true });
+  const socket = connectTcp({ ...addressOf(settings), noDelay: true });
   // undici asks the socket which HTTP it carries.
   if (hasPriorKnowledge) Reflect.set(socket, "alpnProtocol", "h2");
   return socket;
@@ -76,7 +80,7 @@ function openTls(
   { session, ...options }: ConnectionOptions,
 ): Socket {
   const socket = connectTls({
-    ...placeOf(settings),
+    ...addressOf(settings),
     ...options,
     ...(alpn.length === 0 ? {} : { ALPNProtocols: [...alpn] }),
     ...(session === undefined ? {} : { session }),
@@ -85,13 +89,24 @@ function openTls(
   return socket;
 }
 
-function placeOf({
+function addressOf({
   host,
   port,
   lookup,
   allowHalfOpen = false,
 }: Pick<ConnectorSettings, "host" | "port" | "lookup" | "allowHalfOpen">) {
-  return { host, port, allowHalfOpen, ...(lookup && { lookup }) };
+  return { host, port, allowHalfOpen, ...(lookup && { lookup: socketLookup(lookup) }) };
+}
+
+/** A lookup in the shape that sockets ask for. */
+function socketLookup(lookup: Lookup): LookupFunction {
+  return (name, options, done) =>
+    lookup(name, (error, addresses) => {
+      const [first] = addresses;
+      if (error !== null || first === undefined) done(error ?? new Error("no address"), "");
+      else if (options.all === true) done(null, [...addresses]);
+      else done(null, first.address, first.family);
+    });
 }
 
 function isOtherProtocol(socket: Socket, alpn: readonly string[]): boolean {

@@ -1,13 +1,11 @@
-import { isIP, type LookupFunction } from "node:net";
+import { isIP } from "node:net";
 import { type Dispatcher, Pool } from "undici";
-import { startupError } from "../../gateway/startup-error.ts";
-import { type BodySource, collect } from "../body/body.ts";
-import { UpstreamBody } from "../body/upstream-body.ts";
-import { isHeader } from "../headers/header-list.ts";
-import type { Connect } from "./connector.ts";
-import type { Credential } from "./credential-file.ts";
-import { type CallExtras, PooledRequest } from "./pooled-request.ts";
-import { sendUpgrade } from "./upgrade-request.ts";
+import type { Connect } from "../../../net/connector.ts";
+import type { Lookup } from "../../../net/lookup.ts";
+import { startupError } from "../../../process/startup-error.ts";
+import { type BodySource, collect } from "../../body/body.ts";
+import { isHeader } from "../../headers/header-list.ts";
+import type { Credential } from "../credential-file.ts";
 import type {
   UpgradeHandler,
   Upstream,
@@ -15,18 +13,14 @@ import type {
   UpstreamHandler,
   UpstreamRequest,
   UpstreamSettings,
-} from "./upstream.ts";
-import { type Connectors, connectorsTo } from "./upstream-connector.ts";
+} from "../upstream.ts";
+import { type Connectors, connectorsTo } from "./connectors.ts";
+import { type CallExtras, PooledRequest } from "./pooled-request.ts";
+import { sendUpgrade } from "./upgrade-request.ts";
+import { UpstreamBody } from "./upstream-body.ts";
 
-/**
- * Opens a pool of connections to one destination. Nothing is connected before the first call. `lookup`: another way from
- * its name to addresses. Throws StartupError on a malformed URL.
- */
-export function openUpstream(settings: UpstreamSettings, lookup?: LookupFunction): Upstream {
-  return new PooledUpstream(settings, lookup);
-}
-
-class PooledUpstream implements Upstream {
+/** A destination that is reached over a pool of undici's connections. */
+export class PooledUpstream implements Upstream {
   readonly name: string;
   readonly origin: string;
   readonly authority: string;
@@ -39,7 +33,8 @@ class PooledUpstream implements Upstream {
   readonly #connectors: Connectors;
   #upgradeConnect: Connect | undefined;
 
-  constructor(settings: UpstreamSettings, lookup: LookupFunction | undefined) {
+  /** Throws StartupError on a malformed URL. */
+  constructor(settings: UpstreamSettings, lookup: Lookup | undefined) {
     const url = parse(settings.url);
     const port = url.port === "" ? (url.protocol === "https:" ? "443" : "80") : url.port;
     const { requestTimeout, authorization, version } = settings;
@@ -115,7 +110,7 @@ function sendCollected(call: UpstreamCall, bytes: Buffer | string, request: Pool
     return;
   }
   const { method, path, headers } = call;
-  request.dispatch({ method: verb(method), path, headers, body: bytes });
+  request.dispatch({ method: httpMethod(method), path, headers, body: bytes });
 }
 
 /** Bodies up to this many bytes are collected and sent in one write with the head: half the cost of a stream. */
@@ -123,16 +118,16 @@ const oneWrite = 16_384;
 
 function dispatchOptions(call: UpstreamCall): Dispatcher.DispatchOptions {
   const { method, path, headers, body } = call;
-  if (!isSource(body)) return { method: verb(method), path, headers, body };
+  if (!isSource(body)) return { method: httpMethod(method), path, headers, body };
   if (body.length !== undefined) headers.push("content-length", String(body.length));
-  return { method: verb(method), path, headers, body: new UpstreamBody(body) };
+  return { method: httpMethod(method), path, headers, body: new UpstreamBody(body) };
 }
 
 function isSource(body: UpstreamCall["body"]): body is BodySource {
   return body !== null && typeof body === "object" && "flow" in body;
 }
 
-/** undici's type lists the usual methods; its code takes any token. */
-function verb(method: string): Dispatcher.HttpMethod {
+/** undici's type lists the registered methods; its code takes any token. */
+function httpMethod(method: string): Dispatcher.HttpMethod {
   return method as Dispatcher.HttpMethod;
 }

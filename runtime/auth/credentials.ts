@@ -1,29 +1,12 @@
-import type { RequestVariables } from "../../cel/variables.ts";
-import type { Exchange } from "../exchange.ts";
-import { queryValue, withoutParameter } from "../routing/query.ts";
-import { withoutHeader, withoutLookalikes } from "./header-list.ts";
-import { cookieValue, withoutCookie } from "./request-cookies.ts";
-
-/** Where a credential stands in a request. */
-export type CredentialLocation =
-  /** Lower-case name; `prefix` stands before it, with its space, in any case. Empty: nothing. */
-  | { readonly header: string; readonly prefix: string }
-  | { readonly queryParameter: string }
-  | { readonly cookie: string }
-  /** What it finds stays where it is: only its author knows where that was. */
-  | { readonly expression: (request: RequestVariables) => unknown };
-
-/** Whose credential it is. */
-export type CredentialKind = "jwt" | "basicAuth" | "apiKey";
-
-/** A credential that was checked and taken off a request. */
-export interface StrippedCredential {
-  readonly kind: CredentialKind;
-  readonly location: CredentialLocation;
-  /** What stood in its place: the header's whole value, the parameter's or the cookie's. */
-  readonly value: string;
-  readonly before: StrippedCredential | undefined;
-}
+import type { Exchange } from "../http/exchange.ts";
+import type {
+  CredentialKind,
+  CredentialLocation,
+  StrippedCredential,
+} from "../http/headers/credential-location.ts";
+import { withoutHeader, withoutLookalikes } from "../http/headers/header-list.ts";
+import { cookieValue, withoutCookie } from "../http/headers/request-cookies.ts";
+import { queryValue, withoutParameter } from "../http/routing/query.ts";
 
 /** The credential of a request, also when a policy of the kind has taken it before routing; undefined without one. */
 export function credentialIn(

@@ -1,0 +1,55 @@
+import { prepareHttp } from "../http/engine/prepare-http.ts";
+import type { Handler } from "../http/exchange.ts";
+import type { TlsSettings } from "../tls/tls-settings.ts";
+import type { Port } from "./port.ts";
+
+/** What a port of HTTP is made of. */
+export interface HttpPortSettings {
+  readonly port: number;
+  /** Where the configuration says so, for the message when the port can't be opened. */
+  readonly config: string;
+  /** One certificate per listener, chosen by SNI. Absent: plain HTTP. */
+  readonly tls?: TlsSettings;
+  /** True where requests choose their destination: a client may send the target in absolute form. Absent: false. */
+  readonly isForwardProxy?: boolean;
+  /** Routes one request and responds to it. */
+  readonly handle: Handler;
+}
+
+/** A port with what it does with requests, which can be asked without a connection too. */
+export interface HttpPort extends Port {
+  readonly handle: Handler;
+}
+
+/** A port that speaks HTTP/1.1 and HTTP/2. */
+export function httpPort({
+  port,
+  config,
+  tls,
+  isForwardProxy = false,
+  handle,
+}: HttpPortSettings): HttpPort {
+  return {
+    port,
+    config,
+    handle,
+    prepare: ({ connections, metrics, exchangeEnded, refused, failed, warn, broken }) =>
+      prepareHttp(
+        {
+          handle,
+          isForwardProxy,
+          connections,
+          ended: exchangeEnded,
+          failed: ({ method, record }, error) =>
+            failed(`${method} on route ${record.route ?? "-"}`, error),
+          malformed: () => {
+            metrics.malformed += 1;
+          },
+          refused,
+          warn,
+          broken,
+        },
+        tls,
+      ),
+  };
+}

@@ -1,0 +1,45 @@
+import type { Exchange } from "../http/exchange.ts";
+import type { ConnectionSettings } from "../net/connection-settings.ts";
+import type { PreparedPort } from "../net/port-server.ts";
+import type { LogFormat } from "../telemetry/logs/log-line.ts";
+import type { LogWriter } from "../telemetry/logs/log-writer.ts";
+import type { Metrics } from "../telemetry/metrics/metrics.ts";
+
+/**
+ * One port and what is served on it: HTTP (http-port.ts), or connections whose bytes are passed on (tcp-port.ts, which no
+ * other gateway carries).
+ */
+export interface Port {
+  /** The TCP port, 1..65535; 0: any free one. */
+  readonly port: number;
+  /** Where the configuration says so, for the message when the port can't be opened. */
+  readonly config: string;
+  /** Reads the files that the port needs; throws an Error that says what can't be read. */
+  readonly prepare: (context: PortContext) => PreparedPort;
+}
+
+/** What the process gives to each of its ports. */
+export interface PortContext {
+  readonly connections: ConnectionSettings;
+  readonly metrics: Metrics;
+  readonly writer: LogWriter;
+  /** Undefined: TCP connections have no lines. */
+  readonly logFormat: LogFormat | undefined;
+  /**
+   * Called once when an exchange has ended, after `duration` milliseconds. `status` is undefined when the client left
+   * without a response.
+   */
+  readonly exchangeEnded: (
+    exchange: Exchange,
+    status: number | undefined,
+    duration: number,
+  ) => void;
+  /** Called when a port has all the connections that it may have, and closed one more at once. */
+  readonly refused: () => void;
+  /** A handler threw: a bug. `where` says in what. */
+  readonly failed: (where: string, error: unknown) => void;
+  /** Something that the operator should know: a certificate that can't be used. */
+  readonly warn: (message: string) => void;
+  /** Why a connection was broken off; undefined when the log leaves that out. */
+  readonly broken: ((message: string) => void) | undefined;
+}

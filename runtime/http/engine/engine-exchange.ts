@@ -1,0 +1,398 @@
+import type { ClientCertificate } from "../../cel/variables.ts";
+import type { GatewayContext } from "../../process/gateway-context.ts";
+import { clientCertificate } from "../../tls/client-certificate.ts";
+import type { BodySource } from "../body/body.ts";
+import type { Exchange, ExchangeRecord } from "../exchange.ts";
+import type { StrippedCredential } from "../headers/credential-location.ts";
+import { type HeaderList, headerMap, headerValue, withoutHeader } from "../headers/header-list.ts";
+import { endToEnd } from "../headers/hop-by-hop.ts";
+import { ResponseHeaderEdits } from "../headers/response-header-edits.ts";
+import { RequestAttributes } from "../request-attributes.ts";
+import type { RequestLine, RequestLineChanges } from "../request-line.ts";
+import type { ResponseSink } from "../response-sink.ts";
+import type { EngineRequest, EngineResponse } from "./engine.ts";
+import { RequestBody } from "./request-body.ts";
+import type { RequestFacts } from "./validate-request.ts";
+
+/** The longest body that is sent as one piece with its head. */
+const oneWrite = 4096;
+
+/** An exchange over whatever engine reads the request and writes the response. What is seldom asked for is computed when it is. */
+export class EngineExchange implements Exchange {
+  readonly gateway: GatewayContext;
+  readonly startTime = Date.now();
+  method: string;
+  /** In origin form. */
+  target: string;
+  host: string;
+  requestHeaders: HeaderList;
+  readonly hasBody: boolean;
+  upstreamMethod: string;
+  upstreamTarget: string;
+  upstreamHost: string | null | undefined;
+  refusalFormat: "text" | "json-rpc" = "text";
+  bufferedBody: Uint8Array | undefined;
+  strippedCredentials: StrippedCredential | undefined;
+  responseHeaders: HeaderList = [];
+  readonly record: ExchangeRecord = {
+    route: undefined,
+    listener: undefined,
+    reason: undefined,
+    upstream: undefined,
+    caller: undefined,
+    fields: undefined,
+  };
+  headersSent = false;
+  isOver = false;
+  /** Set by `Expect: 100-continue`: the client sends its body when told to. */
+  expectsContinue = false;
+  /** The connection ends with this response. */
+  closesConnection = false;
+
+  readonly #request: EngineRequest;
+  readonly #response: EngineResponse;
+  readonly #facts: RequestFacts;
+  #scheme: "http" | "https" | undefined;
+  #original: RequestLine | undefined;
+  #queryAt: number | undefined;
+  #attributes: RequestAttributes | undefined;
+
+  #body: RequestBody | undefined;
+  #replacement: Uint8Array | BodySource | undefined;
+
+  #filter: ResponseSink | undefined;
+  #edits: ResponseHeaderEdits | undefined;
+  /** Bytes of the response's body still to come, when its length was announced. */
+  #remaining: number | undefined;
+  #isAborted = false;
+  #isFlushed = false;
+  #abortListeners: (() => void)[] | undefined;
+  #drainListener: (() => void) | undefined;
+
+  constructor(
+    request: EngineRequest,
+    response: EngineResponse,
+    facts: RequestFacts,
+    gateway: GatewayContext,
+  ) {
+    this.gateway = gateway;
+    this.#request = request;
+    this.#response = response;
+    this.#facts = facts;
+    this.method = request.method ?? "";
+    this.target = facts.target;
+    this.host = facts.host;
+    this.hasBody = facts.hasBody;
+    this.upstreamMethod = this.method;
+    this.upstreamTarget = this.target;
+    const sent = request.rawHeaders;
+    this.requestHeaders = facts.namesConnectionHeaders ? endToEnd(sent, "") : sent;
+  }
+
+  get scheme(): "http" | "https" {
+    if (this.#scheme !== undefined) return this.#scheme;
+    return this.#request.socket.encrypted === true ? "https" : "http";
+  }
+
+  get hostname(): string {
+    const colon = this.host.lastIndexOf(":");
+    return colon === -1 || this.host.endsWith("]") ? this.host : this.host.slice(0, colon);
+  }
+
+  get path(): string {
+    const at = this.#query();
+    return at === -1 ? this.target : this.target.slice(0, at);
+  }
+
+  get query(): string {
+    const at = this.#query();
+    return at === -1 ? "" : this.target.slice(at + 1);
+  }
+
+  get pathAndQuery(): string {
+    return this.target;
+  }
+
+  get uri(): string {
+    return `${this.scheme}://${this.host}${this.target}`;
+  }
+
+  get version(): string {
+    return `HTTP/${this.#request.httpVersion}`;
+  }
+
+  get serverName(): string | undefined {
+    const { servername } = this.#request.socket;
+    return typeof servername === "string" ? servername.toLowerCase() : undefined;
+  }
+
+  get remoteAddress(): string {
+    const address = this.#request.socket.remoteAddress ?? "";
+    return address.startsWith("::ffff:") ? address.slice(7) : address;
+  }
+
+  get remotePort(): number {
+    return this.#request.socket.remotePort ?? 0;
+  }
+
+  get clientCertificate(): ClientCertificate | undefined {
+    return clientCertificate(this.#request.socket);
+  }
+
+  header(name: string): string | undefined {
+    return headerValue(this.requestHeaders, name);
+  }
+
+  headerMap(): ReadonlyMap<string, string> {
+    return headerMap(this.requestHeaders);
+  }
+
+  setRequestHeader(name: string, value: string): void {
+    const headers = withoutHeader(this.requestHeaders, name);
+    headers.push(name, value);
+    this.requestHeaders = headers;
+  }
+
+  addRequestHeader(name: string, value: string): void {
+    this.requestHeaders = [...this.requestHeaders, name, value];
+  }
+
+  replaceRequestHeaders(headers: HeaderList): void {
+    const host = this.header("host");
+    this.requestHeaders = host === undefined ? headers : ["host", host, ...headers];
+  }
+
+  removeRequestHeader(name: string): void {
+    this.requestHeaders = withoutHeader(this.requestHeaders, name);
+  }
+
+  reroute({ method, target, host, scheme }: RequestLineChanges): void {
+    this.#original ??= {
+      method: this.method,
+      target: this.target,
+      host: this.host,
+      scheme: this.scheme,
+    };
+    this.#scheme = scheme ?? this.#scheme;
+    if (method !== undefined) {
+      this.method = method;
+      this.upstreamMethod = method;
+    }
+    if (target !== undefined) {
+      this.target = target;
+      this.#queryAt = undefined;
+      this.upstreamTarget = target;
+    }
+    if (host === undefined) return;
+    this.host = host;
+    if (this.header("host") !== undefined) this.setRequestHeader("host", host);
+  }
+
+  get original(): RequestLine {
+    return this.#original ?? this;
+  }
+
+  get attributes(): RequestAttributes {
+    this.#attributes ??= new RequestAttributes();
+    return this.#attributes;
+  }
+
+  get body(): Uint8Array | BodySource | null {
+    if (this.#replacement !== undefined) return this.#replacement;
+    const sent = this.#sentBody();
+    return sent === undefined ? null : (sent.bytes ?? sent);
+  }
+
+  setRequestBody(body: Uint8Array | BodySource): void {
+    this.#replacement = body;
+    // What the client sends is read all the same, or its connection could not be used again.
+    if (body instanceof Uint8Array) this.#sentBody()?.discardUnread();
+  }
+
+  readBody(limit: number): Promise<Buffer | "too-large" | "aborted"> {
+    const replacement = this.#replacement;
+    if (replacement instanceof Uint8Array) return Promise.resolve(Buffer.from(replacement));
+    return this.#sentBody()?.read(limit) ?? Promise.resolve(Buffer.alloc(0));
+  }
+
+  setResponseHeader(name: string, value: string): void {
+    this.#edits ??= new ResponseHeaderEdits();
+    this.#edits.set(name, value);
+  }
+
+  addResponseHeader(name: string, value: string): void {
+    this.#edits ??= new ResponseHeaderEdits();
+    this.#edits.add(name, value);
+  }
+
+  removeResponseHeader(name: string): void {
+    this.#edits ??= new ResponseHeaderEdits();
+    this.#edits.remove(name);
+  }
+
+  interceptResponse(filter: (next: ResponseSink) => ResponseSink): void {
+    this.#filter = filter(
+      this.#filter ?? {
+        respond: (status, headers, body) => this.#respond(status, headers, body),
+        writeHead: (status, headers, length) => this.#writeHead(status, headers, length),
+        write: (chunk) => this.#write(chunk),
+        end: () => this.#end(),
+      },
+    );
+  }
+
+  respond(status: number, headers: HeaderList, body: string | Uint8Array = ""): void {
+    if (this.headersSent || this.isOver) return;
+    this.headersSent = this.#filter !== undefined;
+    if (this.#filter === undefined) this.#respond(status, headers, body);
+    else this.#filter.respond(status, headers, body);
+  }
+
+  writeHead(status: number, headers: HeaderList, length?: number): void {
+    if (this.headersSent || this.isOver) return;
+    this.headersSent = this.#filter !== undefined;
+    if (this.#filter === undefined) this.#writeHead(status, headers, length);
+    else this.#filter.writeHead(status, headers, length);
+  }
+
+  get upgrade(): string | undefined {
+    return this.#response.upgrade?.protocol;
+  }
+
+  switchProtocols(headers: HeaderList): BodySource {
+    const { upgrade } = this.#response;
+    if (upgrade === undefined) throw new Error("the client asked for no other protocol");
+    const head = this.#edits === undefined ? [...headers] : this.#edits.apply(headers);
+    head.push("connection", "Upgrade", "upgrade", upgrade.protocol);
+    const client = upgrade.accept(head);
+    this.responseHeaders = head;
+    this.headersSent = true;
+    this.#isFlushed = true;
+    return client;
+  }
+
+  write(chunk: string | Uint8Array): boolean {
+    if (this.isOver || !this.headersSent) return true;
+    return this.#filter === undefined ? this.#write(chunk) : this.#filter.write(chunk);
+  }
+
+  end(): void {
+    if (this.isOver || !this.headersSent) return;
+    if (this.#filter === undefined) this.#end();
+    else this.#filter.end();
+  }
+
+  #respond(status: number, headers: HeaderList, body: string | Uint8Array): void {
+    if (this.isOver) return;
+    const bytes = typeof body === "string" ? Buffer.from(body) : body;
+    this.#sendHead(status, headers, bytes.length);
+    this.isOver = true;
+    this.#endWith(bytes);
+  }
+
+  #writeHead(status: number, headers: HeaderList, length: number | undefined): void {
+    if (this.isOver) return;
+    this.#sendHead(status, headers, length);
+    this.#remaining = length;
+    // The first piece of the body usually comes in this tick: one packet. When it does not, the head goes alone.
+    process.nextTick(() => {
+      if (!this.#isFlushed && !this.isOver) this.#response.write("", "latin1");
+    });
+  }
+
+  #write(chunk: string | Uint8Array): boolean {
+    if (this.isOver) return true;
+    this.#isFlushed = true;
+    const bytes = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
+    if (this.#remaining !== undefined) {
+      this.#remaining -= bytes.length;
+      // The last piece of a known length ends the response: one write to the socket less.
+      if (this.#remaining <= 0) {
+        this.isOver = true;
+        this.#endWith(bytes);
+        return true;
+      }
+    }
+    return this.#response.write(bytes);
+  }
+
+  onDrain(listener: () => void): void {
+    if (this.#drainListener === undefined) {
+      this.#response.on("drain", () => this.#drainListener?.());
+    }
+    this.#drainListener = listener;
+  }
+
+  #end(): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.#response.end();
+  }
+
+  abort(): void {
+    if (this.#response.writableFinished) return;
+    this.isOver = true;
+    // A body that ends with the connection (HTTP/1.0) would look complete: only a reset tells.
+    if (this.#request.httpVersion === "1.0") this.#request.socket.resetAndDestroy();
+    else this.#response.destroy();
+  }
+
+  onAbort(listener: () => void): void {
+    if (this.#isAborted) listener();
+    else if (this.#abortListeners === undefined) this.#abortListeners = [listener];
+    else this.#abortListeners.push(listener);
+  }
+
+  /** The server saw the connection close before the response had ended. */
+  clientLeft(): void {
+    this.#isAborted = true;
+    this.isOver = true;
+    this.record.reason ??= this.gateway.isOverdue ? "Draining" : "ClientClosed";
+    const listeners = this.#abortListeners;
+    this.#abortListeners = undefined;
+    if (listeners !== undefined) for (const listener of listeners) listener();
+  }
+
+  #sendHead(status: number, headers: HeaderList, length: number | undefined): void {
+    const head = this.#edits === undefined ? [...headers] : this.#edits.apply(headers);
+    // RFC 9110 8.6: no Content-Length on 1xx and 204.
+    if (length !== undefined && status >= 200 && status !== 204) {
+      head.push("content-length", String(length));
+    }
+    if (this.closesConnection || this.gateway.isDraining) head.push("connection", "close");
+    try {
+      this.#response.writeHead(status, head);
+    } catch (error) {
+      // A value that can't be a header (RFC 9110 5.5). The refusal that follows must not fail for the same reason.
+      this.#edits = undefined;
+      throw error;
+    }
+    this.responseHeaders = head;
+    this.headersSent = true;
+  }
+
+  /**
+   * Node puts the head and a latin1 string into one buffer, which costs half of a gathered write. A string of another
+   * encoding would encode the head too, and change its bytes.
+   */
+  #endWith(bytes: Uint8Array): void {
+    if (bytes instanceof Buffer && bytes.length <= oneWrite) {
+      this.#response.end(bytes.toString("latin1"), "latin1");
+    } else {
+      this.#response.end(bytes);
+    }
+  }
+
+  #sentBody(): RequestBody | undefined {
+    if (!this.hasBody) return undefined;
+    this.#body ??= new RequestBody(this.#request, this.#facts.length, () => {
+      if (this.expectsContinue) this.#response.writeContinue();
+    });
+    return this.#body;
+  }
+
+  #query(): number {
+    this.#queryAt ??= this.target.indexOf("?");
+    return this.#queryAt;
+  }
+}

@@ -1,0 +1,11 @@
+import type { Lookup } from "../../net/lookup.ts";
+import { PooledUpstream } from "./node/pooled-upstream.ts";
+import type { Upstream, UpstreamSettings } from "./upstream.ts";
+
+/**
+ * Opens a pool of connections to one destination. Nothing is connected before the first call. `lookup`: another way from
+ * its name to addresses. Throws StartupError on a malformed URL.
+ */
+export function openUpstream(settings: UpstreamSettings, lookup?: Lookup): Upstream {
+  return new PooledUpstream(settings, lookup);
+}

@@ -1,0 +1,32 @@
+import { ForbiddenDestination } from "../../net/forbidden-destination.ts";
+import type { UpstreamFailure } from "./upstream.ts";
+
+/** What a connection that could not be opened is to the client. */
+export function connectFailure(error: Error): UpstreamFailure {
+  const isForbidden = error instanceof ForbiddenDestination;
+  return { kind: "connect", detail: error.message, ...(isForbidden && { isForbidden }) };
+}
+
+/** No response came in the time that the configuration gives. */
+export const requestTimedOut: UpstreamFailure = {
+  kind: "timeout",
+  detail: "no response within the request timeout",
+};
+
+/** Interim (1xx) responses before one that counts; more are a flood. */
+export const maxInterimResponses = 100;
+
+/** More interim responses than anybody needs. */
+export const interimFlood: UpstreamFailure = {
+  kind: "protocol",
+  detail: "interim responses without end",
+};
+
+/** RFC 9110 15: what is above is no status, and HTTP/2 could not send it on. */
+export const maxStatus = 599;
+
+/** The status of the response is none. */
+export const invalidStatus: UpstreamFailure = {
+  kind: "protocol",
+  detail: "a status above 599",
+};
