@@ -25,6 +25,7 @@ export interface BundledModule {
 const BANNER = `import { createRequire } from "node:module";
 if (Number.parseInt(process.versions.node, 10) < 24) {
   process.stderr.write(\`error: this gateway needs Node.js 24 or newer, not \${process.version}\\n\`);
+  process.stderr.write("hint: \`npx -y node@24 FILE\` brings one\\n");
   process.exit(1);
 }
 const require = createRequire(import.meta.url);`;
@@ -64,7 +65,7 @@ export async function bundleModules(modules: readonly PrintedModule[]): Promise<
     plugins: [generated(modules), threadsInside(threads)],
   });
   return {
-    text: outputFiles[0]?.text ?? "",
+    text: withPackagePaths(outputFiles[0]?.text ?? "", metafile),
     modules: runtimeModules([metafile, ...threads]),
     packages: packageSizes([metafile, ...threads]),
   };
@@ -112,12 +113,35 @@ function threadsInside(threads: Metafile[]): Plugin {
         });
         threads.push(metafile);
         const name = /export const (\w+)/.exec(readFileSync(file, "utf8"))?.[1];
-        const text = JSON.stringify(outputFiles[0]?.text ?? "");
+        const text = JSON.stringify(withPackagePaths(outputFiles[0]?.text ?? "", metafile));
         const url = `new URL("data:text/javascript," + encodeURIComponent(${text}))`;
         return { contents: `export const ${name} = ${url};`, loader: "js" };
       });
     },
   };
+}
+
+/**
+ * A bundle's text with the paths of packages as a repository has them: where npm put a package (beside gwc, or below it)
+ * would be in the bytes. esbuild writes a path as a comment, and as the key of a CommonJS module.
+ */
+function withPackagePaths(text: string, { inputs }: Metafile): string {
+  const elsewhere = Object.keys(inputs).filter((input) => packagePath(input) !== input);
+  if (elsewhere.length === 0) return text;
+  const known = new Set(elsewhere);
+  return text.replace(
+    /^(\/\/ | {2}")(.+?)("\((?:exports|module|__unused).*)?$/gm,
+    (line, before: string, input: string, after = "") =>
+      known.has(input) ? `${before}${packagePath(input)}${after}` : line,
+  );
+}
+
+/** `../undici/index.js` as `node_modules/undici/index.js`; a path that is in no package stays. */
+function packagePath(input: string): string {
+  if (input.startsWith("generated:") || input.startsWith("runtime/")) return input;
+  const file = path.resolve(packageRoot, input).split(path.sep).join("/");
+  const at = file.lastIndexOf("/node_modules/");
+  return at < 0 ? input : file.slice(at + 1);
 }
 
 type OutputInputs = Metafile["outputs"][string]["inputs"];
@@ -167,7 +191,7 @@ function packageSizes(metafiles: readonly Metafile[]): Bundle["packages"] {
   for (const [input, { bytesInOutput }] of metafiles.flatMap((metafile) =>
     Object.entries(bundledInputs(metafile)),
   )) {
-    const name = /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(input)?.[1];
+    const name = /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(packagePath(input))?.[1];
     if (name !== undefined && bytesInOutput > 0)
       sizes.set(name, (sizes.get(name) ?? 0) + bytesInOutput);
   }

@@ -4,7 +4,7 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Gateway } from "../../runtime/gateway/definition.ts";
 import type { PrintedModule } from "../../templates/code/print.ts";
-import { packageRoot } from "../4-emit/runtime-folder.ts";
+import { moduleRoot } from "../4-emit/runtime-folder.ts";
 
 /**
  * Imports generated modules into this process: exactly the text that a build would write. They find `gwc/runtime/...`
@@ -16,7 +16,7 @@ export async function loadGateway(modules: readonly PrintedModule[]): Promise<Ga
   const folder = mkdtempSync(path.join(tmpdir(), "gwc-run-"));
   try {
     mkdirSync(path.join(folder, "node_modules"));
-    symlinkSync(packageRoot, path.join(folder, "node_modules", "gwc"), "dir");
+    symlinkSync(moduleRoot, path.join(folder, "node_modules", "gwc"), "dir");
     writeFileSync(path.join(folder, "package.json"), '{"type":"module"}');
     for (const { path: name, text } of modules) {
       const file = path.join(folder, name);

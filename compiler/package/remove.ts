@@ -1,0 +1,4 @@
+import { removeCompiled } from "./compiled.ts";
+
+// `npm pack` runs this last.
+removeCompiled();

@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# What a newcomer does with the package: install it in an empty folder, write, check, build and serve a first gateway. The
+# Node.js of this machine comes first on PATH, whatever its version.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+repository=$PWD
+
+folder=$(mktemp -d)
+gateway=
+finish() {
+  if [ -n "$gateway" ]; then kill "$gateway" 2>/dev/null || true; fi
+  rm -rf "$folder"
+}
+trap finish EXIT
+fail() {
+  echo "package: $1" >&2
+  if [ -f "$folder/log" ]; then cat "$folder/log" >&2; fi
+  exit 1
+}
+
+package=$(npm pack --silent --pack-destination "$folder" | tail -n 1)
+bytes=$(wc -c <"$folder/$package")
+[ "$bytes" -lt 3000000 ] || fail "$package has $bytes bytes"
+[ -z "$(git status --porcelain --untracked-files=normal)" ] || git status --short
+
+mkdir "$folder/project"
+cd "$folder/project"
+npm install --silent --no-fund --no-audit "$folder/$package"
+
+# Ports that are free here, so that nothing else on this machine is in the way.
+read -r port stats readiness admin < <(node -e '
+  const { createServer } = require("node:net");
+  const servers = [1, 2, 3, 4].map(() => createServer().listen(0));
+  setTimeout(() => {
+    console.log(servers.map((server) => server.address().port).join(" "));
+    for (const server of servers) server.close();
+  }, 100);')
+export STATS_ADDR=127.0.0.1:$stats READINESS_ADDR=127.0.0.1:$readiness ADMIN_ADDR=127.0.0.1:$admin
+
+npx gwc init
+sed -i "s/port: 3000/port: $port/" gateway.yaml
+npx gwc check
+npx gwc build
+npx gwc build --check
+
+# Starts a command, asks the gateway for the tools' server, and ends the command by its id.
+serve() {
+  "$@" >"$folder/log" 2>&1 &
+  gateway=$!
+  for _ in $(seq 1 100); do
+    if curl -sf "http://$READINESS_ADDR/healthz/ready" >/dev/null; then break; fi
+    kill -0 "$gateway" 2>/dev/null || fail "$* ended"
+    sleep 0.1
+  done
+  curl -sf --max-time 120 "http://127.0.0.1:$port/mcp" \
+    -H 'content-type: application/json' -H 'accept: application/json, text/event-stream' \
+    -d '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}' |
+    grep -q '"serverInfo"' || fail "$* gave no server"
+  kill "$gateway"
+  wait "$gateway" || fail "$* ended with $?"
+  gateway=
+  if curl -s "http://127.0.0.1:$port/" >/dev/null; then fail "$* left its port open"; fi
+}
+serve node_modules/.bin/node out/gateway/gateway.mjs
+serve node node_modules/gwc/compiler/gwc.mjs run
+
+# The same bytes as in the repository: the manifest has the digest of the bundle.
+cp -r "$repository/examples/authorization" "$folder/project/authorization"
+npx gwc build authorization/gateway.yaml -o authorization/out
+diff "$repository/out/authorization/manifest.json" authorization/out/manifest.json ||
+  fail "examples/authorization is built differently"
+
+echo "package: $package ($((bytes / 1000)) kB) installs, checks, builds, serves with Node.js $(node -v) on PATH; its bundle is the repository's"
