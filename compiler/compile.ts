@@ -22,7 +22,7 @@ export interface Checked {
 
 /** What `check` is asked to do. */
 export interface CheckOptions {
-  /** What the gateway is called. */
+  /** What a gateway is called that has no name in its configuration. */
   readonly name: string;
   /** Warnings count as mistakes. */
   readonly isStrict: boolean;

@@ -35,7 +35,7 @@ export function realHost(environment: NodeJS.ProcessEnv): Host {
     filesIn(folder) {
       if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return undefined;
       return readdirSync(folder, { recursive: true, encoding: "utf8" })
-        .filter((name) => CONFIGURATION.test(name) && !name.includes("node_modules"))
+        .filter((name) => CONFIGURATION.test(name) && !name.split(path.sep).some(isForOthers))
         .map((name) => path.join(folder, name))
         .filter((file) => statSync(file).isFile())
         .toSorted();
@@ -43,6 +43,11 @@ export function realHost(environment: NodeJS.ProcessEnv): Host {
     variable: (name) => environment[name],
     now: () => rfc3339(new Date()),
   };
+}
+
+/** Whether a folder or file is no place for configuration: installed packages, and what begins with a dot. */
+function isForOthers(name: string): boolean {
+  return name === "node_modules" || name.startsWith(".");
 }
 
 /** Files and variables held in memory: every phase runs on it without a disk. */

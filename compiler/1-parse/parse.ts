@@ -11,7 +11,7 @@ import type { ProgramInput } from "../ir/program.ts";
 import { validator } from "../schema/validate.ts";
 import { keysIn } from "./config-values.ts";
 import { readDocuments } from "./documents.ts";
-import { gatewayName } from "./gateway-name.ts";
+import { inputFiles, isEmpty, isInput, isStandalone } from "./input-files.ts";
 import { type ReadDocument, readManifests, withoutSecrets } from "./kubernetes/manifests.ts";
 import { standaloneSchema } from "./standalone/standalone.ts";
 import { canonicalJson, canonicalText, plainValue, readValue } from "./values.ts";
@@ -36,13 +36,23 @@ export function parse(
   host: Host,
 ): WithDiagnostics<Parsed> & { readonly files: readonly SourceFile[] } {
   const diagnostics = new Diagnostics();
-  const named = paths.filter((file) => host.filesIn(file) === undefined);
-  const all = paths.flatMap((file) => host.filesIn(file) ?? [file]);
-  const files = readFiles(all, host, diagnostics);
+  const given = inputFiles(paths, host);
+  const named = new Set(given.filter(({ isNamed }) => isNamed).map((file) => file.path));
+  const read = readFiles(
+    given.map((file) => file.path),
+    host,
+    diagnostics,
+  );
+  const files = meantFiles(read, named);
   const result = (value: Parsed | undefined) => ({ value, files, diagnostics: diagnostics.list });
   if (diagnostics.list.length > 0) return result(undefined);
+  if (files.length === 0) {
+    const at = { file: paths[0] ?? ".", document: 0, path: [], part: "file" } as const;
+    diagnostics.report("no-input", at, { folders: paths });
+    return result(undefined);
+  }
   if (files.some((file) => file.documents.some(isManifest))) {
-    reportOthers(files, new Set(named), diagnostics);
+    reportOthers(files, named, diagnostics);
     const documents = files.flatMap(readPlain);
     const manifests = readManifests(documents, diagnostics);
     const byFile = Map.groupBy(documents, ({ origin }) => origin.file);
@@ -72,6 +82,23 @@ function readFiles(
   });
 }
 
+/**
+ * The files that a gateway is made of. What has no content counts only when there is nothing else; of a folder without
+ * manifests only standalone files count: other tools keep their YAML and JSON there, too.
+ */
+function meantFiles(
+  read: readonly SourceFile[],
+  named: ReadonlySet<string>,
+): readonly SourceFile[] {
+  const isNamed = ({ path: file }: SourceFile) => named.has(file);
+  const files = read.filter((file) => isInput(file) || isNamed(file));
+  const filled = files.filter((file) => !file.documents.every(isEmpty));
+  const left = filled.length > 0 ? filled : files;
+  if (left.some((file) => file.documents.some(isManifest))) return left;
+  const standalone = left.filter((file) => isNamed(file) || file.documents.some(isStandalone));
+  return standalone.length > 0 ? standalone : left;
+}
+
 function readPlain({ name, documents }: SourceFile): readonly ReadDocument[] {
   return documents.map((document, index) => ({
     value: plainValue(document),
@@ -92,7 +119,7 @@ function reportOthers(
 ): void {
   for (const file of files) {
     file.documents.forEach((document, index) => {
-      if (document.yaml.contents === null || isManifest(document)) return;
+      if (isEmpty(document) || isManifest(document)) return;
       const at = { file: file.name, document: index, path: [] };
       if (named.has(file.path)) diagnostics.report("mixed-forms", at, {});
       else if (!file.path.endsWith(".json"))
@@ -115,19 +142,20 @@ function readResources(
 }
 
 function readFile(file: SourceFile, host: Host, diagnostics: Diagnostics): readonly Resource[] {
-  const [document, second] = file.documents;
-  const origin = { file: file.name, document: 0, path: [] };
-  if (document === undefined || document.yaml.contents === null) {
+  const [document, second] = file.documents.filter((each) => !isEmpty(each));
+  const origin = {
+    file: file.name,
+    document: document ? file.documents.indexOf(document) : 0,
+    path: [],
+  };
+  if (document === undefined) {
     diagnostics.report("empty-file", { ...origin, part: "file" }, { file: file.path });
     return [];
   }
   if (second !== undefined) {
     const start = second.yaml.contents?.range?.[0] ?? 0;
-    diagnostics.report(
-      "several-documents",
-      { ...origin, document: 1, offsets: [start, start] },
-      {},
-    );
+    const at = { ...origin, document: file.documents.indexOf(second) };
+    diagnostics.report("several-documents", { ...at, offsets: [start, start] }, {});
     return [];
   }
   const schema = standaloneSchema();
@@ -136,7 +164,7 @@ function readFile(file: SourceFile, host: Host, diagnostics: Diagnostics): reado
   const validate = validator(schema, keysIn([read.value]));
   const value = validate(read, origin, diagnostics);
   if (value === undefined || diagnostics.list.length > before) return [];
-  return readStandalone(value, gatewayName([file.path]), origin, diagnostics);
+  return readStandalone(value, origin, diagnostics);
 }
 
 /** The digest is made when somebody reads it: a check needs none, and it costs as much as checking a small file. */

@@ -29,7 +29,7 @@ import { resolveTcpBinds } from "./tcp-binds.ts";
 
 /** What is asked of a resolution. */
 export interface ResolveOptions {
-  /** What the gateway is called when the input has one. */
+  /** What a gateway is called that has no name in its configuration. */
   readonly name: string;
   /** NAMESPACE/NAME of the one Gateway that is wanted, of manifests with several. */
   readonly gateway?: string | undefined;
@@ -53,14 +53,15 @@ export function resolve(
 ): WithDiagnostics<Resolved> {
   const diagnostics = new Diagnostics();
   if (parsed.manifests === undefined) {
-    const program = resolveGateway(parsed, parsed.resources, options.name, host, diagnostics);
+    const name = gatewayName(parsed.resources) ?? options.name;
+    const program = resolveGateway(parsed, parsed.resources, name, host, diagnostics);
     const programs = program === undefined ? [] : [program];
     return { value: { programs, kubernetes: undefined }, diagnostics: diagnostics.list };
   }
   const kubernetes = lowerKubernetes(parsed.manifests, { diagnostics });
   const wanted = wantedGateways(kubernetes, options, parsed, diagnostics);
   const programs = wanted.flatMap((each) => {
-    const name = kubernetes.gateways.length === 1 ? options.name : bundleName(each, kubernetes);
+    const name = bundleName(each, kubernetes);
     return resolveGateway(parsed, resourcesOf(each), name, host, diagnostics) ?? [];
   });
   return { value: { programs, kubernetes }, diagnostics: diagnostics.list };
@@ -83,6 +84,11 @@ function wantedGateways(
   }
   if (found.length === 0) diagnostics.report("no-gateway", at, { found: wanted });
   return found;
+}
+
+/** What a standalone file calls its gateway, if it does. */
+function gatewayName(resources: readonly Resource[]): string | undefined {
+  return resources.find(({ kind }) => kind === "gateway")?.name;
 }
 
 /** A Gateway's name, with its namespace when another one has the same. */

@@ -30,6 +30,32 @@ export function foreignFiles(folder: string, files: readonly OutputFile[]): read
     .filter((name) => !readFileSync(path.join(folder, name), "utf8").slice(0, 200).includes(MARK));
 }
 
+/** A file of an output folder that is not what a build would write. */
+export interface FileDifference {
+  readonly path: string;
+  readonly what: "missing" | "differs" | "left over";
+}
+
+/** Files that hold the bundle. They are often not kept with the rest, and `manifest.json` has the bundle's digest. */
+const BUNDLES: readonly string[] = ["gateway.mjs", "kubernetes/config-map.yaml"];
+
+/** What a build would change in a folder, sorted. A bundle that is not there is no difference. */
+export function differences(
+  folder: string,
+  files: readonly OutputFile[],
+): readonly FileDifference[] {
+  const names = new Set(files.map((file) => file.path));
+  const changed = files.flatMap(({ path: name, text }): readonly FileDifference[] => {
+    const target = path.join(folder, name);
+    if (!existsSync(target)) return BUNDLES.includes(name) ? [] : [{ path: name, what: "missing" }];
+    return readFileSync(target, "utf8") === text ? [] : [{ path: name, what: "differs" }];
+  });
+  const stale = writtenBefore(folder)
+    .filter((name) => !names.has(name) && existsSync(path.join(folder, name)))
+    .map((name): FileDifference => ({ path: name, what: "left over" }));
+  return [...changed, ...stale].toSorted((a, b) => (a.path < b.path ? -1 : 1));
+}
+
 /** Writes a build: changed files only, and removes the files of the last build that this one has no more. */
 export function writeFiles(folder: string, files: readonly OutputFile[]): void {
   const names = new Set(files.map((file) => file.path));

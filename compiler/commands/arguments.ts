@@ -32,12 +32,6 @@ export function readArguments(command: Command, argv: readonly string[]): ReadAr
     if (token.value === undefined) flags.add(token.name);
     else options[token.name] = token.value;
   }
-  const missing = command.options.find(({ name, isRequired }) => isRequired && !(name in options));
-  if (missing !== undefined)
-    return usage(
-      `${optionUsage(missing)} is missing`,
-      positionalHint(command, missing, positionals),
-    );
   if (positionals.length < command.minPositionals)
     return usage(`\`gwc ${command.name}\` needs a file`);
   const extra = positionals[command.maxPositionals];
@@ -94,17 +88,6 @@ function optionProblem(
   const hint =
     near === undefined ? `one of: ${option.choices.join(", ")}` : `did you mean ${near}?`;
   return { problem: `${rawName} can't be "${value}"`, hint };
-}
-
-/** `gwc run gateway.yaml` lacks nothing but the `-f`. */
-function positionalHint(
-  command: Command,
-  option: Option,
-  [operand]: readonly string[],
-): string | undefined {
-  return operand === undefined || command.maxPositionals > 0
-    ? undefined
-    : `did you mean \`gwc ${command.name} -${option.short} ${operand}\`?`;
 }
 
 function usage(problem: string, hint?: string): ReadArguments {

@@ -10,6 +10,7 @@ import { version } from "../version.ts";
 import { oneOf } from "./arguments.ts";
 import { buildTable } from "./build-table.ts";
 import type { Arguments, CommandContext, CommandResult } from "./command.ts";
+import { commandInput } from "./default-input.ts";
 
 const TRACES: readonly TraceLevel[] = ["path", "line", "none"];
 
@@ -18,9 +19,11 @@ export async function build(
   { positionals, options, flags }: Arguments,
   context: CommandContext,
 ): Promise<CommandResult> {
+  const input = commandInput(positionals, context.host, "gwc build FILE");
+  if (input.kind === "none") return input.result;
   context.progress("checking");
   const { programs, files, findings } = checkInput(
-    positionals,
+    input.files,
     context.host,
     flags.has("strict"),
     options.gateway,
@@ -45,6 +48,7 @@ export async function build(
     if (emitted.findings.length > 0) return emitError(emitted.findings);
     builds.push({ program, emitted, folder: folderOf(program, options.out, programs.length) });
   }
+  if (flags.has("check")) return freshness(builds, talk);
   for (const { folder, emitted } of builds) {
     const problem = await writeBuild(folder, emitted.files);
     if (problem !== undefined) return { exitCode: 1, stderr: `${talk}${problem}` };
@@ -64,6 +68,22 @@ interface Build {
 function folderOf({ name }: Program, out: string | undefined, count: number): string {
   if (out === undefined) return path.join("out", name);
   return count === 1 ? out : path.join(out, name);
+}
+
+/** `gwc build --check`: whether what is there is what the build would write. */
+async function freshness(builds: readonly Build[], talk: string): Promise<CommandResult> {
+  const { differences } = await import("../4-emit/write.ts");
+  const lines = builds.flatMap(({ folder, emitted }) =>
+    differences(folder, emitted.files).map(
+      ({ path: name, what }) => `${path.join(folder, name)}: ${what}\n`,
+    ),
+  );
+  if (lines.length === 0) {
+    const folders = builds.map(({ folder }) => `${folder}: up to date\n`);
+    return { exitCode: 0, stderr: talk, stdout: folders.join("") };
+  }
+  const hint = "hint: `gwc build` with the same options writes what the configuration says now\n";
+  return { exitCode: 1, stderr: `${talk}${hint}`, stdout: lines.join("") };
 }
 
 async function writeBuild(

@@ -5,6 +5,7 @@ import { allRoutes } from "../ir/routes.ts";
 import { version } from "../version.ts";
 import { oneOf } from "./arguments.ts";
 import type { Arguments, CommandContext, CommandResult } from "./command.ts";
+import { commandInput } from "./default-input.ts";
 
 const FORMATS: readonly ReportFormat[] = ["text", "json", "sarif", "github", "junit"];
 
@@ -13,8 +14,10 @@ export async function checkFiles(
   { positionals, options, flags }: Arguments,
   { host, isColored }: CommandContext,
 ): Promise<CommandResult> {
+  const input = commandInput(positionals, host, "gwc check FILE");
+  if (input.kind === "none") return input.result;
   const { programs, findings } = checkInput(
-    positionals,
+    input.files,
     host,
     flags.has("strict"),
     options.gateway,
@@ -22,12 +25,12 @@ export async function checkFiles(
   const defaults = host.variable("GITHUB_ACTIONS") === "true" ? "github" : "text";
   const format = oneOf(FORMATS, options.format, defaults);
   const stdout = await report(format, findings, {
-    files: positionals,
+    files: input.files,
     version: version(),
     isColored: isColored.stdout,
   });
   if (programs.length === 0) return { exitCode: 1, stdout };
-  return { exitCode: 0, stdout, stderr: verdict(positionals, programs) };
+  return { exitCode: 0, stdout, stderr: verdict(input.files, programs) };
 }
 
 /** `gateway.yaml: valid, 2 routes, 3 policies` */

@@ -61,6 +61,5 @@ export interface Option {
   readonly value?: string;
   /** The only values it takes. */
   readonly choices?: readonly string[];
-  readonly isRequired?: boolean;
   readonly summary: string;
 }

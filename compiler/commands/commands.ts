@@ -11,12 +11,13 @@ const strict: Option = { name: "strict", summary: "warnings are mistakes too" };
 export const commands: readonly Command[] = [
   {
     name: "build",
-    positionals: "FILES..",
-    minPositionals: 1,
+    positionals: "[FILES..]",
+    minPositionals: 0,
     maxPositionals: Number.POSITIVE_INFINITY,
     summary: "compile a gateway to readable TypeScript and one file that runs",
     details:
-      "FILES are standalone files or Kubernetes manifests: files, folders, or - for standard input.\n" +
+      "FILES are standalone files or Kubernetes manifests: files, folders, or - for standard input; without any,\n" +
+      "gateway.yaml of this folder.\n" +
       "Writes main.ts, routes/*.ts, gateway.mjs (start it with `node gateway.mjs`), manifest.json and Dockerfile;\n" +
       "for a Gateway of manifests also kubernetes/, what runs it in a cluster.\n" +
       "Files of the last build that are no longer needed are removed; files that gwc did not write are never touched.",
@@ -25,7 +26,7 @@ export const commands: readonly Command[] = [
         name: "out",
         short: "o",
         value: "DIR",
-        summary: "where to write (default: out/NAME, after the file)",
+        summary: "where to write (default: out/NAME, the gateway's name)",
       },
       {
         name: "trace",
@@ -39,6 +40,7 @@ export const commands: readonly Command[] = [
         choices: ["program"],
         summary: "print the resolved program as JSON, write nothing",
       },
+      { name: "check", summary: "write nothing; exit 1 when the output is not up to date" },
       gateway,
       {
         name: "image",
@@ -48,17 +50,18 @@ export const commands: readonly Command[] = [
       strict,
       { name: "no-type-check", summary: "trust the generated code: quicker" },
     ],
-    examples: ["gwc build gateway.yaml", "gwc build gateway.yaml -o dist --trace line"],
+    examples: ["gwc build", "gwc build gateway.yaml -o dist --trace line", "gwc build --check"],
     load: async () => (await import("./build.ts")).build,
   },
   {
     name: "check",
-    positionals: "FILES..",
-    minPositionals: 1,
+    positionals: "[FILES..]",
+    minPositionals: 0,
     maxPositionals: Number.POSITIVE_INFINITY,
     summary: "report every mistake, each with its place and what to do; write nothing",
     details:
-      "The verdict is the one of `gwc build`: what check passes, build builds.\n" +
+      "The verdict is the one of `gwc build`: what check passes, build builds. Without FILES it is gateway.yaml of this\n" +
+      "folder.\n" +
       "Under GITHUB_ACTIONS=true the format is github, unless another one is asked for.",
     options: [
       {
@@ -70,24 +73,29 @@ export const commands: readonly Command[] = [
       gateway,
       strict,
     ],
-    examples: ["gwc check gateway.yaml", "gwc check gateway.yaml --format sarif > gwc.sarif"],
+    examples: ["gwc check", "gwc check gateway.yaml --format sarif > gwc.sarif"],
     load: async () => (await import("./check.ts")).checkFiles,
   },
   {
     name: "run",
-    positionals: "",
+    positionals: "[FILE]",
     minPositionals: 0,
-    maxPositionals: 0,
+    maxPositionals: 1,
     summary: "compile and serve in one step; follow every change of the file",
     details:
       "A good change is served at once, without dropping a connection. After a bad one its mistakes are printed and\n" +
-      "the last good gateway goes on. `gwc -f FILE` is the same.",
+      "the last good gateway goes on. Without FILE it is gateway.yaml of this folder; `gwc -f FILE` is the same.",
     options: [
-      { name: "file", short: "f", value: "FILE", isRequired: true, summary: "the configuration" },
+      {
+        name: "file",
+        short: "f",
+        value: "FILE",
+        summary: "the configuration (default: gateway.yaml)",
+      },
       gateway,
       strict,
     ],
-    examples: ["gwc run -f gateway.yaml"],
+    examples: ["gwc run", "gwc run gateway.yaml"],
     load: async () => (await import("./run.ts")).run,
   },
   {
@@ -203,9 +211,10 @@ export const commands: readonly Command[] = [
     maxPositionals: 1,
     summary: "write a small commented configuration that works at once",
     details:
-      "FILE is gateway.yaml by default. The schema for editors is written beside it. An existing file is left alone.",
-    options: [],
-    examples: ["gwc init && gwc run -f gateway.yaml"],
+      "FILE is gateway.yaml by default; an existing file is left alone. Its first line names the schema for editors in the\n" +
+      "installed package.",
+    options: [{ name: "schema", summary: "write the schema beside it instead" }],
+    examples: ["gwc init && gwc run"],
     load: async () => (await import("./init.ts")).init,
   },
   {

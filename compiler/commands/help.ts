@@ -5,7 +5,7 @@ import { commands, help } from "./commands.ts";
 /** `gwc --help`. */
 export function overallHelp(): string {
   const rows = commands.map((command) => [
-    `${command.name} ${required(command)}${command.positionals}`.trimEnd(),
+    `${command.name} ${command.positionals}`.trimEnd(),
     command.summary,
   ]);
   return [
@@ -22,8 +22,8 @@ export function overallHelp(): string {
     "",
     "A first gateway",
     "  gwc init                    writes gateway.yaml",
-    "  gwc run -f gateway.yaml     serves it, and follows your edits",
-    "  gwc build gateway.yaml      writes the proxy: read it, diff it, ship it",
+    "  gwc run                     serves it, and follows your edits",
+    "  gwc build                   writes the proxy: read it, diff it, ship it",
     "",
     "Exit codes: 0 ok, 1 invalid input, 2 usage, 3 a bug in gwc.",
     "`gwc VERB --help` says more about a verb.",
@@ -37,7 +37,7 @@ export function commandHelp(command: Command): string {
   return [
     `${command.summary.charAt(0).toUpperCase()}${command.summary.slice(1)}.`,
     "",
-    `Usage: gwc ${command.name} ${usageOptions(command)}${command.positionals}`.trimEnd(),
+    `Usage: gwc ${command.name} ${command.options.length === 0 ? "" : "[OPTIONS] "}${command.positionals}`.trimEnd(),
     "",
     command.details,
     "",
@@ -48,19 +48,6 @@ export function commandHelp(command: Command): string {
     ...command.examples.map((example) => `  ${example}`),
     "",
   ].join("\n");
-}
-
-function usageOptions(command: Command): string {
-  const isAll = command.options.every((option) => option.isRequired);
-  return required(command) + (isAll ? "" : "[OPTIONS] ");
-}
-
-/** `-f FILE ` */
-function required({ options }: Command): string {
-  return options
-    .filter((option) => option.isRequired)
-    .map(({ short, name, value }) => `${short === undefined ? `--${name}` : `-${short}`} ${value} `)
-    .join("");
 }
 
 function optionTable(options: readonly Option[]): string[] {

@@ -1,21 +1,25 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, realpathSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { packageRoot } from "../4-emit/runtime-folder.ts";
 import { fileProblem } from "../host.ts";
 import type { Arguments, CommandResult } from "./command.ts";
 import { editorSchemaText } from "./schema.ts";
 
-/** The schema beside a new configuration. */
+/** The schema's file: in the package, and beside a configuration. */
 const SCHEMA = "gateway.schema.json";
 
-/** `gwc init`: a small configuration that works at once, and the schema that its first line names. */
+/** `gwc init`: a small configuration that works at once; with `--schema` also the schema, beside it. */
 export async function init({
   positionals: [file = "gateway.yaml"],
+  flags,
 }: Arguments): Promise<CommandResult> {
-  const schema = path.join(path.dirname(file), SCHEMA);
+  const folder = path.dirname(file);
+  const schema = flags.has("schema") ? path.join(folder, SCHEMA) : undefined;
+  const reference = schema === undefined ? packagedSchema(folder) : SCHEMA;
   try {
     // "wx": a file that is there, even one that appeared this moment, is left alone.
-    writeFileSync(file, FIRST_GATEWAY, { flag: "wx" });
-    if (!existsSync(schema)) writeFileSync(schema, editorSchemaText(), { flag: "wx" });
+    writeFileSync(file, firstGateway(reference), { flag: "wx" });
+    if (schema !== undefined) writeFileSync(schema, editorSchemaText());
   } catch (error) {
     if (!(error instanceof Error) || !("syscall" in error)) throw error;
     const problem =
@@ -24,19 +28,35 @@ export async function init({
         : `"${file}" can't be written: ${fileProblem(error)}`;
     return { exitCode: 1, stderr: `error: ${problem}\n` };
   }
+  const run = file === "gateway.yaml" ? "gwc run" : `gwc run ${file}`;
   return {
     exitCode: 0,
-    stdout: `${file}\n${schema}\n`,
-    stderr: `\nNext: gwc run -f ${file}, then point an MCP client at http://localhost:3000/\n`,
+    stdout: schema === undefined ? `${file}\n` : `${file}\n${schema}\n`,
+    stderr: `\nNext: \`npx ${run}\` serves it at http://localhost:3000/ and prints a command to try.\n`,
   };
 }
 
-const FIRST_GATEWAY = `# yaml-language-server: $schema=${SCHEMA}
-#
-# An MCP endpoint on port 3000, in front of one MCP server that is started as a child process.
-#   gwc run -f FILE     serves it and follows your edits; what is served is shown on http://localhost:15000/ui/
-#   gwc check FILE      says what is wrong with it
-#   gwc build FILE      writes it down as TypeScript, and as one file that runs on Node.js alone
+/** The schema in the package that is installed for a folder, as a path from there; undefined when none is. */
+function packagedSchema(folder: string): string | undefined {
+  for (let above = path.resolve(folder); ; above = path.dirname(above)) {
+    const installed = path.join(above, "node_modules", "gwc", SCHEMA);
+    // Only of this gwc: another version's schema has other fields.
+    if (existsSync(installed) && realpathSync(path.dirname(installed)) === packageRoot)
+      return path.relative(folder, installed).split(path.sep).join("/");
+    if (above === path.dirname(above)) return undefined;
+  }
+}
+
+function firstGateway(schema: string | undefined): string {
+  return schema === undefined
+    ? FIRST_GATEWAY
+    : `# yaml-language-server: $schema=${schema}\n${FIRST_GATEWAY}`;
+}
+
+const FIRST_GATEWAY = `# An MCP endpoint on port 3000, in front of one MCP server that is started as a child process.
+#   gwc run      serves it and follows your edits; http://localhost:15000/ui/ shows what is served
+#   gwc check    says what is wrong with it
+#   gwc build    writes it down as TypeScript, and as one file that runs on Node.js alone
 
 binds:
   - port: 3000
@@ -59,5 +79,5 @@ binds:
                     - name: everything
                       stdio:
                         cmd: npx
-                        args: ["-y", "@modelcontextprotocol/server-everything"]
+                        args: ["-y", "@modelcontextprotocol/server-everything@2026.8.31"]
 `;

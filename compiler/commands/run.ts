@@ -2,14 +2,19 @@ import { AdminServer } from "../run/admin/server.ts";
 import { LiveGateway } from "../run/live-gateway.ts";
 import { tryCommand } from "../run/try-command.ts";
 import type { Arguments, CommandContext, CommandResult } from "./command.ts";
+import { commandInput } from "./default-input.ts";
 
 /** `gwc run`: serves until a signal ends the process. A result only when it can't start. */
 export async function run(
-  { options, flags }: Arguments,
+  { positionals, options, flags }: Arguments,
   { host, isColored, print }: CommandContext,
 ): Promise<CommandResult> {
+  const given = options.file === undefined ? positionals : [options.file, ...positionals];
+  if (given.length > 1) return oneFile(given);
+  const input = commandInput(given, host, "gwc run FILE");
+  if (input.kind === "none") return input.result;
   const live = await LiveGateway.open({
-    file: options.file ?? "",
+    file: input.files[0] ?? "",
     isStrict: flags.has("strict"),
     gateway: options.gateway,
     isColored: isColored.stderr,
@@ -24,6 +29,11 @@ export async function run(
   const command = tryCommand(live.current.program);
   if (command !== undefined) print(`try: ${command}\n`);
   return new Promise(() => {});
+}
+
+function oneFile(given: readonly string[]): CommandResult {
+  const stderr = `error: \`gwc run\` serves one file, and here are ${given.length}: ${given.join(", ")}\n`;
+  return { exitCode: 2, stderr };
 }
 
 /** The page is a convenience: without it the gateway serves all the same. */

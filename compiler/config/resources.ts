@@ -18,7 +18,8 @@ export type Resource = GatewayResource | RouteResource | TcpRouteResource;
 /** A gateway and its listeners. */
 export interface GatewayResource {
   readonly kind: "gateway";
-  readonly name: string;
+  /** What the configuration calls it, if it does. */
+  readonly name: string | undefined;
   readonly process: ProcessNode;
   readonly frontend: FrontendConfig;
   /** What is said of the access log: a later filter or field counts instead of an earlier one. */

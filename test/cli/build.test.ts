@@ -1,5 +1,6 @@
-import { existsSync, globSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync, rmSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { root } from "../harness/compile-file.ts";
 import { gwc, Workspace } from "../harness/gwc.ts";
 import { gatewayText } from "./configs.ts";
 
@@ -17,22 +18,53 @@ function filesOf(folder: string): string[] {
 }
 
 describe("gwc build", () => {
-  it("writes the gateway under out/, called after the file's folder, and ends with a table", () => {
+  it("writes the gateway under out/, called after its file, and ends with a table", () => {
     using workspace = new Workspace({ "shop/gateway.yaml": text });
     const { code, stdout, stderr } = gwc(["build", "shop/gateway.yaml"], {
       cwd: workspace.folder,
     });
     expect([code, stderr]).toEqual([0, ""]);
     expect(stdout).toMatch(
-      /^out\/shop\n {2}routes +1 {2}api\n {2}policies +1 {2}cors\n {2}modules +2 {2}\d+ of the runtime with them\n {2}bundle +[\d.]+ [kM]B {2}node out\/shop\/gateway\.mjs\n$/,
+      /^out\/gateway\n {2}routes +1 {2}api\n {2}policies +1 {2}cors\n {2}modules +2 {2}\d+ of the runtime with them\n {2}bundle +[\d.]+ [kM]B {2}node out\/gateway\/gateway\.mjs\n$/,
     );
-    expect(filesOf(workspace.path("out/shop"))).toEqual([
+    expect(filesOf(workspace.path("out/gateway"))).toEqual([
       "Dockerfile",
       "gateway.mjs",
       "main.ts",
       "manifest.json",
       "routes/api.ts",
     ]);
+  });
+
+  it("a folder's name is in no byte of the output", () => {
+    using workspace = new Workspace({ "folder-of-mine/gateway.yaml": text });
+    const situation = { cwd: workspace.path("folder-of-mine") };
+    expect(gwc(["build", "--no-type-check"], situation).code).toBe(0);
+    const folder = workspace.path("folder-of-mine/out/gateway");
+    for (const file of filesOf(folder))
+      expect(readFileSync(`${folder}/${file}`, "utf8")).not.toContain("folder-of-mine");
+  });
+
+  it("`name` in the configuration names the gateway and its output", () => {
+    using workspace = new Workspace({ "gateway.yaml": `name: shop\n${text}` });
+    const situation = { cwd: workspace.folder };
+    expect(gwc(["build", "--no-type-check"], situation).stdout).toMatch(/^out\/shop\n/);
+    expect(readFileSync(workspace.path("out/shop/main.ts"), "utf8")).toContain('name: "shop"');
+  });
+
+  it.each(["../up", "a/b", "with space", ".hidden", ""])("%j is no name", (name) => {
+    using workspace = new Workspace({ "gateway.yaml": `name: ${JSON.stringify(name)}\n${text}` });
+    const { code, stderr } = gwc(["build"], { cwd: workspace.folder });
+    expect(code).toBe(1);
+    expect(stderr).toContain("gateway.yaml:1:7");
+  });
+
+  it("a Gateway of manifests is called by its own name, wherever they lie", () => {
+    using workspace = new Workspace({
+      "manifests/all.yaml": readFileSync(`${root}/examples/cluster-basic/gateway.yaml`, "utf8"),
+    });
+    const { stdout } = gwc(["build", "manifests", "--no-type-check"], { cwd: workspace.folder });
+    expect(stdout).toMatch(/^out\/proxy\n/);
   });
 
   it("another file name names the output, and -o overrules it", () => {
@@ -115,11 +147,111 @@ describe("gwc build", () => {
   });
 });
 
+describe("gwc build --check", () => {
+  it("passes when the output is what the configuration says, and then nothing is written", () => {
+    using workspace = new Workspace({ "gateway.yaml": text });
+    const situation = { cwd: workspace.folder };
+    gwc(["build"], situation);
+    expect(gwc(["build", "--check"], situation)).toEqual({
+      code: 0,
+      stdout: "out/gateway: up to date\n",
+      stderr: "",
+    });
+    rmSync(workspace.path("out/gateway/gateway.mjs"));
+    expect(gwc(["build", "--check"], situation).code).toBe(0);
+    expect(existsSync(workspace.path("out/gateway/gateway.mjs"))).toBe(false);
+  });
+
+  it("names every file that differs, is missing or is left over, exits with 1 and writes nothing", () => {
+    using workspace = new Workspace({ "gateway.yaml": text });
+    const situation = { cwd: workspace.folder };
+    gwc(["build", "--no-type-check"], situation);
+    workspace.write("gateway.yaml", text.replace("name: api", "name: shop"));
+    const { code, stdout, stderr } = gwc(["build", "--check", "--no-type-check"], situation);
+    expect([code, stdout.split("\n")]).toEqual([
+      1,
+      [
+        "out/gateway/gateway.mjs: differs",
+        "out/gateway/main.ts: differs",
+        "out/gateway/manifest.json: differs",
+        "out/gateway/routes/api.ts: left over",
+        "out/gateway/routes/shop.ts: missing",
+        "",
+      ],
+    ]);
+    expect(stderr).toBe(
+      "hint: `gwc build` with the same options writes what the configuration says now\n",
+    );
+    expect(existsSync(workspace.path("out/gateway/routes/shop.ts"))).toBe(false);
+  });
+});
+
+describe("without a file", () => {
+  it.each(["build", "check", "run"])("`gwc %s` says what to do in an empty folder", (command) => {
+    using workspace = new Workspace();
+    const { code, stdout, stderr } = gwc([command], { cwd: workspace.folder });
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toBe(
+      "error: there is no gateway.yaml in this folder\n" +
+        `hint: \`gwc init\` writes a first one; \`gwc ${command} FILE\` takes another file\n`,
+    );
+  });
+
+  it("`gwc check` takes gateway.yaml of this folder", () => {
+    using workspace = new Workspace({ "gateway.yaml": text });
+    const { code, stderr } = gwc(["check"], { cwd: workspace.folder });
+    expect([code, stderr]).toEqual([0, "gateway.yaml: valid, 1 route, 1 policy\n"]);
+  });
+});
+
+describe("a folder as input", () => {
+  it("is read without what gwc wrote there, schemas, packages and other tools' files", () => {
+    using workspace = new Workspace({
+      "gateway.yaml": text,
+      "package.json": "{}",
+      ".github/workflows/ci.yaml": "on: push",
+      "node_modules/x/binds.yaml": text,
+    });
+    const situation = { cwd: workspace.folder };
+    gwc(["build", "--no-type-check"], situation);
+    workspace.write("gateway.schema.json", gwc(["schema"]).stdout);
+    expect(gwc(["check", "."], situation)).toMatchObject({
+      code: 0,
+      stderr: ".: valid, 1 route, 1 policy\n",
+    });
+  });
+
+  it("of manifests is read without the manifests of the last build", () => {
+    const manifests = readFileSync(`${root}/examples/cluster-basic/gateway.yaml`, "utf8");
+    using workspace = new Workspace({ "gateway.yaml": manifests });
+    const situation = { cwd: workspace.folder };
+    gwc(["build", "--no-type-check"], situation);
+    expect(existsSync(workspace.path("out/proxy/kubernetes/deployment.yaml"))).toBe(true);
+    expect(gwc(["check", "."], situation)).toMatchObject({ code: 0, stdout: "" });
+  });
+
+  it("without any configuration says so", () => {
+    using workspace = new Workspace({ "notes.txt": "" });
+    const { code, stdout } = gwc(["check", "."], { cwd: workspace.folder });
+    expect(code).toBe(1);
+    expect(stdout).toContain('error[no-input]: there is no configuration in "."');
+  });
+});
+
 describe("gwc init", () => {
-  it("writes a configuration that passes its own check, and the schema that it names", () => {
+  it("writes one small file that passes its own check", () => {
     using workspace = new Workspace();
     const situation = { cwd: workspace.folder };
-    const { code, stdout } = gwc(["init"], situation);
+    expect(gwc(["init"], situation)).toMatchObject({ code: 0, stdout: "gateway.yaml\n" });
+    expect(filesOf(workspace.folder)).toEqual(["gateway.yaml"]);
+    expect(readFileSync(workspace.path("gateway.yaml")).length).toBeLessThan(2000);
+    expect(gwc(["check", "--strict"], situation).code).toBe(0);
+  });
+
+  it("with --schema writes the schema that it names beside it", () => {
+    using workspace = new Workspace();
+    const situation = { cwd: workspace.folder };
+    const { code, stdout } = gwc(["init", "--schema"], situation);
     expect([code, stdout]).toEqual([0, "gateway.yaml\ngateway.schema.json\n"]);
     expect(gwc(["check", "--strict", "gateway.yaml"], situation).code).toBe(0);
     const [first] = readFileSync(workspace.path("gateway.yaml"), "utf8").split("\n");

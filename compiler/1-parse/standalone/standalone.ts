@@ -1,4 +1,4 @@
-import { list, object, unsupported } from "../../schema/schema.ts";
+import { list, object, text, unsupported } from "../../schema/schema.ts";
 import { namedBackendSchema } from "./backend.ts";
 import { frontendSchema } from "./frontend.ts";
 import { bindSchema } from "./listener.ts";
@@ -8,6 +8,11 @@ import { processSchema } from "./process.ts";
 export function standaloneSchema() {
   return object(
     {
+      name: text("What the gateway is called (default: the file's name, without its extension).", {
+        pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*$",
+        form: 'letters, digits, ".", "_" and "-"',
+        maxLength: 63,
+      }),
       config: processSchema,
       binds: list(bindSchema(), { minItems: 1, description: "Ports that the gateway listens on." }),
       frontendPolicies: frontendSchema(),

@@ -31,7 +31,6 @@ import { checkRouteField, readTcpRoute, type TcpRouteConfig } from "./tcp-routes
 /** The resources of a validated standalone file; a policy that is given twice is reported. */
 export function readStandalone(
   value: unknown,
-  name: string,
   origin: Origin,
   diagnostics: Diagnostics,
 ): readonly Resource[] {
@@ -61,7 +60,7 @@ export function readStandalone(
   });
   const gateway: GatewayResource = {
     kind: "gateway",
-    name,
+    name: file.name,
     process: readProcess(file.config),
     frontend: readFrontend(file.frontendPolicies, origin),
     accessLogs: readAccessLogs(file.config?.logging, file.frontendPolicies, origin),
@@ -75,6 +74,7 @@ export function readStandalone(
 
 /** The file as the schema has let it through. */
 interface FileConfig {
+  readonly name?: string;
   readonly config?: ProcessConfig;
   readonly frontendPolicies?: FrontendValue;
   readonly backends?: readonly Readonly<Record<string, ConfigValue>>[];

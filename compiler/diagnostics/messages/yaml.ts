@@ -34,6 +34,15 @@ export const yamlMessages = {
     hint: () => "`gwc init` writes a small file that works",
     explanation: "The file is empty or holds only comments.",
   }),
+  "no-input": message<{ folders: readonly string[] }>({
+    severity: "error",
+    text: ({ folders }) =>
+      `there is no configuration in ${folders.map((each) => `"${each}"`).join(", ")}`,
+    hint: () => "`gwc init` writes a small file that works",
+    explanation:
+      "Of a folder gwc reads the YAML and JSON files, also those of folders in it, without what it wrote itself, schemas, " +
+      "`node_modules` and folders whose names begin with a dot.",
+  }),
   "several-documents": message<Record<never, never>>({
     severity: "error",
     text: () => "a standalone file is one YAML document, and here a second one starts",
