@@ -24,7 +24,7 @@ const backend = openMcpBackend({
     stdio({
       name: "everything",
       command: "npx",
-      args: ["-y", "@modelcontextprotocol/server-everything"],
+      args: ["-y", "@modelcontextprotocol/server-everything@2026.8.31"],
       env: {},
     }),
   ],
