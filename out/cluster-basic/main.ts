@@ -18,7 +18,7 @@ function http(exchange: Exchange): Handled {
 }
 
 export const gateway: Gateway = {
-  name: "cluster-basic",
+  name: "proxy",
   ports: [
     httpPort({ port: 8080, config: "Gateway gateways/proxy spec.listeners[0].port", handle: http }),
   ],

@@ -17,7 +17,7 @@ function mcpRoute(exchange: Exchange): Handled {
 }
 
 export const gateway: Gateway = {
-  name: "cluster-mcp",
+  name: "tools",
   ports: [
     httpPort({
       port: 3000,
