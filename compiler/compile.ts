@@ -1,5 +1,6 @@
 import { parse } from "./1-parse/parse.ts";
 import type { KubernetesModel } from "./2-lower/kubernetes/gateway/gateways.ts";
+import { type LowerOptions, lower } from "./2-lower/lower.ts";
 import { resolve } from "./3-resolve/resolve.ts";
 import { type Diagnostic, isError } from "./diagnostics/diagnostic.ts";
 import type { SourceFile } from "./diagnostics/source.ts";
@@ -21,18 +22,12 @@ export interface Checked {
 }
 
 /** What `check` is asked to do. */
-export interface CheckOptions {
-  /** What a gateway is called that has no name in its configuration. */
-  readonly name: string;
+export interface CheckOptions extends LowerOptions {
   /** Warnings count as mistakes. */
   readonly isStrict: boolean;
-  /** NAMESPACE/NAME of the one Gateway that is wanted, of manifests with several. */
-  readonly gateway?: string | undefined;
-  /** Several Gateways are a mistake: one process serves one. */
-  readonly isSingle?: boolean;
 }
 
-/** Parses and resolves; `gwc check`, `build` and `run` all ask this one function, so they have one verdict. */
+/** Parses, lowers and resolves; `gwc check`, `build` and `run` all ask this one function, so they have one verdict. */
 export function check(paths: readonly string[], host: Host, options: CheckOptions): Checked {
   const read = new Map<string, FileText>();
   // One state of each file for the whole run, and many routes may name the same one.
@@ -45,17 +40,16 @@ export function check(paths: readonly string[], host: Host, options: CheckOption
     },
   };
   const parsed = parse(paths, recording);
+  const lowered = parsed.value && lower(parsed.value, options);
   const resolved =
-    parsed.value === undefined
-      ? { value: undefined, diagnostics: [] }
-      : resolve(parsed.value, options, recording);
-  const diagnostics = [...parsed.diagnostics, ...resolved.diagnostics];
+    parsed.value && lowered?.value && resolve(lowered.value.gateways, parsed.value, recording);
+  const diagnostics = [parsed, lowered, resolved].flatMap((phase) => phase?.diagnostics ?? []);
   const isRefused = diagnostics.some((each) => isError(each, options.isStrict));
-  const programs = isRefused ? [] : (resolved.value?.programs ?? []);
+  const programs = isRefused ? [] : (resolved?.value ?? []);
   return {
     program: programs[0],
     programs,
-    kubernetes: resolved.value?.kubernetes,
+    kubernetes: lowered?.value?.kubernetes,
     diagnostics,
     files: parsed.files,
     dependencies: [...read.keys()],

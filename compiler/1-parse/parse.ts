@@ -1,10 +1,13 @@
 import { createHash } from "node:crypto";
 import path from "node:path";
 import { isMap } from "yaml";
-import { readStandalone } from "../2-lower/standalone/standalone.ts";
 import type { Manifest } from "../config/manifests.ts";
-import type { Resource } from "../config/resources.ts";
-import { Diagnostics, type WithDiagnostics } from "../diagnostics/diagnostic.ts";
+import {
+  type ConfigPath,
+  Diagnostics,
+  type Origin,
+  type WithDiagnostics,
+} from "../diagnostics/diagnostic.ts";
 import type { SourceDocument, SourceFile } from "../diagnostics/source.ts";
 import type { Host } from "../host.ts";
 import type { ProgramInput } from "../ir/program.ts";
@@ -13,23 +16,40 @@ import { keysIn } from "./config-values.ts";
 import { readDocuments } from "./documents.ts";
 import { inputFiles, isEmpty, isInput, isStandalone } from "./input-files.ts";
 import { type ReadDocument, readManifests, withoutSecrets } from "./kubernetes/manifests.ts";
-import { standaloneSchema } from "./standalone/standalone.ts";
+import { type StandaloneFile, standaloneSchema } from "./standalone/standalone.ts";
 import { canonicalJson, canonicalText, plainValue, readValue } from "./values.ts";
 
-/** What the input says, before anything is looked up. */
-export interface Parsed {
-  /** What a standalone file declares; empty when the input is manifests. */
-  readonly resources: readonly Resource[];
-  /** What Kubernetes manifests declare; undefined when the input is a standalone file. */
-  readonly manifests: readonly Manifest[] | undefined;
+/** What the input says, before anything is looked up: one of the two forms. */
+export type Parsed = InputFiles & (StandaloneInput | KubernetesInput);
+
+/** The files that were read. */
+export interface InputFiles {
   readonly files: readonly SourceFile[];
   readonly inputs: readonly ProgramInput[];
+  /** The folder that file names of the configuration start from. */
+  readonly folder: string;
+}
+
+/** A standalone file. */
+export interface StandaloneInput {
+  readonly kind: "standalone";
+  /** Without the parts that have mistakes (reported). */
+  readonly file: StandaloneFile;
+  readonly origin: Origin;
+  /** Where the left-out parts stood. */
+  readonly broken: readonly ConfigPath[];
+}
+
+/** Kubernetes manifests. */
+export interface KubernetesInput {
+  readonly kind: "kubernetes";
+  readonly manifests: readonly Manifest[];
 }
 
 /**
  * Reads the input: files, the YAML and JSON files of folders, `-` for standard input. Every file that could be read is
- * in `files` even when it has mistakes, for printing them. Mistakes in manifests don't keep the others from being looked
- * up: all of them are found in one run.
+ * in `files` even when it has mistakes, for printing them. What has mistakes is left out, and does not keep the rest from
+ * being looked up: all of them are found in one run.
  */
 export function parse(
   paths: readonly string[],
@@ -51,6 +71,7 @@ export function parse(
     diagnostics.report("no-input", at, { folders: paths });
     return result(undefined);
   }
+  const folder = path.dirname(files[0]?.path ?? ".");
   if (files.some((file) => file.documents.some(isManifest))) {
     reportOthers(files, named, diagnostics);
     const documents = files.flatMap(readPlain);
@@ -59,11 +80,11 @@ export function parse(
     const inputs = files
       .filter((file) => file.documents.some(isManifest))
       .map(({ name }) => inputOf(name, () => manifestDigest(byFile.get(name) ?? [])));
-    return result({ resources: [], manifests, files, inputs });
+    return result({ kind: "kubernetes", manifests, files, inputs, folder });
   }
   const inputs = files.map((file) => inputOf(file.name, () => contentDigest(file)));
-  const resources = readResources(files, host, diagnostics);
-  return result(resources && { resources, manifests: undefined, files, inputs });
+  const standalone = readStandalone(files, host, diagnostics);
+  return result(standalone && { ...standalone, files, inputs, folder });
 }
 
 function readFiles(
@@ -128,20 +149,23 @@ function reportOthers(
   }
 }
 
-function readResources(
+function readStandalone(
   files: readonly SourceFile[],
   host: Host,
   diagnostics: Diagnostics,
-): readonly Resource[] | undefined {
+): StandaloneInput | undefined {
   for (const { name, path: file } of files.slice(1)) {
     const at = { file: name, document: 0, path: [], part: "file" } as const;
     diagnostics.report("several-files", at, { file });
   }
-  const resources = files.flatMap((file) => readFile(file, host, diagnostics));
-  return diagnostics.list.some(({ code }) => code !== "literal-secret") ? undefined : resources;
+  return files.flatMap((file) => readFile(file, host, diagnostics) ?? []).at(0);
 }
 
-function readFile(file: SourceFile, host: Host, diagnostics: Diagnostics): readonly Resource[] {
+function readFile(
+  file: SourceFile,
+  host: Host,
+  diagnostics: Diagnostics,
+): StandaloneInput | undefined {
   const [document, second] = file.documents.filter((each) => !isEmpty(each));
   const origin = {
     file: file.name,
@@ -150,21 +174,22 @@ function readFile(file: SourceFile, host: Host, diagnostics: Diagnostics): reado
   };
   if (document === undefined) {
     diagnostics.report("empty-file", { ...origin, part: "file" }, { file: file.path });
-    return [];
+    return undefined;
   }
   if (second !== undefined) {
     const start = second.yaml.contents?.range?.[0] ?? 0;
     const at = { ...origin, document: file.documents.indexOf(second) };
     diagnostics.report("several-documents", { ...at, offsets: [start, start] }, {});
-    return [];
+    return undefined;
   }
   const schema = standaloneSchema();
   const read = readValue(document, origin, schema, host, diagnostics);
-  const before = diagnostics.list.length;
-  const validate = validator(schema, keysIn([read.value]));
-  const value = validate(read, origin, diagnostics);
-  if (value === undefined || diagnostics.list.length > before) return [];
-  return readStandalone(value, origin, diagnostics);
+  const { value, broken } = validator(schema, keysIn([read.value])).parts(
+    read,
+    origin,
+    diagnostics,
+  );
+  return value && { kind: "standalone", file: value, origin, broken };
 }
 
 /** The digest is made when somebody reads it: a check needs none, and it costs as much as checking a small file. */

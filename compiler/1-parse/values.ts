@@ -82,7 +82,13 @@ export function withEnvTemplates({ value, envTemplates }: ReadValue): ConfigValu
   for (const { path, text } of envTemplates) {
     const parent = path.slice(0, -1).reduce<ConfigValue>((at, step) => childOf(at, step), value);
     const last = path.at(-1);
-    if (typeof parent === "object" && parent !== null && last !== undefined)
+    // What stood there may have been left out.
+    if (
+      typeof parent === "object" &&
+      parent !== null &&
+      last !== undefined &&
+      Object.hasOwn(parent, last)
+    )
       Reflect.set(parent, last, text);
   }
   return value;

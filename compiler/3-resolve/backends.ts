@@ -1,4 +1,4 @@
-import type { ConfigValue } from "../1-parse/values.ts";
+import type { BackendPoliciesValue } from "../1-parse/standalone/backend-policies.ts";
 import { readBackendPolicies } from "../2-lower/standalone/backend-policies.ts";
 import { type BackendPolicies, mergeBackendPolicies } from "../config/backend-policies.ts";
 import { checkUrl, hostUrl, withScheme } from "../config/host-url.ts";
@@ -39,14 +39,14 @@ export interface DynamicConfig {
 }
 
 function resolveDynamic(
-  config: ConfigValue,
+  config: unknown,
   policies: BackendPolicies | undefined,
   origin: Origin,
   context: ConnectionContext,
 ): DynamicBackendNode {
   const connection = resolveConnection(policies ?? {}, context);
   // The schema has checked the shape.
-  const { port, allowPrivate = [] } = config as unknown as DynamicConfig;
+  const { port, allowPrivate = [] } = config as DynamicConfig;
   if (policies?.auth !== undefined && policies.auth.kind !== "passthrough") {
     context.diagnostics.report("dynamic-credential", keyPlace(policies.auth.origin), {});
   }
@@ -67,7 +67,7 @@ interface McpConfig {
 
 interface TargetConfig {
   readonly name: string;
-  readonly policies?: ConfigValue;
+  readonly policies?: BackendPoliciesValue;
   readonly mcp?: AddressConfig;
   readonly sse?: AddressConfig;
   readonly stdio?: {
@@ -84,14 +84,14 @@ interface AddressConfig {
 }
 
 function resolveMcp(
-  config: ConfigValue,
+  config: unknown,
   policiesOf: (target: string) => BackendPolicies | undefined,
   origin: Origin,
   context: ConnectionContext,
 ): McpBackendNode | undefined {
   const { diagnostics } = context;
   // The schema has checked the shape.
-  const { targets, prefixMode, failureMode } = config as unknown as McpConfig;
+  const { targets, prefixMode, failureMode } = config as McpConfig;
   const seen = new Map<string, Origin>();
   const resolved = targets.flatMap((target, index): McpTargetNode[] => {
     const at = childOf(origin, "targets", index);

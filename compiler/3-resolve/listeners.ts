@@ -1,6 +1,7 @@
 import type { BackendConfig, GatewayResource, ListenerResource } from "../config/resources.ts";
 import { childOf, type Diagnostics, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import type { Host } from "../host.ts";
+import { withoutConsequences } from "./consequences.ts";
 
 /** What checking listeners needs of the resolution. */
 export interface ListenerContext {
@@ -16,10 +17,11 @@ export function checkListeners(gateway: GatewayResource, context: ListenerContex
   const ports = new Map<number, ListenerResource>();
   const hostnames = new Map<string, ListenerResource>();
   for (const listener of gateway.listeners) {
-    checkPort(listener, ports, gateway, context.diagnostics);
-    checkHostname(listener, hostnames, context.diagnostics);
-    checkTls(listener, context);
-    checkPolicies(listener, context.diagnostics);
+    const own = withoutConsequences(context, listener);
+    checkPort(listener, ports, gateway, own.diagnostics);
+    checkHostname(listener, hostnames, own.diagnostics);
+    checkTls(listener, own);
+    checkPolicies(listener, own.diagnostics);
   }
 }
 

@@ -41,7 +41,6 @@ export function resolvePolicies(
     if (needs !== undefined && (needs === "mcp") !== place.route.isMcp) {
       const code = needs === "mcp" ? "needs-mcp-backend" : "needs-host-backend";
       context.diagnostics.report(code, keyPlace(origin), { policy: kind });
-      return [];
     }
     return resolvePolicy(policy, place, context) ?? [];
   });

@@ -2,6 +2,7 @@ import type { ListenerResource, RouteResource } from "../config/resources.ts";
 import { keyPlace } from "../diagnostics/diagnostic.ts";
 import type { PreRoutingNode } from "../ir/program.ts";
 import { respondsToAll } from "../policies/index.ts";
+import { withoutConsequences } from "./consequences.ts";
 import { effectivePolicies, type PolicyPlace, resolvePolicies } from "./policies.ts";
 import type { RouteContext } from "./routes.ts";
 
@@ -9,8 +10,9 @@ import type { RouteContext } from "./routes.ts";
 export function resolvePreRouting(
   listener: ListenerResource,
   routes: readonly { readonly route: RouteResource }[],
-  context: RouteContext,
+  whole: RouteContext,
 ): PreRoutingNode | undefined {
+  const context = withoutConsequences(whole, listener);
   const [first] = listener.policies;
   if (first === undefined) return undefined;
   const { policies, response } = effectivePolicies(listener.policies, [], context);

@@ -1,25 +1,18 @@
 import path from "node:path";
-import type { Parsed } from "../1-parse/parse.ts";
-import {
-  type KubernetesGateway,
-  type KubernetesModel,
-  lowerKubernetes,
-  resourcesOf,
-} from "../2-lower/kubernetes/gateway/gateways.ts";
+import { compareHostnames } from "../config/hostnames.ts";
 import { resolveLevels } from "../config/log-levels.ts";
 import type {
   GatewayResource,
+  GatewayResources,
   ListenerResource,
-  Resource,
   RouteResource,
 } from "../config/resources.ts";
 import { Diagnostics, type WithDiagnostics } from "../diagnostics/diagnostic.ts";
 import type { Host } from "../host.ts";
 import { Identifiers } from "../ir/identifiers.ts";
-import type { BindNode, ListenerNode, Program } from "../ir/program.ts";
+import type { BindNode, ListenerNode, Program, ProgramInput } from "../ir/program.ts";
 import { reservedNames } from "../policies/index.ts";
 import { resolveAccessLog } from "./access-log.ts";
-import { compareHostnames } from "./hostnames.ts";
 import { certificateOf, resolveTls } from "./listener-tls.ts";
 import { checkListeners } from "./listeners.ts";
 import { effectiveRoutes, resolvePreRouting } from "./pre-routing.ts";
@@ -27,90 +20,35 @@ import { type ResolvedRoute, type RouteContext, resolveHostnames, resolveRoute }
 import { routingTable, type TableRoute } from "./routing-table.ts";
 import { resolveTcpBinds } from "./tcp-binds.ts";
 
-/** What is asked of a resolution. */
-export interface ResolveOptions {
-  /** What a gateway is called that has no name in its configuration. */
-  readonly name: string;
-  /** NAMESPACE/NAME of the one Gateway that is wanted, of manifests with several. */
-  readonly gateway?: string | undefined;
-  /** Several Gateways are a mistake: one process serves one. */
-  readonly isSingle?: boolean;
-}
-
-/** What looking everything up gives. */
-export interface Resolved {
-  /** The gateways of the input: one for a standalone file, any number for manifests. */
-  readonly programs: readonly Program[];
-  /** What is known of the manifests, for who asks about them rather than compiling them. */
-  readonly kubernetes: KubernetesModel | undefined;
+/** What the input is besides its resources. */
+export interface ResolveInput {
+  readonly inputs: readonly ProgramInput[];
+  /** The folder that file names of the configuration start from. */
+  readonly folder: string;
 }
 
 /** Looks everything up: programs with nothing left to decide but how to write them down. */
 export function resolve(
-  parsed: Parsed,
-  options: ResolveOptions,
+  gateways: readonly GatewayResources[],
+  input: ResolveInput,
   host: Host,
-): WithDiagnostics<Resolved> {
+): WithDiagnostics<readonly Program[]> {
   const diagnostics = new Diagnostics();
-  if (parsed.manifests === undefined) {
-    const name = gatewayName(parsed.resources) ?? options.name;
-    const program = resolveGateway(parsed, parsed.resources, name, host, diagnostics);
-    const programs = program === undefined ? [] : [program];
-    return { value: { programs, kubernetes: undefined }, diagnostics: diagnostics.list };
-  }
-  const kubernetes = lowerKubernetes(parsed.manifests, { diagnostics });
-  const wanted = wantedGateways(kubernetes, options, parsed, diagnostics);
-  const programs = wanted.flatMap((each) => {
-    const name = bundleName(each, kubernetes);
-    return resolveGateway(parsed, resourcesOf(each), name, host, diagnostics) ?? [];
-  });
-  return { value: { programs, kubernetes }, diagnostics: diagnostics.list };
-}
-
-function wantedGateways(
-  { gateways }: KubernetesModel,
-  { gateway: wanted, isSingle }: ResolveOptions,
-  { files }: Parsed,
-  diagnostics: Diagnostics,
-): readonly KubernetesGateway[] {
-  const found = gateways.filter(
-    ({ manifest: { namespace, name } }) =>
-      wanted === undefined || wanted === `${namespace}/${name}` || wanted === name,
+  const programs = gateways.flatMap(
+    (gateway) => resolveGateway(gateway, input, host, diagnostics) ?? [],
   );
-  const at = { file: files[0]?.name ?? "", document: 0, path: [], part: "file" } as const;
-  if (found.length > 1 && isSingle === true) {
-    const names = found.map(({ manifest: { namespace, name } }) => `${namespace}/${name}`);
-    diagnostics.report("several-gateways", at, { names });
-  }
-  if (found.length === 0) diagnostics.report("no-gateway", at, { found: wanted });
-  return found;
-}
-
-/** What a standalone file calls its gateway, if it does. */
-function gatewayName(resources: readonly Resource[]): string | undefined {
-  return resources.find(({ kind }) => kind === "gateway")?.name;
-}
-
-/** A Gateway's name, with its namespace when another one has the same. */
-function bundleName(
-  { manifest: { namespace, name } }: KubernetesGateway,
-  { gateways }: KubernetesModel,
-): string {
-  const isUnique = gateways.filter((each) => each.manifest.name === name).length === 1;
-  return isUnique ? name : `${namespace}-${name}`;
+  return { value: programs, diagnostics: diagnostics.list };
 }
 
 function resolveGateway(
-  { files, inputs }: Parsed,
-  resources: readonly Resource[],
-  name: string,
+  { name, resources }: GatewayResources,
+  { inputs, folder }: ResolveInput,
   host: Host,
   diagnostics: Diagnostics,
 ): Program | undefined {
   const gateway = resources.find((resource) => resource.kind === "gateway");
   const routes = resources.filter((resource) => resource.kind === "route");
   if (gateway === undefined) return undefined;
-  const folder = path.dirname(files[0]?.path ?? ".");
   const context: RouteContext = {
     host,
     diagnostics,

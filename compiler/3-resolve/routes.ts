@@ -1,6 +1,7 @@
 import { canonicalPath } from "../../runtime/http/routing/canonical-path.ts";
 import { PRECEDENCE } from "../cel/emit/code.ts";
 import { compileConstantPattern, type PatternCode } from "../cel/regex/pattern.ts";
+import { intersectHostnames } from "../config/hostnames.ts";
 import type {
   ListenerResource,
   MatchConfig,
@@ -14,7 +15,7 @@ import type { RouteMatch, ValueMatch } from "../ir/matches.ts";
 import type { RouteNode } from "../ir/program.ts";
 import { type PolicyConfig, policyOf } from "../policies/index.ts";
 import { resolveBackend } from "./backends.ts";
-import { intersectHostnames } from "./hostnames.ts";
+import { withoutConsequences } from "./consequences.ts";
 import type { ListenerContext } from "./listeners.ts";
 import { effectivePolicies, type PolicyPlace, resolvePolicies } from "./policies.ts";
 import type { TableRoute } from "./routing-table.ts";
@@ -32,8 +33,9 @@ export interface RouteContext extends ListenerContext {
 export type ResolvedRoute = Omit<TableRoute, "hostnames">;
 
 /** Resolves a route, once for all of its listeners. */
-export function resolveRoute(resource: RouteResource, context: RouteContext): ResolvedRoute {
+export function resolveRoute(resource: RouteResource, whole: RouteContext): ResolvedRoute {
   const { origin } = resource;
+  const context = withoutConsequences(whole, resource, ...listenersOf(resource, whole));
   const name = resource.name ?? routeName(resource);
   const matches = resource.matches.flatMap((match) => resolveMatch(match, context) ?? []);
   const { policies, response } = effectivePolicies(resource.policies, resource.backends, context);
@@ -55,8 +57,8 @@ export function resolveRoute(resource: RouteResource, context: RouteContext): Re
     backends: response === undefined ? backends : [],
     origin,
   };
-  // Without a good match (reported) it answers nothing.
-  if (matches.length === 0) return { route, matches };
+  // Without a good match (reported) it answers nothing, nor where another condition may have been left out.
+  if (matches.length === 0 || resource.isPartial === true) return { route, matches: [] };
   return { route, matches: [...matches, ...policyMatches(route, matches)] };
 }
 
@@ -81,14 +83,15 @@ function policyMatches(
 export function resolveHostnames(
   hostnames: readonly string[],
   listener: ListenerResource,
-  { origin }: Pick<RouteResource, "origin">,
-  { diagnostics }: RouteContext,
+  route: Pick<RouteResource, "origin" | "isPartial">,
+  context: RouteContext,
 ): readonly string[] {
   if (hostnames.length === 0) return ["*"];
+  const { diagnostics } = withoutConsequences(context, listener, route);
   return hostnames.filter((hostname, index) => {
     const isShared = intersectHostnames(hostname, listener.hostname) !== undefined;
     if (!isShared) {
-      const at = childOf(origin, "hostnames", index);
+      const at = childOf(route.origin, "hostnames", index);
       diagnostics.report("hostname-mismatch", at, { hostname, listener: listener.hostname });
     }
     return isShared;

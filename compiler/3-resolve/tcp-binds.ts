@@ -1,6 +1,6 @@
+import { compareHostnames } from "../config/hostnames.ts";
 import type { GatewayResource, ListenerResource, TcpRouteResource } from "../config/resources.ts";
 import type { TcpBindNode, TcpListenerNode, TcpMode, TcpRouteNode } from "../ir/tcp.ts";
-import { compareHostnames } from "./hostnames.ts";
 import { certificateOf, resolveTls } from "./listener-tls.ts";
 import { type RouteContext, resolveHostnames } from "./routes.ts";
 import { resolveTcpRoute } from "./tcp-routes.ts";
@@ -59,7 +59,10 @@ function attachedRoutes(
     const route = resolveTcpRoute(resource, attached, context);
     return attached.flatMap(({ listener, hostnames }) => {
       const names = resolveHostnames(hostnames, listener, resource, context);
-      return names.length === 0 ? [] : [{ key: listener.key, route, hostnames: names }];
+      // Which names a partial one takes is not known.
+      return names.length === 0 || resource.isPartial === true
+        ? []
+        : [{ key: listener.key, route, hostnames: names }];
     });
   });
   return Map.groupBy(found, ({ key }) => key);

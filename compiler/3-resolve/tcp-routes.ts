@@ -6,6 +6,7 @@ import type { Text } from "../ir/texts.ts";
 import { type PolicyKind, policyOf } from "../policies/index.ts";
 import { resolveConnection } from "./backend-connection.ts";
 import type { DynamicConfig } from "./backends.ts";
+import { withoutConsequences } from "./consequences.ts";
 import { resolvePolicy } from "./policies.ts";
 import type { RouteContext } from "./routes.ts";
 
@@ -19,9 +20,14 @@ export interface TcpAttachment {
 export function resolveTcpRoute(
   resource: TcpRouteResource,
   attachments: readonly TcpAttachment[],
-  context: RouteContext,
+  whole: RouteContext,
 ): TcpRouteNode {
   const { origin } = resource;
+  const context = withoutConsequences(
+    whole,
+    resource,
+    ...attachments.map(({ listener }) => listener),
+  );
   const [first] = attachments;
   const name = resource.name ?? first?.hostnames[0] ?? first?.listener.name ?? "route";
   if (attachments.some(({ listener, hostnames }) => isPlain(listener) && hostnames.length > 0)) {
@@ -103,7 +109,7 @@ function resolveTcpBackend(
   };
   if (kind === "dynamic") {
     // The schema has checked the shape.
-    const { port = 443, allowPrivate = [] } = config as unknown as DynamicConfig;
+    const { port = 443, allowPrivate = [] } = config as DynamicConfig;
     return { kind, port, allowPrivate: allowPrivate.toSorted(), connection, origin };
   }
   if (kind === "mcp") {

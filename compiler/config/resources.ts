@@ -1,5 +1,4 @@
 import type { TlsVersion } from "../../runtime/tls/tls-settings.ts";
-import type { ConfigValue } from "../1-parse/values.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { DeploymentNode } from "../ir/deployment.ts";
 import type { ProcessNode } from "../ir/program.ts";
@@ -15,11 +14,15 @@ import type { LevelsConfig } from "./log-levels.ts";
  */
 export type Resource = GatewayResource | RouteResource | TcpRouteResource;
 
+/** A gateway of the input: what it is called, and everything that belongs to it. */
+export interface GatewayResources {
+  readonly name: string;
+  readonly resources: readonly Resource[];
+}
+
 /** A gateway and its listeners. */
 export interface GatewayResource {
   readonly kind: "gateway";
-  /** What the configuration calls it, if it does. */
-  readonly name: string | undefined;
   readonly process: ProcessNode;
   readonly frontend: FrontendConfig;
   /** What is said of the access log: a later filter or field counts instead of an earlier one. */
@@ -47,6 +50,8 @@ export interface ListenerResource {
   readonly hostname: string;
   readonly protocol: "HTTP" | "HTTPS" | "TLS" | "TCP";
   readonly tls: ListenerTlsResource | undefined;
+  /** Parts of it have mistakes (reported): what is missing may be one of them. */
+  readonly isPartial?: boolean;
   /** What happens before the route is chosen. */
   readonly policies: readonly PolicyConfig[];
   readonly origin: Origin;
@@ -74,6 +79,8 @@ export interface RouteResource {
   readonly ids?: readonly string[];
   /** Where it is served. */
   readonly listeners: readonly RouteAttachment[];
+  /** Parts of it have mistakes (reported): what is missing may be one of them. */
+  readonly isPartial?: boolean;
   readonly matches: readonly MatchConfig[];
   readonly policies: readonly PolicyConfig[];
   readonly backends: readonly BackendConfig[];
@@ -87,6 +94,8 @@ export interface TcpRouteResource {
   readonly ids?: readonly string[];
   /** Hostnames are server names. */
   readonly listeners: readonly RouteAttachment[];
+  /** Parts of it have mistakes (reported): what is missing may be one of them. */
+  readonly isPartial?: boolean;
   /** Authorization at most: nothing else acts on a connection. */
   readonly policies: readonly PolicyConfig[];
   readonly backends: readonly BackendConfig[];
@@ -122,7 +131,7 @@ export interface ValueMatchConfig {
 /** A backend as configured, validated by the file's schema. */
 export interface BackendConfig {
   readonly kind: "host" | "dynamic" | "mcp";
-  readonly config: ConfigValue;
+  readonly config: unknown;
   /** How it is reached, what its route says included; absent: nothing of it is configured. */
   readonly policies?: BackendPolicies;
   /** How each target of an MCP backend is reached, complete; by its name. */

@@ -58,11 +58,22 @@ export interface WithDiagnostics<Value> {
 
 /** Collects the diagnostics of one phase. */
 export class Diagnostics {
-  readonly list: Diagnostic[] = [];
+  readonly list: Diagnostic[];
+  readonly #unheard: ReadonlySet<MessageCode>;
+
+  constructor(list: Diagnostic[] = [], unheard: ReadonlySet<MessageCode> = new Set()) {
+    this.list = list;
+    this.#unheard = unheard;
+  }
+
+  /** Collects into the same list, but nothing with one of these codes. */
+  except(codes: ReadonlySet<MessageCode>): Diagnostics {
+    return new Diagnostics(this.list, new Set([...this.#unheard, ...codes]));
+  }
 
   /** Adds a diagnostic whose code is known only as one of several. */
   add(found: Diagnostic): void {
-    this.list.push(found);
+    if (!this.#unheard.has(found.code)) this.list.push(found);
   }
 
   /** Adds a diagnostic; its parameters follow from its code. */
@@ -73,7 +84,7 @@ export class Diagnostics {
     related?: readonly RelatedPlace[],
   ): void {
     const found = { code, at, params, ...(related === undefined ? {} : { related }) };
-    this.list.push(found as unknown as Diagnostic);
+    this.add(found as unknown as Diagnostic);
   }
 }
 

@@ -41,6 +41,8 @@ export interface Schema<Value = unknown> {
   readonly atMostOneOf?: readonly string[];
   /** Rules over several fields of an object. */
   readonly checks?: readonly ValueCheck[];
+  /** Its fields or items are parts: one with a mistake is left out, and the others go on. */
+  readonly hasParts?: boolean;
   /** Another spelling of the field of this name. */
   readonly aliasOf?: string;
   /** Known from the specification, but not built yet: using it is an error that says so. The value is what it is. */
@@ -146,6 +148,14 @@ export function list<Value>(
   rest: Rest<"type" | "items"> = {},
 ): Schema<readonly Value[]> {
   return { type: "array", items, ...rest };
+}
+
+/** A list whose items are parts: one with a mistake is left out, and nothing stands in its place. */
+export function listOfParts<Value>(
+  items: Schema<Value>,
+  rest: Rest<"type" | "items" | "hasParts"> = {},
+): Schema<readonly (Value | undefined)[]> {
+  return { type: "array", items, hasParts: true, ...rest };
 }
 
 type TextRest = Rest<"type" | "description">;

@@ -14,16 +14,23 @@ import { suggest } from "../diagnostics/suggestion.ts";
 import { isWritable, type Schema, schemaAt } from "./schema.ts";
 import { compileSchema } from "./schema-compiler.ts";
 import { boundName, formatName, schemaTypeNames, typeName } from "./schema-messages.ts";
+import { soundParts } from "./sound-parts.ts";
 
-/**
- * Checks values against one schema, and gives back what it lets through; undefined when there was a mistake. Made once
- * per schema and input: compiling it is the expensive part.
- */
-export type Validator<Value> = (
-  read: ReadValue,
-  origin: Origin,
-  diagnostics: Diagnostics,
-) => Value | undefined;
+/** Checks values against one schema. Made once per schema and input: compiling it is the expensive part. */
+export interface Validator<Value> {
+  /** Reports every mistake; gives the value unless there is one (of what is not built yet only its shape counts). */
+  readonly whole: (read: ReadValue, origin: Origin, diagnostics: Diagnostics) => Value | undefined;
+  /** Reports every mistake; gives the parts of the value that have none. */
+  readonly parts: (read: ReadValue, origin: Origin, diagnostics: Diagnostics) => ValidParts<Value>;
+}
+
+/** A value without the parts that have mistakes. */
+export interface ValidParts<Value> {
+  /** Undefined when a mistake belongs to no part. */
+  readonly value: Value | undefined;
+  /** Where the left-out parts stood. */
+  readonly broken: readonly ConfigPath[];
+}
 
 /**
  * Compiles a schema for values whose keys are all among `keys` (`keysIn`); the validator reports every mistake at its
@@ -35,15 +42,29 @@ export function validator<Value>(
   whole?: string,
 ): Validator<Value> {
   const validate = compileSchema(schema, keys);
-  return (read, origin, diagnostics) => {
-    // What the schema lets through is what its builders say.
-    if (validate(read.value)) return withEnvTemplates(read) as Value;
-    const errors = validate.errors ?? [];
+  const reportAll = (read: ReadValue, origin: Origin, diagnostics: Diagnostics): void => {
+    const errors = validate(read.value) ? [] : (validate.errors ?? []);
     const subject = { root: schema, read, origin, whole: whole ?? originTitle(origin) };
     for (const error of errors) {
       if (!isConsequence(error, errors, schema, read.value)) report(error, subject, diagnostics);
     }
-    return undefined;
+  };
+  // What a schema lets through is what its builders say.
+  const typed = (read: ReadValue) => withEnvTemplates(read) as Value;
+  return {
+    whole: (read, origin, diagnostics) => {
+      const before = diagnostics.list.length;
+      reportAll(read, origin, diagnostics);
+      const found = diagnostics.list.slice(before);
+      return found.every(({ code }) => code === "not-built-yet") ? typed(read) : undefined;
+    },
+    parts: (read, origin, diagnostics) => {
+      reportAll(read, origin, diagnostics);
+      const unset = read.expanded.filter(({ isComplete }) => !isComplete);
+      const unknown = unset.map(({ path }) => path);
+      const { value, broken } = soundParts(read.value, schema, validate, unknown);
+      return { value: value === undefined ? undefined : typed({ ...read, value }), broken };
+    },
   };
 }
 
@@ -172,7 +193,7 @@ function reportLater(
   // The value is a part of the one that is validated.
   const part: ReadValue = { value: value as ConfigValue, envTemplates: [], expanded: [] };
   if (shape.type !== undefined)
-    validator(shape, keysIn([part.value]), key)(part, place, diagnostics);
+    validator(shape, keysIn([part.value]), key).whole(part, place, diagnostics);
 }
 
 function reportMissing({ error, subject, diagnostics, path, at }: Violation): void {

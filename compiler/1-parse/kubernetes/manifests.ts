@@ -102,9 +102,8 @@ function readManifest(
   if (!isKnown) return broken(row.kind, { namespace, name, labels, created, origin });
   const prepared = validators.get(row.kind) ?? prepare(row, keys);
   validators.set(row.kind, prepared);
-  const before = diagnostics.list.length;
-  prepared.validate({ value, envTemplates: [], expanded: [] }, origin, diagnostics);
-  const isGood = diagnostics.list.slice(before).every(({ code }) => code === "not-built-yet");
+  const read = { value, envTemplates: [], expanded: [] };
+  const isGood = prepared.validate.whole(read, origin, diagnostics) !== undefined;
   const content = prepared.hasAliases ? withoutAliases(value, prepared.schema) : value;
   const spec = isGood ? specOf(row.kind, content) : undefined;
   // The schema has checked the shape, and the specification of a kind is what its schema lets through.

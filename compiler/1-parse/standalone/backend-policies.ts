@@ -1,10 +1,13 @@
 import { policies } from "../../policies/index.ts";
 import {
+  anyText,
+  boolean,
   choice,
   duration,
+  either,
   list,
+  type ObjectValue,
   object,
-  type Schema,
   shortText,
   text,
   unsupported,
@@ -18,8 +21,11 @@ function pemFile(what: string) {
 
 const SERVER_NAME = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$";
 
+/** The parts of `policies` that say how a backend is reached, as the schema lets them through. */
+export type BackendPoliciesValue = ObjectValue<ReturnType<typeof backendPolicySchemas>, never>;
+
 /** The keys of `policies` that say how a backend is reached: on a route, a backend, or an MCP target. */
-export function backendPolicySchemas(): Readonly<Record<string, Schema>> {
+export function backendPolicySchemas() {
   return {
     backendTLS: object(
       {
@@ -33,11 +39,8 @@ export function backendPolicySchemas(): Readonly<Record<string, Schema>> {
           pattern: SERVER_NAME,
           form: "a lower-case host name",
         }),
-        insecure: { type: "boolean", description: "True: any certificate will do." },
-        insecureHost: {
-          type: "boolean",
-          description: "True: a trusted certificate of any name will do.",
-        },
+        insecure: boolean("True: any certificate will do."),
+        insecureHost: boolean("True: a trusted certificate of any name will do."),
         alpn: list(choice("A protocol.", ["h2", "http/1.1"]), {
           minItems: 1,
           maxItems: 16,
@@ -78,19 +81,17 @@ export function backendPolicySchemas(): Readonly<Record<string, Schema>> {
     ),
     backendAuth: object(
       {
-        key: {
-          type: ["string", "object"],
-          minLength: 1,
-          maxLength: 2048,
-          secret: true,
-          description:
-            "What the gateway says in `Authorization: Bearer`. Write ${NAME}, or `{file: PATH}`, which is read when the gateway starts and when it changes.",
-          properties: {
-            file: text("Path of a file with the key, or with a whole value of Authorization."),
+        key: either(
+          anyText({ minLength: 1, maxLength: 2048, secret: true }),
+          object(
+            { file: text("Path of a file with the key, or with a whole value of Authorization.") },
+            { required: ["file"] },
+          ),
+          {
+            description:
+              "What the gateway says in `Authorization: Bearer`. Write ${NAME}, or `{file: PATH}`, which is read when the gateway starts and when it changes.",
           },
-          required: ["file"],
-          additionalProperties: false,
-        },
+        ),
         passthrough: object({}, { description: "The client's own token goes on to the backend." }),
         gcp: unsupported("Google Cloud credentials"),
         aws: unsupported("AWS credentials"),
@@ -144,7 +145,7 @@ export function backendPolicySchemas(): Readonly<Record<string, Schema>> {
 }
 
 /** `policies` of a backend or an MCP target. */
-export function ownPoliciesSchema(): Schema {
+export function ownPoliciesSchema() {
   const planned = policies.flatMap(({ kind, isPlannedOnBackend }) =>
     isPlannedOnBackend === true ? [kind] : [],
   );

@@ -1,10 +1,11 @@
 import { PATH_FORM } from "../../schema/path-form.ts";
 import {
   choice,
+  type Infer,
   integer,
   list,
   object,
-  type Schema,
+  pick,
   shortText,
   text,
   unsupported,
@@ -12,47 +13,55 @@ import {
 import { ownPoliciesSchema } from "./backend-policies.ts";
 import { dynamicSchema } from "./dynamic.ts";
 
+/** A backend as the schema lets it through. */
+export type BackendValue = Infer<ReturnType<typeof backendSchema>>;
+
 /** Where requests go. */
 export function backendSchema() {
-  return object(
-    {
-      mcp: mcpBackendSchema,
-      host: text("`host:port` or a URL of a plain HTTP upstream.", { readAtStart: true }),
-      weight: integer("Its share of the requests beside the others; 0: none.", 0, 1_000_000, {
-        default: 1,
-      }),
-      policies: ownPoliciesSchema(),
-      service: unsupported("mesh services"),
-      backend: shortText("The name of one of the file's `backends`."),
-      internal: unsupported("internal backends"),
-      dynamic: dynamicSchema("request (Host)", "80, or 443 with backendTLS"),
-      ai: unsupported("LLM backends"),
-      aws: unsupported("AWS backends"),
-      routeGroup: unsupported("route groups"),
-    },
-    {
-      exactlyOneOf: [
-        "mcp",
-        "host",
-        "service",
-        "backend",
-        "internal",
-        "dynamic",
-        "ai",
-        "aws",
-        "routeGroup",
-      ],
-    },
-  );
+  return object(backendFields(), {
+    exactlyOneOf: [
+      "mcp",
+      "host",
+      "service",
+      "backend",
+      "internal",
+      "dynamic",
+      "ai",
+      "aws",
+      "routeGroup",
+    ],
+  });
 }
 
+function backendFields() {
+  return {
+    mcp: mcpBackendSchema,
+    host: text("`host:port` or a URL of a plain HTTP upstream.", { readAtStart: true }),
+    weight: integer("Its share of the requests beside the others; 0: none.", 0, 1_000_000, {
+      default: 1,
+    }),
+    policies: ownPoliciesSchema(),
+    service: unsupported("mesh services"),
+    backend: shortText("The name of one of the file's `backends`."),
+    internal: unsupported("internal backends"),
+    dynamic: dynamicSchema("request (Host)", "80, or 443 with backendTLS"),
+    ai: unsupported("LLM backends"),
+    aws: unsupported("AWS backends"),
+    routeGroup: unsupported("route groups"),
+  };
+}
+
+/** An item of the file's `backends` as the schema lets it through. */
+export type NamedBackendValue = Infer<ReturnType<typeof namedBackendSchema>>;
+
 /** An item of the file's `backends`. */
-export function namedBackendSchema(): Schema {
-  const kinds = ["mcp", "host", "internal", "ai", "aws"];
-  const { properties = {} } = backendSchema();
-  const kept = Object.entries(properties).filter(([key]) => [...kinds, "policies"].includes(key));
+export function namedBackendSchema() {
+  const kinds = ["mcp", "host", "internal", "ai", "aws"] as const;
   return object(
-    { name: shortText("What routes call it."), ...Object.fromEntries(kept) },
+    {
+      name: shortText("What routes call it."),
+      ...pick(backendFields(), [...kinds, "policies"]),
+    },
     { required: ["name"], exactlyOneOf: kinds },
   );
 }

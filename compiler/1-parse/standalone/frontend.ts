@@ -3,6 +3,7 @@ import {
   choice,
   duration,
   expression,
+  type Infer,
   integer,
   list,
   map,
@@ -16,7 +17,7 @@ import {
 const TLS_VERSIONS = ["TLS_V1_2", "TLS_V1_3", "1.2", "1.3", 1.2, 1.3];
 
 /** The lowest or highest TLS version. */
-export function tlsVersionSchema(description: string): Schema {
+export function tlsVersionSchema(description: string): Schema<string | number> {
   return { type: ["string", "number"], enum: TLS_VERSIONS, description };
 }
 
@@ -53,6 +54,9 @@ export function keepAliveSchema() {
 
 /** The largest window of HTTP/2 (RFC 9113 6.9.1). */
 const MAX_WINDOW = 2_147_483_647;
+
+/** `frontendPolicies` as the schema lets it through. */
+export type FrontendValue = Infer<ReturnType<typeof frontendSchema>>;
 
 /** `frontendPolicies`: how the gateway meets its clients, on every bind. */
 export function frontendSchema() {
@@ -157,6 +161,7 @@ export function frontendSchema() {
       connect: unsupported("the CONNECT method"),
     },
     {
+      hasParts: true,
       atMostOneOf: ["accessLog", "logging"],
       description: "How the gateway meets its clients, on every bind.",
     },
@@ -164,7 +169,7 @@ export function frontendSchema() {
 }
 
 /** Fields of access lines that are left out or added. */
-export function logFieldsSchema(): Readonly<Record<"remove" | "add", Schema>> {
+export function logFieldsSchema() {
   return {
     remove: list(text("A field's name: `http.version`.", { maxLength: 64 }), {
       minItems: 1,

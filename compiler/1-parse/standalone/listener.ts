@@ -1,7 +1,8 @@
 import {
   choice,
+  type Infer,
   integer,
-  list,
+  listOfParts,
   object,
   shortText,
   text,
@@ -17,16 +18,19 @@ export function bindSchema() {
   return object(
     {
       port: integer("The TCP port.", 1, 65535),
-      listeners: list(listenerSchema(), {
+      listeners: listOfParts(listenerSchema(), {
         minItems: 1,
         description: "Who answers on the port, by host name.",
       }),
       tunnelProtocol: unsupported("tunnel protocols"),
       mode: unsupported("internal binds"),
     },
-    { required: ["port", "listeners"] },
+    { required: ["port", "listeners"], hasParts: true },
   );
 }
+
+/** A listener as the schema lets it through. */
+export type ListenerValue = Infer<ReturnType<typeof listenerSchema>>;
 
 function listenerSchema() {
   return object(
@@ -67,12 +71,12 @@ function listenerSchema() {
           description: "TLS that ends here: of an HTTPS or TLS listener.",
         },
       ),
-      routes: list(routeSchema(), { description: "What it answers." }),
-      tcpRoutes: list(tcpRouteSchema(routePoliciesSchema()), {
+      routes: listOfParts(routeSchema(), { description: "What it answers." }),
+      tcpRoutes: listOfParts(tcpRouteSchema(routePoliciesSchema()), {
         description: "Where connections of a TCP or TLS listener go.",
       }),
       policies: listenerPoliciesSchema(),
     },
-    {},
+    { hasParts: true },
   );
 }

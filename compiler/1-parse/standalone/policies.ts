@@ -1,7 +1,10 @@
 import { policies } from "../../policies/index.ts";
-import { object, type Schema, unsupported } from "../../schema/schema.ts";
+import { type Infer, object, type Schema, unsupported } from "../../schema/schema.ts";
 import { backendPolicySchemas } from "./backend-policies.ts";
 import { aliasSchemas } from "./policy-aliases.ts";
+
+/** A route's `policies` as the schema lets them through. */
+export type RoutePolicies = Infer<ReturnType<typeof routePoliciesSchema>>;
 
 /** The schema of a route's `policies`. */
 export function routePoliciesSchema() {
@@ -12,6 +15,7 @@ export function routePoliciesSchema() {
       ...UNSUPPORTED_POLICIES,
     },
     {
+      hasParts: true,
       description:
         "What happens to a request before it reaches the backend, in the gateway's fixed order.",
     },
@@ -30,6 +34,7 @@ export function listenerPoliciesSchema() {
       ),
     },
     {
+      hasParts: true,
       description:
         "What happens to every request before its route is chosen; it may change which one that is.",
     },

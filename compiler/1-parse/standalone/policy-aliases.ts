@@ -2,7 +2,6 @@ import { childOf, type Diagnostics, keyPlace, type Origin } from "../../diagnost
 import type { PolicyKind } from "../../ir/policies.ts";
 import { policies, policyOf } from "../../policies/index.ts";
 import { object, type Schema, unsupported } from "../../schema/schema.ts";
-import type { ConfigValue } from "../values.ts";
 
 /** Another place of a policy in the file: a key of `policies`, or a field of one. */
 interface Alias {
@@ -34,20 +33,20 @@ export function aliasSchemas(kinds: readonly PolicyKind[]): Readonly<Record<stri
 /** A policy's value and where it stands. */
 export interface AliasedPolicy {
   readonly kind: PolicyKind;
-  readonly value: ConfigValue;
+  readonly value: unknown;
   readonly origin: Origin;
 }
 
 /** The policies of a validated `policies` value, in request order; one that is given twice is reported. */
 export function canonicalPolicies(
-  given: Readonly<Record<string, ConfigValue>>,
+  given: Readonly<Record<string, unknown>>,
   origin: Origin,
   diagnostics: Diagnostics,
 ): readonly AliasedPolicy[] {
   return policies.flatMap(({ kind }) => {
     const paths = [[kind], ...ALIASES.flatMap((each) => (each.kind === kind ? [each.path] : []))];
     const [found, second] = paths.flatMap((path) => {
-      const value = path.reduce<ConfigValue | undefined>(memberOf, given);
+      const value = path.reduce<unknown>(memberOf, given);
       return value === undefined ? [] : [{ kind, value, origin: childOf(origin, ...path), path }];
     });
     if (found === undefined) return [];
@@ -66,8 +65,8 @@ function grouped(key: string, aliases: readonly Alias[]): Schema {
   return object({ ...fields, ...UNSUPPORTED[key] }, { atLeastOneOf: Object.keys(fields) });
 }
 
-function memberOf(value: ConfigValue | undefined, key: string): ConfigValue | undefined {
+function memberOf(value: unknown, key: string): unknown {
   return typeof value === "object" && value !== null && Object.hasOwn(value, key)
-    ? (Reflect.get(value, key) as ConfigValue)
+    ? Reflect.get(value, key)
     : undefined;
 }

@@ -1,5 +1,18 @@
-import { choice, duration, expression, object, text, unsupported } from "../../schema/schema.ts";
+import {
+  choice,
+  duration,
+  either,
+  expression,
+  type Infer,
+  list,
+  object,
+  text,
+  unsupported,
+} from "../../schema/schema.ts";
 import { logFieldsSchema } from "./frontend.ts";
+
+/** `config` as the schema lets it through. */
+export type ProcessValue = Infer<typeof processSchema>;
 
 /** The shape of `config`. */
 export const processSchema = object(
@@ -16,14 +29,15 @@ export const processSchema = object(
     logging: object(
       {
         format: choice("How access lines are written.", ["text", "json"], { default: "text" }),
-        level: {
-          type: ["string", "array"],
-          items: text("A directive: `warn`, or `request=warn`."),
-          minLength: 1,
-          description:
-            "What is logged, as RUST_LOG says it: `info`, or `info,request=warn,connection=debug`.",
-          default: "info",
-        },
+        level: either(
+          text("A directive: `warn`, or `request=warn`."),
+          list(text("A directive: `warn`, or `request=warn`.")),
+          {
+            description:
+              "What is logged, as RUST_LOG says it: `info`, or `info,request=warn,connection=debug`.",
+            default: "info",
+          },
+        ),
         filter: expression("Which requests have a line: a CEL expression that is true for them."),
         fields: object(logFieldsSchema(), {
           atLeastOneOf: ["remove", "add"],
@@ -62,5 +76,5 @@ export const processSchema = object(
         .map((key) => [key, unsupported(`config.${key}`)]),
     ),
   },
-  { description: "Settings of the process." },
+  { hasParts: true, description: "Settings of the process." },
 );

@@ -1,31 +1,46 @@
 import { PATH_FORM } from "../../schema/path-form.ts";
-import { list, object, shortText, text, unsupported } from "../../schema/schema.ts";
+import {
+  anyText,
+  type Infer,
+  list,
+  listOfParts,
+  object,
+  shortText,
+  text,
+  unsupported,
+} from "../../schema/schema.ts";
 import { backendSchema } from "./backend.ts";
 import { routePoliciesSchema } from "./policies.ts";
 
+/** A route of requests as the schema lets it through. */
+export type RouteValue = Infer<ReturnType<typeof routeSchema>>;
+
 /** A route of requests. */
 export function routeSchema() {
-  return object({
-    name: shortText("What logs, metrics and generated code call it."),
-    namespace: unsupported("route namespaces"),
-    ruleName: unsupported("rule names"),
-    hostnames: list(
-      shortText("A host name, exact or with a first label `*`.", { format: "hostname" }),
-      {
+  return object(
+    {
+      name: shortText("What logs, metrics and generated code call it."),
+      namespace: unsupported("route namespaces"),
+      ruleName: unsupported("rule names"),
+      hostnames: list(
+        shortText("A host name, exact or with a first label `*`.", { format: "hostname" }),
+        {
+          minItems: 1,
+          description: "Which hosts it answers; every host of the listener by default.",
+        },
+      ),
+      matches: listOfParts(matchSchema, {
         minItems: 1,
-        description: "Which hosts it answers; every host of the listener by default.",
-      },
-    ),
-    matches: list(matchSchema, {
-      minItems: 1,
-      description: "Which requests it answers: any of these. Every path by default.",
-    }),
-    policies: routePoliciesSchema(),
-    backends: list(backendSchema(), {
-      maxItems: 32,
-      description: "Where requests go: one backend, or several plain HTTP ones by weight.",
-    }),
-  });
+        description: "Which requests it answers: any of these. Every path by default.",
+      }),
+      policies: routePoliciesSchema(),
+      backends: listOfParts(backendSchema(), {
+        maxItems: 32,
+        description: "Where requests go: one backend, or several plain HTTP ones by weight.",
+      }),
+    },
+    { hasParts: true },
+  );
 }
 
 const valueMatchSchema = object(
@@ -33,7 +48,7 @@ const valueMatchSchema = object(
     name: shortText("The name."),
     value: object(
       {
-        exact: { type: "string", maxLength: 4096, description: "The value, exactly." },
+        exact: anyText({ maxLength: 4096, description: "The value, exactly." }),
         regex: text("An RE2 pattern that the whole value matches.", { maxLength: 1024 }),
       },
       { exactlyOneOf: ["exact", "regex"] },
@@ -41,6 +56,9 @@ const valueMatchSchema = object(
   },
   { required: ["name", "value"] },
 );
+
+/** One set of conditions as the schema lets it through. */
+export type MatchValue = Infer<typeof matchSchema>;
 
 const matchSchema = object({
   path: object(

@@ -1,8 +1,11 @@
-import { list, object, text, unsupported } from "../../schema/schema.ts";
+import { type Infer, listOfParts, object, text, unsupported } from "../../schema/schema.ts";
 import { namedBackendSchema } from "./backend.ts";
 import { frontendSchema } from "./frontend.ts";
 import { bindSchema } from "./listener.ts";
 import { processSchema } from "./process.ts";
+
+/** What a standalone file says. */
+export type StandaloneFile = Infer<ReturnType<typeof standaloneSchema>>;
 
 /** The standalone file (`gwc -f FILE`): the whole shape, as `gwc schema` prints it for editors. */
 export function standaloneSchema() {
@@ -14,10 +17,13 @@ export function standaloneSchema() {
         maxLength: 63,
       }),
       config: processSchema,
-      binds: list(bindSchema(), { minItems: 1, description: "Ports that the gateway listens on." }),
+      binds: listOfParts(bindSchema(), {
+        minItems: 1,
+        description: "Ports that the gateway listens on.",
+      }),
       frontendPolicies: frontendSchema(),
       policies: unsupported("policies that are attached to a target by name"),
-      backends: list(namedBackendSchema(), {
+      backends: listOfParts(namedBackendSchema(), {
         minItems: 1,
         description: "Backends with a name, for several routes: `backend: NAME` means them.",
       }),
@@ -33,6 +39,7 @@ export function standaloneSchema() {
     },
     {
       required: ["binds"],
+      hasParts: true,
       title: "gwc gateway",
       description: "A gateway for MCP, LLM and HTTP traffic.",
     },

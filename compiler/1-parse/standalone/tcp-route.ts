@@ -1,7 +1,10 @@
 import { policies } from "../../policies/index.ts";
 import {
+  type Infer,
   integer,
   list,
+  listOfParts,
+  misplaced,
   object,
   type Schema,
   shortText,
@@ -9,29 +12,36 @@ import {
   unsupported,
 } from "../../schema/schema.ts";
 import { dynamicSchema } from "./dynamic.ts";
+import type { RoutePolicies } from "./policies.ts";
+
+/** A route of connections as the schema lets it through. */
+export type TcpRouteValue = Infer<ReturnType<typeof tcpRouteSchema<RoutePolicies>>>;
 
 /** A route of connections. `requestPolicies`: what a route of requests may have, of which most mean nothing here. */
-export function tcpRouteSchema(requestPolicies: Schema): Schema {
-  const { properties = {} } = requestPolicies;
-  return object({
-    name: shortText("What logs, metrics and generated code call it."),
-    namespace: unsupported("route namespaces"),
-    ruleName: unsupported("rule names"),
-    hostnames: list(
-      shortText("A server name, exact or with a first label `*`.", { format: "hostname" }),
-      {
-        minItems: 1,
-        description: "Which server names (SNI) it takes; every one of the listener by default.",
+export function tcpRouteSchema<Policies>(requestPolicies: Schema<Policies>) {
+  return object(
+    {
+      name: shortText("What logs, metrics and generated code call it."),
+      namespace: unsupported("route namespaces"),
+      ruleName: unsupported("rule names"),
+      hostnames: list(
+        shortText("A server name, exact or with a first label `*`.", { format: "hostname" }),
+        {
+          minItems: 1,
+          description: "Which server names (SNI) it takes; every one of the listener by default.",
+        },
+      ),
+      policies: {
+        ...connectionPolicies(requestPolicies),
+        description: "Who may connect, and how the backends are reached.",
       },
-    ),
-    policies: object(policySchemas(properties), {
-      description: "Who may connect, and how the backends are reached.",
-    }),
-    backends: list(backendSchema(properties), {
-      maxItems: 32,
-      description: "Where connections go: one backend, or several by weight.",
-    }),
-  });
+      backends: listOfParts(backendSchema(requestPolicies), {
+        maxItems: 32,
+        description: "Where connections go: one backend, or several by weight.",
+      }),
+    },
+    { hasParts: true },
+  );
 }
 
 /** Policies of a route of requests that decide about a connection too. */
@@ -42,15 +52,14 @@ const ON_CONNECTIONS: readonly string[] = policies.flatMap(({ kind, checkConnect
 /** Those that say how a backend is reached, and mean the same for a connection. */
 const OF_BACKENDS: readonly string[] = ["backendTLS", "tcp"];
 
-function policySchemas(all: Readonly<Record<string, Schema>>): Readonly<Record<string, Schema>> {
-  return Object.fromEntries(
-    Object.entries(all).map(([key, schema]) => [
-      key,
-      [...ON_CONNECTIONS, ...OF_BACKENDS, ...UNSUPPORTED].includes(key)
-        ? schema
-        : { misplaced: subjectOf(key) },
-    ]),
-  );
+function connectionPolicies<Policies>(all: Schema<Policies>): Schema<Policies> {
+  const marked = Object.entries(all.properties ?? {}).map(([key, schema]) => [
+    key,
+    [...ON_CONNECTIONS, ...OF_BACKENDS, ...UNSUPPORTED].includes(key)
+      ? schema
+      : misplaced(subjectOf(key)),
+  ]);
+  return { ...all, properties: Object.fromEntries(marked) };
 }
 
 /** What may come for connections too. */
@@ -60,25 +69,30 @@ function subjectOf(key: string): string {
   return key.startsWith("mcp") ? "MCP messages" : "HTTP requests";
 }
 
-function backendSchema(all: Readonly<Record<string, Schema>>): Schema {
-  const ways = ["host", "service", "backend", "dynamic"];
+function backendSchema<Policies>(requestPolicies: Schema<Policies>) {
+  const all = connectionPolicies(requestPolicies);
   // Who may connect is settled before one of the backends is chosen.
-  const own = Object.entries(policySchemas(all)).filter(([key]) => !ON_CONNECTIONS.includes(key));
+  const properties = Object.entries(all.properties ?? {}).filter(
+    ([key]) => !ON_CONNECTIONS.includes(key),
+  );
+  const own: Schema<Policies> = {
+    ...all,
+    properties: Object.fromEntries(properties),
+    hasParts: false,
+  };
   return object(
     {
       host: text("`host:port` of a server.", { readAtStart: true }),
       weight: integer("Its share of the connections beside the others; 0: none.", 0, 1_000_000, {
         default: 1,
       }),
-      policies: object(Object.fromEntries(own), {
-        description: "How this backend is reached; over what the route says.",
-      }),
+      policies: { ...own, description: "How this backend is reached; over what the route says." },
       service: unsupported("mesh services"),
       backend: unsupported("named backends"),
       dynamic: dynamicSchema("TLS connection (SNI)", "443"),
-      mcp: { misplaced: "MCP messages" },
-      ai: { misplaced: "LLM requests" },
+      mcp: misplaced("MCP messages"),
+      ai: misplaced("LLM requests"),
     },
-    { exactlyOneOf: ways },
+    { exactlyOneOf: ["host", "service", "backend", "dynamic"] },
   );
 }

@@ -1,13 +1,8 @@
+import type { FrontendValue } from "../../1-parse/standalone/frontend.ts";
+import type { ProcessValue } from "../../1-parse/standalone/process.ts";
 import type { AccessLogConfig } from "../../config/access-log.ts";
 import type { LevelsConfig } from "../../config/log-levels.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
-
-/** `filter`, and fields as the file has them: `add` by name. */
-export interface FileAccessLog {
-  readonly filter?: string;
-  readonly remove?: readonly string[];
-  readonly add?: Readonly<Record<string, string>>;
-}
 
 /** `accessLog` of a GatewayPolicy's frontend. */
 export interface KubernetesAccessLog {
@@ -18,21 +13,13 @@ export interface KubernetesAccessLog {
   };
 }
 
-/** `config.logging`: the fields stand in a section of their own. */
-export interface LoggingValue {
-  readonly filter?: string;
-  readonly fields?: Pick<FileAccessLog, "remove" | "add">;
-  /** RUST_LOG; a list is joined. */
-  readonly level?: string | readonly string[];
-}
+type FileAccessLog = NonNullable<FrontendValue["accessLog"]>;
+type LoggingValue = NonNullable<ProcessValue["logging"]>;
 
 /** The access log of a file: what `config` says, then what `frontendPolicies` does. `origin` is the file's. */
 export function readAccessLogs(
   ofProcess: LoggingValue | undefined,
-  {
-    accessLog,
-    logging,
-  }: { readonly accessLog?: FileAccessLog; readonly logging?: FileAccessLog } = {},
+  { accessLog, logging }: Pick<FrontendValue, "accessLog" | "logging"> = {},
   origin: Origin,
 ): readonly AccessLogConfig[] {
   const key = accessLog === undefined ? "logging" : "accessLog";

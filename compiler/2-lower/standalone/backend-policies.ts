@@ -1,18 +1,16 @@
-import type { ConfigValue } from "../../1-parse/values.ts";
+import type { BackendPoliciesValue } from "../../1-parse/standalone/backend-policies.ts";
 import type { BackendPolicies, BackendTlsConfig } from "../../config/backend-policies.ts";
 import { defaultFrontend } from "../../config/frontend.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
-import type { Text } from "../../ir/texts.ts";
 import { parseTimer } from "../../schema/duration.ts";
-import { type KeepAliveValue, readKeepAlive } from "./frontend.ts";
+import { readKeepAlive } from "./frontend.ts";
 
 /** The parts of a validated `policies` that say how a backend is reached; undefined when it has none. */
 export function readBackendPolicies(
-  policies: ConfigValue | undefined,
+  policies: BackendPoliciesValue | undefined,
   origin: Origin,
 ): BackendPolicies | undefined {
-  // The schema has checked the shape.
-  const { backendTLS, backendAuth, http, tcp } = (policies ?? {}) as unknown as PoliciesValue;
+  const { backendTLS, backendAuth, http, tcp } = policies ?? {};
   const read: BackendPolicies = {
     ...(backendTLS && { tls: readTls(backendTLS, childOf(origin, "backendTLS")) }),
     ...(backendAuth && { auth: readAuth(backendAuth, childOf(origin, "backendAuth")) }),
@@ -28,33 +26,9 @@ export function readBackendPolicies(
   return Object.keys(read).length === 0 ? undefined : read;
 }
 
-interface PoliciesValue {
-  readonly backendTLS?: TlsValue;
-  readonly backendAuth?: AuthValue;
-  readonly http?: { readonly version?: "HTTP1" | "HTTP2"; readonly requestTimeout?: string };
-  readonly tcp?: TcpValue;
-}
-
-interface AuthValue {
-  readonly key?: Text | { readonly file: string };
-}
-
-interface TlsValue {
-  readonly cert?: string;
-  readonly key?: string;
-  readonly root?: string;
-  readonly hostname?: Text;
-  readonly insecure?: boolean;
-  readonly insecureHost?: boolean;
-  readonly alpn?: readonly ("h2" | "http/1.1")[];
-  readonly subjectAltNames?: readonly string[];
-}
-
-interface TcpValue {
-  readonly keepalives?: KeepAliveValue;
-  readonly keepalive?: KeepAliveValue;
-  readonly connectTimeout?: string;
-}
+type TlsValue = NonNullable<BackendPoliciesValue["backendTLS"]>;
+type AuthValue = NonNullable<BackendPoliciesValue["backendAuth"]>;
+type TcpValue = NonNullable<BackendPoliciesValue["tcp"]>;
 
 function readTls(value: TlsValue, origin: Origin): BackendTlsConfig {
   return {

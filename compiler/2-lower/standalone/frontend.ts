@@ -1,55 +1,14 @@
 import type { KeepAliveSettings } from "../../../runtime/net/connection-settings.ts";
-import type { AlpnProtocol, TlsVersion } from "../../../runtime/tls/tls-settings.ts";
-import { type CipherSuite, defaultFrontend, type FrontendConfig } from "../../config/frontend.ts";
+import type { TlsVersion } from "../../../runtime/tls/tls-settings.ts";
+import type { FrontendValue } from "../../1-parse/standalone/frontend.ts";
+import { defaultFrontend, type FrontendConfig } from "../../config/frontend.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import { parseTimer } from "../../schema/duration.ts";
-import type { FileAccessLog } from "./access-log.ts";
 
-/** `frontendPolicies` as the schema has let it through. */
-export interface FrontendValue {
-  readonly http?: HttpValue;
-  readonly tls?: TlsValue;
-  readonly tcp?: TcpValue;
-  readonly accessLog?: FileAccessLog;
-  readonly logging?: FileAccessLog;
-}
-
-/** Keepalive as the schema has let it through. */
-export interface KeepAliveValue {
-  readonly time?: string;
-  readonly interval?: string;
-  readonly retries?: number;
-}
-
-/** A TLS version in one of its spellings. */
-export type TlsVersionValue = string | number;
-
-interface TcpValue {
-  readonly keepalives?: KeepAliveValue;
-  readonly keepalive?: KeepAliveValue;
-  readonly maxConnections?: number;
-}
-
-interface HttpValue {
-  readonly maxConnectionDuration?: string;
-  readonly http2MaxHeaderSize?: number;
-  readonly maxBufferSize?: number;
-  readonly http1MaxHeaders?: number;
-  readonly http1IdleTimeout?: string;
-  readonly http2WindowSize?: number;
-  readonly http2ConnectionWindowSize?: number;
-  readonly http2FrameSize?: number;
-  readonly http2KeepaliveInterval?: string;
-  readonly http2KeepaliveTimeout?: string;
-}
-
-interface TlsValue {
-  readonly handshakeTimeout?: string;
-  readonly alpn?: readonly AlpnProtocol[];
-  readonly minVersion?: TlsVersionValue;
-  readonly maxVersion?: TlsVersionValue;
-  readonly cipherSuites?: readonly CipherSuite[];
-}
+type HttpValue = NonNullable<FrontendValue["http"]>;
+type TlsValue = NonNullable<FrontendValue["tls"]>;
+type TcpValue = NonNullable<FrontendValue["tcp"]>;
+type KeepAliveValue = NonNullable<TcpValue["keepalives"]>;
 
 /** The frontend with its defaults. `origin` is the file's. */
 export function readFrontend(value: FrontendValue | undefined, origin: Origin): FrontendConfig {
@@ -85,7 +44,7 @@ export function readKeepAlive(
 }
 
 /** A TLS version as OpenSSL calls it. */
-export function readTlsVersion(value: TlsVersionValue | undefined): TlsVersion | undefined {
+export function readTlsVersion(value: string | number | undefined): TlsVersion | undefined {
   if (value === undefined) return undefined;
   return /1[._]3$/.test(String(value)) ? "TLSv1.3" : "TLSv1.2";
 }

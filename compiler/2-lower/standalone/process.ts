@@ -1,20 +1,9 @@
-import type { LogFormat } from "../../../runtime/telemetry/logs/log-line.ts";
+import type { ProcessValue } from "../../1-parse/standalone/process.ts";
 import type { ProcessNode } from "../../ir/program.ts";
 import { parseDuration } from "../../schema/duration.ts";
-import type { LoggingValue } from "./access-log.ts";
-
-/** `config` as the schema has let it through. */
-export interface ProcessConfig {
-  readonly statsAddr?: string;
-  readonly readinessAddr?: string;
-  readonly adminAddr?: string;
-  readonly logging?: LoggingValue & { readonly format?: LogFormat };
-  readonly connectionMinTerminationDeadline?: string;
-  readonly connectionTerminationDeadline?: string;
-}
 
 /** The settings of the process, complete. */
-export function readProcess(config: ProcessConfig | undefined): ProcessNode {
+export function readProcess(config: ProcessValue | undefined): ProcessNode {
   return {
     logFormat: config?.logging?.format ?? "text",
     addresses: {

@@ -1,15 +1,23 @@
+import type { BackendValue, NamedBackendValue } from "../../1-parse/standalone/backend.ts";
 import { canonicalPolicies } from "../../1-parse/standalone/policy-aliases.ts";
+import type { RouteValue } from "../../1-parse/standalone/route.ts";
+import type { TcpRouteValue } from "../../1-parse/standalone/tcp-route.ts";
 import type { ConfigValue } from "../../1-parse/values.ts";
 import { type BackendPolicies, mergeBackendPolicies } from "../../config/backend-policies.ts";
 import { findBackend } from "../../config/named-backends.ts";
 import type { BackendConfig } from "../../config/resources.ts";
-import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
+import {
+  type ConfigPath,
+  childOf,
+  type Diagnostics,
+  type Origin,
+} from "../../diagnostics/diagnostic.ts";
 import { type PolicyConfig, type PolicyKind, policyOf } from "../../policies/index.ts";
 import { readBackendPolicies } from "./backend-policies.ts";
 
 /** The policies of a route in request order, each in its canonical form. */
 export function readPolicies(
-  given: Readonly<Record<string, ConfigValue>>,
+  given: Readonly<Record<string, unknown>>,
   origin: Origin,
   diagnostics: Diagnostics,
 ): PolicyConfig[] {
@@ -20,61 +28,94 @@ export function readPolicies(
 
 function readPolicy<Kind extends PolicyKind>(
   kind: Kind,
-  value: ConfigValue,
+  value: unknown,
   origin: Origin,
 ): PolicyConfig<Kind> {
-  return { kind, config: policyOf(kind).read(value, origin), origin };
+  return { kind, config: policyOf(kind).read(value as ConfigValue, origin), origin };
 }
 
-/** A backend, with what its route says about how it is reached; undefined when there is none of its name (reported). */
-export function readBackend(
-  backend: Readonly<Record<string, ConfigValue>>,
+/**
+ * The backends of a route, with what it says about how they are reached; undefined where there is none of a name
+ * (reported), or where one was left out.
+ */
+export function readBackends(
+  { policies, backends = [] }: Pick<RouteValue | TcpRouteValue, "policies" | "backends">,
+  origin: Origin,
+  context: FileContext,
+): readonly (BackendConfig | undefined)[] {
+  const ofRoute = readBackendPolicies(policies, childOf(origin, "policies"));
+  return backends.map(
+    (backend, index) =>
+      backend && readBackend(backend, ofRoute, childOf(origin, "backends", index), context),
+  );
+}
+
+function readBackend(
+  backend: BackendValue,
   ofRoute: BackendPolicies | undefined,
   origin: Origin,
-  { named, diagnostics }: BackendReading,
+  { backends, broken, diagnostics }: FileContext,
 ): BackendConfig | undefined {
   const own = readBackendPolicies(backend.policies, childOf(origin, "policies"));
-  const weight = typeof backend.weight === "number" ? { weight: backend.weight } : {};
+  const weight = backend.weight === undefined ? {} : { weight: backend.weight };
   const { backend: name } = backend;
-  if (typeof name === "string") {
-    const found = findBackend(name, childOf(origin, "backend"), named, diagnostics);
+  if (name !== undefined) {
+    // One whose name could not be read may be the one that is meant.
+    const isKnown = backends.has(name) || !broken.some(([first]) => first === "backends");
+    if (!isKnown) return undefined;
+    const found = findBackend(name, childOf(origin, "backend"), backends, diagnostics);
     if (found === undefined) return undefined;
     const inherited = mergeBackendPolicies(ofRoute, found.policies);
     return { ...found, policies: mergeBackendPolicies(inherited, own), ...weight };
   }
-  const kind = (["mcp", "dynamic"] as const).find((each) => Object.hasOwn(backend, each)) ?? "host";
+  const kind = (["mcp", "dynamic"] as const).find((each) => backend[each] !== undefined) ?? "host";
   return {
     kind,
-    config: backend[kind] ?? null,
+    config: backend[kind],
     policies: mergeBackendPolicies(ofRoute, own),
     ...weight,
     origin: childOf(origin, kind),
   };
 }
 
-/** What reading a backend needs. */
-export interface BackendReading {
-  /** The file's `backends`. */
-  readonly named: ReadonlyMap<string, BackendConfig>;
+/** What the parts of a file may ask of the whole. */
+export interface FileContext {
+  /** The file's `backends`, by name. */
+  readonly backends: ReadonlyMap<string, BackendConfig>;
+  /** Where parts with mistakes were left out. */
+  readonly broken: readonly ConfigPath[];
   readonly diagnostics: Diagnostics;
+}
+
+/** Whether parts with mistakes were left out of what stands at a place, of other fields than `besides`. */
+export function isPartial(
+  { path }: Origin,
+  { broken }: Pick<FileContext, "broken">,
+  besides: ConfigPath = [],
+): boolean {
+  return broken.some(
+    (each) =>
+      path.every((step, index) => each[index] === step) &&
+      !besides.some((field) => field === each[path.length]),
+  );
 }
 
 /** The file's `backends`, by name. */
 export function readNamedBackends(
-  backends: readonly Readonly<Record<string, ConfigValue>>[],
-  origin: Origin,
-  diagnostics: Diagnostics,
+  values: readonly (NamedBackendValue | undefined)[],
+  { origin, ...context }: Pick<FileContext, "broken" | "diagnostics"> & { readonly origin: Origin },
 ): ReadonlyMap<string, BackendConfig> {
   const found = new Map<string, BackendConfig>();
-  backends.forEach((each, index) => {
+  values.forEach((each, index) => {
+    if (each === undefined) return;
     const at = childOf(origin, index);
-    const name = String(each.name);
+    const { name } = each;
     const first = found.get(name);
     if (first !== undefined) {
       const related = [{ at: first.origin, label: "the first one" }];
-      diagnostics.report("duplicate-backend", childOf(at, "name"), { name }, related);
+      context.diagnostics.report("duplicate-backend", childOf(at, "name"), { name }, related);
     }
-    const backend = readBackend(each, undefined, at, { named: found, diagnostics });
+    const backend = readBackend(each, undefined, at, { ...context, backends: found });
     if (backend !== undefined) found.set(name, backend);
   });
   return found;

@@ -1,5 +1,6 @@
-import type { ConfigValue } from "../../1-parse/values.ts";
-import type { CipherSuite } from "../../config/frontend.ts";
+import type { StandaloneInput } from "../../1-parse/parse.ts";
+import type { ListenerValue } from "../../1-parse/standalone/listener.ts";
+import type { MatchValue, RouteValue } from "../../1-parse/standalone/route.ts";
 import type {
   GatewayResource,
   ListenerResource,
@@ -12,128 +13,77 @@ import type {
 } from "../../config/resources.ts";
 import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
 import { readAccessLogs, readLogLevels } from "./access-log.ts";
-import { readBackendPolicies } from "./backend-policies.ts";
+import { readFrontend, readTlsVersion } from "./frontend.ts";
+import { readProcess } from "./process.ts";
 import {
-  type FrontendValue,
-  readFrontend,
-  readTlsVersion,
-  type TlsVersionValue,
-} from "./frontend.ts";
-import { type ProcessConfig, readProcess } from "./process.ts";
-import {
-  type BackendReading,
-  readBackend,
+  type FileContext,
+  isPartial,
+  readBackends,
   readNamedBackends,
   readPolicies,
 } from "./route-parts.ts";
-import { checkRouteField, readTcpRoute, type TcpRouteConfig } from "./tcp-routes.ts";
+import { checkRouteField, readTcpRoute } from "./tcp-routes.ts";
 
-/** The resources of a validated standalone file; a policy that is given twice is reported. */
-export function readStandalone(
-  value: unknown,
-  origin: Origin,
+/**
+ * The resources of a standalone file; a policy that is given twice is reported. What has mistakes is not there, and
+ * what held it says that it is partial.
+ */
+export function lowerStandalone(
+  { file, origin, broken }: StandaloneInput,
   diagnostics: Diagnostics,
 ): readonly Resource[] {
-  // The schema has checked the shape.
-  const file = value as FileConfig;
+  const backends = readNamedBackends(file.backends ?? [], {
+    diagnostics,
+    broken,
+    origin: childOf(origin, "backends"),
+  });
+  const context: FileContext = { broken, diagnostics, backends };
   const listeners: ListenerResource[] = [];
   const routes: (RouteResource | TcpRouteResource)[] = [];
-  const backends = readNamedBackends(file.backends ?? [], childOf(origin, "backends"), diagnostics);
-  const reading = { named: backends, diagnostics };
   file.binds.forEach((bind, bindIndex) => {
-    bind.listeners.forEach((listener, listenerIndex) => {
+    bind?.listeners.forEach((listener, listenerIndex) => {
+      if (listener === undefined) return;
       const at = childOf(origin, "binds", bindIndex, "listeners", listenerIndex);
       const key = `${bindIndex}/${listenerIndex}`;
+      const isListenerPartial = isPartial(at, context, ["routes", "tcpRoutes"]);
       const portOrigin = childOf(origin, "binds", bindIndex, "port");
       listeners.push({
         ...readListener(listener, key, bind.port, portOrigin, at),
+        isPartial: isListenerPartial,
         policies: readPolicies(listener.policies ?? {}, childOf(at, "policies"), diagnostics),
       });
       listener.routes?.forEach((route, index) => {
-        routes.push(readRoute(route, key, childOf(at, "routes", index), reading));
+        if (route !== undefined)
+          routes.push(readRoute(route, key, childOf(at, "routes", index), context));
       });
       listener.tcpRoutes?.forEach((route, index) => {
-        routes.push(readTcpRoute(route, key, childOf(at, "tcpRoutes", index), diagnostics));
+        if (route !== undefined)
+          routes.push(readTcpRoute(route, key, childOf(at, "tcpRoutes", index), context));
       });
-      checkRouteField(listener, at, diagnostics);
+      // Its protocol may be what was left out.
+      if (!isListenerPartial) checkRouteField(listener, at, diagnostics);
     });
   });
   const gateway: GatewayResource = {
     kind: "gateway",
-    name: file.name,
     process: readProcess(file.config),
     frontend: readFrontend(file.frontendPolicies, origin),
     accessLogs: readAccessLogs(file.config?.logging, file.frontendPolicies, origin),
     logLevels: readLogLevels(file.config?.logging, childOf(origin, "config", "logging")),
-    backends,
+    backends: new Map(backends),
     listeners,
     origin,
   };
   return [gateway, ...routes];
 }
 
-/** The file as the schema has let it through. */
-interface FileConfig {
-  readonly name?: string;
-  readonly config?: ProcessConfig;
-  readonly frontendPolicies?: FrontendValue;
-  readonly backends?: readonly Readonly<Record<string, ConfigValue>>[];
-  readonly binds: readonly {
-    readonly port: number;
-    readonly listeners: readonly ListenerConfig[];
-  }[];
-}
-
-interface ListenerConfig {
-  readonly name?: string;
-  readonly hostname?: string;
-  readonly protocol?: ListenerResource["protocol"];
-  readonly tls?: ListenerTlsConfig;
-  readonly policies?: Readonly<Record<string, ConfigValue>>;
-  readonly routes?: readonly RouteConfig[];
-  readonly tcpRoutes?: readonly TcpRouteConfig[];
-}
-
-interface ListenerTlsConfig {
-  readonly cert: string;
-  readonly key: string;
-  readonly root?: string;
-  readonly minTLSVersion?: TlsVersionValue;
-  readonly maxTLSVersion?: TlsVersionValue;
-  readonly cipherSuites?: readonly CipherSuite[];
-}
-
-interface RouteConfig {
-  readonly name?: string;
-  readonly hostnames?: readonly string[];
-  readonly matches?: readonly MatchValue[];
-  readonly policies?: Readonly<Record<string, ConfigValue>>;
-  readonly backends?: readonly Readonly<Record<string, ConfigValue>>[];
-}
-
-interface MatchValue {
-  readonly path?: {
-    readonly exact?: string;
-    readonly pathPrefix?: string;
-    readonly regex?: string;
-  };
-  readonly method?: string;
-  readonly headers?: readonly ValueMatchValue[];
-  readonly query?: readonly ValueMatchValue[];
-}
-
-interface ValueMatchValue {
-  readonly name: string;
-  readonly value: { readonly exact?: string; readonly regex?: string };
-}
-
 function readListener(
-  listener: ListenerConfig,
+  listener: ListenerValue,
   key: string,
   port: number,
   portOrigin: Origin,
   origin: Origin,
-): Omit<ListenerResource, "policies"> {
+): Omit<ListenerResource, "policies" | "isPartial"> {
   const hostname = listener.hostname ?? "*";
   return {
     key,
@@ -147,7 +97,7 @@ function readListener(
   };
 }
 
-function readListenerTls(tls: ListenerTlsConfig): ListenerTlsResource {
+function readListenerTls(tls: NonNullable<ListenerValue["tls"]>): ListenerTlsResource {
   return {
     cert: tls.cert,
     key: tls.key,
@@ -159,24 +109,24 @@ function readListenerTls(tls: ListenerTlsConfig): ListenerTlsResource {
 }
 
 function readRoute(
-  route: RouteConfig,
+  route: RouteValue,
   listener: string,
   origin: Origin,
-  reading: BackendReading,
+  context: FileContext,
 ): RouteResource {
-  const matches = route.matches?.map((match, index) =>
-    readMatch(match, childOf(origin, "matches", index)),
+  const place = childOf(origin, "policies");
+  const matches = route.matches?.flatMap((match, index) =>
+    match === undefined ? [] : [readMatch(match, childOf(origin, "matches", index))],
   );
+  const backends = readBackends(route, origin, context);
   return {
     kind: "route",
     name: route.name,
     listeners: [{ listener, hostnames: route.hostnames ?? [] }],
+    isPartial: isPartial(origin, context) || backends.includes(undefined),
     matches: matches ?? [readMatch({}, origin)],
-    policies: readPolicies(route.policies ?? {}, childOf(origin, "policies"), reading.diagnostics),
-    backends: (route.backends ?? []).flatMap((backend, index) => {
-      const ofRoute = readBackendPolicies(route.policies, childOf(origin, "policies"));
-      return readBackend(backend, ofRoute, childOf(origin, "backends", index), reading) ?? [];
-    }),
+    policies: readPolicies(route.policies ?? {}, place, context.diagnostics),
+    backends: backends.flatMap((backend) => backend ?? []),
     origin,
   };
 }
@@ -201,7 +151,10 @@ function readMatch(match: MatchValue, origin: Origin): MatchConfig {
   };
 }
 
-function readValueMatch({ name, value }: ValueMatchValue, origin: Origin): ValueMatchConfig {
+function readValueMatch(
+  { name, value }: NonNullable<MatchValue["headers"]>[number],
+  origin: Origin,
+): ValueMatchConfig {
   const kind = value.regex === undefined ? "exact" : "regex";
   return { name, kind, value: value[kind] ?? "", origin: childOf(origin, "value", kind) };
 }

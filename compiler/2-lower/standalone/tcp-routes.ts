@@ -1,37 +1,24 @@
-import type { ConfigValue } from "../../1-parse/values.ts";
+import type { TcpRouteValue } from "../../1-parse/standalone/tcp-route.ts";
 import type { ListenerResource, TcpRouteResource } from "../../config/resources.ts";
 import { childOf, type Diagnostics, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
-import { readBackendPolicies } from "./backend-policies.ts";
-import { readBackend, readPolicies } from "./route-parts.ts";
-
-/** A route of `tcpRoutes` as the schema has let it through. */
-export interface TcpRouteConfig {
-  readonly name?: string;
-  readonly hostnames?: readonly string[];
-  readonly policies?: Readonly<Record<string, ConfigValue>>;
-  readonly backends?: readonly Readonly<Record<string, ConfigValue>>[];
-}
+import { type FileContext, isPartial, readBackends, readPolicies } from "./route-parts.ts";
 
 /** A route of connections, which stands on one listener. */
 export function readTcpRoute(
-  { name, hostnames = [], policies = {}, backends = [] }: TcpRouteConfig,
+  route: TcpRouteValue,
   listener: string,
   origin: Origin,
-  diagnostics: Diagnostics,
+  context: FileContext,
 ): TcpRouteResource {
-  const ofRoute = readBackendPolicies(policies, childOf(origin, "policies"));
+  const { name, hostnames = [], policies = {} } = route;
+  const backends = readBackends(route, origin, context);
   return {
     kind: "tcpRoute",
     name,
     listeners: [{ listener, hostnames }],
-    policies: readPolicies(policies, childOf(origin, "policies"), diagnostics),
-    backends: backends.flatMap(
-      (backend, index) =>
-        readBackend(backend, ofRoute, childOf(origin, "backends", index), {
-          named: new Map(),
-          diagnostics,
-        }) ?? [],
-    ),
+    isPartial: isPartial(origin, context) || backends.includes(undefined),
+    policies: readPolicies(policies, childOf(origin, "policies"), context.diagnostics),
+    backends: backends.flatMap((backend) => backend ?? []),
     origin,
   };
 }

@@ -1,3 +1,4 @@
+import type { BackendPoliciesValue } from "../../../1-parse/standalone/backend-policies.ts";
 import type { ConfigValue } from "../../../1-parse/values.ts";
 import type { BackendPolicies } from "../../../config/backend-policies.ts";
 import type { Manifest, ServicePort } from "../../../config/manifests.ts";
@@ -57,7 +58,7 @@ function plainPolicies(only: (field: string) => FieldValue | undefined): Backend
     ...((keepalive ?? connectTimeout) && { tcp: section({ keepalive, connectTimeout }) }),
     ...((version ?? requestTimeout) && { http: section({ version, requestTimeout }) }),
   };
-  return readBackendPolicies(value, origin) ?? {};
+  return readBackendPolicies(value as BackendPoliciesValue, origin) ?? {};
 }
 
 function readAuth(

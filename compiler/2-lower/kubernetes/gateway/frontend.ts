@@ -1,11 +1,12 @@
 import type { AlpnProtocol } from "../../../../runtime/tls/tls-settings.ts";
+import type { FrontendValue } from "../../../1-parse/standalone/frontend.ts";
 import type { ConfigValue } from "../../../1-parse/values.ts";
 import type { AccessLogConfig } from "../../../config/access-log.ts";
 import type { CipherSuite, FrontendConfig } from "../../../config/frontend.ts";
 import type { ManifestOf } from "../../../config/manifests.ts";
 import { childOf } from "../../../diagnostics/diagnostic.ts";
 import { type KubernetesAccessLog, readKubernetesAccessLog } from "../../standalone/access-log.ts";
-import { type FrontendValue, readFrontend } from "../../standalone/frontend.ts";
+import { readFrontend } from "../../standalone/frontend.ts";
 import { isJoined } from "../policies/fields.ts";
 import { type EffectiveField, merge } from "../policies/merge.ts";
 import type { PolicyContext } from "../policies/policies.ts";

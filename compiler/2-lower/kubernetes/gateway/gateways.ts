@@ -1,7 +1,6 @@
 import type { Manifest, ManifestOf } from "../../../config/manifests.ts";
 import type {
   GatewayResource,
-  Resource,
   RouteResource,
   TcpRouteResource,
 } from "../../../config/resources.ts";
@@ -81,11 +80,6 @@ export function lowerKubernetes(
   return { manifests, inventory, context, listeners, attachments, gateways };
 }
 
-/** The resources of one of the Gateways. */
-export function resourcesOf({ gateway, routes }: KubernetesGateway): readonly Resource[] {
-  return [gateway, ...routes];
-}
-
 function routesOf(
   attachments: readonly Attachment[],
   context: PolicyContext,
@@ -131,7 +125,6 @@ function gatewayResource(
   checkImage(parameters, context.diagnostics);
   return {
     kind: "gateway",
-    name: manifest.name,
     process,
     frontend: gatewayFrontend(manifest, rawFrontend(parameters), context),
     accessLogs: [...rawAccessLogs(parameters), ...gatewayAccessLogs(manifest, context)],

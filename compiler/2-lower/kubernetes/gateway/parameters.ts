@@ -1,5 +1,7 @@
 import { keysIn } from "../../../1-parse/config-values.ts";
+import type { FrontendValue } from "../../../1-parse/standalone/frontend.ts";
 import { frontendSchema } from "../../../1-parse/standalone/frontend.ts";
+import type { ProcessValue } from "../../../1-parse/standalone/process.ts";
 import { processSchema } from "../../../1-parse/standalone/process.ts";
 import type { ConfigValue } from "../../../1-parse/values.ts";
 import type { ManifestOf } from "../../../config/manifests.ts";
@@ -7,14 +9,12 @@ import { childOf, keyPlace, type Origin } from "../../../diagnostics/diagnostic.
 import type { Json, Overlay } from "../../../ir/deployment.ts";
 import { object } from "../../../schema/schema.ts";
 import { validator } from "../../../schema/validate.ts";
-import type { FrontendValue } from "../../standalone/frontend.ts";
-import type { ProcessConfig } from "../../standalone/process.ts";
 import { follow, type ReferenceContext } from "../inventory/references.ts";
 import { checkOverlays } from "./overlays.ts";
 
 /** The parts of a standalone file that parameters may hold. */
 export interface RawConfig {
-  readonly config?: ProcessConfig;
+  readonly config?: ProcessValue;
   readonly frontendPolicies?: FrontendValue;
 }
 
@@ -77,7 +77,8 @@ function checked(
     const read = { value: rawConfig as ConfigValue, envTemplates: [], expanded: [] };
     const schema = object({ config: processSchema, frontendPolicies: frontendSchema() });
     const validate = validator(schema, keysIn([read.value]), "rawConfig");
-    if (!validate(read, childOf(origin, "spec", "rawConfig"), diagnostics)) return undefined;
+    const place = childOf(origin, "spec", "rawConfig");
+    if (validate.whole(read, place, diagnostics) === undefined) return undefined;
   }
   // The schema has checked the shape.
   const parameters = { ...(spec as unknown as ParametersSpec), origin };

@@ -1,21 +1,22 @@
+import type { FrontendValue } from "../../../1-parse/standalone/frontend.ts";
+import type { ProcessValue } from "../../../1-parse/standalone/process.ts";
 import type { AccessLogConfig } from "../../../config/access-log.ts";
 import type { LevelsConfig } from "../../../config/log-levels.ts";
 import { childOf } from "../../../diagnostics/diagnostic.ts";
 import type { ProcessNode } from "../../../ir/program.ts";
 import { readAccessLogs, readLogLevels } from "../../standalone/access-log.ts";
-import type { FrontendValue } from "../../standalone/frontend.ts";
-import { type ProcessConfig, readProcess } from "../../standalone/process.ts";
+import { readProcess } from "../../standalone/process.ts";
 import type { ParametersSpec } from "./parameters.ts";
 
 /** When a pod is told to end: its listeners stay open (load balancers learn late), streams get until the maximum. */
-const DEFAULT_SHUTDOWN: ProcessConfig = {
+const DEFAULT_SHUTDOWN: ProcessValue = {
   connectionMinTerminationDeadline: "10s",
   connectionTerminationDeadline: "60s",
 };
 
 /** The process settings of a Gateway's pods: the raw configuration, under what the parameters' own fields say. */
 export function processNode(parameters: readonly ParametersSpec[]): ProcessNode {
-  const raw = parameters.reduce<ProcessConfig>(
+  const raw = parameters.reduce<ProcessValue>(
     (config, { rawConfig }) => mergeDeep(config, rawConfig?.config ?? {}),
     DEFAULT_SHUTDOWN,
   );

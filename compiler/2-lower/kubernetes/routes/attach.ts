@@ -1,5 +1,5 @@
 import { resourceKind } from "../../../1-parse/kubernetes/kinds.ts";
-import { intersectHostnames } from "../../../3-resolve/hostnames.ts";
+import { intersectHostnames } from "../../../config/hostnames.ts";
 import type {
   Manifest,
   ManifestOf,

@@ -39,10 +39,23 @@ export function routeResources(
         readMatch(match, childOf(origin, "matches", position)),
       ),
       policies,
+      isPartial: isPartial(backends, context),
       backends: headersSent ? [] : backendConfigs(traffic, backends, context),
       origin,
     };
   });
+}
+
+/** Whether a backend, or a policy that might be about the rule, has mistakes (reported). */
+export function isPartial(
+  backends: readonly WeightedBackend[],
+  { inventory }: PolicyContext,
+): boolean {
+  const policies = inventory.all("GatewayPolicy");
+  return (
+    backends.some(({ backend }) => backend.manifest?.spec === undefined) ||
+    policies.some(({ spec }) => spec === undefined)
+  );
 }
 
 /** What logs and generated code call a rule: after its route, and after itself where there are several. */

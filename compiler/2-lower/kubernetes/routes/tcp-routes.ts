@@ -5,7 +5,7 @@ import type { KubernetesBackend } from "../backends/backends.ts";
 import type { RulePath } from "../policies/effective.ts";
 import { type PolicyContext, routePolicies } from "../policies/policies.ts";
 import type { Attachment } from "./attach.ts";
-import { attachmentOf, ruleBackends, ruleNames, rulesOf } from "./http-routes.ts";
+import { attachmentOf, isPartial, ruleBackends, ruleNames, rulesOf } from "./http-routes.ts";
 
 /** The rules of a TCPRoute or TLSRoute on one of its listeners, as the standalone file would have them. */
 export function tcpRouteResources(
@@ -22,6 +22,7 @@ export function tcpRouteResources(
       kind: "tcpRoute",
       ...ruleNames(route, rules, index),
       listeners: [attachmentOf(listener, hostnames)],
+      isPartial: isPartial(backends, context),
       policies: routePolicies(traffic, context).policies,
       backends: backendConfigs(traffic, backends, context),
       origin,

@@ -1,0 +1,71 @@
+import type { KubernetesInput, Parsed } from "../1-parse/parse.ts";
+import type { GatewayResources } from "../config/resources.ts";
+import { Diagnostics, type WithDiagnostics } from "../diagnostics/diagnostic.ts";
+import {
+  type KubernetesGateway,
+  type KubernetesModel,
+  lowerKubernetes,
+} from "./kubernetes/gateway/gateways.ts";
+import { lowerStandalone } from "./standalone/standalone.ts";
+
+/** Which gateways are wanted. */
+export interface LowerOptions {
+  /** What a gateway is called that has no name in its configuration. */
+  readonly name: string;
+  /** NAMESPACE/NAME of the one Gateway that is wanted, of manifests with several. */
+  readonly gateway?: string | undefined;
+  /** Several Gateways are a mistake: one process serves one. */
+  readonly isSingle?: boolean;
+}
+
+/** The input in one vocabulary, whatever its form. */
+export interface Lowered {
+  /** The wanted gateways of the input: one for a standalone file, any number for manifests. */
+  readonly gateways: readonly GatewayResources[];
+  /** What is known of the manifests, for who asks about them rather than compiling them. */
+  readonly kubernetes: KubernetesModel | undefined;
+}
+
+/** Turns either form into the same resources. */
+export function lower(parsed: Parsed, options: LowerOptions): WithDiagnostics<Lowered> {
+  const diagnostics = new Diagnostics();
+  if (parsed.kind === "standalone") {
+    const name = parsed.file.name ?? options.name;
+    const gateways = [{ name, resources: lowerStandalone(parsed, diagnostics) }];
+    return { value: { gateways, kubernetes: undefined }, diagnostics: diagnostics.list };
+  }
+  const kubernetes = lowerKubernetes(parsed.manifests, { diagnostics });
+  const wanted = wantedGateways(kubernetes, options, parsed, diagnostics);
+  const gateways = wanted.map((each): GatewayResources => {
+    return { name: bundleName(each, kubernetes), resources: [each.gateway, ...each.routes] };
+  });
+  return { value: { gateways, kubernetes }, diagnostics: diagnostics.list };
+}
+
+function wantedGateways(
+  { gateways }: KubernetesModel,
+  { gateway: wanted, isSingle }: LowerOptions,
+  { files }: Extract<Parsed, KubernetesInput>,
+  diagnostics: Diagnostics,
+): readonly KubernetesGateway[] {
+  const found = gateways.filter(
+    ({ manifest: { namespace, name } }) =>
+      wanted === undefined || wanted === `${namespace}/${name}` || wanted === name,
+  );
+  const at = { file: files[0]?.name ?? "", document: 0, path: [], part: "file" } as const;
+  if (found.length > 1 && isSingle === true) {
+    const names = found.map(({ manifest: { namespace, name } }) => `${namespace}/${name}`);
+    diagnostics.report("several-gateways", at, { names });
+  }
+  if (found.length === 0) diagnostics.report("no-gateway", at, { found: wanted });
+  return found;
+}
+
+/** A Gateway's name, with its namespace when another one has the same. */
+function bundleName(
+  { manifest: { namespace, name } }: KubernetesGateway,
+  { gateways }: KubernetesModel,
+): string {
+  const isUnique = gateways.filter((each) => each.manifest.name === name).length === 1;
+  return isUnique ? name : `${namespace}-${name}`;
+}
