@@ -58,7 +58,9 @@ describe("explain and schema", () => {
   it("a policy is explained with its fields and its place in the request order", () => {
     const { stdout } = gwc(["explain", "cors"]);
     expect(stdout).toContain("In request order it is number 1 of");
-    expect(stdout).toContain("  allowOrigins      required; Origins whose pages may read");
+    expect(stdout).toContain(
+      "  allowOrigins      list of texts  Required. Origins whose pages may read",
+    );
   });
 
   it("without a word all codes and policies are listed", () => {

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { editorSchemaText } from "../../compiler/commands/schema.ts";
-import { policyTable } from "../../compiler/policies/policy-table.ts";
+import { referenceDocuments } from "../../compiler/inspect/reference/documents.ts";
+import { policyTable } from "../../compiler/inspect/reference/policies.ts";
 import { root } from "../harness/compile-file.ts";
 
 /** A file with generated text, and what it should hold. */
@@ -21,5 +22,9 @@ export function generatedDocs(): readonly GeneratedDoc[] {
   return [
     { path: readme, text },
     { path: path.join(root, "examples", "schema.json"), text: editorSchemaText() },
+    ...referenceDocuments().map(({ file, text: page }) => ({
+      path: path.join(root, ".github", "reference", file),
+      text: page,
+    })),
   ];
 }

@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import { type CelPhase, type CelSlot, compileExpression } from "../../../compiler/cel/compile.ts";
 import { libraries } from "../../../compiler/cel/functions/index.ts";
 import { operatorNames, operators } from "../../../compiler/cel/functions/operators.ts";
-import { macroDocs } from "../../../compiler/cel/reference/macro-docs.ts";
+import { macroDocs } from "../../../compiler/cel/macro-docs.ts";
 import type { Overload } from "../../../compiler/cel/types/signature.ts";
 import { formatType, type Type } from "../../../compiler/cel/types/types.ts";
 import { celPhases, phaseEnvironment } from "../../../compiler/cel/variables/variables.ts";

@@ -1,35 +1,38 @@
-import type { FunctionDeclaration } from "../functions/declaration.ts";
-import { libraries } from "../functions/index.ts";
-import { operatorNames, operators } from "../functions/operators.ts";
-import { formatType } from "../types/types.ts";
+import type { FunctionDeclaration } from "../../cel/functions/declaration.ts";
+import { libraries } from "../../cel/functions/index.ts";
+import { operatorNames, operators } from "../../cel/functions/operators.ts";
+import { macroDocs } from "../../cel/macro-docs.ts";
+import { formatType } from "../../cel/types/types.ts";
 import {
   type CelPhase,
   celPhases,
   describePhase,
   phaseEnvironment,
-} from "../variables/variables.ts";
-import { macroDocs } from "./macro-docs.ts";
+} from "../../cel/variables/variables.ts";
+import { heading, type Page, type Part, paragraph, table } from "./page.ts";
 
-/** The reference of expressions, in Markdown: `gwc explain cel`, and REFERENCE.md beside this file. */
-export function celReference(): string {
-  return `${[
-    INTRODUCTION,
-    "## Variables\n\nWhere a variable can be used: " +
-      celPhases.map((phase) => `**${phase}** is ${describePhase(phase)}`).join("; ") +
-      ".",
-    variableTable(),
-    "## Macros\n\nA macro declares variables of its own: `x`, or `k` and `v`.",
-    table(["macro", "what it gives", "example"], macroDocs.map(macroRow)),
-    ...libraries.map(({ title, functions }) => {
-      const rows = functions.map(functionRow);
-      return `## ${title}\n\n${table(["function", "what it gives", "example"], rows)}`;
-    }),
-  ].join("\n\n")}\n`;
+/** The reference of expressions: variables, macros, functions. */
+export function expressionsPage(): Page {
+  const phases = celPhases.map((phase) => `**${phase}** is ${describePhase(phase)}`).join("; ");
+  return {
+    title: "Expressions",
+    parts: [
+      ...INTRODUCTION.split("\n\n").map(paragraph),
+      heading("Variables"),
+      paragraph(`Where a variable can be used: ${phases}.`),
+      ...variableTable(),
+      heading("Macros"),
+      paragraph("A macro declares variables of its own: `x`, or `k` and `v`."),
+      ...table(["macro", "what it gives", "example"], macroDocs.map(macroRow)),
+      ...libraries.flatMap(({ title, functions }) => [
+        heading(title),
+        ...table(["function", "what it gives", "example"], functions.map(functionRow)),
+      ]),
+    ],
+  };
 }
 
-const INTRODUCTION = `# Expressions
-
-Expressions are written in CEL, the Common Expression Language, and compiled to TypeScript. This page is generated.
+const INTRODUCTION = `Expressions are written in CEL, the Common Expression Language, and compiled to TypeScript.
 
 Rules and filters are true or false. Evaluation never throws: where something is missing or of a wrong type, the
 expression is an *error*. An allow or require rule with an error does not match, a deny rule with an error denies, a value
@@ -49,7 +52,7 @@ A list from a request may have any length for \`in\`, \`exists\` and \`all\`. Wh
 Not read, though CEL has it: numbers without a leading digit (\`.5\`), raw bytes (\`br"…"\`), fields in backticks, optional
 elements (\`[?x]\`, \`{?k: v}\`) and protocol buffer messages.`;
 
-function variableTable(): string {
+function variableTable(): readonly Part[] {
   const paths = new Map<string, { type: string; doc: string; phases: CelPhase[] }>();
   for (const phase of celPhases) {
     for (const { path, type, doc } of phaseEnvironment(phase).declarations.values()) {
@@ -78,7 +81,7 @@ function functionRow(declaration: FunctionDeclaration): readonly string[] {
   const [first = "", ...rest] = shown;
   const more = rest.length > MAX_FORMS ? [...rest.slice(0, MAX_FORMS), "…"] : rest;
   return [
-    [first, ...more].map((form) => (form === "…" ? form : code(form))).join("<br>"),
+    [first, ...more].map((form) => (form === "…" ? form : code(form))).join("\n"),
     declaration.doc,
     exampleText(declaration.example),
   ];
@@ -101,10 +104,5 @@ function exampleText([expression, value]: readonly [string, string]): string {
 }
 
 function code(text: string): string {
-  return `\`${text.replaceAll("|", "\\|")}\``;
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
-  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
+  return `\`${text}\``;
 }

@@ -1,0 +1,19 @@
+import { diagnosticPages } from "./diagnostics.ts";
+import { expressionsPage } from "./expressions.ts";
+import { markdownDocument } from "./markdown.ts";
+import { policyPages } from "./policies.ts";
+
+/** A document of the reference: its file's name, and its Markdown. */
+export interface ReferenceDocument {
+  readonly file: string;
+  readonly text: string;
+}
+
+/** The reference as documents: the same pages that `gwc explain` prints. */
+export function referenceDocuments(): readonly ReferenceDocument[] {
+  return [
+    { file: "policies.md", text: markdownDocument(policyPages()) },
+    { file: "expressions.md", text: markdownDocument([expressionsPage()]) },
+    { file: "diagnostics.md", text: markdownDocument(diagnosticPages()) },
+  ];
+}
