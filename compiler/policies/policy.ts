@@ -8,12 +8,12 @@ import type { Schema } from "../schema/schema.ts";
 
 /**
  * The build-time third of a policy (the others: templates/policies and runtime/policies, same file name). What the
- * configuration means is said here and nowhere else; the schema, the README's table and `gwc explain` come from it.
+ * configuration means is said here and nowhere else; the schema, the reference and `gwc explain` come from it.
  * `Config` is what a user configures in its canonical form, `Settings` what the template takes.
  */
 export interface Policy<Kind extends string, Config, Settings> {
   readonly kind: Kind;
-  /** One sentence for the README's table and `gwc explain`, without a full stop. */
+  /** One sentence for the reference and `gwc explain`, without a full stop. */
   readonly summary: string;
   /** Where it may stand in a standalone file. */
   readonly scope: readonly ("route" | "listener" | "backend")[];

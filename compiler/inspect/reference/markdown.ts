@@ -27,7 +27,7 @@ function markdownPart(part: Part, depth: number): string {
 }
 
 /** A table in Markdown, whose bars and line breaks in cells are written so that they stay in their cells. */
-export function markdownTable(head: Row, rows: readonly Row[]): string {
+function markdownTable(head: Row, rows: readonly Row[]): string {
   const line = (cells: Row): string => `| ${cells.map(cellText).join(" | ")} |`;
   return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
 }

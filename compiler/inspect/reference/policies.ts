@@ -1,15 +1,6 @@
 import { policies } from "../../policies/index.ts";
 import type { Schema } from "../../schema/schema.ts";
-import { markdownTable } from "./markdown.ts";
 import { heading, type Page, paragraph, type Row, table } from "./page.ts";
-
-/** The README's policy table, in request order, in Markdown. */
-export function policyTable(): string {
-  return markdownTable(
-    ["policy", "what it does", "stands on"],
-    policies.map(({ kind, summary, scope }) => [`\`${kind}\``, summary, scope.join(", ")]),
-  );
-}
 
 /** The page of a policy; undefined when there is none of that name. */
 export function policyPage(name: string): Page | undefined {
@@ -41,6 +32,10 @@ export function policyPages(): readonly Page[] {
       paragraph(
         "In the order in which a request meets them. A policy that is not configured is not in the bundle. " +
           "`gwc explain NAME` prints the page of one.",
+      ),
+      ...table(
+        ["policy", "what it does", "stands on"],
+        policies.map(({ kind, summary, scope }) => [`\`${kind}\``, summary, scope.join(", ")]),
       ),
     ],
   };
