@@ -61,6 +61,60 @@ function text(found: readonly Import[]): string[] {
   return found.map(({ from, to }) => `${from} imports ${to}`);
 }
 
+/** The rooms of the runtime from the ground up. A file belongs to the longest of them that it lies in. */
+const floors = [
+  "cel",
+  "process",
+  "http/headers",
+  "http/body",
+  "http",
+  "http/routing",
+  "tls",
+  "net",
+  "http/upstream",
+  "http/engine",
+  "telemetry",
+  "auth",
+  "backends",
+  "policies",
+  "mcp/protocol",
+  "mcp/rules",
+  "mcp/transports",
+  "mcp/session",
+  "mcp/aggregate",
+  "mcp/passthrough",
+  "mcp",
+  "tcp",
+  "gateway",
+];
+
+function floorOf(module: string): number {
+  const rooms = floors.filter((room) => module.startsWith(`runtime/${room}/`));
+  const [room] = rooms.sort((a, b) => b.length - a.length);
+  if (room === undefined) throw new Error(`${module} lies in no room of the runtime`);
+  return floors.indexOf(room);
+}
+
+function circlesOf(edges: readonly Import[]): readonly string[] {
+  const next = Map.groupBy(
+    edges.filter(({ to }) => sources.includes(to)),
+    ({ from }) => from,
+  );
+  const done = new Set<string>();
+  const circles: string[] = [];
+  const visit = (module: string, trail: readonly string[]): void => {
+    if (trail.includes(module)) {
+      circles.push([...trail.slice(trail.indexOf(module)), module].join(" -> "));
+      return;
+    }
+    if (done.has(module)) return;
+    for (const { to } of next.get(module) ?? []) visit(to, [...trail, module]);
+    done.add(module);
+  };
+  for (const module of sources) visit(module, []);
+  return circles;
+}
+
 describe("who may import whom", () => {
   const packages: Readonly<Record<string, RegExp>> = {
     runtime: /^(node:|undici(\/|$)|jose$|re2js$|bcryptjs$|apache-md5$|unix-crypt-td-js$)/,
@@ -127,23 +181,42 @@ describe("who may import whom", () => {
   });
 
   it("there are no circles of value imports", () => {
-    const next = Map.groupBy(
-      imports.filter(({ isType, isDynamic, to }) => !isType && !isDynamic && sources.includes(to)),
-      ({ from }) => from,
+    expect(circlesOf(imports.filter(({ isType, isDynamic }) => !isType && !isDynamic))).toEqual([]);
+  });
+
+  it("the files of the runtime import each other in no circle, types included", () => {
+    expect(circlesOf(imports.filter(({ from }) => folderOf(from) === "runtime"))).toEqual([]);
+  });
+
+  it("the rooms of the runtime import from the floors below them, types included", () => {
+    const wrong = imports.filter(
+      ({ from, to }) =>
+        folderOf(from) === "runtime" && folderOf(to) === "runtime" && floorOf(from) < floorOf(to),
     );
-    const done = new Set<string>();
-    const circles: string[] = [];
-    const visit = (module: string, trail: readonly string[]): void => {
-      if (trail.includes(module)) {
-        circles.push([...trail.slice(trail.indexOf(module)), module].join(" -> "));
-        return;
-      }
-      if (done.has(module)) return;
-      for (const { to } of next.get(module) ?? []) visit(to, [...trail, module]);
-      done.add(module);
-    };
-    for (const module of sources) visit(module, []);
-    expect(circles).toEqual([]);
+    expect(text(wrong)).toEqual([]);
+  });
+
+  it("sockets, node's HTTP and undici are known to the engine, the clients and TCP alone", () => {
+    const network = /^(node:(net|tls|https?|http2)|undici)$/;
+    const allowed = [
+      "runtime/http/engine/node/",
+      "runtime/http/upstream/node/",
+      "runtime/net/connector.ts",
+      "runtime/net/listen-on.ts",
+      "runtime/tcp/",
+      "runtime/tls/",
+      // These read addresses, and open nothing.
+      "runtime/backends/dynamic/address-rules.ts",
+      "runtime/backends/dynamic/destination.ts",
+      "runtime/cel/functions/net.ts",
+    ];
+    const wrong = imports.filter(
+      ({ from, to }) =>
+        folderOf(from) === "runtime" &&
+        network.test(to) &&
+        !allowed.some((place) => from.startsWith(place)),
+    );
+    expect(text(wrong)).toEqual([]);
   });
 
   it("the runtime has no barrel files", () => {

@@ -1,18 +1,23 @@
 import type { Exchange } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
 import { resolvePrimitive } from "./aggregate/names.ts";
-import { isAllowed, isOpen, type McpAuthorization, unknownPrimitive } from "./authorization.ts";
-import type { McpBackend } from "./backend.ts";
+import {
+  serveSessionDelete,
+  serveSessionPost,
+  serveSessionStream,
+} from "./aggregate/serve-session.ts";
 import { type PassthroughMessage, passThrough } from "./passthrough/passthrough.ts";
 import { type Message, readMessageBytes } from "./protocol/message.ts";
 import { addressedPrimitive } from "./protocol/primitives.ts";
 import { respondRpcError, rpcCode } from "./protocol/rpc-response.ts";
 import { passesTransportChecks } from "./protocol/transport-check.ts";
 import {
-  serveSessionDelete,
-  serveSessionPost,
-  serveSessionStream,
-} from "./session/session-serve.ts";
+  isAllowed,
+  isOpen,
+  type McpAuthorization,
+  unknownPrimitive,
+} from "./rules/authorization.ts";
+import type { McpBackend } from "./transports/backend.ts";
 
 /**
  * Serves an MCP route: streamable HTTP of the revisions with sessions (2025-03-26, 2025-06-18, 2025-11-25). Settles when

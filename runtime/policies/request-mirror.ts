@@ -1,7 +1,7 @@
 import { upstreamCall } from "../backends/host.ts";
-import { TeeBody } from "../http/body/tee-body.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { Upstream, UpstreamHandler } from "../http/upstream/upstream.ts";
+import { TeeBody } from "./request-mirror/tee-body.ts";
 
 /** Where copies of requests go. */
 export interface MirrorSettings {

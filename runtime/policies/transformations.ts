@@ -1,16 +1,16 @@
 import { toJson } from "../cel/functions/json.ts";
 import type { JsonObject } from "../cel/variables.ts";
 import type { Exchange } from "../http/exchange.ts";
-import { fieldValue } from "../http/headers/field-value.ts";
-import { replacedHeaders } from "../http/headers/replaced-headers.ts";
 import type { RequestLineChanges } from "../http/request-line.ts";
 import { canonicalHost } from "../http/routing/canonical-host.ts";
-import { targetValue } from "../http/routing/target-value.ts";
+import { fieldValue } from "./transformations/field-value.ts";
 import {
   bodyBytes,
   type RequestChanges,
   type ResponseTransform,
 } from "./transformations/message-changes.ts";
+import { replacedHeaders } from "./transformations/replaced-headers.ts";
+import { targetValue } from "./transformations/target-value.ts";
 import { HeadFilter, WholeFilter } from "./transformations/transformed-response.ts";
 
 /** Changes the request that goes upstream; what rules and routes see of it besides headers stays. */

@@ -1,3 +1,47 @@
+import type { Socket } from "node:net";
+
+/** A hello that was read, with all the bytes that came with it; or why there is none. */
+export type ReceivedHello =
+  | { readonly kind: "hello"; readonly serverName: string | undefined; readonly bytes: Buffer[] }
+  | { readonly kind: "none"; readonly why: string; readonly isTimeout: boolean };
+
+/** Waits for the ClientHello of a connection; `done` is called once, unless the client leaves. */
+export function receiveClientHello(
+  socket: Socket,
+  timeout: number,
+  done: (hello: ReceivedHello) => void,
+): void {
+  const reader = new ClientHelloReader();
+  const bytes: Buffer[] = [];
+  const stop = () => {
+    clearTimeout(timer);
+    socket.off("data", onData);
+    socket.off("end", onEnd);
+    socket.off("close", stop);
+    socket.pause();
+  };
+  const settle = (hello: ReceivedHello) => {
+    stop();
+    done(hello);
+  };
+  const onEnd = () => settle({ kind: "none", why: "the client left", isTimeout: false });
+  const onData = (chunk: Buffer) => {
+    bytes.push(chunk);
+    const found: ClientHello = reader.read(chunk);
+    if (found.kind === "malformed") settle({ kind: "none", why: found.why, isTimeout: false });
+    if (found.kind === "hello") {
+      settle({ kind: "hello", serverName: found.serverName, bytes });
+    }
+  };
+  const timer = setTimeout(() => {
+    settle({ kind: "none", why: "no ClientHello in time", isTimeout: true });
+  }, timeout);
+  socket.on("data", onData);
+  socket.on("end", onEnd);
+  socket.on("close", stop);
+  socket.resume();
+}
+
 /** What the beginning of a TLS connection says. */
 export type ClientHello =
   | { readonly kind: "incomplete" }

@@ -6,13 +6,13 @@ import type { PortServer } from "../net/port-server.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
 import type { Certificates } from "../tls/certificates.ts";
 import { handshakeOptions, isSameHandshake } from "../tls/handshake.ts";
+import { receiveClientHello } from "./client-hello.ts";
 import {
   ClientConnection,
   type Connection,
   type ConnectionHandler,
   refuseConnection,
 } from "./connection.ts";
-import { receiveHello } from "./hello.ts";
 
 /** What a port does before bytes are passed on: nothing, reads the server name, or ends TLS. */
 export type PortMode =
@@ -146,10 +146,10 @@ export class TcpServer implements PortServer {
     this.#handle(connection);
   }
 
-  #readName(connection: ClientConnection, patience: number): void {
-    receiveHello(connection.socket, patience, (hello) => {
+  #readName(connection: ClientConnection, timeout: number): void {
+    receiveClientHello(connection.socket, timeout, (hello) => {
       if (hello.kind === "none") {
-        refuseConnection(connection, hello.isEnvTemplate ? "Timeout" : "BadRequest", hello.why);
+        refuseConnection(connection, hello.isTimeout ? "Timeout" : "BadRequest", hello.why);
         return;
       }
       connection.serverName = hello.serverName;

@@ -5,7 +5,7 @@ import type { Trace } from "../code/trace.ts";
 import type { BackendCode } from "./backend.ts";
 import { passthrough, upstreamSettings } from "./connection.ts";
 
-const MODULE = "gwc/runtime/mcp/backend";
+const MODULE = "gwc/runtime/mcp/transports/backend";
 
 /** What the route around an MCP backend settled. */
 export interface McpScope {
@@ -62,7 +62,7 @@ export function mcpBackend(backend: McpBackendNode, scope: McpScope): BackendCod
     },
   };
   const authorize =
-    scope.rule ?? code`${imported("gwc/runtime/mcp/authorization", "allowEverything")}`;
+    scope.rule ?? code`${imported("gwc/runtime/mcp/rules/authorization", "allowEverything")}`;
   const access = literal({ jwt: scope.jwt, authorize });
   const allowedOrigins = { hostnames: scope.hostnames, allowOrigins: scope.allowOrigins };
   const origin = "gwc/runtime/mcp/origin";

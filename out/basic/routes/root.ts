@@ -2,10 +2,10 @@
 // Route root: cors, then mcp.
 
 import type { Exchange } from "gwc/runtime/http/exchange";
-import { allowEverything } from "gwc/runtime/mcp/authorization";
-import { openMcpBackend, stdio } from "gwc/runtime/mcp/backend";
 import { type OriginSettings, refuseForeignOrigin } from "gwc/runtime/mcp/origin";
+import { allowEverything } from "gwc/runtime/mcp/rules/authorization";
 import { serveMcp } from "gwc/runtime/mcp/serve";
+import { openMcpBackend, stdio } from "gwc/runtime/mcp/transports/backend";
 import { applyCorsToAnyOrigin, type CorsResponse } from "gwc/runtime/policies/cors";
 
 // gateway.yaml binds[0].listeners[0].routes[0].policies.cors

@@ -2,9 +2,9 @@
 // Route agents/tools: cors, mcpAuthorization, then mcp.
 
 import type { Exchange } from "gwc/runtime/http/exchange";
-import { openMcpBackend, streamableHttp } from "gwc/runtime/mcp/backend";
 import { type OriginSettings, refuseForeignOrigin } from "gwc/runtime/mcp/origin";
 import { serveMcp } from "gwc/runtime/mcp/serve";
+import { openMcpBackend, streamableHttp } from "gwc/runtime/mcp/transports/backend";
 import { applyCors, type CorsSettings } from "gwc/runtime/policies/cors";
 import { type McpRuleInput, targetOf } from "gwc/runtime/policies/mcp-authorization";
 

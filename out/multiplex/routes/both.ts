@@ -2,9 +2,9 @@
 // Route both: mcpAuthorization, then mcp.
 
 import type { Exchange } from "gwc/runtime/http/exchange";
-import { openMcpBackend, stdio, streamableHttp } from "gwc/runtime/mcp/backend";
 import { type OriginSettings, refuseForeignOrigin } from "gwc/runtime/mcp/origin";
 import { serveMcp } from "gwc/runtime/mcp/serve";
+import { openMcpBackend, stdio, streamableHttp } from "gwc/runtime/mcp/transports/backend";
 import type { McpRuleInput } from "gwc/runtime/policies/mcp-authorization";
 import { env, httpUrl } from "gwc/runtime/process/startup-values";
 

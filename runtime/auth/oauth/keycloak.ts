@@ -1,6 +1,7 @@
 import type { Exchange, Handled } from "../../http/exchange.ts";
 import { refuse } from "../../http/refuse.ts";
-import { type FetchLimits, fetchResponse } from "../../http/upstream/fetch-response.ts";
+import type { FetchLimits } from "../../http/upstream/fetch-request.ts";
+import { fetchResponse } from "../../http/upstream/fetch-response.ts";
 import { identifiedBy, type OAuthSettings, serveOwnOAuth } from "./metadata.ts";
 import { respondBytes, respondToMethod } from "./respond.ts";
 import { authorizationServerPath } from "./well-known.ts";

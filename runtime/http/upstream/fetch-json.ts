@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../cel/variables.ts";
-import { type FetchLimits, fetchResponse } from "./fetch-response.ts";
+import type { FetchLimits } from "./fetch-request.ts";
+import { fetchResponse } from "./fetch-response.ts";
 import type { Upstream } from "./upstream.ts";
 
 const limits: FetchLimits = { maxBytes: 512 * 1024, deadline: 5_000, expectedStatus: 200 };

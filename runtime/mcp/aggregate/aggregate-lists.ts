@@ -1,22 +1,24 @@
-import { isAllowed, type McpPrimitiveKind } from "../authorization.ts";
-import { ClientStream } from "../client-stream.ts";
 import { stringAt } from "../protocol/json-text.ts";
 import { readLists } from "../protocol/list-edit.ts";
 import type { Message } from "../protocol/message.ts";
 import { readFields } from "../protocol/message.ts";
+import { paramOf, stringParamOf } from "../protocol/message-edit.ts";
+import type { McpPrimitiveKind } from "../protocol/primitives.ts";
 import { rpcCode, rpcError, rpcResult } from "../protocol/rpc-response.ts";
+import { isAllowed } from "../rules/authorization.ts";
+import { ClientStream } from "../session/client-stream.ts";
 import {
   type ActiveTarget,
   activeTargets,
   callTarget,
   type SessionContext,
 } from "../session/session-context.ts";
-import { forwardTo } from "../session/session-forward.ts";
 import type { TargetFailure } from "../transports/target.ts";
 import { fanOut, type Outcome } from "./fan-out.ts";
+import { forwardTo } from "./forward-call.ts";
 import { unavailableMeta } from "./initialize-result.ts";
 import { clientName } from "./names.ts";
-import { paramOf, stringParamOf, withCursor } from "./to-server.ts";
+import { withCursor } from "./to-server.ts";
 
 /** A list that several targets answer together. */
 export interface AggregateList {

@@ -1,5 +1,5 @@
-import type { McpPrimitiveKind } from "../authorization.ts";
-import type { McpBackend } from "../backend.ts";
+import type { McpPrimitiveKind } from "../protocol/primitives.ts";
+import type { McpBackend } from "../transports/backend.ts";
 import type { McpTarget } from "../transports/target.ts";
 
 /** An item that a client named, found. */

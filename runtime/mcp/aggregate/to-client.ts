@@ -7,8 +7,8 @@ import {
   type TextRange,
 } from "../protocol/json-text.ts";
 import { type Message, readFields, textAt } from "../protocol/message.ts";
+import { edited, paramOf, replaced } from "../protocol/message-edit.ts";
 import { aggregateId } from "./aggregate-ids.ts";
-import { edited, paramOf, replaced } from "./to-server.ts";
 
 /** What a merged route has to know to show a target's message to the client. */
 export interface AggregateTarget {

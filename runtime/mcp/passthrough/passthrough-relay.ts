@@ -5,10 +5,10 @@ import type {
   UpstreamHandler,
   UpstreamRequest,
 } from "../../http/upstream/upstream.ts";
-import { failureResponse, recordFailure, respondFailure } from "../failure-response.ts";
-import type { ListFilter } from "../list-filter.ts";
 import { rpcError } from "../protocol/rpc-response.ts";
 import { sseMessage } from "../protocol/sse.ts";
+import type { ListFilter } from "../rules/list-filter.ts";
+import { failureResponse, recordFailure, respondFailure } from "../session/failure-response.ts";
 import { type Received, type ResponseReader, readResponse } from "../transports/response-reader.ts";
 import type { StreamableHttpTarget } from "../transports/target.ts";
 import { headersForClient } from "../transports/upstream-headers.ts";

@@ -6,11 +6,10 @@ import {
 import type { Exchange } from "../../http/exchange.ts";
 import { refuse } from "../../http/refuse.ts";
 import { isUnder } from "../../http/routing/path.ts";
-import { isOpen, type McpAuthorization } from "../authorization.ts";
-import type { McpBackend } from "../backend.ts";
-import { rulesFilter } from "../list-filter.ts";
 import { type Message, textAt } from "../protocol/message.ts";
 import { isListMethod } from "../protocol/primitives.ts";
+import { isOpen, type McpAuthorization } from "../rules/authorization.ts";
+import { rulesFilter } from "../rules/list-filter.ts";
 import type { HttpSession, McpSession, SessionParts } from "../session/session.ts";
 import { sendInSession } from "../session/session-request.ts";
 import {
@@ -19,6 +18,7 @@ import {
   refuseUnknownSession,
   resumeSession,
 } from "../session/sessions.ts";
+import type { McpBackend } from "../transports/backend.ts";
 import type { StreamableHttpTarget } from "../transports/target.ts";
 import { headersForTarget } from "../transports/upstream-headers.ts";
 import { PassthroughRelay } from "./passthrough-relay.ts";

@@ -1,4 +1,3 @@
-import type { McpPrimitiveKind } from "../authorization.ts";
 import {
   applyEdits,
   elementsOf,
@@ -9,6 +8,7 @@ import {
   type TextRange,
 } from "./json-text.ts";
 import { type Message, readFields, textAt } from "./message.ts";
+import type { McpPrimitiveKind } from "./primitives.ts";
 
 /** One entry of a list: a tool, prompt, resource or resource template. */
 export interface ListedItem {

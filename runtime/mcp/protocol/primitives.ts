@@ -1,6 +1,8 @@
-import type { McpPrimitiveKind } from "../authorization.ts";
 import { isObjectAt, stringAt, type TextRange } from "./json-text.ts";
 import { type Message, readFields } from "./message.ts";
+
+/** What servers offer, and what rules are about. */
+export type McpPrimitiveKind = "tool" | "prompt" | "resource";
 
 /** The tool, prompt or resource that a request is about. */
 export interface AddressedPrimitive {

@@ -1,9 +1,9 @@
 import type { Exchange } from "../../http/exchange.ts";
-import type { McpAuthorization } from "../authorization.ts";
-import type { McpBackend } from "../backend.ts";
 import type { Message } from "../protocol/message.ts";
-import { HttpCall } from "../transports/http-call.ts";
+import type { McpAuthorization } from "../rules/authorization.ts";
+import type { McpBackend } from "../transports/backend.ts";
 import type { Call, CallSink, McpTarget } from "../transports/target.ts";
+import { HttpCall } from "./http-call.ts";
 import type { McpSession, TargetSession } from "./session.ts";
 
 /** A request within a session: what its handling needs to know. */

@@ -1,18 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type { GatewayContext, LiveSession } from "../../process/gateway-context.ts";
+import type { SessionLimits } from "../transports/backend.ts";
 import { ProcessGroups } from "../transports/process-groups.ts";
 import type { TransportHost } from "../transports/transport.ts";
 import type { LiveParts, McpSession } from "./session.ts";
-
-/** How many sessions a process holds, and for how long. */
-export interface SessionLimits {
-  /** Milliseconds without a request or an open stream after which connections and children are ended. */
-  readonly idle: number;
-  /** The most sessions with connections or children; the one that was idle longest makes room. */
-  readonly live: number;
-  /** The most bytes of one message from a target. */
-  readonly message: number;
-}
 
 /**
  * The MCP sessions of a process. It lives in the gateway's context and so outlives a reload: newer code uses the object that

@@ -1,7 +1,7 @@
 import type { Exchange } from "../../http/exchange.ts";
 import { refuse } from "../../http/refuse.ts";
-import { type McpAuthorization, subjectOf } from "../authorization.ts";
-import type { McpBackend } from "../backend.ts";
+import { type McpAuthorization, subjectOf } from "../rules/authorization.ts";
+import type { McpBackend } from "../transports/backend.ts";
 import {
   type McpSession,
   newSession,

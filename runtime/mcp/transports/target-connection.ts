@@ -1,5 +1,5 @@
-import { paramOf } from "../aggregate/to-server.ts";
 import { type Message, readMessage, textAt, withId } from "../protocol/message.ts";
+import { paramOf } from "../protocol/message-edit.ts";
 import { rpcCode, rpcError, rpcResult } from "../protocol/rpc-response.ts";
 import { type PendingCall, PendingCalls } from "./pending-calls.ts";
 import type { Call, CallSink, ListenSink, TargetFailure } from "./target.ts";

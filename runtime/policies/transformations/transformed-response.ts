@@ -1,10 +1,10 @@
 import { decodeBody } from "../../http/body/content-coding.ts";
 import type { Exchange } from "../../http/exchange.ts";
-import { fieldValue } from "../../http/headers/field-value.ts";
-import { replacedHeaders } from "../../http/headers/replaced-headers.ts";
 import { ResponseHeaderEdits } from "../../http/headers/response-header-edits.ts";
 import type { ResponseSink } from "../../http/response-sink.ts";
+import { fieldValue } from "./field-value.ts";
 import { bodyBytes, type ResponseTransform } from "./message-changes.ts";
+import { replacedHeaders } from "./replaced-headers.ts";
 import { TransformedResponse } from "./response-variables.ts";
 
 /** Changes heads; the body passes, or another one is sent. */

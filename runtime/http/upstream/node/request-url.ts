@@ -1,5 +1,5 @@
 import { request } from "undici";
-import type { FetchedResponse, FetchLimits, FetchRequest } from "../fetch-response.ts";
+import type { FetchedResponse, FetchLimits, FetchRequest } from "../fetch-request.ts";
 
 /** Fetches from the server that the URL names, on a connection that is not kept. Throws as `fetchResponse` does. */
 export async function requestUrl(

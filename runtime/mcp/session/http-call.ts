@@ -5,13 +5,13 @@ import type {
   UpstreamHandler,
   UpstreamRequest,
 } from "../../http/upstream/upstream.ts";
-import type { McpBackend } from "../backend.ts";
 import { type Message, withId } from "../protocol/message.ts";
-import type { HttpSession } from "../session/session.ts";
-import { type SessionOwner, sendInSession } from "../session/session-request.ts";
-import { type Received, type ResponseReader, readResponse } from "./response-reader.ts";
-import type { Call, CallSink, StreamableHttpTarget, TargetFailure } from "./target.ts";
-import { headersForTarget } from "./upstream-headers.ts";
+import type { McpBackend } from "../transports/backend.ts";
+import { type Received, type ResponseReader, readResponse } from "../transports/response-reader.ts";
+import type { Call, CallSink, StreamableHttpTarget, TargetFailure } from "../transports/target.ts";
+import { headersForTarget } from "../transports/upstream-headers.ts";
+import type { HttpSession } from "./session.ts";
+import { type SessionOwner, sendInSession } from "./session-request.ts";
 
 /** Milliseconds before a stream that the server closed is asked for the rest, when it names no time itself. */
 const defaultRetry = 1000;

@@ -1,8 +1,7 @@
-import type { JwtVariable, McpPrimitive, McpVariables } from "../cel/variables.ts";
-import type { Exchange } from "../http/exchange.ts";
-import type { McpRule } from "../policies/mcp-authorization.ts";
-
-export type { McpRule } from "../policies/mcp-authorization.ts";
+import type { JwtVariable, McpPrimitive, McpVariables } from "../../cel/variables.ts";
+import type { Exchange } from "../../http/exchange.ts";
+import type { McpRule } from "../../policies/mcp-authorization.ts";
+import type { McpPrimitiveKind } from "../protocol/primitives.ts";
 
 /** Who asks, and which tools, prompts and resources exist for them. */
 export interface McpAuthorization {
@@ -11,9 +10,6 @@ export interface McpAuthorization {
   /** The compiled rules of mcpAuthorization; `allowEverything` when there are none. */
   readonly authorize: McpRule;
 }
-
-/** What the rules are about. */
-export type McpPrimitiveKind = "tool" | "prompt" | "resource";
 
 /** The rule of a route without mcpAuthorization; responses then pass unread. */
 export function allowEverything(): boolean {

@@ -1,7 +1,7 @@
-import type { Exchange } from "../http/exchange.ts";
+import type { Exchange } from "../../http/exchange.ts";
+import { editLists } from "../protocol/list-edit.ts";
+import type { Message } from "../protocol/message.ts";
 import { isAllowed, type McpAuthorization } from "./authorization.ts";
-import { editLists } from "./protocol/list-edit.ts";
-import type { Message } from "./protocol/message.ts";
 
 /** A message for the client, as text; undefined when it can't be shown. */
 export type ListFilter = (message: Message) => string | undefined;

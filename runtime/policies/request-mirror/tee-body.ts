@@ -1,4 +1,4 @@
-import type { BodySink, BodySource } from "./body.ts";
+import type { BodySink, BodySource } from "../../http/body/body.ts";
 
 /** Bytes that a copy may be behind before it is given up. */
 const maxBehind = 262_144;

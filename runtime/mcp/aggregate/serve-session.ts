@@ -1,32 +1,27 @@
 import type { Exchange } from "../../http/exchange.ts";
 import { refuse } from "../../http/refuse.ts";
-import { aggregateLists, serveAggregateList } from "../aggregate/aggregate-lists.ts";
-import { fanOut } from "../aggregate/fan-out.ts";
-import { serveInitialize } from "../aggregate/initialize.ts";
-import { resolvePrimitive } from "../aggregate/names.ts";
-import {
-  type Routed,
-  routeNotification,
-  routeResponse,
-  withItemName,
-} from "../aggregate/to-server.ts";
-import type { McpAuthorization } from "../authorization.ts";
-import type { McpBackend } from "../backend.ts";
-import { ClientStream } from "../client-stream.ts";
 import type { Message } from "../protocol/message.ts";
 import { addressedPrimitive } from "../protocol/primitives.ts";
 import { respondRpcError, rpcCode, rpcResult } from "../protocol/rpc-response.ts";
+import type { McpAuthorization } from "../rules/authorization.ts";
+import { ClientStream } from "../session/client-stream.ts";
 import {
   activeTarget,
   activeTargets,
   callTarget,
   notifyTarget,
   type SessionContext,
-} from "./session-context.ts";
-import { forwardCall, forwardTo } from "./session-forward.ts";
+} from "../session/session-context.ts";
+import { endSession, refuseUnknownSession, resumeSession } from "../session/sessions.ts";
+import { endTargetSession } from "../session/target-end.ts";
+import type { McpBackend } from "../transports/backend.ts";
+import { aggregateLists, serveAggregateList } from "./aggregate-lists.ts";
+import { fanOut } from "./fan-out.ts";
+import { forwardCall, forwardTo } from "./forward-call.ts";
+import { serveInitialize } from "./initialize.ts";
+import { resolvePrimitive } from "./names.ts";
 import { serveStream } from "./session-stream.ts";
-import { endSession, refuseUnknownSession, resumeSession } from "./sessions.ts";
-import { endTargetSession } from "./target-end.ts";
+import { type Routed, routeNotification, routeResponse, withItemName } from "./to-server.ts";
 
 /** Serves a client's message where the gateway keeps the session itself: several targets, stdio, SSE. */
 export function serveSessionPost(

@@ -1,8 +1,8 @@
-import type { Exchange } from "../http/exchange.ts";
+import type { Exchange } from "../../http/exchange.ts";
+import { respondRpc, rpcError } from "../protocol/rpc-response.ts";
+import { sseMessage } from "../protocol/sse.ts";
+import type { TargetFailure } from "../transports/target.ts";
 import { failureResponse, recordFailure, respondFailure } from "./failure-response.ts";
-import { respondRpc, rpcError } from "./protocol/rpc-response.ts";
-import { sseMessage } from "./protocol/sse.ts";
-import type { TargetFailure } from "./transports/target.ts";
 
 /** The headers of every event stream made here; proxies on the way must not gather it. */
 export const streamHeaders: readonly string[] = [

@@ -1,12 +1,12 @@
 import type { Exchange } from "../../http/exchange.ts";
-import type { McpBackend } from "../backend.ts";
-import type { LiveParts } from "../session/session.ts";
-import { sessionTable } from "../session/session-table.ts";
-import { openSseTransport } from "./sse-transport.ts";
-import { openStdioTransport } from "./stdio-transport.ts";
-import type { SseTarget, StdioTarget, TargetFailure } from "./target.ts";
-import { TargetConnection } from "./target-connection.ts";
-import { headersForTarget } from "./upstream-headers.ts";
+import type { McpBackend } from "../transports/backend.ts";
+import { openSseTransport } from "../transports/sse-transport.ts";
+import { openStdioTransport } from "../transports/stdio-transport.ts";
+import type { SseTarget, StdioTarget, TargetFailure } from "../transports/target.ts";
+import { TargetConnection } from "../transports/target-connection.ts";
+import { headersForTarget } from "../transports/upstream-headers.ts";
+import type { LiveParts } from "./session.ts";
+import { sessionTable } from "./session-table.ts";
 
 /** A peer, or why there is none. */
 export type OpenedConnection =

@@ -1,7 +1,7 @@
-import type { Exchange, RefusalReason } from "../http/exchange.ts";
-import type { UpstreamFailure } from "../http/upstream/upstream.ts";
-import { respondRpc, rpcCode, rpcError } from "./protocol/rpc-response.ts";
-import type { TargetFailure } from "./transports/target.ts";
+import type { Exchange, RefusalReason } from "../../http/exchange.ts";
+import type { UpstreamFailure } from "../../http/upstream/upstream.ts";
+import { respondRpc, rpcCode, rpcError } from "../protocol/rpc-response.ts";
+import type { TargetFailure } from "../transports/target.ts";
 
 /** What a client is told about a request that its target did not answer. */
 export interface FailureResponse {

@@ -1,7 +1,7 @@
 import { toJson } from "../../cel/functions/json.ts";
+import type { HeaderList } from "../../http/headers/header-list.ts";
+import { endToEnd } from "../../http/headers/hop-by-hop.ts";
 import { fieldValue } from "./field-value.ts";
-import type { HeaderList } from "./header-list.ts";
-import { endToEnd } from "./hop-by-hop.ts";
 
 /**
  * The headers that a map of an expression stands for: names to texts, numbers and booleans, or to lists of them. What

@@ -1,11 +1,11 @@
 import type { UpstreamHandler, UpstreamRequest } from "../../http/upstream/upstream.ts";
 import type { Message } from "../protocol/message.ts";
-import type { HttpSession } from "../session/session.ts";
-import type { SessionContext } from "../session/session-context.ts";
-import { sendInSession } from "../session/session-request.ts";
-import { type ResponseReader, readResponse } from "./response-reader.ts";
-import type { Call, McpTarget } from "./target.ts";
-import { headersForTarget } from "./upstream-headers.ts";
+import { type ResponseReader, readResponse } from "../transports/response-reader.ts";
+import type { Call, McpTarget } from "../transports/target.ts";
+import { headersForTarget } from "../transports/upstream-headers.ts";
+import type { HttpSession } from "./session.ts";
+import type { SessionContext } from "./session-context.ts";
+import { sendInSession } from "./session-request.ts";
 
 /** Takes what a target says on its GET stream. */
 export interface HttpListenerSink {

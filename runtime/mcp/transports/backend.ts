@@ -1,14 +1,13 @@
 import { createHash } from "node:crypto";
-import { openUpstream } from "../http/upstream/open-upstream.ts";
-import type { UpstreamSettings } from "../http/upstream/upstream.ts";
-import type { SessionLimits } from "./session/session-table.ts";
+import { openUpstream } from "../../http/upstream/open-upstream.ts";
+import type { UpstreamSettings } from "../../http/upstream/upstream.ts";
 import type {
   Credentials,
   McpTarget,
   SseTarget,
   StdioTarget,
   StreamableHttpTarget,
-} from "./transports/target.ts";
+} from "./target.ts";
 
 /** The MCP servers of a route and how they are used. Complete: nothing is defaulted at run time. */
 export interface McpBackendSettings {
@@ -46,6 +45,16 @@ export interface McpLimits {
   readonly message: number;
   /** The most sessions with children or SSE connections. */
   readonly sessions: number;
+}
+
+/** How many sessions a process holds, and for how long. */
+export interface SessionLimits {
+  /** Milliseconds without a request or an open stream after which connections and children are ended. */
+  readonly idle: number;
+  /** The most sessions with connections or children; the one that was idle longest makes room. */
+  readonly live: number;
+  /** The most bytes of one message from a target. */
+  readonly message: number;
 }
 
 /** The MCP servers of a route, ready to be used; nothing is connected or started before a session needs it. */

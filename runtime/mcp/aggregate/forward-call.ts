@@ -1,11 +1,11 @@
-import { clientName } from "../aggregate/names.ts";
-import { type AggregateTarget, forClient, responseForClient } from "../aggregate/to-client.ts";
-import { isOpen } from "../authorization.ts";
-import { ClientStream } from "../client-stream.ts";
-import { rulesFilter } from "../list-filter.ts";
 import type { Message } from "../protocol/message.ts";
 import { isListMethod } from "../protocol/primitives.ts";
-import { type ActiveTarget, callTarget, type SessionContext } from "./session-context.ts";
+import { isOpen } from "../rules/authorization.ts";
+import { rulesFilter } from "../rules/list-filter.ts";
+import { ClientStream } from "../session/client-stream.ts";
+import { type ActiveTarget, callTarget, type SessionContext } from "../session/session-context.ts";
+import { clientName } from "./names.ts";
+import { type AggregateTarget, forClient, responseForClient } from "./to-client.ts";
 
 /** Sends a request to one target and everything that comes of it to the client. */
 export function forwardCall(context: SessionContext, active: ActiveTarget, request: Message): void {

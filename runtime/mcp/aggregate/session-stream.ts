@@ -1,12 +1,16 @@
 import type { Exchange } from "../../http/exchange.ts";
 import { refuse } from "../../http/refuse.ts";
-import { streamHeaders } from "../client-stream.ts";
 import type { Message } from "../protocol/message.ts";
 import { sseMessage } from "../protocol/sse.ts";
-import { HttpListener } from "../transports/http-listener.ts";
+import { streamHeaders } from "../session/client-stream.ts";
+import { HttpListener } from "../session/http-listener.ts";
+import {
+  type ActiveTarget,
+  activeTargets,
+  type SessionContext,
+} from "../session/session-context.ts";
 import type { Call } from "../transports/target.ts";
-import { type ActiveTarget, activeTargets, type SessionContext } from "./session-context.ts";
-import { messageForClient } from "./session-forward.ts";
+import { messageForClient } from "./forward-call.ts";
 
 /**
  * Serves a client's GET stream: what its targets say outside of any request. The response starts with the first target that

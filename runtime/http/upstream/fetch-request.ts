@@ -1,0 +1,30 @@
+import type { Upstream } from "./upstream.ts";
+
+/** A request that the gateway makes for itself. */
+export interface FetchRequest {
+  readonly method: "GET" | "POST";
+  readonly url: string;
+  /** Flat list, without Host. */
+  readonly headers: readonly string[];
+  readonly body?: Buffer;
+  /** The server of the URL, when it is reached in a way of its own. */
+  readonly server?: Upstream | undefined;
+}
+
+/** When a fetch is given up. */
+export interface FetchLimits {
+  /** Bytes of the response's body. */
+  readonly maxBytes: number;
+  /** Milliseconds from the first byte sent to the last byte read. */
+  readonly deadline: number;
+  /** A response with another status is an error; absent: none is. */
+  readonly expectedStatus?: number;
+  /** Registers who gives up before the deadline. */
+  readonly onAbort?: (abort: () => void) => void;
+}
+
+/** The whole response to a fetch. */
+export interface FetchedResponse {
+  readonly status: number;
+  readonly body: Buffer;
+}
