@@ -188,12 +188,16 @@ function moduleName(input: string): string {
 
 function packageSizes(metafiles: readonly Metafile[]): Bundle["packages"] {
   const sizes = new Map<string, number>();
-  for (const [input, { bytesInOutput }] of metafiles.flatMap((metafile) =>
-    Object.entries(bundledInputs(metafile)),
-  )) {
-    const name = /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(packagePath(input))?.[1];
-    if (name !== undefined && bytesInOutput > 0)
-      sizes.set(name, (sizes.get(name) ?? 0) + bytesInOutput);
+  for (const metafile of metafiles) {
+    for (const [input, { bytesInOutput }] of Object.entries(bundledInputs(metafile))) {
+      const stable = packagePath(input);
+      const name = /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(stable)?.[1];
+      if (name === undefined || bytesInOutput === 0) continue;
+      // The path is the key of a CommonJS module, and counts.
+      const isKeyed = metafile.inputs[input]?.format === "cjs";
+      const bytes = bytesInOutput + (isKeyed ? stable.length - input.length : 0);
+      sizes.set(name, (sizes.get(name) ?? 0) + bytes);
+    }
   }
   return [...sizes].map(([name, bytes]) => ({ name, bytes })).sort(byName);
 }

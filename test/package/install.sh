@@ -21,7 +21,6 @@ fail() {
 package=$(npm pack --silent --pack-destination "$folder" | tail -n 1)
 bytes=$(wc -c <"$folder/$package")
 [ "$bytes" -lt 3000000 ] || fail "$package has $bytes bytes"
-[ -z "$(git status --porcelain --untracked-files=normal)" ] || git status --short
 
 mkdir "$folder/project"
 cd "$folder/project"
