@@ -12,6 +12,7 @@ import type {
 } from "../ir/backends.ts";
 import type { Text } from "../ir/texts.ts";
 import { type ConnectionContext, resolveConnection, secureUrl } from "./backend-connection.ts";
+import { checkPinned } from "./stdio-command.ts";
 
 /** A backend with complete addresses; undefined when a mistake was reported. */
 export function resolveBackend(
@@ -131,6 +132,7 @@ function resolveTarget(
       return undefined;
     }
     if (!checkEnvironment(env, childOf(origin, "stdio", "env"), diagnostics)) return undefined;
+    checkPinned(stdio.cmd, stdio.args ?? [], childOf(origin, "stdio"), diagnostics);
     return [{ kind: "stdio", name, command: stdio.cmd, args: stdio.args ?? [], env, origin }];
   }
   const [kind, address] =

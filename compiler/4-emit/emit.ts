@@ -6,6 +6,7 @@ import type { Program } from "../ir/program.ts";
 import { clientPorts } from "../ir/routes.ts";
 import { type Bundle, bundleModules } from "./bundle.ts";
 import { checkModules, type EmitFinding } from "./check.ts";
+import { startedCommands } from "./image-commands.ts";
 import { inputNames } from "./input-names.ts";
 import { kubernetesFiles } from "./kubernetes-files.ts";
 import { type BundleManifest, manifestOf } from "./manifest.ts";
@@ -54,6 +55,7 @@ export async function emit(
     ports: clientPorts(program),
     statsPort: portOf(program.process.addresses.stats),
     readinessPort: portOf(program.process.addresses.readiness),
+    commands: startedCommands(program),
   });
   const generated: OutputFile[] = [
     ...modules,

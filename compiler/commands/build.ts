@@ -1,7 +1,9 @@
 import path from "node:path";
 import type { Emitted } from "../4-emit/emit.ts";
+import { missingInImage } from "../4-emit/image-commands.ts";
 import type { TraceLevel } from "../4-emit/modules.ts";
 import type { OutputFile } from "../4-emit/write.ts";
+import { findingsOf } from "../diagnostics/report/findings.ts";
 import { textReport } from "../diagnostics/report/text.ts";
 import { fileProblem } from "../host.ts";
 import { checkInput } from "../inspect/check-input.ts";
@@ -28,7 +30,11 @@ export async function build(
     flags.has("strict"),
     options.gateway,
   );
-  const talk = textReport(findings, context.isColored.stderr);
+  const isolated = programs.flatMap(missingInImage);
+  const talk = textReport(
+    [...findings, ...findingsOf(isolated, files, false)],
+    context.isColored.stderr,
+  );
   const [first, second] = programs;
   if (first === undefined) return { exitCode: 1, stderr: talk };
   if (options.print === "program") {

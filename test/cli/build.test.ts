@@ -147,6 +147,45 @@ describe("gwc build", () => {
   });
 });
 
+describe("a server over stdio in the image", () => {
+  const target = (name: string, stdio: string) => `{name: ${name}, stdio: ${stdio}}`;
+  const gateway = (...targets: string[]) =>
+    `binds: [{port: 3000, listeners: [{routes: [{backends: [{mcp: {targets: [${targets.join(", ")}]}}]}]}]}]\n`;
+
+  it("has a home that it may write to, and the commands that are known", () => {
+    using workspace = new Workspace({
+      "gateway.yaml": gateway(
+        target("a", '{cmd: npx, args: ["-y", "server@1.2.3"]}'),
+        target("b", '{cmd: uvx, args: ["server@1.2.3"]}'),
+      ),
+    });
+    const { code, stderr } = gwc(["build", "--no-type-check"], { cwd: workspace.folder });
+    expect([code, stderr]).toEqual([0, ""]);
+    const text = readFileSync(workspace.path("out/gateway/Dockerfile"), "utf8");
+    expect(text).toMatch(/^ENV NODE_ENV=production HOME=\/tmp$/m);
+    expect(text).toMatch(/^COPY --from=\S+:[\d.]+ \/uv \/uvx \/usr\/local\/bin\/$/m);
+    expect(text.indexOf("python3")).toBeGreaterThan(0);
+  });
+
+  it("whose command or script the image has not is warned of, and built all the same", () => {
+    using workspace = new Workspace({
+      "gateway.yaml": gateway(
+        target("a", "{cmd: docker, args: [run, -i, server]}"),
+        target("b", "{cmd: node, args: [./server.mjs]}"),
+      ),
+    });
+    const { code, stderr } = gwc(["build", "--strict", "--no-type-check"], {
+      cwd: workspace.folder,
+    });
+    expect(code).toBe(0);
+    expect(stderr).toContain(
+      'warning[not-in-image]: the image of the generated Dockerfile has no "docker"',
+    );
+    expect(stderr).toContain('has no "./server.mjs"');
+    expect(gwc(["check"], { cwd: workspace.folder })).toMatchObject({ code: 0, stdout: "" });
+  });
+});
+
 describe("gwc build --check", () => {
   it("passes when the output is what the configuration says, and then nothing is written", () => {
     using workspace = new Workspace({ "gateway.yaml": text });

@@ -1,8 +1,17 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { memoryHost } from "../../compiler/host.ts";
 import { compileFile } from "../harness/compile-file.ts";
@@ -65,4 +74,60 @@ it("the entry point serves, the health check sees it, and SIGTERM reaches it", a
     gateway.kill("SIGTERM");
   }
   expect(await once(gateway, "exit")).toEqual([0, null]);
+});
+
+it("a server over stdio starts in the image: the user without a name has a home", async () => {
+  const script = fileURLToPath(new URL("../mcp/fixtures/scripted-stdio.mjs", import.meta.url));
+  const port = await freePort();
+  const stdio = { cmd: "sh", args: ["-c", `mkdir -p "$HOME/.gwc-test" && exec node "${script}"`] };
+  const yaml = `
+config: {statsAddr: "127.0.0.1:0", readinessAddr: "127.0.0.1:0"}
+binds: [{port: ${port}, listeners: [{routes: [{backends: [{mcp: {targets: [{name: a, stdio: ${JSON.stringify(stdio)}}]}}]}]}]}]
+`;
+  const { files } = await compileFile("gateway.yaml", {
+    name: "stdio",
+    host: memoryHost({ "gateway.yaml": yaml }),
+  });
+  const text = (name: string) => files.find((each) => each.path === name)?.text ?? "";
+  const cwd = path.join(folder, "stdio");
+  mkdirSync(cwd);
+  chmodSync(folder, 0o755);
+  writeFileSync(path.join(cwd, "gateway.mjs"), text("gateway.mjs"));
+  const set = /^ENV (.*)$/m.exec(text("Dockerfile"))?.[1]?.split(" ") ?? [];
+  // Docker gives a user without a name this home.
+  const env = {
+    PATH: process.env.PATH ?? "",
+    HOME: "/",
+    ...Object.fromEntries(set.map((each) => each.split("="))),
+  };
+  const user = process.getuid?.() === 0 ? { uid: 10101, gid: 10101 } : {};
+  const gateway = spawn(process.execPath, ["gateway.mjs"], {
+    cwd,
+    env,
+    stdio: ["ignore", "pipe", "inherit"],
+    ...user,
+  });
+  try {
+    for await (const chunk of gateway.stdout) if (String(chunk).includes("readiness")) break;
+    const response = await fetch(`http://127.0.0.1:${port}/mcp`, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+      },
+      body: JSON.stringify({
+        jsonrpc: "2.0",
+        id: 1,
+        method: "initialize",
+        params: {
+          protocolVersion: "2025-06-18",
+          capabilities: {},
+          clientInfo: { name: "test", version: "1" },
+        },
+      }),
+    });
+    expect(await response.text()).toContain('"serverInfo"');
+  } finally {
+    gateway.kill("SIGKILL");
+  }
 });

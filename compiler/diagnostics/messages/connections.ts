@@ -109,6 +109,24 @@ export const connectionMessages = {
       "A rule about a connection is decided before anything of what it carries is read. It can ask where the connection " +
       "comes from: `source.address`, `source.port`. Which server it wants is what `hostnames` decide.",
   }),
+  "unpinned-package": message<{ name: string; stem: string }>({
+    severity: "note",
+    text: ({ name }) =>
+      `"${name}" is fetched in whatever version is the newest when the server starts`,
+    hint: ({ stem }) => `name the version: ${stem}@1.2.3`,
+    explanation:
+      "A runner such as npx or uvx fetches a package when a session begins. Without a version another release, reviewed by " +
+      "nobody here, may run tomorrow with the rights of the gateway.",
+  }),
+  "not-in-image": message<{ what: string }>({
+    severity: "warning",
+    text: ({ what }) => `the image of the generated Dockerfile has no "${what}"`,
+    hint: () => "build an image FROM it that has; in this one the server does not start",
+    explanation:
+      "The image has Node.js with npm and npx, and where a server needs them Python and uv. Other commands and files are " +
+      "not in it: a Dockerfile of your own may begin with the image that gwc's builds, and add them. `gwc run` and " +
+      "`node gateway.mjs` use the commands of the machine.",
+  }),
   "unused-connection": message<{ name: string }>({
     severity: "error",
     text: ({ name }) => `the target "${name}" is a child process: nothing connects to it`,
