@@ -10,7 +10,6 @@ const maxWaiting = 16;
  * POST and the GET behind it must not change places upstream, and one connection must not make many upstream calls.
  */
 export class RequestTurns {
-  readonly #waiting: WeakMap<Socket, number> = new WeakMap();
   readonly #isRefused: (socket: Socket) => boolean;
 
   /** `isRefused`: the parser found a mistake on the connection. */
@@ -27,20 +26,26 @@ export class RequestTurns {
       serve();
       return;
     }
-    this.#count(socket, 1);
+    const share = socket.writableHighWaterMark / maxWaiting;
+    holdBack(response, share);
     response.once("socket", () => {
-      this.#count(socket, -1);
+      holdBack(response, -share);
       // A mistake in its body came to light meanwhile: the refusal is its response.
       if (response.req.complete || !this.#isRefused(socket)) serve();
     });
   }
+}
 
-  #count(socket: Socket, change: number): void {
-    const count = (this.#waiting.get(socket) ?? 0) + change;
-    this.#waiting.set(socket, count);
-    if (count >= maxWaiting) socket.pause();
-    else if (count === 0 && socket.isPaused()) socket.resume();
-  }
+/**
+ * Counts a request that waits as bytes that its response holds back. Node reads no more of a connection, after the piece
+ * that it has, once these come to the high-water mark. `socket.pause()` would not do: the parser resumes the socket
+ * behind every request.
+ */
+function holdBack(response: ServerResponse, bytes: number): void {
+  const { _onPendingData: count } = response as ServerResponse & {
+    _onPendingData: (bytes: number) => void;
+  };
+  count(bytes);
 }
 
 /** The response that the connection belongs to now. */

@@ -1,0 +1,35 @@
+import { readFileSync } from "node:fs";
+import type { Socket } from "node:net";
+
+/**
+ * Bytes that the other end of a local IPv4 connection has read of what was written here: what was handed to the kernel,
+ * less what still waits in its queues.
+ */
+export function bytesTaken(socket: Socket): number {
+  const { bytesWritten, writableLength, localPort, remotePort } = socket;
+  return bytesWritten - writableLength - bytesBetween(localPort, remotePort);
+}
+
+/** Bytes that the other end has handed to the kernel and that were not read here. */
+export function bytesUnread({ localPort, remotePort }: Socket): number {
+  return bytesBetween(remotePort, localPort);
+}
+
+/** What the kernel holds on the way from one port to another: both its queues (Linux, proc(5) net/tcp). */
+function bytesBetween(from: number | undefined, to: number | undefined): number {
+  const [sender, receiver] = [hexPort(from), hexPort(to)];
+  let bytes = 0;
+  // A server that listens on every address has its connections in the second table.
+  const tables = ["/proc/net/tcp", "/proc/net/tcp6"].map((path) => readFileSync(path, "utf8"));
+  for (const line of tables.join("\n").split("\n")) {
+    const [, local, remote, , lengths = ""] = line.trim().split(/\s+/);
+    const [sending = 0, receiving = 0] = lengths.split(":").map((hex) => Number.parseInt(hex, 16));
+    if (local?.endsWith(sender) && remote?.endsWith(receiver)) bytes += sending;
+    if (local?.endsWith(receiver) && remote?.endsWith(sender)) bytes += receiving;
+  }
+  return bytes;
+}
+
+function hexPort(port = 0): string {
+  return `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+}
