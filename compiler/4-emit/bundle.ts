@@ -179,7 +179,7 @@ function bundledInputs({ outputs }: Metafile): OutputInputs {
   return output?.inputs ?? {};
 }
 
-/** `generated:routes/tools.ts` and `runtime/http/engine/node/server.ts` as people call them. */
+/** `generated:routes/tools.ts` and `runtime/http/engine/node/http-server.ts` as people call them. */
 function moduleName(input: string): string {
   return input.startsWith("runtime/")
     ? input.replace(/\.ts$/, "")

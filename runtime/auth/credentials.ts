@@ -8,7 +8,7 @@ import { withoutHeader, withoutLookalikes } from "../http/headers/header-list.ts
 import { cookieValue, withoutCookie } from "../http/headers/request-cookies.ts";
 import { queryValue, withoutParameter } from "../http/routing/query.ts";
 
-/** The credential of a request, also when a policy of the kind has taken it before routing; undefined without one. */
+/** The credential of a request, also when a policy of the kind has stripped it before routing; undefined without one. */
 export function credentialIn(
   exchange: Exchange,
   location: CredentialLocation,
@@ -38,7 +38,7 @@ export function stripCredential(
   else exchange.reroute({ target: withoutParameter(exchange.target, location.queryParameter) });
 }
 
-/** Puts back what was taken, for an upstream that is meant to see it. */
+/** Puts back what was stripped, for an upstream that is meant to see it. */
 export function restoreCredentials(exchange: Exchange): void {
   for (let each = exchange.strippedCredentials; each !== undefined; each = each.before) {
     const { location, value } = each;

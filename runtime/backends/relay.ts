@@ -68,7 +68,7 @@ export class Relay implements UpstreamHandler {
 /** Bytes of a response that nobody wants which are read all the same: its connection can then be kept. */
 const maxUnwanted = 65_536;
 
-/** What the client is told when there is no response. */
+/** What the client gets when there is no response. */
 const refusals = {
   connect: { status: 503, reason: "UpstreamFailure", message: "upstream is not reachable" },
   timeout: { status: 504, reason: "Timeout", message: "upstream did not answer in time" },
@@ -76,7 +76,7 @@ const refusals = {
   protocol: { status: 502, reason: "UpstreamFailure", message: "upstream gave no valid response" },
 } as const;
 
-/** What the client is told when it may not reach what it asked for. */
+/** What the client gets when it may not reach what it asked for. */
 export const forbidden = {
   status: 403,
   reason: "ForbiddenDestination",

@@ -49,7 +49,7 @@ class TunnelRelay extends Relay implements UpgradeHandler {
         if (!upstream.write(chunk)) client.pause();
       },
       onEnd: () => upstream.end(),
-      // The exchange tells the relay that the client has left.
+      // The relay hears of it from the exchange.
       onAbort: () => {},
     });
     const forget = exchange.gateway.onDrainDeadline(() => exchange.abort());

@@ -15,7 +15,7 @@ export interface Gateway {
   readonly drain: DrainSettings;
 }
 
-/** Where the process answers about itself: `host:port`. */
+/** Where the process serves its own state: `host:port`. */
 export interface ServiceAddresses {
   /** Prometheus metrics, `/metrics`. */
   readonly stats: string;

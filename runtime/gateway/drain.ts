@@ -1,9 +1,9 @@
 import type { DrainSettings } from "./definition.ts";
-import type { Listeners } from "./listen.ts";
+import type { Listeners } from "./listeners.ts";
 import type { LiveContext } from "./live-context.ts";
 
 /** Milliseconds that streams have to write their last event once the maximum is over. */
-const lastWords = 250;
+const finalGrace = 250;
 /** A timer that is set for longer fires at once: 31 bits of milliseconds, 24 days. */
 const longestTimer = 2_147_483_647;
 
@@ -21,7 +21,7 @@ export async function drain(
   const closed = listeners.close();
   if (!(await endsWithin(closed, settings.max - settings.min))) {
     context.reachDeadline();
-    if (!(await endsWithin(closed, lastWords))) listeners.closeAllConnections();
+    if (!(await endsWithin(closed, finalGrace))) listeners.closeAllConnections();
     await closed;
     // A server has closed a moment before its last exchange has ended.
     await pause(0);

@@ -11,7 +11,7 @@ export interface ProcessSettings {
   readonly drain: DrainSettings;
   readonly logFormat: LogFormat;
   readonly logLevels: LogLevels;
-  /** What of the environment has no effect: told once. */
+  /** What of the environment has no effect: warned of once. */
   readonly warnings: readonly string[];
   readonly sessionKey: Buffer;
   readonly env: EnvVariables;
@@ -66,7 +66,7 @@ const milliseconds: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000
 
 const defaultLevels: LogLevels = { request: "info", gateway: "info", connection: "info" };
 
-/** RUST_LOG replaces what the definition says; parts that this program has not are told of, as other programs share it. */
+/** RUST_LOG replaces what the definition says; parts that this program has not are warned of, as other programs share it. */
 function logLevels(
   text: string | undefined,
   configured: LogLevels,

@@ -11,7 +11,7 @@ import { Metrics } from "../telemetry/metrics/metrics.ts";
 import type { Gateway } from "./definition.ts";
 import { drain } from "./drain.ts";
 import { type ProcessSettings, processSettings } from "./environment.ts";
-import { type Endpoint, Listeners, portEndpoint, serviceEndpoint } from "./listen.ts";
+import { type Endpoint, Listeners, portEndpoint, serviceEndpoint } from "./listeners.ts";
 import { LiveContext } from "./live-context.ts";
 import type { PortContext } from "./port.ts";
 import { readinessPage, statsPage } from "./service-pages.ts";
@@ -61,7 +61,7 @@ class Running implements RunningGateway {
   #accessLog: AccessLog | undefined;
   #log: ProcessLog;
   #closing: Promise<void> | undefined;
-  /** When refused connections are told of again. */
+  /** When refused connections are warned of again, in milliseconds of the monotonic clock. */
   #nextRefusal = 0;
   readonly #forgetWarnings = onWarning((message) => this.#log.warn(message));
   /** Replacements happen one after the other. */
@@ -193,7 +193,7 @@ class Running implements RunningGateway {
     ];
   }
 
-  /** Told of once a minute: a flood must not fill the log too. */
+  /** Warned of once a minute: a flood must not fill the log too. */
   #refused({ maxConnections }: ConnectionSettings): void {
     this.#metrics.refused += 1;
     const now = performance.now();

@@ -64,7 +64,7 @@ async function servePost(
   else serveSessionPost(exchange, backend, access, message);
 }
 
-/** Checks what the message asks for against the rules; answers when it is hidden or can't be told. */
+/** Checks what the message asks for against the rules; responds when it is hidden or can't be known. */
 function isPermitted(
   exchange: Exchange,
   backend: McpBackend,

@@ -12,7 +12,7 @@ export interface ConnectionSettings {
   readonly http2: Http2Settings;
 }
 
-/** TCP keepalive (RFC 9293 3.8.4): finds peers that are gone without a word. Times in milliseconds, whole seconds. */
+/** TCP keepalive (RFC 9293 3.8.4): finds peers that are gone without an end. Times in milliseconds, whole seconds. */
 export interface KeepAliveSettings {
   /** Silence before the first probe. */
   readonly time: number;
@@ -28,7 +28,7 @@ export interface Http2Settings {
   readonly windowSize: number;
   /** What it may send on all streams of a connection together. */
   readonly connectionWindowSize: number;
-  /** The longest frame that is taken. */
+  /** The longest frame that is accepted. */
   readonly frameSize: number;
   /** The header list of one request (RFC 9113 6.5.2, SETTINGS_MAX_HEADER_LIST_SIZE); a longer one resets its stream. */
   readonly maxHeaderSize: number;

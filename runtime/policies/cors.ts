@@ -1,6 +1,6 @@
 import type { Exchange } from "../http/exchange.ts";
 
-/** What browsers are told, as header values ready to send; undefined: the header is not sent. */
+/** What browsers get, as header values ready to send; undefined: the header is not sent. */
 export interface CorsResponse {
   /** `Access-Control-Allow-Methods`: names joined by `, `, or `*`: the method that was asked for. */
   readonly allowMethods: string | undefined;
@@ -14,7 +14,7 @@ export interface CorsResponse {
   readonly maxAge: string | undefined;
 }
 
-/** Which pages may call, and what they are told. */
+/** Which pages may call, and what they get. */
 export interface CorsSettings extends CorsResponse {
   /** Origins as browsers write them: lower case, without the scheme's own port. `null` is the opaque origin. */
   readonly allowOrigins: ReadonlySet<string>;

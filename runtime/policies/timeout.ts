@@ -5,7 +5,7 @@ import type { Upstream, UpstreamFailure, UpstreamRequest } from "../http/upstrea
 
 /**
  * Like `forward`; the whole response has to be there `limit` milliseconds after the request was sent. Else the client is
- * told 504, or its connection ends when the response has already begun. A change of the protocol has no end to wait for.
+ * sent a 504, or its connection ends when the response has already begun. A change of the protocol has no end to wait for.
  */
 export function forwardWithin(exchange: Exchange, upstream: Upstream, limit: number): void {
   if (exchange.upgrade !== undefined) {

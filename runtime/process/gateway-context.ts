@@ -14,7 +14,7 @@ export interface GatewayContext {
   readonly ports: ReadonlySet<number>;
   /** Where the gateway runs: `env` in CEL. */
   readonly env: EnvVariables;
-  /** Tells the operator, in the process log. Never with a token, a body or a secret. */
+  /** Warns the operator, in the process log. Never with a token, a body or a secret. */
   readonly warn: (message: string) => void;
   /** True once the process was told to end: new sessions are refused, streams end when they can. */
   readonly isDraining: boolean;

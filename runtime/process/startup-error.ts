@@ -4,7 +4,7 @@ export class StartupError extends Error {
 }
 
 /**
- * A StartupError of a late value, to be thrown. Late values are read while the modules of a gateway load, before
+ * A StartupError of a startup value, to be thrown. Startup values are read while the modules of a gateway load, before
  * anything could catch the error: node would print a stack; with this the process ends with 1 and the one line. Who does
  * catch it (a reload) never sees the handler, which is gone in the next turn of the event loop.
  */

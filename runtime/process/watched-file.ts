@@ -9,7 +9,7 @@ const settleTime = 200;
 
 /**
  * A value that is made of a file's text when the gateway starts, and again when the file has changed. It is looked at
- * when the value is asked for, so nothing has to be closed. A change is taken when it is the same at two looks: it may
+ * when the value is asked for, so nothing has to be closed. A change counts when it is the same at two looks: it may
  * still be being written. One that can't be read keeps the old value.
  */
 export class WatchedFile<Value> {
@@ -60,7 +60,7 @@ export class WatchedFile<Value> {
       this.#version = version;
       this.#bad = "";
     } catch (error) {
-      // Told once, until there is another one.
+      // Warned of once, until there is another one.
       if (this.#bad === version) return;
       this.#bad = version;
       warn(`${this.#path} can't be used: ${reason(error)}; what was read before stays`);

@@ -182,9 +182,9 @@ class Fields {
   take(length: number): Buffer {
     const end = this.#at + length;
     if (end > this.#bytes.length) throw new Error("a ClientHello that ends early");
-    const taken = this.#bytes.subarray(this.#at, end);
+    const bytes = this.#bytes.subarray(this.#at, end);
     this.#at = end;
-    return taken;
+    return bytes;
   }
 
   number(size: number): number {

@@ -36,8 +36,8 @@ export class UpstreamTls {
   #context: SecureContext | undefined;
   #versions: string;
   #lookedAt: number;
-  /** The change that could not be used, once it was told of. */
-  #told = "";
+  /** The change that could not be used, once it was warned of. */
+  #reported = "";
 
   /** Reads every file; throws an Error that says what can't be read. */
   constructor(settings: UpstreamTlsSettings) {
@@ -77,7 +77,7 @@ export class UpstreamTls {
     return isNamed ? undefined : new Error("the certificate has none of the names it has to have");
   }
 
-  /** A change that can't be used, or not yet, leaves what was there; it is told of once. */
+  /** A change that can't be used, or not yet, leaves what was there; it is warned of once. */
   #renew(): void {
     if (this.#files.length === 0 || performance.now() - this.#lookedAt < lookInterval) return;
     this.#lookedAt = performance.now();
@@ -89,8 +89,8 @@ export class UpstreamTls {
       this.#versions = versions;
     } catch (error) {
       // The next connection looks again.
-      if (versions === this.#told) return;
-      this.#told = versions;
+      if (versions === this.#reported) return;
+      this.#reported = versions;
       const why = error instanceof Error ? error.message : String(error);
       warn(`new files of TLS with a backend can't be used: ${why}; the old ones stay in use`);
     }

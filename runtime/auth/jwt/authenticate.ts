@@ -16,7 +16,7 @@ export function tokenIn(exchange: Exchange, location: CredentialLocation): strin
   return credentialIn(exchange, location, "jwt");
 }
 
-/** Lets a request with a valid token go on, without the token; responses any other. */
+/** Lets a request with a valid token go on, without the token; responds to any other. */
 export function admit(
   exchange: Exchange,
   verdict: Verdict,

@@ -44,7 +44,7 @@ export class EngineExchange implements Exchange {
   };
   headersSent = false;
   isOver = false;
-  /** Set by `Expect: 100-continue`: the client sends its body when told to. */
+  /** Set by `Expect: 100-continue`: the client sends its body once a 100 asks for it. */
   expectsContinue = false;
   /** The connection ends with this response. */
   closesConnection = false;
@@ -294,7 +294,7 @@ export class EngineExchange implements Exchange {
     if (this.isOver) return;
     this.#sendHead(status, headers, length);
     this.#remaining = length;
-    // The first piece of the body usually comes in this tick: one packet. When it does not, the head goes alone.
+    // The first piece of the body mostly comes in this tick: one packet. When it does not, the head goes alone.
     process.nextTick(() => {
       if (!this.#isFlushed && !this.isOver) this.#response.write("", "latin1");
     });
@@ -332,7 +332,7 @@ export class EngineExchange implements Exchange {
   abort(): void {
     if (this.#response.writableFinished) return;
     this.isOver = true;
-    // A body that ends with the connection (HTTP/1.0) would look complete: only a reset tells.
+    // A body that ends with the connection (HTTP/1.0) would look complete: only a reset shows it.
     if (this.#request.httpVersion === "1.0") this.#request.socket.resetAndDestroy();
     else this.#response.destroy();
   }

@@ -2,7 +2,7 @@ import type { PortServer, PreparedPort } from "../../net/port-server.ts";
 import type { GatewayContext } from "../../process/gateway-context.ts";
 import { Certificates } from "../../tls/certificates.ts";
 import type { TlsSettings } from "../../tls/tls-settings.ts";
-import { HttpServer } from "./node/server.ts";
+import { HttpServer } from "./node/http-server.ts";
 import type { ServerHandlers } from "./server-handlers.ts";
 
 /** A port that speaks HTTP; with TLS its certificates are read. Throws an Error that says what can't be read. */

@@ -3,18 +3,18 @@ import type { Exchange, Handled } from "../exchange.ts";
 
 /** What a server does with requests. */
 export interface ServerHandlers {
-  /** Routes and responses one request. */
+  /** Routes one request and responds to it. */
   readonly handle: (exchange: Exchange) => Handled;
   /** Whether clients may send targets in absolute form: `GET http://host/path`. */
   readonly isForwardProxy: boolean;
   /**
    * Called once when an exchange has ended, after `duration` milliseconds. `status` is undefined when the client left
-   * unanswered.
+   * without a response.
    */
   readonly ended: (exchange: Exchange, status: number | undefined, duration: number) => void;
   /** A handler threw: a bug, or a failure nobody foresaw. */
   readonly failed: (exchange: Exchange, error: unknown) => void;
-  /** A client sent what the parser refused: there is no exchange to tell of. */
+  /** A client sent what the parser refused: there is no exchange to report. */
   readonly malformed: () => void;
   /** A connection was closed at once: the port has as many as it may have. */
   readonly refused: () => void;

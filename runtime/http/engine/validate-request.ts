@@ -14,7 +14,7 @@ export interface RequestFacts {
   readonly namesConnectionHeaders: boolean;
 }
 
-/** Why a request is not served: the status, and a word for the log. */
+/** Why a request is not served: the status, and a detail for the log. */
 export interface RequestFault {
   readonly status: 400 | 431;
   readonly detail: string;

@@ -12,7 +12,7 @@ export type CredentialLocation =
 /** Whose credential it is. */
 export type CredentialKind = "jwt" | "basicAuth" | "apiKey";
 
-/** A credential that was checked and taken off a request. */
+/** A credential that was checked and stripped from a request. */
 export interface StrippedCredential {
   readonly kind: CredentialKind;
   readonly location: CredentialLocation;

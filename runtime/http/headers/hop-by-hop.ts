@@ -18,7 +18,7 @@ const hopByHop: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
-/** The longest of those names and the shortest: most headers are told apart by length. */
+/** The longest of those names and the shortest: most headers differ from them by length. */
 const shortest = 2;
 const longest = 19;
 

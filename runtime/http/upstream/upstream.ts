@@ -3,7 +3,7 @@ import type { UpstreamTlsSettings } from "../../tls/upstream-tls.ts";
 import type { BodySource } from "../body/body.ts";
 import type { Credential } from "./credential-file.ts";
 
-/** A destination that requests are sent to over pooled connections. The engine behind it is undici. */
+/** A destination that requests are sent to over pooled connections. */
 export interface Upstream {
   /** `host:port`, for logs. */
   readonly name: string;
@@ -66,7 +66,7 @@ export interface UpstreamHandler {
 
 /** Receives the response to a request for another protocol: that of any request, or the change. */
 export interface UpgradeHandler extends UpstreamHandler {
-  /** The upstream has changed: `onData` and `onEnd` tell of raw bytes from here on. `headers` are those of its 101. */
+  /** The upstream has changed: `onData` and `onEnd` are about raw bytes from here on. `headers` are those of its 101. */
   onSwitch(headers: readonly string[], tunnel: UpstreamTunnel): void;
 }
 
@@ -79,7 +79,7 @@ export interface UpstreamTunnel {
   end(): void;
 }
 
-/** Why an upstream call failed: what the client is told follows from it (503, 504, 502; 403 when it may not be made). */
+/** Why an upstream call failed: the response to the client follows from it (503, 504, 502; 403 when it may not be made). */
 export interface UpstreamFailure {
   readonly kind: "connect" | "timeout" | "protocol" | "closed";
   /** The destination is not one that the client may choose. */

@@ -161,7 +161,7 @@ class Opening {
   #refuse(outcome: Outcome | undefined, target: McpTarget | undefined): void {
     this.#giveUp();
     if (outcome?.kind === "response" && !this.#backend.prefix) {
-      // The only target has said no: in its own words.
+      // The only target has refused: its own error is passed on.
       respondRpc(this.#exchange, 200, outcome.response.text);
       return;
     }
@@ -178,7 +178,7 @@ class Opening {
     if (this.#live !== undefined) sessionTable(this.#exchange.gateway).closeLive(this.#live);
   }
 
-  /** A target that opened a session for nothing is told so. */
+  /** A target that opened a session for nothing is notified. */
   #leave(index: number): void {
     const target = this.#backend.targets[index];
     const session = this.#sessions[index];

@@ -72,7 +72,7 @@ export function serveSessionDelete(
   exchange.respond(204, []);
 }
 
-/** The session that the request names; responses with 400 or 404 when there is none. */
+/** The session that the request names; responds with 400 or 404 when there is none. */
 function sessionContext(
   exchange: Exchange,
   backend: McpBackend,
@@ -88,13 +88,13 @@ function sessionContext(
   return session && { exchange, backend, access, session };
 }
 
-/** Hands on what needs no response; 202 says that it was taken, or that nobody is there to take it. */
+/** Hands on what needs no response; 202 says that it was accepted, or that nobody is there to accept it. */
 function serveTold(context: SessionContext, message: Message): void {
   const { exchange, backend } = context;
   const call = fanOut(
-    recipients(context, message).map((told) => (sink) => {
-      const active = activeTarget(context, told.index);
-      if (active !== undefined) return notifyTarget(context, active, told.message, sink);
+    recipients(context, message).map((routed) => (sink) => {
+      const active = activeTarget(context, routed.index);
+      if (active !== undefined) return notifyTarget(context, active, routed.message, sink);
       sink.onResponse(message);
       return { cancel: () => {}, resume: () => {} };
     }),

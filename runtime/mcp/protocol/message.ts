@@ -24,7 +24,7 @@ export interface Message {
   readonly result: TextRange | undefined;
 }
 
-/** Why a text is not taken as a message; `id` is the JSON text to answer with. */
+/** Why a text is no message; `id` is the JSON text to respond with. */
 export interface MessageProblem {
   readonly kind: "problem";
   readonly code: number;

@@ -10,7 +10,7 @@ const revisions: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Checks what MCP's streamable HTTP transport asks of a request's head; responses with 405, 406, 415 or 400 and is false
+ * Checks what MCP's streamable HTTP transport asks of a request's head; responds with 405, 406, 415 or 400 and is false
  * when something is wrong.
  */
 export function passesTransportChecks(exchange: Exchange): boolean {

@@ -37,7 +37,7 @@ export function isAllowed(
   }
 }
 
-/** What a client is told about an item that is hidden from it, or isn't there: the same. */
+/** The error that a client gets for an item that is hidden from it, or isn't there: the same. */
 export function unknownPrimitive(kind: McpPrimitiveKind, nameAsSent: string): string {
   return `Unknown ${kind}: ${nameAsSent}`;
 }

@@ -3,7 +3,7 @@ import type { UpstreamFailure } from "../../http/upstream/upstream.ts";
 import { respondRpc, rpcCode, rpcError } from "../protocol/rpc-response.ts";
 import type { TargetFailure } from "../transports/target.ts";
 
-/** What a client is told about a request that its target did not answer. */
+/** What a client gets for a request that its target did not answer. */
 export interface FailureResponse {
   readonly status: number;
   readonly reason: RefusalReason;

@@ -95,7 +95,7 @@ export class HttpListener implements UpstreamHandler, Call {
     for (const { message, event } of received) {
       if (event?.id !== undefined) this.#lastEventId = event.id;
       if (event?.retry !== undefined) this.#retry = Number(event.retry) || defaultRetry;
-      // Responses belong to the POST that asked; a late one has nobody to go to.
+      // Responses belong to the POST that asked; one behind its time has nobody to go to.
       if (message === undefined || message.kind === "response") continue;
       isTaken = this.#sink.onMessage(message) && isTaken;
     }

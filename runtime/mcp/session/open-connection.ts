@@ -8,7 +8,7 @@ import { headersForTarget } from "../transports/upstream-headers.ts";
 import type { LiveParts } from "./session.ts";
 import { sessionTable } from "./session-table.ts";
 
-/** A peer, or why there is none. */
+/** A connection, or why there is none. */
 export type OpenedConnection =
   | { readonly connection: TargetConnection }
   | { readonly failure: TargetFailure };

@@ -53,7 +53,7 @@ export function callTarget(
   return call;
 }
 
-/** Sends a notification, or the response to a request of the server's. The sink's `onResponse` says that it was taken. */
+/** Sends a notification, or the response to a request of the server's. The sink's `onResponse` says that it was accepted. */
 export function notifyTarget(
   context: SessionContext,
   active: ActiveTarget,

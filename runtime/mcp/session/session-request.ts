@@ -48,7 +48,7 @@ class SessionRequest implements UpstreamHandler, UpstreamRequest {
   #sentId = "";
   #isRetry = false;
   /** The 404 that starts a renewal is not the client's business. */
-  #isSwallowing = false;
+  #isDiscarding = false;
   #isAborted = false;
 
   constructor(options: SessionRequestOptions, handler: UpstreamHandler) {
@@ -59,7 +59,7 @@ class SessionRequest implements UpstreamHandler, UpstreamRequest {
   start(): void {
     const { target, method, body, session } = this.#options;
     this.#sentId = session?.id ?? "";
-    this.#isSwallowing = false;
+    this.#isDiscarding = false;
     const { path } = target.upstream;
     const headers = requestHeaders(this.#options);
     this.#request = target.upstream.send({ method, path, headers, body }, this);
@@ -79,21 +79,21 @@ class SessionRequest implements UpstreamHandler, UpstreamRequest {
       this.#handler.onHead(status, headers);
       return;
     }
-    this.#isSwallowing = true;
+    this.#isDiscarding = true;
     this.#isRetry = true;
     void this.#renew();
   }
 
   onData(chunk: Buffer): boolean {
-    return this.#isSwallowing || this.#handler.onData(chunk);
+    return this.#isDiscarding || this.#handler.onData(chunk);
   }
 
   onEnd(): void {
-    if (!this.#isSwallowing) this.#handler.onEnd();
+    if (!this.#isDiscarding) this.#handler.onEnd();
   }
 
   onError(failure: UpstreamFailure): void {
-    if (!this.#isSwallowing) this.#handler.onError(failure);
+    if (!this.#isDiscarding) this.#handler.onError(failure);
   }
 
   #canRenew(): boolean {
@@ -124,7 +124,7 @@ class SessionRequest implements UpstreamHandler, UpstreamRequest {
       this.start();
       return;
     }
-    this.#isSwallowing = false;
+    this.#isDiscarding = false;
     this.#handler.onHead(404, []);
     this.#handler.onEnd();
   }

@@ -5,7 +5,7 @@ import { headersForTarget } from "../transports/upstream-headers.ts";
 import type { TargetSession } from "./session.ts";
 import { sendInSession } from "./session-request.ts";
 
-/** Tells an HTTP target that a session is over; nobody waits for its response. */
+/** Notifies an HTTP target that a session is over; nobody waits for its response. */
 export function endTargetSession(
   exchange: Exchange,
   target: McpTarget,

@@ -35,7 +35,7 @@ const inherited = [
 /** Milliseconds between SIGTERM and SIGKILL. */
 const killDelay = 2000;
 /** Milliseconds in which the last output of an ended child is read; a daemon may keep its pipe open for ever. */
-const lastWords = 250;
+const exitGrace = 250;
 const longestLogLine = 8192;
 
 class StdioTransport implements Transport {
@@ -111,7 +111,7 @@ class StdioTransport implements Transport {
       this.#signal("SIGKILL");
       this.#forget();
       const detail = signal === null ? `exited with status ${code}` : `was ended by ${signal}`;
-      const timer = setTimeout(() => this.#break(detail), lastWords);
+      const timer = setTimeout(() => this.#break(detail), exitGrace);
       child.once("close", () => {
         clearTimeout(timer);
         this.#break(detail);
@@ -119,7 +119,7 @@ class StdioTransport implements Transport {
     });
   }
 
-  /** The link is of no more use, and its session has to know. */
+  /** The transport is of no more use, and its session has to know. */
   #break(detail: string, kind: "connect" | "closed" = "closed"): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;

@@ -6,7 +6,7 @@ import type { Call, CallSink, ListenSink, TargetFailure } from "./target.ts";
 import type { Transport, TransportEvents, TransportFailure, TransportHost } from "./transport.ts";
 import { WaitingMessages } from "./waiting-messages.ts";
 
-/** What a peer is told when it is made. */
+/** What a connection to a target is made of. */
 export interface TargetConnectionOptions {
   /** The target's name, for the log. */
   readonly name: string;

@@ -29,7 +29,7 @@ export interface StdioTarget {
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
-  /** Added to the few variables that every child gets (see stdio-link.ts). */
+  /** Added to the few variables that every child gets (see stdio-transport.ts). */
   readonly env: Readonly<Record<string, string>>;
   readonly identity: string;
 }
@@ -59,7 +59,7 @@ export interface ListenSink {
 
 /** A request that a target is working on. */
 export interface Call {
-  /** Nobody waits any more: the target is told, nothing more is handed over. Safe to call again. */
+  /** Nobody waits any more: the target is notified, nothing more is handed over. Safe to call again. */
   cancel(): void;
   resume(): void;
 }

@@ -12,13 +12,13 @@ export interface Transport {
   close(): void;
 }
 
-/** Why a link is closed; `detail` is for the log. */
+/** Why a transport is closed; `detail` is for the log. */
 export interface TransportFailure {
   readonly kind: "connect" | "closed";
   readonly detail: string;
 }
 
-/** What a link reports. */
+/** What a transport reports. */
 export interface TransportEvents {
   onMessage(text: string): void;
   /** The target refused a message, and goes on. */
@@ -27,9 +27,9 @@ export interface TransportEvents {
   onClose(failure: TransportFailure): void;
 }
 
-/** What a link needs of the process it lives in. */
+/** What a transport needs of the process it lives in. */
 export interface TransportHost {
-  /** The most bytes of one message from a target, and of messages that it has not yet taken. */
+  /** The most bytes of one message from a target, and of messages that it has not yet read. */
   readonly messageLimit: number;
   /** The groups of children. */
   readonly groups: ProcessGroups;

@@ -9,7 +9,7 @@ export interface AccessLogSettings {
   readonly format: LogFormat;
   /** Which requests have a line; absent: all. */
   readonly filter?: LogFilter;
-  /** What a line holds; absent: the usual fields. */
+  /** What a line holds; absent: the default fields. */
   readonly fields?: LogFields;
 }
 

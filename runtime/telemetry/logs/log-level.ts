@@ -21,7 +21,7 @@ export function isLevelEnabled(level: LogLevel, line: LogLevel): boolean {
 
 /**
  * The levels of a text such as `info` or `warn,request=info`; parts that it does not name keep theirs. Undefined when a
- * word is no level. `other` is told of names that are no parts.
+ * word is no level. `other` gets the names that are no parts.
  */
 export function readLevels(
   text: string,
@@ -59,6 +59,6 @@ function depth(directive: string): number {
   return /^(gwc|agentgateway)\s*=/.test(directive) ? 1 : 2;
 }
 
-function levelOf(word: string): LogLevel | undefined {
-  return order.find((level) => level === word.trim().toLowerCase());
+function levelOf(name: string): LogLevel | undefined {
+  return order.find((level) => level === name.trim().toLowerCase());
 }

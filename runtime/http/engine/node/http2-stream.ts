@@ -21,7 +21,7 @@ export class Http2Request implements EngineRequest {
     this.#stream = stream;
   }
 
-  /** Node tells the end of an empty body at once, also when nobody listens yet. */
+  /** Node emits the end of an empty body at once, also when nobody listens yet. */
   get readableEnded(): boolean {
     return this.#stream.readableEnded;
   }

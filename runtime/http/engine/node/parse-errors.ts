@@ -4,7 +4,7 @@ import { afterResponses, responseInProgress } from "./pipelining.ts";
 /** Milliseconds that a refused client gets to read its response while the rest of what it sends is dropped. */
 const lingerTime = 500;
 
-/** Answers what node's parser refuses. */
+/** Responds to what node's parser refuses. */
 export class ParseErrors {
   /** Connections that end with the responses under way. */
   readonly #refused: WeakSet<Duplex> = new WeakSet();
@@ -15,10 +15,10 @@ export class ParseErrors {
   }
 
   /**
-   * Responses and closes the connection. When the response to the refused request is already on its way, or nothing can be
-   * answered (a reset, a failed TLS handshake), the connection is just broken off. True when it was answered.
+   * Responds and closes the connection. When the response to the refused request is already on its way, or nothing can be
+   * sent (a reset, a failed TLS handshake), the connection is just broken off. True when there was a response.
    */
-  response(error: NodeJS.ErrnoException, socket: Duplex): boolean {
+  respond(error: NodeJS.ErrnoException, socket: Duplex): boolean {
     const code = error.code ?? "";
     if (!code.startsWith("HPE_") && code !== "ERR_HTTP_REQUEST_TIMEOUT") {
       socket.destroy();
@@ -41,7 +41,7 @@ export class ParseErrors {
   }
 }
 
-/** Answers a connection that no exchange can be made of. */
+/** Responds on a connection that no exchange can be made of. */
 export function closeWith(socket: Duplex, status: string): void {
   socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
   setTimeout(() => socket.destroy(), lingerTime).unref();

@@ -5,11 +5,11 @@ const preface = Buffer.from("PRI ");
 
 /**
  * Waits for the first bytes of a connection and says which HTTP they begin; they stay in the socket. A connection that
- * says nothing for `patience` milliseconds, or leaves, is closed.
+ * says nothing for `timeout` milliseconds, or leaves, is closed.
  */
 export function sniffProtocol(
   socket: Socket,
-  patience: number,
+  timeout: number,
   then: (version: "http1" | "http2") => void,
 ): void {
   let first: Buffer | undefined;
@@ -31,7 +31,7 @@ export function sniffProtocol(
     then(isHttp2 ? "http2" : "http1");
   };
   socket.on("error", giveUp);
-  socket.setTimeout(patience);
+  socket.setTimeout(timeout);
   socket.on("timeout", giveUp);
   socket.on("end", giveUp);
   socket.on("readable", look);

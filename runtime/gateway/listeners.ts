@@ -6,7 +6,7 @@ import { StartupError } from "../process/startup-error.ts";
 import type { ServiceAddresses } from "./definition.ts";
 import type { Port, PortContext } from "./port.ts";
 
-/** A place to listen, with what answers there. */
+/** An address to listen on, with what is served there. */
 export interface Endpoint {
   /** Undefined: every address. */
   readonly host: string | undefined;

@@ -14,8 +14,8 @@ import type { TlsSettings } from "../../../tls/tls-settings.ts";
 import { acceptRequest, type Framing, type RequestPort } from "../accept-request.ts";
 import type { EngineRequest, EngineResponse } from "../engine.ts";
 import type { ServerHandlers } from "../server-handlers.ts";
+import { ConnectionLifetimes } from "./connection-lifetimes.ts";
 import { Http2Connections, type Http2Limits } from "./http2-connections.ts";
-import { ConnectionLifetimes } from "./max-connection-duration.ts";
 import { closeWith, ParseErrors } from "./parse-errors.ts";
 import { RequestTurns, responseInProgress } from "./pipelining.ts";
 import { sniffProtocol } from "./protocol-sniffing.ts";
@@ -86,7 +86,7 @@ export class HttpServer implements PortServer {
     });
     this.#server.on("clientError", (error, socket) => {
       this.#broken(error, socket);
-      if (this.#errors.response(error, socket)) this.#handlers.malformed();
+      if (this.#errors.respond(error, socket)) this.#handlers.malformed();
     });
     this.#takeConnections(certificates === undefined ? "connection" : "secureConnection");
   }
@@ -151,7 +151,7 @@ export class HttpServer implements PortServer {
       http1?.call(server, socket);
     };
     server.on(event, (socket: Socket | TLSSocket) => {
-      // Node keeps a peer's address once it was asked for: a client that has left still has one in the log.
+      // Node keeps a client's address once it was asked for: a client that has left still has one in the log.
       void socket.remoteAddress;
       const { time, interval, retries } = this.#handlers.connections.keepAlive;
       socket.setKeepAlive(true, time, interval, retries);
@@ -191,12 +191,12 @@ export class HttpServer implements PortServer {
     });
   }
 
-  /** Tells with codes only: messages of parsers may quote what was sent. */
+  /** Reports codes only: messages of parsers may quote what was sent. */
   #broken(error: NodeJS.ErrnoException, socket: Duplex): void {
     const { broken } = this.#handlers;
     if (broken === undefined) return;
-    const peer = "remoteAddress" in socket ? `${socket.remoteAddress}` : "a client";
-    broken(`the connection of ${peer} is broken off: ${error.code ?? error.name}`);
+    const client = "remoteAddress" in socket ? `${socket.remoteAddress}` : "a client";
+    broken(`the connection of ${client} is broken off: ${error.code ?? error.name}`);
   }
 
   #serve(request: EngineRequest, response: EngineResponse, framing: Framing): void {
