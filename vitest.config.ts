@@ -1,13 +1,23 @@
 import { defineConfig } from "vitest/config";
 
+const LAST = "test/compiler/generated-types.test.ts";
+
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    globalSetup: ["test/harness/global-setup.ts"],
+    // Only a failure waits that long, and a busy machine may be slow.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     // Most tests wait for processes rather than compute.
     maxWorkers: 3,
     // Servers under test print much; what counts is there when a test fails.
     silent: "passed-only",
+    projects: [
+      { extends: true, test: { name: "all", include: ["test/**/*.test.ts"], exclude: [LAST] } },
+      {
+        extends: true,
+        test: { name: "types", include: [LAST], sequence: { groupOrder: 1 } },
+      },
+    ],
   },
 });

@@ -1,8 +1,11 @@
 import { promisify } from "node:util";
 import { brotliCompress, deflate, gzip, zstdCompress } from "node:zlib";
-import { beforeAll, expect, test } from "vitest";
-import { type CompiledGateway, startCompiled } from "../harness/compiled-gateway.ts";
-import { eventually, pause, startRawUpstream, startUpstream } from "../harness/gateway-process.ts";
+import { beforeAll, expect, it } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import { type Gateway, startGateway } from "../harness/gateway.ts";
+import { pause } from "../harness/pause.ts";
+import { startRawUpstream } from "../harness/raw-upstream.ts";
+import { startUpstream } from "../harness/upstream.ts";
 
 /** Compressed to almost nothing. */
 const unpacked = 30_000_000;
@@ -30,7 +33,7 @@ const policies: Readonly<Record<string, object>> = {
   plain: {},
 };
 
-async function startTarget(upstream: string): Promise<CompiledGateway> {
+async function startTarget(upstream: string): Promise<Gateway> {
   const routes = Object.entries(policies).map(([name, each]) => ({
     matches: [{ path: { pathPrefix: `/${name}` } }],
     policies: each,
@@ -38,11 +41,11 @@ async function startTarget(upstream: string): Promise<CompiledGateway> {
   }));
   const targets = [{ name: "one", mcp: { host: `${upstream}/mcp` } }];
   const mcp = { matches: [{ path: { exact: "/mcp" } }], backends: [{ mcp: { targets } }] };
-  return startCompiled({ listeners: [{ routes: [mcp, ...routes] }] });
+  return startGateway({ listeners: [{ routes: [mcp, ...routes] }] });
 }
 
 /** Many at once; their statuses, and the megabytes that they cost. */
-async function throwAt(gateway: CompiledGateway, path: string, headers: Record<string, string>) {
+async function throwAt(gateway: Gateway, path: string, headers: Record<string, string>) {
   const before = gateway.memory();
   const body = bombs.get(headers["content-encoding"] ?? "");
   const url = `http://127.0.0.1:${gateway.port}${path}`;
@@ -57,7 +60,7 @@ async function throwAt(gateway: CompiledGateway, path: string, headers: Record<s
   return { statuses: new Set(responses), cost: gateway.memory() - before };
 }
 
-test("a compressed request is refused where its content is read, and passed where it is not", async () => {
+it("a compressed request is refused where its content is read, and passed where it is not", async () => {
   const sizes: number[] = [];
   const upstream = await startUpstream(async (request, response) => {
     let size = 0;
@@ -89,7 +92,7 @@ test("a compressed request is refused where its content is read, and passed wher
   }
 }, 120_000);
 
-test("a compressed response is a 502 where its content is read", async () => {
+it("a compressed response is a 502 where its content is read", async () => {
   let coding = "";
   const upstream = await startUpstream((request, response) => {
     request.resume();
@@ -104,7 +107,7 @@ test("a compressed response is a 502 where its content is read", async () => {
   }
 }, 60_000);
 
-test("a response without end is not read to its end where it is held", async () => {
+it("a response without end is not read to its end where it is held", async () => {
   let sent = 0;
   let isLeft = false;
   const chunk = `10000\r\n${"x".repeat(65_536)}\r\n`;
@@ -128,7 +131,7 @@ test("a response without end is not read to its end where it is held", async () 
   expect(sent).toBeLessThan(60_000_000);
 });
 
-test("deep and wide JSON is read or refused, and the process lives", async () => {
+it("deep and wide JSON is read or refused, and the process lives", async () => {
   const upstream = await startUpstream((request, response) => {
     request.resume();
     response.end("ok");
@@ -137,7 +140,7 @@ test("deep and wide JSON is read or refused, and the process lives", async () =>
   const rules = ["json(request.body).a == 1"];
   const body = '{"copy": json(request.body)}';
   const targets = [{ name: "one", mcp: { host: `${upstream}/mcp` } }];
-  const gateway = await startCompiled({
+  const gateway = await startGateway({
     listeners: [
       {
         routes: [
@@ -171,10 +174,10 @@ test("deep and wide JSON is read or refused, and the process lives", async () =>
       expect(status, `${path} ${text.slice(0, 60)}`).toBeLessThan(500);
     }
   }
-  expect(gateway.output()).not.toMatch(/bug:|RangeError/);
+  expect(gateway.output).not.toMatch(/bug:|RangeError/);
 }, 60_000);
 
-test("a client that vanishes in the middle of an upload leaves nothing behind", async () => {
+it("a client that vanishes in the middle of an upload leaves nothing behind", async () => {
   let aborted = 0;
   const upstream = await startUpstream((request) => {
     request.on("error", () => {

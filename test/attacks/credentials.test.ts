@@ -1,8 +1,10 @@
 import { connect } from "node:http2";
 import { exportJWK, generateKeyPair } from "jose";
-import { expect, onTestFinished, test } from "vitest";
-import { startCompiled } from "../harness/compiled-gateway.ts";
-import { pause, RawClient, startUpstream } from "../harness/gateway-process.ts";
+import { expect, it, onTestFinished } from "vitest";
+import { startGateway } from "../harness/gateway.ts";
+import { pause } from "../harness/pause.ts";
+import { RawClient } from "../harness/raw-client.ts";
+import { startUpstream } from "../harness/upstream.ts";
 
 async function startTarget() {
   const host = await startUpstream((_request, response) => response.end("ok"));
@@ -21,7 +23,7 @@ async function startTarget() {
   }));
   const users = "sha:{SHA}DAQZCQEbf+4ltq84dNFKcCdGjl4=";
   const env = { USERS: users, KEY: "the-key-of-this-gateway" };
-  return startCompiled({ env, listeners: [{ routes }] });
+  return startGateway({ env, listeners: [{ routes }] });
 }
 
 /** Stands in every credential: it must be in no log. */
@@ -32,7 +34,7 @@ const values = (size: number) =>
     (scheme) => `${scheme}${canary}${"x".repeat(size)}`,
   );
 
-test("an Authorization of 1 MB is a 431 on every route that reads it, one that is as long as allowed a 401", async () => {
+it("an Authorization of 1 MB is a 431 on every route that reads it, one that is as long as allowed a 401", async () => {
   const gateway = await startTarget();
   const before = gateway.memory();
   const ask = async (path: string, value: string) => {
@@ -48,11 +50,11 @@ test("an Authorization of 1 MB is a 431 on every route that reads it, one that i
   }
   expect(gateway.memory() - before).toBeLessThan(100);
   await pause(100);
-  expect(gateway.output()).not.toContain(canary);
-  expect(gateway.output()).not.toContain("the-key-of-this-gateway");
+  expect(gateway.output).not.toContain(canary);
+  expect(gateway.output).not.toContain("the-key-of-this-gateway");
 });
 
-test("and so it is with HTTP/2", async () => {
+it("and so it is with HTTP/2", async () => {
   const gateway = await startTarget();
   for (const path of ["/jwt", "/basic", "/key"]) {
     const session = connect(`http://127.0.0.1:${gateway.port}`, { maxSendHeaderBlockLength: 2e6 });
@@ -69,6 +71,6 @@ test("and so it is with HTTP/2", async () => {
     for (const value of values(50_000)) expect(await ask(value)).toBe(401);
     expect(["reset", 431]).toContain(await ask(values(1_000_000)[0] ?? ""));
   }
-  expect(gateway.output()).not.toContain(canary);
+  expect(gateway.output).not.toContain(canary);
   expect((await fetch(`http://127.0.0.1:${gateway.port}/key`)).status).toBe(401);
 });

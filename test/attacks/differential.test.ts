@@ -1,7 +1,9 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
-import { startCompiled } from "../harness/compiled-gateway.ts";
-import { eventually, pause, RawClient } from "../harness/gateway-process.ts";
+import { expect, it } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import { startGateway } from "../harness/gateway.ts";
+import { pause } from "../harness/pause.ts";
+import { RawClient } from "../harness/raw-client.ts";
 import { parseResponses } from "./engine-response.ts";
 import { onePath } from "./one-path.ts";
 import { type Origin, startOrigin } from "./origin.ts";
@@ -75,10 +77,10 @@ function expectMatched(
 async function startTarget() {
   const origin = await startOrigin();
   const listeners = [{ routes: [{ backends: [{ host: origin.host }] }] }];
-  return { origin, gateway: await startCompiled({ listeners }) };
+  return { origin, gateway: await startGateway({ listeners }) };
 }
 
-test("requests reach the origin as they were sent, and their responses come back in order", async () => {
+it("requests reach the origin as they were sent, and their responses come back in order", async () => {
   const { origin, gateway } = await startTarget();
   await fc.assert(
     fc.asyncProperty(validScript, async (script) => {
@@ -93,7 +95,7 @@ test("requests reach the origin as they were sent, and their responses come back
   );
 }, 600_000);
 
-test("a small change is read as an independent parser reads it, or refused", async () => {
+it("a small change is read as an independent parser reads it, or refused", async () => {
   const { origin, gateway } = await startTarget();
   let refused = 0;
   await fc.assert(

@@ -1,8 +1,8 @@
 import { connect } from "node:http2";
 import fc from "fast-check";
-import { expect, onTestFinished, test } from "vitest";
-import { startCompiled } from "../harness/compiled-gateway.ts";
-import { RawClient } from "../harness/gateway-process.ts";
+import { expect, it, onTestFinished } from "vitest";
+import { startGateway } from "../harness/gateway.ts";
+import { RawClient } from "../harness/raw-client.ts";
 import { startOrigin } from "./origin.ts";
 
 const RUNS = process.env.GWC_LONG_TESTS === undefined ? 200 : 5_000;
@@ -14,7 +14,7 @@ async function startTarget() {
   const origin = await startOrigin();
   const values = { set: { "x-value": decoded }, add: { "x-added": decoded } };
   const policies = { transformations: { request: values, response: values } };
-  const gateway = await startCompiled({
+  const gateway = await startGateway({
     listeners: [{ routes: [{ policies, backends: [{ host: origin.host }] }] }],
   });
   return { origin, port: gateway.port };
@@ -50,7 +50,7 @@ function fieldOf(text: string): string | undefined {
   return octets.replace(/^[\t ]+|[\t ]+$/g, "");
 }
 
-test("no value of an expression ends its header, in requests or answers", async () => {
+it("no value of an expression ends its header, in requests or responses", async () => {
   const { origin, port } = await startTarget();
   await fc.assert(
     fc.asyncProperty(texts, async (text) => {
@@ -85,7 +85,7 @@ test("no value of an expression ends its header, in requests or answers", async 
   expect(origin.faults).toEqual([]);
 }, 300_000);
 
-test("the same holds for clients of HTTP/2", async () => {
+it("the same holds for clients of HTTP/2", async () => {
   const { origin, port } = await startTarget();
   const session = connect(`http://127.0.0.1:${port}`);
   onTestFinished(() => session.destroy());

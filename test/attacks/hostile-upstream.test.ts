@@ -1,7 +1,8 @@
 import type { Socket } from "node:net";
-import { expect, test } from "vitest";
-import { startCompiled } from "../harness/compiled-gateway.ts";
-import { RawClient, startRawUpstream } from "../harness/gateway-process.ts";
+import { expect, it } from "vitest";
+import { startGateway } from "../harness/gateway.ts";
+import { RawClient } from "../harness/raw-client.ts";
+import { startRawUpstream } from "../harness/raw-upstream.ts";
 import {
   brokenResponses,
   type HostileResponse,
@@ -20,7 +21,7 @@ async function startTarget(responses: readonly HostileResponse[]) {
       } else if (kind === "bad") misbehave(socket, responses[Number(number)]);
     });
   });
-  return startCompiled({ listeners: [{ routes: [{ backends: [{ host: upstream }] }] }] });
+  return startGateway({ listeners: [{ routes: [{ backends: [{ host: upstream }] }] }] });
 }
 
 function misbehave(socket: Socket, response: HostileResponse | undefined): void {
@@ -54,7 +55,7 @@ async function attack(responses: readonly HostileResponse[]) {
 
 const firstLine = (text: string) => text.slice(0, text.indexOf("\r\n"));
 
-test("an upstream that gives no valid response is a 502 without a word of it, and the next response is right", async () => {
+it("an upstream that gives no valid response is a 502 without a word of it, and the next response is right", async () => {
   const found = await attack(noResponses);
   const wrong = found.filter(
     ([, received]) => !/^HTTP\/1\.1 502 .*\r\n\r\nupstream [a-z ]+$/s.test(received),
@@ -62,7 +63,7 @@ test("an upstream that gives no valid response is a 502 without a word of it, an
   expect(wrong.map(([name, received]) => `${name}: ${received.slice(0, 300)}`)).toEqual([]);
 }, 120_000);
 
-test("an upstream that breaks off inside its response breaks off the client's, and the next response is right", async () => {
+it("an upstream that breaks off inside its response breaks off the client's, and the next response is right", async () => {
   const found = await attack(brokenResponses);
   for (const [name, received] of found) {
     if (firstLine(received) === "HTTP/1.1 502 Bad Gateway") continue;
@@ -72,14 +73,14 @@ test("an upstream that breaks off inside its response breaks off the client's, a
   }
 });
 
-test("what an upstream says beyond its response is nobody's response", async () => {
+it("what an upstream says beyond its response is nobody's response", async () => {
   for (const [name, received] of await attack(poisonedResponses)) {
     expect(firstLine(received), name).toMatch(/^HTTP\/1\.1 (?:200|204|304) /);
     expect(received, name).not.toMatch(/poison/);
   }
 });
 
-test("what an upstream answers to an upgrade is believed as little", async () => {
+it("what an upstream answers to an upgrade is believed as little", async () => {
   // A flood of interim responses, garbage, and two lengths.
   const hostile = noResponses.filter(({ name }) =>
     /interim|garbage|two lengths|field|999/.test(name),

@@ -1,7 +1,9 @@
-import { expect, test } from "vitest";
-import { startCompiled } from "../harness/compiled-gateway.ts";
+import { expect, it } from "vitest";
+import { eventually } from "../harness/eventually.ts";
 import { FrameClient, frameType, headerBlock } from "../harness/frame-client.ts";
-import { eventually, pause, startUpstream } from "../harness/gateway-process.ts";
+import { startGateway } from "../harness/gateway.ts";
+import { pause } from "../harness/pause.ts";
+import { startUpstream } from "../harness/upstream.ts";
 
 const get = [
   [":method", "GET"],
@@ -19,7 +21,7 @@ async function startTarget() {
     request.resume();
     request.on("end", () => response.end("ok"));
   });
-  return startCompiled({ listeners: [{ routes: [{ backends: [{ host }] }] }] });
+  return startGateway({ listeners: [{ routes: [{ backends: [{ host }] }] }] });
 }
 
 /** A field of 4,000 bytes that goes into the dynamic table, and then its index again and again (RFC 7541 6.2.1, 6.1). */
@@ -69,7 +71,7 @@ const floods: readonly (readonly [
   ],
 ];
 
-test.each(floods)(
+it.each(floods)(
   "a flood of %s costs little, and others are served",
   async (_name, send) => {
     const gateway = await startTarget();
@@ -93,10 +95,10 @@ test.each(floods)(
   60_000,
 );
 
-test("connections that never finish a head, or a frame, are closed when they are idle; others are served", async () => {
+it("connections that never finish a head, or a frame, are closed when they are idle; others are served", async () => {
   const host = await startUpstream((_request, response) => response.end("ok"));
   const file = { frontendPolicies: { http: { http1IdleTimeout: "1s" } } };
-  const gateway = await startCompiled({
+  const gateway = await startGateway({
     file,
     listeners: [{ routes: [{ backends: [{ host }] }] }],
   });

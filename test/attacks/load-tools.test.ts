@@ -1,25 +1,22 @@
 import { expect } from "vitest";
-import {
-  type CompiledGateway,
-  makeCertificate,
-  startCompiled,
-  temporaryFolder,
-} from "../harness/compiled-gateway.ts";
-import { startUpstream } from "../harness/gateway-process.ts";
-import { runTool, testWith } from "../harness/tool.ts";
+import { makeCertificate } from "../harness/certificate.ts";
+import { type Gateway, startGateway } from "../harness/gateway.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { itWith, runTool } from "../harness/tool.ts";
+import { startUpstream } from "../harness/upstream.ts";
 
 /** A gateway before a small response, over TLS or plain. */
-async function startServed(isTls: boolean): Promise<CompiledGateway> {
+async function startServed(isTls: boolean): Promise<Gateway> {
   const upstream = await startUpstream((request, response) => {
     request.resume();
     response.end("a small response");
   });
   const routes = [{ backends: [{ host: upstream }] }];
-  if (!isTls) return startCompiled({ listeners: [{ routes }] });
+  if (!isTls) return startGateway({ listeners: [{ routes }] });
   const folder = temporaryFolder();
   makeCertificate(folder, "site");
   const tls = { cert: "site.pem", key: "site.key" };
-  return startCompiled({ folder, listeners: [{ protocol: "HTTPS", tls, routes }] });
+  return startGateway({ folder, listeners: [{ protocol: "HTTPS", tls, routes }] });
 }
 
 /** Requests of one run. */
@@ -31,24 +28,24 @@ async function h2load(url: string, parameters: readonly string[]): Promise<void>
   expect(text).toMatch(`status codes: ${count} 2xx, 0 3xx, 0 4xx, 0 5xx`);
 }
 
-testWith("h2load", "h2load runs clean: h2c, many streams on a connection", async () => {
+itWith("h2load", "h2load runs clean: h2c, many streams on a connection", async () => {
   const { port } = await startServed(false);
   await h2load(`http://127.0.0.1:${port}/`, ["-m", "20"]);
 });
 
-testWith("h2load", "h2load runs clean: h2 over TLS, also with request bodies", async () => {
+itWith("h2load", "h2load runs clean: h2 over TLS, also with request bodies", async () => {
   const { port, folder } = await startServed(true);
   const url = `https://127.0.0.1:${port}/`;
   await h2load(url, ["-m", "20"]);
   await h2load(url, ["-m", "20", "-d", `${folder}/site.pem`]);
 });
 
-testWith("h2load", "h2load runs clean: HTTP/1.1 over TLS", async () => {
+itWith("h2load", "h2load runs clean: HTTP/1.1 over TLS", async () => {
   const { port } = await startServed(true);
   await h2load(`https://127.0.0.1:${port}/`, ["--h1"]);
 });
 
-testWith("wrk", "wrk runs clean", async () => {
+itWith("wrk", "wrk runs clean", async () => {
   for (const isTls of [false, true]) {
     const { port } = await startServed(isTls);
     const url = `${isTls ? "https" : "http"}://127.0.0.1:${port}/`;

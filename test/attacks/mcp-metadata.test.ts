@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { startCompiled } from "../harness/compiled-gateway.ts";
-import { RawClient, startUpstream } from "../harness/gateway-process.ts";
+import { startGateway } from "../harness/gateway.ts";
+import { RawClient } from "../harness/raw-client.ts";
+import { startUpstream } from "../harness/upstream.ts";
 
 /** What reached the target, by request line. */
 let reached: string[] = [];
@@ -17,7 +18,7 @@ async function start(policies: object, matches?: readonly object[]) {
   });
   const mcp = { targets: [{ name: "t", mcp: { host: `${target}/mcp` } }] };
   const routes = [{ ...(matches ? { matches } : {}), policies, backends: [{ mcp }] }];
-  return startCompiled({ listeners: [{ routes }] });
+  return startGateway({ listeners: [{ routes }] });
 }
 
 async function status(port: number, path: string, fields = "", method = "GET"): Promise<number> {

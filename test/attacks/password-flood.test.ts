@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { request } from "node:http";
 import { hashSync } from "bcryptjs";
-import { expect, onTestFinished, test } from "vitest";
-import { type CompiledGateway, startCompiled } from "../harness/compiled-gateway.ts";
-import { startFollowing } from "../harness/compiled-routes.ts";
-import { startUpstream } from "../harness/gateway-process.ts";
+import { expect, it, onTestFinished } from "vitest";
+import { type Gateway, startGateway } from "../harness/gateway.ts";
+import { startFollowing } from "../harness/routes-gateway.ts";
+import { startUpstream } from "../harness/upstream.ts";
 
 /** Each password is `pass-NAME`. */
 const htpasswd = [
@@ -13,7 +13,7 @@ const htpasswd = [
   "sha:{SHA}DAQZCQEbf+4ltq84dNFKcCdGjl4=",
 ].join("\n");
 
-async function startLogins(): Promise<CompiledGateway> {
+async function startLogins(): Promise<Gateway> {
   const host = await startUpstream((_request, response) => response.end("ok"));
   const backends = [{ host }];
   const matches = [{ path: { exact: "/open" } }];
@@ -22,7 +22,7 @@ async function startLogins(): Promise<CompiledGateway> {
     { matches, backends },
     { policies, backends },
   ];
-  return startCompiled({ env: { USERS: htpasswd }, listeners: [{ routes }] });
+  return startGateway({ env: { USERS: htpasswd }, listeners: [{ routes }] });
 }
 
 /** GET with a login, from one of the addresses of this machine. */
@@ -39,7 +39,7 @@ function statusOf(port: number, path: string, login?: string, localAddress = "12
 }
 
 /** Keeps many wrong logins waiting until the test has finished. Their statuses. */
-function flood({ port }: CompiledGateway): number[] {
+function flood({ port }: Gateway): number[] {
   const statuses: number[] = [];
   let isOver = false;
   const attack = async (number: number) => {
@@ -54,7 +54,7 @@ function flood({ port }: CompiledGateway): number[] {
   return statuses;
 }
 
-test("a flood of wrong passwords is bounded, and costs nobody else more than a place in the queue", async () => {
+it("a flood of wrong passwords is bounded, and costs nobody else more than a place in the queue", async () => {
   const gateway = await startLogins();
   const { port } = gateway;
   expect(await statusOf(port, "/", "bcrypt:pass-bcrypt")).toBe(200);
@@ -78,10 +78,10 @@ test("a flood of wrong passwords is bounded, and costs nobody else more than a p
   expect(await statusOf(port, "/", "slow:pass-slow", "127.0.0.2")).toBe(200);
   expect(new Set(statuses)).toEqual(new Set([401, 503]));
   expect(gateway.memory() - memory).toBeLessThan(150);
-  expect(gateway.output()).not.toMatch(/pass-|wrong-|\$2b\$/);
+  expect(gateway.output).not.toMatch(/pass-|wrong-|\$2b\$/);
 }, 120_000);
 
-test("passwords are checked by a thread, which starts with the first that needs it", async () => {
+it("passwords are checked by a thread, which starts with the first that needs it", async () => {
   const gateway = await startLogins();
   expect(threadNames(gateway)).not.toContain("passwords");
   expect(await statusOf(gateway.port, "/", "sha:pass-sha")).toBe(200);
@@ -90,22 +90,21 @@ test("passwords are checked by a thread, which starts with the first that needs 
   const logins = Array.from({ length: 50 }, () => statusOf(gateway.port, "/", "slow:pass-slow"));
   expect(new Set(await Promise.all(logins))).toEqual(new Set([200]));
   expect(threadNames(gateway)).toContain("passwords");
-  expect(await gateway.end()).toBe(0);
+  expect(await gateway.stop()).toBe(0);
 });
 
-test("gwc run checks passwords by a thread, too", async () => {
+it("gwc run checks passwords by a thread, too", async () => {
   const upstream = await startUpstream((_request, response) => response.end("ok"));
   process.env.GWC_TEST_LOGINS = htpasswd;
   const gateway = await startFollowing(
     `- policies: {basicAuth: {htpasswd: "\${GWC_TEST_LOGINS}"}}\n  backends: [{host: "${upstream}"}]`,
   );
   delete process.env.GWC_TEST_LOGINS;
-  onTestFinished(() => gateway.stop());
   expect(await statusOf(gateway.port, "/", "bcrypt:pass-bcrypt")).toBe(200);
   expect(await statusOf(gateway.port, "/", "bcrypt:pass")).toBe(401);
 });
 
-function threadNames({ pid }: CompiledGateway): string[] {
+function threadNames({ pid }: Gateway): string[] {
   return readdirSync(`/proc/${pid}/task`).map((task) =>
     readFileSync(`/proc/${pid}/task/${task}/comm`, "utf8").trim(),
   );

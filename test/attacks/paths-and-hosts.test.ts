@@ -1,8 +1,10 @@
 import { spawn } from "node:child_process";
 import { createServer } from "node:http";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { startCompiled } from "../harness/compiled-gateway.ts";
-import { eventually, RawClient, startUpstream } from "../harness/gateway-process.ts";
+import { eventually } from "../harness/eventually.ts";
+import { startGateway } from "../harness/gateway.ts";
+import { RawClient } from "../harness/raw-client.ts";
+import { startUpstream } from "../harness/upstream.ts";
 
 /** What reached the upstream: its target, its Host, and its headers by the name that CGI gives them. */
 interface Reached {
@@ -56,7 +58,7 @@ const spellings = [
 
 describe("a rule on a path", () => {
   it("is not passed by another spelling of it", async () => {
-    const { port } = await startCompiled({
+    const { port } = await startGateway({
       listeners: [{ routes: [{ policies: guarded, backends: [{ host: await upstream() }] }] }],
     });
     for (const target of spellings) {
@@ -69,7 +71,7 @@ describe("a rule on a path", () => {
   });
 
   it("is about the very path that goes upstream", async () => {
-    const { port } = await startCompiled({
+    const { port } = await startGateway({
       listeners: [{ routes: [{ policies: guarded, backends: [{ host: await upstream() }] }] }],
     });
     const forms = {
@@ -87,7 +89,7 @@ describe("a rule on a path", () => {
   it("chooses the route of the path, however it is written", async () => {
     const host = await upstream();
     const denied = { authorization: { rules: [{ deny: "true" }] } };
-    const { port } = await startCompiled({
+    const { port } = await startGateway({
       listeners: [
         {
           routes: [
@@ -127,7 +129,7 @@ server.serve_forever()
     });
     const wsgi = await eventually(() => /\d+\n/.exec(output)?.[0].trim() ?? null, "its port");
     const set = { requestHeaderModifier: { set: { "x-user": "checked" } } };
-    const { port } = await startCompiled({
+    const { port } = await startGateway({
       listeners: [
         {
           routes: [{ policies: { ...guarded, ...set }, backends: [{ host: `127.0.0.1:${wsgi}` }] }],
@@ -147,7 +149,7 @@ describe("a listener for a host", () => {
   it("is not passed by another spelling of the host", async () => {
     const host = await upstream();
     const denied = { authorization: { rules: [{ deny: "true" }] } };
-    const { port } = await startCompiled({
+    const { port } = await startGateway({
       listeners: [
         {
           name: "admin",
@@ -182,7 +184,7 @@ describe("a listener for a host", () => {
 describe("a header that a policy set, removed or authenticates by", () => {
   it("has no lookalike beside it", async () => {
     const host = await upstream();
-    const { port } = await startCompiled({
+    const { port } = await startGateway({
       listeners: [
         {
           routes: [
@@ -230,7 +232,7 @@ describe("a change of the protocol", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const address = server.address();
     const host = `127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
-    const { port } = await startCompiled({ listeners: [{ routes: [{ backends: [{ host }] }] }] });
+    const { port } = await startGateway({ listeners: [{ routes: [{ backends: [{ host }] }] }] });
     for (const protocol of ["HTTP/2.0", "h2c", "TLS/1.0", "TLS/1.2, HTTP/1.1", "http/3"]) {
       const client = new RawClient(port);
       const fields = `Host: a\r\nUpgrade: ${protocol}\r\nConnection: upgrade`;

@@ -1,9 +1,11 @@
 import { createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
-import { startCompiled } from "../harness/compiled-gateway.ts";
-import { eventually, pause, RawClient } from "../harness/gateway-process.ts";
+import { expect, it, onTestFinished } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import { startGateway } from "../harness/gateway.ts";
 import { bytesTaken, bytesUnread } from "../harness/kernel-queues.ts";
+import { pause } from "../harness/pause.ts";
+import { RawClient } from "../harness/raw-client.ts";
 
 /** An origin that answers `/wait...` when it is told to, and everything else at once. */
 async function startTarget() {
@@ -25,7 +27,7 @@ async function startTarget() {
   });
   await new Promise<void>((resolve) => origin.listen(0, "127.0.0.1", resolve));
   const host = `127.0.0.1:${(origin.address() as AddressInfo).port}`;
-  const gateway = await startCompiled({ listeners: [{ routes: [{ backends: [{ host }] }] }] });
+  const gateway = await startGateway({ listeners: [{ routes: [{ backends: [{ host }] }] }] });
   const go = async () => {
     const next = await eventually(() => waiting.shift() ?? null, "a waiting request");
     next();
@@ -41,7 +43,7 @@ const responses = ({ received }: RawClient) =>
     ([, status, body]) => status ?? body,
   );
 
-test("a request behind another one goes upstream when that is answered", async () => {
+it("a request behind another one goes upstream when that is answered", async () => {
   const { client, reached, go } = await startTarget();
   const post = "POST /wait/1 HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nab";
   client.send(`${post}${get("/2")}${get("/wait/3")}${get("/4", "Connection: close\r\n")}`);
@@ -55,7 +57,7 @@ test("a request behind another one goes upstream when that is answered", async (
   expect(responses(client).filter((each) => each !== "200")).toEqual(reached);
 });
 
-test("garbage behind a request is refused after that request's own response", async () => {
+it("garbage behind a request is refused after that request's own response", async () => {
   const { client, reached, go } = await startTarget();
   client.send(`${get("/wait/1")}${get("/2")}${get("/3", "X : y\r\n")}${get("/4")}`);
   await eventually(() => reached.length > 0 || null, "the first request");
@@ -68,7 +70,7 @@ test("garbage behind a request is refused after that request's own response", as
   expect(reached).toEqual(["GET /wait/1", "GET /2"]);
 });
 
-test("a mistake in the body of a request that waits is its response, and it never goes upstream", async () => {
+it("a mistake in the body of a request that waits is its response, and it never goes upstream", async () => {
   const { client, reached, go } = await startTarget();
   const post = "POST /2 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n";
   client.send(`${get("/wait/1")}${post}5x\r\n`);
@@ -78,7 +80,7 @@ test("a mistake in the body of a request that waits is its response, and it neve
   expect(reached).toEqual(["GET /wait/1"]);
 });
 
-test("nothing behind the last request of a connection is served", async () => {
+it("nothing behind the last request of a connection is served", async () => {
   const { client, reached, go } = await startTarget();
   client.send(`${get("/wait/1", "Connection: close\r\n")}${get("/2")}`);
   await go();
@@ -86,7 +88,7 @@ test("nothing behind the last request of a connection is served", async () => {
   expect(reached).toEqual(["GET /wait/1"]);
 });
 
-test("an upgrade or CONNECT behind a request never takes that request's response", async () => {
+it("an upgrade or CONNECT behind a request never takes that request's response", async () => {
   const { client, go, gateway } = await startTarget();
   client.send(get("/wait/1") + get("/2", "Connection: Upgrade\r\nUpgrade: websocket\r\n"));
   await go();
@@ -99,7 +101,7 @@ test("an upgrade or CONNECT behind a request never takes that request's response
   expect((await fetch(`http://127.0.0.1:${gateway.port}/`)).status).toBe(200);
 });
 
-test("a client that never waits is read as far as it is answered", async () => {
+it("a client that never waits is read as far as it is answered", async () => {
   const { client, gateway, reached, go } = await startTarget();
   client.send(get("/wait"));
   await eventually(() => reached.length > 0 || null, "the first request");
@@ -125,7 +127,7 @@ test("a client that never waits is read as far as it is answered", async () => {
   client.socket.destroy();
 });
 
-test("a response that its client does not read is taken from the upstream as far as buffers go", async () => {
+it("a response that its client does not read is taken from the upstream as far as buffers go", async () => {
   const written: Socket[] = [];
   const origin = createServer((_, response) => {
     if (response.socket !== null) written.push(response.socket);
@@ -142,7 +144,7 @@ test("a response that its client does not read is taken from the upstream as far
   });
   await new Promise<void>((resolve) => origin.listen(0, "127.0.0.1", resolve));
   const host = `127.0.0.1:${(origin.address() as AddressInfo).port}`;
-  const gateway = await startCompiled({ listeners: [{ routes: [{ backends: [{ host }] }] }] });
+  const gateway = await startGateway({ listeners: [{ routes: [{ backends: [{ host }] }] }] });
   const client = new RawClient(gateway.port);
   client.socket.pause();
   // The second response never starts: its request waits for the end of the first.

@@ -1,8 +1,10 @@
 import { createServer, type Socket } from "node:net";
 import fc from "fast-check";
-import { expect, onTestFinished, test } from "vitest";
-import { startCompiled } from "../harness/compiled-gateway.ts";
-import { eventually, pause, RawClient } from "../harness/gateway-process.ts";
+import { expect, it, onTestFinished } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import { startGateway } from "../harness/gateway.ts";
+import { pause } from "../harness/pause.ts";
+import { RawClient } from "../harness/raw-client.ts";
 import { changedResponse, validResponse, type WrittenResponse } from "./random-responses.ts";
 import { type ReadResponse, readResponse } from "./response-reader.ts";
 
@@ -44,7 +46,7 @@ async function startTarget() {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
   const host = `127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
-  const gateway = await startCompiled({ listeners: [{ routes: [{ backends: [{ host }] }] }] });
+  const gateway = await startGateway({ listeners: [{ routes: [{ backends: [{ host }] }] }] });
   return { next, port: gateway.port };
 }
 
@@ -77,7 +79,7 @@ async function expectHonest(port: number, number: number): Promise<void> {
   expect(await response.text()).toBe(String(number));
 }
 
-test("responses reach the client as the upstream meant them", async () => {
+it("responses reach the client as the upstream meant them", async () => {
   const { next, port } = await startTarget();
   let number = 0;
   await fc.assert(
@@ -98,7 +100,7 @@ test("responses reach the client as the upstream meant them", async () => {
   );
 }, 600_000);
 
-test("a small change is read as an independent parser reads it, or is a 502, or breaks off", async () => {
+it("a small change is read as an independent parser reads it, or is a 502, or breaks off", async () => {
   const { next, port } = await startTarget();
   let number = 0;
   let refused = 0;

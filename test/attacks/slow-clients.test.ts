@@ -1,18 +1,16 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import {
-  type CompiledGateway,
-  startCompiled,
-  temporaryFolder,
-} from "../harness/compiled-gateway.ts";
-import { eventually, startUpstream } from "../harness/gateway-process.ts";
-import { runTool, testWith } from "../harness/tool.ts";
+import { eventually } from "../harness/eventually.ts";
+import { type Gateway, startGateway } from "../harness/gateway.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { itWith, runTool } from "../harness/tool.ts";
+import { startUpstream } from "../harness/upstream.ts";
 
 /** Connections of one attack. */
 const attackers = 200;
 
-async function startTarget(): Promise<CompiledGateway> {
+async function startTarget(): Promise<Gateway> {
   const large = Buffer.alloc(1024 * 1024, "x");
   const upstream = await startUpstream((request, response) => {
     request.on("error", () => {});
@@ -20,12 +18,12 @@ async function startTarget(): Promise<CompiledGateway> {
     if (request.url === "/large") response.end(large);
     else request.on("end", () => response.end("ok"));
   });
-  return startCompiled({ listeners: [{ routes: [{ backends: [{ host: upstream }] }] }] });
+  return startGateway({ listeners: [{ routes: [{ backends: [{ host: upstream }] }] }] });
 }
 
 /** Attacks for a few seconds; honest clients come and go meanwhile. Their statuses. */
 async function attack(
-  { port }: CompiledGateway,
+  { port }: Gateway,
   path: string,
   parameters: readonly string[],
 ): Promise<readonly number[]> {
@@ -56,7 +54,7 @@ for (const [name, path, parameters] of [
   ["bodies", "/", ["-B", "-s", "8192"]],
   ["reads of large responses", "/large", ["-X", "-w", "16", "-y", "32", "-n", "1", "-z", "16"]],
 ] as const) {
-  testWith(
+  itWith(
     "slowhttptest",
     `honest clients are served while slow ${name} hold 200 connections`,
     async () => {
@@ -73,6 +71,6 @@ for (const [name, path, parameters] of [
   );
 }
 
-function sockets({ pid }: CompiledGateway): number {
+function sockets({ pid }: Gateway): number {
   return readdirSync(`/proc/${pid}/fd`).length;
 }

@@ -1,8 +1,8 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
-import { startCompiled } from "../harness/compiled-gateway.ts";
+import { expect, it } from "vitest";
+import { eventually } from "../harness/eventually.ts";
 import { FrameClient, frameType } from "../harness/frame-client.ts";
-import { eventually } from "../harness/gateway-process.ts";
+import { startGateway } from "../harness/gateway.ts";
 import { startOrigin } from "./origin.ts";
 
 const RUNS = process.env.GWC_LONG_TESTS === undefined ? 200 : 5_000;
@@ -75,9 +75,9 @@ function latin1(text: string): string {
   return Buffer.from(text, "utf8").toString("latin1");
 }
 
-test("whatever a head of HTTP/2 says, the origin sees one right request for each response, or none", async () => {
+it("whatever a head of HTTP/2 says, the origin sees one right request for each response, or none", async () => {
   const origin = await startOrigin();
-  const gateway = await startCompiled({
+  const gateway = await startGateway({
     listeners: [{ routes: [{ backends: [{ host: origin.host }] }] }],
   });
   let [served, refused] = [0, 0];

@@ -1,12 +1,12 @@
-import { expect, test } from "vitest";
-import { startCompiled } from "../harness/compiled-gateway.ts";
-import { RawClient } from "../harness/gateway-process.ts";
+import { expect, it } from "vitest";
+import { startGateway } from "../harness/gateway.ts";
+import { RawClient } from "../harness/raw-client.ts";
 import { chunkPayloads, headPayloads, type Payload, smuggled, unusualPayloads } from "./corpus.ts";
 import { startOrigin } from "./origin.ts";
 
 async function startTarget() {
   const origin = await startOrigin();
-  const gateway = await startCompiled({
+  const gateway = await startGateway({
     listeners: [{ routes: [{ backends: [{ host: origin.host }] }] }],
   });
   return { origin, gateway };
@@ -28,13 +28,13 @@ async function unrefused(port: number, payloads: readonly Payload[]): Promise<re
   return (await Promise.all(found)).flat();
 }
 
-test("a head that could be read in two ways is answered 400, its connection closed, and never goes on", async () => {
+it("a head that could be read in two ways is answered 400, its connection closed, and never goes on", async () => {
   const { origin, gateway } = await startTarget();
   expect(await unrefused(gateway.port, headPayloads)).toEqual([]);
   expect(origin.bytes()).toBe("");
 });
 
-test("a chunk that could be read in two ways is answered 400, its connection closed, its request never whole", async () => {
+it("a chunk that could be read in two ways is answered 400, its connection closed, its request never whole", async () => {
   const { origin, gateway } = await startTarget();
   expect(await unrefused(gateway.port, chunkPayloads)).toEqual([]);
   expect(origin.requests).toEqual([]);
@@ -42,7 +42,7 @@ test("a chunk that could be read in two ways is answered 400, its connection clo
   expect(origin.bytes()).not.toMatch(/smuggled/);
 });
 
-test("an endless chunk extension is answered 413", async () => {
+it("an endless chunk extension is answered 413", async () => {
   const { origin, gateway } = await startTarget();
   const client = new RawClient(gateway.port);
   const head = "POST /first HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
@@ -52,7 +52,7 @@ test("an endless chunk extension is answered 413", async () => {
   expect(origin.requests).toEqual([]);
 });
 
-test("what is unusual and can be read in one way only is written in the usual way upstream", async () => {
+it("what is unusual and can be read in one way only is written in the usual way upstream", async () => {
   const { origin, gateway } = await startTarget();
   for (const [bytes, seen] of unusualPayloads) {
     const client = new RawClient(gateway.port);

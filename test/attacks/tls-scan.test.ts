@@ -1,9 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { makeCertificate, startCompiled, temporaryFolder } from "../harness/compiled-gateway.ts";
-import { startUpstream } from "../harness/gateway-process.ts";
-import { runTool, testWith } from "../harness/tool.ts";
+import { makeCertificate } from "../harness/certificate.ts";
+import { startGateway } from "../harness/gateway.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { itWith, runTool } from "../harness/tool.ts";
+import { startUpstream } from "../harness/upstream.ts";
 
 /** A port with TLS of its listener and of `frontendPolicies.tls`. */
 async function startTls(own: object, shared: object = {}, key: "rsa" | "ec" = "rsa") {
@@ -13,7 +15,7 @@ async function startTls(own: object, shared: object = {}, key: "rsa" | "ec" = "r
   const tls = { cert: "site.pem", key: "site.key", ...own };
   const routes = [{ backends: [{ host: upstream }] }];
   const file = Object.keys(shared).length === 0 ? {} : { frontendPolicies: { tls: shared } };
-  return startCompiled({ folder, file, listeners: [{ protocol: "HTTPS", tls, routes }] });
+  return startGateway({ folder, file, listeners: [{ protocol: "HTTPS", tls, routes }] });
 }
 
 /** What sslscan finds enabled. */
@@ -33,7 +35,7 @@ const tls12 = (key: "RSA" | "ECDSA") =>
     (cipher) => `ECDHE-${key}-${cipher}`,
   );
 
-testWith("sslscan", "sslscan sees the defaults when nothing is configured", async () => {
+itWith("sslscan", "sslscan sees the defaults when nothing is configured", async () => {
   const rsa = await startTls({});
   expect(await scan(rsa.port)).toEqual({
     versions: ["TLSv1.2", "TLSv1.3"],
@@ -46,14 +48,14 @@ testWith("sslscan", "sslscan sees the defaults when nothing is configured", asyn
   });
 });
 
-testWith("sslscan", "sslscan sees TLS 1.3 alone when it is the lowest version", async () => {
+itWith("sslscan", "sslscan sees TLS 1.3 alone when it is the lowest version", async () => {
   const own = await startTls({ minTLSVersion: "TLS_V1_3" });
   expect(await scan(own.port)).toEqual({ versions: ["TLSv1.3"], suites: tls13 });
   const shared = await startTls({}, { minVersion: "TLS_V1_3" });
   expect(await scan(shared.port)).toEqual({ versions: ["TLSv1.3"], suites: tls13 });
 });
 
-testWith("sslscan", "sslscan sees TLS 1.2 with the two suites that are configured", async () => {
+itWith("sslscan", "sslscan sees TLS 1.2 with the two suites that are configured", async () => {
   const own = {
     maxTLSVersion: "TLS_V1_2",
     cipherSuites: [
@@ -68,7 +70,7 @@ testWith("sslscan", "sslscan sees TLS 1.2 with the two suites that are configure
   });
 });
 
-testWith("sslscan", "sslscan sees one suite of each version, the listener's own", async () => {
+itWith("sslscan", "sslscan sees one suite of each version, the listener's own", async () => {
   const cipherSuites = ["TLS13_AES_128_GCM_SHA256", "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384"];
   const { port } = await startTls(
     { cipherSuites },
@@ -84,7 +86,7 @@ const isLong = process.env.GWC_LONG_TESTS !== undefined;
 
 /** Fifteen seconds alone: in the long run only. */
 if (isLong) {
-  testWith("testssl", "testssl.sh finds nothing weak in the defaults", async () => {
+  itWith("testssl", "testssl.sh finds nothing weak in the defaults", async () => {
     const { port, folder } = await startTls({});
     const report = join(folder, "report.json");
     const options = ["--quiet", "--warnings", "off", "-p", "-s", "--jsonfile", report];

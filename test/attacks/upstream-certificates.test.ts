@@ -2,8 +2,10 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:https";
 import { createServer as createTcpServer, type Server } from "node:net";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
-import { makeCertificate, startCompiled, temporaryFolder } from "../harness/compiled-gateway.ts";
+import { expect, it, onTestFinished } from "vitest";
+import { makeCertificate } from "../harness/certificate.ts";
+import { startGateway } from "../harness/gateway.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 
 /** A server with a certificate of the folder; what reached it. */
 async function startSecure(folder: string, certificate: string, reached: string[]) {
@@ -36,7 +38,7 @@ const refusals: Readonly<Record<string, RegExp>> = {
   "other-name": /Hostname\/IP does not match|altnames/,
 };
 
-test("an upstream of a wrong certificate gets no request; the client is told nothing of it, the log the reason", async () => {
+it("an upstream of a wrong certificate gets no request; the client learns nothing of it, the log has the reason", async () => {
   const folder = temporaryFolder();
   const names = "DNS:localhost";
   makeCertificate(folder, "ca");
@@ -57,7 +59,7 @@ test("an upstream of a wrong certificate gets no request; the client is told not
   const plain = await listen(createTcpServer((socket) => socket.end("HTTP/1.1 200 OK\r\n\r\n")));
   const backends = [{ host: `localhost:${plain}`, policies: { backendTLS: { root: "ca.pem" } } }];
   routes.push({ matches: [{ path: { exact: "/plain" } }], backends });
-  const gateway = await startCompiled({ folder, listeners: [{ routes }] });
+  const gateway = await startGateway({ folder, listeners: [{ routes }] });
   const ask = async (path: string) => {
     const headers = { authorization: "Bearer Q0FOQVJZ" };
     const response = await fetch(`http://127.0.0.1:${gateway.port}/${path}`, { headers });
@@ -71,6 +73,6 @@ test("an upstream of a wrong certificate gets no request; the client is told not
   }
   expect(await ask("plain")).toEqual([503, "upstream is not reachable"]);
   expect(reached).toEqual(["right /right"]);
-  expect(gateway.output()).not.toContain("Q0FOQVJZ");
+  expect(gateway.output).not.toContain("Q0FOQVJZ");
   expect(await ask("right")).toEqual([200, "ok"]);
 });

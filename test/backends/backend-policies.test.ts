@@ -6,16 +6,15 @@ import { createServer as createTcpServer } from "node:net";
 import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
-import { describe, expect, test } from "vitest";
-import {
-  type CompiledGateway,
-  listening,
-  makeCertificate,
-  refusals,
-  startCompiled,
-  temporaryFolder,
-} from "../harness/compiled-gateway.ts";
-import { eventually, pause, startUpstream } from "../harness/gateway-process.ts";
+import { describe, expect, it } from "vitest";
+import { makeCertificate } from "../harness/certificate.ts";
+import { eventually } from "../harness/eventually.ts";
+import { type Gateway, startGateway } from "../harness/gateway.ts";
+import { listen } from "../harness/listen.ts";
+import { pause } from "../harness/pause.ts";
+import { refusals } from "../harness/refusals.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { startUpstream } from "../harness/upstream.ts";
 
 /** What an upstream saw of a request and its connection. */
 function sight(request: IncomingMessage): object {
@@ -50,11 +49,11 @@ async function secureUpstream(options: object = {}) {
     { cert: file("server.pem"), key: file("server.key"), ca: file("ca.pem"), ...options },
     tell,
   );
-  const port = await listening(server);
+  const port = await listen(server);
   return { folder, port, server, file };
 }
 
-const get = async (gateway: CompiledGateway, path = "/", headers: Record<string, string> = {}) => {
+const get = async (gateway: Gateway, path = "/", headers: Record<string, string> = {}) => {
   const response = await fetch(`http://127.0.0.1:${gateway.port}${path}`, { headers });
   const text = await response.text();
   return { status: response.status, seen: text.startsWith("{") ? JSON.parse(text) : text };
@@ -70,10 +69,10 @@ const routes = (backends: Readonly<Record<string, object>>) => [
 ];
 
 describe("backendTLS", () => {
-  test("a certificate has to be trusted and of the right name, unless the configuration says otherwise", async () => {
+  it("a certificate has to be trusted and of the right name, unless the configuration says otherwise", async () => {
     const { folder, port } = await secureUpstream();
     const host = `localhost:${port}`;
-    const gateway = await startCompiled({
+    const gateway = await startGateway({
       folder,
       listeners: routes({
         "/system": { host: `https://${host}` },
@@ -137,24 +136,24 @@ describe("backendTLS", () => {
     expect((await get(gateway, "/anything")).seen).toMatchObject({ sni: false });
   });
 
-  test("an expired certificate is refused", async () => {
+  it("an expired certificate is refused", async () => {
     const { folder, server, file } = await secureUpstream();
     server.close();
     const expired = createSecure({ cert: file("expired.pem"), key: file("expired.key") }, tell);
-    const host = `localhost:${await listening(expired)}`;
+    const host = `localhost:${await listen(expired)}`;
     const backend = { host, policies: { backendTLS: { root: "ca.pem" } } };
-    const gateway = await startCompiled({ folder, listeners: routes({ "/": backend }) });
+    const gateway = await startGateway({ folder, listeners: routes({ "/": backend }) });
     expect((await get(gateway)).status).toBe(503);
   });
 
-  test("SNI is the destination's whatever Host goes on, over one kept connection", async () => {
+  it("SNI is the destination's whatever Host goes on, over one kept connection", async () => {
     const { folder, port, server } = await secureUpstream();
     let connections = 0;
     server.on("secureConnection", () => {
       connections += 1;
     });
     const backendTLS = { root: "ca.pem", hostname: "backend.test" };
-    const gateway = await startCompiled({
+    const gateway = await startGateway({
       folder,
       listeners: [
         {
@@ -174,12 +173,12 @@ describe("backendTLS", () => {
     expect(connections).toBe(1);
   });
 
-  test("the gateway shows its certificate, and takes a new one from its files without a restart", async () => {
+  it("the gateway shows its certificate, and takes a new one from its files without a restart", async () => {
     const { folder, port } = await secureUpstream({ requestCert: true, rejectUnauthorized: true });
     makeCertificate(folder, "shown", { signer: "ca", commonName: "first" });
     makeCertificate(folder, "renewed", { signer: "ca", commonName: "second" });
     const host = `localhost:${port}`;
-    const gateway = await startCompiled({
+    const gateway = await startGateway({
       folder,
       listeners: routes({
         "/": {
@@ -200,7 +199,7 @@ describe("backendTLS", () => {
     expect(seen.map(({ seen: { client } }) => client)).toContain("second");
   });
 
-  test("without configured authorities those of the system count", async () => {
+  it("without configured authorities those of the system count", async () => {
     const { folder, port } = await secureUpstream();
     const backend = { host: `localhost:${port}`, policies: { backendTLS: {} } };
     for (const [env, status] of [
@@ -208,21 +207,21 @@ describe("backendTLS", () => {
       [{ SSL_CERT_FILE: join(folder, "other-ca.pem") }, 503],
       [{ NODE_EXTRA_CA_CERTS: join(folder, "ca.pem") }, 200],
     ] as const) {
-      const gateway = await startCompiled({ env, listeners: routes({ "/": backend }) });
+      const gateway = await startGateway({ env, listeners: routes({ "/": backend }) });
       expect((await get(gateway)).status, Object.keys(env)[0]).toBe(status);
     }
   });
 
-  test("a file that is missing ends the start with one line that names it", async () => {
+  it("a file that is missing ends the start with one line that names it", async () => {
     const host = "localhost:1";
     await expect(
-      startCompiled({
+      startGateway({
         listeners: routes({ "/": { host, policies: { backendTLS: { root: "gone.pem" } } } }),
       }),
     ).rejects.toThrow(/error: TLS to localhost:1: .*gone\.pem/);
   });
 
-  test("what can't be meant is refused at build", () => {
+  it("what can't be meant is refused at build", () => {
     const of = (policies: object) =>
       refusals({ listeners: routes({ "/": { host: "a:1", policies } }) });
     expect(of({ backendTLS: { cert: "a.pem" } })).toEqual(["broken-rule"]);
@@ -247,9 +246,9 @@ describe("backendTLS", () => {
 });
 
 describe("backendAuth", () => {
-  test("a key takes the place of the client's Authorization, from the environment", async () => {
+  it("a key takes the place of the client's Authorization, from the environment", async () => {
     const upstream = await startUpstream(tell);
-    const gateway = await startCompiled({
+    const gateway = await startGateway({
       env: { BACKEND_KEY: "s3cret" },
       listeners: [
         {
@@ -273,16 +272,16 @@ describe("backendAuth", () => {
     expect((await get(gateway, "/", sent)).seen.authorization).toBe("Bearer s3cret");
     expect((await get(gateway, "/own", sent)).seen.authorization).toBe("Bearer of-the-backend");
     expect(readFileSync(join(gateway.folder, "gateway.mjs"), "utf8")).not.toContain("s3cret");
-    expect(gateway.output()).not.toContain("s3cret");
+    expect(gateway.output).not.toContain("s3cret");
   });
 
-  test("a key may stand in a file, which is followed; a whole value of Authorization too", async () => {
+  it("a key may stand in a file, which is followed; a whole value of Authorization too", async () => {
     const upstream = await startUpstream(tell);
     const folder = temporaryFolder();
     writeFileSync(join(folder, "key"), "of-a-file-1\n");
     writeFileSync(join(folder, "basic"), "Basic dTpw\n");
     const of = (file: string) => ({ backendAuth: { key: { file } } });
-    const gateway = await startCompiled({
+    const gateway = await startGateway({
       folder,
       listeners: routes({
         "/": { host: upstream, policies: of("key") },
@@ -300,11 +299,11 @@ describe("backendAuth", () => {
       "of-a-file-1\n",
     );
     await expect(
-      startCompiled({ listeners: routes({ "/": { host: upstream, policies: of("gone") } }) }),
+      startGateway({ listeners: routes({ "/": { host: upstream, policies: of("gone") } }) }),
     ).rejects.toThrow(/error: \S*gone can't be used: no such file/);
   });
 
-  test("passthrough gives the checked token to the backend; without it the backend sees none", async () => {
+  it("passthrough gives the checked token to the backend; without it the backend sees none", async () => {
     const upstream = await startUpstream(tell);
     const { publicKey, privateKey } = await generateKeyPair("ES256", { extractable: true });
     const jwk = { ...(await exportJWK(publicKey)), kid: "k", alg: "ES256" };
@@ -320,7 +319,7 @@ describe("backendAuth", () => {
       .setSubject("s")
       .setExpirationTime("5m")
       .sign(privateKey);
-    const gateway = await startCompiled({
+    const gateway = await startGateway({
       listeners: [
         {
           routes: [
@@ -342,7 +341,7 @@ describe("backendAuth", () => {
 });
 
 describe("http", () => {
-  test("HTTP2 is spoken by prior knowledge and by ALPN, many requests on one connection", async () => {
+  it("HTTP2 is spoken by prior knowledge and by ALPN, many requests on one connection", async () => {
     const folder = temporaryFolder();
     makeCertificate(folder, "server", { names: "DNS:localhost" });
     const file = (name: string) => readFileSync(join(folder, name));
@@ -362,15 +361,15 @@ describe("http", () => {
       });
     const secure = createSecureServer({ cert: file("server.pem"), key: file("server.key") });
     secure.on("stream", serve);
-    const gateway = await startCompiled({
+    const gateway = await startGateway({
       folder,
       listeners: routes({
         "/plain": {
-          host: `127.0.0.1:${await listening(plain)}`,
+          host: `127.0.0.1:${await listen(plain)}`,
           policies: { http: { version: "HTTP2" } },
         },
         "/secure": {
-          host: `localhost:${await listening(secure)}`,
+          host: `localhost:${await listen(secure)}`,
           policies: { http: { version: "HTTP2" }, backendTLS: { root: "server.pem" } },
         },
       }),
@@ -390,17 +389,17 @@ describe("http", () => {
     expect(await posted.json()).toMatchObject({ length: 300_000 });
   });
 
-  test("a server that does not speak the version is no backend", async () => {
+  it("a server that does not speak the version is no backend", async () => {
     const { folder, port } = await secureUpstream();
     const policies = { http: { version: "HTTP2" }, backendTLS: { root: "ca.pem" } };
-    const gateway = await startCompiled({
+    const gateway = await startGateway({
       folder,
       listeners: routes({ "/": { host: `localhost:${port}`, policies } }),
     });
     expect((await get(gateway)).status).toBe(503);
   });
 
-  test("a response whose head takes too long is a 504, and a slow body is not", async () => {
+  it("a response whose head takes too long is a 504, and a slow body is not", async () => {
     let left = 0;
     const upstream = await startUpstream((request, response) => {
       response.on("close", () => {
@@ -410,7 +409,7 @@ describe("http", () => {
       response.write("first ");
       setTimeout(() => response.end("second"), 600);
     });
-    const gateway = await startCompiled({
+    const gateway = await startGateway({
       listeners: [
         {
           routes: [
@@ -428,21 +427,21 @@ describe("http", () => {
 });
 
 describe("tcp", () => {
-  test("a connection that takes too long is a 503", async () => {
+  it("a connection that takes too long is a 503", async () => {
     // A handshake that never comes.
     const mute = createTcpServer(() => {});
-    const host = `localhost:${await listening(mute)}`;
+    const host = `localhost:${await listen(mute)}`;
     const policies = { tcp: { connectTimeout: "200ms" }, backendTLS: { insecure: true } };
-    const gateway = await startCompiled({ listeners: routes({ "/": { host, policies } }) });
+    const gateway = await startGateway({ listeners: routes({ "/": { host, policies } }) });
     const started = performance.now();
     expect((await get(gateway)).status).toBe(503);
     expect(performance.now() - started).toBeLessThan(3000);
   });
 
-  test("keepalive probes are set as configured, on both sides", async () => {
+  it("keepalive probes are set as configured, on both sides", async () => {
     const upstream = await startUpstream(tell);
     const keepalives = { time: "77s", interval: "9s", retries: 3 };
-    const gateway = await startCompiled({
+    const gateway = await startGateway({
       file: { frontendPolicies: { tcp: { keepalives: { time: "55s" } } } },
       listeners: [
         { routes: [{ policies: { tcp: { keepalives } }, backends: [{ host: upstream }] }] },
@@ -472,7 +471,7 @@ function keepaliveTimer(port: number, end: "local" | "remote"): number {
   return -1;
 }
 
-async function hostOf(gateway: CompiledGateway, host: string): Promise<object> {
+async function hostOf(gateway: Gateway, host: string): Promise<object> {
   const { request } = await import("node:http");
   return new Promise((resolve, reject) => {
     const asked = request(

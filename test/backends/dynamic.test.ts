@@ -7,15 +7,13 @@ import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import { expect, onTestFinished, test } from "vitest";
-import {
-  type CompiledGateway,
-  makeCertificate,
-  refusals,
-  startCompiled,
-  temporaryFolder,
-} from "../harness/compiled-gateway.ts";
-import { eventually, RawClient } from "../harness/gateway-process.ts";
+import { expect, it, onTestFinished } from "vitest";
+import { makeCertificate } from "../harness/certificate.ts";
+import { eventually } from "../harness/eventually.ts";
+import { type Gateway, startGateway } from "../harness/gateway.ts";
+import { RawClient } from "../harness/raw-client.ts";
+import { refusals } from "../harness/refusals.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 
 const anyone = { authorization: { rules: ["true"] } };
 const names = pathToFileURL(join(import.meta.dirname, "../harness/fake-names.mjs"));
@@ -24,8 +22,8 @@ const names = pathToFileURL(join(import.meta.dirname, "../harness/fake-names.mjs
 function startProxy(
   dynamic: object,
   { policies = {}, addresses = {} }: { policies?: object; addresses?: object } = {},
-): Promise<CompiledGateway> {
-  return startCompiled({
+): Promise<Gateway> {
+  return startGateway({
     env: { NODE_OPTIONS: `--import ${names}`, GWC_TEST_NAMES: JSON.stringify(addresses) },
     listeners: [
       { name: "out", routes: [{ policies: { ...anyone, ...policies }, backends: [{ dynamic }] }] },
@@ -54,7 +52,7 @@ const echo: RequestListener = (request, response) => {
   response.end(`${request.headers.host} ${request.url} ${request.headers.via}`);
 };
 
-async function ask(gateway: CompiledGateway, head: string): Promise<string> {
+async function ask(gateway: Gateway, head: string): Promise<string> {
   const client = new RawClient(gateway.port);
   client.send(`${head}\r\nConnection: close\r\n\r\n`);
   await client.closes();
@@ -76,7 +74,7 @@ async function curl(...parameters: string[]): Promise<string> {
   return stdout;
 }
 
-test("curl goes through it as through any proxy, and as through the server itself", async () => {
+it("curl goes through it as through any proxy, and as through the server itself", async () => {
   const server = await startServer(echo);
   const { port } = await startProxy({ allowPrivate: ["127.0.0.0/8", "::1"] });
   const site = `http://127.0.0.1:${server.port}`;
@@ -96,7 +94,7 @@ test("curl goes through it as through any proxy, and as through the server itsel
   ).toMatch(/ 2 gwc-[0-9a-f]{16} 200$/);
 });
 
-test("a request for a tunnel is answered clearly, and nothing is connected to", async () => {
+it("a request for a tunnel is answered clearly, and nothing is connected to", async () => {
   const server = await startServer(echo);
   const gateway = await startProxy({ allowPrivate: ["127.0.0.0/8"] });
   const target = `127.0.0.1:${server.port}`;
@@ -109,7 +107,7 @@ test("a request for a tunnel is answered clearly, and nothing is connected to", 
   expect(server.sockets.size).toBe(0);
 });
 
-test("target and Host have to name the same host", async () => {
+it("target and Host have to name the same host", async () => {
   const server = await startServer(echo);
   const gateway = await startProxy({ allowPrivate: ["127.0.0.0/8"] });
   const target = `127.0.0.1:${server.port}`;
@@ -144,7 +142,7 @@ const refused: readonly string[] = [
   ...["134744072", "0x08.8.8.8", "localhost", "LOCALHOST"],
 ];
 
-test("addresses that are not public are refused, however they are spelled", async () => {
+it("addresses that are not public are refused, however they are spelled", async () => {
   const gateway = await startProxy({});
   const server = await startServer(echo);
   for (const host of refused) {
@@ -161,7 +159,7 @@ test("addresses that are not public are refused, however they are spelled", asyn
   await gateway.seen(/error="an address in an odd spelling"/);
 });
 
-test("what is no host is a 400, and a name that nobody knows a 503", async () => {
+it("what is no host is a 400, and a name that nobody knows a 503", async () => {
   const gateway = await startProxy({ allowPrivate: ["0.0.0.0/0"] });
   for (const [head, status] of [
     ["GET / HTTP/1.0", 400],
@@ -180,7 +178,7 @@ test("what is no host is a 400, and a name that nobody knows a 503", async () =>
   }
 });
 
-test("a name is looked up once: the address that was checked is the one that is connected to", async () => {
+it("a name is looked up once: the address that was checked is the one that is connected to", async () => {
   const secret = await startServer((_, response) => response.end("secret"));
   const { port, sockets } = await startServer(echo, "127.0.0.2", secret.port);
   const gateway = await startProxy(
@@ -214,7 +212,7 @@ test("a name is looked up once: the address that was checked is the one that is 
   expect(secret.sockets.size).toBe(0);
 });
 
-test("a request never comes back to the gateway: neither to its ports nor by a detour", async () => {
+it("a request never comes back to the gateway: neither to its ports nor by a detour", async () => {
   const gateway = await startProxy(
     { allowPrivate: ["127.0.0.0/8", "::1"] },
     { addresses: { "self.test": ["127.0.0.1"] } },
@@ -241,12 +239,12 @@ test("a request never comes back to the gateway: neither to its ports nor by a d
   await gateway.seen(/error="the request has been here before"/);
   // The detour is one request more, and no further one.
   await eventually(
-    () => (gateway.output().match(/http\.status/g)?.length === 7 ? true : null),
+    () => (gateway.output.match(/http\.status/g)?.length === 7 ? true : null),
     "7 lines",
   );
 });
 
-test("rules decide about the destination; a rewritten host is the destination, with TLS its name too", async () => {
+it("rules decide about the destination; a rewritten host is the destination, with TLS its name too", async () => {
   const folder = temporaryFolder();
   makeCertificate(folder, "ca");
   makeCertificate(folder, "server", { signer: "ca", names: "DNS:a.test,DNS:b.test" });
@@ -270,7 +268,7 @@ test("rules decide about the destination; a rewritten host is the destination, w
       policies: { backendTLS: { root: "ca.pem" }, backendAuth: { passthrough: {} } },
     },
   ];
-  const gateway = await startCompiled({
+  const gateway = await startGateway({
     folder,
     env: {
       NODE_OPTIONS: `--import ${names}`,
@@ -304,7 +302,7 @@ test("rules decide about the destination; a rewritten host is the destination, w
   expect(await get("/", "c.test")).toMatch(/^HTTP\/1\.1 503 /);
 });
 
-test("connections are kept for a bounded number of destinations", async () => {
+it("connections are kept for a bounded number of destinations", async () => {
   const { port, sockets } = await startServer(echo);
   const gateway = await startProxy(
     { allowPrivate: ["127.0.0.1"] },
@@ -322,7 +320,7 @@ test("connections are kept for a bounded number of destinations", async () => {
   expect(most).toBeLessThanOrEqual(1001);
 });
 
-test("a proxy for anyone is refused when it is built", () => {
+it("a proxy for anyone is refused when it is built", () => {
   const open = { listeners: [{ routes: [{ backends: [{ dynamic: {} }] }] }] };
   expect(refusals(open)).toEqual(["open-proxy"]);
 });

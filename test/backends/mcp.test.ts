@@ -2,8 +2,10 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
-import { makeCertificate, startCompiled, temporaryFolder } from "../harness/compiled-gateway.ts";
+import { expect, it, onTestFinished } from "vitest";
+import { makeCertificate } from "../harness/certificate.ts";
+import { startGateway } from "../harness/gateway.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 
 /** An MCP server that answers every request with the credentials it was shown. */
 async function secureServer(folder: string, seen: (string | undefined)[]): Promise<number> {
@@ -39,12 +41,12 @@ async function secureServer(folder: string, seen: (string | undefined)[]): Promi
   return (server.address() as AddressInfo).port;
 }
 
-test("targets have TLS and credentials of their own, over those of the backend", async () => {
+it("targets have TLS and credentials of their own, over those of the backend", async () => {
   const folder = temporaryFolder();
   makeCertificate(folder, "server", { names: "DNS:localhost" });
   const seen: (string | undefined)[] = [];
   const host = `https://localhost:${await secureServer(folder, seen)}/mcp`;
-  const gateway = await startCompiled({
+  const gateway = await startGateway({
     folder,
     env: { SHARED: "shared", SPECIAL: "special" },
     listeners: [

@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { check } from "../../compiler/compile.ts";
 import { memoryHost } from "../../compiler/host.ts";
-import { startListeners } from "../harness/compiled-routes.ts";
-import type { GatewayProcess } from "../harness/process.ts";
+import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { type Scripted, startScripted } from "../harness/scripted.ts";
 import { send } from "../harness/send.ts";
 
-let gateway: GatewayProcess;
+let gateway: Gateway;
 let one: Scripted;
 let two: Scripted;
 
@@ -27,8 +26,8 @@ beforeAll(async () => {
     policies,
     backends,
   });
-  gateway = await startListeners(
-    [
+  gateway = await startGateway({
+    listeners: [
       {
         routes: [
           route("one", [backend("one")]),
@@ -40,18 +39,13 @@ beforeAll(async () => {
         ],
       },
     ],
-    {
+    file: {
       backends: [
         { name: "one", host: one.host },
         { name: "two", host: two.host, ...auth("${GWC_TEST_KEY}") },
       ],
     },
-  );
-});
-
-afterAll(async () => {
-  await gateway.stop();
-  await Promise.all([one.stop(), two.stop()]);
+  });
 });
 
 const get = async (path: string) => (await send(`${gateway.url}${path}`, "GET")).body;

@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { startEcho } from "../harness/echo.ts";
-import type { GatewayProcess } from "../harness/process.ts";
+import { beforeAll, expect, it } from "vitest";
+import type { Gateway } from "../harness/gateway.ts";
 import { type Scripted, startScripted } from "../harness/scripted.ts";
 import { send } from "../harness/send.ts";
 import { findings } from "../policies/refused.ts";
-import { startRoutes } from "../policies/routes.ts";
+import { nowhere, startRoutes } from "../policies/routes.ts";
 
-let gateway: GatewayProcess;
+let gateway: Gateway;
 let upstreams: Scripted[];
 
 beforeAll(async () => {
   upstreams = await Promise.all(
     ["a", "b", "c"].map((name) => startScripted((response) => response.end(name))),
   );
-  const echo = await startEcho();
-  await echo.stop();
   const backends = (...weights: (number | undefined)[]) =>
     weights.map((weight, index) => ({
       host: upstreams[index]?.host,
@@ -33,13 +30,8 @@ beforeAll(async () => {
         backends: backends(0, 0),
       },
     },
-    echo,
+    nowhere,
   );
-});
-
-afterAll(async () => {
-  await gateway?.stop();
-  await Promise.all(upstreams.map((upstream) => upstream.stop()));
 });
 
 async function counts(route: string, requests: number): Promise<Record<string, number>> {
@@ -51,7 +43,7 @@ async function counts(route: string, requests: number): Promise<Record<string, n
   return found;
 }
 
-test("backends share the requests by weight, 1 unless given", async () => {
+it("backends share the requests by weight, 1 unless given", async () => {
   const { a = 0, b = 0, c = 0 } = await counts("shared", 400);
   expect(c).toBe(0);
   // 300 expected, standard deviation 8.7: outside six of them once in 500 million runs.
@@ -60,11 +52,11 @@ test("backends share the requests by weight, 1 unless given", async () => {
   expect(a + b).toBe(400);
 });
 
-test("one backend with a weight takes all", async () => {
+it("one backend with a weight takes all", async () => {
   expect(await counts("alone", 20)).toEqual({ b: 20 });
 });
 
-test("without any weight a request is answered 500, with what policies add", async () => {
+it("without any weight a request is answered 500, with what policies add", async () => {
   const { status, headers, body } = await send(`${gateway.url}/nobody`, "GET");
   expect({ status, kept: headers["x-kept"], body }).toEqual({
     status: 500,
@@ -73,7 +65,7 @@ test("without any weight a request is answered 500, with what policies add", asy
   });
 });
 
-test("shares without a sum, and shares with an mcp backend, are reported", () => {
+it("shares without a sum, and shares with an mcp backend, are reported", () => {
   const host = "127.0.0.1:1";
   const mcp = { targets: [{ name: "one", mcp: { host: "http://127.0.0.1:1/" } }] };
   expect(findings({ policies: {}, backends: [{ host, weight: 0 }] })).toEqual(["no-weight"]);

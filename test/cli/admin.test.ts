@@ -2,8 +2,11 @@ import { existsSync } from "node:fs";
 import { request } from "node:http";
 import { type Browser, chromium } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Running, Workspace } from "../harness/gwc.ts";
-import { freePort, gatewayText, Upstream } from "./configs.ts";
+import { freePort } from "../harness/free-port.ts";
+import { GwcProcess } from "../harness/gwc.ts";
+import { startUpstream } from "../harness/upstream.ts";
+import { Workspace } from "../harness/workspace.ts";
+import { gatewayText } from "./gateway-text.ts";
 
 /** Debian's browser. CI has to have it; elsewhere these tests are skipped without it. */
 const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
@@ -13,18 +16,17 @@ const cors = '            policies: {cors: {allowOrigins: ["*"]}}\n';
 const rule = `            policies: {authorization: {rules: ["request.path == '<b>&'"]}}\n`;
 
 /** Starts `gwc run`; resolves with its admin page's URL. */
-async function start(file: string): Promise<{ running: Running; url: string }> {
-  const running = new Running(["run", "-f", file]);
-  const [, url = ""] = await running.saying(/admin page: (\S+)\n/);
-  return { running, url };
+async function start(file: string): Promise<string> {
+  const running = new GwcProcess(["run", "-f", file]);
+  const [, url = ""] = await running.seen(/admin page: (\S+)\n/);
+  return url;
 }
 
 describe("the admin page", () => {
-  it("responses this machine's names only, reads only, and leads to /ui/", async () => {
+  it("serves this machine's names only, reads only, and leads to /ui/", async () => {
     const port = await freePort();
-    using workspace = new Workspace({ "gateway.yaml": gatewayText({ upstream: 9, port }) });
-    const { running, url } = await start(workspace.path("gateway.yaml"));
-    await using _ = running;
+    const workspace = new Workspace({ "gateway.yaml": gatewayText({ upstream: 9, port }) });
+    const url = await start(workspace.path("gateway.yaml"));
     const root = await fetch(new URL("/", url), { redirect: "manual" });
     expect([root.status, root.headers.get("location")]).toEqual([302, "/ui/"]);
     expect((await fetch(url, { method: "POST" })).status).toBe(405);
@@ -35,20 +37,20 @@ describe("the admin page", () => {
 
   it("an address that others reach is refused", async () => {
     const port = await freePort();
-    using workspace = new Workspace({ "gateway.yaml": gatewayText({ upstream: 9, port }) });
-    await using running = new Running(["run", "-f", workspace.path("gateway.yaml")], {
+    const workspace = new Workspace({ "gateway.yaml": gatewayText({ upstream: 9, port }) });
+    const running = new GwcProcess(["run", "-f", workspace.path("gateway.yaml")], {
       env: { ADMIN_ADDR: "0.0.0.0:0" },
     });
-    await running.saying(/warning: no admin page on 0\.0\.0\.0:0: it is no loopback address\n/);
+    await running.seen(/warning: no admin page on 0\.0\.0\.0:0: it is no loopback address\n/);
   });
 });
 
 describe.skipIf(isMissing)("the admin page in a browser", () => {
   let browser: Browser;
-  let upstream: Upstream;
+  let upstream: string;
 
   beforeAll(async () => {
-    upstream = await Upstream.open("fine");
+    upstream = await startUpstream((_, response) => response.end("fine"));
     browser = await chromium.launch({
       executablePath,
       args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"],
@@ -57,15 +59,13 @@ describe.skipIf(isMissing)("the admin page in a browser", () => {
 
   afterAll(async () => {
     await browser?.close();
-    upstream?.[Symbol.dispose]();
   });
 
   it("shows what is served and where it comes from, and counts by itself", async () => {
     const port = await freePort();
-    const text = gatewayText({ upstream: upstream.port, port, more: cors });
-    using workspace = new Workspace({ "gateway.yaml": text });
-    const { running, url } = await start(workspace.path("gateway.yaml"));
-    await using _ = running;
+    const text = gatewayText({ upstream, port, more: cors });
+    const workspace = new Workspace({ "gateway.yaml": text });
+    const url = await start(workspace.path("gateway.yaml"));
     const page = await browser.newPage();
     const refused: string[] = [];
     page.on("console", (message) => refused.push(message.text()));
@@ -78,7 +78,7 @@ describe.skipIf(isMissing)("the admin page in a browser", () => {
       "apigateway.yaml:6",
       "/*",
       "cors :7",
-      `http://127.0.0.1:${upstream.port}`,
+      `http://127.0.0.1:${upstream}`,
       "0",
       "0",
     ]);
@@ -92,10 +92,9 @@ describe.skipIf(isMissing)("the admin page in a browser", () => {
 
   it("shows the generated code, with markup of the configuration as text", async () => {
     const port = await freePort();
-    const text = gatewayText({ upstream: upstream.port, port, more: rule });
-    using workspace = new Workspace({ "gateway.yaml": text });
-    const { running, url } = await start(workspace.path("gateway.yaml"));
-    await using _ = running;
+    const text = gatewayText({ upstream, port, more: rule });
+    const workspace = new Workspace({ "gateway.yaml": text });
+    const url = await start(workspace.path("gateway.yaml"));
     const page = await browser.newPage();
     await page.goto(url);
     await page.getByRole("link", { name: "api", exact: true }).click();
@@ -109,10 +108,9 @@ describe.skipIf(isMissing)("the admin page in a browser", () => {
 
   it("shows the mistakes of the last edit until they are gone", async () => {
     const port = await freePort();
-    const text = gatewayText({ upstream: upstream.port, port });
-    using workspace = new Workspace({ "gateway.yaml": text });
-    const { running, url } = await start(workspace.path("gateway.yaml"));
-    await using _ = running;
+    const text = gatewayText({ upstream, port });
+    const workspace = new Workspace({ "gateway.yaml": text });
+    const url = await start(workspace.path("gateway.yaml"));
     const page = await browser.newPage();
     await page.goto(url);
     expect(await page.locator(".pill").first().textContent()).toBe("serving");

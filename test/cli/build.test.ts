@@ -1,8 +1,9 @@
 import { existsSync, globSync, readFileSync, rmSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { root } from "../harness/compile-file.ts";
-import { gwc, Workspace } from "../harness/gwc.ts";
-import { gatewayText } from "./configs.ts";
+import { gwc } from "../harness/gwc.ts";
+import { root } from "../harness/root.ts";
+import { Workspace } from "../harness/workspace.ts";
+import { gatewayText } from "./gateway-text.ts";
 
 const text = gatewayText({
   upstream: 9,
@@ -19,7 +20,7 @@ function filesOf(folder: string): string[] {
 
 describe("gwc build", () => {
   it("writes the gateway under out/, called after its file, and ends with a table", () => {
-    using workspace = new Workspace({ "shop/gateway.yaml": text });
+    const workspace = new Workspace({ "shop/gateway.yaml": text });
     const { code, stdout, stderr } = gwc(["build", "shop/gateway.yaml"], {
       cwd: workspace.folder,
     });
@@ -37,7 +38,7 @@ describe("gwc build", () => {
   });
 
   it("a folder's name is in no byte of the output", () => {
-    using workspace = new Workspace({ "folder-of-mine/gateway.yaml": text });
+    const workspace = new Workspace({ "folder-of-mine/gateway.yaml": text });
     const situation = { cwd: workspace.path("folder-of-mine") };
     expect(gwc(["build", "--no-type-check"], situation).code).toBe(0);
     const folder = workspace.path("folder-of-mine/out/gateway");
@@ -46,21 +47,21 @@ describe("gwc build", () => {
   });
 
   it("`name` in the configuration names the gateway and its output", () => {
-    using workspace = new Workspace({ "gateway.yaml": `name: shop\n${text}` });
+    const workspace = new Workspace({ "gateway.yaml": `name: shop\n${text}` });
     const situation = { cwd: workspace.folder };
     expect(gwc(["build", "--no-type-check"], situation).stdout).toMatch(/^out\/shop\n/);
     expect(readFileSync(workspace.path("out/shop/main.ts"), "utf8")).toContain('name: "shop"');
   });
 
   it.each(["../up", "a/b", "with space", ".hidden", ""])("%j is no name", (name) => {
-    using workspace = new Workspace({ "gateway.yaml": `name: ${JSON.stringify(name)}\n${text}` });
+    const workspace = new Workspace({ "gateway.yaml": `name: ${JSON.stringify(name)}\n${text}` });
     const { code, stderr } = gwc(["build"], { cwd: workspace.folder });
     expect(code).toBe(1);
     expect(stderr).toContain("gateway.yaml:1:7");
   });
 
   it("a Gateway of manifests is called by its own name, wherever they lie", () => {
-    using workspace = new Workspace({
+    const workspace = new Workspace({
       "manifests/all.yaml": readFileSync(`${root}/examples/cluster-basic/gateway.yaml`, "utf8"),
     });
     const { stdout } = gwc(["build", "manifests", "--no-type-check"], { cwd: workspace.folder });
@@ -68,7 +69,7 @@ describe("gwc build", () => {
   });
 
   it("another file name names the output, and -o overrules it", () => {
-    using workspace = new Workspace({ "shop.yaml": text });
+    const workspace = new Workspace({ "shop.yaml": text });
     const situation = { cwd: workspace.folder };
     expect(gwc(["build", "shop.yaml", "--no-type-check"], situation).stdout).toMatch(
       /^out\/shop\n/,
@@ -78,7 +79,7 @@ describe("gwc build", () => {
   });
 
   it("removes what it wrote before and no longer needs, and leaves other files alone", () => {
-    using workspace = new Workspace({ "a.yaml": text });
+    const workspace = new Workspace({ "a.yaml": text });
     const build = () =>
       gwc(["build", "a.yaml", "-o", "out", "--no-type-check"], { cwd: workspace.folder });
     build();
@@ -96,7 +97,7 @@ describe("gwc build", () => {
   });
 
   it("refuses to overwrite a file of the user, and then writes nothing at all", () => {
-    using workspace = new Workspace({ "a.yaml": text, "out/main.ts": "export const mine = 1;\n" });
+    const workspace = new Workspace({ "a.yaml": text, "out/main.ts": "export const mine = 1;\n" });
     const { code, stderr } = gwc(["build", "a.yaml", "-o", "out", "--no-type-check"], {
       cwd: workspace.folder,
     });
@@ -109,7 +110,7 @@ describe("gwc build", () => {
   });
 
   it("says so when the output can't be written", () => {
-    using workspace = new Workspace({ "a.yaml": text, out: "a file" });
+    const workspace = new Workspace({ "a.yaml": text, out: "a file" });
     const { code, stderr } = gwc(["build", "a.yaml", "-o", "out/deep", "--no-type-check"], {
       cwd: workspace.folder,
     });
@@ -118,7 +119,7 @@ describe("gwc build", () => {
   });
 
   it("a mistake is reported on stderr and nothing is written", () => {
-    using workspace = new Workspace({ "a.yaml": text.replace("cors", "corss") });
+    const workspace = new Workspace({ "a.yaml": text.replace("cors", "corss") });
     const { code, stdout, stderr } = gwc(["build", "a.yaml"], { cwd: workspace.folder });
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toContain('error[unknown-field]: policies has no field "corss"');
@@ -126,7 +127,7 @@ describe("gwc build", () => {
   });
 
   it("--print program shows the resolved program and writes nothing", () => {
-    using workspace = new Workspace({ "a.yaml": text });
+    const workspace = new Workspace({ "a.yaml": text });
     const { stdout } = gwc(["build", "a.yaml", "--print", "program"], { cwd: workspace.folder });
     expect(JSON.parse(stdout)).toMatchObject({
       name: "a",
@@ -139,7 +140,7 @@ describe("gwc build", () => {
     ["path", "// a.yaml binds[0].listeners[0].routes[0].policies.cors\n"],
     ["line", "// a.yaml binds[0].listeners[0].routes[0].policies.cors (line 7)\n"],
   ])("--trace %s says where a policy comes from", (level, comment) => {
-    using workspace = new Workspace({ "a.yaml": text });
+    const workspace = new Workspace({ "a.yaml": text });
     gwc(["build", "a.yaml", "-o", "out", "--no-type-check", "--trace", level], {
       cwd: workspace.folder,
     });
@@ -153,7 +154,7 @@ describe("a server over stdio in the image", () => {
     `binds: [{port: 3000, listeners: [{routes: [{backends: [{mcp: {targets: [${targets.join(", ")}]}}]}]}]}]\n`;
 
   it("has a home that it may write to, and the commands that are known", () => {
-    using workspace = new Workspace({
+    const workspace = new Workspace({
       "gateway.yaml": gateway(
         target("a", '{cmd: npx, args: ["-y", "server@1.2.3"]}'),
         target("b", '{cmd: uvx, args: ["server@1.2.3"]}'),
@@ -168,7 +169,7 @@ describe("a server over stdio in the image", () => {
   });
 
   it("whose command or script the image has not is warned of, and built all the same", () => {
-    using workspace = new Workspace({
+    const workspace = new Workspace({
       "gateway.yaml": gateway(
         target("a", "{cmd: docker, args: [run, -i, server]}"),
         target("b", "{cmd: node, args: [./server.mjs]}"),
@@ -188,7 +189,7 @@ describe("a server over stdio in the image", () => {
 
 describe("gwc build --check", () => {
   it("passes when the output is what the configuration says, and then nothing is written", () => {
-    using workspace = new Workspace({ "gateway.yaml": text });
+    const workspace = new Workspace({ "gateway.yaml": text });
     const situation = { cwd: workspace.folder };
     gwc(["build"], situation);
     expect(gwc(["build", "--check"], situation)).toEqual({
@@ -202,7 +203,7 @@ describe("gwc build --check", () => {
   });
 
   it("names every file that differs, is missing or is left over, exits with 1 and writes nothing", () => {
-    using workspace = new Workspace({ "gateway.yaml": text });
+    const workspace = new Workspace({ "gateway.yaml": text });
     const situation = { cwd: workspace.folder };
     gwc(["build", "--no-type-check"], situation);
     workspace.write("gateway.yaml", text.replace("name: api", "name: shop"));
@@ -227,7 +228,7 @@ describe("gwc build --check", () => {
 
 describe("without a file", () => {
   it.each(["build", "check", "run"])("`gwc %s` says what to do in an empty folder", (command) => {
-    using workspace = new Workspace();
+    const workspace = new Workspace();
     const { code, stdout, stderr } = gwc([command], { cwd: workspace.folder });
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toBe(
@@ -237,7 +238,7 @@ describe("without a file", () => {
   });
 
   it("`gwc check` takes gateway.yaml of this folder", () => {
-    using workspace = new Workspace({ "gateway.yaml": text });
+    const workspace = new Workspace({ "gateway.yaml": text });
     const { code, stderr } = gwc(["check"], { cwd: workspace.folder });
     expect([code, stderr]).toEqual([0, "gateway.yaml: valid, 1 route, 1 policy\n"]);
   });
@@ -245,7 +246,7 @@ describe("without a file", () => {
 
 describe("a folder as input", () => {
   it("is read without what gwc wrote there, schemas, packages and other tools' files", () => {
-    using workspace = new Workspace({
+    const workspace = new Workspace({
       "gateway.yaml": text,
       "package.json": "{}",
       ".github/workflows/ci.yaml": "on: push",
@@ -262,7 +263,7 @@ describe("a folder as input", () => {
 
   it("of manifests is read without the manifests of the last build", () => {
     const manifests = readFileSync(`${root}/examples/cluster-basic/gateway.yaml`, "utf8");
-    using workspace = new Workspace({ "gateway.yaml": manifests });
+    const workspace = new Workspace({ "gateway.yaml": manifests });
     const situation = { cwd: workspace.folder };
     gwc(["build", "--no-type-check"], situation);
     expect(existsSync(workspace.path("out/proxy/kubernetes/deployment.yaml"))).toBe(true);
@@ -270,7 +271,7 @@ describe("a folder as input", () => {
   });
 
   it("without any configuration says so", () => {
-    using workspace = new Workspace({ "notes.txt": "" });
+    const workspace = new Workspace({ "notes.txt": "" });
     const { code, stdout } = gwc(["check", "."], { cwd: workspace.folder });
     expect(code).toBe(1);
     expect(stdout).toContain('error[no-input]: there is no configuration in "."');
@@ -279,7 +280,7 @@ describe("a folder as input", () => {
 
 describe("gwc init", () => {
   it("writes one small file that passes its own check", () => {
-    using workspace = new Workspace();
+    const workspace = new Workspace();
     const situation = { cwd: workspace.folder };
     expect(gwc(["init"], situation)).toMatchObject({ code: 0, stdout: "gateway.yaml\n" });
     expect(filesOf(workspace.folder)).toEqual(["gateway.yaml"]);
@@ -288,7 +289,7 @@ describe("gwc init", () => {
   });
 
   it("with --schema writes the schema that it names beside it", () => {
-    using workspace = new Workspace();
+    const workspace = new Workspace();
     const situation = { cwd: workspace.folder };
     const { code, stdout } = gwc(["init", "--schema"], situation);
     expect([code, stdout]).toEqual([0, "gateway.yaml\ngateway.schema.json\n"]);
@@ -301,7 +302,7 @@ describe("gwc init", () => {
   });
 
   it("leaves an existing file alone", () => {
-    using workspace = new Workspace({ "gateway.yaml": "mine" });
+    const workspace = new Workspace({ "gateway.yaml": "mine" });
     const { code, stderr } = gwc(["init"], { cwd: workspace.folder });
     expect([code, stderr]).toEqual([
       1,

@@ -1,21 +1,22 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { gwc, Workspace } from "../harness/gwc.ts";
-import { gatewayText } from "./configs.ts";
+import { gwc } from "../harness/gwc.ts";
+import { Workspace } from "../harness/workspace.ts";
+import { gatewayText } from "./gateway-text.ts";
 
 const good = gatewayText({ upstream: 9, port: 3000 });
 const bad = good.replace("name: api", "nam: api").replace("port: 3000", "port: 99999");
 
 describe("gwc check", () => {
   it("passes a good file, says so on stderr, and writes nothing", () => {
-    using workspace = new Workspace({ "gateway.yaml": good });
+    const workspace = new Workspace({ "gateway.yaml": good });
     const { code, stdout, stderr } = gwc(["check", "gateway.yaml"], { cwd: workspace.folder });
     expect([code, stdout, stderr]).toEqual([0, "", "gateway.yaml: valid, 1 route, 0 policies\n"]);
     expect(readdirSync(workspace.folder)).toEqual(["gateway.yaml"]);
   });
 
   it("reports every mistake in the order of the file, each with its source and a hint", () => {
-    using workspace = new Workspace({ "gateway.yaml": bad });
+    const workspace = new Workspace({ "gateway.yaml": bad });
     const { code, stdout } = gwc(["check", "gateway.yaml"], { cwd: workspace.folder });
     expect(code).toBe(1);
     expect(stdout).toBe(`error[out-of-range]: "port" is out of range: it is at most 65535
@@ -35,7 +36,7 @@ error[unknown-field]: routes[0] has no field "nam"
 
   it("warnings pass, and with --strict they don't", () => {
     const tls = "protocol: HTTPS\n        tls: {cert: none.pem, key: none.pem}\n        routes:";
-    using workspace = new Workspace({ "a.yaml": good.replace("routes:", tls) });
+    const workspace = new Workspace({ "a.yaml": good.replace("routes:", tls) });
     const situation = { cwd: workspace.folder };
     const warned = gwc(["check", "a.yaml"], situation);
     expect(warned.code).toBe(0);
@@ -47,7 +48,7 @@ error[unknown-field]: routes[0] has no field "nam"
   });
 
   it("colours are for terminals, for those who ask, and never with NO_COLOR", () => {
-    using workspace = new Workspace({ "a.yaml": bad });
+    const workspace = new Workspace({ "a.yaml": bad });
     const colored = (env: Readonly<Record<string, string>>): boolean =>
       gwc(["check", "a.yaml"], { cwd: workspace.folder, env }).stdout.includes("\u001b[");
     expect(colored({})).toBe(false);
@@ -56,7 +57,7 @@ error[unknown-field]: routes[0] has no field "nam"
   });
 
   it("under GitHub Actions mistakes become annotations, unless a format is asked for", () => {
-    using workspace = new Workspace({ "a.yaml": bad });
+    const workspace = new Workspace({ "a.yaml": bad });
     const situation = { cwd: workspace.folder, env: { GITHUB_ACTIONS: "true" } };
     expect(gwc(["check", "a.yaml"], situation).stdout).toBe(
       "::error file=a.yaml,line=3,endLine=3,col=11,endColumn=16,title=gwc out-of-range::" +
@@ -68,7 +69,7 @@ error[unknown-field]: routes[0] has no field "nam"
   });
 
   it("json, sarif and junit carry the same mistakes", () => {
-    using workspace = new Workspace({ "a.yaml": bad });
+    const workspace = new Workspace({ "a.yaml": bad });
     const said = (format: string): string =>
       gwc(["check", "a.yaml", "--format", format], { cwd: workspace.folder }).stdout;
     expect(JSON.parse(said("json"))).toMatchObject({

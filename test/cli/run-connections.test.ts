@@ -1,7 +1,9 @@
 import { expect, it } from "vitest";
-import { Running, Workspace } from "../harness/gwc.ts";
-import { startTcpServer, TcpClient } from "../harness/tcp-server.ts";
-import { freePort } from "./configs.ts";
+import { freePort } from "../harness/free-port.ts";
+import { GwcProcess } from "../harness/gwc.ts";
+import { RawClient } from "../harness/raw-client.ts";
+import { startTcpServer } from "../harness/tcp-server.ts";
+import { Workspace } from "../harness/workspace.ts";
 
 const text = (port: number, protocol: string, routes: string, adminPort: number) => `
 config: {adminAddr: "127.0.0.1:${adminPort}", statsAddr: "127.0.0.1:0", readinessAddr: "127.0.0.1:0"}
@@ -23,16 +25,16 @@ it("gwc run follows edits of TCP routes: connections go on, new ones go the new 
     });
   const [one, two] = [await echo("one"), await echo("two")];
   const [port, admin] = [await freePort(), await freePort()];
-  using workspace = new Workspace({ "gateway.yaml": text(port, "TCP", to(one.port), admin) });
-  await using running = new Running(["run", "-f", workspace.path("gateway.yaml")]);
-  await running.saying(/admin page/);
-  const before = new TcpClient(port);
+  const workspace = new Workspace({ "gateway.yaml": text(port, "TCP", to(one.port), admin) });
+  const running = new GwcProcess(["run", "-f", workspace.path("gateway.yaml")]);
+  await running.seen(/admin page/);
+  const before = new RawClient(port, { allowHalfOpen: true });
   before.send("a");
   await before.receives("one a");
   workspace.write("gateway.yaml", text(port, "TCP", to(two.port), admin));
   await expect
     .poll(async () => {
-      const client = new TcpClient(port);
+      const client = new RawClient(port, { allowHalfOpen: true });
       client.send("b");
       await client.receives(" b");
       client.socket.end();

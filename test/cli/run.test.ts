@@ -1,19 +1,22 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { Agent, createServer, request, type ServerResponse } from "node:http";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Running, Workspace } from "../harness/gwc.ts";
-import { freePort, gatewayText, TakenPort, Upstream } from "./configs.ts";
+import { createServer as createNetServer } from "node:net";
+import { beforeAll, describe, expect, it } from "vitest";
+import { freePort } from "../harness/free-port.ts";
+import { GwcProcess } from "../harness/gwc.ts";
+import { listen } from "../harness/listen.ts";
+import { startUpstream } from "../harness/upstream.ts";
+import { Workspace } from "../harness/workspace.ts";
+import { gatewayText } from "./gateway-text.ts";
 
-let first: Upstream;
-let second: Upstream;
+let first: string;
+let second: string;
 
 beforeAll(async () => {
-  [first, second] = await Promise.all([Upstream.open("first"), Upstream.open("second")]);
-});
-
-afterAll(() => {
-  first[Symbol.dispose]();
-  second[Symbol.dispose]();
+  [first, second] = await Promise.all([
+    startUpstream((_, response) => response.end("first")),
+    startUpstream((_, response) => response.end("second")),
+  ]);
 });
 
 async function body(port: number, path = "/"): Promise<string> {
@@ -21,78 +24,78 @@ async function body(port: number, path = "/"): Promise<string> {
 }
 
 /** Starts `gwc run` on a file. */
-async function start(file: string): Promise<Running> {
-  const running = new Running(["run", "-f", file]);
-  await running.saying(/listening on 0\.0\.0\.0:\d+/);
-  await running.saying(/admin page: http:\/\/127\.0\.0\.1:\d+\/ui\/\n/);
+async function start(file: string): Promise<GwcProcess> {
+  const running = new GwcProcess(["run", "-f", file]);
+  await running.seen(/listening on 0\.0\.0\.0:\d+/);
+  await running.seen(/admin page: http:\/\/127\.0\.0\.1:\d+\/ui\/\n/);
   return running;
 }
 
 describe("gwc run starts", () => {
   it("serves the file, says where, and ends with 0 on SIGTERM", async () => {
     const port = await freePort();
-    using workspace = new Workspace({
-      "gateway.yaml": gatewayText({ upstream: first.port, port }),
+    const workspace = new Workspace({
+      "gateway.yaml": gatewayText({ upstream: first, port }),
     });
-    await using running = await start(workspace.path("gateway.yaml"));
+    const running = await start(workspace.path("gateway.yaml"));
     expect(await body(port)).toBe("first");
     expect(await running.stop()).toBe(0);
-    expect(running.said).toContain("draining");
+    expect(running.output).toContain("draining");
   });
 
   it("`gwc -f FILE` is the same", async () => {
     const port = await freePort();
-    using workspace = new Workspace({
-      "gateway.yaml": gatewayText({ upstream: first.port, port }),
+    const workspace = new Workspace({
+      "gateway.yaml": gatewayText({ upstream: first, port }),
     });
-    await using running = new Running(["-f", workspace.path("gateway.yaml")]);
-    await running.saying(/listening on 0\.0\.0\.0:\d+/);
+    const running = new GwcProcess(["-f", workspace.path("gateway.yaml")]);
+    await running.seen(/listening on 0\.0\.0\.0:\d+/);
     expect(await body(port)).toBe("first");
     expect(await running.stop("SIGINT")).toBe(0);
   });
 
   it("a file with mistakes is not served: they are printed, and the exit code is 1", async () => {
     const port = await freePort();
-    const text = gatewayText({ upstream: first.port, port }).replace("name", "nam");
-    using workspace = new Workspace({ "gateway.yaml": text });
-    await using running = new Running(["run", "-f", workspace.path("gateway.yaml")]);
-    expect(await running.ended()).toBe(1);
-    expect(running.said).toContain('error[unknown-field]: routes[0] has no field "nam"');
+    const text = gatewayText({ upstream: first, port }).replace("name", "nam");
+    const workspace = new Workspace({ "gateway.yaml": text });
+    const running = new GwcProcess(["run", "-f", workspace.path("gateway.yaml")]);
+    expect(await running.exited).toBe(1);
+    expect(running.output).toContain('error[unknown-field]: routes[0] has no field "nam"');
   });
 
   it("a port that is taken ends it with one line that names the configuration", async () => {
-    using workspace = new Workspace();
-    using taken = await TakenPort.open();
-    workspace.write("gateway.yaml", gatewayText({ upstream: first.port, port: taken.port }));
-    await using running = new Running(["run", "-f", workspace.path("gateway.yaml")]);
-    expect(await running.ended()).toBe(1);
-    expect(running.said).toBe(
-      `error: cannot listen on 0.0.0.0:${taken.port} (gateway.yaml binds[0].port): the port is in use\n`,
+    const workspace = new Workspace();
+    const taken = await listen(createNetServer(), "::");
+    workspace.write("gateway.yaml", gatewayText({ upstream: first, port: taken }));
+    const running = new GwcProcess(["run", "-f", workspace.path("gateway.yaml")]);
+    expect(await running.exited).toBe(1);
+    expect(running.output).toBe(
+      `error: cannot listen on 0.0.0.0:${taken} (gateway.yaml binds[0].port): the port is in use\n`,
     );
   });
 
   it("a variable that is read at start and is not set ends it with one line", async () => {
     const port = await freePort();
-    using workspace = new Workspace({
+    const workspace = new Workspace({
       "gateway.yaml": gatewayText({ upstream: "${GWC_TEST_NOT_SET}", port }),
     });
-    await using running = new Running(["run", "-f", workspace.path("gateway.yaml")]);
-    expect(await running.ended()).toBe(1);
-    expect(running.said).toBe("error: the environment variable GWC_TEST_NOT_SET is not set\n");
+    const running = new GwcProcess(["run", "-f", workspace.path("gateway.yaml")]);
+    expect(await running.exited).toBe(1);
+    expect(running.output).toBe("error: the environment variable GWC_TEST_NOT_SET is not set\n");
   });
 });
 
 describe("gwc run follows its file", () => {
   it("a good edit is served without dropping a connection", async () => {
     const port = await freePort();
-    using workspace = new Workspace({
-      "gateway.yaml": gatewayText({ upstream: first.port, port }),
+    const workspace = new Workspace({
+      "gateway.yaml": gatewayText({ upstream: first, port }),
     });
-    await using running = await start(workspace.path("gateway.yaml"));
+    const running = await start(workspace.path("gateway.yaml"));
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const before = await overAgent(agent, port);
-    workspace.write("gateway.yaml", gatewayText({ upstream: second.port, port, route: "shop" }));
-    await running.saying(/gateway\.yaml changed: route shop added, route api removed\n/);
+    workspace.write("gateway.yaml", gatewayText({ upstream: second, port, route: "shop" }));
+    await running.seen(/gateway\.yaml changed: route shop added, route api removed\n/);
     const after = await overAgent(agent, port);
     agent.destroy();
     expect([before.text, after.text]).toEqual(["first", "second"]);
@@ -109,11 +112,11 @@ describe("gwc run follows its file", () => {
     await new Promise<void>((resolve) => source.listen(0, "127.0.0.1", resolve));
     const address = source.address();
     const upstream = typeof address === "object" ? (address?.port ?? 0) : 0;
-    using workspace = new Workspace({ "gateway.yaml": gatewayText({ upstream, port }) });
-    await using running = await start(workspace.path("gateway.yaml"));
+    const workspace = new Workspace({ "gateway.yaml": gatewayText({ upstream, port }) });
+    const running = await start(workspace.path("gateway.yaml"));
     const response = await fetch(`http://127.0.0.1:${port}/`);
-    workspace.write("gateway.yaml", gatewayText({ upstream: first.port, port }));
-    await running.saying(/changed: route api changed\n/);
+    workspace.write("gateway.yaml", gatewayText({ upstream: first, port }));
+    await running.seen(/changed: route api changed\n/);
     expect(await body(port)).toBe("first");
     held[0]?.end("after");
     expect(await response.text()).toBe("before after");
@@ -122,51 +125,51 @@ describe("gwc run follows its file", () => {
 
   it("after a bad edit its mistakes are printed, and the last good gateway goes on", async () => {
     const port = await freePort();
-    const good = gatewayText({ upstream: first.port, port });
-    using workspace = new Workspace({ "gateway.yaml": good });
-    await using running = await start(workspace.path("gateway.yaml"));
+    const good = gatewayText({ upstream: first, port });
+    const workspace = new Workspace({ "gateway.yaml": good });
+    const running = await start(workspace.path("gateway.yaml"));
     workspace.write("gateway.yaml", good.replace("backends", "backend"));
-    await running.saying(/is not served: 1 error; the last good gateway goes on\n/);
-    expect(running.said).toContain('error[unknown-field]: routes[0] has no field "backend"');
+    await running.seen(/is not served: 1 error; the last good gateway goes on\n/);
+    expect(running.output).toContain('error[unknown-field]: routes[0] has no field "backend"');
     expect(await body(port)).toBe("first");
     workspace.write("gateway.yaml", "binds: [\n");
-    await running.saying(/error\[yaml-syntax\]/);
+    await running.seen(/error\[yaml-syntax\]/);
     expect(await body(port)).toBe("first");
-    workspace.write("gateway.yaml", gatewayText({ upstream: second.port, port }));
-    await running.saying(/gateway\.yaml changed: route api changed\n/);
+    workspace.write("gateway.yaml", gatewayText({ upstream: second, port }));
+    await running.seen(/gateway\.yaml changed: route api changed\n/);
     expect(await body(port)).toBe("second");
   });
 
   it("an edit that changes nothing changes nothing", async () => {
     const port = await freePort();
-    const good = gatewayText({ upstream: first.port, port });
-    using workspace = new Workspace({ "gateway.yaml": good });
-    await using running = await start(workspace.path("gateway.yaml"));
+    const good = gatewayText({ upstream: first, port });
+    const workspace = new Workspace({ "gateway.yaml": good });
+    const running = await start(workspace.path("gateway.yaml"));
     workspace.write("gateway.yaml", `# a comment\n${good}`);
-    await running.saying(/gateway\.yaml changed: the gateway stays the same\n/);
+    await running.seen(/gateway\.yaml changed: the gateway stays the same\n/);
   });
 
   it("a port that can't be opened keeps the old gateway whole", async () => {
     const port = await freePort();
-    using workspace = new Workspace({
-      "gateway.yaml": gatewayText({ upstream: first.port, port }),
+    const workspace = new Workspace({
+      "gateway.yaml": gatewayText({ upstream: first, port }),
     });
-    await using running = await start(workspace.path("gateway.yaml"));
-    using taken = await TakenPort.open();
-    workspace.write("gateway.yaml", gatewayText({ upstream: second.port, port: taken.port }));
-    await running.saying(/is not served: cannot listen on .*: the port is in use; the last good/);
+    const running = await start(workspace.path("gateway.yaml"));
+    const taken = await listen(createNetServer(), "::");
+    workspace.write("gateway.yaml", gatewayText({ upstream: second, port: taken }));
+    await running.seen(/is not served: cannot listen on .*: the port is in use; the last good/);
     expect(await body(port)).toBe("first");
   });
 
   it("a new port is opened and the old one is closed", async () => {
     const port = await freePort();
-    using workspace = new Workspace({
-      "gateway.yaml": gatewayText({ upstream: first.port, port }),
+    const workspace = new Workspace({
+      "gateway.yaml": gatewayText({ upstream: first, port }),
     });
-    await using running = await start(workspace.path("gateway.yaml"));
+    const running = await start(workspace.path("gateway.yaml"));
     const other = await freePort();
-    workspace.write("gateway.yaml", gatewayText({ upstream: first.port, port: other }));
-    await running.saying(new RegExp(`port ${other} opened, port ${port} closed\n`));
+    workspace.write("gateway.yaml", gatewayText({ upstream: first, port: other }));
+    await running.seen(new RegExp(`port ${other} opened, port ${port} closed\n`));
     expect(await body(other)).toBe("first");
     await expect(body(port)).rejects.toThrow();
   });
@@ -175,39 +178,39 @@ describe("gwc run follows its file", () => {
 describe("gwc run sees every way in which a file changes", () => {
   it("an editor that writes a new file and renames it", async () => {
     const port = await freePort();
-    using workspace = new Workspace({
-      "gateway.yaml": gatewayText({ upstream: first.port, port }),
+    const workspace = new Workspace({
+      "gateway.yaml": gatewayText({ upstream: first, port }),
     });
-    await using running = await start(workspace.path("gateway.yaml"));
+    const running = await start(workspace.path("gateway.yaml"));
     for (const upstream of [second, first]) {
-      const from = running.said.length;
-      workspace.write(".gateway.yaml.swp", gatewayText({ upstream: upstream.port, port }));
+      const from = running.output.length;
+      workspace.write(".gateway.yaml.swp", gatewayText({ upstream: upstream, port }));
       renameSync(workspace.path(".gateway.yaml.swp"), workspace.path("gateway.yaml"));
-      await running.saying(/changed: route api changed\n/, from);
+      await running.seen(/changed: route api changed\n/, from);
     }
     expect(await body(port)).toBe("first");
   });
 
   it("a ConfigMap, whose files are switched by one symbolic link above them", async () => {
     const port = await freePort();
-    using workspace = new Workspace({
-      "..1/gateway.yaml": gatewayText({ upstream: first.port, port }),
-      "..2/gateway.yaml": gatewayText({ upstream: second.port, port }),
-      "..3/gateway.yaml": gatewayText({ upstream: first.port, port, route: "third" }),
+    const workspace = new Workspace({
+      "..1/gateway.yaml": gatewayText({ upstream: first, port }),
+      "..2/gateway.yaml": gatewayText({ upstream: second, port }),
+      "..3/gateway.yaml": gatewayText({ upstream: first, port, route: "third" }),
     });
     symlinkSync("..1", workspace.path("..data"));
     symlinkSync("..data/gateway.yaml", workspace.path("gateway.yaml"));
-    await using running = await start(workspace.path("gateway.yaml"));
+    const running = await start(workspace.path("gateway.yaml"));
     const swap = (version: string): void => {
       symlinkSync(version, workspace.path("..data_tmp"));
       renameSync(workspace.path("..data_tmp"), workspace.path("..data"));
     };
     swap("..2");
-    await running.saying(/changed: route api changed\n/);
+    await running.seen(/changed: route api changed\n/);
     expect(await body(port)).toBe("second");
     rmSync(workspace.path("..1"), { recursive: true });
     swap("..3");
-    await running.saying(/changed: route third added, route api removed\n/);
+    await running.seen(/changed: route third added, route api removed\n/);
     expect(await body(port)).toBe("first");
   });
 
@@ -221,18 +224,18 @@ describe("gwc run sees every way in which a file changes", () => {
       });
     const more =
       "            policies: {jwtAuth: {issuer: 'https://a', jwks: {file: keys/jwks.json}}}\n";
-    using workspace = new Workspace({
-      "gateway.yaml": gatewayText({ upstream: first.port, port, more }),
+    const workspace = new Workspace({
+      "gateway.yaml": gatewayText({ upstream: first, port, more }),
       "keys/jwks.json": keys("one"),
     });
-    await using running = await start(workspace.path("gateway.yaml"));
+    const running = await start(workspace.path("gateway.yaml"));
     workspace.write("keys/jwks.json", keys("two"));
-    await running.saying(/changed: route api changed\n/);
+    await running.seen(/changed: route api changed\n/);
     rmSync(workspace.path("keys"), { recursive: true });
-    await running.saying(/error\[file-not-found\]/);
+    await running.seen(/error\[file-not-found\]/);
     mkdirSync(workspace.path("keys"));
     workspace.write("keys/jwks.json", keys("three"));
-    await running.saying(/changed: route api changed\n[\s\S]*changed: route api changed\n/);
+    await running.seen(/changed: route api changed\n[\s\S]*changed: route api changed\n/);
   });
 });
 

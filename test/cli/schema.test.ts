@@ -4,7 +4,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { editorSchema } from "../../compiler/1-parse/standalone/editor.ts";
-import { root } from "../harness/compile-file.ts";
+import { root } from "../harness/root.ts";
 
 describe("the schema for editors", () => {
   const validate = new Ajv2020({

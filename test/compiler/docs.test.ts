@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
-import { root } from "../harness/compile-file.ts";
+import { root } from "../harness/root.ts";
 import { generatedDocs } from "./generated-docs.ts";
 
 const docs = generatedDocs().map((doc) => ({ ...doc, name: path.relative(root, doc.path) }));

@@ -3,7 +3,8 @@ import { isBuiltin } from "node:module";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { version } from "../../compiler/version.ts";
-import { compileFile, root } from "../harness/compile-file.ts";
+import { compileFile } from "../harness/compile-file.ts";
+import { root } from "../harness/root.ts";
 
 const examples = readdirSync(path.join(root, "examples"), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())

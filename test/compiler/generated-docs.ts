@@ -1,7 +1,7 @@
 import path from "node:path";
 import { editorSchemaText } from "../../compiler/commands/schema.ts";
 import { referenceDocuments } from "../../compiler/inspect/reference/documents.ts";
-import { root } from "../harness/compile-file.ts";
+import { root } from "../harness/root.ts";
 
 /** A file with generated text, and what it should hold. */
 export interface GeneratedDoc {

@@ -15,7 +15,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { memoryHost } from "../../compiler/host.ts";
 import { compileFile } from "../harness/compile-file.ts";
-import { freePort } from "../harness/test-process.ts";
+import { freePort } from "../harness/free-port.ts";
 
 // No container engine runs where the tests run: the image's commands run in a folder that holds what the image would.
 const folder = mkdtempSync(path.join(tmpdir(), "gwc-image-"));

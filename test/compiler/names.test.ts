@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { memoryHost } from "../../compiler/host.ts";
 import { compileFile } from "../harness/compile-file.ts";
 
@@ -47,7 +47,7 @@ const match = (name: string) => `
                 query: [{ name: a, value: { exact: b } }]`;
 
 // The type check of so many modules is slow on a busy machine.
-test("a route may have the name of anything in the generated code", {
+it("a route may have the name of anything in the generated code", {
   timeout: 180_000,
 }, async () => {
   const route = (name: string) => `

@@ -3,7 +3,8 @@ import path from "node:path";
 import { expect, it } from "vitest";
 import { parseDocument, stringify } from "yaml";
 import { memoryHost } from "../../compiler/host.ts";
-import { compileFile, root } from "../harness/compile-file.ts";
+import { compileFile } from "../harness/compile-file.ts";
+import { root } from "../harness/root.ts";
 
 const yaml = readFileSync(path.join(root, "examples/http/gateway.yaml"), "utf8");
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { casesOf, compileCase, evaluate, type SpecCase } from "./cel-spec-suite.ts";
 import { isExpected } from "./cel-spec-values.ts";
 
@@ -79,7 +79,7 @@ function parsedCases(file: string): readonly SpecCase[] {
 }
 
 describe("the official CEL suite", () => {
-  test.each(FILES)(
+  it.each(FILES)(
     "every case of %s that the parser reads gives the expected value",
     (file, _count) => {
       const failed = parsedCases(file).filter((each) => !isMet(each));
@@ -87,11 +87,11 @@ describe("the official CEL suite", () => {
     },
   );
 
-  test.each(FILES)("%s has the number of cases that it is known to have", (file, count) => {
+  it.each(FILES)("%s has the number of cases that it is known to have", (file, count) => {
     expect(casesOf(file)).toHaveLength(count);
   });
 
-  test("each case that is listed as not parsed is refused as a syntax error", () => {
+  it("each case that is listed as not parsed is refused as a syntax error", () => {
     const refused = FILES.flatMap(([file]) => casesOf(file)).filter(({ name }) =>
       notParsed.has(name),
     );
@@ -102,14 +102,14 @@ describe("the official CEL suite", () => {
     expect(NOT_PARSED.core.length).toBeLessThanOrEqual(20);
   });
 
-  test("a case that expects a value is never met by a compile error", () => {
+  it("a case that expects a value is never met by a compile error", () => {
     const refused = FILES.flatMap(([file]) => parsedCases(file)).filter(
       (each) => each.expected !== undefined && compileCase(each, "value").expression === undefined,
     );
     expect(refused.map(({ name }) => name)).toEqual([]);
   });
 
-  test("inferred types are those of cel-go", () => {
+  it("inferred types are those of cel-go", () => {
     const different = FILES.flatMap(([file]) => parsedCases(file)).filter((each) => {
       const { expression } = compileCase(each, "value");
       const isCompared = each.type !== undefined && !each.isUnchecked && expression !== undefined;
@@ -118,7 +118,7 @@ describe("the official CEL suite", () => {
     expect(different.map(({ name }) => name)).toEqual([...OTHER_TYPE]);
   });
 
-  test("a rule is true exactly when its value is, and a deny rule passes exactly what is false", () => {
+  it("a rule is true exactly when its value is, and a deny rule passes exactly what is false", () => {
     let count = 0;
     for (const each of FILES.flatMap(([file]) => parsedCases(file))) {
       const { expression } = compileCase(each, "value");

@@ -1,18 +1,15 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { startProcess, type TestProcess } from "../harness/test-process.ts";
-import { startGateway, startHandwritten } from "../mcp/mcp-gateway.ts";
+import { beforeAll, expect, it } from "vitest";
+import type { Gateway } from "../harness/gateway.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { TestProcess } from "../harness/test-process.ts";
+import { startHandwritten, startMcpGateway } from "../mcp/mcp-gateway.ts";
 
 const script = fileURLToPath(new URL("./mcp-server.ts", import.meta.url));
 const suite = fileURLToPath(new URL("../../node_modules/.bin/conformance", import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), "gwc-conformance-"));
-let server: TestProcess;
-let http: TestProcess;
-let stdio: TestProcess;
+let http: Gateway;
+let stdio: Gateway;
 let direct: ReadonlyMap<string, string>;
 
 /** Scenarios whose outcome differs through the gateway, with the reason. */
@@ -25,12 +22,13 @@ const exceptions: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 beforeAll(async () => {
-  server = await startProcess(process.execPath, [script], { ready: /port (\d+)/, env: {} });
+  const server = new TestProcess(process.execPath, [script]);
+  const [, port] = await server.seen(/port (\d+)/);
   [http, stdio] = await Promise.all([
-    startGateway([
+    startMcpGateway([
       {
         name: "http",
-        targets: [{ name: "one", mcp: { host: `http://127.0.0.1:${server.port}/mcp` } }],
+        targets: [{ name: "one", mcp: { host: `http://127.0.0.1:${port}/mcp` } }],
       },
     ]),
     startHandwritten({
@@ -44,16 +42,12 @@ beforeAll(async () => {
       ],
     }),
   ]);
-  direct = await verdicts(`http://localhost:${server.port}/mcp`);
-});
-afterAll(async () => {
-  await Promise.all([http.stop(), stdio.stop()]);
-  await server.stop();
-  rmSync(folder, { recursive: true });
+  direct = await verdicts(`http://localhost:${port}/mcp`);
 });
 
 /** Runs the suite's server scenarios of revision 2025-11-25: "passed, failed" of each. */
 async function verdicts(url: string): Promise<ReadonlyMap<string, string>> {
+  const folder = temporaryFolder();
   const args = [suite, "server", "--url", url, "--requirements", "2025-11-25", "-o", folder];
   const output = await new Promise<string>((resolve) => {
     // Its status counts scenarios that are not scored too.
@@ -68,7 +62,7 @@ async function verdicts(url: string): Promise<ReadonlyMap<string, string>> {
   return found;
 }
 
-test("the fixture passes every scored scenario itself", () => {
+it("the fixture passes every scored scenario itself", () => {
   const pending = ["json-schema-2020-12"];
   const failed = [...direct].filter(
     ([name, counts]) => !counts.endsWith(" 0 failed") && !pending.includes(name),
@@ -77,7 +71,7 @@ test("the fixture passes every scored scenario itself", () => {
   expect(direct.size).toBeGreaterThanOrEqual(30);
 });
 
-test.each(["http", "stdio"])(
+it.each(["http", "stdio"])(
   "what passes directly passes over %s",
   { timeout: 240_000 },
   async (kind) => {

@@ -4,8 +4,8 @@ import { createServer, request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import path from "node:path";
 import { afterEach, expect, it } from "vitest";
-import { root } from "../harness/compile-file.ts";
 import { startExample } from "../harness/example-gateway.ts";
+import { root } from "../harness/root.ts";
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -52,7 +52,6 @@ function get(
 it("http: host, path, method, headers and query choose the route", async () => {
   const env = { USERS: await named("users"), BETA: await named("beta"), SITE: await named("site") };
   const example = await startExample("http", env);
-  cleanups.push(example.stop);
   const ask = (
     host: string,
     target: string,
@@ -72,7 +71,6 @@ it("http: host, path, method, headers and query choose the route", async () => {
 
 it("tls: the certificate's names are served, and its key is in no generated file", async () => {
   const example = await startExample("tls", { SITE: await named("site") });
-  cleanups.push(example.stop);
   const ca = readFileSync(path.join(root, "examples/tls/certs/localhost.crt"), "utf8");
   expect(await get(example.port, "/", { host: "localhost" }, ca)).toEqual({
     status: 200,

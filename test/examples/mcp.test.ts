@@ -3,23 +3,14 @@ import path from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { afterEach, expect, it } from "vitest";
-import { root } from "../harness/compile-file.ts";
+import { startEverything } from "../harness/everything-server.ts";
 import { type RunningExample, startExample } from "../harness/example-gateway.ts";
-import { startEverything } from "../harness/test-process.ts";
+import { root } from "../harness/root.ts";
 
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
-
-async function start(
-  name: string,
-  env: Readonly<Record<string, string>> = {},
-): Promise<RunningExample> {
-  const example = await startExample(name, env);
-  cleanups.push(example.stop);
-  return example;
-}
 
 async function connect({ port }: RunningExample, token?: string): Promise<Client> {
   const client = new Client({ name: "test", version: "1" });
@@ -41,14 +32,14 @@ function token(name: string): string {
 }
 
 it("basic: a client lists and calls the everything server's tools", async () => {
-  const client = await connect(await start("basic"));
+  const client = await connect(await startExample("basic"));
   expect(await toolNames(client)).toContain("echo");
   const { content } = await client.callTool({ name: "echo", arguments: { message: "hello" } });
   expect(content).toEqual([{ type: "text", text: "Echo: hello" }]);
 });
 
 it("authorization: each caller lists what they may call, and nothing else exists for them", async () => {
-  const example = await start("authorization");
+  const example = await startExample("authorization");
   await expect(connect(example)).rejects.toThrow(/401|no bearer token/i);
   const user = await connect(example, token("test-user"));
   expect(await toolNames(user)).toEqual(["echo", "get-sum"]);
@@ -62,8 +53,7 @@ it("authorization: each caller lists what they may call, and nothing else exists
 
 it("multiplex: two servers' tools carry their names, and rules see them without", async () => {
   const second = await startEverything("streamableHttp");
-  cleanups.push(() => second.stop());
-  const example = await start("multiplex", { SECOND: `http://127.0.0.1:${second.port}/mcp` });
+  const example = await startExample("multiplex", { SECOND: `http://127.0.0.1:${second}/mcp` });
   const client = await connect(example);
   const names = await toolNames(client);
   expect(names.filter((name) => name.startsWith("second_"))).toEqual(["second_echo"]);
@@ -72,8 +62,8 @@ it("multiplex: two servers' tools carry their names, and rules see them without"
   expect(content).toEqual([{ type: "text", text: "Echo: b" }]);
 });
 
-it("authentication: a client without a token is told where the authorization server is", async () => {
-  const { port } = await start("authentication", { ISSUER: "http://127.0.0.1:1" });
+it("authentication: a client without a token learns where the authorization server is", async () => {
+  const { port } = await startExample("authentication", { ISSUER: "http://127.0.0.1:1" });
   const base = `http://127.0.0.1:${port}`;
   const refused = await fetch(`${base}/mcp`, { method: "POST", body: "{}" });
   expect(refused.status).toBe(401);

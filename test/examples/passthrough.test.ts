@@ -6,9 +6,9 @@ import path from "node:path";
 import { connect, createServer as createTls } from "node:tls";
 import { promisify } from "node:util";
 import { expect, it, onTestFinished } from "vitest";
-import { root } from "../harness/compile-file.ts";
 import { startExample } from "../harness/example-gateway.ts";
-import { TcpClient } from "../harness/tcp-server.ts";
+import { RawClient } from "../harness/raw-client.ts";
+import { root } from "../harness/root.ts";
 
 const certs = path.join(root, "examples/tls/certs");
 
@@ -47,12 +47,11 @@ it("passthrough: TLS by its server name, a database's port, and a forward proxy"
     TENANTS: await secure("tenants"),
     DATABASE: await listening(createTcp((socket) => socket.end("database"))),
   });
-  onTestFinished(() => example.stop());
   const port = (configured: number) => example.ports.get(configured) ?? 0;
   expect(await hear(port(8443), "shop.example.com")).toBe("shop for shop.example.com");
   expect(await hear(port(8443), "a.b.example.com")).toBe("tenants for a.b.example.com");
   expect(await hear(port(8443), "example.com")).toBe("ERR_SSL_TLSV1_UNRECOGNIZED_NAME");
-  await new TcpClient(port(5432)).receives("database");
+  await new RawClient(port(5432), { allowHalfOpen: true }).receives("database");
   const curl = async (url: string) => {
     const proxy = ["-x", `http://127.0.0.1:${port(3128)}`, "--noproxy", ""];
     const run = promisify(execFile);

@@ -1,18 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { tmpdir } from "node:os";
 import path from "node:path";
-import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { writeFiles } from "../../compiler/4-emit/write.ts";
-import { memoryHost } from "../../compiler/host.ts";
-import { compileFile } from "../harness/compile-file.ts";
-import {
-  eventually,
-  freePort,
-  GatewayProcess,
-  pause,
-  startUpstream,
-} from "../harness/gateway-process.ts";
+import { beforeEach, expect, it } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import { freePort } from "../harness/free-port.ts";
+import { startGateway } from "../harness/gateway.ts";
+import { pause } from "../harness/pause.ts";
+import { startUpstream } from "../harness/upstream.ts";
 
 const fixture = path.join(import.meta.dirname, "fixtures", "plain-http.yaml");
 
@@ -37,7 +31,7 @@ beforeEach(async () => {
     response.end("nobody reads this");
   });
   world = {
-    url: await startGateway(upstream, mirror),
+    url: await startFixture(upstream, mirror),
     reached: reached ?? [],
     mirrored: mirrored ?? [],
     response: (_request, response) => {
@@ -48,28 +42,18 @@ beforeEach(async () => {
 });
 
 /** The file as it stands, but for its ports. */
-async function startGateway(upstream: string, mirror: string): Promise<string> {
+async function startFixture(upstream: string, mirror: string): Promise<string> {
   const text = readFileSync(fixture, "utf8")
     .replaceAll("127.0.0.1:8080", new URL(upstream).host)
     .replaceAll("127.0.0.1:8081", new URL(mirror).host)
     .replace("port: 3000", `port: ${await freePort()}`);
-  const host = memoryHost({ "config.yaml": text });
-  const { files } = await compileFile("config.yaml", {
-    name: "plain-http",
-    host,
-    isTypeChecked: true,
-  });
-  const folder = mkdtempSync(path.join(tmpdir(), "gwc-example-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  writeFiles(folder, files);
-  const gateway = new GatewayProcess(path.join(folder, "gateway.mjs"), {});
-  return `http://127.0.0.1:${await gateway.port()}`;
+  return (await startGateway({ config: text })).url;
 }
 
 const get = (target: string, headers: Record<string, string> = {}, method = "GET") =>
   fetch(`${world.url}${target}`, { method, headers, redirect: "manual" });
 
-test("match: path, method, query and header all have to be right", async () => {
+it("match: path, method, query and header all have to be right", async () => {
   const header = { "x-header": "test-0" };
   const response = await get("/match?param=hello", header);
   expect(await response.text()).toBe("from upstream");
@@ -87,7 +71,7 @@ test("match: path, method, query and header all have to be right", async () => {
   }
 });
 
-test("direct-response, redirect and ip-rules answer without an upstream", async () => {
+it("direct-response, redirect and ip-rules answer without an upstream", async () => {
   const direct = await get("/direct");
   expect([direct.status, await direct.text()]).toEqual([200, "hello!"]);
   const redirect = await get("/old/page?a=b");
@@ -98,7 +82,7 @@ test("direct-response, redirect and ip-rules answer without an upstream", async 
   expect(world.reached).toEqual([]);
 });
 
-test("policies: headers are added, set and removed, path and host rewritten, the response's headers changed", async () => {
+it("policies: headers are added, set and removed, path and host rewritten, the response's headers changed", async () => {
   const response = await get("/any/path?q=1", {
     origin: "https://app.test",
     "x-illegal-header": "x",
@@ -119,7 +103,7 @@ test("policies: headers are added, set and removed, path and host rewritten, the
   expect(response.headers.get("access-control-expose-headers")).toBe("header2");
 });
 
-test("policies: a preflight is answered here", async () => {
+it("policies: a preflight is answered here", async () => {
   const headers = { origin: "https://app.test", "access-control-request-method": "GET" };
   const response = await get("/any", headers, "OPTIONS");
   expect(response.status).toBe(200);
@@ -130,14 +114,14 @@ test("policies: a preflight is answered here", async () => {
   expect(world.reached).toEqual([]);
 });
 
-test("policies: each request is mirrored, and what the mirror answers is nobody's", async () => {
+it("policies: each request is mirrored, and the mirror's response is nobody's", async () => {
   expect(await (await get("/any")).text()).toBe("from upstream");
   const copy = await eventually(() => world.mirrored[0] ?? null, "the copy");
   expect(copy.url).toBe("/new-path");
   expect(world.mirrored).toHaveLength(1);
 });
 
-test("policies: a response to retry is retried twice, and the last one counts", async () => {
+it("policies: a response to retry is retried twice, and the last one counts", async () => {
   const statuses = [429, 503, 200];
   world.response = (_request, response) => {
     response.statusCode = statuses.shift() ?? 500;
@@ -150,7 +134,7 @@ test("policies: a response to retry is retried twice, and the last one counts", 
   expect((await get("/any")).status).toBe(429);
 });
 
-test("policies: an upstream that takes longer than a second is a 504", async () => {
+it("policies: an upstream that takes longer than a second is a 504", async () => {
   world.response = async (_request, response) => {
     await pause(5000);
     response.end("too late");
@@ -158,7 +142,7 @@ test("policies: an upstream that takes longer than a second is a 504", async () 
   expect((await get("/any")).status).toBe(504);
 });
 
-test("policies: the eleventh request is one too many", async () => {
+it("policies: the eleventh request is one too many", async () => {
   const statuses: number[] = [];
   for (let count = 0; count < 11; count++) statuses.push((await get("/any")).status);
   expect(statuses).toEqual([...Array(10).fill(200), 429]);

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { parseAllDocuments, stringify } from "yaml";
 import { memoryHost } from "../../compiler/host.ts";
 import { checkInput } from "../../compiler/inspect/check-input.ts";
@@ -17,7 +17,7 @@ const shapes: readonly Shape[] = parseAllDocuments(text).map((document) => docum
 /** What may be said of a file that works: that something is better kept elsewhere, or is not on this machine. */
 const warnings: ReadonlySet<string> = new Set(["file-not-here", "literal-secret"]);
 
-test.each(shapes)("$name is built, or what is missing is said by name", ({ works, file }) => {
+it.each(shapes)("$name is built, or what is missing is said by name", ({ works, file }) => {
   const host = memoryHost({ "gateway.yaml": stringify(file) });
   const { program, findings } = checkInput(["gateway.yaml"], host, false);
   const codes = findings.map(({ code }) => code).filter((code) => !warnings.has(code));

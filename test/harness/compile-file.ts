@@ -1,12 +1,8 @@
-import path from "node:path";
 import { type Emitted, emit } from "../../compiler/4-emit/emit.ts";
 import { check } from "../../compiler/compile.ts";
 import { messageOf } from "../../compiler/diagnostics/messages/index.ts";
 import { locate } from "../../compiler/diagnostics/source.ts";
 import { type Host, realHost } from "../../compiler/host.ts";
-
-/** The folder of the whole project. */
-export const root = path.resolve(import.meta.dirname, "..", "..");
 
 /** Compiles a configuration as `gwc build` does; throws with its diagnostics when it is refused. */
 export async function compileFile(

@@ -1,14 +1,14 @@
 import { createServer, type IncomingHttpHeaders } from "node:http";
-import type { AddressInfo } from "node:net";
+import { listen } from "./listen.ts";
 
-/** An upstream that answers with what it got. */
+/** An upstream that responds with what it got. */
 export interface Echo {
   readonly url: string;
   /** Requests that reached it. */
   count(): number;
-  stop(): Promise<void>;
 }
 
+/** The response's body. */
 export interface Echoed {
   readonly method: string;
   readonly url: string;
@@ -25,13 +25,6 @@ export async function startEcho(headers: Record<string, string> = {}): Promise<E
     response.writeHead(200, { "content-type": "application/json", ...headers });
     response.end(JSON.stringify({ method, url, headers: request.headers }));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    count: () => count,
-    stop: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  const url = `http://127.0.0.1:${await listen(server)}`;
+  return { url, count: () => count };
 }

@@ -1,5 +1,5 @@
 import { connect, type Socket } from "node:net";
-import { onTestFinished } from "vitest";
+import { atEnd } from "./at-end.ts";
 
 /** A frame of HTTP/2 as it was received (RFC 9113 4.1). */
 export interface Frame {
@@ -33,9 +33,7 @@ export class FrameClient {
     this.socket.on("close", () => {
       this.isClosed = true;
     });
-    onTestFinished(() => {
-      this.socket.destroy();
-    });
+    atEnd(() => this.socket.destroy());
     this.socket.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
     this.send(frameType.settings, 0, 0);
   }

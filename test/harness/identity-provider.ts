@@ -1,14 +1,13 @@
 import { createServer, type RequestListener, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair, type JWK } from "jose";
 import { Provider } from "oidc-provider";
+import { listen } from "./listen.ts";
 
 /** The API that tokens are issued for. */
 export const audience = "https://api.example";
 
 /** A real OpenID provider on a loopback port, with what tests do to one: rotate its keys, take it down. */
 export class IdentityProvider {
-  readonly #server: Server;
   readonly issuer: string;
   /** The private keys it signs with. */
   keys: JWK[] = [];
@@ -18,9 +17,8 @@ export class IdentityProvider {
   fault: RequestListener | undefined;
   #response: RequestListener = () => {};
 
-  private constructor(server: Server) {
-    this.#server = server;
-    this.issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  private constructor(port: number, server: Server) {
+    this.issuer = `http://127.0.0.1:${port}`;
     server.on("request", (request, response) => {
       if (request.url === "/jwks") this.keySetRequests += 1;
       (this.fault ?? this.#response)(request, response);
@@ -29,8 +27,7 @@ export class IdentityProvider {
 
   static async start(): Promise<IdentityProvider> {
     const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const provider = new IdentityProvider(server);
+    const provider = new IdentityProvider(await listen(server), server);
     await provider.rotate();
     return provider;
   }
@@ -64,11 +61,6 @@ export class IdentityProvider {
     });
     const { access_token } = (await response.json()) as { access_token: string };
     return access_token;
-  }
-
-  async stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
   }
 }
 

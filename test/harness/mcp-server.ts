@@ -1,10 +1,10 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
+import { listen } from "./listen.ts";
 
 /** A real MCP server over streamable HTTP, without sessions: tools `hello`, `add` and `drop`, a prompt, a resource. */
-export async function startMcpServer(): Promise<{ url: string; stop(): Promise<void> }> {
+export async function startMcpServer(): Promise<{ readonly url: string }> {
   const http = createServer(async (request, response) => {
     const server = new McpServer({ name: "test", version: "1.0.0" });
     for (const name of ["hello", "add", "drop"]) {
@@ -22,12 +22,5 @@ export async function startMcpServer(): Promise<{ url: string; stop(): Promise<v
     await server.connect(transport as Parameters<typeof server.connect>[0]);
     await transport.handleRequest(request, response);
   });
-  await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
-  return {
-    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
-    stop: async () => {
-      http.closeAllConnections();
-      await new Promise((resolve) => http.close(resolve));
-    },
-  };
+  return { url: `http://127.0.0.1:${await listen(http)}` };
 }

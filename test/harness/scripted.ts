@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { listen } from "./listen.ts";
 
 /** A request as an upstream got it, body and all. */
 export interface Received {
@@ -9,12 +9,11 @@ export interface Received {
   readonly body: Buffer;
 }
 
-/** An upstream that a test tells what to do. */
+/** An upstream that does what a test says. */
 export interface Scripted {
   /** `host:port` */
   readonly host: string;
   readonly received: Received[];
-  stop(): Promise<void>;
 }
 
 /** Starts one; `respond` is called when the request's body is complete, with the number of requests before it. */
@@ -33,13 +32,5 @@ export async function startScripted(
       respond(response, received.length - 1, one);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    received,
-    stop: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  return { host: `127.0.0.1:${await listen(server)}`, received };
 }

@@ -1,83 +1,115 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { createServer } from "node:net";
-import { fileURLToPath } from "node:url";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { atEnd } from "./at-end.ts";
+import { pause } from "./pause.ts";
 
-/** A process of a test. */
-export interface TestProcess {
-  readonly pid: number;
-  readonly port: number;
-  /** Everything it has written so far. */
-  log(): string;
-  /** Ends it with a signal (SIGTERM when absent) and waits for its end; its exit status. */
-  stop(signal?: NodeJS.Signals): Promise<number | null>;
+/** How a process is started. */
+export interface ProcessOptions {
+  /** Beside the variables of the tests themselves; undefined takes one away. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** The folder that it runs in. */
+  readonly cwd?: string;
 }
 
-/** The everything server over HTTP; `path` is where it answers. */
-export async function startEverything(transport: "streamableHttp" | "sse"): Promise<TestProcess> {
-  const port = await freePort();
-  return startProcess(process.execPath, [everythingScript(), transport], {
-    ready: /(?:listening|running) on port (\d+)/i,
-    env: { PORT: String(port) },
-  });
-}
+/** Milliseconds: only a failure waits that long, and a busy machine may be slow. */
+const PATIENCE = 60_000;
 
-/** Path of the everything server's script; `stdio` is its default transport. */
-export function everythingScript(): string {
-  return fileURLToPath(
-    import.meta.resolve("@modelcontextprotocol/server-everything/dist/index.js"),
-  );
-}
+/** A process of a test: a gateway, a server, `gwc` itself. It is gone at the end of the test. */
+export class TestProcess {
+  /** All that it printed so far. */
+  output = "";
+  /** What of it went to the standard error. */
+  errors = "";
+  readonly #child: ChildProcess;
+  readonly #waiting = new Set<() => void>();
 
-export interface StartOptions {
-  /** Output that says that it is ready; its first group is the port. */
-  readonly ready: RegExp;
-  readonly env: Readonly<Record<string, string>>;
-}
+  /** The exit code, once it has ended; null when a signal ended it. */
+  readonly exited: Promise<number | null>;
 
-/** Starts a process and waits until it is ready. */
-export async function startProcess(
-  command: string,
-  args: readonly string[],
-  options: StartOptions,
-): Promise<TestProcess> {
-  const child = spawn(command, args, {
-    stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, ...options.env },
-  });
-  let output = "";
-  const port = await new Promise<number>((resolve, reject) => {
-    const take = (chunk: Buffer) => {
-      output += chunk.toString();
-      const match = options.ready.exec(output);
-      if (match !== null) resolve(Number(match[1] ?? 0));
-    };
-    child.stdout.on("data", take);
-    child.stderr.on("data", take);
-    child.on("error", reject);
-    child.on("exit", () => reject(new Error(`it ended before it was ready:\n${output}`)));
-  });
-  return { pid: child.pid ?? 0, port, log: () => output, stop: (signal) => stop(child, signal) };
-}
+  constructor(command: string, parameters: readonly string[], options: ProcessOptions = {}) {
+    this.#child = spawn(command, parameters, {
+      ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+      env: { ...process.env, ...options.env },
+      stdio: ["pipe", "pipe", "pipe"],
+    });
+    this.#child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+      this.output += text;
+      this.#wake();
+    });
+    this.#child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      this.output += text;
+      this.errors += text;
+      this.#wake();
+    });
+    this.exited = this.#end();
+    atEnd(() => this.stop("SIGKILL"));
+  }
 
-/** A port that is free now. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  return typeof address === "object" && address !== null ? address.port : 0;
-}
+  get pid(): number {
+    if (this.#child.pid === undefined) throw new Error("it did not start");
+    return this.#child.pid;
+  }
 
-async function stop(
-  child: ChildProcess,
-  signal: NodeJS.Signals = "SIGTERM",
-): Promise<number | null> {
-  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
-  child.kill(signal);
-  const timer = setTimeout(() => child.kill("SIGKILL"), 5000);
-  await once(child, "exit");
-  clearTimeout(timer);
-  return child.exitCode;
+  /** The first match of a pattern in what it printed after `from` characters, as soon as there is one. */
+  async seen(pattern: RegExp, from = 0): Promise<RegExpExecArray> {
+    const deadline = performance.now() + PATIENCE;
+    for (;;) {
+      const found = pattern.exec(this.output.slice(from));
+      if (found !== null) return found;
+      const left = deadline - performance.now();
+      if (left < 0 || this.hasEnded) throw new Error(`${pattern} is not in:\n${this.output}`);
+      await this.#change(left);
+    }
+  }
+
+  get hasEnded(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  /** Writes to its standard input. */
+  write(text: string): void {
+    this.#child.stdin?.write(text);
+  }
+
+  /** Ends it by a signal; resolves with the exit code. */
+  async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<number | null> {
+    if (!this.hasEnded) this.signal(signal);
+    return this.exited;
+  }
+
+  /** Resident memory, in megabytes. */
+  memory(): number {
+    return Number(execFileSync("ps", ["-o", "rss=", "-p", String(this.pid)])) / 1024;
+  }
+
+  /** "close" comes after the last of the output, but not while a child of its own holds the output open. */
+  async #end(): Promise<number | null> {
+    const closed = new Promise((resolve) => this.#child.once("close", resolve));
+    const code = await new Promise<number | null>((resolve, reject) => {
+      this.#child.once("error", reject);
+      this.#child.once("exit", resolve);
+    });
+    await Promise.race([closed, pause(1000)]);
+    this.#wake();
+    return code;
+  }
+
+  #wake(): void {
+    for (const wake of this.#waiting) wake();
+    this.#waiting.clear();
+  }
+
+  /** Resolves with the next output or the end, or when milliseconds have passed. */
+  #change(milliseconds: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, milliseconds);
+      this.#waiting.add(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
 }

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
-import { test } from "vitest";
+import { it } from "vitest";
 
 /** The Debian package of each tool; CI installs them. */
 const packages = {
@@ -18,10 +18,10 @@ const packages = {
 export type Tool = keyof typeof packages;
 
 /** A test that runs a tool. Where the tool is missing it is left out, and its name says why. */
-export function testWith(tool: Tool, name: string, body: () => Promise<void>): void {
+export function itWith(tool: Tool, name: string, body: () => Promise<void>): void {
   const limit = 120_000;
-  if (isInstalled(tool)) test(name, { timeout: limit }, body);
-  else test.skip(`${name} (left out: Debian's ${packages[tool]} is not installed)`, body);
+  if (isInstalled(tool)) it(name, { timeout: limit }, body);
+  else it.skip(`${name} (left out: Debian's ${packages[tool]} is not installed)`, body);
 }
 
 /** What a tool prints. Never the synchronous form: the upstreams live in this process. */

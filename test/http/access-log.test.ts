@@ -1,17 +1,15 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { exportJWK, generateKeyPair } from "jose";
-import { expect, onTestFinished, test } from "vitest";
-import { type CompiledGateway, startCompiled } from "../harness/compiled-gateway.ts";
-import {
-  eventually,
-  freePort,
-  pause,
-  RawClient,
-  startUpstream,
-} from "../harness/gateway-process.ts";
+import { expect, it, onTestFinished } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import { freePort } from "../harness/free-port.ts";
+import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { startMcpServer } from "../harness/mcp-server.ts";
+import { pause } from "../harness/pause.ts";
+import { RawClient } from "../harness/raw-client.ts";
 import { now, publicPart, sign } from "../harness/token.ts";
+import { startUpstream } from "../harness/upstream.ts";
 
 /** Starts a gateway whose logging is configured. */
 async function start(file: object, routes?: (upstream: string) => readonly object[], env = {}) {
@@ -21,14 +19,14 @@ async function start(file: object, routes?: (upstream: string) => readonly objec
     response.end("ok");
   });
   const own = routes?.(upstream) ?? [{ name: "all", backends: [{ host: upstream }] }];
-  const gateway = await startCompiled({ file, listeners: [{ name: "http", routes: own }], env });
+  const gateway = await startGateway({ file, listeners: [{ name: "http", routes: own }], env });
   return { gateway, upstream, url: `http://127.0.0.1:${gateway.port}` };
 }
 
 /** The lines of requests, once there are that many. */
-function lines({ output }: CompiledGateway, count: number): Promise<readonly string[]> {
+function lines(gateway: Gateway, count: number): Promise<readonly string[]> {
   return eventually(() => {
-    const found = output().match(/^.*(\trequest |"scope":"request").*$/gm) ?? [];
+    const found = gateway.output.match(/^.*(\trequest |"scope":"request").*$/gm) ?? [];
     return found.length >= count ? found : null;
   }, `${count} lines`);
 }
@@ -39,7 +37,7 @@ async function ask(url: string, headers: Record<string, string> = {}): Promise<n
   return response.status;
 }
 
-test("only requests that the filter is true for have a line; one that fails has none", async () => {
+it("only requests that the filter is true for have a line; one that fails has none", async () => {
   const { gateway, url } = await start({
     config: { logging: { filter: 'response.code >= 400 && request.headers["x-log"] != "no"' } },
   });
@@ -56,7 +54,7 @@ test("only requests that the filter is true for have a line; one that fails has 
   expect(found[1]).toContain("reason=BadRequest");
 });
 
-test("fields are removed, added and replaced, in both formats", async () => {
+it("fields are removed, added and replaced, in both formats", async () => {
   const add = {
     agent: 'request.headers["user-agent"]',
     kind: 'response.headers["x-kind"]',
@@ -101,7 +99,7 @@ test("fields are removed, added and replaced, in both formats", async () => {
   }
 });
 
-test("no value can end a line, make a field or hide in it", async () => {
+it("no value can end a line, make a field or hide in it", async () => {
   const hostile =
     '{"a\\nb": "\\r\\n2026-01-01T00:00:00Z\\tinfo\\trequest fake=1\\u001b[31m\\u2028"}';
   const add = {
@@ -117,7 +115,7 @@ test("no value can end a line, make a field or hide in it", async () => {
     const found = await lines(gateway, 2);
     expect(found).toHaveLength(2);
     expect(found[0]).not.toMatch(/[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028]/);
-    expect(gateway.output()).not.toMatch(/^\S*\tinfo\trequest fake/m);
+    expect(gateway.output).not.toMatch(/^\S*\tinfo\trequest fake/m);
     if (format === "text") continue;
     const value = JSON.parse(hostile)["a\nb"];
     expect(JSON.parse(found[0] ?? "")).toMatchObject({
@@ -129,7 +127,7 @@ test("no value can end a line, make a field or hide in it", async () => {
   }
 });
 
-test("identities are logged by expressions, also of requests that were refused later", async () => {
+it("identities are logged by expressions, also of requests that were refused later", async () => {
   const { privateKey } = await generateKeyPair("ES256", { extractable: true });
   const key = { ...(await exportJWK(privateKey)), kid: "1", alg: "ES256" };
   const jwks = { inline: JSON.stringify({ keys: [publicPart(key)] }) };
@@ -181,13 +179,12 @@ test("identities are logged by expressions, also of requests that were refused l
   expect(found[0]).toMatch(/http\.path=\/one .* team=blue all=".*alice.*" partner=a duration/);
   expect(found[1]).toMatch(/http\.path=\/denied .* team=blue .*reason=Authorization/);
   expect(found[2]).toMatch(/http\.path=\/five .* partner=a duration/);
-  expect(gateway.output()).not.toMatch(/jwt\.sub=|user=|secret/);
-  expect(gateway.output()).not.toContain(token);
+  expect(gateway.output).not.toMatch(/jwt\.sub=|user=|secret/);
+  expect(gateway.output).not.toContain(token);
 });
 
-test("lines of MCP requests are filtered by their method and tool", async () => {
+it("lines of MCP requests are filtered by their method and tool", async () => {
   const server = await startMcpServer();
-  onTestFinished(() => server.stop());
   const add = {
     call: "mcp.methodName",
     tool: 'mcp.tool.name + "@" + mcp.tool.target',
@@ -212,12 +209,12 @@ test("lines of MCP requests are filtered by their method and tool", async () => 
   await client.callTool({ name: "hello", arguments: { password: "secret" } });
   await client.listTools();
   const [line] = await lines(gateway, 1);
-  expect(gateway.output().match(/\trequest /g)).toHaveLength(1);
+  expect(gateway.output.match(/\trequest /g)).toHaveLength(1);
   expect(line).toMatch(/mcp\.target=main call=tools\/call tool=hello@main kind=mcp/);
   expect(line).not.toMatch(/mcp\.method\.name|gen_ai|session|secret/);
 });
 
-test("a client that left has a line without status, and a filter of its status drops it", async () => {
+it("a client that left has a line without status, and a filter of its status drops it", async () => {
   const silent = await startUpstream(() => {});
   const down = `http://127.0.0.1:${await freePort()}`;
   const routes = () => [

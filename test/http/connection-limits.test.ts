@@ -1,21 +1,25 @@
 import { connect as connectHttp2 } from "node:http2";
 import { type AddressInfo, createServer, type Socket } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
-import { refusals, startCompiled } from "../harness/compiled-gateway.ts";
+import { expect, it, onTestFinished } from "vitest";
+import { eventually } from "../harness/eventually.ts";
 import { FrameClient, frameType } from "../harness/frame-client.ts";
-import { eventually, pause, RawClient, startUpstream } from "../harness/gateway-process.ts";
+import { startGateway } from "../harness/gateway.ts";
+import { pause } from "../harness/pause.ts";
+import { RawClient } from "../harness/raw-client.ts";
+import { refusals } from "../harness/refusals.ts";
+import { startUpstream } from "../harness/upstream.ts";
 
 const asks = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 
 async function start(frontendPolicies: object, host?: string) {
   const upstream = host ?? (await startUpstream((_request, response) => response.end("ok")));
-  return startCompiled({
+  return startGateway({
     file: { frontendPolicies },
     listeners: [{ routes: [{ backends: [{ host: upstream }] }] }],
   });
 }
 
-test("a port refuses connections above maxConnections, tells of it, and takes new ones when others end", async () => {
+it("a port refuses connections above maxConnections, tells of it, and takes new ones when others end", async () => {
   const gateway = await start({ tcp: { maxConnections: 2 } });
   const clients = [new RawClient(gateway.port), new RawClient(gateway.port)];
   for (const client of clients) {
@@ -32,7 +36,7 @@ test("a port refuses connections above maxConnections, tells of it, and takes ne
   clients[0]?.send(asks);
   await clients[0]?.receives(/ok[\s\S]*ok$/);
   await gateway.seen(/\twarn\tgateway a port has 2 connections: more are refused/);
-  expect(gateway.output().match(/are refused/g)).toHaveLength(1);
+  expect(gateway.output.match(/are refused/g)).toHaveLength(1);
   const stats = (await gateway.seen(/stats address on (\S+)/))[1];
   const metrics = await (await fetch(`http://${stats}/metrics`)).text();
   expect(metrics).toMatch(/^gwc_connections_refused_total 3$/m);
@@ -51,7 +55,7 @@ test("a port refuses connections above maxConnections, tells of it, and takes ne
   expect(taken).toBe(true);
 });
 
-test("a port of TCP has the same limit, and its lines the level and the removed fields", async () => {
+it("a port of TCP has the same limit, and its lines the level and the removed fields", async () => {
   const server = createServer((socket) => {
     socket.on("error", () => {});
     socket.pipe(socket);
@@ -66,7 +70,7 @@ test("a port of TCP has the same limit, and its lines the level and the removed 
     frontendPolicies: { tcp: { maxConnections: 1 } },
   };
   const listeners = [{ protocol: "TCP", tcpRoutes: [{ backends: [{ host }] }] }];
-  const gateway = await startCompiled({ file, listeners });
+  const gateway = await startGateway({ file, listeners });
   const first = new RawClient(gateway.port);
   first.send("bytes");
   await first.receives(/bytes/);
@@ -77,17 +81,17 @@ test("a port of TCP has the same limit, and its lines the level and the removed 
   const [line] = await gateway.seen(/\trequest .*$/m);
   expect(line).toMatch(/protocol=tcp bytes\.received=5 /);
   expect(line).not.toMatch(/src\.addr|bytes\.sent/);
-  const quiet = await startCompiled({ file, listeners, env: { RUST_LOG: "request=off" } });
+  const quiet = await startGateway({ file, listeners, env: { RUST_LOG: "request=off" } });
   const client = new RawClient(quiet.port);
   client.send("bytes");
   await client.receives(/bytes/);
   client.socket.destroy();
   await client.closes();
-  await quiet.end();
-  expect(quiet.output()).not.toContain("protocol=tcp");
+  await quiet.stop();
+  expect(quiet.output).not.toContain("protocol=tcp");
 });
 
-test("a connection of HTTP/1.1 ends with maxConnectionDuration: idle at once, busy with its response", async () => {
+it("a connection of HTTP/1.1 ends with maxConnectionDuration: idle at once, busy with its response", async () => {
   const responses: (() => void)[] = [];
   const upstream = await startUpstream((request, response) => {
     if (request.url === "/slow") {
@@ -118,7 +122,7 @@ test("a connection of HTTP/1.1 ends with maxConnectionDuration: idle at once, bu
   expect(held.received).toMatch(/connection: close[\s\S]*held$/i);
 });
 
-test("a connection of HTTP/2 gets GOAWAY with maxConnectionDuration, and its streams end; tunnels stay", async () => {
+it("a connection of HTTP/2 gets GOAWAY with maxConnectionDuration, and its streams end; tunnels stay", async () => {
   let finish: (() => void) | undefined;
   const server = createServer((socket: Socket) => {
     socket.on("error", () => {});
@@ -164,7 +168,7 @@ test("a connection of HTTP/2 gets GOAWAY with maxConnectionDuration, and its str
   await tunnel.receives(/bytes$/);
 });
 
-test("a client sees the HTTP/2 settings that are configured, and PINGs that it answers keep its connection", async () => {
+it("a client sees the HTTP/2 settings that are configured, and PINGs that it answers keep its connection", async () => {
   const { port } = await start({
     http: {
       http2WindowSize: 70_000,
@@ -222,10 +226,10 @@ test("a client sees the HTTP/2 settings that are configured, and PINGs that it a
   expect(await responded({})).toBe(200);
 });
 
-test("times beyond node's longest timer are long, not over at once", async () => {
+it("times beyond node's longest timer are long, not over at once", async () => {
   const long = "1000h";
   const upstream = await startUpstream((_request, response) => response.end("ok"));
-  const gateway = await startCompiled({
+  const gateway = await startGateway({
     file: {
       config: { connectionTerminationDeadline: long },
       frontendPolicies: { http: { maxConnectionDuration: long, http1IdleTimeout: long } },
@@ -251,10 +255,10 @@ test("times beyond node's longest timer are long, not over at once", async () =>
   await pause(200);
   client.send(asks);
   await client.receives(/ok[\s\S]*ok$/);
-  expect(gateway.output()).not.toContain("TimeoutOverflowWarning");
+  expect(gateway.output).not.toContain("TimeoutOverflowWarning");
 });
 
-test("bounds of the limits", () => {
+it("bounds of the limits", () => {
   const of = (frontendPolicies: object) =>
     refusals({
       file: { frontendPolicies },

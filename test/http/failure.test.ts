@@ -1,16 +1,14 @@
 import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
-import { describe, expect, test } from "vitest";
-import {
-  eventually,
-  freePort,
-  pause,
-  RawClient,
-  startPlain,
-  startRawUpstream,
-  startScripted,
-  startUpstream,
-} from "../harness/gateway-process.ts";
+import { describe, expect, it } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import { freePort } from "../harness/free-port.ts";
+import { pause } from "../harness/pause.ts";
+import { RawClient } from "../harness/raw-client.ts";
+import { startRawUpstream } from "../harness/raw-upstream.ts";
+import { startUpstream } from "../harness/upstream.ts";
+import { startHandwritten } from "./handwritten-gateway.ts";
+import { startPlain } from "./plain-gateway.ts";
 
 const get = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 
@@ -25,7 +23,7 @@ function startBytes(bytes: string): Promise<string> {
 }
 
 describe("an upstream", () => {
-  test("that is down gives 503 and no internals, and the gateway serves on", async () => {
+  it("that is down gives 503 and no internals, and the gateway serves on", async () => {
     const { gateway, url } = await startPlain(`http://127.0.0.1:${await freePort()}`);
     for (let i = 0; i < 2; i++) {
       const response = await fetch(url);
@@ -35,12 +33,12 @@ describe("an upstream", () => {
     await gateway.seen(/http\.status=503 error="connect ECONNREFUSED.*reason=UpstreamFailure/);
   });
 
-  test("whose name has no address gives 503", async () => {
+  it("whose name has no address gives 503", async () => {
     const { url } = await startPlain("http://no-such-host.invalid:80");
     expect((await fetch(url)).status).toBe(503);
   });
 
-  test.each([
+  it.each([
     ["closes without a response", ""],
     ["responses garbage", "SSH-2.0-OpenSSH_9.2\r\n"],
     [
@@ -60,7 +58,7 @@ describe("an upstream", () => {
     expect(response.headers.get("x")).toBeNull();
   });
 
-  test.each([
+  it.each([
     ["a body of known length", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf"],
     ["a chunked body", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n"],
   ])("that dies inside %s breaks the client's connection", async (_name, bytes) => {
@@ -79,7 +77,7 @@ describe("an upstream", () => {
     await gateway.seen(/http\.status=200 .*reason=UpstreamFailure/);
   });
 
-  test("that dies while a 1.0 client reads resets the connection: the end would look complete", async () => {
+  it("that dies while a 1.0 client reads resets the connection: the end would look complete", async () => {
     const sockets: Socket[] = [];
     const upstream = await startRawUpstream((socket) => {
       sockets.push(socket);
@@ -100,7 +98,7 @@ describe("an upstream", () => {
     expect(error?.code).toBe("ECONNRESET");
   });
 
-  test("that answers before it has the whole body is believed", async () => {
+  it("that answers before it has the whole body is believed", async () => {
     const upstream = await startRawUpstream((socket) => {
       socket.once("data", () =>
         socket.end("HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno"),
@@ -112,7 +110,7 @@ describe("an upstream", () => {
     await client.receives(/^HTTP\/1\.1 401 /);
   });
 
-  test("whose kept connection was closed is reached over a new one", async () => {
+  it("whose kept connection was closed is reached over a new one", async () => {
     let connections = 0;
     const upstream = await startRawUpstream((socket) => {
       connections += 1;
@@ -129,7 +127,7 @@ describe("an upstream", () => {
     expect(connections).toBe(3);
   });
 
-  test("that closes a kept connection under a request gets a safe one again, and no other", async () => {
+  it("that closes a kept connection under a request gets a safe one again, and no other", async () => {
     const seen: string[] = [];
     const upstream = await startRawUpstream((socket) => {
       let count = 0;
@@ -149,7 +147,7 @@ describe("an upstream", () => {
     expect(seen).toEqual(["GET", "GET", "GET", "POST"]);
   });
 
-  test("that says more than it was asked is not believed by the next request", async () => {
+  it("that says more than it was asked is not believed by the next request", async () => {
     const upstream = await startRawUpstream((socket) => {
       let count = 0;
       socket.on("data", () => {
@@ -167,7 +165,7 @@ describe("an upstream", () => {
 });
 
 describe("a client that leaves", () => {
-  test("aborts its upstream call within 100 ms, while waiting and while reading", async () => {
+  it("aborts its upstream call within 100 ms, while waiting and while reading", async () => {
     const delays: number[] = [];
     let left = 0;
     let calls = 0;
@@ -193,7 +191,7 @@ describe("a client that leaves", () => {
     await gateway.seen(/http\.path=\/wait http\.version=HTTP\/1\.1 reason=ClientClosed/);
   });
 
-  test("in the middle of its body aborts the upstream call", async () => {
+  it("in the middle of its body aborts the upstream call", async () => {
     let aborted = false;
     let received = 0;
     const upstream = await startUpstream((request) => {
@@ -214,7 +212,7 @@ describe("a client that leaves", () => {
 });
 
 describe("a slow reader", () => {
-  test("pauses its upstream: the gateway holds little of a large response", async () => {
+  it("pauses its upstream: the gateway holds little of a large response", async () => {
     const piece = Buffer.alloc(65_536, "x");
     const total = 200 * 1024 * 1024;
     let written = 0;
@@ -238,7 +236,7 @@ describe("a slow reader", () => {
     client.send(get);
     const stopped = await settled(() => written);
     expect(stopped).toBeLessThan(40 * 1024 * 1024);
-    expect(residentBytes(gateway.child.pid)).toBeLessThan(250 * 1024 * 1024);
+    expect(residentBytes(gateway.pid)).toBeLessThan(250 * 1024 * 1024);
     // And it goes on when the client reads on.
     let read = 0;
     client.socket.removeAllListeners("data");
@@ -247,10 +245,10 @@ describe("a slow reader", () => {
     });
     client.socket.resume();
     await eventually(() => read >= total || null, "the whole response");
-    expect(residentBytes(gateway.child.pid)).toBeLessThan(250 * 1024 * 1024);
+    expect(residentBytes(gateway.pid)).toBeLessThan(250 * 1024 * 1024);
   });
 
-  test("upstream pauses the client: the gateway holds little of a large body", async () => {
+  it("upstream pauses the client: the gateway holds little of a large body", async () => {
     let paused: (() => void) | undefined;
     let received = 0;
     const upstream = await startUpstream((request, response) => {
@@ -275,7 +273,7 @@ describe("a slow reader", () => {
     fill();
     const stopped = await settled(() => sent);
     expect(stopped).toBeLessThan(40 * 1024 * 1024);
-    expect(residentBytes(gateway.child.pid)).toBeLessThan(250 * 1024 * 1024);
+    expect(residentBytes(gateway.pid)).toBeLessThan(250 * 1024 * 1024);
     paused?.();
     await client.receives(/done/);
     expect(received).toBe(total);
@@ -283,8 +281,8 @@ describe("a slow reader", () => {
 });
 
 describe("a handler that throws", () => {
-  test("is a 500 without internals, with a stack on stderr, and the process lives on", async () => {
-    const { gateway, url } = await startScripted("http://127.0.0.1:1");
+  it("is a 500 without internals, with a stack on stderr, and the process lives on", async () => {
+    const { gateway, url } = await startHandwritten("http://127.0.0.1:1");
     const response = await fetch(`${url}/throws`);
     expect(response.status).toBe(500);
     expect(await response.text()).toBe("internal error");
@@ -293,8 +291,8 @@ describe("a handler that throws", () => {
     expect((await fetch(`${url}/missing`)).status).toBe(404);
   });
 
-  test("outside of any request shows on stderr, and the process lives on", async () => {
-    const { gateway, url } = await startScripted("http://127.0.0.1:1");
+  it("outside of any request shows on stderr, and the process lives on", async () => {
+    const { gateway, url } = await startHandwritten("http://127.0.0.1:1");
     await fetch(`${url}/throws-timer`);
     await eventually(
       () => /^bug: Error: a bug in a timer\n\s+at /m.exec(gateway.errors),
@@ -303,8 +301,8 @@ describe("a handler that throws", () => {
     expect((await fetch(`${url}/missing`)).status).toBe(404);
   });
 
-  test("after the head breaks the connection off", async () => {
-    const { gateway, port } = await startScripted("http://127.0.0.1:1");
+  it("after the head breaks the connection off", async () => {
+    const { gateway, port } = await startHandwritten("http://127.0.0.1:1");
     const client = new RawClient(port);
     client.send("GET /throws-later HTTP/1.1\r\nHost: x\r\n\r\n");
     await client.closes();

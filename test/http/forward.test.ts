@@ -1,12 +1,10 @@
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
-import { describe, expect, test } from "vitest";
-import {
-  RawClient,
-  startPlain,
-  startRawUpstream,
-  startScripted,
-  startUpstream,
-} from "../harness/gateway-process.ts";
+import { describe, expect, it } from "vitest";
+import { RawClient } from "../harness/raw-client.ts";
+import { startRawUpstream } from "../harness/raw-upstream.ts";
+import { startUpstream } from "../harness/upstream.ts";
+import { startHandwritten } from "./handwritten-gateway.ts";
+import { startPlain } from "./plain-gateway.ts";
 
 /** Answers with what it was asked, as JSON. */
 function echo(request: IncomingMessage, done: (seen: Seen) => void): void {
@@ -49,7 +47,7 @@ function value(seen: Seen, name: string): string | undefined {
 }
 
 describe("a forwarded request", () => {
-  test("keeps method, target bytes, header case and body", async () => {
+  it("keeps method, target bytes, header case and body", async () => {
     const { port } = await startPlain(await startEcho());
     const client = new RawClient(port);
     client.send(
@@ -62,17 +60,17 @@ describe("a forwarded request", () => {
     expect(seen.rawHeaders).toContain("X-CamelCase");
   });
 
-  test("names the upstream in Host, or keeps the client's where the route says so", async () => {
+  it("names the upstream in Host, or keeps the client's where the route says so", async () => {
     const upstream = await startEcho();
-    const { url } = await startScripted(upstream);
+    const { url } = await startHandwritten(upstream);
     const auto = await ask(`${url}/own-host`);
     expect(value(auto, "host")).toBe(new URL(upstream).host);
     const kept = await ask(`${url}/keep-host`);
     expect(value(kept, "host")).toBe(new URL(url).host);
   });
 
-  test("loses every hop-by-hop header, and those that Connection names", async () => {
-    const { port } = await startScripted(await startEcho());
+  it("loses every hop-by-hop header, and those that Connection names", async () => {
+    const { port } = await startHandwritten(await startEcho());
     const client = new RawClient(port);
     client.send(
       "GET /keep-host HTTP/1.1\r\nHost: x\r\nConnection: close, X-Drop, x-user\r\nX-Drop: 1\r\nX-User: forged\r\n" +
@@ -88,7 +86,7 @@ describe("a forwarded request", () => {
     expect(value(seen, "x-user")).toBe("set by the gateway");
   });
 
-  test("streams a large body of unknown length", async () => {
+  it("streams a large body of unknown length", async () => {
     const { url } = await startPlain(await startEcho());
     const piece = new Uint8Array(100_000);
     const body = new ReadableStream({
@@ -102,7 +100,7 @@ describe("a forwarded request", () => {
     expect(value(seen, "transfer-encoding")).toBe("chunked");
   });
 
-  test("keeps its announced length, large or small", async () => {
+  it("keeps its announced length, large or small", async () => {
     const { url } = await startPlain(await startEcho());
     for (const size of [1, 16_384, 16_385, 1_000_000]) {
       const seen = await ask(url, { method: "POST", body: new Uint8Array(size) });
@@ -112,8 +110,8 @@ describe("a forwarded request", () => {
     }
   });
 
-  test("can be read whole by a policy first", async () => {
-    const { url } = await startScripted(await startEcho());
+  it("can be read whole by a policy first", async () => {
+    const { url } = await startHandwritten(await startEcho());
     const init = { method: "POST", body: new Uint8Array(500_000) };
     const seen = await ask(`${url}/buffered`, init);
     expect(seen.bytes).toBe(500_000);
@@ -123,8 +121,8 @@ describe("a forwarded request", () => {
     expect((await fetch(`${url}/`)).status).toBe(200);
   });
 
-  test("is asked for its body only when somebody reads it", async () => {
-    const { port } = await startScripted(await startEcho());
+  it("is asked for its body only when somebody reads it", async () => {
+    const { port } = await startHandwritten(await startEcho());
     const head = "Host: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n";
     const read = new RawClient(port);
     read.send(`POST / HTTP/1.1\r\n${head}`);
@@ -139,13 +137,13 @@ describe("a forwarded request", () => {
 });
 
 describe("a forwarded response", () => {
-  test("gets the gateway's headers in the place of the upstream's", async () => {
-    const { url } = await startScripted(await startEcho());
+  it("gets the gateway's headers in the place of the upstream's", async () => {
+    const { url } = await startHandwritten(await startEcho());
     expect((await fetch(`${url}/keep-host`)).headers.get("x-response")).toBe("gateway");
     expect((await fetch(`${url}/`)).headers.get("x-response")).toBe("upstream");
   });
 
-  test("keeps repeated headers apart and loses hop-by-hop ones", async () => {
+  it("keeps repeated headers apart and loses hop-by-hop ones", async () => {
     const upstream = await startRawUpstream((socket) => {
       socket.on("data", () =>
         socket.write(
@@ -162,7 +160,7 @@ describe("a forwarded response", () => {
     expect(await response.text()).toBe("ok");
   });
 
-  test("has no body and no false length on HEAD, 204 and 304", async () => {
+  it("has no body and no false length on HEAD, 204 and 304", async () => {
     const upstream = await startUpstream((request, response) => {
       if (request.url === "/204") response.writeHead(204).end();
       else if (request.url === "/304") response.writeHead(304, { etag: '"x"' }).end();
@@ -187,15 +185,15 @@ describe("a forwarded response", () => {
     expect(responses[3]?.endsWith("\r\n\r\nhello")).toBe(true);
   });
 
-  test("with a value that can't be a header is a 502, never a header more", async () => {
-    const { url } = await startScripted(await startEcho());
+  it("with a value that can't be a header is a 502, never a header more", async () => {
+    const { url } = await startHandwritten(await startEcho());
     const response = await fetch(`${url}/bad-header`);
     expect(response.status).toBe(502);
     expect(response.headers.getSetCookie()).toEqual([]);
     expect((await fetch(url)).status).toBe(200);
   });
 
-  test("keeps header bytes beyond ASCII as they are", async () => {
+  it("keeps header bytes beyond ASCII as they are", async () => {
     const upstream = await startRawUpstream((socket) => {
       socket.on("data", () =>
         socket.write(
@@ -211,7 +209,7 @@ describe("a forwarded response", () => {
     expect(client.received).toMatch(/X-Name: Zo\xeb\r\n/);
   });
 
-  test("does not show interim responses as final ones", async () => {
+  it("does not show interim responses as final ones", async () => {
     const upstream = await startUpstream((_request, response) => {
       response.writeEarlyHints({ link: "</a.css>; rel=preload" });
       response.end("final");
@@ -220,7 +218,7 @@ describe("a forwarded response", () => {
     expect(await (await fetch(url)).text()).toBe("final");
   });
 
-  test("has its head and each event passed on before the next one exists", async () => {
+  it("has its head and each event passed on before the next one exists", async () => {
     let stream: ServerResponse | undefined;
     const upstream = await startUpstream((_request, response) => {
       stream = response;
@@ -239,7 +237,7 @@ describe("a forwarded response", () => {
     await client.receives(/\r\n0\r\n\r\n$/);
   });
 
-  test("has the bytes of its head as they were, also when the body comes later", async () => {
+  it("has the bytes of its head as they were, also when the body comes later", async () => {
     const upstream = await startRawUpstream((socket) => {
       socket.once("data", () => {
         const head = "HTTP/1.1 200 OK\r\nX-Name: cr\xe8me\r\nContent-Length: 2\r\n\r\n";
@@ -254,7 +252,7 @@ describe("a forwarded response", () => {
     expect(client.received).toContain("X-Name: cr\xe8me\r\n");
   });
 
-  test("is for a 1.0 client what it can read", async () => {
+  it("is for a 1.0 client what it can read", async () => {
     const upstream = await startUpstream((_request, response) => {
       response.write("in ");
       response.end("pieces");
@@ -269,7 +267,7 @@ describe("a forwarded response", () => {
   });
 });
 
-test("methods beyond the usual ones are forwarded", async () => {
+it("methods beyond the usual ones are forwarded", async () => {
   const { port } = await startPlain(await startEcho());
   await new Promise<void>((resolve, reject) => {
     const request = httpRequest({ port, host: "127.0.0.1", method: "PROPFIND" }, (response) => {

@@ -1,6 +1,10 @@
-import { expect, test } from "vitest";
-import { refusals, startCompiled } from "../harness/compiled-gateway.ts";
-import { eventually, pause, RawClient, startUpstream } from "../harness/gateway-process.ts";
+import { expect, it } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import { startGateway } from "../harness/gateway.ts";
+import { pause } from "../harness/pause.ts";
+import { RawClient } from "../harness/raw-client.ts";
+import { refusals } from "../harness/refusals.ts";
+import { startUpstream } from "../harness/upstream.ts";
 
 const stdio = { name: "s", stdio: { cmd: "cat" } };
 
@@ -9,7 +13,7 @@ async function start(http: object) {
     request.resume();
     response.end("ok");
   });
-  return startCompiled({
+  return startGateway({
     file: { frontendPolicies: { http } },
     listeners: [
       {
@@ -22,7 +26,7 @@ async function start(http: object) {
   });
 }
 
-test("a message over maxBufferSize is answered 413, a body that nobody reads whole is not", async () => {
+it("a message over maxBufferSize is answered 413, a body that nobody reads whole is not", async () => {
   const { port } = await start({ maxBufferSize: 1000 });
   const post = (path: string) =>
     fetch(`http://127.0.0.1:${port}${path}`, {
@@ -42,7 +46,7 @@ test("a message over maxBufferSize is answered 413, a body that nobody reads who
   expect((await post("/")).status).toBe(200);
 });
 
-test("policies hold bodies up to maxBufferSize: 413 for a request, 502 for a response", async () => {
+it("policies hold bodies up to maxBufferSize: 413 for a request, 502 for a response", async () => {
   const upstream = await startUpstream((request, response) => {
     request.resume();
     request.on("end", () =>
@@ -50,7 +54,7 @@ test("policies hold bodies up to maxBufferSize: 413 for a request, 502 for a res
     );
   });
   const backends = [{ host: upstream }];
-  const { port } = await startCompiled({
+  const { port } = await startGateway({
     file: { frontendPolicies: { http: { maxBufferSize: 1000 } } },
     listeners: [
       {
@@ -91,7 +95,7 @@ test("policies hold bodies up to maxBufferSize: 413 for a request, 502 for a res
   expect(await status("/response/1001", 1)).toBe(502);
 });
 
-test("one header more than http1MaxHeaders is answered 431", async () => {
+it("one header more than http1MaxHeaders is answered 431", async () => {
   const { port } = await start({ http1MaxHeaders: 10 });
   const status = async (count: number) => {
     const client = new RawClient(port);
@@ -103,7 +107,7 @@ test("one header more than http1MaxHeaders is answered 431", async () => {
   expect(await status(11)).toBe("431");
 });
 
-test("a connection without a request is closed after http1IdleTimeout, one with a request is not", async () => {
+it("a connection without a request is closed after http1IdleTimeout, one with a request is not", async () => {
   const { port } = await start({ http1IdleTimeout: "1s" });
   const client = new RawClient(port);
   client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -116,7 +120,7 @@ test("a connection without a request is closed after http1IdleTimeout, one with 
   expect(performance.now() - started).toBeGreaterThan(800);
 });
 
-test("bounds are those of the specification", () => {
+it("bounds are those of the specification", () => {
   const of = (frontendPolicies: object) =>
     refusals({
       file: { frontendPolicies },

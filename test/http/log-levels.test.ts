@@ -1,14 +1,18 @@
 import { connect } from "node:net";
-import { expect, test } from "vitest";
-import { makeCertificate, startCompiled, temporaryFolder } from "../harness/compiled-gateway.ts";
-import { RawClient, startPlain, startUpstream } from "../harness/gateway-process.ts";
+import { expect, it } from "vitest";
+import { makeCertificate } from "../harness/certificate.ts";
+import { startGateway } from "../harness/gateway.ts";
+import { RawClient } from "../harness/raw-client.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { startUpstream } from "../harness/upstream.ts";
+import { startPlain } from "./plain-gateway.ts";
 
 async function start(level: string | readonly string[] | undefined, env = {}) {
   const folder = temporaryFolder();
   makeCertificate(folder, "site");
   const host = await startUpstream((_request, response) => response.end("ok"));
   const secure = { protocol: "HTTPS", tls: { cert: "site.pem", key: "site.key" } };
-  const gateway = await startCompiled({
+  const gateway = await startGateway({
     file: level === undefined ? {} : { config: { logging: { level } } },
     listeners: [{ ...secure, routes: [{ backends: [{ host }] }] }],
     folder,
@@ -19,11 +23,11 @@ async function start(level: string | readonly string[] | undefined, env = {}) {
   socket.on("error", () => {});
   socket.end("GET / HTTP/1.1\r\nHost: secret\r\n\r\n");
   await new Promise((resolve) => socket.on("close", resolve));
-  await gateway.end();
-  return gateway.output();
+  await gateway.stop();
+  return gateway.output;
 }
 
-test("connections that are broken off are told of at debug, without what they sent", async () => {
+it("connections that are broken off are logged at debug, without what they sent", async () => {
   const output = await start("info,connection=debug");
   expect(output).toMatch(
     /\tdebug\tconnection the connection of \S+ is broken off: ERR_SSL_HTTP_REQUEST$/m,
@@ -33,7 +37,7 @@ test("connections that are broken off are told of at debug, without what they se
   expect(await start(["info", "rustls=debug", "request=warn"])).toContain("\tdebug\tconnection ");
 });
 
-test("a level leaves out what is less grave, also from the environment", async () => {
+it("a level leaves out what is less grave, also from the environment", async () => {
   const host = await startUpstream((_request, response) => response.end("ok"));
   const ofLevel = async (env: Record<string, string>) => {
     const { gateway, url } = await startPlain(host, env);
@@ -41,8 +45,7 @@ test("a level leaves out what is less grave, also from the environment", async (
     const client = new RawClient(Number(new URL(url).port));
     client.send("garbage\r\n\r\n");
     await client.closes();
-    gateway.child.kill("SIGTERM");
-    await new Promise((resolve) => gateway.child.on("exit", resolve));
+    await gateway.stop();
     return gateway.output;
   };
   const defaults = await ofLevel({});

@@ -1,7 +1,7 @@
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { jsonValue, TimeText, textValue } from "../../runtime/telemetry/logs/log-line.ts";
 
-test("plain values stand as they are, all others in quotes", () => {
+it("plain values stand as they are, all others in quotes", () => {
   for (const plain of ["/a/b-c_d.e~f", "api.example.com:80", "[::1]:80", "Bearer", "50%"]) {
     expect(textValue(plain)).toBe(plain);
   }
@@ -11,7 +11,7 @@ test("plain values stand as they are, all others in quotes", () => {
   expect(textValue('say "hi"')).toBe('"say \\"hi\\""');
 });
 
-test("no character can end a line, move a terminal's cursor or turn the text around", () => {
+it("no character can end a line, move a terminal's cursor or turn the text around", () => {
   const hostile = "\n\r\t\0\x1b[31m\x7f\x85\x9b\u2028\u2029\u202e\u2066\ud800";
   for (const written of [textValue(hostile), jsonValue(hostile)]) {
     expect(written).toMatch(/^[ -~]+$/);
@@ -19,7 +19,7 @@ test("no character can end a line, move a terminal's cursor or turn the text aro
   }
 });
 
-test("times have milliseconds and end in Z", () => {
+it("times have milliseconds and end in Z", () => {
   const time = new TimeText();
   for (const moment of [0, 1, 999, 1000, 1_700_000_000_042, 1_700_000_000_999, 1_699_999_999_001]) {
     expect(time.format(moment)).toBe(new Date(moment).toISOString());

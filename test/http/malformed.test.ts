@@ -1,5 +1,7 @@
-import { describe, expect, test } from "vitest";
-import { RawClient, startScripted, startUpstream } from "../harness/gateway-process.ts";
+import { describe, expect, it } from "vitest";
+import { RawClient } from "../harness/raw-client.ts";
+import { startUpstream } from "../harness/upstream.ts";
+import { startHandwritten } from "./handwritten-gateway.ts";
 
 /** A gateway whose upstream notes what reached it. */
 async function startWatched(): Promise<{ port: number; reached: string[] }> {
@@ -9,7 +11,7 @@ async function startWatched(): Promise<{ port: number; reached: string[] }> {
     request.resume();
     request.on("end", () => response.end("ok"));
   });
-  const { port } = await startScripted(upstream);
+  const { port } = await startHandwritten(upstream);
   return { port, reached };
 }
 
@@ -78,7 +80,7 @@ const malformed: readonly [string, string, RegExp][] = [
   ["no HTTP at all", "\x16\x03\x01\x02\x00\x01\x00\x01", / 400 /],
 ];
 
-test("a malformed request is refused, its connection closed, and nothing of it goes upstream", async () => {
+it("a malformed request is refused, its connection closed, and nothing of it goes upstream", async () => {
   const { port, reached } = await startWatched();
   for (const [name, bytes, status] of malformed) {
     const client = new RawClient(port);
@@ -91,7 +93,7 @@ test("a malformed request is refused, its connection closed, and nothing of it g
   expect(reached).toEqual([]);
 });
 
-test("a bad chunk size ends both connections", async () => {
+it("a bad chunk size ends both connections", async () => {
   const { port, reached } = await startWatched();
   for (const chunk of ["5x\r\nhello", "-1\r\n", "0x5\r\nhello", "5\nhello", " 5\r\nhello"]) {
     const client = new RawClient(port);
@@ -104,7 +106,7 @@ test("a bad chunk size ends both connections", async () => {
 });
 
 describe("what is unusual but right", () => {
-  test.each([
+  it.each([
     ["an IPv6 literal with a port", "GET / HTTP/1.1\r\nHost: [::1]:8080\r\n\r\n"],
     [
       "a path with dots in names",
@@ -119,7 +121,7 @@ describe("what is unusual but right", () => {
     await client.receives(/^HTTP\/1\.1 200 /);
   });
 
-  test("OPTIONS of the server itself is answered by the gateway", async () => {
+  it("OPTIONS of the server itself is answered by the gateway", async () => {
     const { port, reached } = await startWatched();
     const client = new RawClient(port);
     client.send("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -127,7 +129,7 @@ describe("what is unusual but right", () => {
     expect(reached).toEqual([]);
   });
 
-  test("requests sent without waiting are answered in their order", async () => {
+  it("requests sent without waiting are answered in their order", async () => {
     const { port, reached } = await startWatched();
     const client = new RawClient(port);
     client.send(

@@ -1,32 +1,30 @@
 import { createServer } from "node:net";
-import { describe, expect, onTestFinished, test } from "vitest";
-import {
-  eventually,
-  fixture,
-  freePort,
-  GatewayProcess,
-  pause,
-  RawClient,
-  startPlain,
-  startUpstream,
-} from "../harness/gateway-process.ts";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import { freePort } from "../harness/free-port.ts";
+import type { Gateway } from "../harness/gateway.ts";
+import { pause } from "../harness/pause.ts";
+import { RawClient } from "../harness/raw-client.ts";
+import { startUpstream } from "../harness/upstream.ts";
+import { handwrittenGateway } from "./handwritten-gateway.ts";
+import { startPlain } from "./plain-gateway.ts";
 
 describe("a gateway that can't start ends with 1 and one line that says why", () => {
-  test("a variable that is not set", async () => {
-    const gateway = new GatewayProcess(fixture("gateway.ts"), {});
+  it("a variable that is not set", async () => {
+    const gateway = handwrittenGateway("gateway.ts", {});
     expect(await gateway.exited).toBe(1);
     expect(gateway.errors).toBe("error: the environment variable UPSTREAM is not set\n");
   });
 
-  test("an upstream whose URL is malformed, without the credentials in it", async () => {
-    const gateway = new GatewayProcess(fixture("gateway.ts"), {
+  it("an upstream whose URL is malformed, without the credentials in it", async () => {
+    const gateway = handwrittenGateway("gateway.ts", {
       UPSTREAM: "http://user:pass@host:99999",
     });
     expect(await gateway.exited).toBe(1);
     expect(gateway.errors).toBe('error: "http://host:99999" is not the URL of an HTTP server\n');
   });
 
-  test("a port that is in use, with its line in the configuration", async () => {
+  it("a port that is in use, with its line in the configuration", async () => {
     const blocker = createServer();
     onTestFinished(() => {
       blocker.close();
@@ -37,7 +35,7 @@ describe("a gateway that can't start ends with 1 and one line that says why", ()
         if (address !== null && typeof address === "object") resolve(address.port);
       });
     });
-    const gateway = new GatewayProcess(fixture("reload.ts"), {
+    const gateway = handwrittenGateway("reload.ts", {
       FIRST_PORT: String(port),
       SECOND_PORT: "1",
     });
@@ -47,7 +45,7 @@ describe("a gateway that can't start ends with 1 and one line that says why", ()
     );
   });
 
-  test.each([
+  it.each([
     ["SESSION_KEY", "abc", "SESSION_KEY must be 64 hexadecimal digits (32 bytes)"],
     ["LOG_FORMAT", "xml", 'LOG_FORMAT must be "text" or "json", not "xml"'],
     ["STATS_ADDR", "here", 'the stats address must be HOST:PORT, not "here"'],
@@ -57,7 +55,7 @@ describe("a gateway that can't start ends with 1 and one line that says why", ()
       'CONNECTION_MIN_TERMINATION_DEADLINE must be seconds or a duration like "10s", not "soon"',
     ],
   ])("a malformed %s", async (name, value, message) => {
-    const gateway = new GatewayProcess(fixture("gateway.ts"), {
+    const gateway = handwrittenGateway("gateway.ts", {
       UPSTREAM: "http://x",
       [name]: value,
     });
@@ -67,7 +65,7 @@ describe("a gateway that can't start ends with 1 and one line that says why", ()
 });
 
 describe("SIGTERM", () => {
-  test("lets a stream end by itself, refuses new connections, and ends with 0", async () => {
+  it("lets a stream end by itself, refuses new connections, and ends with 0", async () => {
     let finish: (() => void) | undefined;
     const upstream = await startUpstream((_request, response) => {
       response.write("data: 1\n\n");
@@ -77,7 +75,7 @@ describe("SIGTERM", () => {
     const client = new RawClient(port);
     client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
     await client.receives(/data: 1/);
-    gateway.child.kill("SIGTERM");
+    gateway.signal("SIGTERM");
     await gateway.seen(/draining/);
     await refuses(port);
     finish?.();
@@ -86,7 +84,7 @@ describe("SIGTERM", () => {
     expect(await gateway.exited).toBe(0);
   });
 
-  test("turns readiness 503 at once, and serves on for the minimum", async () => {
+  it("turns readiness 503 at once, and serves on for the minimum", async () => {
     const upstream = await startUpstream((_request, response) => response.end("ok"));
     const { gateway, url } = await startPlain(upstream, {
       CONNECTION_MIN_TERMINATION_DEADLINE: "2s",
@@ -94,7 +92,7 @@ describe("SIGTERM", () => {
     const ready = `http://127.0.0.1:${await gateway.readinessPort()}/healthz/ready`;
     expect((await fetch(ready)).status).toBe(200);
     const started = performance.now();
-    gateway.child.kill("SIGTERM");
+    gateway.signal("SIGTERM");
     await gateway.seen(/draining/);
     const draining = await fetch(ready);
     expect(draining.status).toBe(503);
@@ -105,7 +103,7 @@ describe("SIGTERM", () => {
     expect(performance.now() - started).toBeGreaterThan(1900);
   });
 
-  test("breaks off what has not ended at the maximum, and still ends with 0", async () => {
+  it("breaks off what has not ended at the maximum, and still ends with 0", async () => {
     const upstream = await startUpstream((_request, response) => response.write("data: 1\n\n"));
     const { gateway, port } = await startPlain(upstream, {
       CONNECTION_TERMINATION_DEADLINE: "500ms",
@@ -113,40 +111,40 @@ describe("SIGTERM", () => {
     const client = new RawClient(port);
     client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
     await client.receives(/data: 1/);
-    gateway.child.kill("SIGTERM");
+    gateway.signal("SIGTERM");
     await client.closes();
     expect(client.received).not.toMatch(/\r\n0\r\n\r\n$/);
     expect(await gateway.exited).toBe(0);
     expect(gateway.output).toMatch(/reason=Draining/);
   });
 
-  test("closes idle connections at once", async () => {
+  it("closes idle connections at once", async () => {
     const upstream = await startUpstream((_request, response) => response.end("ok"));
     const { gateway, port } = await startPlain(upstream);
     const client = new RawClient(port);
     client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
     await client.receives(/ok/);
-    gateway.child.kill("SIGTERM");
+    gateway.signal("SIGTERM");
     await client.closes();
     expect(await gateway.exited).toBe(0);
   });
 
-  test("a second time ends the process at once", async () => {
+  it("a second time ends the process at once", async () => {
     const reached = Promise.withResolvers<void>();
     const upstream = await startUpstream(() => reached.resolve());
     const { gateway, port } = await startPlain(upstream);
     const client = new RawClient(port);
     client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
     await reached.promise;
-    gateway.child.kill("SIGTERM");
+    gateway.signal("SIGTERM");
     await gateway.seen(/draining/);
-    gateway.child.kill("SIGTERM");
+    gateway.signal("SIGTERM");
     expect(await gateway.exited).toBe(1);
   });
 });
 
 describe("a definition that replaces another", () => {
-  test("keeps kept connections, opens new ports and closes removed ones", async () => {
+  it("keeps kept connections, opens new ports and closes removed ones", async () => {
     const { gateway, first, second } = await startReload();
     const client = new RawClient(first);
     client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -162,7 +160,7 @@ describe("a definition that replaces another", () => {
     expect(client.isClosed).toBe(false);
   });
 
-  test("that can't be served leaves the one before as it was", async () => {
+  it("that can't be served leaves the one before as it was", async () => {
     const { gateway, first, second } = await startReload();
     const blocker = createServer();
     onTestFinished(() => {
@@ -176,10 +174,10 @@ describe("a definition that replaces another", () => {
   });
 });
 
-async function startReload(): Promise<{ gateway: GatewayProcess; first: number; second: number }> {
+async function startReload(): Promise<{ gateway: Gateway; first: number; second: number }> {
   const first = await freePort();
   const second = await freePort();
-  const gateway = new GatewayProcess(fixture("reload.ts"), {
+  const gateway = handwrittenGateway("reload.ts", {
     FIRST_PORT: String(first),
     SECOND_PORT: String(second),
     GWC_CONFIG_DIR: "/nonexistent",
@@ -188,8 +186,8 @@ async function startReload(): Promise<{ gateway: GatewayProcess; first: number; 
   return { gateway, first, second };
 }
 
-async function replace(gateway: GatewayProcess, name: string, outcome: RegExp): Promise<void> {
-  gateway.child.stdin?.write(`${name}\n`);
+async function replace(gateway: Gateway, name: string, outcome: RegExp): Promise<void> {
+  gateway.write(`${name}\n`);
   await gateway.seen(outcome);
 }
 

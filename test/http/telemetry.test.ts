@@ -1,25 +1,23 @@
-import { expect, test } from "vitest";
-import {
-  eventually,
-  freePort,
-  RawClient,
-  startPlain,
-  startScripted,
-  startUpstream,
-} from "../harness/gateway-process.ts";
+import { expect, it } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import { freePort } from "../harness/free-port.ts";
+import { RawClient } from "../harness/raw-client.ts";
+import { startUpstream } from "../harness/upstream.ts";
+import { startHandwritten } from "./handwritten-gateway.ts";
+import { startPlain } from "./plain-gateway.ts";
 
 function startOk(): Promise<string> {
   return startUpstream((_request, response) => response.end("ok"));
 }
 
-test("one line tells of each request what happened, and never its query or its token", async () => {
+it("one line tells of each request what happened, and never its query or its token", async () => {
   const upstream = await startOk();
   const { gateway, port } = await startPlain(upstream);
   const client = new RawClient(port);
   client.send(
     "GET /a/b?token=query-secret HTTP/1.1\r\nHost: API.example.com:80\r\nAuthorization: Bearer header-secret\r\n\r\n",
   );
-  const line = await gateway.seen(/^(.*\trequest .*)$/m);
+  const [line] = await gateway.seen(/^(.*\trequest .*)$/m);
   const place = new URL(upstream).host;
   expect(line).toMatch(
     new RegExp(
@@ -31,7 +29,7 @@ test("one line tells of each request what happened, and never its query or its t
   expect(gateway.output).not.toMatch(/secret/);
 });
 
-test("what a client writes can't make a line or a field", async () => {
+it("what a client writes can't make a line or a field", async () => {
   const { gateway, port } = await startPlain(await startOk());
   // What the parser lets through in a target.
   const targets = ['/a"b', "/x%0a2026-01-01T00:00:00.000Z", "/c=d=reason", "/back\\slash"];
@@ -52,11 +50,11 @@ test("what a client writes can't make a line or a field", async () => {
   expect(gateway.output).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/);
 });
 
-test("JSON lines are objects with the same names", async () => {
+it("JSON lines are objects with the same names", async () => {
   const down = `http://127.0.0.1:${await freePort()}`;
   const { gateway, url } = await startPlain(down, { LOG_FORMAT: "json" });
   await fetch(`${url}/x`);
-  const line = await gateway.seen(/^(.*"scope":"request".*)$/m);
+  const [line] = await gateway.seen(/^(.*"scope":"request".*)$/m);
   expect(JSON.parse(line)).toMatchObject({
     level: "info",
     listener: "http",
@@ -68,8 +66,8 @@ test("JSON lines are objects with the same names", async () => {
   });
 });
 
-test("counters and latencies of each route are exposed for Prometheus", async () => {
-  const { gateway, url } = await startScripted(await startOk());
+it("counters and latencies of each route are exposed for Prometheus", async () => {
+  const { gateway, url } = await startHandwritten(await startOk());
   for (let i = 0; i < 3; i++) await (await fetch(url)).text();
   await fetch(`${url}/missing`);
   await fetch(url, { method: "REPORT" });

@@ -1,9 +1,11 @@
 import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
-import { startCompiled } from "../harness/compiled-gateway.ts";
-import { eventually, pause, RawClient } from "../harness/gateway-process.ts";
+import { expect, it, onTestFinished } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import { startGateway } from "../harness/gateway.ts";
+import { pause } from "../harness/pause.ts";
+import { RawClient } from "../harness/raw-client.ts";
 
 const asking = "Connection: Upgrade\r\nUpgrade: own/1\r\n";
 
@@ -58,11 +60,11 @@ function echoFrame(frame: Buffer): Buffer {
   return Buffer.concat([Buffer.from([frame[0] ?? 0, length]), text]);
 }
 
-test("a WebSocket passes through to a backend, and its headers with it", async () => {
+it("a WebSocket passes through to a backend, and its headers with it", async () => {
   const upstream = await startUpstream();
   const policies = { cors: { allowOrigins: ["*"] }, backendAuth: { key: "${KEY}" } };
   const routes = [{ policies, backends: [{ host: upstream.url }] }];
-  const gateway = await startCompiled({ env: { KEY: "k" }, listeners: [{ routes }] });
+  const gateway = await startGateway({ env: { KEY: "k" }, listeners: [{ routes }] });
   const socket = new WebSocket(`ws://127.0.0.1:${gateway.port}/ws?a=b`);
   onTestFinished(() => socket.close());
   const received: string[] = [];
@@ -87,13 +89,13 @@ test("a WebSocket passes through to a backend, and its headers with it", async (
   await gateway.seen(/http\.path=\/ws .*http\.status=101/);
 });
 
-test.each([
+it.each([
   ["timeout", { timeout: { requestTimeout: "100ms" } }],
   ["retry", { retry: { attempts: 2, codes: [426] }, timeout: { backendRequestTimeout: "100ms" } }],
 ])("a WebSocket passes through a route with %s, and outlives it", async (_, policies) => {
   const upstream = await startUpstream();
   const routes = [{ policies, backends: [{ host: upstream.url }] }];
-  const gateway = await startCompiled({ listeners: [{ routes }] });
+  const gateway = await startGateway({ listeners: [{ routes }] });
   const socket = new WebSocket(`ws://127.0.0.1:${gateway.port}/ws`);
   onTestFinished(() => socket.close());
   const received: string[] = [];
@@ -108,9 +110,9 @@ test.each([
   expect(received).toEqual(["late"]);
 });
 
-test("a client that asks by itself gets no tunnel: its bytes wait for the upstream's agreement", async () => {
+it("a client that asks by itself gets no tunnel: its bytes wait for the upstream's agreement", async () => {
   const upstream = await startUpstream();
-  const { port } = await startCompiled({
+  const { port } = await startGateway({
     listeners: [{ routes: [{ backends: [{ host: upstream.url }] }] }],
   });
   const smuggled = "GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -127,9 +129,9 @@ test("a client that asks by itself gets no tunnel: its bytes wait for the upstre
   expect(upstream.requests.map(({ url }) => url)).toEqual(["/refuse", "/other"]);
 });
 
-test("bytes that come early, in both directions, arrive; the end of one side ends the other", async () => {
+it("bytes sent before the agreement, in both directions, arrive; the end of one side ends the other", async () => {
   const upstream = await startUpstream();
-  const { port } = await startCompiled({
+  const { port } = await startGateway({
     listeners: [{ routes: [{ backends: [{ host: upstream.url }] }] }],
   });
   const client = new RawClient(port);
@@ -148,9 +150,9 @@ test("bytes that come early, in both directions, arrive; the end of one side end
   await eventually(() => (last?.destroyed === true ? true : null), "the end upstream");
 });
 
-test("h2c, and requests with a body, are requests like any other", async () => {
+it("h2c, and requests with a body, are requests like any other", async () => {
   const upstream = await startUpstream();
-  const { port } = await startCompiled({
+  const { port } = await startGateway({
     listeners: [{ routes: [{ backends: [{ host: upstream.url }] }] }],
   });
   const client = new RawClient(port);
@@ -167,10 +169,10 @@ test("h2c, and requests with a body, are requests like any other", async () => {
   expect(sent).not.toContain("http2-settings");
 });
 
-test("policies stand before a tunnel as before any request", async () => {
+it("policies stand before a tunnel as before any request", async () => {
   const upstream = await startUpstream();
   const policies = { authorization: { rules: ['request.path == "/open"'] } };
-  const { port } = await startCompiled({
+  const { port } = await startGateway({
     listeners: [{ routes: [{ policies, backends: [{ host: upstream.url }] }] }],
   });
   const refused = new RawClient(port);
@@ -183,9 +185,9 @@ test("policies stand before a tunnel as before any request", async () => {
   expect(upstream.requests.map(({ url }) => url)).toEqual(["/open"]);
 });
 
-test("an upstream that is down is a 503, and tunnels end with the gateway", async () => {
+it("an upstream that is down is a 503, and tunnels end with the gateway", async () => {
   const upstream = await startUpstream();
-  const gateway = await startCompiled({
+  const gateway = await startGateway({
     env: { CONNECTION_TERMINATION_DEADLINE: "300ms" },
     listeners: [
       {
@@ -204,14 +206,14 @@ test("an upstream that is down is a 503, and tunnels end with the gateway", asyn
   client.send(`GET / HTTP/1.1\r\nHost: a\r\n${asking}\r\n`);
   await client.receives(/ 101 /);
   const started = performance.now();
-  expect(await gateway.end()).toBe(0);
+  expect(await gateway.stop()).toBe(0);
   expect(performance.now() - started).toBeLessThan(5000);
   await client.closes();
 });
 
-test("a slow side of a tunnel holds the other back", async () => {
+it("a slow side of a tunnel holds the other back", async () => {
   const upstream = await startUpstream();
-  const gateway = await startCompiled({
+  const gateway = await startGateway({
     listeners: [{ routes: [{ backends: [{ host: upstream.url }] }] }],
   });
   const client = new RawClient(gateway.port);

@@ -1,22 +1,16 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type RequestListener } from "node:http";
 import { createServer as createHttp2 } from "node:http2";
 import { createServer as createSecure } from "node:https";
 import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
-import { describe, expect, test } from "vitest";
-import { writeFiles } from "../../compiler/4-emit/write.ts";
-import { memoryHost } from "../../compiler/host.ts";
-import { compileFile } from "../harness/compile-file.ts";
-import {
-  type CompiledGateway,
-  listening,
-  makeCertificate,
-  startBundle,
-  temporaryFolder,
-} from "../harness/compiled-gateway.ts";
-import { freePort } from "../harness/gateway-process.ts";
+import { describe, expect, it } from "vitest";
+import { makeCertificate } from "../harness/certificate.ts";
+import { freePort } from "../harness/free-port.ts";
+import { type Gateway, startGateway } from "../harness/gateway.ts";
+import { listen } from "../harness/listen.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { checkManifests, complaints } from "./manifests.ts";
 
 /** What an upstream saw of a request and its connection. */
@@ -78,34 +72,26 @@ function world(port: number, { services = [], backends = [] }: Backends): readon
 async function start(
   documents: (port: number) => readonly string[],
   mounts: Readonly<Record<string, string>>,
-): Promise<CompiledGateway> {
+): Promise<Gateway> {
   const port = await freePort();
-  const host = memoryHost({ "a.yaml": documents(port).join("\n---\n") });
-  const { files, findings } = await compileFile("a.yaml", {
-    name: "test",
-    host,
-    isTypeChecked: true,
-  });
-  expect(findings).toEqual([]);
-  const folder = temporaryFolder();
-  writeFiles(folder, files);
-  for (const [name, text] of Object.entries(mounts)) {
-    mkdirSync(join(folder, name, ".."), { recursive: true });
-    writeFileSync(join(folder, name), text);
-  }
-  return startBundle(folder, port, {
-    GWC_SECRETS_DIR: join(folder, "secrets"),
-    GWC_CONFIG_MAPS_DIR: join(folder, "config-maps"),
+  const folder = temporaryFolder(mounts);
+  return startGateway({
+    config: documents(port).join("\n---\n"),
+    folder,
+    env: {
+      GWC_SECRETS_DIR: join(folder, "secrets"),
+      GWC_CONFIG_MAPS_DIR: join(folder, "config-maps"),
+    },
   });
 }
 
-const get = async (gateway: CompiledGateway, path: string) => {
+const get = async (gateway: Gateway, path: string) => {
   const response = await fetch(`http://127.0.0.1:${gateway.port}/${path}`);
   const text = await response.text();
   return { status: response.status, seen: text.startsWith("{") ? JSON.parse(text) : text };
 };
 
-test("TLS to Services: by BackendTLSPolicy, by GatewayPolicy, by appProtocol; the backend's own comes last", async () => {
+it("TLS to Services: by BackendTLSPolicy, by GatewayPolicy, by appProtocol; the backend's own comes last", async () => {
   const certs = temporaryFolder();
   makeCertificate(certs, "ca");
   makeCertificate(certs, "other");
@@ -115,7 +101,7 @@ test("TLS to Services: by BackendTLSPolicy, by GatewayPolicy, by appProtocol; th
     names: "DNS:backend.test,DNS:named.default.svc.cluster.local,URI:spiffe://test/backend",
   });
   const file = (name: string) => readFileSync(join(certs, name), "utf8");
-  const port = await listening(
+  const port = await listen(
     createSecure(
       {
         cert: file("server.pem"),
@@ -189,10 +175,10 @@ test("TLS to Services: by BackendTLSPolicy, by GatewayPolicy, by appProtocol; th
   });
 });
 
-test("credentials come from mounted Secrets, and follow them; times and versions hold", async () => {
-  const plain = await listening(createServer(tell));
-  const fast = await listening(createHttp2(tell as never));
-  const slow = await listening(
+it("credentials come from mounted Secrets, and follow them; times and versions hold", async () => {
+  const plain = await listen(createServer(tell));
+  const fast = await listen(createHttp2(tell as never));
+  const slow = await listen(
     createServer(() => {
       // Never answers.
     }),
@@ -225,7 +211,7 @@ test("credentials come from mounted Secrets, and follow them; times and versions
   await expect.poll(sent, { timeout: 20_000 }).toBe("Bearer second-token");
 });
 
-test("key sets and mirrors are reached as the policies on their Services say", async () => {
+it("key sets and mirrors are reached as the policies on their Services say", async () => {
   const certs = temporaryFolder();
   makeCertificate(certs, "ca");
   makeCertificate(certs, "server", { signer: "ca", names: "DNS:keys.test" });
@@ -233,13 +219,13 @@ test("key sets and mirrors are reached as the policies on their Services say", a
   const { publicKey, privateKey } = await generateKeyPair("ES256");
   const keys = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: "a" }] });
   const copies: (string | undefined)[] = [];
-  const secure = await listening(
+  const secure = await listen(
     createSecure({ cert: file("server.pem"), key: file("server.key") }, (request, response) => {
       if (request.url === "/keys?a=b") response.end(keys);
       else response.end(String(copies.push(request.url)));
     }),
   );
-  const plain = await listening(createServer(tell));
+  const plain = await listen(createServer(tell));
   const gateway = await start(
     (own) => [
       `{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, ${metadata("gw")}, spec: {gatewayClassName: gwc, listeners: [{name: a, port: ${own}, protocol: HTTP}]}}`,
@@ -260,13 +246,13 @@ test("key sets and mirrors are reached as the policies on their Services say", a
   const response = await fetch(`http://127.0.0.1:${gateway.port}/x`, {
     headers: { authorization: `Bearer ${token}` },
   });
-  expect(response.status, gateway.output()).toBe(200);
+  expect(response.status, gateway.output).toBe(200);
   expect((await get(gateway, "x")).status).toBe(401);
   await expect.poll(() => copies).toEqual(["/x"]);
 });
 
-test("several addresses of a Service share what the Service gets", async () => {
-  const ports = [await listening(createServer(tell)), await listening(createServer(tell))];
+it("several addresses of a Service share what the Service gets", async () => {
+  const ports = [await listen(createServer(tell)), await listen(createServer(tell))];
   const [first = 0, second = 0] = ports;
   const checked = checkManifests(
     [
@@ -296,7 +282,7 @@ test("several addresses of a Service share what the Service gets", async () => {
 describe("what can't be meant", () => {
   const base = world(80, { services: ["web"] });
   const web = `{apiVersion: v1, kind: Service, ${metadata("web")}, spec: {ports: [{name: main, port: 80}]}}`;
-  test.each([
+  it.each([
     {
       what: "a BackendTLSPolicy whose CA bundle is missing",
       documents: [tlsPolicy("web", `hostname: a.test, ${authority("no")}`)],

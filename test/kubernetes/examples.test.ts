@@ -1,20 +1,14 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createServer, request } from "node:http";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { afterEach, expect, it } from "vitest";
-import { writeFiles } from "../../compiler/4-emit/write.ts";
-import { memoryHost } from "../../compiler/host.ts";
-import { compileFile, root } from "../harness/compile-file.ts";
-import { freePort, startEverything, startProcess } from "../harness/test-process.ts";
-
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
+import { expect, it, onTestFinished } from "vitest";
+import { startEverything } from "../harness/everything-server.ts";
+import { freePort } from "../harness/free-port.ts";
+import { startGateway } from "../harness/gateway.ts";
+import { listen } from "../harness/listen.ts";
+import { root } from "../harness/root.ts";
 
 /** Says that a Service is one address of this machine: without a cluster there is no DNS of it. */
 function endpoint(service: string, namespace: string, portName: string, port: number): string {
@@ -43,29 +37,18 @@ async function start(
     /port: \d+\n {6}protocol: HTTP/,
     `port: ${port}\n      protocol: HTTP`,
   );
-  const host = memoryHost({ "gateway.yaml": [listening, ...more].join("\n---\n") });
-  const { files } = await compileFile("gateway.yaml", { name: example, host });
-  const folder = mkdtempSync(path.join(tmpdir(), "gwc-cluster-"));
-  cleanups.push(() => rmSync(folder, { recursive: true }));
-  writeFiles(folder, files);
-  const gateway = await startProcess(process.execPath, [path.join(folder, "gateway.mjs")], {
-    ready: /listening on 0\.0\.0\.0:(\d+)/,
-    env: { STATS_ADDR: "127.0.0.1:0", READINESS_ADDR: "127.0.0.1:0" },
-  });
-  cleanups.push(() => gateway.stop("SIGKILL"));
+  await startGateway({ config: [listening, ...more].join("\n---\n") });
   return port;
 }
 
 /** A server that shows the headers of a request, as the specification's sample does. */
 async function startHeaders(): Promise<number> {
-  const server = createServer((incoming, outgoing) => {
-    outgoing.setHeader("content-type", "application/json");
-    outgoing.end(JSON.stringify({ path: incoming.url, headers: incoming.headers }));
-  }).listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  cleanups.push(() => server.close());
-  // A TCP server's address is an object.
-  return (server.address() as AddressInfo).port;
+  return listen(
+    createServer((incoming, outgoing) => {
+      outgoing.setHeader("content-type", "application/json");
+      outgoing.end(JSON.stringify({ path: incoming.url, headers: incoming.headers }));
+    }),
+  );
 }
 
 async function responseOf(
@@ -103,23 +86,19 @@ it("cluster-mcp: two servers' tools, the policy of one target on that target onl
     startEverything("streamableHttp"),
     startEverything("streamableHttp"),
   ]);
-  cleanups.push(
-    () => one.stop("SIGKILL"),
-    () => two.stop("SIGKILL"),
-  );
   const port = await start(
     "cluster-mcp",
     (text) =>
       text
         .replace("everything.agents.svc.cluster.local", "127.0.0.1")
-        .replace("port: 3001", `port: ${one.port}`),
-    [endpoint("reports", "agents", "mcp", two.port)],
+        .replace("port: 3001", `port: ${one}`),
+    [endpoint("reports", "agents", "mcp", two)],
   );
   const client = new Client({ name: "test", version: "1" });
   const url = new URL(`http://127.0.0.1:${port}/mcp`);
   // The SDK's own type disagrees with itself under exactOptionalPropertyTypes.
   await client.connect(new StreamableHTTPClientTransport(url) as never);
-  cleanups.push(() => client.close());
+  onTestFinished(() => client.close());
   const { tools } = await client.listTools();
   const names = tools.map(({ name }) => name);
   expect(names).toContain("everything_echo");

@@ -5,7 +5,7 @@ import { emitModules } from "../../compiler/4-emit/modules.ts";
 import { originOfLine } from "../../compiler/inspect/explain/generated-line.ts";
 import { reachedRoute } from "../../compiler/inspect/explain/request.ts";
 import { explainRoute } from "../../compiler/inspect/explain/route.ts";
-import { root } from "../harness/compile-file.ts";
+import { root } from "../harness/root.ts";
 import { checkManifests, world } from "./manifests.ts";
 
 const text = [

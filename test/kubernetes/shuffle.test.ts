@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { emitModules } from "../../compiler/4-emit/modules.ts";
 import { statusOf } from "../../compiler/inspect/status/status.ts";
-import { root } from "../harness/compile-file.ts";
+import { root } from "../harness/root.ts";
 import { checkManifests, complaints, world } from "./manifests.ts";
 
 /** Everything that a build makes of documents, in files as given. */

@@ -2,15 +2,16 @@ import { copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
 import { expect, it, onTestFinished } from "vitest";
-import { writeFiles } from "../../compiler/4-emit/write.ts";
-import { memoryHost } from "../../compiler/host.ts";
 import { reachedRoute } from "../../compiler/inspect/explain/request.ts";
 import { explainRoute } from "../../compiler/inspect/explain/route.ts";
 import { statusOf } from "../../compiler/inspect/status/status.ts";
-import { compileFile } from "../harness/compile-file.ts";
-import { makeCertificate, temporaryFolder } from "../harness/compiled-gateway.ts";
-import { eventually, freePort, GatewayProcess } from "../harness/gateway-process.ts";
-import { startTcpServer, TcpClient } from "../harness/tcp-server.ts";
+import { makeCertificate } from "../harness/certificate.ts";
+import { eventually } from "../harness/eventually.ts";
+import { freePort } from "../harness/free-port.ts";
+import { type Gateway, startGateway } from "../harness/gateway.ts";
+import { RawClient } from "../harness/raw-client.ts";
+import { startTcpServer } from "../harness/tcp-server.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { checkManifests, complaints } from "./manifests.ts";
 
 const gatewayApi = (kind: string, name: string, spec: string, version = "v1"): string =>
@@ -26,20 +27,8 @@ const to = (name: string, weight = 1): string =>
 const documents = (...parts: readonly string[]): string => parts.join("\n---\n");
 
 /** Compiles manifests and runs the bundle where its Secrets are. */
-async function start(text: string, folder: string): Promise<GatewayProcess> {
-  const host = memoryHost({ "gateway.yaml": text });
-  const { files, findings } = await compileFile("gateway.yaml", {
-    name: "streams",
-    host,
-    isTypeChecked: true,
-  });
-  expect(findings).toEqual([]);
-  writeFiles(folder, files);
-  const running = new GatewayProcess(join(folder, "gateway.mjs"), {
-    GWC_SECRETS_DIR: join(folder, "secrets"),
-  });
-  await running.seen(/readiness address on/);
-  return running;
+async function start(text: string, folder: string): Promise<Gateway> {
+  return startGateway({ config: text, folder, env: { GWC_SECRETS_DIR: join(folder, "secrets") } });
 }
 
 /** The error by which a handshake fails, or the line that the server says. */
@@ -98,7 +87,7 @@ it("TLSRoutes pass TLS on by its server name, and TCPRoutes what comes or what w
     ),
     folder,
   );
-  await new TcpClient(tcp).receives("plain");
+  await new RawClient(tcp, { allowHalfOpen: true }).receives("plain");
   expect(await greeting(ended, "ended.test")).toBe("plain");
   // The other backends answer for these names.
   expect(await greeting(tls, "b.example.com")).toMatch(/WRONG_VERSION|PACKET_LENGTH/);
@@ -152,7 +141,7 @@ it("a dynamic backend is the same for requests and connections, where rules cove
     folder,
   );
   const ask = async (host: string) => {
-    const client = new TcpClient(http);
+    const client = new RawClient(http, { allowHalfOpen: true });
     client.send(`GET / HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`);
     await client.ends();
     return client.received;

@@ -1,26 +1,18 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import path from "node:path";
 import { hashSync } from "bcryptjs";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { writeFiles } from "../../compiler/4-emit/write.ts";
-import { memoryHost } from "../../compiler/host.ts";
-import { compileFile } from "../harness/compile-file.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { bundle } from "../harness/bundle.ts";
+import { freePort } from "../harness/free-port.ts";
+import { startGateway } from "../harness/gateway.ts";
+import { listen } from "../harness/listen.ts";
 import { send } from "../harness/send.ts";
-import { freePort, startProcess } from "../harness/test-process.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 
-const cleanups: (() => unknown)[] = [];
 let [gateway, upstream] = [0, 0];
 let generated = "";
 /** Requests that reached the upstream. */
 const received: { url: string; headers: IncomingMessage["headers"]; body: string }[] = [];
-
-afterAll(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
 
 /** Shows what reached it; `/slow` never answers, `/failing` does after two faults, mirrors are kept apart. */
 async function startUpstream(): Promise<number> {
@@ -37,14 +29,8 @@ async function startUpstream(): Promise<number> {
       if (url.startsWith("/failing") && attempt < 2) response.statusCode = 502;
       response.end(JSON.stringify({ url, headers }));
     });
-  }).listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  cleanups.push(() => {
-    server.closeAllConnections();
-    server.close();
   });
-  // A TCP server's address is an object.
-  return (server.address() as AddressInfo).port;
+  return listen(server);
 }
 
 const rules: Readonly<Record<string, { readonly rule?: string; readonly traffic?: string }>> = {
@@ -124,36 +110,16 @@ function manifests(port: number): string {
 beforeAll(async () => {
   upstream = await startUpstream();
   gateway = await freePort();
-  const host = memoryHost({ "gateway.yaml": manifests(gateway) });
-  const { files, findings } = await compileFile("gateway.yaml", {
-    name: "traffic",
-    host,
-    isTypeChecked: true,
-  });
-  expect(findings).toEqual([]);
+  const config = manifests(gateway);
+  const files = await bundle({ config });
   const modules = files.filter((file) => file.path.startsWith("routes/"));
   generated = modules.find(({ text }) => text.includes("cluster.default.svc"))?.text ?? "";
-  const folder = mkdtempSync(path.join(tmpdir(), "gwc-traffic-policies-"));
-  cleanups.push(() => rmSync(folder, { recursive: true }));
-  writeFiles(folder, files);
   const secrets: Readonly<Record<string, string>> = {
     "passwords/.htaccess": `eve:${hashSync("password", 4)}\n`,
     "some/alice": "alices-key",
     "more/bob": JSON.stringify({ key: "bobs-key", metadata: { team: "b" } }),
   };
-  for (const [name, text] of Object.entries(secrets)) {
-    mkdirSync(path.join(folder, "secrets", path.dirname(name)), { recursive: true });
-    writeFileSync(path.join(folder, "secrets", name), text);
-  }
-  const running = await startProcess(process.execPath, [path.join(folder, "gateway.mjs")], {
-    ready: new RegExp(`listening on 0\\.0\\.0\\.0:${gateway}`),
-    env: {
-      GWC_SECRETS_DIR: path.join(folder, "secrets"),
-      STATS_ADDR: "127.0.0.1:0",
-      READINESS_ADDR: "127.0.0.1:0",
-    },
-  });
-  cleanups.push(() => running.stop("SIGKILL"));
+  await startGateway({ config, env: { GWC_SECRETS_DIR: temporaryFolder(secrets) } });
 });
 
 function ask(target: string, headers: Record<string, string> = {}, method = "GET", body?: string) {

@@ -1,56 +1,33 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingHttpHeaders, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { writeFiles } from "../../compiler/4-emit/write.ts";
-import { memoryHost } from "../../compiler/host.ts";
-import { compileFile, root } from "../harness/compile-file.ts";
-import { freePort, startProcess } from "../harness/test-process.ts";
+import { beforeAll, expect, it } from "vitest";
+import { freePort } from "../harness/free-port.ts";
+import { startGateway } from "../harness/gateway.ts";
+import { listen } from "../harness/listen.ts";
+import { root } from "../harness/root.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 
-const cleanups: (() => unknown)[] = [];
 let [plain, secure] = [0, 0];
-
-afterAll(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
 
 /** A server that shows what reached it. */
 async function startUpstream(name: string): Promise<number> {
-  const server = createServer(({ url, headers }, outgoing) => {
-    outgoing.setHeader("content-type", "application/json");
-    outgoing.end(JSON.stringify({ name, url, headers }));
-  }).listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  cleanups.push(() => server.close());
-  // A TCP server's address is an object.
-  return (server.address() as AddressInfo).port;
+  return listen(
+    createServer(({ url, headers }, outgoing) => {
+      outgoing.setHeader("content-type", "application/json");
+      outgoing.end(JSON.stringify({ name, url, headers }));
+    }),
+  );
 }
 
 beforeAll(async () => {
   const [one, two] = [await startUpstream("one"), await startUpstream("two")];
   [plain, secure] = [await freePort(), await freePort()];
-  const host = memoryHost({ "gateway.yaml": manifests(one, two) });
-  const { files, findings } = await compileFile("gateway.yaml", {
-    name: "traffic",
-    host,
-    isTypeChecked: true,
+  await startGateway({
+    config: manifests(one, two),
+    env: { GWC_SECRETS_DIR: secretsIn(temporaryFolder()) },
   });
-  expect(findings).toEqual([]);
-  const folder = mkdtempSync(path.join(tmpdir(), "gwc-traffic-"));
-  cleanups.push(() => rmSync(folder, { recursive: true }));
-  writeFiles(folder, files);
-  const gateway = await startProcess(process.execPath, [path.join(folder, "gateway.mjs")], {
-    ready: new RegExp(`listening on 0\\.0\\.0\\.0:${secure}`),
-    env: {
-      GWC_SECRETS_DIR: secretsIn(folder),
-      STATS_ADDR: "127.0.0.1:0",
-      READINESS_ADDR: "127.0.0.1:0",
-    },
-  });
-  cleanups.push(() => gateway.stop("SIGKILL"));
 });
 
 /** The Secrets as a pod mounts them: a folder each, a file for each key. */

@@ -1,12 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { everythingScript } from "../harness/test-process.ts";
-import { startGateway, type TestGateway } from "./mcp-gateway.ts";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { everythingScript } from "../harness/everything-server.ts";
+import type { Gateway } from "../harness/gateway.ts";
+import { startMcpGateway } from "./mcp-gateway.ts";
 import { messagesOf, openSession, post, type RawResponse, send, toolCall } from "./raw-client.ts";
 import { mcpResponses, type RawUpstream, startUpstream } from "./raw-upstream.ts";
 import { as } from "./subjects.ts";
 
 let upstream: RawUpstream;
-let gateway: TestGateway;
+let gateway: Gateway;
 
 const rules = [
   'mcp.tool.name == "echo"',
@@ -34,7 +35,7 @@ beforeAll(async () => {
     name: "child",
     stdio: { cmd: process.execPath, args: [everythingScript()] },
   };
-  gateway = await startGateway([
+  gateway = await startMcpGateway([
     { name: "mcp", targets: [one], rules, hasSubjects: true },
     {
       name: "merged",
@@ -84,12 +85,12 @@ describe.each(["json", "sse"] as const)("a list that arrives as %s", (framing) =
     ["resources/list", ["a:features.md"]],
     ["resources/templates/list", ["a:{x}/features.md"]],
   ];
-  test.each(lists)("%s shows what the rules allow", async (method, names) => {
+  it.each(lists)("%s shows what the rules allow", async (method, names) => {
     const session = await openSession(gateway.url);
     expect(namesIn(await post(gateway.url, list(method), session))).toEqual(names);
   });
 
-  test("shows a subject what its claims allow, with the rest of the response untouched", async () => {
+  it("shows a subject what its claims allow, with the rest of the response untouched", async () => {
     const session = await openSession(gateway.url, alice);
     const response = await post(gateway.url, list("tools/list"), session);
     expect(namesIn(response)).toEqual(["echo", "get-sum"]);
@@ -107,14 +108,14 @@ describe("a hidden list entry stays hidden when", () => {
     ],
     ["it has no name", '{"tools":[{"title":"secret"},"secret",{"name":7},{"name":"echo"}]}'],
   ];
-  test.each(cases)("%s", async (_, result) => {
+  it.each(cases)("%s", async (_, result) => {
     upstream.response = mcpResponses({ "tools/list": result });
     const response = await post(gateway.url, list("tools/list"));
     expect(response.text).not.toContain("secret");
     expect(namesIn(response)).toEqual(["echo"]);
   });
 
-  test("the result has two lists", async () => {
+  it("the result has two lists", async () => {
     for (const second of ['"tools"', '"Tools"', '"t\\u006fols"']) {
       upstream.response = mcpResponses({
         "tools/list": `{"tools":[{"name":"echo"}],${second}:[{"name":"secret"}]}`,
@@ -125,7 +126,7 @@ describe("a hidden list entry stays hidden when", () => {
     }
   });
 
-  test("the server compresses without being asked", async () => {
+  it("the server compresses without being asked", async () => {
     upstream.response = (response) => {
       response.writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" });
       response.end("secret");
@@ -135,7 +136,7 @@ describe("a hidden list entry stays hidden when", () => {
     expect(response.status).toBe(502);
   });
 
-  test("the list has no type, or comes where none is expected", async () => {
+  it("the list has no type, or comes where none is expected", async () => {
     for (const status of [200, 202]) {
       upstream.response = (response) =>
         void response.writeHead(status).end(`{"result":${results["tools/list"]}}`);
@@ -143,7 +144,7 @@ describe("a hidden list entry stays hidden when", () => {
     }
   });
 
-  test("the list is of an unknown type", async () => {
+  it("the list is of an unknown type", async () => {
     upstream.response = (response) => {
       response
         .writeHead(200, { "content-type": "text/plain" })
@@ -152,7 +153,7 @@ describe("a hidden list entry stays hidden when", () => {
     expect((await post(gateway.url, list("tools/list"))).status).toBe(502);
   });
 
-  test("a stream is resumed that held the list", async () => {
+  it("a stream is resumed that held the list", async () => {
     upstream.response = (response) => {
       const message = `{"jsonrpc":"2.0","id":1,"result":${results["tools/list"]}}`;
       response
@@ -184,7 +185,7 @@ describe("a hidden item is unknown", () => {
       { method: "completion/complete", params: { ref: { type: "ref/resource", uri: "a:{x}" } } },
     ],
   ];
-  test.each(refused)("%s %s", async (kind, name, request) => {
+  it.each(refused)("%s %s", async (kind, name, request) => {
     const response = await post(gateway.url, { jsonrpc: "2.0", ...request, id: "q" });
     expect(response.status).toBe(200);
     const error = { code: -32602, message: `Unknown ${kind}: ${name}` };
@@ -201,13 +202,13 @@ describe("a hidden item is unknown", () => {
     ["is not named", "{}"],
     ["is in params that are a list", '["secret"]'],
   ];
-  test.each(tricks)("and refused with 400 when it %s", async (_, params) => {
+  it.each(tricks)("and refused with 400 when it %s", async (_, params) => {
     const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`;
     expect((await post(gateway.url, body)).status).toBe(400);
     expect(upstream.seen.length).toBe(0);
   });
 
-  test("and a call without an id is refused: a server might do it all the same", async () => {
+  it("and a call without an id is refused: a server might do it all the same", async () => {
     for (const name of ["secret", "echo"]) {
       const body = { jsonrpc: "2.0", method: "tools/call", params: { name } };
       expect((await post(gateway.url, body)).status).toBe(400);
@@ -215,7 +216,7 @@ describe("a hidden item is unknown", () => {
     expect(upstream.seen.length).toBe(0);
   });
 
-  test("but an escaped name that is allowed is called as it was sent", async () => {
+  it("but an escaped name that is allowed is called as it was sent", async () => {
     const body = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"\\u0065cho"}}';
     expect((await post(gateway.url, body)).status).toBe(200);
     expect(upstream.seen[0]?.text).toBe(body);
@@ -223,7 +224,7 @@ describe("a hidden item is unknown", () => {
 });
 
 describe.each(["/mcp", "/merged", "/second", "/stdio"])("on %s", (path) => {
-  test("every tool is listed exactly when it can be called, for every subject", async () => {
+  it("every tool is listed exactly when it can be called, for every subject", async () => {
     for (const headers of [{}, alice, as("bob")]) {
       const session = await openSession(at(path), headers);
       const listed = namesIn(await post(at(path), list("tools/list"), session));
@@ -247,7 +248,7 @@ describe.each(["/mcp", "/merged", "/second", "/stdio"])("on %s", (path) => {
   });
 });
 
-test("rules see the name without the prefix, and the target", async () => {
+it("rules see the name without the prefix, and the target", async () => {
   const session = await openSession(at("/second"));
   const names = namesIn(await post(at("/second"), list("tools/list"), session));
   expect(names).toEqual(["two_secret", "two_echo", "two_get-sum"]);

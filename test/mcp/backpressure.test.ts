@@ -1,7 +1,8 @@
 import { request } from "node:http";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { startGateway, type TestGateway } from "./mcp-gateway.ts";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Gateway } from "../harness/gateway.ts";
+import { startMcpGateway } from "./mcp-gateway.ts";
 import { openSession, post, send, toolCall } from "./raw-client.ts";
 import { mcpResponses, type RawUpstream, startUpstream } from "./raw-upstream.ts";
 
@@ -9,7 +10,7 @@ const script = fileURLToPath(new URL("./fixtures/scripted-stdio.mjs", import.met
 const megabyte = 1_000_000;
 const notice = `data: {"jsonrpc":"2.0","method":"notifications/message","params":{"x":"${"x".repeat(megabyte)}"}}\n\n`;
 let upstream: RawUpstream;
-let gateway: TestGateway;
+let gateway: Gateway;
 /** Megabytes that the upstream could send. */
 let sent = 0;
 
@@ -26,7 +27,7 @@ beforeAll(async () => {
     pump();
   });
   const one = { name: "one", mcp: { host: upstream.url } };
-  gateway = await startGateway([
+  gateway = await startMcpGateway([
     { name: "mcp", targets: [one] },
     { name: "merged", path: "/merged", targets: [one, { ...one, name: "two" }] },
     {
@@ -41,7 +42,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-test.each([
+it.each([
   ["/mcp", "flood"],
   ["/merged", "one_flood"],
   ["/stdio", "flood"],
@@ -56,7 +57,7 @@ test.each([
   reading.on("error", () => {});
   reading.end(JSON.stringify(toolCall(tool)));
   await new Promise((resolve) => setTimeout(resolve, 1500));
-  const flooded = [...gateway.log().matchAll(/flooded (\d+)/g)].map((match) => Number(match[1]));
+  const flooded = [...gateway.output.matchAll(/flooded (\d+)/g)].map((match) => Number(match[1]));
   const taken = path === "/stdio" ? Math.max(...flooded) : sent;
   expect(taken).toBeGreaterThan(0);
   expect(taken).toBeLessThan(50);

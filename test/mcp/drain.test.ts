@@ -1,13 +1,14 @@
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { startHandwritten, type TestGateway } from "./mcp-gateway.ts";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import type { Gateway } from "../harness/gateway.ts";
+import { startHandwritten } from "./mcp-gateway.ts";
 import { initialize, openSession, post, toolCall } from "./raw-client.ts";
 import { mcpResponses, type RawUpstream, startUpstream } from "./raw-upstream.ts";
 
 const script = fileURLToPath(new URL("./fixtures/scripted-stdio.mjs", import.meta.url));
 const notice = '{"jsonrpc":"2.0","method":"notifications/message","params":{}}';
 let upstream: RawUpstream;
-let gateway: TestGateway;
+let gateway: Gateway;
 
 beforeEach(async () => {
   upstream = await startUpstream((response, request, message) => {
@@ -40,7 +41,7 @@ afterEach(async () => {
   await upstream.close();
 });
 
-test.each(["/mcp", "/merged", "/stdio"])(
+it.each(["/mcp", "/merged", "/stdio"])(
   "a drain ends the streams of %s with an error for the request, and the process with 0",
   async (path) => {
     const url = gateway.url.replace("/mcp", path);
@@ -59,7 +60,7 @@ test.each(["/mcp", "/merged", "/stdio"])(
   },
 );
 
-test.each(["/mcp", "/stdio"])(
+it.each(["/mcp", "/stdio"])(
   "a drain answers a call of %s that has no response yet",
   async (path) => {
     const url = gateway.url.replace("/mcp", path);
@@ -68,7 +69,7 @@ test.each(["/mcp", "/stdio"])(
     const call = post(url, toolCall(tool, "s"), session);
     await vi.waitFor(() => {
       if (path === "/mcp") expect(upstream.seen.at(-1)?.text).toContain("silent");
-      else expect(gateway.log()).toContain(": child");
+      else expect(gateway.output).toContain(": child");
     });
     const stopped = gateway.stop();
     expect((await call).text).toContain(
@@ -78,7 +79,7 @@ test.each(["/mcp", "/stdio"])(
   },
 );
 
-test("a drain refuses new sessions and serves the old ones", async () => {
+it("a drain refuses new sessions and serves the old ones", async () => {
   const session = await openSession(gateway.url);
   process.kill(gateway.pid, "SIGTERM");
   await vi.waitFor(async () => expect((await post(gateway.url, initialize)).status).toBe(503));

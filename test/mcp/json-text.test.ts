@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import {
   applyEdits,
   elementsOf,
@@ -45,7 +45,7 @@ function valueAt(text: string, { start, end }: TextRange): unknown {
 const json = fc.jsonValue({ maxDepth: 4 });
 const space = fc.stringMatching(/^[ \t\r\n]{0,2}$/);
 
-test("members and elements are those that JSON.parse sees", () => {
+it("members and elements are those that JSON.parse sees", () => {
   fc.assert(
     fc.property(json, space, (value, blank) => {
       const text = `${blank}${spelled(value, blank)}${blank}`;
@@ -57,7 +57,7 @@ test("members and elements are those that JSON.parse sees", () => {
   );
 });
 
-test("an edit changes its own stretch and nothing else", () => {
+it("an edit changes its own stretch and nothing else", () => {
   fc.assert(
     fc.property(fc.array(json, { minLength: 1 }), space, (values, blank) => {
       const text = spelled(values, blank);
@@ -71,7 +71,7 @@ test("an edit changes its own stretch and nothing else", () => {
   );
 });
 
-test("a text on one line has the same value", () => {
+it("a text on one line has the same value", () => {
   fc.assert(
     fc.property(json, space, (value, blank) => {
       const text = spelled(value, blank);
@@ -81,7 +81,7 @@ test("a text on one line has the same value", () => {
   );
 });
 
-test("any text is a message or a problem, and a message keeps its text", () => {
+it("any text is a message or a problem, and a message keeps its text", () => {
   const pieces = [
     '{"jsonrpc":"2.0"',
     ',"id":1',

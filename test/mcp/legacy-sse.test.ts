@@ -1,11 +1,12 @@
 import type { ServerResponse } from "node:http";
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { startGateway, type TestGateway } from "./mcp-gateway.ts";
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import type { Gateway } from "../harness/gateway.ts";
+import { startMcpGateway } from "./mcp-gateway.ts";
 import { initialize, openSession, post, send } from "./raw-client.ts";
 import { type RawUpstream, type Response, startUpstream } from "./raw-upstream.ts";
 
 let upstream: RawUpstream;
-let gateway: TestGateway;
+let gateway: Gateway;
 let stream: ServerResponse | undefined;
 /** What the `endpoint` event says. */
 let endpoint = "/messages?sessionId=s1";
@@ -33,7 +34,7 @@ const legacy: Response = (response, request, message) => {
 beforeAll(async () => {
   upstream = await startUpstream(legacy);
   const host = upstream.url.replace("/mcp", "/a/sse");
-  gateway = await startGateway([
+  gateway = await startMcpGateway([
     { name: "mcp", targets: [{ name: "old", sse: { host } }] },
     {
       name: "down",
@@ -54,7 +55,7 @@ beforeEach(() => {
 
 const ping = { jsonrpc: "2.0", id: "p", method: "ping" };
 
-test("a session is one stream, and messages go to the endpoint that it names", async () => {
+it("a session is one stream, and messages go to the endpoint that it names", async () => {
   const session = await openSession(gateway.url);
   const response = await post(gateway.url, ping, session);
   expect(response.headers["content-type"]).toBe("application/json");
@@ -67,7 +68,7 @@ test("a session is one stream, and messages go to the endpoint that it names", a
   ]);
 });
 
-test.each(["http://127.0.0.1:9/messages", "//evil.example/x", "http://", "file:///etc/passwd"])(
+it.each(["http://127.0.0.1:9/messages", "//evil.example/x", "http://", "file:///etc/passwd"])(
   "an endpoint elsewhere (%s) is not followed",
   async (elsewhere) => {
     endpoint = elsewhere;
@@ -77,7 +78,7 @@ test.each(["http://127.0.0.1:9/messages", "//evil.example/x", "http://", "file:/
   },
 );
 
-test("an endpoint with a full URL of the same server, or a relative one, is", async () => {
+it("an endpoint with a full URL of the same server, or a relative one, is", async () => {
   for (const [given, target] of [
     [`${new URL(upstream.url).origin}/full?x=1`, "/full?x=1"],
     ["messages", "/a/messages"],
@@ -88,7 +89,7 @@ test("an endpoint with a full URL of the same server, or a relative one, is", as
   }
 });
 
-test("a message that the server refuses fails alone", async () => {
+it("a message that the server refuses fails alone", async () => {
   const session = await openSession(gateway.url);
   const response = await post(gateway.url, { jsonrpc: "2.0", id: 3, method: "refused" }, session);
   expect(response.status).toBe(502);
@@ -96,7 +97,7 @@ test("a message that the server refuses fails alone", async () => {
   expect((await post(gateway.url, ping, session)).status).toBe(200);
 });
 
-test("a stream that ends fails the calls under way, and the session is gone", async () => {
+it("a stream that ends fails the calls under way, and the session is gone", async () => {
   const session = await openSession(gateway.url);
   const hanging = post(gateway.url, { jsonrpc: "2.0", id: 4, method: "hang" }, session);
   await vi.waitFor(() => expect(upstream.seen.at(-1)?.text).toContain("hang"));
@@ -105,18 +106,18 @@ test("a stream that ends fails the calls under way, and the session is gone", as
   expect((await post(gateway.url, ping, session)).status).toBe(404);
 });
 
-test("the stream is closed with the session", async () => {
+it("the stream is closed with the session", async () => {
   const session = await openSession(gateway.url);
   const opened = upstream.seen[0];
   await send(gateway.url, { method: "DELETE", headers: session });
   await vi.waitFor(() => expect(opened?.leftAt).toBeDefined());
 });
 
-test("a server that is down is a 503", async () => {
+it("a server that is down is a 503", async () => {
   expect((await post(gateway.url.replace("/mcp", "/down"), initialize)).status).toBe(503);
 });
 
-test("a session belongs to the credentials that opened its stream", async () => {
+it("a session belongs to the credentials that opened its stream", async () => {
   const session = await openSession(gateway.url, { authorization: "Bearer a" });
   expect(upstream.seen[0]?.headers.authorization).toBe("Bearer a");
   expect((await post(gateway.url, ping, { ...session, authorization: "Bearer b" })).status).toBe(

@@ -11,33 +11,31 @@ import {
   LoggingMessageNotificationSchema,
   ResourceUpdatedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { everythingScript, startEverything, type TestProcess } from "../harness/test-process.ts";
-import { startGateway, type TestGateway } from "./mcp-gateway.ts";
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { everythingScript, startEverything } from "../harness/everything-server.ts";
+import type { Gateway } from "../harness/gateway.ts";
+import { startMcpGateway } from "./mcp-gateway.ts";
 
 const run = promisify(execFile);
-let servers: TestProcess[];
-let gateway: TestGateway;
+let gateway: Gateway;
 
 beforeAll(async () => {
-  servers = await Promise.all([startEverything("streamableHttp"), startEverything("sse")]);
-  const [http, sse] = servers;
+  const [http, sse] = await Promise.all([
+    startEverything("streamableHttp"),
+    startEverything("sse"),
+  ]);
   const targets = {
-    http: { name: "http", mcp: { host: `http://127.0.0.1:${http?.port}/mcp` } },
-    sse: { name: "sse", sse: { host: `http://127.0.0.1:${sse?.port}/sse` } },
+    http: { name: "http", mcp: { host: `http://127.0.0.1:${http}/mcp` } },
+    sse: { name: "sse", sse: { host: `http://127.0.0.1:${sse}/sse` } },
     stdio: { name: "stdio", stdio: { cmd: process.execPath, args: [everythingScript()] } },
   };
-  gateway = await startGateway([
+  gateway = await startMcpGateway([
     { name: "http", path: "/http", targets: [targets.http] },
     { name: "sse", path: "/sse", targets: [targets.sse] },
     { name: "stdio", path: "/stdio", targets: [targets.stdio] },
     { name: "all", path: "/all", targets: [targets.stdio, targets.http, targets.sse] },
     { name: "pair", path: "/pair", targets: [{ ...targets.http, name: "stdio" }, targets.http] },
   ]);
-});
-afterAll(async () => {
-  await gateway.stop();
-  await Promise.all(servers.map((server) => server.stop()));
 });
 
 // The everything server: directly, behind one live connection, and as a part of a merged route of either kind.
@@ -89,14 +87,14 @@ describe.each([
   const call = (name: string, args: Record<string, unknown> = {}) =>
     client.callTool({ name: prefix + name, arguments: args });
 
-  test("tools that work", async () => {
+  it("tools that work", async () => {
     const names = (await client.listTools()).tools.map(({ name }) => name);
     expect(names).toContain(`${prefix}echo`);
     const result = await call("echo", { message: "hello" });
     expect(result.content).toEqual([{ type: "text", text: "Echo: hello" }]);
   });
 
-  test("progress while a tool works", async () => {
+  it("progress while a tool works", async () => {
     const progress: number[] = [];
     const params = {
       name: `${prefix}trigger-long-running-operation`,
@@ -108,7 +106,7 @@ describe.each([
     expect(progress).toEqual([1, 2, 3]);
   });
 
-  test("a server that asks the model, the user and for roots, and gets answers", async () => {
+  it("a server that asks the model, the user and for roots, and gets responses", async () => {
     // These tools appear once the server has seen what the client can do.
     await vi.waitFor(async () => {
       const names = (await client.listTools()).tools.map(({ name }) => name);
@@ -121,7 +119,7 @@ describe.each([
     expect(JSON.stringify(await call("get-roots-list"))).toContain("file:///r");
   });
 
-  test("resources that can be read as they are listed, linked and embedded", async () => {
+  it("resources that can be read as they are listed, linked and embedded", async () => {
     const { resources } = await client.listResources();
     const uri = resources.find((resource) => resource.uri.startsWith(uriPrefix))?.uri ?? "";
     expect((await client.readResource({ uri })).contents[0]).toMatchObject({ uri });
@@ -137,7 +135,7 @@ describe.each([
     expect((await client.readResource({ uri: link })).contents.length).toBe(1);
   });
 
-  test("updates of a resource that it subscribes to", async () => {
+  it("updates of a resource that it subscribes to", async () => {
     const { resources } = await client.listResources();
     const uri = resources.find((resource) => resource.uri.startsWith(uriPrefix))?.uri ?? "";
     await client.subscribeResource({ uri });
@@ -146,7 +144,7 @@ describe.each([
     await client.unsubscribeResource({ uri });
   });
 
-  test("prompts, with completion of their arguments", async () => {
+  it("prompts, with completion of their arguments", async () => {
     const { prompts } = await client.listPrompts();
     expect(prompts.map(({ name }) => name)).toContain(`${prefix}simple-prompt`);
     const prompt = await client.getPrompt({ name: `${prefix}simple-prompt` });
@@ -159,7 +157,7 @@ describe.each([
     expect(completion.values).toContain("Engineering");
   });
 
-  test("log messages at the level that it sets", async () => {
+  it("log messages at the level that it sets", async () => {
     await client.setLoggingLevel("debug");
     logged.length = 0;
     await call("toggle-simulated-logging");
@@ -169,7 +167,7 @@ describe.each([
     });
   });
 
-  test("a server that answers pings, and calls that can be taken back", async () => {
+  it("a server that answers pings, and calls that can be taken back", async () => {
     await client.ping();
     const controller = new AbortController();
     const params = {
@@ -183,7 +181,7 @@ describe.each([
   });
 });
 
-test.each(["/http", "/sse", "/stdio", "/all"])(
+it.each(["/http", "/sse", "/stdio", "/all"])(
   "the Inspector lists and calls tools of %s",
   async (path) => {
     const inspector = fileURLToPath(

@@ -1,16 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { freePort, startProcess, type TestProcess } from "../harness/test-process.ts";
+import { beforeAll, expect, it, vi } from "vitest";
+import { freePort } from "../harness/free-port.ts";
+import { GwcProcess } from "../harness/gwc.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { openSession, post, toolCall } from "./raw-client.ts";
 
-const cli = fileURLToPath(new URL("../../compiler/cli.ts", import.meta.url));
 const script = fileURLToPath(new URL("./fixtures/scripted-stdio.mjs", import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), "gwc-reload-"));
-const file = join(folder, "gateway.yaml");
-let gateway: TestProcess;
+let gateway: GwcProcess;
+let file: string;
 let port: number;
 
 /** Writes the configuration: one child, and the tools that its clients may use. */
@@ -31,18 +30,15 @@ function configure(tools: readonly string[]): void {
 
 beforeAll(async () => {
   port = await freePort();
+  file = join(temporaryFolder(), "gateway.yaml");
   configure(["args"]);
-  gateway = await startProcess(process.execPath, [cli, "run", "-f", file], {
-    ready: /listening on 0\.0\.0\.0:(\d+)/,
+  gateway = new GwcProcess(["run", "-f", file], {
     env: { STATS_ADDR: "127.0.0.1:0", READINESS_ADDR: "127.0.0.1:0" },
   });
-});
-afterAll(async () => {
-  await gateway.stop();
-  rmSync(folder, { recursive: true });
+  await gateway.seen(/listening on/);
 });
 
-test("a session and its child go on when the rules change, and the new rules hold for it", async () => {
+it("a session and its child go on when the rules change, and the new rules hold for it", async () => {
   const url = `http://127.0.0.1:${port}/mcp`;
   const session = await openSession(url);
   const mayCall = async (tool: string) => {
@@ -58,7 +54,7 @@ test("a session and its child go on when the rules change, and the new rules hol
     interval: 100,
   });
   expect(await mayCall("args")).toBe(false);
-  expect(gateway.log().match(/: child \d+/g)?.length).toBe(1);
+  expect(gateway.output.match(/: child \d+/g)?.length).toBe(1);
   await gateway.stop();
   expect(await hanging).toBeDefined();
 });

@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { sealSession, unsealSession } from "../../runtime/mcp/session/session-seal.ts";
 
 const key = randomBytes(32);
 
-test("a state comes back under its key and binding, and under no other", () => {
+it("a state comes back under its key and binding, and under no other", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), fc.string(), (state, binding) => {
       const text = state.toWellFormed();
@@ -18,7 +18,7 @@ test("a state comes back under its key and binding, and under no other", () => {
   );
 });
 
-test("an id that is changed anywhere, cut or made up is none", () => {
+it("an id that is changed anywhere, cut or made up is none", () => {
   const id = sealSession(key, "b", '{"t":[]}');
   for (let i = 0; i < id.length; i++) {
     // The middle of the alphabet's bits: the last character's lowest ones carry nothing.
@@ -32,6 +32,6 @@ test("an id that is changed anywhere, cut or made up is none", () => {
   }
 });
 
-test("the same state never has the same id twice", () => {
+it("the same state never has the same id twice", () => {
   expect(sealSession(key, "b", "s")).not.toBe(sealSession(key, "b", "s"));
 });

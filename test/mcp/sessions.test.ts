@@ -1,15 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { startGateway, type TestGateway } from "./mcp-gateway.ts";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import type { Gateway } from "../harness/gateway.ts";
+import { startMcpGateway } from "./mcp-gateway.ts";
 import { initialize, openSession, post, send } from "./raw-client.ts";
 import { mcpResponses, type RawUpstream, startUpstream } from "./raw-upstream.ts";
 import { as } from "./subjects.ts";
 
 let upstream: RawUpstream;
-let gateway: TestGateway;
+let gateway: Gateway;
 /** Another replica with the same key. */
-let replica: TestGateway;
+let replica: Gateway;
 /** A gateway with another key. */
-let stranger: TestGateway;
+let stranger: Gateway;
 
 const plain = mcpResponses({ ping: "{}" });
 const ping = { jsonrpc: "2.0", id: 5, method: "ping" };
@@ -26,9 +27,9 @@ beforeAll(async () => {
     { name: "merged", path: "/merged", targets: [one, two], hasSubjects: true },
   ];
   [gateway, replica, stranger] = await Promise.all([
-    startGateway(routes, key),
-    startGateway(routes, key),
-    startGateway(routes),
+    startMcpGateway(routes, key),
+    startMcpGateway(routes, key),
+    startMcpGateway(routes),
   ]);
 });
 afterAll(async () => {
@@ -43,7 +44,7 @@ beforeEach(() => {
 const at = (process: { readonly url: string }, path: string) => process.url.replace("/mcp", path);
 
 describe.each(["/mcp", "/merged"])("a session of %s", (path) => {
-  test("goes on at another replica with the same key", async () => {
+  it("goes on at another replica with the same key", async () => {
     const session = await openSession(at(gateway, path), alice);
     expect((await post(at(replica, path), ping, session)).status).toBe(200);
     expect(upstream.seen.at(-1)?.headers["mcp-session-id"]).toMatch(/^upstream-/);
@@ -74,7 +75,7 @@ describe.each(["/mcp", "/merged"])("a session of %s", (path) => {
       (url, session) => send(url, { method: "GET", headers: { ...session, ...as("bob") } }),
     ],
   ];
-  test.each(foreign)("is unknown to %s, and the target hears nothing of it", async (_, present) => {
+  it.each(foreign)("is unknown to %s, and the target hears nothing of it", async (_, present) => {
     const session = await openSession(at(gateway, path), alice);
     const before = upstream.seen.length;
     expect((await present(at(gateway, path), session)).status).toBe(404);
@@ -82,7 +83,7 @@ describe.each(["/mcp", "/merged"])("a session of %s", (path) => {
     expect((await post(at(gateway, path), ping, session)).status).toBe(200);
   });
 
-  test("is over after DELETE, here and at the target", async () => {
+  it("is over after DELETE, here and at the target", async () => {
     const session = await openSession(at(gateway, path), alice);
     const response = await send(at(gateway, path), { method: "DELETE", headers: session });
     expect(response.status).toBeLessThan(300);
@@ -92,7 +93,7 @@ describe.each(["/mcp", "/merged"])("a session of %s", (path) => {
     });
   });
 
-  test("goes on when the target does not let clients end it", async () => {
+  it("goes on when the target does not let clients end it", async () => {
     if (path === "/merged") return;
     const session = await openSession(at(gateway, path), alice);
     upstream.response = (response, request, message) => {
@@ -105,18 +106,18 @@ describe.each(["/mcp", "/merged"])("a session of %s", (path) => {
     expect((await post(at(gateway, path), ping, session)).status).toBe(200);
   });
 
-  test("has an id of visible ASCII that says nothing, and the log shows neither", async () => {
+  it("has an id of visible ASCII that says nothing, and the log shows neither", async () => {
     const session = await openSession(at(gateway, path), alice);
     const id = session["mcp-session-id"] ?? "";
     expect(id).toMatch(/^[\x21-\x7e]+$/);
     expect(Buffer.from(id, "base64url").toString("latin1")).not.toContain("upstream");
     await post(at(gateway, path), ping, session);
-    await vi.waitFor(() => expect(gateway.log()).toContain("mcp.session.id="));
-    expect(gateway.log()).not.toContain(id);
-    expect(gateway.log()).not.toContain("upstream-1");
+    await vi.waitFor(() => expect(gateway.output).toContain("mcp.session.id="));
+    expect(gateway.output).not.toContain(id);
+    expect(gateway.output).not.toContain("upstream-1");
   });
 
-  test("that the target forgot is opened anew, once for requests at the same time", async () => {
+  it("that the target forgot is opened anew, once for requests at the same time", async () => {
     const session = await openSession(at(gateway, path), alice);
     const lost = new Set(["upstream-1", ...upstream.seen.map(sessionOf)]);
     upstream.seen.length = 0;
@@ -135,7 +136,7 @@ describe.each(["/mcp", "/merged"])("a session of %s", (path) => {
     expect(upstream.seen.filter(({ text }) => text.includes('"initialize"')).length).toBe(targets);
   });
 
-  test("that the target forgets again and again is a 404", async () => {
+  it("that the target forgets again and again is a 404", async () => {
     const session = await openSession(at(gateway, path), alice);
     upstream.response = (response, request, message) => {
       if (message.method === "ping") response.writeHead(404).end();

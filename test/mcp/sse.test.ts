@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { SseReader, sseMessage } from "../../runtime/mcp/protocol/sse.ts";
 
 const stream = Buffer.from(
@@ -32,7 +32,7 @@ function read(cuts: readonly number[]) {
   return { events, raw: Buffer.concat(raw) };
 }
 
-test("a stream is the same events however it is cut, and their bytes are the stream's", () => {
+it("a stream is the same events however it is cut, and their bytes are the stream's", () => {
   for (let cut = 0; cut <= stream.length; cut++) expect(read([cut]).events).toEqual(expected);
   fc.assert(
     fc.property(fc.array(fc.nat(stream.length)), (cuts) => {
@@ -43,13 +43,13 @@ test("a stream is the same events however it is cut, and their bytes are the str
   );
 });
 
-test("an event over the limit is refused, whether it comes at once or in pieces", () => {
+it("an event over the limit is refused, whether it comes at once or in pieces", () => {
   const reader = new SseReader(100);
   expect(reader.push(Buffer.from(`data: ${"x".repeat(60)}`))).toEqual([]);
   expect(reader.push(Buffer.from("x".repeat(60)))).toBeUndefined();
 });
 
-test("a message is one event, whatever line breaks its text has", () => {
+it("a message is one event, whatever line breaks its text has", () => {
   const breaks = fc.stringMatching(/^[ \r\n]{0,3}$/);
   fc.assert(
     fc.property(fc.jsonValue(), breaks, (value, blank) => {

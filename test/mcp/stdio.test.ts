@@ -3,14 +3,16 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { startHandwritten, type TestGateway } from "./mcp-gateway.ts";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import type { Gateway } from "../harness/gateway.ts";
+import { startHandwritten } from "./mcp-gateway.ts";
 import { messagesOf, openSession, post, send, toolCall } from "./raw-client.ts";
 
 const script = fileURLToPath(new URL("./fixtures/scripted-stdio.mjs", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "gwc-stdio-"));
 const journal = join(folder, "journal");
-let gateway: TestGateway;
+let gateway: Gateway;
 
 async function start(args: readonly string[] = [], more: object = {}): Promise<void> {
   gateway = await startHandwritten(
@@ -34,7 +36,7 @@ async function start(args: readonly string[] = [], more: object = {}): Promise<v
 
 function pids(kind: "child" | "grandchild"): number[] {
   const pattern = new RegExp(`: ${kind} (\\d+)`, "g");
-  return [...gateway.log().matchAll(pattern)].map((match) => Number(match[1]));
+  return [...gateway.output.matchAll(pattern)].map((match) => Number(match[1]));
 }
 
 function isAlive(pid: number): boolean {
@@ -52,10 +54,8 @@ function childrenOf(pid: number): number[] {
   return found.stdout.trim().split(/\s+/).map(Number);
 }
 
-async function until(condition: () => boolean, milliseconds = 3000): Promise<void> {
-  const end = Date.now() + milliseconds;
-  while (!condition() && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 20));
-  expect(condition()).toBe(true);
+async function until(condition: () => boolean): Promise<void> {
+  await eventually(() => condition() || null, String(condition));
 }
 
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -64,7 +64,7 @@ describe("a child", () => {
   beforeAll(() => start(["a b", "$HOME; `id`", "--grandchild"]));
   afterAll(() => gateway.stop());
 
-  test("gets its arguments as they are, without a shell", async () => {
+  it("gets its arguments as they are, without a shell", async () => {
     const session = await openSession(gateway.url);
     const response = await post(gateway.url, toolCall("args"), session);
     expect(response.text).toContain(
@@ -72,7 +72,7 @@ describe("a child", () => {
     );
   });
 
-  test("sees PATH and its own variables, but nothing else of the gateway's environment", async () => {
+  it("sees PATH and its own variables, but nothing else of the gateway's environment", async () => {
     const session = await openSession(gateway.url);
     const response = await post(gateway.url, toolCall("env"), session);
     expect(response.text).toContain("JOURNAL");
@@ -81,14 +81,14 @@ describe("a child", () => {
     expect(response.text).not.toContain("GATEWAY_FIXTURE");
   });
 
-  test("responses under the very id of the request, beyond 2^53 too", async () => {
+  it("responds under the very id of the request, beyond 2^53 too", async () => {
     const session = await openSession(gateway.url);
     const body = '{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}';
     const response = await post(gateway.url, body, session);
     expect(response.text).toBe('{"jsonrpc":"2.0","id":9007199254740993,"result":{}}');
   });
 
-  test("gets a message of several lines on one line, with nothing else changed", async () => {
+  it("gets a message of several lines on one line, with nothing else changed", async () => {
     const session = await openSession(gateway.url);
     const body =
       '{\n "jsonrpc": "2.0",\r\n "id": 1.0, "method": "ping", "x": 12345678901234567890}';
@@ -98,21 +98,21 @@ describe("a child", () => {
     );
   });
 
-  test("may write rubbish: it is logged and skipped", async () => {
+  it("may write rubbish: it is logged and skipped", async () => {
     const session = await openSession(gateway.url);
     const response = await post(gateway.url, toolCall("rubbish"), session);
     expect(response.text).toContain("still here");
-    await until(() => gateway.log().includes("not a message: npm warn this is not JSON"));
+    await until(() => gateway.output.includes("not a message: npm warn this is not JSON"));
   });
 
-  test("sends a notification ahead of its response: the response is a stream then", async () => {
+  it("sends a notification ahead of its response: the response is a stream then", async () => {
     const session = await openSession(gateway.url);
     const response = await post(gateway.url, toolCall("log"), session);
     expect(response.headers["content-type"]).toBe("text/event-stream");
     expect(messagesOf(response)).toMatchObject([{ params: { data: "first" } }, { id: 1 }]);
   });
 
-  test("has its group ended with the session", async () => {
+  it("has its group ended with the session", async () => {
     const before = pids("grandchild").length;
     const session = await openSession(gateway.url);
     await until(() => pids("grandchild").length > before);
@@ -124,7 +124,7 @@ describe("a child", () => {
     expect((await post(gateway.url, toolCall("args"), session)).status).toBe(404);
   });
 
-  test("that dies fails the calls under way, and its session is gone", async () => {
+  it("that dies fails the calls under way, and its session is gone", async () => {
     const session = await openSession(gateway.url);
     const hanging = post(gateway.url, toolCall("hang", 7), session);
     const dying = post(gateway.url, toolCall("die", 8), session);
@@ -139,7 +139,7 @@ describe("a child", () => {
     await openSession(gateway.url);
   });
 
-  test("gives no second response for an id that is in use", async () => {
+  it("gives no second response for an id that is in use", async () => {
     const session = await openSession(gateway.url);
     const first = send(gateway.url, {
       headers: session,
@@ -152,7 +152,7 @@ describe("a child", () => {
     expect((await first).status).toBe(502);
   });
 
-  test("is told when the client takes a request back, and the request ends without a response", async () => {
+  it("hears when the client takes a request back, and the request ends without a response", async () => {
     const session = await openSession(gateway.url);
     const call = toolCall("hang", 5);
     const hanging = post(gateway.url, call, session);
@@ -164,7 +164,7 @@ describe("a child", () => {
     await until(() => readFileSync(journal, "utf8").includes(JSON.stringify(notice)));
   });
 
-  test("is told when the client leaves", async () => {
+  it("hears when the client leaves", async () => {
     const session = await openSession(gateway.url);
     const controller = new AbortController();
     const headers = { ...session, "content-type": "application/json", accept: "*/*" };
@@ -175,19 +175,20 @@ describe("a child", () => {
       body,
       signal: controller.signal,
     });
-    setTimeout(() => controller.abort(), 100);
+    await until(() => readFileSync(journal, "utf8").includes(body));
+    controller.abort();
     await expect(hanging).rejects.toThrow();
     await until(() => readFileSync(journal, "utf8").includes('"requestId":"left"'));
   });
 
-  test("that asks a client that leaves gets an error", async () => {
+  it("that asks a client that leaves gets an error", async () => {
     const session = await openSession(gateway.url);
     const body = JSON.stringify(toolCall("ask", "asking"));
     await send(gateway.url, { headers: session, body, leaveAfter: 5 });
     await until(() => readFileSync(journal, "utf8").includes('"id":"asked","error"'));
   });
 
-  test("can ask the client on the stream of the request that it works on, and gets the response", async () => {
+  it("can ask the client on the stream of the request that it works on, and gets the response", async () => {
     const session = await openSession(gateway.url);
     const listening = await fetch(gateway.url, {
       headers: { ...session, accept: "text/event-stream" },
@@ -209,7 +210,7 @@ describe("a child", () => {
     expect(await listening.text()).toBe("");
   });
 
-  test("is heard on the GET stream when no request is under way", async () => {
+  it("is heard on the GET stream when no request is under way", async () => {
     const session = await openSession(gateway.url);
     const listening = await fetch(gateway.url, {
       headers: { ...session, accept: "text/event-stream" },
@@ -225,7 +226,7 @@ describe("a child", () => {
 describe("the gateway", () => {
   afterEach(() => gateway.stop());
 
-  test("ends its children, and theirs, when it is told to end", async () => {
+  it("ends its children, and theirs, when it has to end", async () => {
     await start(["--grandchild", "--stubborn"]);
     await openSession(gateway.url);
     await until(() => pids("grandchild").length === 1);
@@ -234,7 +235,7 @@ describe("the gateway", () => {
     await until(() => !started.some(isAlive));
   });
 
-  test("leaves nothing behind when it is killed: a guard ends what will not end by itself", async () => {
+  it("leaves nothing behind when it is killed: a guard ends what will not end by itself", async () => {
     await start(["--grandchild", "--stubborn"]);
     await openSession(gateway.url);
     await until(() => pids("grandchild").length === 1);
@@ -242,10 +243,10 @@ describe("the gateway", () => {
     const guards = childrenOf(gateway.pid).filter((pid) => !started.includes(pid));
     expect(guards.length).toBe(1);
     await gateway.stop("SIGKILL");
-    await until(() => ![...started, ...guards].some(isAlive), 8000);
+    await until(() => ![...started, ...guards].some(isAlive));
   });
 
-  test("ends a call that hangs at its deadline", async () => {
+  it("ends a call that hangs at its deadline", async () => {
     await start([], { timeouts: { call: 2000 } });
     const session = await openSession(gateway.url);
     const response = await post(gateway.url, toolCall("hang", 4), session);
@@ -254,13 +255,13 @@ describe("the gateway", () => {
     expect((await post(gateway.url, toolCall("args"), session)).status).toBe(200);
   });
 
-  test("gives up on a child that does not start", async () => {
+  it("gives up on a child that does not start", async () => {
     await start(["--slow-start"], { timeouts: { initialize: 1000 } });
     await expect(openSession(gateway.url)).rejects.toThrow("504");
     await until(() => pids("child").length === 1 && !pids("child").some(isAlive));
   });
 
-  test("ends a session whose child writes a line over the limit", async () => {
+  it("ends a session whose child writes a line over the limit", async () => {
     await start([], { limits: { message: 1_000_000 } });
     const session = await openSession(gateway.url);
     const response = await post(gateway.url, toolCall("huge"), session);
@@ -268,14 +269,14 @@ describe("the gateway", () => {
     await until(() => !pids("child").some(isAlive));
   });
 
-  test("ends sessions that nobody uses", async () => {
+  it("ends sessions that nobody uses", async () => {
     await start([], { timeouts: { idle: 300 } });
     const session = await openSession(gateway.url);
     await until(() => pids("child").length === 1 && !pids("child").some(isAlive));
     expect((await post(gateway.url, toolCall("args"), session)).status).toBe(404);
   });
 
-  test("makes room for a new session by ending the one that was idle longest", async () => {
+  it("makes room for a new session by ending the one that was idle longest", async () => {
     await start([], { limits: { sessions: 2 } });
     const first = await openSession(gateway.url);
     const second = await openSession(gateway.url);
@@ -285,7 +286,7 @@ describe("the gateway", () => {
     expect((await post(gateway.url, toolCall("args"), first)).status).toBe(200);
   });
 
-  test("turns a call that takes long into a stream", async () => {
+  it("turns a call that takes long into a stream", async () => {
     await start([], { timeouts: { keepAlive: 100 } });
     const session = await openSession(gateway.url);
     const call = post(gateway.url, toolCall("hang", 9), session);
@@ -296,7 +297,7 @@ describe("the gateway", () => {
     expect(messagesOf(response)).toMatchObject([{ id: 9, error: { code: -32603 } }]);
   });
 
-  test("says 503 for a command that does not exist", async () => {
+  it("says 503 for a command that does not exist", async () => {
     gateway = await startHandwritten({
       routes: [{ name: "mcp", targets: [{ name: "none", stdio: { cmd: "/nonexistent/server" } }] }],
     });

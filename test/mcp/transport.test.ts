@@ -1,15 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startGateway, type TestGateway } from "./mcp-gateway.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Gateway } from "../harness/gateway.ts";
+import { startMcpGateway } from "./mcp-gateway.ts";
 import { initialize, post, send, toolCall } from "./raw-client.ts";
 import { mcpResponses, type RawUpstream, startUpstream } from "./raw-upstream.ts";
 
 let upstream: RawUpstream;
-let gateway: TestGateway;
+let gateway: Gateway;
 
 beforeAll(async () => {
   upstream = await startUpstream(mcpResponses({ ping: "{}" }));
   const one = { name: "one", mcp: { host: upstream.url } };
-  gateway = await startGateway([
+  gateway = await startMcpGateway([
     { name: "mcp", targets: [one] },
     { name: "merged", path: "/merged", targets: [one, { ...one, name: "two" }] },
     { name: "web", path: "/web", targets: [one], allowOrigins: ["https://*.example.com"] },
@@ -55,7 +56,7 @@ describe("the head of a request is refused when", () => {
       404,
     ],
   ];
-  test.each(cases)("%s", async (_, request, status) => {
+  it.each(cases)("%s", async (_, request, status) => {
     const before = upstream.seen.length;
     const response = await send(gateway.url, request);
     expect(response.status).toBe(status);
@@ -63,7 +64,7 @@ describe("the head of a request is refused when", () => {
     expect(upstream.seen.length).toBe(before);
   });
 
-  test("a merged route is asked without a session", async () => {
+  it("a merged route is asked without a session", async () => {
     const response = await post(gateway.url.replace("/mcp", "/merged"), ping);
     expect(response.status).toBe(400);
   });
@@ -96,7 +97,7 @@ describe("a body is refused with 400 when it", () => {
     ["is both result and error", '{"jsonrpc":"2.0","id":1,"result":{},"error":{}}'],
     ["is neither", '{"jsonrpc":"2.0","id":1}'],
   ];
-  test.each(cases)("%s", async (_, body) => {
+  it.each(cases)("%s", async (_, body) => {
     const before = upstream.seen.length;
     const response = await send(gateway.url, { body });
     expect(response.status).toBe(400);
@@ -109,14 +110,14 @@ describe("a body is refused with 400 when it", () => {
 });
 
 describe("a body", () => {
-  test("over the limit is a 413, and one just below it passes", async () => {
+  it("over the limit is a 413, and one just below it passes", async () => {
     const withPadding = (length: number) =>
       `{"jsonrpc":"2.0","id":1,"method":"ping","x":"${"x".repeat(length - 47)}"}`;
     expect((await post(gateway.url, withPadding(2_097_153))).status).toBe(413);
     expect((await post(gateway.url, withPadding(2_097_152))).status).toBe(200);
   });
 
-  test("nested 100,000 deep or with 100,000 keys ends in a response", async () => {
+  it("nested 100,000 deep or with 100,000 keys ends in a response", async () => {
     const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
     const keys = Array.from({ length: 100_000 }, (_, i) => `"k${i}":${i}`).join(",");
     for (const params of [`{"x":${deep}}`, `{${keys}}`]) {
@@ -151,13 +152,13 @@ describe("a request of a web page", () => {
     ["of an origin that CORS allows", "/web", { origin: "https://app.example.com" }, 200],
     ["of one that CORS does not allow", "/web", { origin: "https://example.com" }, 403],
   ];
-  test.each(cases)("%s", async (_, path, headers, status) => {
+  it.each(cases)("%s", async (_, path, headers, status) => {
     const response = await post(gateway.url.replace("/mcp", path), initialize, headers);
     expect(response.status).toBe(status);
   });
 });
 
-test("a request without a page behind it may use any name for the gateway", async () => {
+it("a request without a page behind it may use any name for the gateway", async () => {
   const response = await post(gateway.url, toolCall("x"), { host: "gateway.internal" });
   expect(response.status).toBe(200);
 });

@@ -2,14 +2,14 @@ import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { call } from "../harness/call.ts";
 import { type Echo, type Echoed, startEcho } from "../harness/echo.ts";
-import type { GatewayProcess } from "../harness/process.ts";
+import type { Gateway } from "../harness/gateway.ts";
 import { findings } from "./refused.ts";
 import { startRoutes } from "./routes.ts";
 
-let gateway: GatewayProcess;
+let gateway: Gateway;
 let upstream: Echo;
 let folder: string;
 
@@ -41,8 +41,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   delete process.env.GWC_TEST_KEY;
-  await gateway?.stop();
-  await upstream?.stop();
   rmSync(folder, { recursive: true });
 });
 
@@ -51,14 +49,14 @@ const status = async (route: string, headers: Record<string, string>) =>
   (await call(`${gateway.url}/${route}`, headers)).status;
 
 describe("apiKey", () => {
-  test("keys of the environment, of files and known by digest are let in", async () => {
+  it("keys of the environment, of files and known by digest are let in", async () => {
     for (const key of ["environment-key", "hashed-key", "file-key", "json-key"]) {
       expect(await status("strict", bearer(key))).toBe(200);
       expect(await status("cluster", bearer(key))).toBe(200);
     }
   });
 
-  test("anything else is answered 401", async () => {
+  it("anything else is answered 401", async () => {
     const missing = await call(`${gateway.url}/strict`, {});
     expect(missing).toMatchObject({
       status: 401,
@@ -74,21 +72,21 @@ describe("apiKey", () => {
     expect(await status("strict", bearer("x".repeat(30_000)))).toBe(401);
   });
 
-  test("the key does not reach the upstream", async () => {
+  it("the key does not reach the upstream", async () => {
     const { headers }: Echoed = JSON.parse(
       (await call(`${gateway.url}/strict`, bearer("file-key"))).body,
     );
     expect(headers).not.toHaveProperty("authorization");
   });
 
-  test("the modes differ in what they refuse", async () => {
+  it("the modes differ in what they refuse", async () => {
     expect(await status("optional", {})).toBe(200);
     expect(await status("optional", bearer("wrong"))).toBe(401);
     expect(await status("permissive", {})).toBe(200);
     expect(await status("permissive", bearer("wrong"))).toBe(200);
   });
 
-  test("rules read the metadata", async () => {
+  it("rules read the metadata", async () => {
     expect(await status("ruled", bearer("environment-key"))).toBe(200);
     expect(await status("ruled", bearer("json-key"))).toBe(200);
     expect(await status("ruled", bearer("file-key"))).toBe(403);
@@ -96,12 +94,12 @@ describe("apiKey", () => {
     expect(await status("ruled", {})).toBe(403);
   });
 
-  test("another header may hold it", async () => {
+  it("another header may hold it", async () => {
     expect(await status("header", { "x-api-key": "file-key" })).toBe(200);
     expect(await status("header", bearer("file-key"))).toBe(401);
   });
 
-  test("a file that changes is read again", async () => {
+  it("a file that changes is read again", async () => {
     writeFileSync(join(folder, "plain"), "other-key\n");
     while ((await status("strict", bearer("other-key"))) !== 200) {
       await new Promise((resolve) => setTimeout(resolve, 50));
@@ -110,7 +108,7 @@ describe("apiKey", () => {
     expect(await status("strict", bearer("json-key"))).toBe(200);
   });
 
-  test("a key that is written out is refused", () => {
+  it("a key that is written out is refused", () => {
     expect(findings({ policies: { apiKey: { keys: [{ key: "abc" }] } } })).toEqual([
       "literal-secret",
     ]);

@@ -1,9 +1,9 @@
 import { exportJWK, generateKeyPair, type JWK } from "jose";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { call } from "../harness/call.ts";
-import { startCompiled } from "../harness/compiled-routes.ts";
 import { type Echo, startEcho } from "../harness/echo.ts";
-import type { GatewayProcess } from "../harness/process.ts";
+import type { Gateway } from "../harness/gateway.ts";
+import { startRoutesText } from "../harness/routes-gateway.ts";
 import { now, publicPart, sign } from "../harness/token.ts";
 
 /** Rules as configured, and which callers they let in. */
@@ -82,7 +82,7 @@ const requestRules: Readonly<Record<string, string>> = {
   source: 'source.address == "127.0.0.1"',
 };
 
-let gateway: GatewayProcess;
+let gateway: Gateway;
 let upstream: Echo;
 let key: JWK;
 
@@ -91,12 +91,7 @@ beforeAll(async () => {
   key = { ...(await exportJWK(privateKey)), kid: "1", alg: "ES256" };
   upstream = await startEcho();
   const keySet = JSON.stringify({ keys: [publicPart(key)] });
-  gateway = await startCompiled(routes(upstream), { "keys.json": keySet });
-});
-
-afterAll(async () => {
-  await gateway?.stop();
-  await upstream?.stop();
+  gateway = await startRoutesText(routes(upstream), { "keys.json": keySet });
 });
 
 function routes(upstream: Echo): string {
@@ -122,7 +117,7 @@ async function headersOf(caller: Caller): Promise<Record<string, string>> {
 }
 
 describe("authorization", () => {
-  test.each(Object.keys(cases).map((name, index) => [name, index] as const))(
+  it.each(Object.keys(cases).map((name, index) => [name, index] as const))(
     "%s",
     async (name, index) => {
       const admitted: string[] = [];
@@ -135,7 +130,7 @@ describe("authorization", () => {
     },
   );
 
-  test("rules read the request", async () => {
+  it("rules read the request", async () => {
     expect((await call(`${gateway.url}/path`, {})).status).toBe(200);
     expect((await call(`${gateway.url}/host`, {})).status).toBe(200);
     expect((await call(`${gateway.url}/host`, { host: "other.example" })).status).toBe(403);
@@ -145,10 +140,10 @@ describe("authorization", () => {
     expect((await call(`${gateway.url}/header`, {})).status).toBe(403);
   });
 
-  test("a refused request does not reach the upstream, and the log says why", async () => {
+  it("a refused request does not reach the upstream, and the log says why", async () => {
     const before = upstream.count();
     await call(`${gateway.url}/header`, {});
     expect(upstream.count()).toBe(before);
-    await expect.poll(() => gateway.output()).toContain("reason=Authorization");
+    await expect.poll(() => gateway.output).toContain("reason=Authorization");
   });
 });

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { call } from "../harness/call.ts";
 import { type Echo, type Echoed, startEcho } from "../harness/echo.ts";
-import type { GatewayProcess } from "../harness/process.ts";
+import type { Gateway } from "../harness/gateway.ts";
 import { findings } from "./refused.ts";
 import { startRoutes } from "./routes.ts";
 
@@ -17,7 +17,7 @@ const users = {
   crypt: "abVfp.VAtiLSs",
 };
 
-let gateway: GatewayProcess;
+let gateway: Gateway;
 let upstream: Echo;
 let folder: string;
 
@@ -50,8 +50,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   delete process.env.GWC_TEST_USERS;
-  await gateway?.stop();
-  await upstream?.stop();
   rmSync(folder, { recursive: true });
 });
 
@@ -62,7 +60,7 @@ const status = async (route: string, headers: Record<string, string>) =>
   (await call(`${gateway.url}/${route}`, headers)).status;
 
 describe("basicAuth", () => {
-  test.each(Object.keys(users))(
+  it.each(Object.keys(users))(
     "a %s hash lets its password in, and no other",
     async (name) => {
       expect(await status("strict", login(name, `pass-${name}`))).toBe(200);
@@ -73,7 +71,7 @@ describe("basicAuth", () => {
     120_000,
   );
 
-  test("who fails is asked for a login", async () => {
+  it("who fails is asked for a login", async () => {
     const { status: found, headers } = await call(`${gateway.url}/strict`, {});
     expect(found).toBe(401);
     expect(headers["www-authenticate"]).toBe('Basic realm="The \\"inner\\" part", charset="UTF-8"');
@@ -81,12 +79,12 @@ describe("basicAuth", () => {
     expect(defaults["www-authenticate"]).toBe('Basic realm="Restricted", charset="UTF-8"');
   });
 
-  test("users may come from the environment", async () => {
+  it("users may come from the environment", async () => {
     expect(await status("late", login("late", "pass-sha"))).toBe(200);
     expect(await status("late", login("sha", "pass-sha"))).toBe(401);
   });
 
-  test("malformed logins are no logins", async () => {
+  it("malformed logins are no logins", async () => {
     const basic = (value: string) => ({ authorization: `Basic ${value}` });
     const encoded = (text: string) => basic(Buffer.from(text).toString("base64"));
     expect(await status("strict", basic("%%%"))).toBe(401);
@@ -96,25 +94,25 @@ describe("basicAuth", () => {
     expect(await status("strict", { authorization: "Bearer abc" })).toBe(401);
   });
 
-  test("the login does not reach the upstream", async () => {
+  it("the login does not reach the upstream", async () => {
     const response = await call(`${gateway.url}/strict`, login("sha", "pass-sha"));
     const { headers }: Echoed = JSON.parse(response.body);
     expect(headers).not.toHaveProperty("authorization");
   });
 
-  test("the modes differ in what they refuse", async () => {
+  it("the modes differ in what they refuse", async () => {
     expect(await status("optional", {})).toBe(200);
     expect(await status("optional", login("sha", "wrong"))).toBe(401);
     expect(await status("permissive", login("sha", "wrong"))).toBe(200);
   });
 
-  test("rules read the user's name", async () => {
+  it("rules read the user's name", async () => {
     expect(await status("ruled", login("sha", "pass-sha"))).toBe(200);
     expect(await status("ruled", login("apr1", "pass-apr1"))).toBe(403);
     expect(await status("ruled", {})).toBe(403);
   });
 
-  test("bcrypt is paid once for a login", async () => {
+  it("bcrypt is paid once for a login", async () => {
     const time = async (password: string, times: number, expected: number): Promise<number> => {
       const start = performance.now();
       for (let count = 0; count < times; count++) {
@@ -128,7 +126,7 @@ describe("basicAuth", () => {
     expect(await time("pass-bcrypt12", 30, 200)).toBeLessThan(10 * one);
   }, 120_000);
 
-  test("others are served while logins are checked, and waiting ones are bounded", async () => {
+  it("others are served while logins are checked, and waiting ones are bounded", async () => {
     let checked = 0;
     const wrong = Array.from({ length: 80 }, (_, index) =>
       status("strict", login("bcrypt", `wrong-${index}`)).finally(() => {
@@ -143,7 +141,7 @@ describe("basicAuth", () => {
     expect(found.every((each) => each === 401 || each === 503)).toBe(true);
   });
 
-  test("a changed file counts for logins that were right before", async () => {
+  it("a changed file counts for logins that were right before", async () => {
     expect(await status("strict", login("sha", "pass-sha"))).toBe(200);
     writeFileSync(join(folder, "htpasswd"), `apr1:${users.apr1}\n`);
     while ((await status("strict", login("sha", "pass-sha"))) !== 401) {
@@ -152,7 +150,7 @@ describe("basicAuth", () => {
     expect(await status("strict", login("apr1", "pass-apr1"))).toBe(200);
   });
 
-  test("hashes that are written out are a warning", () => {
+  it("hashes that are written out are a warning", () => {
     const inline = { policies: { basicAuth: { htpasswd: `a:${users.sha}` } } };
     expect(findings(inline)).toEqual(["literal-password-hash"]);
     const late = { policies: { basicAuth: { htpasswd: "${USERS}" } } };

@@ -4,10 +4,10 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BrowserContext, chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startCompiled } from "../harness/compiled-routes.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Echo, startEcho } from "../harness/echo.ts";
-import type { GatewayProcess } from "../harness/process.ts";
+import type { Gateway } from "../harness/gateway.ts";
+import { startRoutesText } from "../harness/routes-gateway.ts";
 import { ed25519 } from "../harness/token.ts";
 import { corsRoutes } from "./cors-routes.ts";
 
@@ -22,7 +22,7 @@ describe.skipIf(isMissing)("a page in a real browser", () => {
   let foreign: Page;
   let pages: Server[];
   let upstream: Echo;
-  let gateway: GatewayProcess;
+  let gateway: Gateway;
 
   beforeAll(async () => {
     pages = [await servePage(), await servePage()];
@@ -32,7 +32,7 @@ describe.skipIf(isMissing)("a page in a real browser", () => {
       "x-shown": "1",
       "x-hidden": "1",
     });
-    gateway = await startCompiled(corsRoutes(upstream, [first ?? ""]), { "keys.json": keySet });
+    gateway = await startRoutesText(corsRoutes(upstream, [first ?? ""]), { "keys.json": keySet });
     profile = mkdtempSync(join(tmpdir(), "gwc-chromium-"));
     context = await chromium.launchPersistentContext(profile, {
       executablePath: browser,
@@ -45,13 +45,11 @@ describe.skipIf(isMissing)("a page in a real browser", () => {
 
   afterAll(async () => {
     await context?.close();
-    await gateway?.stop();
-    await upstream?.stop();
     for (const page of pages ?? []) page.close();
     rmSync(profile, { recursive: true, force: true });
   });
 
-  test("from an allowed origin reads a response after a preflight, and the exposed header", async () => {
+  it("from an allowed origin reads a response after a preflight, and the exposed header", async () => {
     const found = await fetchIn(allowed, `${gateway.url}/listed`, {
       method: "PUT",
       headers: { "x-asked": "1" },
@@ -60,7 +58,7 @@ describe.skipIf(isMissing)("a page in a real browser", () => {
     expect(found).toMatchObject({ status: 401, body: missing });
   });
 
-  test("from an allowed origin reads the upstream's response and the headers that are exposed", async () => {
+  it("from an allowed origin reads the upstream's response and the headers that are exposed", async () => {
     const found = await fetchIn(allowed, `${gateway.url}/any`, {});
     expect(found).toMatchObject({ status: 200, shown: null, hidden: null });
     expect(await fetchIn(allowed, `${gateway.url}/simple`, {})).toMatchObject({
@@ -70,7 +68,7 @@ describe.skipIf(isMissing)("a page in a real browser", () => {
     });
   });
 
-  test("from an allowed origin may not send a header that is not listed", async () => {
+  it("from an allowed origin may not send a header that is not listed", async () => {
     const before = upstream.count();
     const found = await fetchIn(allowed, `${gateway.url}/listed`, {
       headers: { "x-unlisted": "1" },
@@ -79,23 +77,23 @@ describe.skipIf(isMissing)("a page in a real browser", () => {
     expect(upstream.count()).toBe(before);
   });
 
-  test("from an allowed origin may not use a method that is not listed", async () => {
+  it("from an allowed origin may not use a method that is not listed", async () => {
     const found = await fetchIn(allowed, `${gateway.url}/listed`, { method: "DELETE" });
     expect(found).toBe("TypeError: Failed to fetch");
   });
 
-  test("from another origin can't read, though the upstream would let it", async () => {
+  it("from another origin can't read, though the upstream would let it", async () => {
     expect(await fetchIn(foreign, `${gateway.url}/simple`, {})).toBe("TypeError: Failed to fetch");
   });
 
-  test("from another origin can't send what needs a preflight", async () => {
+  it("from another origin can't send what needs a preflight", async () => {
     const before = upstream.count();
     const found = await fetchIn(foreign, `${gateway.url}/listed`, { method: "PUT" });
     expect(found).toBe("TypeError: Failed to fetch");
     expect(upstream.count()).toBe(before);
   });
 
-  test("from another origin reads what any origin may read", async () => {
+  it("from another origin reads what any origin may read", async () => {
     expect(await fetchIn(foreign, `${gateway.url}/any`, {})).toMatchObject({ status: 200 });
   });
 });

@@ -1,14 +1,14 @@
 import { exportJWK, generateKeyPair } from "jose";
 import { request } from "undici";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startCompiled } from "../harness/compiled-routes.ts";
+import { beforeAll, describe, expect, it } from "vitest";
 import { type Echo, startEcho } from "../harness/echo.ts";
-import type { GatewayProcess } from "../harness/process.ts";
+import type { Gateway } from "../harness/gateway.ts";
+import { startRoutesText } from "../harness/routes-gateway.ts";
 import { now, publicPart, sign } from "../harness/token.ts";
 import { corsRoutes } from "./cors-routes.ts";
 
 let upstream: Echo;
-let gateway: GatewayProcess;
+let gateway: Gateway;
 let token: Headers;
 
 beforeAll(async () => {
@@ -21,7 +21,7 @@ beforeAll(async () => {
     vary: "Accept-Encoding",
     "x-shown": "1",
   });
-  gateway = await startCompiled(
+  gateway = await startRoutesText(
     corsRoutes(upstream, [
       "https://app.example",
       "http://LOCALHOST:8080",
@@ -32,11 +32,6 @@ beforeAll(async () => {
   );
   const claims = { iss: "https://issuer.example", exp: now() + 60 };
   token = { authorization: `Bearer ${await sign(key, claims)}` };
-});
-
-afterAll(async () => {
-  await gateway?.stop();
-  await upstream?.stop();
 });
 
 type Headers = Record<string, string>;
@@ -55,7 +50,7 @@ function corsHeaders(headers: Record<string, unknown>): string[] {
 }
 
 describe("a request without Origin", () => {
-  test("goes on, and caches are told that the response depends on it", async () => {
+  it("goes on, and caches learn that the response depends on it", async () => {
     const { status, headers } = await call("GET", "/listed", token);
     expect(status).toBe(200);
     expect(headers.vary).toEqual(["Accept-Encoding", "Origin"]);
@@ -63,7 +58,7 @@ describe("a request without Origin", () => {
 });
 
 describe("an allowed origin", () => {
-  test("gets its own name, credentials and exposed headers on the upstream's response", async () => {
+  it("gets its own name, credentials and exposed headers on the upstream's response", async () => {
     const { headers } = await call("GET", "/listed", { ...token, origin: "https://app.example" });
     expect(headers).toMatchObject({
       "access-control-allow-origin": "https://app.example",
@@ -73,7 +68,7 @@ describe("an allowed origin", () => {
     });
   });
 
-  test("can read a refusal", async () => {
+  it("can read a refusal", async () => {
     const { status, headers } = await call("GET", "/listed", { origin: "https://app.example" });
     expect(status).toBe(401);
     expect(headers).toMatchObject({
@@ -82,7 +77,7 @@ describe("an allowed origin", () => {
     });
   });
 
-  test("gets its preflight answered before the token is asked for", async () => {
+  it("gets its preflight answered before the token is asked for", async () => {
     const before = upstream.count();
     const { status, headers, body } = await call("OPTIONS", "/listed", {
       origin: "https://app.example",
@@ -101,12 +96,12 @@ describe("an allowed origin", () => {
     expect(upstream.count()).toBe(before);
   });
 
-  test("gets any other OPTIONS answered too", async () => {
+  it("gets any other OPTIONS answered too", async () => {
     const { status, body } = await call("OPTIONS", "/listed", { origin: "https://app.example" });
     expect({ status, body }).toEqual({ status: 200, body: "" });
   });
 
-  test.each([
+  it.each([
     ["https://APP.example", "the host in another case"],
     ["https://app.example:443", "the scheme's own port"],
     ["http://localhost:8080", "a port"],
@@ -120,7 +115,7 @@ describe("an allowed origin", () => {
 });
 
 describe("a foreign origin", () => {
-  test.each([
+  it.each([
     ["http://app.example", "another scheme"],
     ["https://app.example:8443", "another port"],
     ["http://localhost", "a port that is missing"],
@@ -140,7 +135,7 @@ describe("a foreign origin", () => {
     expect(headers.vary).toEqual(["Accept-Encoding", "Origin"]);
   });
 
-  test("gets an empty response to its preflight, and the upstream does not see it", async () => {
+  it("gets an empty response to its preflight, and the upstream does not see it", async () => {
     const before = upstream.count();
     const { status, headers, body } = await call("OPTIONS", "/listed", {
       origin: "https://evil.test",
@@ -157,18 +152,18 @@ describe("a foreign origin", () => {
 });
 
 describe("any origin", () => {
-  test("is echoed, and an upstream's credentials are not granted with it", async () => {
+  it("is echoed, and an upstream's credentials are not granted with it", async () => {
     const { headers } = await call("GET", "/any", { origin: "https://who.test" });
     expect(headers["access-control-allow-origin"]).toBe("https://who.test");
     expect(headers["access-control-allow-credentials"]).toBeUndefined();
   });
 
-  test("includes the opaque one", async () => {
+  it("includes the opaque one", async () => {
     const { headers } = await call("GET", "/any", { origin: "null" });
     expect(headers["access-control-allow-origin"]).toBe("null");
   });
 
-  test("is granted the method and the headers it asks for", async () => {
+  it("is granted the method and the headers it asks for", async () => {
     const { headers } = await call("OPTIONS", "/any", {
       origin: "https://who.test",
       "access-control-request-method": "DELETE",
@@ -181,7 +176,7 @@ describe("any origin", () => {
     expect(headers["access-control-max-age"]).toBeUndefined();
   });
 
-  test("is granted everything when it asks for nothing in particular", async () => {
+  it("is granted everything when it asks for nothing in particular", async () => {
     const { headers } = await call("OPTIONS", "/any", { origin: "https://who.test" });
     expect(headers).toMatchObject({
       "access-control-allow-methods": "*",
@@ -189,7 +184,7 @@ describe("any origin", () => {
     });
   });
 
-  test("gets no literal star with credentials, where it would be a name", async () => {
+  it("gets no literal star with credentials, where it would be a name", async () => {
     const { headers } = await call("OPTIONS", "/bare", { origin: "https://who.test" });
     expect(corsHeaders(headers)).toEqual([
       "access-control-allow-origin",

@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import { exportJWK, generateKeyPair, type JWK } from "jose";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { type Echo, type Echoed, startEcho } from "../harness/echo.ts";
-import type { GatewayProcess } from "../harness/process.ts";
+import type { Gateway } from "../harness/gateway.ts";
 import { send } from "../harness/send.ts";
 import { now, publicPart, sign } from "../harness/token.ts";
 import { findings } from "./refused.ts";
 import { startRoutes } from "./routes.ts";
 
-let gateway: GatewayProcess;
+let gateway: Gateway;
 let echo: Echo;
 let key: JWK;
 
@@ -72,11 +72,6 @@ beforeAll(async () => {
     },
     echo,
   );
-});
-
-afterAll(async () => {
-  await gateway.stop();
-  await echo.stop();
 });
 
 /** What reaches the upstream of a request that carries a credential in that place. */
@@ -167,7 +162,7 @@ it("the claims that a token must have can be chosen; those it has are checked in
   expect(await status("jwt-header", {})).toBe(401);
 });
 
-it("an MCP endpoint finds its token where it is told", async () => {
+it("an MCP endpoint finds its token where the configuration says", async () => {
   const list = (headers: Record<string, string>) =>
     send(
       `${gateway.url}/mcp`,

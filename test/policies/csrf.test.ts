@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { type Echo, startEcho } from "../harness/echo.ts";
-import type { GatewayProcess } from "../harness/process.ts";
+import type { Gateway } from "../harness/gateway.ts";
 import { send } from "../harness/send.ts";
 import { startRoutes } from "./routes.ts";
 
-let gateway: GatewayProcess;
+let gateway: Gateway;
 let upstream: Echo;
 
 beforeAll(async () => {
@@ -18,28 +18,23 @@ beforeAll(async () => {
   );
 });
 
-afterAll(async () => {
-  await gateway?.stop();
-  await upstream?.stop();
-});
-
 const host = "shop.example";
 const post = async (headers: Record<string, string>, route = "own") =>
   (await send(`${gateway.url}/${route}`, "POST", { host, ...headers })).status;
 
 describe("csrf", () => {
-  test("safe methods pass from anywhere", async () => {
+  it("safe methods pass from anywhere", async () => {
     const foreign = { host, origin: "https://evil.example", "sec-fetch-site": "cross-site" };
     for (const method of ["GET", "HEAD", "OPTIONS"]) {
       expect((await send(`${gateway.url}/own`, method, foreign)).status).toBe(200);
     }
   });
 
-  test("what no browser sent passes", async () => {
+  it("what no browser sent passes", async () => {
     expect(await post({})).toBe(200);
   });
 
-  test("Sec-Fetch-Site decides where it is sent", async () => {
+  it("Sec-Fetch-Site decides where it is sent", async () => {
     expect(await post({ "sec-fetch-site": "same-origin", origin: "https://evil.example" })).toBe(
       200,
     );
@@ -52,7 +47,7 @@ describe("csrf", () => {
     expect(await post({ "sec-fetch-site": "something-else" })).toBe(403);
   });
 
-  test("Origin is compared with Host otherwise", async () => {
+  it("Origin is compared with Host otherwise", async () => {
     expect(await post({ origin: "https://shop.example" })).toBe(200);
     expect(await post({ origin: "http://shop.example" })).toBe(200);
     expect(await post({ origin: "https://shop.example", host: "shop.example:443" })).toBe(200);
@@ -63,7 +58,7 @@ describe("csrf", () => {
     expect(await post({ origin: "" })).toBe(403);
   });
 
-  test("listed origins pass, with and without Sec-Fetch-Site", async () => {
+  it("listed origins pass, with and without Sec-Fetch-Site", async () => {
     const origin = "https://app.example";
     expect(await post({ origin, "sec-fetch-site": "cross-site" }, "others")).toBe(200);
     expect(await post({ origin }, "others")).toBe(200);
@@ -71,7 +66,7 @@ describe("csrf", () => {
     expect(await post({ origin: "http://app.example" }, "others")).toBe(403);
   });
 
-  test("a refused request does not reach the upstream", async () => {
+  it("a refused request does not reach the upstream", async () => {
     const before = upstream.count();
     const response = await send(`${gateway.url}/own`, "DELETE", { "sec-fetch-site": "cross-site" });
     expect(response).toMatchObject({ status: 403, body: "CSRF validation failed" });

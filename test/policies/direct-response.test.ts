@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { call } from "../harness/call.ts";
 import { type Echo, startEcho } from "../harness/echo.ts";
-import type { GatewayProcess } from "../harness/process.ts";
+import type { Gateway } from "../harness/gateway.ts";
 import { findings } from "./refused.ts";
 import { startRoutes } from "./routes.ts";
 
-let gateway: GatewayProcess;
+let gateway: Gateway;
 let upstream: Echo;
 
 beforeAll(async () => {
@@ -54,19 +54,14 @@ beforeAll(async () => {
   );
 });
 
-afterAll(async () => {
-  await gateway?.stop();
-  await upstream?.stop();
-});
-
-test("the gateway answers by itself", async () => {
+it("the gateway answers by itself", async () => {
   const text = await call(`${gateway.url}/text`, {});
   expect(text).toMatchObject({ status: 503, body: "closed for today: ☃" });
   expect(text.headers["content-type"]).toBe("text/plain; charset=utf-8");
   expect(upstream.count()).toBe(0);
 });
 
-test("its headers are the configured ones", async () => {
+it("its headers are the configured ones", async () => {
   const json = await call(`${gateway.url}/json`, {});
   expect(json.headers["content-type"]).toBe("application/json");
   const bare = await call(`${gateway.url}/bare`, {});
@@ -74,16 +69,16 @@ test("its headers are the configured ones", async () => {
   expect(bare.headers).not.toHaveProperty("content-type");
 });
 
-test("policies before it mark the response, and the log says who answered", async () => {
+it("policies before it mark the response, and the log says who answered", async () => {
   const response = await call(`${gateway.url}/refused`, { origin: "https://app.example" });
   expect(response.headers["access-control-allow-origin"]).toBe("https://app.example");
-  while (!gateway.output().includes("route=refused")) {
+  while (!gateway.output.includes("route=refused")) {
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
-  expect(gateway.output()).toMatch(/route=refused .*reason=DirectResponse/);
+  expect(gateway.output).toMatch(/route=refused .*reason=DirectResponse/);
 });
 
-test("a route without backend and without a response is a mistake", () => {
+it("a route without backend and without a response is a mistake", () => {
   expect(findings({ policies: {}, backends: [] })).toEqual(["route-without-backend"]);
   expect(findings({ policies: { directResponse: { status: 200 } }, backends: [] })).toEqual([]);
   expect(
@@ -91,7 +86,7 @@ test("a route without backend and without a response is a mistake", () => {
   ).toEqual(["body-not-allowed"]);
 });
 
-test("a body may be made of the request", async () => {
+it("a body may be made of the request", async () => {
   const json = await call(`${gateway.url}/made?a=1`, { "x-name": "Ada" });
   expect(json).toMatchObject({ status: 200, body: '{"path":"/made","name":"Ada"}' });
   expect(json.headers["content-type"]).toBe("application/json");
@@ -101,14 +96,14 @@ test("a body may be made of the request", async () => {
   expect((await call(`${gateway.url}/made`, {})).body).toBe("");
 });
 
-test("of conditional responses the first that holds is given, else the route goes on", async () => {
+it("of conditional responses the first that holds is given, else the route goes on", async () => {
   expect((await call(`${gateway.url}/chosen`, { "x-ask": "a" })).status).toBe(403);
   expect((await call(`${gateway.url}/chosen`, { "x-ask": "b" })).body).toBe("b /chosen");
   expect((await call(`${gateway.url}/chosen`, {})).status).toBe(200);
   expect((await call(`${gateway.url}/always`, {})).status).toBe(404);
 });
 
-test("a route whose responses all have conditions needs a backend", () => {
+it("a route whose responses all have conditions needs a backend", () => {
   const found = (directResponse: object) =>
     findings({ policies: { directResponse }, backends: [] });
   const condition = 'request.method == "GET"';

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { call } from "../harness/call.ts";
 import { type Echo, type Echoed, startEcho } from "../harness/echo.ts";
-import type { GatewayProcess } from "../harness/process.ts";
+import type { Gateway } from "../harness/gateway.ts";
 import { findings } from "./refused.ts";
 import { startRoutes } from "./routes.ts";
 
-let gateway: GatewayProcess;
+let gateway: Gateway;
 let upstream: Echo;
 
 beforeAll(async () => {
@@ -27,32 +27,27 @@ beforeAll(async () => {
   );
 });
 
-afterAll(async () => {
-  await gateway?.stop();
-  await upstream?.stop();
-});
-
 async function hostSeen(route: string): Promise<string | undefined> {
   const response = await call(`${gateway.url}/${route}`, { host: "shop.example:8080" });
   const { headers }: Echoed = JSON.parse(response.body);
   return headers.host;
 }
 
-test("Auto is the backend's own name, None what the client sent", async () => {
+it("Auto is the backend's own name, None what the client sent", async () => {
   expect(await hostSeen("auto")).toBe(new URL(upstream.url).host);
   expect(await hostSeen("none")).toBe("shop.example:8080");
 });
 
-test("without it a named backend is asked by its name, an address by the client's", async () => {
+it("without it a named backend is asked by its name, an address by the client's", async () => {
   expect(await hostSeen("name")).toBe(`localhost:${new URL(upstream.url).port}`);
   expect(await hostSeen("address")).toBe("shop.example:8080");
 });
 
-test("a Host that urlRewrite sets wins", async () => {
+it("a Host that urlRewrite sets wins", async () => {
   expect(await hostSeen("overruled")).toBe("other.example");
 });
 
-test("on an mcp backend it is a mistake", () => {
+it("on an mcp backend it is a mistake", () => {
   const backends = [{ mcp: { targets: [{ name: "one", mcp: { host: "http://127.0.0.1:1/" } }] } }];
   expect(findings({ policies: { hostRewrite: { mode: "None" } }, backends })).toEqual([
     "needs-host-backend",

@@ -1,5 +1,5 @@
 import { CompactEncrypt, exportJWK, generateKeyPair, importJWK, type JWK } from "jose";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { call, callWith } from "../harness/call.ts";
 import { audience } from "../harness/identity-provider.ts";
 import { assemble, hmacWithPublicKey, now, publicPart, sign } from "../harness/token.ts";
@@ -8,27 +8,21 @@ import { startWorld, type World } from "./jwt-world.ts";
 let world: World;
 let key: JWK;
 
-const ends: (() => Promise<void>)[] = [];
-
 beforeAll(async () => {
-  world = await startWorld((end) => ends.unshift(end));
+  world = await startWorld();
   key = world.provider.keys[0] ?? {};
-});
-
-afterAll(async () => {
-  for (const end of ends) await end();
 });
 
 const claims = () => ({ iss: world.provider.issuer, aud: audience, sub: "alice", exp: now() + 60 });
 
 describe("a token from the identity provider", () => {
-  test("is let through, and goes no further than the gateway", async () => {
+  it("is let through, and goes no further than the gateway", async () => {
     const response = await callWith(`${world.gateway.url}/strict`, await world.provider.token());
     expect(response.status).toBe(200);
     expect(JSON.parse(response.body).headers).not.toHaveProperty("authorization");
   });
 
-  test("is let through again from memory", async () => {
+  it("is let through again from memory", async () => {
     const token = await world.provider.token();
     const before = world.provider.keySetRequests;
     for (let i = 0; i < 20; i++) {
@@ -37,20 +31,20 @@ describe("a token from the identity provider", () => {
     expect(world.provider.keySetRequests).toBe(before);
   });
 
-  test("is known under any spelling of the scheme", async () => {
+  it("is known under any spelling of the scheme", async () => {
     const headers = { authorization: `bEARER ${await world.provider.token()}` };
     expect((await call(`${world.gateway.url}/strict`, headers)).status).toBe(200);
   });
 
-  test("puts its subject in the log, and itself nowhere", async () => {
+  it("puts its subject in the log, and itself nowhere", async () => {
     const token = await sign(key, { ...claims(), sub: "carol smith" });
     await callWith(`${world.gateway.url}/strict`, token);
     await callWith(`${world.gateway.url}/strict`, `${token}x`);
-    await expect.poll(() => world.gateway.output()).toContain('jwt.sub="carol smith"');
-    expect(world.gateway.output()).not.toContain(token.slice(0, 40));
+    await expect.poll(() => world.gateway.output).toContain('jwt.sub="carol smith"');
+    expect(world.gateway.output).not.toContain(token.slice(0, 40));
   });
 
-  test("is subject to the rules that follow", async () => {
+  it("is subject to the rules that follow", async () => {
     const token = await world.provider.token();
     expect((await callWith(`${world.gateway.url}/ruled/allowed`, token)).status).toBe(200);
     const denied = await callWith(`${world.gateway.url}/ruled/denied`, token);
@@ -59,13 +53,13 @@ describe("a token from the identity provider", () => {
 });
 
 describe("a request without a token", () => {
-  test("gets a 401 that names the scheme and no error", async () => {
+  it("gets a 401 that names the scheme and no error", async () => {
     const response = await callWith(`${world.gateway.url}/strict`, undefined);
     expect(response.status).toBe(401);
     expect(response.headers["www-authenticate"]).toBe("Bearer");
   });
 
-  test.each(["Basic YTpi", "Bearer", "Bearer ", "Bearertoken", ""])(
+  it.each(["Basic YTpi", "Bearer", "Bearer ", "Bearertoken", ""])(
     "counts as such with the credentials %j",
     async (authorization) => {
       const response = await call(`${world.gateway.url}/strict`, { authorization });
@@ -73,7 +67,7 @@ describe("a request without a token", () => {
     },
   );
 
-  test.each(["optional", "permissive"])("passes in %s mode, without claims", async (mode) => {
+  it.each(["optional", "permissive"])("passes in %s mode, without claims", async (mode) => {
     const { url } = world.gateway;
     expect((await callWith(`${url}/${mode}`, undefined)).status).toBe(200);
     expect((await callWith(`${url}/${mode}-ruled`, undefined)).status).toBe(403);
@@ -124,7 +118,7 @@ describe("a token that is not valid", () => {
     return { ...(await exportJWK(privateKey)), kid: "stranger", alg: "RS256" };
   }
 
-  test.each(Object.entries(forgeries))("that %s gets a 401 without reasons", async (_, forge) => {
+  it.each(Object.entries(forgeries))("that %s gets a 401 without reasons", async (_, forge) => {
     const reached = world.upstream.count();
     const response = await callWith(`${world.gateway.url}/strict`, await forge());
     expect(response).toMatchObject({
@@ -135,18 +129,18 @@ describe("a token that is not valid", () => {
     expect(world.upstream.count()).toBe(reached);
   });
 
-  test("gets a 401 in optional mode too", async () => {
+  it("gets a 401 in optional mode too", async () => {
     expect((await callWith(`${world.gateway.url}/optional`, "abc")).status).toBe(401);
   });
 
-  test("passes in permissive mode, without claims", async () => {
+  it("passes in permissive mode, without claims", async () => {
     expect((await callWith(`${world.gateway.url}/permissive`, "abc")).status).toBe(200);
     expect((await callWith(`${world.gateway.url}/permissive-ruled`, "abc")).status).toBe(403);
   });
 });
 
 describe("clocks may differ by a minute", () => {
-  test.each([
+  it.each([
     ["expired 50 seconds ago", () => ({ exp: now() - 50 })],
     ["is for 50 seconds later", () => ({ nbf: now() + 50 })],
   ])("a token that %s is valid", async (_, times) => {
@@ -154,7 +148,7 @@ describe("clocks may differ by a minute", () => {
     expect((await callWith(`${world.gateway.url}/strict`, token)).status).toBe(200);
   });
 
-  test("a remembered token ends when it expires", async () => {
+  it("a remembered token ends when it expires", async () => {
     const token = await sign(key, { ...claims(), exp: now() - 58 });
     expect((await callWith(`${world.gateway.url}/strict`, token)).status).toBe(200);
     await new Promise((resolve) => setTimeout(resolve, 2500));
@@ -163,7 +157,7 @@ describe("clocks may differ by a minute", () => {
 });
 
 describe("modes with a valid token", () => {
-  test.each(["optional", "permissive"])("%s: there are claims", async (path) => {
+  it.each(["optional", "permissive"])("%s: there are claims", async (path) => {
     const response = await callWith(
       `${world.gateway.url}/${path}-ruled`,
       await world.provider.token(),

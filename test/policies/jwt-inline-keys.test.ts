@@ -1,5 +1,5 @@
 import { exportJWK, generateKeyPair, type JWK } from "jose";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { now, publicPart, sign } from "../harness/token.ts";
 import { startWorld, type World } from "./jwt-world.ts";
 
@@ -13,12 +13,12 @@ describe("inline keys", () => {
     const [one, two] = [first, second].map((keys) =>
       JSON.stringify({ keys: keys.map(publicPart) }),
     );
-    return startWorld(onTestFinished, { inline: [one ?? "", two ?? ""] });
+    return startWorld({ inline: [one ?? "", two ?? ""] });
   }
 
   const from = (issuer: string) => ({ iss: `https://${issuer}.example`, exp: now() + 60 });
 
-  test("of two issuers are not exchanged, though they have the same name", async () => {
+  it("of two issuers are not exchanged, though they have the same name", async () => {
     const first = await pair("RS256", { kid: "1" });
     const second = await pair("ES256", { kid: "1" });
     const { status } = await start([first], [second]);
@@ -30,7 +30,7 @@ describe("inline keys", () => {
     expect(await status(await sign(second, from("second"), { alg: "ES256" }), "inline")).toBe(401);
   });
 
-  test("without an algorithm take those of their type, and no others", async () => {
+  it("without an algorithm take those of their type, and no others", async () => {
     const rsa = await pair("RS256", { kid: "rsa" });
     const { status } = await start([rsa]);
     for (const alg of ["RS256", "RS512", "PS256"]) {
@@ -38,7 +38,7 @@ describe("inline keys", () => {
     }
   });
 
-  test("are found without a name only when there is no choice", async () => {
+  it("are found without a name only when there is no choice", async () => {
     const { kid: _, ...rsa } = await pair("RS256", {});
     const ec = await pair("ES256", { kid: "ec" });
     const other = await pair("RS256", { kid: "other" });
@@ -48,7 +48,7 @@ describe("inline keys", () => {
     expect(await unsure.status(await sign(rsa, from("first")), "inline")).toBe(401);
   });
 
-  test.each([
+  it.each([
     ["are for encryption", { use: "enc" }],
     ["name an algorithm that is not theirs", { alg: "ES256" }],
     ["name a secret's algorithm", { alg: "HS256" }],
@@ -58,7 +58,7 @@ describe("inline keys", () => {
     expect(await status(await sign(key, from("first"), { alg: "RS256" }), "inline")).toBe(401);
   });
 
-  test("give claims as they were signed, and no claim is made of an object's own names", async () => {
+  it("give claims as they were signed, and no claim is made of an object's own names", async () => {
     const key = await pair("ES256", { kid: "1", alg: "ES256" });
     const { status } = await start([key]);
     const odd = JSON.stringify(from("first")).replace("}", ',"__proto__":{"admin":true}}');
@@ -68,7 +68,7 @@ describe("inline keys", () => {
     expect(await status(await sign(key, from("first")), "odd")).toBe(403);
   });
 
-  test("survive claims of the deepest nesting that fits in a token", async () => {
+  it("survive claims of the deepest nesting that fits in a token", async () => {
     const key = await pair("ES256", { kid: "1", alg: "ES256" });
     const { status } = await start([key]);
     const depth = 5900;

@@ -1,26 +1,20 @@
 import { request } from "undici";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { call, callWith } from "../harness/call.ts";
-import { startCompiled } from "../harness/compiled-routes.ts";
 import { type Echo, startEcho } from "../harness/echo.ts";
+import type { Gateway } from "../harness/gateway.ts";
 import { IdentityProvider } from "../harness/identity-provider.ts";
-import type { GatewayProcess } from "../harness/process.ts";
+import { startRoutesText } from "../harness/routes-gateway.ts";
 import { mcpRoutes } from "./mcp-routes.ts";
 
 let provider: IdentityProvider;
 let upstream: Echo;
-let gateway: GatewayProcess;
+let gateway: Gateway;
 
 beforeAll(async () => {
   provider = await IdentityProvider.start();
   upstream = await startEcho();
-  gateway = await startCompiled(mcpRoutes(provider.issuer, upstream.url));
-});
-
-afterAll(async () => {
-  await gateway?.stop();
-  await upstream?.stop();
-  await provider?.stop();
+  gateway = await startRoutesText(mcpRoutes(provider.issuer, upstream.url));
 });
 
 async function document(path: string, headers: Record<string, string> = {}) {
@@ -32,7 +26,7 @@ async function document(path: string, headers: Record<string, string> = {}) {
 describe("a request without a valid token", () => {
   const where = (rest: string) => `${gateway.url}/.well-known/oauth-protected-resource${rest}`;
 
-  test.each([
+  it.each([
     ["/mcp", "/mcp"],
     ["/mcp/", "/mcp/"],
     ["/mcp?tenant=a", "/mcp?tenant=a"],
@@ -43,7 +37,7 @@ describe("a request without a valid token", () => {
     expect(headers["www-authenticate"]).toBe(`Bearer resource_metadata="${where(rest)}"`);
   });
 
-  test("to the root is told of metadata without a path", async () => {
+  it("to the root learns of metadata without a path", async () => {
     const { headers } = await call(gateway.url, { host: "root.test" });
     const url = "http://root.test/.well-known/oauth-protected-resource";
     expect(headers["www-authenticate"]).toBe(`Bearer resource_metadata="${url}"`);
@@ -53,20 +47,20 @@ describe("a request without a valid token", () => {
     expect(resource).toBe("http://root.test");
   });
 
-  test("is told that its token is not valid", async () => {
+  it("learns that its token is not valid", async () => {
     const { headers } = await callWith(`${gateway.url}/mcp`, "abc");
     const expected = `Bearer error="invalid_token", resource_metadata="${where("/mcp")}"`;
     expect(headers["www-authenticate"]).toBe(expected);
   });
 
-  test("gets a JSON-RPC error on an MCP route", async () => {
+  it("gets a JSON-RPC error on an MCP route", async () => {
     const { headers, body } = await callWith(`${gateway.url}/mcp`, undefined);
     expect(headers["content-type"]).toBe("application/json");
     const error = { code: -32000, message: "authentication failure: no bearer token found" };
     expect(JSON.parse(body)).toEqual({ jsonrpc: "2.0", error, id: null });
   });
 
-  test("passes in optional mode only without any", async () => {
+  it("passes in optional mode only without any", async () => {
     // Past the check, the MCP endpoint refuses a GET that accepts no event stream.
     expect((await callWith(`${gateway.url}/optional`, undefined)).status).toBe(406);
     expect((await callWith(`${gateway.url}/optional`, "abc")).status).toBe(401);
@@ -77,7 +71,7 @@ describe("a request without a valid token", () => {
 describe("the protected-resource metadata", () => {
   const wellKnown = "/.well-known/oauth-protected-resource";
 
-  test.each(["/mcp", "/mcp/", "/mcp/deeper", "/mcp?tenant=a"])(
+  it.each(["/mcp", "/mcp/", "/mcp/deeper", "/mcp?tenant=a"])(
     "of the URL ending in %j names it to the letter",
     async (rest) => {
       expect(await document(`${wellKnown}${rest}`)).toMatchObject({
@@ -89,7 +83,7 @@ describe("the protected-resource metadata", () => {
     },
   );
 
-  test("names the host that the client typed, and https when TLS ends in front", async () => {
+  it("names the host that the client typed, and https when TLS ends in front", async () => {
     const headers = { host: "mcp.example.com", "x-forwarded-proto": "https" };
     const { resource } = await document(`${wellKnown}/mcp`, headers);
     expect(resource).toBe("https://mcp.example.com/mcp");
@@ -99,15 +93,12 @@ describe("the protected-resource metadata", () => {
     );
   });
 
-  test.each(["ftp", "https, http", 'https"'])(
-    "ignores a forwarded scheme of %j",
-    async (scheme) => {
-      const { resource } = await document(`${wellKnown}/mcp`, { "x-forwarded-proto": scheme });
-      expect(resource).toBe(`${gateway.url}/mcp`);
-    },
-  );
+  it.each(["ftp", "https, http", 'https"'])("ignores a forwarded scheme of %j", async (scheme) => {
+    const { resource } = await document(`${wellKnown}/mcp`, { "x-forwarded-proto": scheme });
+    expect(resource).toBe(`${gateway.url}/mcp`);
+  });
 
-  test("takes members of the configuration, on a route whose authorization server is its own", async () => {
+  it("takes members of the configuration, on a route whose authorization server is its own", async () => {
     expect(await document(`${wellKnown}/keycloak/mcp`)).toMatchObject({
       resource: `${gateway.url}/keycloak/mcp`,
       authorization_servers: [`${gateway.url}/keycloak/mcp`],
@@ -116,7 +107,7 @@ describe("the protected-resource metadata", () => {
     });
   });
 
-  test("is open to every page, on a route whose CORS policy is not", async () => {
+  it("is open to every page, on a route whose CORS policy is not", async () => {
     const origin = "https://inspector.example";
     const { headers } = await call(`${gateway.url}${wellKnown}/mcp`, { origin });
     expect(headers["access-control-allow-origin"]).toBe("*");
@@ -137,17 +128,17 @@ describe("the protected-resource metadata", () => {
     await preflight.body.dump();
   });
 
-  test("can only be read", async () => {
+  it("can only be read", async () => {
     const response = await request(`${gateway.url}${wellKnown}/mcp`, { method: "DELETE" });
     expect([response.statusCode, response.headers.allow]).toEqual([405, "GET, OPTIONS"]);
     await response.body.dump();
   });
 
-  test("is served with a bad token too", async () => {
+  it("is served with a bad token too", async () => {
     expect((await callWith(`${gateway.url}${wellKnown}/mcp`, "abc")).status).toBe(200);
   });
 
-  test("is not confused with names that only begin alike", async () => {
+  it("is not confused with names that only begin alike", async () => {
     const { status } = await call(`${gateway.url}${wellKnown}s`, {});
     expect(status).toBe(404);
   });
@@ -156,12 +147,12 @@ describe("the protected-resource metadata", () => {
 describe("the authorization server's metadata", () => {
   const names = ["oauth-authorization-server", "openid-configuration"];
 
-  test.each(names)("is the provider's own as %s", async (name) => {
+  it.each(names)("is the provider's own as %s", async (name) => {
     const own = await (await fetch(`${provider.issuer}/.well-known/openid-configuration`)).json();
     expect(await document(`/.well-known/${name}/mcp`)).toEqual(own);
   });
 
-  test("asks Auth0 for the audience and calls the gateway its issuer", async () => {
+  it("asks Auth0 for the audience and calls the gateway its issuer", async () => {
     const { issuer, authorization_endpoint } = await document(
       "/.well-known/oauth-authorization-server/auth0/mcp",
     );
@@ -171,8 +162,8 @@ describe("the authorization server's metadata", () => {
     expect(endpoint.searchParams.get("audience")).toBe("https://api.example");
   });
 
-  test("is a 503 that any page can read while the provider was never reached", async () => {
-    const lonely = await startCompiled(mcpRoutes("http://127.0.0.1:1", upstream.url));
+  it("is a 503 that any page can read while the provider was never reached", async () => {
+    const lonely = await startRoutesText(mcpRoutes("http://127.0.0.1:1", upstream.url));
     const url = `${lonely.url}/.well-known/oauth-authorization-server/mcp`;
     const { status, headers, body } = await call(url, {});
     expect([status, body]).toEqual([503, "the authorization server can't be reached"]);
@@ -198,24 +189,24 @@ describe("the registration of clients at Keycloak", () => {
     };
   }
 
-  test("is announced at the gateway", async () => {
+  it("is announced at the gateway", async () => {
     const metadata = await document("/.well-known/oauth-authorization-server/keycloak/mcp");
     expect(metadata.registration_endpoint).toBe(`${gateway.url}${path}`);
   });
 
-  test("registers a client, for any page", async () => {
+  it("registers a client, for any page", async () => {
     const { status, headers, body } = await register(JSON.stringify(client));
     expect(status).toBe(201);
     expect(headers["access-control-allow-origin"]).toBe("*");
     expect(JSON.parse(body)).toMatchObject({ client_name: "test" });
   });
 
-  test("shows Keycloak's refusal as it is", async () => {
+  it("shows Keycloak's refusal as it is", async () => {
     const { status, body } = await register(JSON.stringify({ redirect_uris: ["nonsense"] }));
     expect([status, JSON.parse(body).error]).toEqual([400, "invalid_redirect_uri"]);
   });
 
-  test("takes no more than 64 KiB", async () => {
+  it("takes no more than 64 KiB", async () => {
     const { status } = await register(JSON.stringify({ ...client, pad: "x".repeat(70_000) }));
     expect(status).toBe(413);
   });

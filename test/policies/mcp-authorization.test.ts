@@ -1,10 +1,10 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { exportJWK, generateKeyPair, type JWK } from "jose";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startCompiled } from "../harness/compiled-routes.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import type { Gateway } from "../harness/gateway.ts";
 import { startMcpServer } from "../harness/mcp-server.ts";
-import type { GatewayProcess } from "../harness/process.ts";
+import { startRoutesText } from "../harness/routes-gateway.ts";
 import { now, publicPart, sign } from "../harness/token.ts";
 
 const everything = ["hello", "add", "drop", "ask", "memo://notes"];
@@ -45,7 +45,7 @@ const claims: Readonly<Record<string, object | undefined>> = {
 };
 
 let server: Awaited<ReturnType<typeof startMcpServer>>;
-let gateway: GatewayProcess;
+let gateway: Gateway;
 let key: JWK;
 
 beforeAll(async () => {
@@ -63,12 +63,7 @@ beforeAll(async () => {
 `,
   );
   const keySet = JSON.stringify({ keys: [publicPart(key)] });
-  gateway = await startCompiled(routes.join(""), { "keys.json": keySet });
-});
-
-afterAll(async () => {
-  await gateway?.stop();
-  await server?.stop();
+  gateway = await startRoutesText(routes.join(""), { "keys.json": keySet });
 });
 
 async function connect(index: number, caller: string): Promise<Client> {
@@ -112,21 +107,18 @@ const pairs = Object.entries(cases).flatMap(([name, { sees }], index) =>
 );
 
 describe("mcpAuthorization", () => {
-  test.each(pairs)(
-    "%s: what %s sees listed is what can be used",
-    async (_, caller, index, items) => {
-      const client = await connect(index, caller);
-      expect(await listed(client)).toEqual(items);
-      for (const name of everything) {
-        const error = await use(client, name);
-        if (items.includes(name)) expect(error, name).toBeUndefined();
-        else expect(error, name).toMatch(/MCP error -32602: Unknown (tool|prompt|resource): /);
-      }
-      await client.close();
-    },
-  );
+  it.each(pairs)("%s: what %s sees listed is what can be used", async (_, caller, index, items) => {
+    const client = await connect(index, caller);
+    expect(await listed(client)).toEqual(items);
+    for (const name of everything) {
+      const error = await use(client, name);
+      if (items.includes(name)) expect(error, name).toBeUndefined();
+      else expect(error, name).toMatch(/MCP error -32602: Unknown (tool|prompt|resource): /);
+    }
+    await client.close();
+  });
 
-  test("a hidden tool is answered as one that does not exist", async () => {
+  it("a hidden tool is answered as one that does not exist", async () => {
     const client = await connect(0, "bob");
     const hidden = await use(client, "add");
     const missing = await use(client, "nothing");

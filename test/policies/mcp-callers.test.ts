@@ -1,18 +1,15 @@
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { startEcho } from "../harness/echo.ts";
+import { beforeAll, expect, it } from "vitest";
+import type { Gateway } from "../harness/gateway.ts";
 import { startMcpServer } from "../harness/mcp-server.ts";
-import type { GatewayProcess } from "../harness/process.ts";
 import { send } from "../harness/send.ts";
-import { startRoutes } from "./routes.ts";
+import { nowhere, startRoutes } from "./routes.ts";
 
-let gateway: GatewayProcess;
+let gateway: Gateway;
 let server: Awaited<ReturnType<typeof startMcpServer>>;
 
 beforeAll(async () => {
   server = await startMcpServer();
-  const echo = await startEcho();
-  await echo.stop();
   const key = (name: string) => ({
     keyHash: `sha256:${createHash("sha256").update(name).digest("hex")}`,
     metadata: { team: name },
@@ -34,13 +31,8 @@ beforeAll(async () => {
         ],
       },
     },
-    echo,
+    nowhere,
   );
-});
-
-afterAll(async () => {
-  await gateway?.stop();
-  await server?.stop();
 });
 
 const initialize = {
@@ -63,7 +55,7 @@ function post(caller: string, message: object, headers: Record<string, string> =
   return send(`${gateway.url}/mcp`, "POST", { ...common, ...headers }, JSON.stringify(message));
 }
 
-test("rules see the key's metadata, and a session is its caller's alone", async () => {
+it("rules see the key's metadata, and a session is its caller's alone", async () => {
   const opened = await post("alice", initialize);
   expect(opened.status).toBe(200);
   const session = { "mcp-session-id": String(opened.headers["mcp-session-id"]) };

@@ -8,33 +8,27 @@ import { ClientCredentialsProvider } from "@modelcontextprotocol/sdk/client/auth
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { OAuthClientInformationMixed } from "@modelcontextprotocol/sdk/shared/auth.js";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startCompiled } from "../harness/compiled-routes.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import type { Gateway } from "../harness/gateway.ts";
 import { IdentityProvider } from "../harness/identity-provider.ts";
 import { startMcpServer } from "../harness/mcp-server.ts";
-import type { GatewayProcess } from "../harness/process.ts";
+import { startRoutesText } from "../harness/routes-gateway.ts";
 import { mcpRoutes } from "./mcp-routes.ts";
 
 let provider: IdentityProvider;
 let server: Awaited<ReturnType<typeof startMcpServer>>;
-let gateway: GatewayProcess;
+let gateway: Gateway;
 
 beforeAll(async () => {
   provider = await IdentityProvider.start();
   server = await startMcpServer();
-  gateway = await startCompiled(mcpRoutes(provider.issuer, server.url));
-});
-
-afterAll(async () => {
-  await gateway?.stop();
-  await server?.stop();
-  await provider?.stop();
+  gateway = await startRoutesText(mcpRoutes(provider.issuer, server.url));
 });
 
 const credentials = { clientId: "app", clientSecret: "secret" };
 
 describe("a client that knows nothing but the URL", () => {
-  test.each(["/mcp", "/mcp/", "/mcp?tenant=a"])(
+  it.each(["/mcp", "/mcp/", "/mcp?tenant=a"])(
     "finds the authorization server of %s, gets a token and calls",
     async (path) => {
       const client = new Client({ name: "test", version: "1.0.0" });
@@ -52,7 +46,7 @@ describe("a client that knows nothing but the URL", () => {
     },
   );
 
-  test("does so with the newer SDK, which compares issuers", async () => {
+  it("does so with the newer SDK, which compares issuers", async () => {
     const client = new ModernClient({ name: "test", version: "1.0.0" });
     const authProvider = new ModernCredentials({
       ...credentials,
@@ -65,7 +59,7 @@ describe("a client that knows nothing but the URL", () => {
     await client.close();
   });
 
-  test("with the newer SDK accepts the gateway as authorization server", async () => {
+  it("with the newer SDK accepts the gateway as authorization server", async () => {
     const client = new ModernClient({ name: "test", version: "1.0.0" });
     const authProvider = new ModernCredentials({
       ...credentials,
@@ -78,7 +72,7 @@ describe("a client that knows nothing but the URL", () => {
 });
 
 describe("a client that has to register and ask its user", () => {
-  test.each([
+  it.each([
     ["/mcp", null],
     ["/keycloak/mcp", null],
     ["/auth0/mcp", "https://api.example"],

@@ -1,17 +1,16 @@
 import { connect } from "node:http2";
 import { exportJWK, generateKeyPair, type JWK } from "jose";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { check } from "../../compiler/compile.ts";
 import { memoryHost } from "../../compiler/host.ts";
-import { startListeners } from "../harness/compiled-routes.ts";
 import { type Echo, type Echoed, startEcho } from "../harness/echo.ts";
+import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { startMcpServer } from "../harness/mcp-server.ts";
-import type { GatewayProcess } from "../harness/process.ts";
 import { type Scripted, startScripted } from "../harness/scripted.ts";
 import { send } from "../harness/send.ts";
 import { now, publicPart, sign } from "../harness/token.ts";
 
-let gateway: GatewayProcess;
+let gateway: Gateway;
 let echo: Echo;
 let bodies: Scripted;
 let key: JWK;
@@ -28,164 +27,163 @@ beforeAll(async () => {
   server = await startMcpServer();
   const backends = [{ host: new URL(echo.url).host }];
   const direct = (body: string) => ({ directResponse: { status: 200, body } });
-  gateway = await startListeners([
-    {
-      name: "changing",
-      hostname: "*.changing.test",
-      policies: {
-        transformations: {
-          request: {
-            set: {
-              ":path": 'request.headers["x-path"]',
-              ":method": 'request.headers["x-method"]',
-              ":authority": 'request.headers["x-authority"]',
-              ":scheme": '"https"',
-              "x-tier": 'request.headers["x-key"] == "1" ? "gold" : "basic"',
+  gateway = await startGateway({
+    listeners: [
+      {
+        name: "changing",
+        hostname: "*.changing.test",
+        policies: {
+          transformations: {
+            request: {
+              set: {
+                ":path": 'request.headers["x-path"]',
+                ":method": 'request.headers["x-method"]',
+                ":authority": 'request.headers["x-authority"]',
+                ":scheme": '"https"',
+                "x-tier": 'request.headers["x-key"] == "1" ? "gold" : "basic"',
+              },
+            },
+            response: { set: { "x-gateway": '"1"' } },
+          },
+        },
+        routes: [
+          {
+            name: "gold",
+            matches: [
+              {
+                path: { pathPrefix: "/tier" },
+                headers: [{ name: "x-tier", value: { exact: "gold" } }],
+              },
+            ],
+            policies: direct("gold"),
+          },
+          { name: "basic", matches: path("/tier"), policies: direct("basic") },
+          {
+            name: "asked",
+            matches: [
+              { path: { pathPrefix: "/q" }, query: [{ name: "a", value: { exact: "1" } }] },
+            ],
+            policies: direct("query"),
+          },
+          { name: "posted", matches: [{ path: { pathPrefix: "/m" }, method: "POST" }], backends },
+          { name: "other", matches: path("/m"), backends },
+          {
+            name: "hosted",
+            hostnames: ["api.changing.test"],
+            matches: path("/host"),
+            policies: direct("api"),
+          },
+          {
+            name: "kept",
+            matches: path("/kept"),
+            policies: { hostRewrite: { mode: "None" } },
+            backends,
+          },
+          {
+            name: "moved",
+            matches: path("/moved"),
+            policies: { requestRedirect: { authority: { host: "new.test" }, status: 302 } },
+          },
+          {
+            name: "ruled",
+            matches: path("/ruled"),
+            policies: { authorization: { rules: ['request.path == "/ruled/ok"'] } },
+            backends,
+          },
+        ],
+      },
+      {
+        name: "guarded",
+        hostname: "guarded.test",
+        policies: {
+          cors: { allowOrigins: ["https://app.test"] },
+          jwtAuth: issuer,
+          authorization: { rules: [{ deny: 'request.path.startsWith("/closed")' }] },
+        },
+        routes: [
+          {
+            name: "alice",
+            matches: path("/alice"),
+            policies: {
+              authorization: { rules: ['jwt.sub == "alice"'] },
+              transformations: { request: { set: { "x-sub": "jwt.sub" } } },
+            },
+            backends,
+          },
+          {
+            name: "again",
+            matches: path("/again"),
+            policies: { jwtAuth: issuer },
+            backends,
+          },
+          {
+            name: "passed",
+            matches: path("/passed"),
+            backends: [{ ...backends[0], policies: { backendAuth: { passthrough: {} } } }],
+          },
+        ],
+      },
+      {
+        name: "whole",
+        hostname: "whole.test",
+        policies: {
+          transformations: {
+            request: {
+              set: { ":path": '"/" + string(json(request.body).to)' },
+              body: '{"was": string(request.body)}',
             },
           },
-          response: { set: { "x-gateway": '"1"' } },
         },
+        routes: [
+          {
+            name: "named",
+            matches: path("/named"),
+            policies: { authorization: { rules: ["has(json(request.body).was)"] } },
+            backends: [{ host: bodies.host }],
+          },
+        ],
       },
-      routes: [
-        {
-          name: "gold",
-          matches: [
-            {
-              path: { pathPrefix: "/tier" },
-              headers: [{ name: "x-tier", value: { exact: "gold" } }],
+      {
+        name: "tools",
+        hostname: "tools.test",
+        policies: { jwtAuth: { ...issuer, mode: "optional" } },
+        routes: [
+          {
+            name: "mcp",
+            policies: {
+              mcpAuthorization: {
+                rules: ['mcp.tool.name == "hello"', 'jwt.sub == "alice" && mcp.tool.name == "add"'],
+              },
             },
-          ],
-          policies: direct("gold"),
-        },
-        { name: "basic", matches: path("/tier"), policies: direct("basic") },
-        {
-          name: "asked",
-          matches: [{ path: { pathPrefix: "/q" }, query: [{ name: "a", value: { exact: "1" } }] }],
-          policies: direct("query"),
-        },
-        { name: "posted", matches: [{ path: { pathPrefix: "/m" }, method: "POST" }], backends },
-        { name: "other", matches: path("/m"), backends },
-        {
-          name: "hosted",
-          hostnames: ["api.changing.test"],
-          matches: path("/host"),
-          policies: direct("api"),
-        },
-        {
-          name: "kept",
-          matches: path("/kept"),
-          policies: { hostRewrite: { mode: "None" } },
-          backends,
-        },
-        {
-          name: "moved",
-          matches: path("/moved"),
-          policies: { requestRedirect: { authority: { host: "new.test" }, status: 302 } },
-        },
-        {
-          name: "ruled",
-          matches: path("/ruled"),
-          policies: { authorization: { rules: ['request.path == "/ruled/ok"'] } },
-          backends,
-        },
-      ],
-    },
-    {
-      name: "guarded",
-      hostname: "guarded.test",
-      policies: {
-        cors: { allowOrigins: ["https://app.test"] },
-        jwtAuth: issuer,
-        authorization: { rules: [{ deny: 'request.path.startsWith("/closed")' }] },
-      },
-      routes: [
-        {
-          name: "alice",
-          matches: path("/alice"),
-          policies: {
-            authorization: { rules: ['jwt.sub == "alice"'] },
-            transformations: { request: { set: { "x-sub": "jwt.sub" } } },
+            backends: [{ mcp: { targets: [{ name: "one", mcp: { host: server.url } }] } }],
           },
-          backends,
-        },
-        {
-          name: "again",
-          matches: path("/again"),
-          policies: { jwtAuth: issuer },
-          backends,
-        },
-        {
-          name: "passed",
-          matches: path("/passed"),
-          backends: [{ ...backends[0], policies: { backendAuth: { passthrough: {} } } }],
-        },
-      ],
-    },
-    {
-      name: "whole",
-      hostname: "whole.test",
-      policies: {
-        transformations: {
-          request: {
-            set: { ":path": '"/" + string(json(request.body).to)' },
-            body: '{"was": string(request.body)}',
-          },
-        },
+        ],
       },
-      routes: [
-        {
-          name: "named",
-          matches: path("/named"),
-          policies: { authorization: { rules: ["has(json(request.body).was)"] } },
-          backends: [{ host: bodies.host }],
-        },
-      ],
-    },
-    {
-      name: "tools",
-      hostname: "tools.test",
-      policies: { jwtAuth: { ...issuer, mode: "optional" } },
-      routes: [
-        {
-          name: "mcp",
-          policies: {
-            mcpAuthorization: {
-              rules: ['mcp.tool.name == "hello"', 'jwt.sub == "alice" && mcp.tool.name == "add"'],
+      {
+        name: "sites",
+        hostname: "sites.test",
+        policies: {
+          transformations: {
+            request: {
+              set: { ":authority": '"inner.test"', ":method": 'request.headers["x-method"]' },
             },
           },
-          backends: [{ mcp: { targets: [{ name: "one", mcp: { host: server.url } }] } }],
         },
-      ],
-    },
-    {
-      name: "sites",
-      hostname: "sites.test",
-      policies: {
-        transformations: {
-          request: {
-            set: { ":authority": '"inner.test"', ":method": 'request.headers["x-method"]' },
-          },
-        },
+        routes: [{ name: "form", matches: path("/form"), policies: { csrf: {} }, backends }],
       },
-      routes: [{ name: "form", matches: path("/form"), policies: { csrf: {} }, backends }],
-    },
-    {
-      name: "limited",
-      hostname: "limited.test",
-      policies: { localRateLimit: [{ requests: 2, unit: "Hours" }] },
-      routes: [{ name: "a", matches: path("/a"), policies: direct("a") }],
-    },
-    {
-      name: "closed",
-      hostname: "closed.test",
-      policies: { directResponse: { status: 503, body: "closed today" } },
-    },
-  ]);
-});
-
-afterAll(async () => {
-  await gateway.stop();
-  await Promise.all([echo.stop(), bodies.stop(), server.stop()]);
+      {
+        name: "limited",
+        hostname: "limited.test",
+        policies: { localRateLimit: [{ requests: 2, unit: "Hours" }] },
+        routes: [{ name: "a", matches: path("/a"), policies: direct("a") }],
+      },
+      {
+        name: "closed",
+        hostname: "closed.test",
+        policies: { directResponse: { status: 503, body: "closed today" } },
+      },
+    ],
+  });
 });
 
 /** A request to a listener, by its host name. */
@@ -228,7 +226,7 @@ describe("a request that is changed before routing takes the route of what it ha
     await ask("changing", "/m", { "x-method": "POST" });
     const response = await ask("changing", "/m", { "x-method": "POST" });
     expect(echoed(response).method).toBe("POST");
-    await expect.poll(() => gateway.output()).toMatch(/route=posted .*http\.method=GET/);
+    await expect.poll(() => gateway.output).toMatch(/route=posted .*http\.method=GET/);
     expect(echoed(await ask("changing", "/m", { "x-method": "CONNECT" })).method).toBe("GET");
   });
 
@@ -320,7 +318,7 @@ describe("credentials are checked before there is a route", () => {
     expect(unknown.status).toBe(404);
     expect(unknown.headers["access-control-allow-origin"]).toBe("https://app.test");
     expect((await ask("guarded", "/closed", bob)).status).toBe(403);
-    const log = () => gateway.output();
+    const log = () => gateway.output;
     await expect.poll(log).toMatch(/listener=guarded .*http\.status=401 .*reason=JwtAuth/);
   });
 

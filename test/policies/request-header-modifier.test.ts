@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { call } from "../harness/call.ts";
 import { type Echo, type Echoed, startEcho } from "../harness/echo.ts";
-import type { GatewayProcess } from "../harness/process.ts";
+import type { Gateway } from "../harness/gateway.ts";
 import { findings } from "./refused.ts";
 import { startRoutes } from "./routes.ts";
 
-let gateway: GatewayProcess;
+let gateway: Gateway;
 let upstream: Echo;
 
 beforeAll(async () => {
@@ -27,11 +27,9 @@ beforeAll(async () => {
 
 afterAll(async () => {
   delete process.env.GWC_TEST_HEADER;
-  await gateway?.stop();
-  await upstream?.stop();
 });
 
-test.each(["own", "cluster"])("headers are set, added and removed (%s name)", async (route) => {
+it.each(["own", "cluster"])("headers are set, added and removed (%s name)", async (route) => {
   const response = await call(`${gateway.url}/${route}`, {
     "x-SET": "client",
     "x-added": "client",
@@ -48,7 +46,7 @@ test.each(["own", "cluster"])("headers are set, added and removed (%s name)", as
   expect(headers).not.toHaveProperty("x-removed");
 });
 
-test("what one connection owns, and Host, can't be changed", () => {
+it("what one connection owns, and Host, can't be changed", () => {
   const set = (name: string) =>
     findings({ policies: { requestHeaderModifier: { set: { [name]: "x" } } } });
   expect(set("Content-Length")).toEqual(["connection-header"]);
@@ -57,7 +55,7 @@ test("what one connection owns, and Host, can't be changed", () => {
   expect(set("x-fine")).toEqual([]);
 });
 
-test("a value that could end its header is refused", () => {
+it("a value that could end its header is refused", () => {
   const set = (value: string) =>
     findings({ policies: { requestHeaderModifier: { set: { "x-a": value } } } });
   expect(set("a\r\nx-b: forged")).toEqual(["bad-format"]);
@@ -65,7 +63,7 @@ test("a value that could end its header is refused", () => {
   expect(set("crème")).toEqual([]);
 });
 
-test("a name is changed once, and a credential is not written out", () => {
+it("a name is changed once, and a credential is not written out", () => {
   expect(
     findings({ policies: { requestHeaderModifier: { set: { "x-a": "1" }, remove: ["X-A"] } } }),
   ).toEqual(["header-conflict"]);
@@ -74,7 +72,7 @@ test("a name is changed once, and a credential is not written out", () => {
   ).toEqual(["literal-secret"]);
 });
 
-test("two names of one policy are a mistake", () => {
+it("two names of one policy are a mistake", () => {
   const changes = { remove: ["x-a"] };
   expect(
     findings({

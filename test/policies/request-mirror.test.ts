@@ -1,13 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { startEcho } from "../harness/echo.ts";
-import type { GatewayProcess } from "../harness/process.ts";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Gateway } from "../harness/gateway.ts";
+import { pause } from "../harness/pause.ts";
 import { type Scripted, startScripted } from "../harness/scripted.ts";
 import { send } from "../harness/send.ts";
-import { pause } from "./jwt-world.ts";
-import { startRoutes } from "./routes.ts";
+import { nowhere, startRoutes } from "./routes.ts";
 
-let gateway: GatewayProcess;
+let gateway: Gateway;
 let upstream: Scripted;
 let mirror: Scripted;
 let isMirrorSilent = false;
@@ -21,8 +20,6 @@ beforeAll(async () => {
   mirror = await startScripted((response) => {
     if (!isMirrorSilent) response.writeHead(500).end("mirror");
   });
-  const echo = await startEcho();
-  await echo.stop();
   const backends = [{ host: upstream.host }];
   const backend = { host: mirror.host };
   gateway = await startRoutes(
@@ -44,14 +41,8 @@ beforeAll(async () => {
         backends,
       },
     },
-    echo,
+    nowhere,
   );
-});
-
-afterAll(async () => {
-  await gateway?.stop();
-  await upstream?.stop();
-  await mirror?.stop();
 });
 
 beforeEach(() => {
@@ -65,7 +56,7 @@ async function mirrored(count: number): Promise<void> {
 }
 
 describe("requestMirror", () => {
-  test("a copy with its body goes to the other backend, and its response nowhere", async () => {
+  it("a copy with its body goes to the other backend, and its response nowhere", async () => {
     for (const size of [0, 10, 16_385, 200_000]) {
       mirror.received.length = 0;
       const body = randomBytes(size);
@@ -79,14 +70,14 @@ describe("requestMirror", () => {
     }
   });
 
-  test("the copy is what the backend gets", async () => {
+  it("the copy is what the backend gets", async () => {
     await send(`${gateway.url}/rewritten`, "GET");
     await mirrored(1);
     const [copy] = mirror.received;
     expect(copy).toMatchObject({ url: "/new", headers: { host: "new.example", "x-team": "blue" } });
   });
 
-  test("a part of the requests is copied", async () => {
+  it("a part of the requests is copied", async () => {
     for (let count = 0; count < 100; count++) await send(`${gateway.url}/half`, "GET");
     await pause(100);
     // 100 throws of a fair coin: outside once in 10 million runs.
@@ -98,7 +89,7 @@ describe("requestMirror", () => {
     expect(mirror.received).toHaveLength(0);
   });
 
-  test("a mirror that is down or silent changes nothing", async () => {
+  it("a mirror that is down or silent changes nothing", async () => {
     const body = randomBytes(300_000);
     expect((await send(`${gateway.url}/down`, "POST", {}, body)).status).toBe(200);
     isMirrorSilent = true;
@@ -106,7 +97,7 @@ describe("requestMirror", () => {
     expect(upstream.received.every((each) => each.body.equals(body))).toBe(true);
   });
 
-  test("a request that is sent again is copied once", async () => {
+  it("a request that is sent again is copied once", async () => {
     const body = randomBytes(30_000);
     const response = await send(`${gateway.url}/retried`, "POST", {}, body);
     expect(response.status).toBe(200);

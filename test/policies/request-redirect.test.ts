@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { call } from "../harness/call.ts";
 import { type Echo, startEcho } from "../harness/echo.ts";
-import type { GatewayProcess } from "../harness/process.ts";
+import type { Gateway } from "../harness/gateway.ts";
 import { findings } from "./refused.ts";
 import { startRoutes } from "./routes.ts";
 
@@ -23,7 +23,7 @@ const redirects = {
   prefix: [{ path: { prefix: "/new" } }, "http://shop.example:8080/new/x?q=1"],
 } as const;
 
-let gateway: GatewayProcess;
+let gateway: Gateway;
 let upstream: Echo;
 
 beforeAll(async () => {
@@ -48,14 +48,9 @@ beforeAll(async () => {
   );
 });
 
-afterAll(async () => {
-  await gateway?.stop();
-  await upstream?.stop();
-});
-
 const host = { host: "shop.example:8080" };
 
-test.each(Object.entries(redirects))("a client is sent on: %s", async (name, [, expected]) => {
+it.each(Object.entries(redirects))("a client is sent on: %s", async (name, [, expected]) => {
   const { status, headers, body } = await call(`${gateway.url}/${name}/x?q=1`, host);
   expect({ status, location: headers.location, body }).toEqual({
     status: 302,
@@ -64,21 +59,21 @@ test.each(Object.entries(redirects))("a client is sent on: %s", async (name, [, 
   });
 });
 
-test("the status is the configured one", async () => {
+it("the status is the configured one", async () => {
   expect((await call(`${gateway.url}/permanent`, host)).status).toBe(308);
 });
 
-test("policies before it decide first", async () => {
+it("policies before it decide first", async () => {
   expect((await call(`${gateway.url}/behind-rule`, host)).status).toBe(403);
   expect((await call(`${gateway.url}/behind-rule`, { ...host, "x-in": "1" })).status).toBe(302);
 });
 
-test("a path that begins with two slashes stays on the host", async () => {
+it("a path that begins with two slashes stays on the host", async () => {
   const { headers } = await call(`${gateway.url}/scheme//evil.example/`, host);
   expect(headers.location).toBe("https://shop.example/scheme//evil.example/");
 });
 
-test("what stands behind it is reported and left out", () => {
+it("what stands behind it is reported and left out", () => {
   expect(
     findings({
       policies: { requestRedirect: { scheme: "https" }, directResponse: { status: 200 } },

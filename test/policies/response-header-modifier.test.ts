@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { call } from "../harness/call.ts";
 import { type Echo, startEcho } from "../harness/echo.ts";
-import type { GatewayProcess } from "../harness/process.ts";
+import type { Gateway } from "../harness/gateway.ts";
 import { startRoutes } from "./routes.ts";
 
-let gateway: GatewayProcess;
+let gateway: Gateway;
 let upstream: Echo;
 
 beforeAll(async () => {
@@ -27,19 +27,14 @@ beforeAll(async () => {
   );
 });
 
-afterAll(async () => {
-  await gateway?.stop();
-  await upstream?.stop();
-});
-
-test.each(["own", "cluster"])("headers are set, added and removed (%s name)", async (route) => {
+it.each(["own", "cluster"])("headers are set, added and removed (%s name)", async (route) => {
   const { headers } = await call(`${gateway.url}/${route}`, {});
   expect(headers).toMatchObject({ "x-set": "gateway", "x-added": ["upstream", "gateway"] });
   expect(headers).not.toHaveProperty("server");
 });
 
-test("a response that the gateway makes is changed too", async () => {
-  const { status, headers } = await call(`${gateway.url}/answered`, {});
+it("a response that the gateway makes is changed too", async () => {
+  const { status, headers } = await call(`${gateway.url}/responded`, {});
   expect(status).toBe(418);
   expect(headers).toMatchObject({ "x-set": "gateway", "x-added": "gateway" });
 });

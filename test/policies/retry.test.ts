@@ -1,18 +1,17 @@
 import { randomBytes } from "node:crypto";
 import { connect } from "node:net";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { startEcho } from "../harness/echo.ts";
-import type { GatewayProcess } from "../harness/process.ts";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Gateway } from "../harness/gateway.ts";
+import { pause } from "../harness/pause.ts";
 import { type Scripted, startScripted } from "../harness/scripted.ts";
 import { send } from "../harness/send.ts";
-import { pause } from "./jwt-world.ts";
 import { findings } from "./refused.ts";
-import { startRoutes } from "./routes.ts";
+import { nowhere, startRoutes } from "./routes.ts";
 
 /** What the upstream does with each request in turn; the last one counts for all that follow. */
 let script: readonly ("ok" | "503" | "500" | "reset" | "hang" | "begin" | "again")[] = ["ok"];
 
-let gateway: GatewayProcess;
+let gateway: Gateway;
 let upstream: Scripted;
 let first = 0;
 
@@ -30,8 +29,6 @@ beforeAll(async () => {
       setTimeout(() => response.socket?.destroy(), 50);
     }
   });
-  const echo = await startEcho();
-  await echo.stop();
   const backends = [{ host: upstream.host }];
   const retry = { attempts: 2, backoff: "50ms", codes: [503] };
   gateway = await startRoutes(
@@ -56,13 +53,8 @@ beforeAll(async () => {
       },
       nowhere: { policies: { retry }, backends: [{ host: "127.0.0.1:1" }] },
     },
-    echo,
+    nowhere,
   );
-});
-
-afterAll(async () => {
-  await gateway?.stop();
-  await upstream?.stop();
 });
 
 beforeEach(() => {
@@ -73,50 +65,47 @@ const attempts = () => upstream.received.slice(first);
 const marks = () => attempts().map(({ headers }) => headers["x-retry-attempt"]);
 
 describe("retry", () => {
-  test("a listed status is tried again, and each attempt says which it is", async () => {
+  it("a listed status is tried again, and each attempt says which it is", async () => {
     script = ["503", "503", "ok"];
     const start = performance.now();
     const response = await send(`${gateway.url}/plain`, "GET", { "x-retry-attempt": "7" });
     expect(response).toMatchObject({ status: 200, body: "response 2" });
     expect(performance.now() - start).toBeGreaterThan(95);
     expect(marks()).toEqual([undefined, "1", "2"]);
-    while (!gateway.output().includes("retry.attempt=2")) await pause(10);
+    while (!gateway.output.includes("retry.attempt=2")) await pause(10);
   });
 
-  test("the last attempt's response is the client's, whatever it is", async () => {
+  it("the last attempt's response is the client's, whatever it is", async () => {
     script = ["503"];
     expect(await send(`${gateway.url}/plain`, "GET")).toMatchObject({ status: 503, body: "fault" });
     expect(attempts()).toHaveLength(3);
   });
 
-  test("a status that is not listed is passed on", async () => {
+  it("a status that is not listed is passed on", async () => {
     script = ["500", "ok"];
     expect((await send(`${gateway.url}/plain`, "GET")).status).toBe(500);
     expect(attempts()).toHaveLength(1);
   });
 
-  test("a connection that breaks before the response is tried again, also for a POST", async () => {
+  it("a connection that breaks before the response is tried again, also for a POST", async () => {
     script = ["reset", "ok"];
     const response = await send(`${gateway.url}/plain`, "POST", {}, "the body");
     expect(response.body).toBe("response 1");
     expect(attempts().map(({ body }) => body.toString())).toEqual(["the body", "the body"]);
   });
 
-  test.each(["plain", "quick"])(
-    "a body up to 64 KiB is sent again as it was (%s)",
-    async (route) => {
-      for (const size of [0, 1, 16_384, 16_385, 65_536]) {
-        script = ["503", "reset", "ok"];
-        first = upstream.received.length;
-        const body = randomBytes(size);
-        const response = await send(`${gateway.url}/${route}`, "PUT", {}, body);
-        expect(response.status).toBe(200);
-        expect(attempts().map((each) => each.body.equals(body))).toEqual([true, true, true]);
-      }
-    },
-  );
+  it.each(["plain", "quick"])("a body up to 64 KiB is sent again as it was (%s)", async (route) => {
+    for (const size of [0, 1, 16_384, 16_385, 65_536]) {
+      script = ["503", "reset", "ok"];
+      first = upstream.received.length;
+      const body = randomBytes(size);
+      const response = await send(`${gateway.url}/${route}`, "PUT", {}, body);
+      expect(response.status).toBe(200);
+      expect(attempts().map((each) => each.body.equals(body))).toEqual([true, true, true]);
+    }
+  });
 
-  test("a chunked body is sent again too", async () => {
+  it("a chunked body is sent again too", async () => {
     script = ["503", "ok"];
     const body = await new Promise<string>((resolve) => {
       const socket = connect(gateway.port, "127.0.0.1");
@@ -133,20 +122,20 @@ describe("retry", () => {
     expect(attempts().map((each) => each.body.toString())).toEqual(["hello world", "hello world"]);
   });
 
-  test("a longer body is sent once", async () => {
+  it("a longer body is sent once", async () => {
     script = ["503", "ok"];
     const response = await send(`${gateway.url}/plain`, "PUT", {}, randomBytes(200_000));
     expect(response.status).toBe(503);
     expect(attempts()).toHaveLength(1);
   });
 
-  test("nothing is tried again once the response has begun", async () => {
+  it("nothing is tried again once the response has begun", async () => {
     script = ["begin", "ok"];
     await expect(send(`${gateway.url}/plain`, "GET")).rejects.toThrow();
     expect(attempts()).toHaveLength(1);
   });
 
-  test("an attempt that takes too long is tried again", async () => {
+  it("an attempt that takes too long is tried again", async () => {
     script = ["hang", "ok"];
     expect((await send(`${gateway.url}/each`, "GET")).body).toBe("response 1");
     script = ["hang"];
@@ -155,7 +144,7 @@ describe("retry", () => {
     expect(attempts()).toHaveLength(3);
   });
 
-  test("the request's timeout limits all attempts together", async () => {
+  it("the request's timeout limits all attempts together", async () => {
     script = ["503"];
     const start = performance.now();
     expect((await send(`${gateway.url}/all`, "GET")).status).toBe(504);
@@ -166,11 +155,11 @@ describe("retry", () => {
     expect(attempts()).toHaveLength(count);
   });
 
-  test("a backend that is not there is a 503 in the end", async () => {
+  it("a backend that is not there is a 503 in the end", async () => {
     expect((await send(`${gateway.url}/nowhere`, "GET")).status).toBe(503);
   });
 
-  test("a client that leaves ends the attempts", async () => {
+  it("a client that leaves ends the attempts", async () => {
     script = ["503"];
     const socket = connect(gateway.port, "127.0.0.1");
     socket.write("GET /all HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -182,7 +171,7 @@ describe("retry", () => {
     expect(attempts()).toHaveLength(count);
   });
 
-  test("the connection serves on after a retried upload", async () => {
+  it("the connection serves on after a retried upload", async () => {
     script = ["503", "ok"];
     await send(`${gateway.url}/quick`, "PUT", {}, randomBytes(50_000));
     script = ["ok"];
@@ -190,7 +179,7 @@ describe("retry", () => {
   });
 });
 
-test("a condition of the response's head asks for another attempt, besides the codes", async () => {
+it("a condition of the response's head asks for another attempt, besides the codes", async () => {
   script = ["again", "503", "ok"];
   expect((await send(`${gateway.url}/chosen`, "GET")).body).toBe("response 2");
   script = ["again"];
@@ -199,14 +188,14 @@ test("a condition of the response's head asks for another attempt, besides the c
   expect(attempts()).toHaveLength(3);
 });
 
-test("a request that does not meet the precondition is sent once, and streamed", async () => {
+it("a request that does not meet the precondition is sent once, and streamed", async () => {
   script = ["503", "ok"];
   const response = await send(`${gateway.url}/chosen`, "POST", {}, randomBytes(200_000));
   expect(response.status).toBe(503);
   expect(attempts()).toHaveLength(1);
 });
 
-test("conditions read what is known when they are asked", () => {
+it("conditions read what is known when they are asked", () => {
   const found = (retry: object) => findings({ policies: { retry } });
   expect(found({ condition: "response.code == 200" })).toEqual([]);
   expect(found({ condition: "size(response.body) > 0" })).toEqual(["head-only"]);

@@ -1,13 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startEcho } from "../harness/echo.ts";
-import type { GatewayProcess } from "../harness/process.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import type { Gateway } from "../harness/gateway.ts";
+import { pause } from "../harness/pause.ts";
 import { type Scripted, startScripted } from "../harness/scripted.ts";
 import { send } from "../harness/send.ts";
-import { pause } from "./jwt-world.ts";
 import { findings } from "./refused.ts";
-import { startRoutes } from "./routes.ts";
+import { nowhere, startRoutes } from "./routes.ts";
 
-let gateway: GatewayProcess;
+let gateway: Gateway;
 let upstream: Scripted;
 let closed = 0;
 
@@ -20,8 +19,6 @@ beforeAll(async () => {
     if (url.endsWith("/begun")) response.write("the beginning");
     // Anything else is never answered.
   });
-  const echo = await startEcho();
-  await echo.stop();
   const backends = [{ host: upstream.host }];
   gateway = await startRoutes(
     {
@@ -33,17 +30,12 @@ beforeAll(async () => {
       cluster: { policies: { timeouts: { request: "300ms" } }, backends },
       unlimited: { policies: { timeout: { requestTimeout: "0s" } }, backends },
     },
-    echo,
+    nowhere,
   );
 });
 
-afterAll(async () => {
-  await gateway?.stop();
-  await upstream?.stop();
-});
-
 describe("timeout", () => {
-  test.each(["request", "attempt", "cluster"])(
+  it.each(["request", "attempt", "cluster"])(
     "a backend that takes too long is a 504, and is told so (%s)",
     async (route) => {
       const before = closed;
@@ -57,7 +49,7 @@ describe("timeout", () => {
     },
   );
 
-  test("a response in time is passed on, on the same connection as before", async () => {
+  it("a response in time is passed on, on the same connection as before", async () => {
     for (let count = 0; count < 5; count++) {
       expect(
         await send(`${gateway.url}/request/fast`, "POST", {}, "x".repeat(100_000)),
@@ -65,16 +57,16 @@ describe("timeout", () => {
     }
   });
 
-  test("a response that does not end in time is broken off", async () => {
+  it("a response that does not end in time is broken off", async () => {
     await expect(send(`${gateway.url}/request/begun`, "GET")).rejects.toThrow();
   });
 
-  test("zero is no limit", async () => {
+  it("zero is no limit", async () => {
     const response = send(`${gateway.url}/unlimited/never`, "GET").catch(() => "ended by the test");
     expect(await Promise.race([response, pause(600).then(() => "waiting")])).toBe("waiting");
   });
 
-  test("on an mcp backend it is a mistake", () => {
+  it("on an mcp backend it is a mistake", () => {
     const backends = [
       { mcp: { targets: [{ name: "one", mcp: { host: "http://127.0.0.1:1/" } }] } },
     ];

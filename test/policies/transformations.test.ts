@@ -1,13 +1,13 @@
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { type Echo, type Echoed, startEcho } from "../harness/echo.ts";
-import type { GatewayProcess } from "../harness/process.ts";
+import type { Gateway } from "../harness/gateway.ts";
 import { type Scripted, startScripted } from "../harness/scripted.ts";
 import { send } from "../harness/send.ts";
 import { findings } from "./refused.ts";
 import { startRoutes } from "./routes.ts";
 
-let gateway: GatewayProcess;
+let gateway: Gateway;
 let echo: Echo;
 let upstream: Scripted;
 /** What the scripted upstream answers next. */
@@ -176,12 +176,6 @@ beforeAll(async () => {
   );
 });
 
-afterAll(async () => {
-  await gateway?.stop();
-  await echo?.stop();
-  await upstream?.stop();
-});
-
 const seen = async (route: string, headers: Record<string, string> = {}): Promise<Echoed> =>
   JSON.parse((await send(`${gateway.url}/${route}`, "GET", headers)).body);
 
@@ -194,7 +188,7 @@ function responseWith(
 }
 
 describe("of a request", () => {
-  test("headers are added, set and removed; a failing value adds nothing and sets nothing", async () => {
+  it("headers are added, set and removed; a failing value adds nothing and sets nothing", async () => {
     const { headers } = await seen("headers", {
       "x-added": "client",
       "x-set": "client",
@@ -207,12 +201,12 @@ describe("of a request", () => {
     expect((await seen("cluster")).headers["x-set"]).toBe("1");
   });
 
-  test("every expression sees the request as it was", async () => {
+  it("every expression sees the request as it was", async () => {
     const { headers } = await seen("snapshot", { "x-a": "1", "x-b": "2" });
     expect(headers).toMatchObject({ "x-a": "2", "x-b": "1" });
   });
 
-  test("values of every type become text", async () => {
+  it("values of every type become text", async () => {
     const { headers } = await seen("types", { "x-null": "client" });
     expect(headers).toMatchObject({
       "x-int": "2",
@@ -223,7 +217,7 @@ describe("of a request", () => {
     expect(headers).not.toHaveProperty("x-null");
   });
 
-  test("pseudo headers are method, path and Host", async () => {
+  it("pseudo headers are method, path and Host", async () => {
     const echoed = await seen("pseudo", { "x-path": "/new?q=1" });
     expect(echoed).toMatchObject({
       method: "PUT",
@@ -234,14 +228,14 @@ describe("of a request", () => {
     expect(both).toMatchObject({ url: "/api/x?y=1", headers: { host: "last.example" } });
   });
 
-  test.each(["no-slash", "/a b", "/a#b", "/a/../../b", "/%2e%2E/b", "/a\\b", "/a%2fb", "/..;/a"])(
+  it.each(["no-slash", "/a b", "/a#b", "/a/../../b", "/%2e%2E/b", "/a\\b", "/a%2fb", "/..;/a"])(
     "a path that could be read in two ways changes nothing: %s",
     async (path) => {
       expect((await seen("pseudo", { "x-path": path })).url).toBe("/pseudo");
     },
   );
 
-  test("no value ends its header", async () => {
+  it("no value ends its header", async () => {
     const ask = (text: string) =>
       send(`${gateway.url}/text`, "GET", { "x-text": Buffer.from(text).toString("base64") });
     for (const text of ["a\r\nx-forged: 1", "a\nb", "a\rb", "a\u0000b", "a\u007fb", "a\u001bb"]) {
@@ -259,7 +253,7 @@ describe("of a request", () => {
     expect((await ask(" tab\tinside ")).headers["x-value"]).toBe("tab\tinside");
   });
 
-  test("the body is replaced, and its length is the new one's", async () => {
+  it("the body is replaced, and its length is the new one's", async () => {
     responseWith("ok");
     await send(`${gateway.url}/body`, "POST", { "content-type": "application/json" }, '{"a":1}');
     expect(upstream.received.at(-1)?.body.toString()).toBe('{"wrapped":{"a":1},"by":"/body"}');
@@ -277,7 +271,7 @@ describe("an expression that reads the body", () => {
   const post = async (route: string, body: string | Buffer, headers: Record<string, string> = {}) =>
     (await send(`${gateway.url}/${route}`, "POST", headers, body)).status;
 
-  test("sees all of it, also of a compressed one, and the upstream gets it as it was", async () => {
+  it("sees all of it, also of a compressed one, and the upstream gets it as it was", async () => {
     responseWith("ok");
     expect(await post("ruled", '{"name":"alice"}')).toBe(200);
     expect(await post("ruled", '{"name":"bob"}')).toBe(403);
@@ -288,7 +282,7 @@ describe("an expression that reads the body", () => {
     expect(upstream.received.at(-1)?.headers["content-encoding"]).toBe("gzip");
   });
 
-  test("can't be got around by padding, compression or a coding that nobody knows", async () => {
+  it("can't be got around by padding, compression or a coding that nobody knows", async () => {
     responseWith("ok");
     expect(await post("denied", "fine")).toBe(200);
     expect(await post("denied", "this is bad")).toBe(403);
@@ -299,7 +293,7 @@ describe("an expression that reads the body", () => {
     expect(await post("denied", "bad", { "content-encoding": "compress" })).toBe(415);
   });
 
-  test("a bomb is refused before it is unpacked", async () => {
+  it("a bomb is refused before it is unpacked", async () => {
     const bomb = gzipSync(Buffer.alloc(200_000_000));
     const start = performance.now();
     expect(await post("denied", bomb, { "content-encoding": "gzip" })).toBe(413);
@@ -308,7 +302,7 @@ describe("an expression that reads the body", () => {
 });
 
 describe("of a response", () => {
-  test("headers are added, set and removed", async () => {
+  it("headers are added, set and removed", async () => {
     responseWith("ok", { "x-added": "upstream", server: "upstream", "x-removed": "1" });
     const { headers, body } = await send(`${gateway.url}/response-headers`, "GET");
     expect(headers).toMatchObject({
@@ -320,14 +314,14 @@ describe("of a response", () => {
     expect(body).toBe("ok");
   });
 
-  test("the status is a pseudo header", async () => {
+  it("the status is a pseudo header", async () => {
     responseWith("teapot", {}, 418);
     expect((await send(`${gateway.url}/status`, "GET")).status).toBe(200);
     responseWith("fine", {}, 200);
     expect((await send(`${gateway.url}/status`, "GET")).status).toBe(502);
   });
 
-  test("the body is read and replaced", async () => {
+  it("the body is read and replaced", async () => {
     responseWith("inner", { etag: '"1"' });
     const { headers, body } = await send(`${gateway.url}/response-body`, "GET");
     expect(body).toBe("<inner>");
@@ -339,7 +333,7 @@ describe("of a response", () => {
     expect(upstream.received.at(-1)?.headers).not.toHaveProperty("accept-encoding");
   });
 
-  test("a body that is only read stays as it was", async () => {
+  it("a body that is only read stays as it was", async () => {
     const zipped = gzipSync("x".repeat(1000));
     responseWith(zipped, { "content-encoding": "gzip" });
     const { headers } = await send(`${gateway.url}/response-read`, "GET");
@@ -350,7 +344,7 @@ describe("of a response", () => {
     });
   });
 
-  test("a body that is not read is replaced without waiting for it", async () => {
+  it("a body that is not read is replaced without waiting for it", async () => {
     responseWith("x".repeat(3_000_000));
     const { body } = await send(`${gateway.url}/response-fixed`, "GET");
     expect(body).toBe("fixed 200");
@@ -358,7 +352,7 @@ describe("of a response", () => {
     expect(head).toMatchObject({ status: 200, body: "" });
   });
 
-  test("what is too large to be held is a 502", async () => {
+  it("what is too large to be held is a 502", async () => {
     responseWith("x".repeat(2_100_000));
     expect((await send(`${gateway.url}/response-body`, "GET")).status).toBe(502);
     responseWith(gzipSync(Buffer.alloc(100_000_000)), { "content-encoding": "gzip" });
@@ -366,14 +360,14 @@ describe("of a response", () => {
     expect({ status, body }).toEqual({ status: 502, body: "upstream gave no valid response" });
   });
 
-  test("responses of the gateway itself are changed too", async () => {
+  it("responses of the gateway itself are changed too", async () => {
     const { status, headers, body } = await send(`${gateway.url}/local`, "GET");
     expect({ status, body }).toEqual({ status: 201, body: "changed" });
     expect(headers["x-status"]).toBe("200");
   });
 });
 
-test("expressions see who the caller is", async () => {
+it("expressions see who the caller is", async () => {
   const key = { authorization: "Bearer key" };
   const { headers, body } = await send(`${gateway.url}/identity`, "GET", key);
   expect(headers["x-user"]).toBe("alice");
@@ -384,7 +378,7 @@ test("expressions see who the caller is", async () => {
 });
 
 describe("all headers anew", () => {
-  test("a map replaces what is there, and what is set comes on top", async () => {
+  it("a map replaces what is there, and what is set comes on top", async () => {
     const { headers } = echoed(
       await send(`${gateway.url}/replaced`, "GET", { "x-kept": "1", "x-dropped": "1" }),
     );
@@ -398,7 +392,7 @@ describe("all headers anew", () => {
     expect(headers).not.toHaveProperty("x-null");
   });
 
-  test("what belongs to the connection stays the gateway's", async () => {
+  it("what belongs to the connection stays the gateway's", async () => {
     const sent = Buffer.from('{"host":"evil","transfer-encoding":"chunked","content-length":"3"}');
     const headers = { "x-text": sent.toString("base64"), "content-type": "text/plain" };
     const seen = echoed(await send(`${gateway.url}/replaced-by`, "POST", headers, "four"));
@@ -408,7 +402,7 @@ describe("all headers anew", () => {
     expect(seen.headers).not.toHaveProperty("content-type");
   });
 
-  test("what is no map of texts changes nothing, and no value ends its header", async () => {
+  it("what is no map of texts changes nothing, and no value ends its header", async () => {
     const replace = async (text: string) => {
       const value = Buffer.from(text).toString("base64");
       return echoed(await send(`${gateway.url}/replaced-by`, "GET", { "x-text": value })).headers;
@@ -422,14 +416,14 @@ describe("all headers anew", () => {
     }
   });
 
-  test("of a response", async () => {
+  it("of a response", async () => {
     responseWith("body", { "x-dropped": "1" });
     const { headers, body } = await send(`${gateway.url}/response-replaced`, "GET");
     expect([headers["x-only"], headers["x-dropped"], body]).toEqual(["200", undefined, "body"]);
   });
 });
 
-test("metadata is there for what comes after it, in the response too", async () => {
+it("metadata is there for what comes after it, in the response too", async () => {
   const { headers, body } = await send(`${gateway.url}/metadata`, "GET", { "x-tier": "gold" });
   expect(echoed({ body }).headers).toMatchObject({ "x-tier-copy": "gold", "x-size": "2" });
   expect(headers).toMatchObject({ "x-tier": "gold", "x-doubled": "400" });
@@ -437,7 +431,7 @@ test("metadata is there for what comes after it, in the response too", async () 
   expect(echoed(without).headers).not.toHaveProperty("x-tier-copy");
 });
 
-test("of conditional transformations the first that holds acts", async () => {
+it("of conditional transformations the first that holds acts", async () => {
   const get = async (headers: Record<string, string>) => {
     const response = await send(`${gateway.url}/conditional`, "GET", headers);
     return [echoed(response).headers["x-case"], response.headers["x-case"]];
@@ -447,14 +441,14 @@ test("of conditional transformations the first that holds acts", async () => {
   expect(await get({})).toEqual(["else", undefined]);
 });
 
-test("a pseudo header can be added as well as set", async () => {
+it("a pseudo header can be added as well as set", async () => {
   expect(echoed(await send(`${gateway.url}/pseudo-added`, "GET"))).toMatchObject({
     method: "PUT",
     url: "/added?a=1",
   });
 });
 
-test("of conditional entries only the last stands without a condition, and they stand alone", () => {
+it("of conditional entries only the last stands without a condition, and they stand alone", () => {
   const found = (transformations: object) => findings({ policies: { transformations } });
   const set = { request: { set: { "x-a": '"1"' } } };
   const condition = 'request.method == "GET"';
@@ -467,7 +461,7 @@ test("of conditional entries only the last stands without a condition, and they 
   ]);
 });
 
-test("headers of the connection, unknown pseudo headers and wrong expressions are mistakes", () => {
+it("headers of the connection, unknown pseudo headers and wrong expressions are mistakes", () => {
   const request = (changes: object) =>
     findings({ policies: { transformations: { request: changes } } });
   expect(request({ set: { "content-length": '"1"' } })).toEqual(["connection-header"]);

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { call } from "../harness/call.ts";
 import { type Echo, type Echoed, startEcho } from "../harness/echo.ts";
-import type { GatewayProcess } from "../harness/process.ts";
+import type { Gateway } from "../harness/gateway.ts";
 import { findings } from "./refused.ts";
 import { startRoutes } from "./routes.ts";
 
@@ -20,7 +20,7 @@ const prefixes = [
   ["/bar/x", "/", "/xyz", "/xyz/bar/x"],
 ] as const;
 
-let gateway: GatewayProcess;
+let gateway: Gateway;
 let upstream: Echo;
 
 beforeAll(async () => {
@@ -48,11 +48,6 @@ beforeAll(async () => {
   );
 });
 
-afterAll(async () => {
-  await gateway?.stop();
-  await upstream?.stop();
-});
-
 async function seen(target: string): Promise<{ url: string; host: string | undefined }> {
   const response = await call(`${gateway.url}${target}`, { host: "shop.example:8080" });
   const { url, headers }: Echoed = JSON.parse(response.body);
@@ -60,18 +55,18 @@ async function seen(target: string): Promise<{ url: string; host: string | undef
 }
 
 describe("the path", () => {
-  test("is replaced as a whole, and the query stays", async () => {
+  it("is replaced as a whole, and the query stays", async () => {
     expect((await seen("/full/a/b?q=1%20&q=/full")).url).toBe("/all?q=1%20&q=/full");
     expect((await seen("/exact")).url).toBe("/one");
   });
 
-  test("loses the longest prefix that the route matched", async () => {
+  it("loses the longest prefix that the route matched", async () => {
     expect((await seen("/nested/x")).url).toBe("/n/x");
     expect((await seen("/nested/deep/x")).url).toBe("/n/x");
     expect((await seen("/nested/deeper/x")).url).toBe("/n/deeper/x");
   });
 
-  test("has its prefix replaced as Gateway API says", async () => {
+  it("has its prefix replaced as Gateway API says", async () => {
     const routes = Object.fromEntries(
       prefixes.map(([, prefix, replacement], index) => [
         `r${index}`,
@@ -94,14 +89,14 @@ describe("the path", () => {
     }
   });
 
-  test("has no prefix to replace when it was matched otherwise", () => {
+  it("has no prefix to replace when it was matched otherwise", () => {
     const policies = { urlRewrite: { path: { prefix: "/x" } } };
     expect(findings({ policies, paths: [{ exact: "/a" }] })).toEqual(["needs-prefix-match"]);
     expect(findings({ policies, paths: [{ regex: "/a.*" }] })).toEqual(["needs-prefix-match"]);
   });
 });
 
-test("Host is replaced, whole or in part", async () => {
+it("Host is replaced, whole or in part", async () => {
   expect((await seen("/authority-full")).host).toBe("a.example:81");
   expect((await seen("/authority-host")).host).toBe("b.example:8080");
   expect((await seen("/authority-port")).host).toBe("shop.example:82");

@@ -2,28 +2,28 @@ import { readFileSync } from "node:fs";
 import type { AddressInfo, Socket } from "node:net";
 import { join } from "node:path";
 import { createServer as createTls } from "node:tls";
-import { expect, onTestFinished, test } from "vitest";
-import {
-  makeCertificate,
-  refusals,
-  startCompiled,
-  temporaryFolder,
-} from "../harness/compiled-gateway.ts";
-import { eventually, pause } from "../harness/gateway-process.ts";
-import { startTcpServer, TcpClient } from "../harness/tcp-server.ts";
+import { expect, it, onTestFinished } from "vitest";
+import { makeCertificate } from "../harness/certificate.ts";
+import { eventually } from "../harness/eventually.ts";
+import { startGateway } from "../harness/gateway.ts";
+import { pause } from "../harness/pause.ts";
+import { RawClient } from "../harness/raw-client.ts";
+import { refusals } from "../harness/refusals.ts";
+import { startTcpServer } from "../harness/tcp-server.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 
 const listener = (...tcpRoutes: object[]) => ({ name: "raw", protocol: "TCP", tcpRoutes });
 const to = (port: number, rest: object = {}) => ({ host: `127.0.0.1:${port}`, ...rest });
 
-test("bytes pass in both directions, and a server may speak first", async () => {
+it("bytes pass in both directions, and a server may speak first", async () => {
   const server = await startTcpServer((socket) => {
     socket.write("220 ready\r\n");
     socket.on("data", (chunk) => socket.write(chunk.toString().toUpperCase()));
   });
-  const gateway = await startCompiled({
+  const gateway = await startGateway({
     listeners: [listener({ name: "mail", backends: [to(server.port)] })],
   });
-  const client = new TcpClient(gateway.port);
+  const client = new RawClient(gateway.port, { allowHalfOpen: true });
   await client.receives("220 ready\r\n");
   client.send("helo\r\n");
   await client.receives("HELO\r\n");
@@ -46,7 +46,7 @@ test("bytes pass in both directions, and a server may speak first", async () => 
   expect(metrics).toContain(`gwc_downstream_sent_bytes_total${place}} 17\n`);
 });
 
-test("the end of one direction leaves the other one open", async () => {
+it("the end of one direction leaves the other one open", async () => {
   const ended: Socket[] = [];
   const server = await startTcpServer((socket) => {
     // It says what it has to say, and then still listens; or the other way round.
@@ -59,13 +59,13 @@ test("the end of one direction leaves the other one open", async () => {
     });
     socket.resume();
   });
-  const gateway = await startCompiled({ listeners: [listener({ backends: [to(server.port)] })] });
-  const sender = new TcpClient(gateway.port);
+  const gateway = await startGateway({ listeners: [listener({ backends: [to(server.port)] })] });
+  const sender = new RawClient(gateway.port, { allowHalfOpen: true });
   sender.send("x");
   sender.socket.end();
   await sender.receives("all of it");
   await sender.closes();
-  const receiver = new TcpClient(gateway.port);
+  const receiver = new RawClient(gateway.port, { allowHalfOpen: true });
   receiver.send("stop");
   await receiver.receives("stopped");
   await receiver.ends();
@@ -77,17 +77,17 @@ test("the end of one direction leaves the other one open", async () => {
   await eventually(() => ended.length === 2 || null, "both ends at the server");
 });
 
-test("what breaks one side off breaks off the other one, and is no clean end", async () => {
+it("what breaks one side off breaks off the other one, and is no clean end", async () => {
   const server = await startTcpServer((socket) => socket.resume());
-  const gateway = await startCompiled({ listeners: [listener({ backends: [to(server.port)] })] });
-  const broken = new TcpClient(gateway.port);
+  const gateway = await startGateway({ listeners: [listener({ backends: [to(server.port)] })] });
+  const broken = new RawClient(gateway.port, { allowHalfOpen: true });
   broken.send("x");
   await eventually(() => server.sockets[0]?.bytesRead || null, "a byte");
   server.sockets[0]?.resetAndDestroy();
   await broken.closes();
   expect(broken.error).toBe("ECONNRESET");
   await gateway.seen(/error="read ECONNRESET" reason=UpstreamFailure/);
-  const breaking = new TcpClient(gateway.port);
+  const breaking = new RawClient(gateway.port, { allowHalfOpen: true });
   breaking.send("x");
   await eventually(() => server.sockets[1]?.bytesRead || null, "a byte");
   let error: NodeJS.ErrnoException | undefined;
@@ -99,7 +99,7 @@ test("what breaks one side off breaks off the other one, and is no clean end", a
   expect(error?.code).toBe("ECONNRESET");
 });
 
-test("a slow reader holds the writer back, in both directions", async () => {
+it("a slow reader holds the writer back, in both directions", async () => {
   const piece = Buffer.alloc(65_536);
   const mute = await startTcpServer(() => {});
   const flood = await startTcpServer((socket) => {
@@ -109,12 +109,12 @@ test("a slow reader holds the writer back, in both directions", async () => {
     socket.on("drain", write);
     write();
   });
-  const gateway = await startCompiled({
+  const gateway = await startGateway({
     listeners: [listener({ backends: [to(mute.port)] })],
   });
-  const other = await startCompiled({ listeners: [listener({ backends: [to(flood.port)] })] });
+  const other = await startGateway({ listeners: [listener({ backends: [to(flood.port)] })] });
   const before = gateway.memory();
-  const writer = new TcpClient(gateway.port);
+  const writer = new RawClient(gateway.port, { allowHalfOpen: true });
   for (let round = 0; round < 1500 && writer.socket.writableLength < 20_000_000; round++) {
     writer.send(piece);
     if (round % 100 === 0) await pause(5);
@@ -123,7 +123,7 @@ test("a slow reader holds the writer back, in both directions", async () => {
   expect(writer.socket.writableLength).toBeGreaterThan(10_000_000);
   expect(gateway.memory() - before).toBeLessThan(60);
   const start = other.memory();
-  const reader = new TcpClient(other.port);
+  const reader = new RawClient(other.port, { allowHalfOpen: true });
   reader.socket.pause();
   await eventually(() => flood.sockets[0]?.writableNeedDrain || null, "a full way");
   await pause(300);
@@ -134,9 +134,9 @@ test("a slow reader holds the writer back, in both directions", async () => {
   await eventually(() => reader.socket.bytesRead > had + 20_000_000 || null, "20 MB more");
 });
 
-test("a server that can't be reached closes the connection, and the log says why", async () => {
+it("a server that can't be reached closes the connection, and the log says why", async () => {
   const silent = await startTcpServer(() => {});
-  const gateway = await startCompiled({
+  const gateway = await startGateway({
     listeners: [
       listener({
         policies: { tcp: { connectTimeout: "200ms" } },
@@ -145,26 +145,26 @@ test("a server that can't be reached closes the connection, and the log says why
       }),
     ],
   });
-  const waiting = new TcpClient(gateway.port);
+  const waiting = new RawClient(gateway.port, { allowHalfOpen: true });
   await waiting.closes();
   expect(waiting.error).toBe("ECONNRESET");
   await gateway.seen(/error="no connection within 200 ms" reason=UpstreamFailure/);
-  const down = await startCompiled({ listeners: [listener({ backends: [to(1)] })] });
-  const client = new TcpClient(down.port);
+  const down = await startGateway({ listeners: [listener({ backends: [to(1)] })] });
+  const client = new RawClient(down.port, { allowHalfOpen: true });
   client.send("x");
   await client.closes();
   await down.seen(/endpoint=127\.0\.0\.1:1 .*error="connect ECONNREFUSED.*reason=UpstreamFailure/);
-  const nobody = await startCompiled({
+  const nobody = await startGateway({
     listeners: [listener({ backends: [{ host: "nobody.invalid:1" }] })],
   });
-  await new TcpClient(nobody.port).closes();
+  await new RawClient(nobody.port, { allowHalfOpen: true }).closes();
   await nobody.seen(/error="getaddrinfo .*reason=UpstreamFailure/);
 });
 
-test("several backends share the connections by weight", async () => {
+it("several backends share the connections by weight", async () => {
   const servers = await Promise.all([0, 1, 2].map(() => startTcpServer((socket) => socket.end())));
   const [often, seldom, never] = servers;
-  const gateway = await startCompiled({
+  const gateway = await startGateway({
     listeners: [
       listener({
         backends: [
@@ -176,7 +176,10 @@ test("several backends share the connections by weight", async () => {
     ],
   });
   for (let round = 0; round < 20; round++) {
-    const clients = Array.from({ length: 20 }, () => new TcpClient(gateway.port));
+    const clients = Array.from(
+      { length: 20 },
+      () => new RawClient(gateway.port, { allowHalfOpen: true }),
+    );
     await Promise.all(clients.map((client) => client.ends()));
     for (const client of clients) client.socket.end();
   }
@@ -188,18 +191,18 @@ test("several backends share the connections by weight", async () => {
   expect(counts[1]).toBeLessThan(91);
 });
 
-test("where no backend has a weight connections are closed", async () => {
-  const gateway = await startCompiled({
+it("where no backend has a weight connections are closed", async () => {
+  const gateway = await startGateway({
     listeners: [listener({ backends: [to(1, { weight: 0 }), to(2, { weight: 0 })] })],
   });
-  await new TcpClient(gateway.port).closes();
+  await new RawClient(gateway.port, { allowHalfOpen: true }).closes();
   await gateway.seen(/error="no backend has a weight" reason=NoHealthyBackend/);
 });
 
-test("rules over the source decide who may connect", async () => {
+it("rules over the source decide who may connect", async () => {
   const server = await startTcpServer((socket) => socket.end("in"));
   const routed = (rule: unknown) =>
-    startCompiled({
+    startGateway({
       listeners: [
         listener({
           policies: { authorization: { rules: [rule] } },
@@ -208,9 +211,9 @@ test("rules over the source decide who may connect", async () => {
       ],
     });
   const open = await routed('cidr("127.0.0.0/8").containsIP(source.address)');
-  await new TcpClient(open.port).receives("in");
+  await new RawClient(open.port, { allowHalfOpen: true }).receives("in");
   const closed = await routed({ deny: 'source.address.startsWith("127.")' });
-  const refused = new TcpClient(closed.port);
+  const refused = new RawClient(closed.port, { allowHalfOpen: true });
   refused.send("anything");
   await refused.closes();
   expect(refused.received).toBe("");
@@ -218,7 +221,7 @@ test("rules over the source decide who may connect", async () => {
   await closed.seen(/bytes\.received=0 .*reason=Authorization/);
 });
 
-test("TLS to the backend is the gateway's, with its certificate", async () => {
+it("TLS to the backend is the gateway's, with its certificate", async () => {
   const folder = temporaryFolder();
   makeCertificate(folder, "ca");
   makeCertificate(folder, "server", { signer: "ca", names: "DNS:backend.test" });
@@ -243,7 +246,7 @@ test("TLS to the backend is the gateway's, with its certificate", async () => {
     server.close();
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const gateway = await startCompiled({
+  const gateway = await startGateway({
     folder,
     listeners: [
       listener({
@@ -260,7 +263,7 @@ test("TLS to the backend is the gateway's, with its certificate", async () => {
       }),
     ],
   });
-  const client = new TcpClient(gateway.port);
+  const client = new RawClient(gateway.port, { allowHalfOpen: true });
   await client.receives("backend.test client h2");
   client.send("and back");
   await client.receives("and back");
@@ -268,12 +271,12 @@ test("TLS to the backend is the gateway's, with its certificate", async () => {
   await client.closes();
 });
 
-test("lines lose the fields that are removed, and go with the level of requests", async () => {
+it("lines lose the fields that are removed, and go with the level of requests", async () => {
   const server = await startTcpServer((socket) => socket.end("in"));
   const start = (file: object) =>
-    startCompiled({ file, listeners: [listener({ backends: [to(server.port)] })] });
+    startGateway({ file, listeners: [listener({ backends: [to(server.port)] })] });
   const visit = async (port: number) => {
-    const client = new TcpClient(port);
+    const client = new RawClient(port, { allowHalfOpen: true });
     await client.receives("in");
     client.socket.end();
     await client.closes();
@@ -291,19 +294,22 @@ test("lines lose the fields that are removed, and go with the level of requests"
   expect(line).not.toMatch(/src\.addr|bytes\.sent/);
   const quiet = await start({ config: { logging: { level: "info,request=error" } } });
   await visit(quiet.port);
-  expect(await quiet.end()).toBe(0);
-  expect(quiet.output()).not.toContain("protocol=tcp");
+  expect(await quiet.stop()).toBe(0);
+  expect(quiet.output).not.toContain("protocol=tcp");
 });
 
-test("a port has a bounded number of connections", async () => {
+it("a port has a bounded number of connections", async () => {
   const server = await startTcpServer((socket) => socket.write("in"));
-  const gateway = await startCompiled({
+  const gateway = await startGateway({
     file: { frontendPolicies: { tcp: { maxConnections: 2 } } },
     listeners: [listener({ backends: [to(server.port)] })],
   });
-  const [first, second] = [new TcpClient(gateway.port), new TcpClient(gateway.port)];
+  const [first, second] = [
+    new RawClient(gateway.port, { allowHalfOpen: true }),
+    new RawClient(gateway.port, { allowHalfOpen: true }),
+  ];
   await Promise.all([first.receives("in"), second.receives("in")]);
-  const third = new TcpClient(gateway.port);
+  const third = new RawClient(gateway.port, { allowHalfOpen: true });
   await third.ends();
   expect(third.received).toBe("");
   await gateway.seen(/a port has 2 connections: more are refused/);
@@ -312,34 +318,34 @@ test("a port has a bounded number of connections", async () => {
     () => server.sockets[0]?.destroyed || server.sockets[1]?.destroyed || null,
     "room",
   );
-  await new TcpClient(gateway.port).receives("in");
+  await new RawClient(gateway.port, { allowHalfOpen: true }).receives("in");
 });
 
-test("a draining gateway ends silent connections, and the others at its deadline", async () => {
+it("a draining gateway ends silent connections, and the others at its deadline", async () => {
   const echo = await startTcpServer((socket) => socket.pipe(socket));
   const start = (deadline: string) =>
-    startCompiled({
+    startGateway({
       env: { CONNECTION_TERMINATION_DEADLINE: deadline },
       listeners: [listener({ backends: [to(echo.port)] })],
     });
   const patient = await start("120s");
-  const silent = new TcpClient(patient.port);
+  const silent = new RawClient(patient.port, { allowHalfOpen: true });
   silent.send("hello");
   await silent.receives("hello");
-  const end = patient.end();
+  const end = patient.stop();
   await silent.ends();
   expect(await end).toBe(0);
   await patient.seen(/reason=Draining/);
   const hasty = await start("300ms");
-  const busy = new TcpClient(hasty.port);
+  const busy = new RawClient(hasty.port, { allowHalfOpen: true });
   const timer = setInterval(() => busy.send("x"), 20);
   onTestFinished(() => clearInterval(timer));
   await busy.receives("x");
-  expect(await hasty.end()).toBe(0);
+  expect(await hasty.stop()).toBe(0);
   await busy.ends();
 }, 30_000);
 
-test("what means nothing for a connection is refused when it is built", () => {
+it("what means nothing for a connection is refused when it is built", () => {
   const backends = [to(1)];
   const policies = (each: object) => [listener({ policies: each, backends })];
   const route = { backends };

@@ -4,16 +4,14 @@ import { request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "node:tls";
-import { expect, onTestFinished, test } from "vitest";
-import {
-  eventually,
-  fixture,
-  freePort,
-  GatewayProcess,
-  RawClient,
-} from "../harness/gateway-process.ts";
+import { expect, it, onTestFinished } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import { freePort } from "../harness/free-port.ts";
+import type { Gateway } from "../harness/gateway.ts";
+import { RawClient } from "../harness/raw-client.ts";
+import { handwrittenGateway } from "../http/handwritten-gateway.ts";
 
-test("each name gets its certificate, and one without a listener the first", async () => {
+it("each name gets its certificate, and one without a listener the first", async () => {
   const { port } = await startSecure();
   expect(await subject(port, "a.example.com")).toBe("a");
   expect(await subject(port, "A.EXAMPLE.com")).toBe("a");
@@ -24,7 +22,7 @@ test("each name gets its certificate, and one without a listener the first", asy
   expect(await response(port)).toBe("secure");
 });
 
-test("plain HTTP on a TLS port is broken off, and the port serves on", async () => {
+it("plain HTTP on a TLS port is broken off, and the port serves on", async () => {
   const { port } = await startSecure();
   const client = new RawClient(port);
   client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -33,7 +31,7 @@ test("plain HTTP on a TLS port is broken off, and the port serves on", async () 
   expect(await response(port)).toBe("secure");
 });
 
-test("a changed certificate is used for new connections and the old ones stay", async () => {
+it("a changed certificate is used for new connections and the old ones stay", async () => {
   const { port, folder } = await startSecure();
   const kept = connect({ port, host: "127.0.0.1", servername: "a.example.com", ...anyone });
   onTestFinished(() => {
@@ -51,7 +49,7 @@ test("a changed certificate is used for new connections and the old ones stay", 
   await eventually(() => /secure$/.exec(received), "a response on the old connection");
 });
 
-test("a changed certificate that can't be used keeps the old one and is logged", async () => {
+it("a changed certificate that can't be used keeps the old one and is logged", async () => {
   const { gateway, port, folder } = await startSecure();
   writeFileSync(join(folder, "a.pem"), "not a certificate");
   await gateway.seen(/"level":"warn".*a\.pem.*can't be used.*the old one stays in use/);
@@ -64,10 +62,10 @@ test("a changed certificate that can't be used keeps the old one and is logged",
   await untilSubject(port, undefined, "second");
 });
 
-test("a port changes between plain HTTP and TLS", async () => {
+it("a port changes between plain HTTP and TLS", async () => {
   const { gateway, port } = await startSecure("one");
   expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toBe("one");
-  gateway.child.stdin?.write("secure\n");
+  gateway.write("secure\n");
   await gateway.seen(/replaced/);
   expect(await response(port)).toBe("secure");
 });
@@ -76,14 +74,14 @@ const anyone = { rejectUnauthorized: false };
 
 async function startSecure(
   start = "secure",
-): Promise<{ gateway: GatewayProcess; port: number; folder: string }> {
+): Promise<{ gateway: Gateway; port: number; folder: string }> {
   const folder = mkdtempSync(join(tmpdir(), "gwc-tls-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   makeCertificate(folder, "other", "other");
   makeCertificate(folder, "a", "a.example.com");
   makeCertificate(folder, "wild", "*.example.com");
   const port = await freePort();
-  const gateway = new GatewayProcess(fixture("reload.ts"), {
+  const gateway = handwrittenGateway("reload.ts", {
     FIRST_PORT: String(port),
     SECOND_PORT: "1",
     GWC_CONFIG_DIR: folder,

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { type ClientHello, ClientHelloReader } from "../../runtime/tcp/client-hello.ts";
 
 const u16 = (value: number) => Buffer.from([value >> 8, value & 255]);
@@ -42,7 +42,7 @@ const names = fc.array(label, { minLength: 1, maxLength: 8 }).map((labels) => la
 const sizes = fc.array(fc.integer({ min: 1, max: 400 }), { minLength: 1, maxLength: 5 });
 const extensions = fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 6 });
 
-test("the name of a ClientHello is read however it is cut into records and segments", () => {
+it("the name of a ClientHello is read however it is cut into records and segments", () => {
   fc.assert(
     fc.property(
       names,
@@ -60,7 +60,7 @@ test("the name of a ClientHello is read however it is cut into records and segme
   );
 });
 
-test("whatever comes, the response is the same in any pieces, and never an exception", () => {
+it("whatever comes, the response is the same in any pieces, and never an exception", () => {
   const changed = fc
     .tuple(names, extensions, fc.array(fc.tuple(fc.nat(2000), fc.nat(255)), { maxLength: 4 }))
     .map(([name, others, changes]) => {

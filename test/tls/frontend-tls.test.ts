@@ -4,14 +4,12 @@ import { request } from "node:https";
 import { connect as connectTcp } from "node:net";
 import { join } from "node:path";
 import { type ConnectionOptions, connect } from "node:tls";
-import { expect, onTestFinished, test } from "vitest";
-import {
-  makeCertificate,
-  refusals,
-  startCompiled,
-  temporaryFolder,
-} from "../harness/compiled-gateway.ts";
-import { startUpstream } from "../harness/gateway-process.ts";
+import { expect, it, onTestFinished } from "vitest";
+import { makeCertificate } from "../harness/certificate.ts";
+import { startGateway } from "../harness/gateway.ts";
+import { refusals } from "../harness/refusals.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { startUpstream } from "../harness/upstream.ts";
 
 const tls = { cert: "site.pem", key: "site.key" };
 
@@ -23,14 +21,14 @@ async function secure(listeners: (upstream: string) => readonly object[], file: 
   makeCertificate(folder, "expired", { signer: "ca", days: "-1" });
   makeCertificate(folder, "stranger");
   const upstream = await startUpstream((asked, response) => response.end(asked.headers.host));
-  return startCompiled({ listeners: listeners(upstream), file, folder });
+  return startGateway({ listeners: listeners(upstream), file, folder });
 }
 
 const one = (own: object) => (upstream: string) => [
   { protocol: "HTTPS", tls: { ...tls, ...own }, routes: [{ backends: [{ host: upstream }] }] },
 ];
 
-test("versions and suites that leave no handshake are refused at build", () => {
+it("versions and suites that leave no handshake are refused at build", () => {
   const of = (own: object, file: object = {}) => refusals({ listeners: one(own)("a:1"), file });
   expect(of({ minTLSVersion: "1.3", maxTLSVersion: "1.2" })).toEqual(["tls-versions"]);
   expect(of({ cipherSuites: ["TLS13_AES_128_GCM_SHA256"] })).toEqual(["tls-suites"]);
@@ -43,14 +41,14 @@ test("versions and suites that leave no handshake are refused at build", () => {
   ]);
 });
 
-test("listeners of one port that would need other handshakes are refused at build", () => {
+it("listeners of one port that would need other handshakes are refused at build", () => {
   const [first = {}] = one({ root: "ca.pem" })("a:1");
   const [second = {}] = one({})("a:1");
   const listeners = [first, { ...second, hostname: "b.example.com" }];
   expect(refusals({ listeners })).toEqual(["tls-conflict"]);
 });
 
-test("a protocol is agreed on by ALPN, and only one that is configured", async () => {
+it("a protocol is agreed on by ALPN, and only one that is configured", async () => {
   const only = await secure(one({}), { frontendPolicies: { tls: { alpn: ["http/1.1"] } } });
   expect(await handshake(only.port, { ALPNProtocols: ["h2", "http/1.1"] })).toBe("http/1.1");
   await expect(handshake(only.port, { ALPNProtocols: ["h2"] })).rejects.toThrow(/no application/);
@@ -59,7 +57,7 @@ test("a protocol is agreed on by ALPN, and only one that is configured", async (
   expect(await handshake(both.port, { ALPNProtocols: ["http/1.1", "h2"] })).toBe("h2");
 });
 
-test("a handshake that takes too long is broken off", async () => {
+it("a handshake that takes too long is broken off", async () => {
   const { port } = await secure(one({}), {
     frontendPolicies: { tls: { handshakeTimeout: "200ms" } },
   });
@@ -70,7 +68,7 @@ test("a handshake that takes too long is broken off", async () => {
   expect(performance.now() - started).toBeLessThan(3000);
 });
 
-test("with root, a client needs a certificate that its authorities signed", async () => {
+it("with root, a client needs a certificate that its authorities signed", async () => {
   const { port, folder } = await secure(one({ root: "ca.pem" }));
   const shown = (name: string) => ({
     cert: readFileSync(join(folder, `${name}.pem`)),
@@ -83,7 +81,7 @@ test("with root, a client needs a certificate that its authorities signed", asyn
   expect((await ask(port, shown("client"))).status).toBe(200);
 });
 
-test("rules read the certificate of a client, over HTTP/1.1 and HTTP/2", async () => {
+it("rules read the certificate of a client, over HTTP/1.1 and HTTP/2", async () => {
   const folder = temporaryFolder();
   makeCertificate(folder, "site");
   makeCertificate(folder, "ca", { commonName: "The CA" });
@@ -105,7 +103,7 @@ test("rules read the certificate of a client, over HTTP/1.1 and HTTP/2", async (
     policies: { authorization: { rules: [rule] } },
     backends: [{ host }],
   }));
-  const gateway = await startCompiled({
+  const gateway = await startGateway({
     folder,
     listeners: [
       {
@@ -135,7 +133,7 @@ test("rules read the certificate of a client, over HTTP/1.1 and HTTP/2", async (
   expect(status).toBe(200);
 });
 
-test("a request for a host of another listener than its connection's is answered 421", async () => {
+it("a request for a host of another listener than its connection's is answered 421", async () => {
   const { port } = await secure((host) =>
     ["a.example.com", "*.example.com", "*"].map((hostname, index) => ({
       name: `listener${index}`,

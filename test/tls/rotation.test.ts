@@ -10,14 +10,12 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { join } from "node:path";
 import { type ConnectionOptions, connect, type TLSSocket } from "node:tls";
-import { expect, onTestFinished, test } from "vitest";
-import {
-  type CompiledGateway,
-  makeCertificate,
-  startCompiled,
-  temporaryFolder,
-} from "../harness/compiled-gateway.ts";
-import { eventually, pause } from "../harness/gateway-process.ts";
+import { expect, it, onTestFinished } from "vitest";
+import { makeCertificate } from "../harness/certificate.ts";
+import { eventually } from "../harness/eventually.ts";
+import { type Gateway, startGateway } from "../harness/gateway.ts";
+import { pause } from "../harness/pause.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 
 type Content = Readonly<Record<string, string | Buffer>>;
 
@@ -152,11 +150,11 @@ async function startHttp2(port: number, servername: string) {
   return { session, open };
 }
 
-function warnings({ output }: CompiledGateway): readonly string[] {
-  return output().match(/^.*\twarn\t.*$/gm) ?? [];
+function warnings(gateway: Gateway): readonly string[] {
+  return gateway.output.match(/^.*\twarn\t.*$/gm) ?? [];
 }
 
-test("connections outlive a new certificate in a mounted Secret: keep-alive, HTTP/2, tunnels", async () => {
+it("connections outlive a new certificate in a mounted Secret: keep-alive, HTTP/2, tunnels", async () => {
   const folder = temporaryFolder();
   for (const name of ["first", "second", "other"]) makeCertificate(folder, name);
   const mount = new Mount(folder, "a", pair(folder, "first"));
@@ -168,7 +166,7 @@ test("connections outlive a new certificate in a mounted Secret: keep-alive, HTT
     tls: { cert: `${name}/tls.crt`, key: `${name}/tls.key` },
     routes: [{ backends: [{ host }] }],
   });
-  const gateway = await startCompiled({
+  const gateway = await startGateway({
     folder,
     listeners: [listener("a", "a.example.com"), listener("b", "*")],
   });
@@ -208,7 +206,7 @@ test("connections outlive a new certificate in a mounted Secret: keep-alive, HTT
   await gateway.seen(/\twarn\t.*a\/tls\.crt.*can't be used.*stays in use/);
   await pause(2500);
   expect(warnings(gateway)).toHaveLength(1);
-  expect(gateway.output()).not.toContain(half.slice(40, 80));
+  expect(gateway.output).not.toContain(half.slice(40, 80));
   expect(await subject(port, { servername })).toBe("second");
   mount.put(pair(folder, "first"));
   await until(async () => (await subject(port, { servername })) === "first", "the next good one");
@@ -216,7 +214,7 @@ test("connections outlive a new certificate in a mounted Secret: keep-alive, HTT
   expect(warnings(gateway)).toHaveLength(1);
 }, 60_000);
 
-test("authorities of client certificates change: who they no longer know is refused, with a session too", async () => {
+it("authorities of client certificates change: who they no longer know is refused, with a session too", async () => {
   const folder = temporaryFolder();
   for (const name of ["site", "ca1", "ca2"]) makeCertificate(folder, name);
   makeCertificate(folder, "one", { signer: "ca1" });
@@ -224,7 +222,7 @@ test("authorities of client certificates change: who they no longer know is refu
   const authority = (name: string) => ({ "ca.crt": readFileSync(join(folder, `${name}.pem`)) });
   const mount = new Mount(folder, "mounted", pair(folder, "site", authority("ca1")));
   const { host } = await startUpstream();
-  const gateway = await startCompiled({
+  const gateway = await startGateway({
     folder,
     listeners: [
       {
@@ -266,7 +264,7 @@ test("authorities of client certificates change: who they no longer know is refu
   expect(await isServed(shown("two"))).toBe(true);
 }, 60_000);
 
-test("passwords and keys in mounted Secrets change under a connection that stays", async () => {
+it("passwords and keys in mounted Secrets change under a connection that stays", async () => {
   const folder = temporaryFolder();
   const user = (password: string) => `u:{SHA}${hash("sha1", password, "base64")}\n`;
   const users = new Mount(folder, "users", { ".htaccess": user("old") });
@@ -278,7 +276,7 @@ test("passwords and keys in mounted Secrets change under a connection that stays
     policies,
     backends: [{ host }],
   });
-  const gateway = await startCompiled({
+  const gateway = await startGateway({
     folder,
     listeners: [
       {
@@ -316,14 +314,14 @@ test("passwords and keys in mounted Secrets change under a connection that stays
     await pause(100);
   }
   expect(warnings(gateway)).toHaveLength(2);
-  expect(gateway.output()).not.toContain("half-of-a");
+  expect(gateway.output).not.toContain("half-of-a");
   expect(await isOpen("/basic", login("new"))).toBe(true);
   expect(await isOpen("/key", "Bearer new-key")).toBe(true);
   users.put({ ".htaccess": user("last") });
   await until(() => isOpen("/basic", login("last")), "the last password");
 }, 60_000);
 
-test("a backend's key in a mounted Secret changes over kept connections; a bad one is told of once", async () => {
+it("a backend's key in a mounted Secret changes over kept connections; a bad one is told of once", async () => {
   const folder = temporaryFolder();
   const seen: (string | undefined)[] = [];
   const server = createServer((request, response) => {
@@ -344,7 +342,7 @@ test("a backend's key in a mounted Secret changes over kept connections; a bad o
   const backends = [
     { host: `127.0.0.1:${port}`, policies: { backendAuth: { key: { file: "key/token" } } } },
   ];
-  const gateway = await startCompiled({ folder, listeners: [{ routes: [{ backends }] }] });
+  const gateway = await startGateway({ folder, listeners: [{ routes: [{ backends }] }] });
   const sent = async () => {
     await (await fetch(`http://127.0.0.1:${gateway.port}/`)).text();
     return seen.at(-1);
@@ -360,11 +358,11 @@ test("a backend's key in a mounted Secret changes over kept connections; a bad o
   await pause(2500);
   expect(await sent()).toBe("Basic dTpw");
   expect(warnings(gateway)).toEqual([expect.stringContaining("key/token can't be used")]);
-  expect(gateway.output()).not.toMatch(/of-a-key|first-key|dTpw/);
+  expect(gateway.output).not.toMatch(/of-a-key|first-key|dTpw/);
   expect(connections).toBe(1);
 }, 60_000);
 
-test("authorities of a backend change: the next connection trusts the new ones; bad ones are told of once", async () => {
+it("authorities of a backend change: the next connection trusts the new ones; bad ones are told of once", async () => {
   const folder = temporaryFolder();
   for (const name of ["ca1", "ca2"]) makeCertificate(folder, name);
   makeCertificate(folder, "server", { signer: "ca2", names: "DNS:localhost" });
@@ -384,7 +382,7 @@ test("authorities of a backend change: the next connection trusts the new ones; 
   const backends = [
     { host: `localhost:${port}`, policies: { backendTLS: { root: "trusted/ca.crt" } } },
   ];
-  const gateway = await startCompiled({ folder, listeners: [{ routes: [{ backends }] }] });
+  const gateway = await startGateway({ folder, listeners: [{ routes: [{ backends }] }] });
   const status = async () => (await fetch(`http://127.0.0.1:${gateway.port}/`)).status;
   expect(await status()).toBeGreaterThanOrEqual(502);
   mount.put(authority("ca2"));
@@ -402,5 +400,5 @@ test("authorities of a backend change: the next connection trusts the new ones; 
   expect(warnings(gateway)).toEqual([
     expect.stringContaining("trusted/ca.crt ends within a certificate"),
   ]);
-  expect(gateway.output()).not.toContain(half.slice(60, 100));
+  expect(gateway.output).not.toContain(half.slice(60, 100));
 }, 60_000);

@@ -4,15 +4,13 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { connect, createServer, type SecureVersion, type TLSSocket } from "node:tls";
 import { pathToFileURL } from "node:url";
-import { expect, onTestFinished, test } from "vitest";
-import {
-  type CompiledGateway,
-  makeCertificate,
-  startCompiled,
-  temporaryFolder,
-} from "../harness/compiled-gateway.ts";
-import { eventually } from "../harness/gateway-process.ts";
-import { startTcpServer, TcpClient } from "../harness/tcp-server.ts";
+import { expect, it, onTestFinished } from "vitest";
+import { makeCertificate } from "../harness/certificate.ts";
+import { eventually } from "../harness/eventually.ts";
+import { type Gateway, startGateway } from "../harness/gateway.ts";
+import { RawClient } from "../harness/raw-client.ts";
+import { startTcpServer } from "../harness/tcp-server.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 
 const names = pathToFileURL(join(import.meta.dirname, "../harness/fake-names.mjs"));
 
@@ -83,7 +81,7 @@ function talk(
 
 const to = (port: number) => ({ host: `127.0.0.1:${port}` });
 
-test("a connection goes to the backend of its server name, whose certificate the client sees", async () => {
+it("a connection goes to the backend of its server name, whose certificate the client sees", async () => {
   const folder = temporaryFolder();
   const exact = await startSecure(folder, "exact", ["a.example.com"]);
   const wild = await startSecure(folder, "wild", ["*.example.com", "x.y.example.com"]);
@@ -95,7 +93,7 @@ test("a connection goes to the backend of its server name, whose certificate the
     protocol: "TLS",
     tcpRoutes,
   });
-  const gateway = await startCompiled({
+  const gateway = await startGateway({
     listeners: [
       listener("*", [{ name: "other", hostnames: ["*.test"], backends: [to(other.port)] }]),
       listener("*.example.com", [
@@ -126,10 +124,10 @@ test("a connection goes to the backend of its server name, whose certificate the
   await gateway.seen(/src\.addr=\S+ tls\.sni=nobody\.org .*reason=NotFound/);
 });
 
-test("version and ALPN are between client and backend", async () => {
+it("version and ALPN are between client and backend", async () => {
   const folder = temporaryFolder();
   const server = await startSecure(folder, "server", ["a.test"]);
-  const gateway = await startCompiled({
+  const gateway = await startGateway({
     listeners: [{ protocol: "TLS", tcpRoutes: [{ backends: [to(server.port)] }] }],
   });
   const old = await talk(gateway.port, "a.test", server.ca, { maxVersion: "TLSv1.2" });
@@ -138,10 +136,10 @@ test("version and ALPN are between client and backend", async () => {
   expect(own).toMatchObject({ version: "TLSv1.3", alpn: "own" });
 });
 
-test("openssl's client and server understand each other through it", async () => {
+it("openssl's client and server understand each other through it", async () => {
   const folder = temporaryFolder();
   makeCertificate(folder, "server", { names: "DNS:openssl.test" });
-  const gateway = await startCompiled({
+  const gateway = await startGateway({
     listeners: [
       {
         protocol: "TLS",
@@ -200,10 +198,10 @@ function inRecords(record: Buffer, size: number): Buffer {
   return Buffer.concat(pieces);
 }
 
-test("a ClientHello may come in any number of segments and records", async () => {
+it("a ClientHello may come in any number of segments and records", async () => {
   const folder = temporaryFolder();
   const server = await startSecure(folder, "server", ["a.test"]);
-  const gateway = await startCompiled({
+  const gateway = await startGateway({
     listeners: [
       { protocol: "TLS", hostname: "a.test", tcpRoutes: [{ backends: [to(server.port)] }] },
     ],
@@ -217,7 +215,7 @@ test("a ClientHello may come in any number of segments and records", async () =>
     [3, 5],
   ] as const) {
     const cutter = await startTcpServer((socket) => {
-      const onward = new TcpClient(gateway.port).socket;
+      const onward = new RawClient(gateway.port, { allowHalfOpen: true }).socket;
       onward.setNoDelay(true);
       socket.once("data", async (hello) => {
         socket.pause();
@@ -291,55 +289,55 @@ const junk: readonly (readonly [string, Buffer])[] = [
   ["a label of 64 bytes", record(hello(named(`${"a".repeat(64)}.test`)))],
 ];
 
-test("what is no ClientHello is closed, and reaches no backend", async () => {
+it("what is no ClientHello is closed, and reaches no backend", async () => {
   const server = await startTcpServer(() => {});
-  const gateway = await startCompiled({
+  const gateway = await startGateway({
     listeners: [{ protocol: "TLS", tcpRoutes: [{ backends: [to(server.port)] }] }],
   });
   // The same form with nothing wrong in it goes through.
-  const good = new TcpClient(gateway.port);
+  const good = new RawClient(gateway.port, { allowHalfOpen: true });
   good.send(record(hello(named("a.test"))));
   await eventually(() => server.sockets[0] ?? null, "a connection");
   for (const [what, bytes] of junk) {
-    const client = new TcpClient(gateway.port);
+    const client = new RawClient(gateway.port, { allowHalfOpen: true });
     client.send(bytes);
     await eventually(() => client.isClosed || client.hasEnded || null, `the end of ${what}`);
     expect(client.received, what).toBe("");
   }
   // Left in the middle.
-  const leaving = new TcpClient(gateway.port);
+  const leaving = new RawClient(gateway.port, { allowHalfOpen: true });
   leaving.send(record(hello(named("a.test"))).subarray(0, 20));
   leaving.socket.end();
   await leaving.ends();
   expect(server.sockets).toHaveLength(1);
   await gateway.seen(/error="the client left" reason=BadRequest/);
   await gateway.seen(/error="this is no TLS" reason=BadRequest/);
-  expect(gateway.output()).not.toContain("listener=x");
-  expect(gateway.output()).not.toMatch(/bug| {4}at /);
+  expect(gateway.output).not.toContain("listener=x");
+  expect(gateway.output).not.toMatch(/bug| {4}at /);
 });
 
-test("a hello that does not come in time is not waited for", async () => {
+it("a hello that does not come in time is not waited for", async () => {
   const server = await startTcpServer(() => {});
-  const gateway = await startCompiled({
+  const gateway = await startGateway({
     file: { frontendPolicies: { tls: { handshakeTimeout: "300ms" } } },
     listeners: [{ protocol: "TLS", tcpRoutes: [{ backends: [to(server.port)] }] }],
   });
   const bytes = record(hello(named("a.test")));
-  const silent = new TcpClient(gateway.port);
-  const slow = new TcpClient(gateway.port);
+  const silent = new RawClient(gateway.port, { allowHalfOpen: true });
+  const slow = new RawClient(gateway.port, { allowHalfOpen: true });
   slow.send(bytes.subarray(0, 30));
   await silent.closes();
   await slow.closes();
-  const other = await startCompiled({
+  const other = await startGateway({
     listeners: [{ protocol: "TLS", tcpRoutes: [{ backends: [to(server.port)] }] }],
   });
-  const honest = new TcpClient(other.port);
+  const honest = new RawClient(other.port, { allowHalfOpen: true });
   honest.send(bytes);
   await eventually(() => server.sockets[0] ?? null, "the honest client's connection");
   await gateway.seen(/error="no ClientHello in time" reason=Timeout/);
 });
 
-test("TLS can end here: the backend gets what was in it", async () => {
+it("TLS can end here: the backend gets what was in it", async () => {
   const folder = temporaryFolder();
   makeCertificate(folder, "ca");
   makeCertificate(folder, "a", { signer: "ca", names: "DNS:a.test" });
@@ -358,7 +356,7 @@ test("TLS can end here: the backend gets what was in it", async () => {
     tls: { cert: `${name}.pem`, key: `${name}.key` },
     tcpRoutes: [{ name, backends: [to(port)] }],
   });
-  const gateway = await startCompiled({
+  const gateway = await startGateway({
     folder,
     listeners: [listener("a", a.port), listener("b", b.port)],
   });
@@ -368,18 +366,18 @@ test("TLS can end here: the backend gets what was in it", async () => {
   expect(await talk(gateway.port, "a.test", ca, options)).toMatchObject({ heard: "a\nhello\n" });
   expect(await talk(gateway.port, "b.test", ca)).toMatchObject({ heard: "b\nhello\n" });
   expect(await talk(gateway.port, "c.test", ca)).toMatch(/ALTNAME/);
-  const plain = new TcpClient(gateway.port);
+  const plain = new RawClient(gateway.port, { allowHalfOpen: true });
   plain.send("no TLS at all\r\n\r\n");
   await plain.ends();
   expect([a.sockets.length, b.sockets.length]).toEqual([1, 1]);
   await gateway.seen(/route=a .*tls\.sni=a\.test protocol=tcp bytes\.received=6 bytes\.sent=8/);
 });
 
-test("a dynamic backend goes to the server that the connection names, if that may be reached", async () => {
+it("a dynamic backend goes to the server that the connection names, if that may be reached", async () => {
   const folder = temporaryFolder();
   const server = await startSecure(folder, "server", ["a.test", "api.test"]);
-  const start = (route: object): Promise<CompiledGateway> =>
-    startCompiled({
+  const start = (route: object): Promise<Gateway> =>
+    startGateway({
       env: {
         NODE_OPTIONS: `--import ${names}`,
         GWC_TEST_NAMES: JSON.stringify({
@@ -408,14 +406,14 @@ test("a dynamic backend goes to the server that the connection names, if that ma
     backends: [{ dynamic: { port: server.port } }],
   });
   for (const name of ["127.0.0.1", "2130706433", "0x7f.1", "localhost", "169.254.169.254"]) {
-    const client = new TcpClient(anywhere.port);
+    const client = new RawClient(anywhere.port, { allowHalfOpen: true });
     client.send(record(hello(named(name))));
     await client.closes();
     expect(client.error, name).toBe("ECONNRESET");
   }
-  const nameless = new TcpClient(anywhere.port);
+  const nameless = new RawClient(anywhere.port, { allowHalfOpen: true });
   nameless.send(record(hello(Buffer.alloc(0))));
   await nameless.closes();
   await anywhere.seen(/error="no host is named" reason=BadRequest/);
-  expect(anywhere.output().match(/reason=ForbiddenDestination/g)).toHaveLength(5);
+  expect(anywhere.output.match(/reason=ForbiddenDestination/g)).toHaveLength(5);
 });

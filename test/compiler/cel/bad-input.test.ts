@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { type CelProblem, compileExpression } from "../../../compiler/cel/compile.ts";
 import { functionOf } from "../../../compiler/cel/evaluate/run-code.ts";
 import { libraries } from "../../../compiler/cel/functions/index.ts";
@@ -24,13 +24,13 @@ const VALID: readonly string[] = [
 ];
 
 describe("bad expressions", () => {
-  test("one character too many is refused, the last allowed one is not", () => {
+  it("one character too many is refused, the last allowed one is not", () => {
     const fill = (length: number) => `"${"a".repeat(length - 2)}"`;
     expect(problemsOf(fill(16_384))).toEqual([]);
     expect(problemsOf(fill(16_385)).map(({ code }) => code)).toEqual(["cel-too-long"]);
   });
 
-  test.each([
+  it.each([
     [
       "parentheses around a negation",
       (depth: number) => `${"!(".repeat(depth)}true${")".repeat(depth)}`,
@@ -50,18 +50,18 @@ describe("bad expressions", () => {
     }
   });
 
-  test("a hundred and one levels are one too many", () => {
+  it("a hundred and one levels are one too many", () => {
     expect(problemsOf(`${"!".repeat(99)}jwt`)).toEqual([]);
     expect(problemsOf(`${"!".repeat(100)}jwt`).map(({ code }) => code)).toEqual(["cel-too-deep"]);
   });
 
-  test("a long chain of operators is not deep", () => {
+  it("a long chain of operators is not deep", () => {
     const names = Array.from({ length: 900 }, (_, at) => `jwt.a == ${at}`);
     expect(problemsOf(names.join(" || "))).toEqual([]);
     expect(problemsOf(Array.from({ length: 900 }, () => "jwt.a").join(" + "))).toEqual([]);
   });
 
-  test("wherever an expression is cut off or spoilt, the problem is inside it and nothing is thrown", () => {
+  it("wherever an expression is cut off or spoilt, the problem is inside it and nothing is thrown", () => {
     for (const text of VALID) {
       expect(problemsOf(text)).toEqual([]);
       for (let at = 0; at <= text.length; at += 1) {
@@ -79,7 +79,7 @@ describe("bad expressions", () => {
     }
   });
 
-  test.each([
+  it.each([
     ["9223372036854775808", "cel-number-range", "9223372036854775808"],
     ["-9223372036854775809", "cel-number-range", "-9223372036854775809"],
     ["18446744073709551616u", "cel-number-range", "18446744073709551616u"],
@@ -109,7 +109,7 @@ describe("bad expressions", () => {
     expect(first === undefined ? "" : text.slice(...first.within)).toBe(marked);
   });
 
-  test("every mistake of an expression is reported in one run", () => {
+  it("every mistake of an expression is reported in one run", () => {
     const codes = problemsOf(
       'jwtt.a == 1 && request.pat == "x" && foo(request.path + 1) && has(1)',
     );
@@ -123,7 +123,7 @@ describe("bad expressions", () => {
     ]);
   });
 
-  test.each([
+  it.each([
     ["allow", "1 == 1", ["cel-always"]],
     ["allow", "true", []],
     ["allow", 'jwt.sub == "a" && jwt.sub == "b"', ["cel-always"]],
@@ -168,7 +168,7 @@ const CLAIMS: readonly unknown[] = [
 ];
 
 describe("hostile claims", () => {
-  test("no operator and no function throws, whatever a claim is", () => {
+  it("no operator and no function throws, whatever a claim is", () => {
     let count = 0;
     for (const { functions } of libraries) {
       for (const declaration of functions) {
@@ -190,7 +190,7 @@ describe("hostile claims", () => {
     expect(count).toBeGreaterThan(10_000);
   });
 
-  test("an inherited property is no claim", () => {
+  it("an inherited property is no claim", () => {
     for (const name of ["constructor", "__proto__", "toString", "hasOwnProperty", "valueOf"]) {
       expect(run(`jwt.${name}`, {})).toBeUndefined();
       expect(run(`has(jwt.${name})`, {})).toBe(false);
@@ -205,7 +205,7 @@ describe("hostile claims", () => {
     expect(run("jwt.a[0]", { a: "abc" })).toBeUndefined();
   });
 
-  test("without a token, no claim matches and none is there", () => {
+  it("without a token, no claim matches and none is there", () => {
     expect(run('jwt.sub == "a"', null, "allow")).toBe(false);
     expect(run("jwt == null", null, "allow")).toBe(true);
     expect(run("has(jwt.sub)", null)).toBe(false);
@@ -213,7 +213,7 @@ describe("hostile claims", () => {
     expect(run('"admin" in jwt.roles', null, "allow")).toBe(false);
   });
 
-  test.each([
+  it.each([
     '"admin" in jwt.roles',
     'jwt.roles.exists(r, r.startsWith("adm"))',
     'jwt.roles.all(r, r != "x")',
@@ -235,7 +235,7 @@ describe("hostile claims", () => {
   });
 });
 
-test("a pattern from a request is bounded, and no pattern is an error", () => {
+it("a pattern from a request is bounded, and no pattern is an error", () => {
   const text = "jwt.text.matches(jwt.pattern)";
   expect(run(text, { text: "aab", pattern: "^a+b$" })).toBe(true);
   for (const pattern of ["(", "a{1000}".repeat(30), "x".repeat(257), "(a{10}){100}b{1000}", 1]) {
@@ -243,7 +243,7 @@ test("a pattern from a request is bounded, and no pattern is an error", () => {
   }
 });
 
-test("macros inside each other go over lists of a thousand", () => {
+it("macros inside each other go over lists of a thousand", () => {
   const text = "jwt.a.exists(x, jwt.b.exists(y, x == y))";
   const long = Array.from({ length: 1_000 }, (_, at) => at);
   expect(run(text, { a: long, b: [999] })).toBe(true);

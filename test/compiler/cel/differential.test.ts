@@ -11,7 +11,7 @@ import {
 } from "@bufbuild/cel";
 import { strings } from "@bufbuild/cel/ext";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { type CelSlot, compileIn } from "../../../compiler/cel/compile.ts";
 import { PRECEDENCE } from "../../../compiler/cel/emit/code.ts";
 import { functionOf } from "../../../compiler/cel/evaluate/run-code.ts";
@@ -104,7 +104,7 @@ function isAgreed(actual: unknown, expected: unknown): boolean {
 }
 
 describe("against another implementation", () => {
-  test(`${RUNS} generated expressions give the same, typed and untyped, as values and as rules`, () => {
+  it(`${RUNS} generated expressions give the same, typed and untyped, as values and as rules`, () => {
     let values = 0;
     fc.assert(
       fc.property(expressions, bindings, (text, binding) => {

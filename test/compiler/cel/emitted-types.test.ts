@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { type CelPhase, type CelSlot, compileExpression } from "../../../compiler/cel/compile.ts";
 import { libraries } from "../../../compiler/cel/functions/index.ts";
 import { operatorNames, operators } from "../../../compiler/cel/functions/operators.ts";
@@ -226,7 +226,7 @@ function moduleOf(all: readonly (readonly [string, CompiledExpression])[], at: n
 describe("emitted code", () => {
   const all = everything();
 
-  test("type-checks under strict rules without unused names, for every function and rule", () => {
+  it("type-checks under strict rules without unused names, for every function and rule", () => {
     const folder = mkdtempSync(path.join(tmpdir(), "gwc-cel-"));
     try {
       writeFileSync(path.join(folder, "all.ts"), moduleOf(all, 0));
@@ -263,7 +263,7 @@ describe("emitted code", () => {
     }
   });
 
-  test("keeps to the rules of generated code: no any, no assertion, lines of at most 90 columns", () => {
+  it("keeps to the rules of generated code: no any, no assertion, lines of at most 90 columns", () => {
     expect(all.length).toBeGreaterThan(800);
     for (const [, { code }] of all) {
       const text = [code.text, ...code.constants.map((constant) => constant.text)].join("\n");

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { emittedText, evaluateExpression } from "../../../compiler/cel/evaluate/evaluate.ts";
 
 const data = {
@@ -17,7 +17,7 @@ const data = {
 };
 
 describe("evaluating an expression on data", () => {
-  test.each([
+  it.each([
     ["jwt.sub", '"ann"', "ann", "string"],
     ["auth.claims.roles", '["admin"]', ["admin"], "list"],
     ["request.method + request.path", '"POST/v1/chat"', "POST/v1/chat", "string"],
@@ -52,13 +52,13 @@ describe("evaluating an expression on data", () => {
     expect("type" in found && found.type.startsWith(type)).toBe(true);
   });
 
-  test("an error of the evaluation is told from a mistake of the expression", () => {
+  it("an error of the evaluation differs from a mistake of the expression", () => {
     expect(evaluateExpression("jwt.nope", { phase: "mcp", data }).kind).toBe("error");
     expect(evaluateExpression("jwtt.sub", { phase: "mcp", data }).kind).toBe("invalid");
     expect(evaluateExpression("jwt.sub", { phase: "mcp", data: undefined }).kind).toBe("error");
   });
 
-  test("without data there is a request, and nobody has signed in", () => {
+  it("without data there is a request, and nobody has signed in", () => {
     expect(evaluateExpression("request.path", { phase: "mcp", data: {} })).toMatchObject({
       text: '"/"',
     });
@@ -67,7 +67,7 @@ describe("evaluating an expression on data", () => {
     });
   });
 
-  test("the emitted code is shown with its imports and constants", () => {
+  it("the emitted code is shown with its imports and constants", () => {
     const found = evaluateExpression('jwt.sub.matches("^[a-z]+$")', { phase: "mcp", data });
     if (found.kind !== "value") throw new Error("no value");
     expect(emittedText(found.expression).split("\n")).toEqual([

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { RE2JS } from "re2js";
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { compileExpression } from "../../../compiler/cel/compile.ts";
 import { functionOf } from "../../../compiler/cel/evaluate/run-code.ts";
 import { compileConstantPattern, type PatternMatch } from "../../../compiler/cel/regex/pattern.ts";
@@ -32,7 +32,7 @@ const texts = fc.array(fc.constantFrom("a", "b", "/", ".", "\n", "é", "😀", "
 const RUNS = process.env.GWC_LONG_TESTS === undefined ? 500 : 10_000;
 
 describe("patterns", () => {
-  test("string operations and the engine give what RE2 gives", () => {
+  it("string operations and the engine give what RE2 gives", () => {
     fc.assert(
       fc.property(patterns, fc.array(texts, { minLength: 1, maxLength: 8 }), (pattern, samples) => {
         const compiled = RE2JS.compile(pattern);
@@ -47,7 +47,7 @@ describe("patterns", () => {
     );
   });
 
-  test.each([
+  it.each([
     ["^/api/", "search", 'path.startsWith("/api/")'],
     ["/api/.*", "full", 'path.startsWith("/api/") && !path.includes("\\n")'],
     ["/api", "full", 'path === "/api"'],
@@ -60,7 +60,7 @@ describe("patterns", () => {
     expect(compileConstantPattern(pattern, { subject: "path", match }).code?.text).toBe(text);
   });
 
-  test("two patterns in one expression are two constants", () => {
+  it("two patterns in one expression are two constants", () => {
     const { expression } = compileExpression('jwt.a.matches("a+") && jwt.b.matches("b+")', {
       phase: "mcp",
       slot: "allow",
@@ -72,7 +72,7 @@ describe("patterns", () => {
     expect(evaluate({ jwt: { a: "a", b: "a" } })).toBe(false);
   });
 
-  test("an alternation of many literals becomes a set", () => {
+  it("an alternation of many literals becomes a set", () => {
     const names = Array.from({ length: 40 }, (_, at) => `name-${at}`);
     const { code } = compileConstantPattern(names.join("|"), { subject: "path", match: "full" });
     expect(code?.text).toBe("names.has(path)");
@@ -80,7 +80,7 @@ describe("patterns", () => {
     expect(run(names.join("|"), "full", "name-40")).toBe(false);
   });
 
-  test.each([
+  it.each([
     ["ab(cd", "(", "missing closing )"],
     ["ab)cd", ")", "unexpected )"],
     ["ab(?=c)", "(?=", "invalid or unsupported Perl syntax"],
@@ -108,7 +108,7 @@ describe("patterns", () => {
     expect(JSON.stringify(found?.params)).toContain(problem);
   });
 
-  test("a pattern whose program is too large is refused", () => {
+  it("a pattern whose program is too large is refused", () => {
     const { problems } = compileConstantPattern("(a{1,30}b{1,30}){1,30}", {
       subject: "s",
       match: "full",
@@ -116,7 +116,7 @@ describe("patterns", () => {
     expect(problems.map(({ code }) => code)).toEqual(["cel-pattern-size"]);
   });
 
-  test.each(["^(a+)+$", "(x+x+)+y", "^(a|a)*$", "(.*a){12}$", "^(([a-z])+.)+[A-Z]([a-z])+$"])(
+  it.each(["^(a+)+$", "(x+x+)+y", "^(a|a)*$", "(.*a){12}$", "^(([a-z])+.)+[A-Z]([a-z])+$"])(
     "%s does not backtrack: 28 hostile characters take less than 10 ms, 8,000 less than 50 ms",
     (pattern) => {
       for (const hostile of ["a".repeat(28), "a".repeat(8000), "x".repeat(8000)]) {

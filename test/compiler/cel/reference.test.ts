@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { compileExpression } from "../../../compiler/cel/compile.ts";
 import { evaluateExpression } from "../../../compiler/cel/evaluate/evaluate.ts";
 import { libraries } from "../../../compiler/cel/functions/index.ts";
@@ -13,14 +13,14 @@ const examples = [
 ];
 
 describe("the reference", () => {
-  test.each(examples)("the example of %s gives what it says", (_, [expression, value]) => {
+  it.each(examples)("the example of %s gives what it says", (_, [expression, value]) => {
     const given = evaluateExpression(expression, { phase: "request", data: {} });
     const expected = evaluateExpression(value, { phase: "request", data: {} });
     expect(given).toMatchObject({ kind: "value" });
     expect("text" in given && given.text).toBe("text" in expected && expected.text);
   });
 
-  test.each(celPhases)(
+  it.each(celPhases)(
     "every variable of phase %s compiles, alone or through its fields",
     (phase) => {
       const { declarations } = phaseEnvironment(phase);

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { isMap, isScalar, parseDocument } from "yaml";
 import {
   decodeScalar,
@@ -86,7 +86,7 @@ const block = fc
 const RUNS = process.env.GWC_LONG_TESTS === undefined ? 1_000 : 20_000;
 
 describe("offsets in scalars", () => {
-  test.each([
+  it.each([
     ["flow", flow],
     ["block", block],
   ] as const)("a %s scalar decodes to the value that YAML gives it", (_, documents) => {
@@ -105,7 +105,7 @@ describe("offsets in scalars", () => {
     expect(compared).toBeGreaterThan(RUNS / 5);
   });
 
-  test.each([
+  it.each([
     ["flow", flow],
     ["block", block],
   ] as const)(
@@ -129,7 +129,7 @@ describe("offsets in scalars", () => {
     },
   );
 
-  test.each([
+  it.each([
     ["o:\n  k: jwt.sub == x\n", "x"],
     ["o:\n  k: 'jwt.sub == ''a'' && x'\n", "x"],
     ['o:\n  k: "jwt.sub == \\"a\\" && x"\n', "x"],

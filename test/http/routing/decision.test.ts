@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, it } from "vitest";
 import { clusterTables, requestsFor, tables } from "./arbitrary.ts";
 import { type Form, startBatch } from "./batch.ts";
 import { clusterText, standaloneText } from "./forms.ts";
@@ -45,10 +45,10 @@ async function agree(
   if (failed) throw new Error(`seed ${seed}: ${errorInstance}`);
 }
 
-test("a file's routes are chosen as a list sorted by Gateway API chooses", { timeout }, () =>
+it("a file's routes are chosen as a list sorted by Gateway API chooses", { timeout }, () =>
   agree(tables, standaloneText, "file", { bundles: isLong ? 180 : 4, size: 40 }),
 );
 
-test("a cluster's routes are chosen as a list sorted by Gateway API chooses", { timeout }, () =>
+it("a cluster's routes are chosen as a list sorted by Gateway API chooses", { timeout }, () =>
   agree(clusterTables, clusterText, "age", { bundles: isLong ? 180 : 4, size: 16 }),
 );

@@ -1,15 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { writeFiles } from "../../../compiler/4-emit/write.ts";
-import { memoryHost } from "../../../compiler/host.ts";
+import { beforeAll, expect, it } from "vitest";
 import { call } from "../../harness/call.ts";
-import { compileFile } from "../../harness/compile-file.ts";
-import { freePort } from "../../harness/gateway-process.ts";
-import { type GatewayProcess, startProcess } from "../../harness/process.ts";
+import { freePort } from "../../harness/free-port.ts";
+import { type Gateway, startGateway } from "../../harness/gateway.ts";
+import { pause } from "../../harness/pause.ts";
 import { type Scripted, startScripted } from "../../harness/scripted.ts";
-import { pause } from "../../policies/jwt-world.ts";
 
 // HTTPRoute filters and weights as Gateway API describes them, each rule below a path of its own.
 
@@ -74,9 +68,8 @@ const rewrites: readonly (readonly [object, asked: string, seen: string])[] = [
 ];
 const statuses = [301, 302, 303, 307, 308];
 
-let gateway: GatewayProcess;
+let gateway: Gateway;
 let upstreams: Readonly<Record<"a" | "b" | "c" | "copies", Scripted>>;
-let folder: string;
 
 beforeAll(async () => {
   const start = (name: string) =>
@@ -89,26 +82,7 @@ beforeAll(async () => {
     c: await start("c"),
     copies: await start("copies"),
   };
-  const port = await freePort();
-  const host = memoryHost({ "gateway.yaml": manifests(port) });
-  const { files, findings } = await compileFile("gateway.yaml", {
-    name: "test",
-    host,
-    isTypeChecked: true,
-  });
-  expect(findings).toEqual([]);
-  folder = mkdtempSync(join(tmpdir(), "gwc-filters-"));
-  writeFiles(folder, files);
-  gateway = await startProcess(join(folder, "gateway.mjs"), {
-    STATS_ADDR: "127.0.0.1:0",
-    READINESS_ADDR: "127.0.0.1:0",
-  });
-});
-
-afterAll(async () => {
-  await gateway?.stop();
-  await Promise.all(Object.values(upstreams).map((each) => each.stop()));
-  rmSync(folder, { recursive: true });
+  gateway = await startGateway({ config: manifests(await freePort()) });
 });
 
 function manifests(port: number): string {
@@ -154,7 +128,7 @@ async function times(count: number, path: string): Promise<Record<string, number
   return found;
 }
 
-test("backends share the requests by weight, and one of weight 0 gets none", async () => {
+it("backends share the requests by weight, and one of weight 0 gets none", async () => {
   const { a = 0, b = 0, c = 0 } = await times(400, "/shared");
   expect(c).toBe(0);
   expect(a + b).toBe(400);
@@ -163,11 +137,11 @@ test("backends share the requests by weight, and one of weight 0 gets none", asy
   expect(a).toBeLessThan(353);
 });
 
-test("backends that are all of weight 0 are answered for with 500", async () => {
+it("backends that are all of weight 0 are answered for with 500", async () => {
   expect((await call(`${gateway.url}/nobody`, {})).status).toBe(500);
 });
 
-test.each(redirects.map((each, index) => [index, ...each] as const))(
+it.each(redirects.map((each, index) => [index, ...each] as const))(
   "redirect %i leads on",
   async (index, _filter, asked, location) => {
     const [host = "", rest = ""] = asked.split(" ");
@@ -180,7 +154,7 @@ test.each(redirects.map((each, index) => [index, ...each] as const))(
   },
 );
 
-test("the status of a redirect is the given one", async () => {
+it("the status of a redirect is the given one", async () => {
   const found: number[] = [];
   for (const each of statuses) {
     found.push((await call(`${gateway.url}/status${each}`, { host: "a.example" })).status);
@@ -188,7 +162,7 @@ test("the status of a redirect is the given one", async () => {
   expect(found).toEqual(statuses);
 });
 
-test.each(rewrites.map((each, index) => [index, ...each] as const))(
+it.each(rewrites.map((each, index) => [index, ...each] as const))(
   "rewrite %i is what the backend sees",
   async (index, _filter, asked, seen) => {
     const base = `/rewrite${index}`;
@@ -197,7 +171,7 @@ test.each(rewrites.map((each, index) => [index, ...each] as const))(
   },
 );
 
-test("a part of the requests is copied", async () => {
+it("a part of the requests is copied", async () => {
   const { received } = upstreams.copies;
   const copiesOf = async (path: string, count: number): Promise<number> => {
     received.length = 0;

@@ -1,6 +1,6 @@
 import { Client } from "undici";
-import { describe, expect, test } from "vitest";
-import { startCompiled } from "../../harness/compiled-gateway.ts";
+import { describe, expect, it } from "vitest";
+import { startGateway } from "../../harness/gateway.ts";
 
 // A short table is a chain of conditions and a long one a lookup: what is said here holds for both.
 
@@ -48,8 +48,8 @@ describe.each([
   ["a chain", routes],
   ["a lookup", [...fillers, ...routes]],
 ])("a listener that is %s", (_, listed) => {
-  test("compares paths and hosts as Gateway API says", async () => {
-    const { port } = await startCompiled({ listeners: [{ name: "web", routes: listed }] });
+  it("compares paths and hosts as Gateway API says", async () => {
+    const { port } = await startGateway({ listeners: [{ name: "web", routes: listed }] });
     const expected = {
       // An exact path is that path; a prefix is whole segments, with a slash at its end or without.
       "GET x.test /exact": "exact",
@@ -96,30 +96,27 @@ describe.each([
   });
 });
 
-test.each([2, 30])(
-  "of %i listeners on a port the most specific one answers alone",
-  async (count) => {
-    const listeners = Array.from({ length: count - 1 }, (_, index) => ({
-      name: `l${index}`,
-      hostname: index % 2 === 0 ? `h${index}.test` : `*.h${index}.test`,
-      routes: [response(`r${index}`, at({ pathPrefix: "/own" }))],
-    }));
-    const rest = {
-      name: "rest",
-      hostname: "*.test",
-      routes: [response("rest", at({ pathPrefix: "/" }))],
-    };
-    const { port } = await startCompiled({ listeners: [rest, ...listeners] });
-    const last = count === 2 ? 0 : 27;
-    const host = last % 2 === 0 ? `h${last}.test` : `x.y.h${last}.test`;
-    expect(
-      await bodies(port, [
-        `GET ${host}:80 /own`,
-        `GET ${host.toUpperCase()} /own/x`,
-        `GET ${host} /other`,
-        "GET z.test /own",
-        "GET test /own",
-      ]),
-    ).toEqual([`r${last}`, `r${last}`, "not found", "rest", "not found"]);
-  },
-);
+it.each([2, 30])("of %i listeners on a port the most specific one answers alone", async (count) => {
+  const listeners = Array.from({ length: count - 1 }, (_, index) => ({
+    name: `l${index}`,
+    hostname: index % 2 === 0 ? `h${index}.test` : `*.h${index}.test`,
+    routes: [response(`r${index}`, at({ pathPrefix: "/own" }))],
+  }));
+  const rest = {
+    name: "rest",
+    hostname: "*.test",
+    routes: [response("rest", at({ pathPrefix: "/" }))],
+  };
+  const { port } = await startGateway({ listeners: [rest, ...listeners] });
+  const last = count === 2 ? 0 : 27;
+  const host = last % 2 === 0 ? `h${last}.test` : `x.y.h${last}.test`;
+  expect(
+    await bodies(port, [
+      `GET ${host}:80 /own`,
+      `GET ${host.toUpperCase()} /own/x`,
+      `GET ${host} /other`,
+      "GET z.test /own",
+      "GET test /own",
+    ]),
+  ).toEqual([`r${last}`, `r${last}`, "not found", "rest", "not found"]);
+});

@@ -1,8 +1,10 @@
 import { once } from "node:events";
 import { connect } from "node:http2";
 import { request } from "node:https";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { makeCertificate, startCompiled, temporaryFolder } from "../../harness/compiled-gateway.ts";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { makeCertificate } from "../../harness/certificate.ts";
+import { startGateway } from "../../harness/gateway.ts";
+import { temporaryFolder } from "../../harness/temporary-folder.ts";
 
 /** HTTPS listeners with a route each that says its name; the last one is for every name. */
 async function secure(hostnames: readonly string[]): Promise<number> {
@@ -15,7 +17,7 @@ async function secure(hostnames: readonly string[]): Promise<number> {
     tls: { cert: "site.pem", key: "site.key" },
     routes: [{ name: `r${index}`, policies: { directResponse: { status: 200, body: hostname } } }],
   }));
-  return (await startCompiled({ listeners, folder })).port;
+  return (await startGateway({ listeners, folder })).port;
 }
 
 type Ask = (port: number, servername: string, host: string) => Promise<string>;
@@ -48,7 +50,7 @@ describe.each([
   ["HTTP/1.1", overHttp1],
   ["HTTP/2", overHttp2],
 ])("over %s", (_, ask) => {
-  test.each([
+  it.each([
     ["a chain", few],
     ["a lookup", many],
   ])(

@@ -1,0 +1,18 @@
+import { expect, inject, it } from "vitest";
+import { checkModules } from "../../compiler/4-emit/check.ts";
+import { allCachedFiles } from "../harness/bundle-cache.ts";
+
+// It runs after all others (vitest.config.ts): a check for each of their gateways would take minutes.
+const compiled = [...allCachedFiles(inject("sourceDigest"))];
+
+it.skipIf(compiled.length === 0)(
+  "whatever the other tests compiled type-checks, as a build would check it",
+  async () => {
+    const modules = compiled.flatMap(([key, files]) =>
+      files
+        .filter(({ path }) => path.endsWith(".ts"))
+        .map(({ path, text }) => ({ path: `${key}/${path}`, text })),
+    );
+    expect(await checkModules(modules)).toEqual([]);
+  },
+);

@@ -1,0 +1,77 @@
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import path from "node:path";
+import { gunzipSync, gzipSync } from "node:zlib";
+import type { OutputFile } from "../../compiler/4-emit/write.ts";
+import { root } from "./root.ts";
+
+/** Compiled configurations, in a folder for each state of the sources. */
+const CACHE = path.join(root, "node_modules", ".cache", "gwc-test");
+
+/** States of the sources whose bundles are kept: this one, and those of a few branches that somebody switches between. */
+const KEPT_STATES = 3;
+
+/** Configurations that are kept of each: some hold random keys and are never asked for again. */
+const KEPT_BUNDLES = 1000;
+
+/** What a configuration was compiled to before; undefined when it was not, or was by other sources. */
+export function cachedFiles(digest: string, key: string): readonly OutputFile[] | undefined {
+  const file = path.join(CACHE, digest, key);
+  try {
+    touch(file);
+    return unpack(file);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Keeps what a configuration was compiled to. Tests run beside each other: a file appears whole or not at all. */
+export function cacheFiles(digest: string, key: string, files: readonly OutputFile[]): void {
+  const folder = path.join(CACHE, digest);
+  mkdirSync(folder, { recursive: true });
+  const unfinished = path.join(folder, `${key}.${process.pid}.new`);
+  writeFileSync(unfinished, gzipSync(JSON.stringify(files), { level: 1 }));
+  renameSync(unfinished, path.join(folder, key));
+}
+
+/** All that these sources have compiled so far, each under its key. */
+export function allCachedFiles(digest: string): ReadonlyMap<string, readonly OutputFile[]> {
+  const folder = path.join(CACHE, digest);
+  const keys = existsSync(folder) ? readdirSync(folder).filter((name) => !name.includes(".")) : [];
+  return new Map(keys.map((key) => [key, unpack(path.join(folder, key))]));
+}
+
+/** Forgets the states of the sources, and the bundles of this one, that were not used for longest. */
+export function pruneCache(digest: string): void {
+  const current = path.join(CACHE, digest);
+  mkdirSync(current, { recursive: true });
+  touch(current);
+  keepNewest(CACHE, KEPT_STATES);
+  keepNewest(current, KEPT_BUNDLES);
+}
+
+function keepNewest(folder: string, count: number): void {
+  const entries = readdirSync(folder).map((name) => {
+    const file = path.join(folder, name);
+    return { file, used: statSync(file).mtimeMs };
+  });
+  entries.sort((a, b) => b.used - a.used);
+  for (const { file } of entries.slice(count)) rmSync(file, { recursive: true, force: true });
+}
+
+function touch(file: string): void {
+  utimesSync(file, new Date(), new Date());
+}
+
+function unpack(file: string): readonly OutputFile[] {
+  return JSON.parse(gunzipSync(readFileSync(file)).toString());
+}

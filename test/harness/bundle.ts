@@ -1,0 +1,62 @@
+import { createHash } from "node:crypto";
+import { inject } from "vitest";
+import type { OutputFile } from "../../compiler/4-emit/write.ts";
+import { cachedFiles, cacheFiles } from "./bundle-cache.ts";
+
+/** A configuration, and the files that it names. */
+export interface Configuration {
+  /** A standalone file or manifests: YAML text, or a value (JSON is YAML). */
+  readonly config: string | object;
+  /** Files beside it, by their paths; a build reads them, and those that a gateway reads are in its folder. */
+  readonly files?: Readonly<Record<string, string>>;
+}
+
+/**
+ * What `gwc build` writes for a configuration. The ports of a test are new in each run: they are put in after the
+ * compilation, so that the same gateway on other ports comes from the cache. Types are not checked here: the last test of
+ * the suite does that for all that the suite has compiled (test/compiler/generated-types.test.ts).
+ */
+export async function bundle({
+  config,
+  files = {},
+}: Configuration): Promise<readonly OutputFile[]> {
+  const text = typeof config === "string" ? config : JSON.stringify(config);
+  const given = { ...files, "gateway.yaml": text };
+  const ports = [...new Set(Object.values(given).flatMap(portsIn))];
+  const toCache = new Map(ports.map((port, index) => [port, placeholder(index)]));
+  const fromCache = new Map(ports.map((port, index) => [placeholder(index), port]));
+  const inputs = Object.fromEntries(
+    Object.entries(given).map(([name, input]) => [name, exchanged(input, toCache)]),
+  );
+  const digest = inject("sourceDigest");
+  const key = createHash("sha256").update(JSON.stringify(inputs)).digest("hex").slice(0, 32);
+  let compiled = cachedFiles(digest, key);
+  if (compiled === undefined) {
+    // The compiler is loaded only when something has to be compiled.
+    const { compileFile } = await import("./compile-file.ts");
+    const { memoryHost } = await import("../../compiler/host.ts");
+    const host = memoryHost(inputs);
+    compiled = (await compileFile("gateway.yaml", { name: "test", host })).files;
+    cacheFiles(digest, key, compiled);
+  }
+  return compiled.map((file) => ({ ...file, text: exchanged(file.text, fromCache) }));
+}
+
+/** Ports of loopback in a configuration, as the system gives them away. */
+const PORTS = /(?<=127\.0\.0\.1:|localhost:|\bport"?: ?)\d{5}(?!\d)/g;
+
+function portsIn(text: string): readonly string[] {
+  return text.match(PORTS) ?? [];
+}
+
+/** Numbers that stand for the ports of a configuration in the cache: none that the system gives away by itself. */
+function placeholder(index: number): string {
+  return String(61_001 + index);
+}
+
+/** The text with each port exchanged for the other one of its pair. */
+function exchanged(text: string, pairs: ReadonlyMap<string, string>): string {
+  return pairs.size === 0
+    ? text
+    : text.replace(/(?<!\d)\d{5}(?!\d)/g, (number) => pairs.get(number) ?? number);
+}

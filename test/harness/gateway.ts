@@ -1,0 +1,82 @@
+import path from "node:path";
+import { writeFiles } from "../../compiler/4-emit/write.ts";
+import { bundle } from "./bundle.ts";
+import { freePort } from "./free-port.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
+import { TestProcess } from "./test-process.ts";
+
+/** The listeners of one free port, or a whole configuration. */
+export type GatewayConfig =
+  | {
+      readonly listeners: readonly object[];
+      /** Sections of the file beside `binds`. */
+      readonly file?: object;
+    }
+  | {
+      /** A standalone file or manifests: YAML text, or a value (JSON is YAML). */
+      readonly config: string | object;
+    };
+
+/** How a gateway is built and run. */
+export interface GatewayOptions {
+  /** What the build reads beside the configuration, by its path. */
+  readonly files?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Where it runs: relative paths of its configuration start here. An empty folder unless given. */
+  readonly folder?: string;
+}
+
+/** A compiled gateway that runs as a process of its own. It is gone at the end of the test. */
+export class Gateway extends TestProcess {
+  /** Where it runs. */
+  readonly folder: string;
+  /** The first port of its configuration. */
+  port = 0;
+  /** Of the URL: "" unless the gateway serves one path. */
+  path = "";
+
+  constructor(script: string, folder: string, env: Readonly<Record<string, string>>) {
+    super(process.execPath, [script], { cwd: folder, env: { ...anyServicePorts, ...env } });
+    this.folder = folder;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}${this.path}`;
+  }
+
+  /** Resolves when it serves all its ports. */
+  async listening(): Promise<this> {
+    const [, port] = await this.seen(/listening on 0\.0\.0\.0:(\d+)/);
+    this.port = Number(port);
+    return this;
+  }
+
+  async statsPort(): Promise<number> {
+    return Number((await this.seen(/stats address on 127\.0\.0\.1:(\d+)/))[1]);
+  }
+
+  async readinessPort(): Promise<number> {
+    return Number((await this.seen(/readiness address on 127\.0\.0\.1:(\d+)/))[1]);
+  }
+}
+
+/** Compiles a configuration and runs the bundle in a folder that holds nothing else. */
+export async function startGateway(options: GatewayConfig & GatewayOptions): Promise<Gateway> {
+  const { files = {}, env = {}, folder = temporaryFolder() } = options;
+  const config = "config" in options ? options.config : await onFreePort(options);
+  writeFiles(folder, await bundle({ config, files }));
+  return new Gateway(path.join(folder, "gateway.mjs"), folder, env).listening();
+}
+
+const anyServicePorts = {
+  ADMIN_ADDR: "127.0.0.1:0",
+  STATS_ADDR: "127.0.0.1:0",
+  READINESS_ADDR: "127.0.0.1:0",
+};
+
+async function onFreePort({
+  listeners,
+  file,
+}: Extract<GatewayConfig, { readonly listeners: unknown }>): Promise<object> {
+  return { ...file, binds: [{ port: await freePort(), listeners }] };
+}

@@ -1,0 +1,4 @@
+/** Milliseconds that pass. */
+export function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}

@@ -1,0 +1,16 @@
+import { check } from "../../compiler/compile.ts";
+import { memoryHost } from "../../compiler/host.ts";
+import type { GatewayConfig } from "./gateway.ts";
+
+/** The codes of what gwc says about a configuration that it refuses; throws when it does not refuse it. */
+export function refusals(options: GatewayConfig): string[] {
+  const config =
+    "config" in options
+      ? options.config
+      : { ...options.file, binds: [{ port: 3000, listeners: options.listeners }] };
+  const text = typeof config === "string" ? config : JSON.stringify(config);
+  const host = memoryHost({ "gateway.yaml": text });
+  const { program, diagnostics } = check(["gateway.yaml"], host, { name: "test", isStrict: false });
+  if (program !== undefined) throw new Error("it was accepted");
+  return diagnostics.map(({ code }) => code).filter((code) => code !== "file-not-here");
+}

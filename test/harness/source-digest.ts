@@ -1,0 +1,19 @@
+import { createHash } from "node:crypto";
+import { globSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { root } from "./root.ts";
+
+/** What a bundle is made from beside the configuration. */
+const SOURCES = ["{compiler,templates,runtime}/**/*.{ts,mjs,json}", "package-lock.json"];
+
+/** A digest of everything that decides what a configuration becomes. */
+export function sourceDigest(): string {
+  const digest = createHash("sha256");
+  for (const name of globSync(SOURCES, { cwd: root }).sort()) {
+    digest
+      .update(`${name}\0`)
+      .update(readFileSync(path.join(root, name)))
+      .update("\0");
+  }
+  return digest.digest("hex").slice(0, 32);
+}
