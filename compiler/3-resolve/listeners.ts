@@ -1,4 +1,5 @@
-import type { BackendConfig, GatewayResource, ListenerResource } from "../config/resources.ts";
+import type { BackendConfig } from "../backends/index.ts";
+import type { GatewayResource, ListenerResource } from "../config/resources.ts";
 import { childOf, type Diagnostics, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import type { Host } from "../host.ts";
 import { withoutConsequences } from "./consequences.ts";

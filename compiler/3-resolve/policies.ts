@@ -1,8 +1,9 @@
-import type { BackendConfig } from "../config/resources.ts";
-import { keyPlace } from "../diagnostics/diagnostic.ts";
+import { type BackendConfig, serverAddress } from "../backends/index.ts";
+import { findBackend } from "../config/named-backends.ts";
+import { keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import type { PolicyKind, PolicyUse } from "../ir/policies.ts";
 import { identities, type PolicyConfig, policyOf, respondsToAll } from "../policies/index.ts";
-import type { ResolveContext } from "../policies/policy.ts";
+import type { NamedServer, ResolveContext } from "../policies/policy.ts";
 import type { ListenerContext } from "./listeners.ts";
 
 /** Where policies stand. */
@@ -37,9 +38,9 @@ export function resolvePolicies(
 ): readonly PolicyUse[] {
   return policies.flatMap((policy) => {
     const { kind, origin } = policy;
-    const { needs } = policyOf(kind);
-    if (needs !== undefined && (needs === "mcp") !== place.route.isMcp) {
-      const code = needs === "mcp" ? "needs-mcp-backend" : "needs-host-backend";
+    const { protocol } = policyOf(kind);
+    if (protocol !== undefined && protocol !== place.route.protocol) {
+      const code = protocol === "mcp" ? "needs-mcp-backend" : "needs-host-backend";
       context.diagnostics.report(code, keyPlace(origin), { policy: kind });
     }
     return resolvePolicy(policy, place, context) ?? [];
@@ -52,6 +53,26 @@ export function resolvePolicy<Kind extends PolicyKind>(
   place: PolicyPlace,
   context: ListenerContext,
 ): PolicyUse<Kind> | undefined {
-  const settings = policyOf(kind).resolve(config, { ...context, ...place, identities, origin });
+  const settings = policyOf(kind).resolve(config, {
+    ...context,
+    ...place,
+    identities,
+    namedServer: (name, at) => namedServer(kind, name, at, context),
+    origin,
+  });
   return settings && { kind, settings, origin };
+}
+
+function namedServer(
+  policy: PolicyKind,
+  name: string,
+  origin: Origin,
+  { backends, diagnostics }: ListenerContext,
+): NamedServer | undefined {
+  const found = findBackend(name, origin, backends, diagnostics);
+  if (found === undefined) return undefined;
+  const address = serverAddress(found);
+  if (address !== undefined) return { address, policies: found.policies, origin: found.origin };
+  diagnostics.report("needs-host-backend", origin, { policy });
+  return undefined;
 }

@@ -2,6 +2,7 @@ import type { ListenerResource, RouteResource } from "../config/resources.ts";
 import { keyPlace } from "../diagnostics/diagnostic.ts";
 import type { PreRoutingNode } from "../ir/program.ts";
 import { respondsToAll } from "../policies/index.ts";
+import { protocolOf } from "./backends.ts";
 import { withoutConsequences } from "./consequences.ts";
 import { effectivePolicies, type PolicyPlace, resolvePolicies } from "./policies.ts";
 import type { RouteContext } from "./routes.ts";
@@ -19,7 +20,7 @@ export function resolvePreRouting(
   const place: PolicyPlace = {
     phase: "PreRouting",
     route: {
-      isMcp: routes.some(({ route: { backends } }) => backends.some(({ kind }) => kind === "mcp")),
+      protocol: protocolOf(routes.flatMap(({ route }) => route.backends)),
       policies: policies.map(({ kind }) => kind),
       preRouting: [],
       prefixes: undefined,

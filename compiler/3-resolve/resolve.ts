@@ -1,4 +1,5 @@
 import path from "node:path";
+import { backends } from "../backends/index.ts";
 import { compareHostnames } from "../config/hostnames.ts";
 import { resolveLevels } from "../config/log-levels.ts";
 import type {
@@ -11,7 +12,7 @@ import { Diagnostics, type WithDiagnostics } from "../diagnostics/diagnostic.ts"
 import type { Host } from "../host.ts";
 import { Identifiers } from "../ir/identifiers.ts";
 import type { BindNode, ListenerNode, Program, ProgramInput } from "../ir/program.ts";
-import { reservedNames } from "../policies/index.ts";
+import { policies } from "../policies/index.ts";
 import { resolveAccessLog } from "./access-log.ts";
 import { certificateOf, resolveTls } from "./listener-tls.ts";
 import { checkListeners } from "./listeners.ts";
@@ -52,10 +53,10 @@ function resolveGateway(
   const context: RouteContext = {
     host,
     diagnostics,
-    names: new Identifiers(reservedNames),
+    names: new Identifiers(unitNames()),
     backends: gateway.backends,
     listeners: new Map(gateway.listeners.map((listener) => [listener.key, listener])),
-    listenerNames: new Identifiers(reservedNames),
+    listenerNames: new Identifiers(unitNames()),
     resolvePath: (file) => (path.isAbsolute(file) ? file : path.join(folder, file)),
   };
   checkListeners(gateway, context);
@@ -80,6 +81,12 @@ function resolveGateway(
     ...(logLevels === undefined ? {} : { logLevels }),
     ...(gateway.deployment === undefined ? {} : { deployment: gateway.deployment }),
   };
+}
+
+/** The names that the code of policies and backends declares in generated modules. */
+function unitNames(): readonly string[] {
+  const ofPolicies = policies.flatMap(({ names = [], identity }) => [...names, identity ?? []]);
+  return [...ofPolicies.flat(), ...backends.flatMap(({ names = [] }) => names)];
 }
 
 /** The headers that credentials stand in. */

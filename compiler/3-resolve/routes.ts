@@ -9,12 +9,11 @@ import type {
   ValueMatchConfig,
 } from "../config/resources.ts";
 import { childOf, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
-import type { BackendNode } from "../ir/backends.ts";
 import type { Identifiers } from "../ir/identifiers.ts";
 import type { RouteMatch, ValueMatch } from "../ir/matches.ts";
 import type { RouteNode } from "../ir/program.ts";
 import { type PolicyConfig, policyOf } from "../policies/index.ts";
-import { resolveBackend } from "./backends.ts";
+import { checkShares, openProxyOf, protocolOf, resolveBackends } from "./backends.ts";
 import { withoutConsequences } from "./consequences.ts";
 import type { ListenerContext } from "./listeners.ts";
 import { effectivePolicies, type PolicyPlace, resolvePolicies } from "./policies.ts";
@@ -42,10 +41,10 @@ export function resolveRoute(resource: RouteResource, whole: RouteContext): Reso
   if (resource.backends.length === 0 && response === undefined) {
     context.diagnostics.report("route-without-backend", origin, { route: name });
   }
-  const backends = resource.backends.flatMap((backend) => resolveBackend(backend, context) ?? []);
-  checkShares(resource, context);
+  const backends = resolveBackends(resource.backends, context);
+  checkShares(resource.backends, context.diagnostics);
+  checkWeights(resource, context);
   checkOpenProxy(resource, name, context);
-  checkPassthrough(backends, context);
   const route: RouteNode = {
     id: context.names.take(...(resource.ids ?? [name])),
     name,
@@ -189,13 +188,13 @@ function resolvePattern(
   return code;
 }
 
-/** Whoever reaches a dynamic backend may reach anything through it: a rule has to say who may. */
+/** Whoever reaches an open proxy may reach anything through it: a rule has to say who may. */
 function checkOpenProxy(resource: RouteResource, route: string, context: RouteContext): void {
-  const dynamic = resource.backends.find(({ kind }) => kind === "dynamic");
-  if (dynamic === undefined || hasRules(resource)) return;
+  const proxy = openProxyOf(resource.backends);
+  if (proxy === undefined || hasRules(resource)) return;
   // Rules may stand before routing, on every listener that has the route.
   if (listenersOf(resource, context).every(hasRules)) return;
-  context.diagnostics.report("open-proxy", keyPlace(dynamic.origin), { route, names: false });
+  context.diagnostics.report("open-proxy", keyPlace(proxy.origin), { route, names: false });
 }
 
 function hasRules({ policies }: Pick<RouteResource, "policies">): boolean {
@@ -220,7 +219,7 @@ function routePlace(
   return {
     phase: "PostRouting",
     route: {
-      isMcp: resource.backends.some((backend) => backend.kind === "mcp"),
+      protocol: protocolOf(resource.backends),
       policies: policies.map(({ kind }) => kind),
       preRouting: preRouting.map(({ kind }) => kind),
       prefixes: paths.every(({ kind }) => kind === "prefix")
@@ -230,20 +229,13 @@ function routePlace(
   };
 }
 
-/** Several backends are plain HTTP ones, and one of them has a share. */
-function checkShares(resource: RouteResource, { diagnostics }: RouteContext): void {
-  const { backends } = resource;
-  const [first] = backends;
-  if (first === undefined) return;
-  const only = backends.length === 1 ? undefined : backends.find(({ kind }) => kind !== "host");
-  if (only !== undefined) {
-    diagnostics.report("several-backends", keyPlace(only.origin), { kind: only.kind });
-  }
-  if (!isServed(resource)) {
-    diagnostics.report("no-weight", keyPlace(first.origin), {
-      outcome: "every request is answered 500",
-    });
-  }
+/** One of the backends has a share. */
+function checkWeights(resource: RouteResource, { diagnostics }: RouteContext): void {
+  const [first] = resource.backends;
+  if (first === undefined || isServed(resource)) return;
+  diagnostics.report("no-weight", keyPlace(first.origin), {
+    outcome: "every request is answered 500",
+  });
 }
 
 /** Whether any backend takes a share of the requests, or none is needed. */
@@ -254,14 +246,4 @@ function isServed({ backends }: RouteResource): boolean {
 /** Without the policies that act on the call of a backend: there is none. */
 function withoutCalls(policies: readonly PolicyConfig[]): readonly PolicyConfig[] {
   return policies.filter(({ kind }) => policyOf(kind).actsOnCall !== true);
-}
-
-/** The client's token is put back for all backends of a route or for none. */
-function checkPassthrough(backends: readonly BackendNode[], { diagnostics }: RouteContext): void {
-  const hosts = backends.flatMap((each) => (each.kind === "host" ? [each] : []));
-  const [first] = hosts;
-  const other = hosts.find(
-    ({ connection }) => connection.isPassthrough !== first?.connection.isPassthrough,
-  );
-  if (other !== undefined) diagnostics.report("mixed-passthrough", other.origin, {});
 }

@@ -1,11 +1,9 @@
-import type { BackendConfig, ListenerResource, TcpRouteResource } from "../config/resources.ts";
+import type { ListenerResource, TcpRouteResource } from "../config/resources.ts";
 import { childOf, keyPlace } from "../diagnostics/diagnostic.ts";
 import type { PolicyUse } from "../ir/policies.ts";
-import type { TcpBackendNode, TcpConnection, TcpRouteNode } from "../ir/tcp.ts";
-import type { Text } from "../ir/texts.ts";
+import type { TcpRouteNode } from "../ir/tcp.ts";
 import { type PolicyKind, policyOf } from "../policies/index.ts";
-import { resolveConnection } from "./backend-connection.ts";
-import type { DynamicConfig } from "./backends.ts";
+import { checkShares, openProxyOf, resolveTcpBackend } from "./backends.ts";
 import { withoutConsequences } from "./consequences.ts";
 import { resolvePolicy } from "./policies.ts";
 import type { RouteContext } from "./routes.ts";
@@ -64,10 +62,10 @@ function checkBackends(
       outcome: "every connection is closed",
     });
   }
-  const dynamic = backends.find(({ kind }) => kind === "dynamic");
-  if (dynamic === undefined) return;
-  const at = keyPlace(dynamic.origin);
-  if (backends.length > 1) diagnostics.report("several-backends", at, { kind: "dynamic" });
+  checkShares(backends, diagnostics);
+  const proxy = openProxyOf(backends);
+  if (proxy === undefined) return;
+  const at = keyPlace(proxy.origin);
   if (attachments.some(({ listener }) => isPlain(listener))) {
     diagnostics.report("no-destination", at, {});
     return;
@@ -96,48 +94,11 @@ function checkTls(
   if (place !== undefined) diagnostics.report("tls-within-tls", keyPlace(place), {});
 }
 
-function resolveTcpBackend(
-  { kind, config, policies = {}, weight = 1, origin }: BackendConfig,
-  context: RouteContext,
-): TcpBackendNode | undefined {
-  const { connectTimeout, keepAlive, tls } = resolveConnection(policies, context);
-  const connection: TcpConnection = {
-    connectTimeout,
-    ...(keepAlive && { keepAlive }),
-    ...(tls && { tls }),
-    ...(policies.tls?.alpn && { alpn: policies.tls.alpn }),
-  };
-  if (kind === "dynamic") {
-    // The schema has checked the shape.
-    const { port = 443, allowPrivate = [] } = config as DynamicConfig;
-    return { kind, port, allowPrivate: allowPrivate.toSorted(), connection, origin };
-  }
-  if (kind === "mcp") {
-    const params = { field: "an mcp backend", actsOn: "MCP messages" };
-    context.diagnostics.report("misplaced-field", origin, params);
-    return undefined;
-  }
-  const address = config as Text;
-  if (typeof address === "string" && !isAddress(address)) {
-    context.diagnostics.report("bad-format", origin, {
-      field: '"host"',
-      expected: "host:port of a server",
-    });
-    return undefined;
-  }
-  return { kind: "host", address, weight, connection, origin };
-}
-
-function isAddress(text: string): boolean {
-  const [, port] = /^(?:\[[0-9a-fA-F:.]+\]|[^\s:/?#@[\]]+):([0-9]{1,5})$/.exec(text) ?? [];
-  return port !== undefined && Number(port) > 0 && Number(port) <= 65_535;
-}
-
 function resolvePolicies(
   { policies }: TcpRouteResource,
   context: RouteContext,
 ): readonly PolicyUse[] {
-  const route = { isMcp: false, policies: [], preRouting: [], prefixes: undefined };
+  const route = { protocol: "http", policies: [], preRouting: [], prefixes: undefined } as const;
   const place = { phase: "PostRouting", route } as const;
   return policies.flatMap((policy) => {
     const use = resolvePolicy(policy, place, context);

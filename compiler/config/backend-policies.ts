@@ -1,6 +1,6 @@
 import type { KeepAliveSettings } from "../../runtime/net/connection-settings.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
-import type { BackendConnection } from "../ir/backends.ts";
+import type { BackendConnection } from "../ir/connections.ts";
 import type { MountedFile, Text } from "../ir/texts.ts";
 
 /** How a backend is reached, as configured: each part from the most specific place that has it. */

@@ -1,6 +1,11 @@
 import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
 import type { Text } from "../ir/texts.ts";
 
+/** An address as URLs have it. */
+export function hostAndPort(host: string, port: number): string {
+  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
 /** The URL of a plain HTTP upstream; undefined when it is none (reported). */
 export function hostUrl(host: Text, origin: Origin, diagnostics: Diagnostics): Text | undefined {
   const url = withScheme(host);

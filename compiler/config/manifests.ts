@@ -227,7 +227,10 @@ export interface BackendSpec {
   readonly ai?: {
     readonly groups?: readonly { readonly providers: readonly { readonly name: string }[] }[];
   };
-  readonly dynamicForwardProxy?: ConfigValue;
+  readonly dynamicForwardProxy?: {
+    readonly port?: number;
+    readonly allowPrivate?: readonly string[];
+  };
   readonly policies?: PolicyFields;
 }
 

@@ -1,6 +1,6 @@
+import type { BackendConfig } from "../backends/index.ts";
 import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
 import { suggest } from "../diagnostics/suggestion.ts";
-import type { BackendConfig } from "./resources.ts";
 
 /** The backend of the file that has this name; undefined without one (reported). */
 export function findBackend(

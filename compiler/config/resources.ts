@@ -1,10 +1,10 @@
 import type { TlsVersion } from "../../runtime/tls/tls-settings.ts";
+import type { BackendConfig } from "../backends/index.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { DeploymentNode } from "../ir/deployment.ts";
 import type { ProcessNode } from "../ir/program.ts";
 import type { PolicyConfig } from "../policies/index.ts";
 import type { AccessLogConfig } from "./access-log.ts";
-import type { BackendPolicies } from "./backend-policies.ts";
 import type { CipherSuite, FrontendConfig } from "./frontend.ts";
 import type { LevelsConfig } from "./log-levels.ts";
 
@@ -125,20 +125,5 @@ export interface ValueMatchConfig {
   readonly kind: "exact" | "regex";
   readonly value: string;
   /** Where the value stands. */
-  readonly origin: Origin;
-}
-
-/** A backend as configured, validated by the file's schema. */
-export interface BackendConfig {
-  readonly kind: "host" | "dynamic" | "mcp";
-  readonly config: unknown;
-  /** How it is reached, what its route says included; absent: nothing of it is configured. */
-  readonly policies?: BackendPolicies;
-  /** How each target of an MCP backend is reached, complete; by its name. */
-  readonly targetPolicies?: ReadonlyMap<string, BackendPolicies>;
-  /** It is asked by the name that the client used; absent: unless it has a name of its own. */
-  readonly keepsHost?: true;
-  /** Its share of the requests beside other backends; 1 when absent. */
-  readonly weight?: number;
   readonly origin: Origin;
 }

@@ -60,8 +60,7 @@ const RESERVED = new Set(
     "arguments await async break case catch class const continue debugger default delete do else enum eval export " +
     "extends false finally for function gateway if implements import in instanceof interface let new null package " +
     "private protected public return static super switch this throw true try typeof undefined var void while with " +
-    "yield destinations exchange mcp request env file path hostname backend upstream allowedOrigins " +
-    "upstreams target response dispatch notFound startGateway " +
+    "yield exchange mcp request env file path hostname target response dispatch notFound startGateway " +
     "isUnder holds queryValue misdirected compilePattern matchesWhole matchesPart file secretFile routeTable onHost " +
     "exactPath pathPrefix pathPattern toRoute lookUp hostTable valueForHost isLogged logFields"
   ).split(" "),

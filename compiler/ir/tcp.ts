@@ -1,8 +1,7 @@
 import type { Origin } from "../diagnostics/diagnostic.ts";
-import type { BackendConnection } from "./backends.ts";
+import type { TcpBackendNode } from "./backends.ts";
 import type { PolicyUse } from "./policies.ts";
 import type { CertificateFiles, TlsNode } from "./program.ts";
-import type { Text } from "./texts.ts";
 
 /** One port whose bytes are passed on. */
 export interface TcpBindNode {
@@ -40,26 +39,4 @@ export interface TcpRouteNode {
   readonly policies: readonly PolicyUse[];
   readonly backends: readonly TcpBackendNode[];
   readonly origin: Origin;
-}
-
-/** Where connections go. */
-export type TcpBackendNode = { readonly connection: TcpConnection; readonly origin: Origin } & (
-  | {
-      readonly kind: "host";
-      /** `host:port` */
-      readonly address: Text;
-      readonly weight: number;
-    }
-  | {
-      readonly kind: "dynamic";
-      readonly port: number;
-      readonly allowPrivate: readonly string[];
-    }
-);
-
-/** How they are passed on; times in milliseconds. */
-export interface TcpConnection
-  extends Pick<BackendConnection, "connectTimeout" | "keepAlive" | "tls"> {
-  /** What is offered in ALPN; undefined: nothing. */
-  readonly alpn?: readonly string[];
 }

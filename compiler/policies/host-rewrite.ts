@@ -21,7 +21,7 @@ export const hostRewrite: Policy<"hostRewrite", HostRewriteConfig, HostRewriteCo
     },
     { required: ["mode"], description: "The Host that the backend sees." },
   ),
-  needs: "host",
+  protocol: "http",
   merge: "replace",
   // The schema has checked the shape.
   read: (value) => value as unknown as { readonly mode: HostMode },

@@ -78,11 +78,6 @@ const byKind: Policies = units;
 /** Every policy, in request order. */
 export const policies: readonly AnyPolicy[] = Object.values(byKind);
 
-/** The names that the code of policies declares in generated modules. */
-export const reservedNames: readonly string[] = policies.flatMap(({ names = [], identity }) =>
-  identity === undefined ? names : [...names, identity],
-);
-
 /** The policies that establish each identity, by its CEL variable; sorted, as messages name them. */
 export const identities: ReadonlyMap<string, readonly PolicyKind[]> = new Map(
   [...Map.groupBy(policies, ({ identity }) => identity)].flatMap(([variable, found]) =>

@@ -1,7 +1,7 @@
 import type { ConfigValue } from "../1-parse/values.ts";
-import { resolveConnection } from "../3-resolve/backend-connection.ts";
+import { resolveConnection } from "../backends/parts/connection.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
-import type { BackendConnection } from "../ir/backends.ts";
+import type { BackendConnection } from "../ir/connections.ts";
 import type { Text } from "../ir/texts.ts";
 import { choice, list, object, shortText } from "../schema/schema.ts";
 import {

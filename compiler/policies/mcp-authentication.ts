@@ -102,7 +102,7 @@ export const mcpAuthentication: Policy<
     },
     { required: ["issuer"], description: "OAuth for an MCP endpoint." },
   ),
-  needs: "mcp",
+  protocol: "mcp",
   names: ["mcpAuthentication", "oauth"],
   identity: "jwt",
   addPrefixes: metadataPrefixes,

@@ -49,7 +49,7 @@ export const mcpAuthorization: Policy<
       description: "Which tools, prompts and resources a caller sees and may use.",
     },
   ),
-  needs: "mcp",
+  protocol: "mcp",
   isPlannedOnBackend: true,
   names: ["isCallAuthorized"],
   merge: "replace",

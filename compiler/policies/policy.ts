@@ -1,9 +1,10 @@
 import type { ConfigValue } from "../1-parse/values.ts";
-import type { ServerConfig } from "../config/backend-policies.ts";
-import type { BackendConfig } from "../config/resources.ts";
+import type { BackendProtocol } from "../backends/parts/backend-protocol.ts";
+import type { BackendPolicies, ServerConfig } from "../config/backend-policies.ts";
 import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
 import type { Host } from "../host.ts";
 import type { PathMatch } from "../ir/matches.ts";
+import type { Text } from "../ir/texts.ts";
 import type { Schema } from "../schema/schema.ts";
 
 /**
@@ -21,8 +22,8 @@ export interface Policy<Kind extends string, Config, Settings> {
   readonly schema: Schema;
   /** Whether it answers every request that reaches it: the route needs no backend, and what follows never acts. */
   responses?(config: Config): boolean;
-  /** The backend without which it can't act: on another one it is a mistake. */
-  readonly needs?: "host" | "mcp";
+  /** What the backend must speak for it to act: in front of another one it is a mistake. */
+  readonly protocol?: BackendProtocol;
   /** Other places where a file may have it: a key of `policies`, or a field of one. */
   readonly aliases?: readonly (readonly [key: string] | readonly [key: string, field: string])[];
   /** The specification also has it on a backend, where it is not built yet. */
@@ -85,6 +86,13 @@ export interface KubernetesContext {
   readonly secretsWith: (labels: Readonly<Record<string, string>>) => readonly string[];
 }
 
+/** A backend with a name as a server. */
+export interface NamedServer {
+  readonly address: Text;
+  readonly policies: BackendPolicies | undefined;
+  readonly origin: Origin;
+}
+
 /** What a policy may ask while it is resolved. */
 export interface ResolveContext {
   readonly origin: Origin;
@@ -92,15 +100,16 @@ export interface ResolveContext {
   readonly diagnostics: Diagnostics;
   /** The path, from the working directory, of a file that the configuration names. */
   readonly resolvePath: (name: string) => string;
-  /** The backends of the file by name. */
-  readonly backends: ReadonlyMap<string, BackendConfig>;
+  /** The server that a named backend of the file is; undefined when it is none (reported). */
+  readonly namedServer: (name: string, origin: Origin) => NamedServer | undefined;
   /** The policies that establish each identity, by its variable. */
   readonly identities: ReadonlyMap<string, readonly string[]>;
   /** PreRouting: on a listener, before the route is chosen; PostRouting: on a route. */
   readonly phase: "PreRouting" | "PostRouting";
   /** The route that carries the policy; of a listener's policy what holds for one of its routes. */
   readonly route: {
-    readonly isMcp: boolean;
+    /** What its backend speaks. */
+    readonly protocol: BackendProtocol;
     readonly policies: readonly string[];
     /** Those that run before the route is chosen, on some listener of it. */
     readonly preRouting: readonly string[];

@@ -1,10 +1,9 @@
 import type { ConfigValue } from "../1-parse/values.ts";
-import { resolveConnection, secureUrl } from "../3-resolve/backend-connection.ts";
+import { resolveConnection, secureUrl } from "../backends/parts/connection.ts";
 import type { BackendPolicies } from "../config/backend-policies.ts";
 import { hostUrl } from "../config/host-url.ts";
-import { findBackend } from "../config/named-backends.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
-import type { BackendConnection } from "../ir/backends.ts";
+import type { BackendConnection } from "../ir/connections.ts";
 import type { Text } from "../ir/texts.ts";
 import { object, shortText, text, unsupported } from "../schema/schema.ts";
 import type { Policy, ResolveContext } from "./policy.ts";
@@ -62,7 +61,7 @@ export const requestMirror: Policy<"requestMirror", RequestMirrorConfig, Request
     },
     { required: ["backend"], description: "Copies of requests for another backend." },
   ),
-  needs: "host",
+  protocol: "http",
   names: ["mirror"],
   merge: "join",
   read: (value, origin) => {
@@ -105,20 +104,14 @@ function resolveMirror(
   { to, policies, share, origin }: MirrorConfig,
   context: ResolveContext,
 ): MirrorNode | undefined {
-  const { backends, diagnostics } = context;
   if ("host" in to) {
-    const url = hostUrl(to.host, origin, diagnostics);
+    const url = hostUrl(to.host, origin, context.diagnostics);
     if (url === undefined) return undefined;
     const connection = resolveConnection(policies ?? {}, context);
     return { url: secureUrl(url, connection), connection, share, origin };
   }
-  const found = findBackend(to.name, origin, backends, diagnostics);
+  const found = context.namedServer(to.name, origin);
   if (found === undefined) return undefined;
-  if (found.kind !== "host") {
-    diagnostics.report("needs-host-backend", origin, { policy: "requestMirror" });
-    return undefined;
-  }
-  // The name is its address: a named backend of this kind is `host` with policies.
-  const own = { to: { host: found.config as Text }, policies: found.policies, share };
-  return resolveMirror({ ...own, origin: found.origin }, context);
+  const { address, ...server } = found;
+  return resolveMirror({ ...server, to: { host: address }, share }, context);
 }

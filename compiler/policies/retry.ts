@@ -49,7 +49,7 @@ export const retry: Policy<"retry", RetryConfig, RetryNode> = {
     },
     { description: "Sends a failed request again." },
   ),
-  needs: "host",
+  protocol: "http",
   names: ["retry", "noRetry", "mayRetry", "wantsRetry"],
   actsOnCall: true,
   merge: "replace",

@@ -29,7 +29,7 @@ export const timeout: Policy<"timeout", Timeouts, Timeouts> = {
       description: "How long the backend may take; 0 is no limit.",
     },
   ),
-  needs: "host",
+  protocol: "http",
   aliases: [["timeouts"]],
   names: ["timeout"],
   actsOnCall: true,

@@ -50,7 +50,7 @@ export const urlRewrite: Policy<"urlRewrite", UrlRewriteConfig, UrlRewriteNode> 
       description: "The Host and path that the backend sees.",
     },
   ),
-  needs: "host",
+  protocol: "http",
   merge: "replace",
   read: (value) => {
     const given = value as {

@@ -1,4 +1,5 @@
-import type { Program, RouteEntry, RouteNode } from "../ir/program.ts";
+import { type BackendKind, backendOf } from "../backends/index.ts";
+import type { Program, RouteEntry } from "../ir/program.ts";
 
 /** A shell command that tries the gateway's first route, as a person would; undefined when none is simple enough. */
 export function tryCommand(program: Program): string | undefined {
@@ -7,7 +8,8 @@ export function tryCommand(program: Program): string | undefined {
       if (bind.tls !== undefined || hostname !== "*") continue;
       const entry = table.find((host) => host.hostname === "*")?.entries.find(isPlain);
       const route = routes.find(({ id }) => id === entry?.route);
-      if (entry !== undefined && route !== undefined) return commandFor(route, entry, bind.port);
+      if (entry === undefined || route === undefined) continue;
+      return commandOf(route.backends[0]?.kind ?? "host", entry, bind.port);
     }
   }
   return undefined;
@@ -24,13 +26,10 @@ function isPlain({ match }: RouteEntry): boolean {
   );
 }
 
-function commandFor({ backends }: RouteNode, { match }: RouteEntry, port: number): string {
-  if (backends.some(({ kind }) => kind === "dynamic"))
-    return `curl -i -x http://127.0.0.1:${port} http://example.com${match.path.value}`;
-  const isMcp = backends.some((backend) => backend.kind === "mcp");
-  const path =
-    isMcp && match.path.kind === "prefix" && match.path.value === "/" ? "/mcp" : match.path.value;
-  const url = `http://127.0.0.1:${port}${path}`;
-  if (!isMcp) return `curl -i ${url}`;
-  return `npx -y @modelcontextprotocol/inspector --cli ${url} --transport http --method tools/list`;
+function commandOf<Kind extends BackendKind>(
+  kind: Kind,
+  { match }: RouteEntry,
+  port: number,
+): string {
+  return backendOf(kind).tryCommand(port, match.path);
 }

@@ -1,4 +1,9 @@
-import type { Hole } from "../code/code.ts";
+import type { BackendKind, BackendNode, TcpBackendNode } from "../../compiler/ir/backends.ts";
+import type { ListenerNode, RouteNode } from "../../compiler/ir/program.ts";
+import type { Code, Hole } from "../code/code.ts";
+import type { ConnectionPart } from "../code/connection-part.ts";
+import type { Trace } from "../code/trace.ts";
+import type { RouteVariables } from "../code/variables.ts";
 
 /** The parts of a route's module that its backend adds. */
 export interface BackendCode {
@@ -12,4 +17,53 @@ export interface BackendCode {
   readonly step: readonly Hole[];
   /** True when the step returns a promise. */
   readonly isAsync: boolean;
+}
+
+/** What a backend's template may know of the route around it, whose policies have been written. */
+export interface BackendScope {
+  readonly route: RouteNode;
+  readonly trace: Trace;
+  /** The listeners that serve the route. */
+  readonly listeners: readonly ListenerNode[];
+  /** The most bytes of a body that is read as a whole. */
+  readonly maxBufferSize: number;
+  /** What the policies declared. */
+  readonly variables: RouteVariables;
+  /** The origins whose pages the policies let in, with `*` for any part. */
+  readonly allowedOrigins: readonly string[];
+  /** The call that passes the request on to an upstream; undefined: once. */
+  readonly forward: ((upstream: Code) => Code) | undefined;
+  /** The function of the rules over MCP messages; undefined without rules. */
+  readonly mcpRule: Code | undefined;
+}
+
+/** A list with something in it. */
+export type AtLeastOne<Item> = readonly [Item, ...Item[]];
+
+/** The template of a kind of backend: the end of a route's function, and what the code around it may ask. */
+export interface BackendTemplate<Kind extends BackendKind> {
+  /** The code of a route's backends, which are of one kind. */
+  readonly code: (nodes: AtLeastOne<BackendNode<Kind>>, scope: BackendScope) => BackendCode;
+  /** What it is on a route of connections; absent: it is about requests. */
+  readonly connection?: (nodes: AtLeastOne<TcpBackendNode<Kind>>, trace: Trace) => ConnectionPart;
+  /** Clients may know that it is a forward proxy, and send the whole URL. */
+  readonly isForwardProxy?: true;
+  /** It keeps sessions that survive a change of the pod when all pods have one key. */
+  readonly hasSessions?: true;
+}
+
+/** Whether a node is of a kind. */
+export function isOfKind<Kind extends BackendKind>(
+  node: { readonly kind: BackendKind },
+  kind: Kind,
+): node is BackendNode<Kind> {
+  return node.kind === kind;
+}
+
+/** The same behind a route of connections. */
+export function isOfTcpKind<Kind extends BackendKind>(
+  node: { readonly kind: BackendKind },
+  kind: Kind,
+): node is TcpBackendNode<Kind> {
+  return node.kind === kind;
 }

@@ -1,18 +1,23 @@
-import type { DynamicBackendNode } from "../../compiler/ir/backends.ts";
-import { type Code, code, imported, literal, type Printable } from "../code/code.ts";
+import type { BackendNode, TcpBackendNode } from "../../compiler/ir/backends.ts";
+import { code, imported, literal, type Printable } from "../code/code.ts";
+import type { ConnectionPart } from "../code/connection-part.ts";
 import type { Trace } from "../code/trace.ts";
-import type { BackendCode } from "./backend.ts";
-import { connectionSettings, passthrough } from "./connection.ts";
-import { plainForward } from "./host.ts";
+import type { AtLeastOne, BackendCode, BackendScope, BackendTemplate } from "./backend.ts";
+import { connectionSettings, passthrough, tcpSettings } from "./parts/connection.ts";
+import { plainForward } from "./parts/forward.ts";
 
 const MODULE = "gwc/runtime/backends/dynamic";
+const TCP = "gwc/runtime/tcp/dynamic";
 
-/** The host that the request names, as far as it may be reached. */
-export function dynamicBackend(
-  { connection, port, allowPrivate, origin }: DynamicBackendNode,
-  forward: ((upstream: Code) => Code) | undefined,
-  trace: Trace,
-): BackendCode {
+/** The host that the request, or the TLS connection, names, as far as it may be reached. */
+export const dynamicTemplate: BackendTemplate<"dynamic"> = {
+  isForwardProxy: true,
+  code: dynamicCode,
+  connection: connectionCode,
+};
+
+function dynamicCode([node]: AtLeastOne<BackendNode<"dynamic">>, scope: BackendScope): BackendCode {
+  const { connection, port, allowPrivate, origin } = node;
   const settings: Readonly<Record<string, Printable | undefined>> = {
     scheme: connection.tls === undefined ? "http" : "https",
     port,
@@ -20,11 +25,11 @@ export function dynamicBackend(
     ...connectionSettings(connection),
   };
   const token = passthrough([connection]);
-  const pass = forward ?? plainForward;
+  const pass = scope.forward ?? plainForward;
   return {
     declarations: [
       code`
-        ${trace(origin)}
+        ${scope.trace(origin)}
         const destinations = new ${imported(MODULE, "Destinations")}(${literal(settings)});
       `,
     ],
@@ -37,5 +42,19 @@ export function dynamicBackend(
       code`return ${pass(code`upstream`)};`,
     ],
     isAsync: false,
+  };
+}
+
+function connectionCode(
+  [{ port, allowPrivate, connection, origin }]: AtLeastOne<TcpBackendNode<"dynamic">>,
+  trace: Trace,
+): ConnectionPart {
+  const settings = { port, allowPrivate, ...tcpSettings(connection) };
+  return {
+    declaration: code`
+      ${trace(origin)}
+      const destinations = new ${imported(TCP, "TcpDestinations")}(${literal(settings)});
+    `,
+    step: code`return ${imported(TCP, "passToNamed")}(connection, destinations);`,
   };
 }

@@ -1,31 +1,12 @@
-import type { McpBackendNode, McpTargetNode } from "../../compiler/ir/backends.ts";
-import type { RouteNode } from "../../compiler/ir/program.ts";
+import type { BackendNode } from "../../compiler/ir/backends.ts";
+import type { RouteMatch } from "../../compiler/ir/matches.ts";
 import { type Code, code, imported, importedType, literal } from "../code/code.ts";
-import type { Trace } from "../code/trace.ts";
-import type { BackendCode } from "./backend.ts";
-import { passthrough, upstreamSettings } from "./connection.ts";
+import type { AtLeastOne, BackendCode, BackendScope, BackendTemplate } from "./backend.ts";
+import { passthrough, upstreamSettings } from "./parts/connection.ts";
 
 const MODULE = "gwc/runtime/mcp/transports/backend";
 
-/** What the route around an MCP backend settled. */
-export interface McpScope {
-  readonly route: RouteNode;
-  readonly trace: Trace;
-  /** The rule function, when there is mcpAuthorization. */
-  readonly rule: Code | undefined;
-  /** The verified claims, or null. */
-  readonly jwt: Code;
-  /** True when a policy checked the client's credentials. */
-  readonly isAuthenticated: boolean;
-  /** Origins of the CORS policy: pages that may use the endpoint. */
-  readonly allowOrigins: readonly string[];
-  /** Hostnames that the route answers; empty for any. */
-  readonly hostnames: readonly string[];
-  /** The most bytes of a client's message. */
-  readonly maxBufferSize: number;
-  /** The prefixes of what the route serves, when its matches let a request for `/.well-known/...` in. */
-  readonly metadataOf: readonly string[];
-}
+type McpNode = BackendNode<"mcp">;
 
 /** The most bytes of one message of a server. */
 const MESSAGE_LIMIT = 67_108_864;
@@ -43,13 +24,16 @@ const TIMEOUTS = {
 };
 
 /** An MCP endpoint in front of one or more servers. */
-export function mcpBackend(backend: McpBackendNode, scope: McpScope): BackendCode {
+export const mcpTemplate: BackendTemplate<"mcp"> = { code: mcpCode, hasSessions: true };
+
+function mcpCode([backend]: AtLeastOne<McpNode>, scope: BackendScope): BackendCode {
+  const { hasIdentity } = scope.variables;
+  const served = servedMatches(scope);
+  const hostnames = [...new Set(served.map(({ hostname }) => hostname))];
   const open = imported(MODULE, "openMcpBackend");
   const settings = {
     route: scope.route.name,
-    targets: backend.targets.map((node) =>
-      target(node, scope.isAuthenticated ? "withhold" : "forward"),
-    ),
+    targets: backend.targets.map((node) => target(node, hasIdentity ? "withhold" : "forward")),
     prefix: backend.prefixMode === "always" || backend.targets.length > 1,
     failureMode: backend.failureMode,
     timeouts: TIMEOUTS,
@@ -62,9 +46,12 @@ export function mcpBackend(backend: McpBackendNode, scope: McpScope): BackendCod
     },
   };
   const authorize =
-    scope.rule ?? code`${imported("gwc/runtime/mcp/rules/authorization", "allowEverything")}`;
-  const access = literal({ jwt: scope.jwt, authorize });
-  const allowedOrigins = { hostnames: scope.hostnames, allowOrigins: scope.allowOrigins };
+    scope.mcpRule ?? code`${imported("gwc/runtime/mcp/rules/authorization", "allowEverything")}`;
+  const access = literal({ jwt: scope.variables.argument("jwt"), authorize });
+  const allowedOrigins = {
+    hostnames: hostnames.includes("*") ? [] : hostnames,
+    allowOrigins: scope.allowedOrigins,
+  };
   const origin = "gwc/runtime/mcp/origin";
   const token = passthrough(
     backend.targets.flatMap((node) => (node.kind === "stdio" ? [] : [node.connection])),
@@ -83,7 +70,7 @@ export function mcpBackend(backend: McpBackendNode, scope: McpScope): BackendCod
     ],
     step: [
       ...token,
-      ...metadata(backend, scope),
+      ...(hasIdentity ? [] : metadata(backend, served)),
       code`return ${imported("gwc/runtime/mcp/serve", "serveMcp")}(exchange, backend, ${access});`,
     ],
     isAsync: true,
@@ -91,19 +78,57 @@ export function mcpBackend(backend: McpBackendNode, scope: McpScope): BackendCod
 }
 
 /** A single server behind a route without token check is its own OAuth resource server: it answers for its metadata. */
-function metadata({ targets, prefixMode }: McpBackendNode, scope: McpScope): readonly Code[] {
+function metadata(
+  { targets, prefixMode }: McpNode,
+  served: readonly ServedHost[],
+): readonly Code[] {
   const isPassthrough =
     targets.length === 1 && targets[0]?.kind === "streamable" && prefixMode !== "always";
-  if (!isPassthrough || scope.isAuthenticated || scope.metadataOf.length === 0) return [];
+  const prefixes = metadataOf(served.flatMap(({ matches }) => matches));
+  if (!isPassthrough || prefixes.length === 0) return [];
   const pass = imported("gwc/runtime/mcp/passthrough/passthrough", "passMetadata");
-  return [code`if (${pass}(exchange, backend, ${literal(scope.metadataOf)})) return;`];
+  return [code`if (${pass}(exchange, backend, ${literal(prefixes)})) return;`];
 }
+
+/** A host name under which the route is served, and its matches there. */
+interface ServedHost {
+  readonly hostname: string;
+  readonly matches: readonly RouteMatch[];
+}
+
+function servedMatches({ route, listeners }: BackendScope): readonly ServedHost[] {
+  return listeners.flatMap(({ table }) =>
+    table.flatMap(({ shared, entries }) => {
+      const matches = entries.flatMap((each) => (each.route === route.id ? each.match : []));
+      return matches.length === 0 ? [] : [{ hostname: shared, matches }];
+    }),
+  );
+}
+
+/**
+ * The prefixes of the resources that a route serves, when its matches let requests for their OAuth metadata in; none when
+ * they do not. A regular expression may let anything in.
+ */
+function metadataOf(matches: readonly RouteMatch[]): readonly string[] {
+  const paths = matches.map(({ path: { kind, value } }) =>
+    kind === "regex" ? "" : value.replace(/\/$/, ""),
+  );
+  if (!paths.some((path) => path === "" || WELL_KNOWN.test(path))) return [];
+  const resources = paths
+    .filter((path) => path !== "/.well-known")
+    .map((path) => path.replace(WELL_KNOWN, ""));
+  return resources.length === 0 || resources.includes("") ? [""] : [...new Set(resources)];
+}
+
+/** What stands before the path of a resource in that of its metadata (RFC 9728 3.1, RFC 8414 3.1). */
+const WELL_KNOWN =
+  /^\/\.well-known(?:\/oauth-protected-resource|\/oauth-authorization-server)?(?=\/|$)/;
 
 /**
  * `withhold`: the gateway checked the client's credentials, so they were meant for it and stay here. Without a check
  * they are the server's.
  */
-function target(node: McpTargetNode, credentials: "withhold" | "forward"): Code {
+function target(node: McpNode["targets"][number], credentials: "withhold" | "forward"): Code {
   const { name } = node;
   switch (node.kind) {
     case "streamable":

@@ -1,5 +1,6 @@
 import type { DeploymentNode, Json } from "../../compiler/ir/deployment.ts";
 import type { Program } from "../../compiler/ir/program.ts";
+import { backendTemplateOf } from "../backends/index.ts";
 import { selectorLabels } from "./names.ts";
 import type { KubernetesSettings } from "./settings.ts";
 import { isObject } from "./strategic-merge.ts";
@@ -166,12 +167,17 @@ function volumeNames(
 }
 
 /**
- * MCP sessions survive a change of the pod when all of them have one key. It is no part of the output: whoever runs
+ * Sessions survive a change of the pod when all of them have one key. It is no part of the output: whoever runs
  * several pods makes the Secret, and without it each pod has a key of its own.
  */
 function sessionKey(binds: Program["binds"], { name }: DeploymentNode): readonly Json[] {
   const routes = binds.flatMap(({ listeners }) => listeners.flatMap((each) => each.routes));
-  if (!routes.some(({ backends }) => backends.some(({ kind }) => kind === "mcp"))) return [];
+  if (
+    !routes.some(({ backends }) =>
+      backends.some(({ kind }) => backendTemplateOf(kind).hasSessions === true),
+    )
+  )
+    return [];
   const secret = { name: `${name}-session-key`, key: "key", optional: true };
   return [{ name: "SESSION_KEY", valueFrom: { secretKeyRef: secret } }];
 }

@@ -6,6 +6,7 @@ import type {
   TlsNode,
 } from "../../compiler/ir/program.ts";
 import type { TcpBindNode } from "../../compiler/ir/tcp.ts";
+import { backendTemplateOf } from "../backends/index.ts";
 import { type Code, code, imported, literal, name, type Printable } from "../code/code.ts";
 import { originText } from "../code/trace.ts";
 import { ACCESS_LOG_PATH } from "./access-log.ts";
@@ -39,15 +40,17 @@ function httpPort(bind: BindNode, names: MainNames): Code {
     port,
     config: originText(origin),
     tls: tls && tlsValue(tls, listeners),
-    isForwardProxy: listeners.some(hasDynamicBackend) || undefined,
+    isForwardProxy: listeners.some(isForwardProxy) || undefined,
     handle: code`${name(handlerOf(bind, names))}`,
   };
   return code`${imported("gwc/runtime/gateway/http-port", "httpPort")}(${literal(settings)})`;
 }
 
 /** Clients of a forward proxy may know that it is one, and send the whole URL. */
-function hasDynamicBackend({ routes }: ListenerNode): boolean {
-  return routes.some(({ backends }) => backends.some(({ kind }) => kind === "dynamic"));
+function isForwardProxy({ routes }: ListenerNode): boolean {
+  return routes.some(({ backends }) =>
+    backends.some(({ kind }) => backendTemplateOf(kind).isForwardProxy === true),
+  );
 }
 
 function accessLogValue({ process, accessLog }: Program): Printable {

@@ -1,9 +1,7 @@
-import type { RouteMatch } from "../../compiler/ir/matches.ts";
+import type { BackendKind, BackendNode } from "../../compiler/ir/backends.ts";
 import type { ListenerNode, RouteNode } from "../../compiler/ir/program.ts";
-import type { BackendCode } from "../backends/backend.ts";
-import { dynamicBackend } from "../backends/dynamic.ts";
-import { hostBackend } from "../backends/host.ts";
-import { mcpBackend } from "../backends/mcp.ts";
+import { type BackendCode, type BackendScope, isOfKind } from "../backends/backend.ts";
+import { backendTemplateOf } from "../backends/index.ts";
 import { code, comment, type Hole, importedType, join, name } from "../code/code.ts";
 import { constantsOf, Expressions } from "../code/expression.ts";
 import { type PrintedModule, printModule } from "../code/print.ts";
@@ -19,7 +17,6 @@ import {
   policyParts,
   policySteps,
 } from "../policies/parts/chain.ts";
-import type { PolicyCode } from "../policies/policy.ts";
 
 /** What a route's module needs besides the route. */
 export interface RouteModuleContext {
@@ -56,9 +53,16 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
       : part,
   );
   const policies = parts.map((part) => part.code);
-  const backend = policies.some((policy) => policy.responses === true)
-    ? NO_BACKEND
-    : backendCode(route, policies, variables, context);
+  const [first, ...others] = route.backends;
+  const backend =
+    first === undefined
+      ? NO_BACKEND
+      : backendCode(first, others, {
+          ...{ route, trace, listeners, maxBufferSize, variables },
+          allowedOrigins: allowedOrigins([...preRouting, ...route.policies]),
+          forward: policies.findLast((policy) => policy.forward !== undefined)?.forward,
+          mcpRule: policies.find((policy) => policy.mcpRule !== undefined)?.mcpRule,
+        });
   const isAsync = backend.isAsync || isAsyncChain(parts);
   const exchange = importedType("gwc/runtime/http/exchange", "Exchange");
   const declarations = [
@@ -105,69 +109,15 @@ const NO_BACKEND: BackendCode = {
   isAsync: false,
 };
 
-function backendCode(
-  route: RouteNode,
-  policies: readonly PolicyCode[],
-  variables: RouteVariables,
-  { trace, listeners, maxBufferSize }: RouteModuleContext,
+/** The code of the backends, which are all of the first one's kind. */
+function backendCode<Kind extends BackendKind>(
+  first: BackendNode<Kind>,
+  others: readonly BackendNode[],
+  scope: BackendScope,
 ): BackendCode {
-  const [backend] = route.backends;
-  if (backend === undefined) throw new Error(`route ${route.id} has no backend`);
-  switch (backend.kind) {
-    case "host":
-      return hostBackend(
-        route.backends.filter((each) => each.kind === "host"),
-        policies.findLast((policy) => policy.forward !== undefined)?.forward,
-        trace,
-      );
-    case "dynamic":
-      return dynamicBackend(
-        backend,
-        policies.findLast((policy) => policy.forward !== undefined)?.forward,
-        trace,
-      );
-    case "mcp": {
-      const served = listeners.flatMap(({ table }) =>
-        table.flatMap(({ shared, entries }) => {
-          const matches = entries.flatMap((each) => (each.route === route.id ? each.match : []));
-          return matches.length === 0 ? [] : [{ hostname: shared, matches }];
-        }),
-      );
-      const preRouting = listeners.flatMap(({ preRouting }) => preRouting?.policies ?? []);
-      const hostnames = [...new Set(served.map(({ hostname }) => hostname))];
-      return mcpBackend(backend, {
-        route,
-        trace,
-        rule: policies.find((policy) => policy.mcpRule !== undefined)?.mcpRule,
-        jwt: variables.argument("jwt"),
-        isAuthenticated: variables.hasIdentity,
-        allowOrigins: allowedOrigins([...preRouting, ...route.policies]),
-        hostnames: hostnames.includes("*") ? [] : hostnames,
-        maxBufferSize,
-        metadataOf: metadataOf(served.flatMap(({ matches }) => matches)),
-      });
-    }
-  }
+  const same = others.flatMap((node) => (isOfKind(node, first.kind) ? [node] : []));
+  return backendTemplateOf<Kind>(first.kind).code([first, ...same], scope);
 }
-
-/**
- * The prefixes of the resources that a route serves, when its matches let requests for their OAuth metadata in; none when
- * they do not. A regular expression may let anything in.
- */
-function metadataOf(matches: readonly RouteMatch[]): readonly string[] {
-  const paths = matches.map(({ path: { kind, value } }) =>
-    kind === "regex" ? "" : value.replace(/\/$/, ""),
-  );
-  if (!paths.some((path) => path === "" || WELL_KNOWN.test(path))) return [];
-  const resources = paths
-    .filter((path) => path !== "/.well-known")
-    .map((path) => path.replace(WELL_KNOWN, ""));
-  return resources.length === 0 || resources.includes("") ? [""] : [...new Set(resources)];
-}
-
-/** What stands before the path of a resource in that of its metadata (RFC 9728 3.1, RFC 8414 3.1). */
-const WELL_KNOWN =
-  /^\/\.well-known(?:\/oauth-protected-resource|\/oauth-authorization-server)?(?=\/|$)/;
 
 /** `cors, jwtAuth (strict), then mcp` */
 function chainText({ policies, backends }: RouteNode): string {

@@ -1,23 +1,15 @@
+import type { BackendKind, TcpBackendNode } from "../../compiler/ir/backends.ts";
 import type { PolicyKind, PolicyUse } from "../../compiler/ir/policies.ts";
-import type { TcpBackendNode, TcpConnection, TcpRouteNode } from "../../compiler/ir/tcp.ts";
-import { tlsSettings } from "../backends/connection.ts";
-import {
-  type Code,
-  code,
-  comment,
-  type Hole,
-  imported,
-  importedType,
-  join,
-  literal,
-  name,
-  type Printable,
-} from "../code/code.ts";
+import type { TcpRouteNode } from "../../compiler/ir/tcp.ts";
+import { isOfTcpKind } from "../backends/backend.ts";
+import { backendTemplateOf } from "../backends/index.ts";
+import { code, comment, type Hole, importedType, join, name } from "../code/code.ts";
+import type { ConnectionPart } from "../code/connection-part.ts";
 import { constantsOf, Expressions } from "../code/expression.ts";
 import { type PrintedModule, printModule } from "../code/print.ts";
 import type { Trace } from "../code/trace.ts";
 import { templateOf } from "../policies/index.ts";
-import type { ConnectionPart, ConnectionScope } from "../policies/policy.ts";
+import type { ConnectionScope } from "../policies/policy.ts";
 
 /** What the module of a route of connections needs besides the route. */
 export interface TcpRouteContext {
@@ -27,9 +19,6 @@ export interface TcpRouteContext {
 }
 
 const CONNECTION = "gwc/runtime/tcp/connection";
-const UPSTREAM = "gwc/runtime/tcp/upstream";
-const DYNAMIC = "gwc/runtime/tcp/dynamic";
-const WEIGHTED = "gwc/runtime/backends/weighted";
 
 const connectionType = importedType(CONNECTION, "Connection");
 
@@ -40,15 +29,16 @@ export function tcpRouteModule(
 ): PrintedModule {
   const expressions = new Expressions();
   const policies = route.policies.flatMap((use) => policyPart(use, { expressions, trace }));
-  const { declaration, step } = backendCode(route.backends, trace);
+  const [first, ...others] = route.backends;
+  const backend = first && backendPart(first, others, trace);
+  const parts = [...policies, ...(backend === undefined ? [] : [backend])];
   const body: Hole[] = [
     ...constantsOf(expressions),
-    ...policies.flatMap((part) => part.declaration ?? []),
-    ...(declaration === undefined ? [] : [declaration]),
+    ...parts.flatMap((part) => part.declaration ?? []),
     code`
       ${trace(route.origin)}
       export function ${name(route.id)}(connection: ${connectionType}): void {
-        ${[...policies.map((part) => part.step), step]}
+        ${parts.map((part) => part.step)}
       }
     `,
   ];
@@ -74,70 +64,12 @@ function policyPart<Kind extends PolicyKind>(
   return made === undefined ? [] : [made];
 }
 
-function backendCode(backends: readonly TcpBackendNode[], trace: Trace): ConnectionPart {
-  const pass = (upstream: Code): Code =>
-    code`return ${imported("gwc/runtime/tcp/proxy", "pass")}(connection, ${upstream});`;
-  const [first, ...others] = backends.filter((each) => each.kind !== "host" || each.weight > 0);
-  if (first === undefined) return NO_BACKEND;
-  if (first.kind === "dynamic") {
-    return {
-      declaration: code`
-        ${trace(first.origin)}
-        const destinations = new ${imported(DYNAMIC, "TcpDestinations")}(${literal({
-          port: first.port,
-          allowPrivate: first.allowPrivate,
-          ...settings(first.connection),
-        })});
-      `,
-      step: code`return ${imported(DYNAMIC, "passToNamed")}(connection, destinations);`,
-    };
-  }
-  if (others.length === 0) {
-    return {
-      declaration: code`
-        ${trace(first.origin)}
-        const upstream = ${open(first)};
-      `,
-      step: pass(code`upstream`),
-    };
-  }
-  const choices = backends.flatMap((each) =>
-    each.kind === "dynamic" || each.weight === 0
-      ? []
-      : [
-          code`
-            {
-              ${trace(each.origin)}
-              weight: ${literal(each.weight)},
-              upstream: ${open(each)},
-            },
-          `,
-        ],
-  );
-  return {
-    declaration: code`
-      const upstreams = ${imported(WEIGHTED, "weighUpstreams")}([
-        ${choices}
-      ]);
-    `,
-    step: pass(code`${imported(WEIGHTED, "pickUpstream")}(upstreams)`),
-  };
-}
-
-/** No backend has a weight (Gateway API BackendRef). */
-const NO_BACKEND: ConnectionPart = {
-  declaration: undefined,
-  step: code`return ${imported(CONNECTION, "refuseConnection")}(connection, "NoHealthyBackend", "no backend has a weight");`,
-};
-
-function open({ address, connection }: Extract<TcpBackendNode, { readonly kind: "host" }>): Code {
-  return code`${imported(UPSTREAM, "openTcpUpstream")}(${literal({ address, ...settings(connection) })})`;
-}
-
-function settings({
-  tls,
-  keepAlive,
-  ...rest
-}: TcpConnection): Readonly<Record<string, Printable | undefined>> {
-  return { ...rest, keepAlive: keepAlive && { ...keepAlive }, tls: tls && tlsSettings(tls) };
+/** The code of the backends, which are all of the first one's kind. */
+function backendPart<Kind extends BackendKind>(
+  first: TcpBackendNode<Kind>,
+  others: readonly TcpBackendNode[],
+  trace: Trace,
+): ConnectionPart | undefined {
+  const same = others.flatMap((node) => (isOfTcpKind(node, first.kind) ? [node] : []));
+  return backendTemplateOf<Kind>(first.kind).connection?.([first, ...same], trace);
 }

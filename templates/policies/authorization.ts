@@ -1,10 +1,11 @@
 import type { PolicyUse } from "../../compiler/ir/policies.ts";
 import { code, imported, importedType, join } from "../code/code.ts";
+import type { ConnectionPart } from "../code/connection-part.ts";
 import { readsBody } from "../code/reads.ts";
 import { ifStatement } from "../code/statements.ts";
 import { parameter } from "../code/variables.ts";
 import { rulesCode } from "./parts/rules.ts";
-import type { ConnectionPart, ConnectionScope, PolicyTemplate } from "./policy.ts";
+import type { ConnectionScope, PolicyTemplate } from "./policy.ts";
 
 /** `authorization`: CEL rules over the request and the identities. */
 export const authorizationTemplate: PolicyTemplate<"authorization"> = {

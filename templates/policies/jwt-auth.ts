@@ -1,5 +1,5 @@
 import type { PolicySettings } from "../../compiler/ir/policies.ts";
-import { upstreamCode } from "../backends/connection.ts";
+import { upstreamCode } from "../backends/parts/connection.ts";
 import { code, imported, literal, type Printable } from "../code/code.ts";
 import { locationCode } from "./parts/credential-location.ts";
 import { awaitedIdentitySteps } from "./parts/identity.ts";

@@ -1,5 +1,6 @@
 import type { PolicyKind, PolicySettings, PolicyUse } from "../../compiler/ir/policies.ts";
 import type { Code, Hole } from "../code/code.ts";
+import type { ConnectionPart } from "../code/connection-part.ts";
 import type { Expressions } from "../code/expression.ts";
 import type { Trace } from "../code/trace.ts";
 import type { RouteVariables } from "../code/variables.ts";
@@ -62,11 +63,4 @@ export interface PolicyTemplate<Kind extends PolicyKind> {
 export interface ConnectionScope {
   readonly trace: Trace;
   readonly expressions: Expressions;
-}
-
-/** A constant or function of the module of a route of connections, and the statement that uses it. */
-export interface ConnectionPart {
-  /** Undefined: there is nothing to declare. */
-  readonly declaration: Code | undefined;
-  readonly step: Hole;
 }

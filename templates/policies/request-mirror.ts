@@ -1,4 +1,4 @@
-import { upstreamCode } from "../backends/connection.ts";
+import { upstreamCode } from "../backends/parts/connection.ts";
 import { code, imported, importedType, literal, name } from "../code/code.ts";
 import type { PolicyTemplate } from "./policy.ts";
 

@@ -1,4 +1,5 @@
 import { CIPHER_SUITES } from "../../config/frontend.ts";
+import { keepAliveSchema } from "../../schema/keep-alive.ts";
 import {
   choice,
   duration,
@@ -29,27 +30,6 @@ export function cipherSuitesSchema() {
     uniqueItems: true,
     description: "The cipher suites that clients may choose from, the most wanted first.",
   });
-}
-
-/** TCP keepalive: `keepalives` or `keepalive`. */
-export function keepAliveSchema() {
-  return object(
-    {
-      time: duration("Silence before the first probe; whole seconds.", {
-        minimumDuration: "1s",
-        default: "180s",
-      }),
-      interval: duration("Between two probes; whole seconds.", {
-        minimumDuration: "1s",
-        default: "180s",
-      }),
-      retries: integer("Probes without a response before the connection is given up.", 1, 64, {
-        default: 9,
-      }),
-      enabled: unsupported("connections without TCP keepalive"),
-    },
-    { description: "TCP keepalive: finds peers that are gone without a word." },
-  );
 }
 
 /** The largest window of HTTP/2 (RFC 9113 6.9.1). */

@@ -1,6 +1,6 @@
+import { backendPolicySchemas } from "../../backends/parts/policies-schema.ts";
 import { policies } from "../../policies/index.ts";
 import { type Infer, object, type Schema, unsupported } from "../../schema/schema.ts";
-import { backendPolicySchemas } from "./backend-policies.ts";
 import { aliasSchemas } from "./policy-aliases.ts";
 
 /** A route's `policies` as the schema lets them through. */

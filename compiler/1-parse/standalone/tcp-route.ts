@@ -1,3 +1,4 @@
+import { type BackendKind, type BackendValues, backends } from "../../backends/index.ts";
 import { policies } from "../../policies/index.ts";
 import {
   type Infer,
@@ -8,10 +9,8 @@ import {
   object,
   type Schema,
   shortText,
-  text,
   unsupported,
 } from "../../schema/schema.ts";
-import { dynamicSchema } from "./dynamic.ts";
 import type { RoutePolicies } from "./policies.ts";
 
 /** A route of connections as the schema lets it through. */
@@ -82,17 +81,28 @@ function backendSchema<Policies>(requestPolicies: Schema<Policies>) {
   };
   return object(
     {
-      host: text("`host:port` of a server.", { readAtStart: true }),
+      ...kindSchemas(),
       weight: integer("Its share of the connections beside the others; 0: none.", 0, 1_000_000, {
         default: 1,
       }),
       policies: { ...own, description: "How this backend is reached; over what the route says." },
       service: unsupported("mesh services"),
       backend: unsupported("named backends"),
-      dynamic: dynamicSchema("TLS connection (SNI)", "443"),
-      mcp: misplaced("MCP messages"),
       ai: misplaced("LLM requests"),
     },
-    { exactlyOneOf: ["host", "service", "backend", "dynamic"] },
+    { exactlyOneOf: [...KINDS, "service", "backend"] },
   );
+}
+
+/** The kinds of backends that take connections. */
+const KINDS = backends.flatMap(({ kind, tcpSchema }) => (tcpSchema === undefined ? [] : [kind]));
+
+/** The shape of each kind's value. */
+function kindSchemas(): { readonly [Kind in BackendKind]: Schema<BackendValues[Kind]> } {
+  const schemas = backends.map(({ kind, protocol, tcpSchema }) => [
+    kind,
+    tcpSchema ?? misplaced(protocol === "mcp" ? "MCP messages" : "HTTP requests"),
+  ]);
+  // The list of backends has every kind, each with the shape of its own value.
+  return Object.fromEntries(schemas) as ReturnType<typeof kindSchemas>;
 }

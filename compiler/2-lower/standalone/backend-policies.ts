@@ -1,4 +1,4 @@
-import type { BackendPoliciesValue } from "../../1-parse/standalone/backend-policies.ts";
+import type { BackendPoliciesValue } from "../../backends/parts/policies-schema.ts";
 import type { BackendPolicies, BackendTlsConfig } from "../../config/backend-policies.ts";
 import { defaultFrontend } from "../../config/frontend.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";

@@ -3,9 +3,16 @@ import { canonicalPolicies } from "../../1-parse/standalone/policy-aliases.ts";
 import type { RouteValue } from "../../1-parse/standalone/route.ts";
 import type { TcpRouteValue } from "../../1-parse/standalone/tcp-route.ts";
 import type { ConfigValue } from "../../1-parse/values.ts";
+import type { BackendUse } from "../../backends/backend.ts";
+import {
+  type BackendConfig,
+  type BackendKind,
+  type BackendValues,
+  backendOf,
+  backends as kinds,
+} from "../../backends/index.ts";
 import { type BackendPolicies, mergeBackendPolicies } from "../../config/backend-policies.ts";
 import { findBackend } from "../../config/named-backends.ts";
-import type { BackendConfig } from "../../config/resources.ts";
 import {
   type ConfigPath,
   childOf,
@@ -68,14 +75,23 @@ function readBackend(
     const inherited = mergeBackendPolicies(ofRoute, found.policies);
     return { ...found, policies: mergeBackendPolicies(inherited, own), ...weight };
   }
-  const kind = (["mcp", "dynamic"] as const).find((each) => backend[each] !== undefined) ?? "host";
-  return {
-    kind,
-    config: backend[kind],
-    policies: mergeBackendPolicies(ofRoute, own),
-    ...weight,
-    origin: childOf(origin, kind),
-  };
+  const use = { policies: mergeBackendPolicies(ofRoute, own), ...weight };
+  return kinds
+    .flatMap(({ kind }) => readKind(kind, backend, use, childOf(origin, kind)) ?? [])
+    .at(0);
+}
+
+/** A backend of a kind; undefined when it is of another one. */
+function readKind<Kind extends BackendKind>(
+  kind: Kind,
+  backend: { readonly [Each in BackendKind]?: BackendValues[Each] },
+  use: Omit<BackendUse<unknown>, "config" | "origin">,
+  origin: Origin,
+): BackendConfig<Kind> | undefined {
+  const value = backend[kind];
+  if (value === undefined) return undefined;
+  const config = backendOf(kind).read(value, { origin, policies: readBackendPolicies });
+  return { ...use, kind, config, origin };
 }
 
 /** What the parts of a file may ask of the whole. */

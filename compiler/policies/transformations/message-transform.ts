@@ -206,7 +206,7 @@ function isEnforced(
   side: Side,
   { phase, route, origin, diagnostics }: ResolveContext,
 ): boolean {
-  if (!route.isMcp || (phase === "PreRouting" && side === "request")) return true;
+  if (route.protocol !== "mcp" || (phase === "PreRouting" && side === "request")) return true;
   const pseudo = [...add, ...set].find(({ name }) => name.startsWith(":"));
   const at = body?.origin ?? pseudo?.origin;
   if (at === undefined) return true;

@@ -1,12 +1,14 @@
 import type { RouteCount } from "../../../runtime/gateway/gateway.ts";
+import { type BackendKind, backendOf } from "../../backends/index.ts";
 import { totals } from "../../diagnostics/report/findings.ts";
 import { textReport } from "../../diagnostics/report/text.ts";
 import type { BackendNode } from "../../ir/backends.ts";
 import type { RouteMatch } from "../../ir/matches.ts";
 import type { PolicyUse } from "../../ir/policies.ts";
 import type { BindNode, ListenerNode, RouteNode } from "../../ir/program.ts";
+import { backendLine } from "./backend-line.ts";
 import { type Html, html } from "./html.ts";
-import { envTemplateText, lineOf, place } from "./places.ts";
+import { lineOf, place } from "./places.ts";
 import { tcpPortSection } from "./tcp-port.ts";
 import type { LiveView } from "./view.ts";
 
@@ -64,7 +66,7 @@ function routeRow(route: RouteNode, listener: ListenerNode, view: LiveView): Htm
   return html`<tr>
 <td><a href="/ui/code/${code}">${route.name}</a><span class="place">${place(route.origin, view)}</span></td>
 <td>${matches}</td><td><div class="chips">${shown}</div></td>
-<td class="backend">${route.backends.map(backend)}</td>${figures(count)}</tr>`;
+<td class="backend">${route.backends.map(backendLines)}</td>${figures(count)}</tr>`;
 }
 
 function chips(policies: readonly PolicyUse[], view: LiveView): readonly Html[] {
@@ -118,18 +120,8 @@ function valueText({ kind, value }: RouteMatch["headers"][number]["value"]): str
   return kind === "exact" ? value : `~${value}`;
 }
 
-function backend(node: BackendNode): Html {
-  switch (node.kind) {
-    case "host":
-      return html`<div><code>${envTemplateText(node.url)}</code></div>`;
-    case "dynamic":
-      return html`<div>the host of each request</div>`;
-    case "mcp":
-      return html`${node.targets.map(
-        (target) =>
-          html`<div>${target.name} <code class="soft">${target.kind === "stdio" ? `stdio: ${target.command}` : `${target.kind}: ${envTemplateText(target.url)}`}</code></div>`,
-      )}`;
-  }
+function backendLines<Kind extends BackendKind>(node: BackendNode<Kind>): Html {
+  return html`${backendOf(node.kind).describe(node).map(backendLine)}`;
 }
 
 function milliseconds(seconds: number): string {

@@ -1,6 +1,9 @@
-import type { TcpBackendNode, TcpBindNode, TcpListenerNode, TcpRouteNode } from "../../ir/tcp.ts";
+import { type BackendKind, backendOf } from "../../backends/index.ts";
+import type { TcpBackendNode } from "../../ir/backends.ts";
+import type { TcpBindNode, TcpListenerNode, TcpRouteNode } from "../../ir/tcp.ts";
+import { backendLine } from "./backend-line.ts";
 import { type Html, html } from "./html.ts";
-import { envTemplateText, lineOf, place } from "./places.ts";
+import { lineOf, place } from "./places.ts";
 import type { LiveView } from "./view.ts";
 
 const MODES = { plain: "tcp", passthrough: "tls, passed on", terminate: "tls" } as const;
@@ -33,11 +36,9 @@ function routeRow(route: TcpRouteNode, { table }: TcpListenerNode, view: LiveVie
   return html`<tr>
 <td><a href="/ui/code/${code}">${route.name}</a><span class="place">${place(route.origin, view)}</span></td>
 <td>${names}</td><td><div class="chips">${shown}</div></td>
-<td class="backend">${route.backends.map(backend)}</td></tr>`;
+<td class="backend">${route.backends.map(connectionLine)}</td></tr>`;
 }
 
-function backend(node: TcpBackendNode): Html {
-  return node.kind === "host"
-    ? html`<div><code>${envTemplateText(node.address)}</code></div>`
-    : html`<div>the server of each connection</div>`;
+function connectionLine<Kind extends BackendKind>(node: TcpBackendNode<Kind>): Html {
+  return backendLine(backendOf<Kind>(node.kind).describeTcp?.(node) ?? {});
 }

@@ -1,3 +1,4 @@
+import { backendReference, headerName, longText } from "../../../schema/kubernetes-fields.ts";
 import {
   boolean,
   choice,
@@ -10,7 +11,6 @@ import {
   text,
 } from "../../../schema/schema.ts";
 import { simpleBackend } from "./connection.ts";
-import { backendReference, headerName, longText } from "./field-types.ts";
 
 const messages = list(
   object(

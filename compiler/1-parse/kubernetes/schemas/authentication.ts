@@ -1,5 +1,5 @@
+import { backendReference, span } from "../../../schema/kubernetes-fields.ts";
 import { choice, expression, list, map, object, shortText, text } from "../../../schema/schema.ts";
-import { backendReference, span } from "./field-types.ts";
 
 const remoteKeys = object(
   {

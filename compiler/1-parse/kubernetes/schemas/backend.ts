@@ -1,18 +1,16 @@
+import { backends } from "../../../backends/index.ts";
+import { resource, sectionName } from "../../../schema/kubernetes-fields.ts";
 import {
-  choice,
   list,
   type ObjectValue,
   object,
   pick,
   type Schema,
-  shortText,
   withUnsupported,
 } from "../../../schema/schema.ts";
-import { dynamicSchema } from "../../standalone/dynamic.ts";
 import { aiFields, llmProviderFields, PROVIDERS } from "./ai.ts";
 import { authorizationSchema, mcpAuthenticationSchema } from "./authentication.ts";
 import { simpleFields } from "./connection.ts";
-import { labelSelector, longText, port, resource, sectionName } from "./field-types.ts";
 
 /** What of the backend section this version enforces: paths such as `mcp.authorization`. */
 export type SupportedFields = ReadonlySet<string>;
@@ -84,27 +82,6 @@ function builtParts<Value>(
 
 const SIMPLE = ["tcp", "tls", "http", "auth"] as const;
 
-function targetSchema(built: SupportedFields) {
-  const target = object(
-    {
-      host: shortText("The server's host."),
-      port,
-      path: longText("The path; /mcp, or /sse for SSE."),
-      protocol: choice("How it is spoken to.", ["StreamableHTTP", "SSE"]),
-      policies: backendPolicies([...SIMPLE, "mcp"], built),
-    },
-    { required: ["host", "port"] },
-  );
-  const selector = object(
-    { namespaces: labelSelector, services: labelSelector },
-    { atLeastOneOf: ["namespaces", "services"] },
-  );
-  return object(
-    { name: sectionName, selector, static: target },
-    { required: ["name"], exactlyOneOf: ["selector", "static"] },
-  );
-}
-
 function aiSchema(built: SupportedFields) {
   const provider = object(llmProviderFields, { exactlyOneOf: PROVIDERS });
   const named = object(
@@ -171,32 +148,19 @@ function namesOf(providers: unknown): readonly unknown[] {
 /** GatewayBackend. */
 export function backendSchema(built: SupportedFields) {
   const ai = aiSchema(built);
+  const forms = backends.flatMap(({ kubernetes }) => kubernetes ?? []);
+  const fields = forms.map(({ field, schema }) => [
+    field,
+    schema((names) => backendPolicies(names, built)),
+  ]);
   return resource(
     object(
       {
-        static: object({ host: shortText("The host."), port }, { required: ["host", "port"] }),
+        ...Object.fromEntries(fields),
         ai: { ...ai, unsupported: "LLM backends" },
-        mcp: object(
-          {
-            targets: list(targetSchema(built), { minItems: 1, maxItems: 32 }),
-            sessionRouting: choice("Whether sessions are kept.", ["Stateful"], {
-              default: "Stateful",
-              unsupportedValues: { Stateless: "stateless MCP sessions" },
-            }),
-            failureMode: choice("What a broken target does to the others.", [
-              "FailClosed",
-              "FailOpen",
-            ]),
-          },
-          { required: ["targets"] },
-        ),
-        dynamicForwardProxy: dynamicSchema(
-          "request (Host) or TLS connection (SNI)",
-          "80, or 443 with TLS",
-        ),
         policies: backendPolicies([...SIMPLE, "mcp", "ai"], built),
       },
-      { exactlyOneOf: ["static", "ai", "mcp", "dynamicForwardProxy"] },
+      { exactlyOneOf: [...forms.map(({ field }) => field), "ai"] },
     ),
   );
 }

@@ -1,5 +1,5 @@
+import { localObject, span, tinyText } from "../../../schema/kubernetes-fields.ts";
 import { choice, integer, list, object, shortText, text } from "../../../schema/schema.ts";
-import { localObject, span, tinyText } from "./field-types.ts";
 
 /** `Keepalive` of a TCP connection. */
 export const keepalive = object({

@@ -1,4 +1,13 @@
 import {
+  document,
+  groupName,
+  kindName,
+  namespaceName,
+  objectName,
+  port,
+  resource,
+} from "../../../schema/kubernetes-fields.ts";
+import {
   anyText,
   boolean,
   choice,
@@ -11,15 +20,6 @@ import {
   type Schema,
   text,
 } from "../../../schema/schema.ts";
-import {
-  document,
-  groupName,
-  kindName,
-  namespaceName,
-  objectName,
-  port,
-  resource,
-} from "./field-types.ts";
 
 // Core kinds are validated as far as gwc reads them: a cluster may know more fields than this version.
 

@@ -1,4 +1,10 @@
 import {
+  backendReference,
+  localReference,
+  port,
+  preciseHostname,
+} from "../../../schema/kubernetes-fields.ts";
+import {
   anyText,
   choice,
   integer,
@@ -7,7 +13,6 @@ import {
   type Schema,
   withUnsupported,
 } from "../../../schema/schema.ts";
-import { backendReference, localReference, port, preciseHostname } from "./field-types.ts";
 import { corsFields, headerFilter } from "./http.ts";
 
 /** What of a path is replaced, and the field that says by what. */

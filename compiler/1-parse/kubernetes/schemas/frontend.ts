@@ -1,6 +1,6 @@
+import { backendReference, span, tinyText } from "../../../schema/kubernetes-fields.ts";
 import { choice, expression, integer, list, object, shortText } from "../../../schema/schema.ts";
 import { keepalive } from "./connection.ts";
-import { backendReference, span, tinyText } from "./field-types.ts";
 
 const CIPHER_SUITES = [
   "TLS13_AES_256_GCM_SHA384",

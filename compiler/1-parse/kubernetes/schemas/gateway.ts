@@ -1,4 +1,3 @@
-import { choice, list, map, object, shortText, text, unsupported } from "../../../schema/schema.ts";
 import {
   controllerName,
   groupName,
@@ -12,7 +11,8 @@ import {
   preciseHostname,
   resource,
   sectionName,
-} from "./field-types.ts";
+} from "../../../schema/kubernetes-fields.ts";
+import { choice, list, map, object, shortText, text, unsupported } from "../../../schema/schema.ts";
 
 /** Gateway API GatewayClass. */
 export const gatewayClassSchema = resource(

@@ -1,5 +1,5 @@
+import { headerName, span } from "../../../schema/kubernetes-fields.ts";
 import { boolean, integer, list, object, shortText, text } from "../../../schema/schema.ts";
-import { headerName, span } from "./field-types.ts";
 
 /** Gateway API `HTTPHeader` filter: what is set, added and removed. */
 export const headerFilter = object(

@@ -1,3 +1,4 @@
+import { resource } from "../../../schema/kubernetes-fields.ts";
 import {
   anyText,
   choice,
@@ -9,7 +10,6 @@ import {
   openObject,
   text,
 } from "../../../schema/schema.ts";
-import { resource } from "./field-types.ts";
 
 const texts = map(nullable(anyText()));
 const overlay = object({

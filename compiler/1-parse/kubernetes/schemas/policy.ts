@@ -1,4 +1,11 @@
 import {
+  groupName,
+  kindName,
+  objectName,
+  resource,
+  sectionName,
+} from "../../../schema/kubernetes-fields.ts";
+import {
   anyText,
   choice,
   type Fields,
@@ -8,7 +15,6 @@ import {
   withUnsupported,
 } from "../../../schema/schema.ts";
 import { backendPolicies, type SupportedFields } from "./backend.ts";
-import { groupName, kindName, objectName, resource, sectionName } from "./field-types.ts";
 import { frontendFields } from "./frontend.ts";
 import { trafficFields } from "./traffic.ts";
 

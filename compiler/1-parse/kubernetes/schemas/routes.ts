@@ -1,17 +1,5 @@
 import { parseDuration } from "../../../schema/duration.ts";
 import {
-  anyText,
-  choice,
-  type Fields,
-  integer,
-  list,
-  object,
-  type Schema,
-  text,
-  unsupported,
-} from "../../../schema/schema.ts";
-import { scalarText } from "../../scalar-text.ts";
-import {
   backendReferenceFields,
   groupName,
   headerName,
@@ -23,7 +11,19 @@ import {
   resource,
   sectionName,
   span,
-} from "./field-types.ts";
+} from "../../../schema/kubernetes-fields.ts";
+import {
+  anyText,
+  choice,
+  type Fields,
+  integer,
+  list,
+  object,
+  type Schema,
+  text,
+  unsupported,
+} from "../../../schema/schema.ts";
+import { scalarText } from "../../scalar-text.ts";
 import { filters } from "./filters.ts";
 
 /** Gateway API `ParentReference`. */

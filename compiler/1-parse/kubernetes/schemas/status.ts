@@ -1,4 +1,3 @@
-import { choice, list, object, text } from "../../../schema/schema.ts";
 import {
   groupName,
   kindName,
@@ -6,7 +5,8 @@ import {
   objectName,
   port,
   sectionName,
-} from "./field-types.ts";
+} from "../../../schema/kubernetes-fields.ts";
+import { choice, list, object, text } from "../../../schema/schema.ts";
 
 /** metav1.Condition */
 const condition = object(

@@ -1,4 +1,10 @@
 import {
+  backendReference,
+  localObject,
+  span,
+  tinyText,
+} from "../../../schema/kubernetes-fields.ts";
+import {
   choice,
   expression,
   integer,
@@ -9,7 +15,6 @@ import {
   text,
 } from "../../../schema/schema.ts";
 import { authorizationSchema, jwksSchema } from "./authentication.ts";
-import { backendReference, localObject, span, tinyText } from "./field-types.ts";
 import { corsFields, headerFilter, retrySchema } from "./http.ts";
 
 /** `HeaderName` of the specification: pseudo headers start with a colon. */

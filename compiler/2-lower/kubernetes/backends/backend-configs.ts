@@ -1,5 +1,6 @@
+import type { BackendSection } from "../../../backends/backend.ts";
+import { type BackendConfig, type BackendKind, backendOf } from "../../../backends/index.ts";
 import type { BackendPolicies } from "../../../config/backend-policies.ts";
-import type { BackendConfig } from "../../../config/resources.ts";
 import { serviceName } from "../inventory/services.ts";
 import { connectionFields, type RulePath } from "../policies/effective.ts";
 import type { PolicyContext } from "../policies/policies.ts";
@@ -7,7 +8,6 @@ import { recordEffect } from "../policies/policy-effects.ts";
 import { isStream } from "../routes/attach.ts";
 import type { KubernetesBackend } from "./backends.ts";
 import { type ConnectionDestination, connectionOf } from "./connections.ts";
-import type { BackendSection } from "./mcp-targets.ts";
 
 /** A backend with the part of a rule's traffic that it gets. */
 export interface WeightedBackend {
@@ -29,7 +29,12 @@ export function backendConfigs(
     const { addresses } = backend;
     return addresses.length < 2
       ? [{ ...config, weight: share }]
-      : addresses.map((address) => ({ ...config, config: address, weight: share }));
+      : addresses.map((address) => ({
+          ...config,
+          kind: "host",
+          config: { address },
+          weight: share,
+        }));
   });
 }
 
@@ -59,11 +64,20 @@ function connected(
     }),
   );
   return {
-    ...config,
+    ...(targetPolicies.size === 0 ? config : withPolicies(config, targetPolicies)),
     ...(policies && { policies }),
     ...(isInCluster(manifest) && { keepsHost: true }),
-    ...(targetPolicies.size > 0 && { targetPolicies }),
   };
+}
+
+/** A backend with what is said of how each of its parts is reached. */
+function withPolicies<Kind extends BackendKind>(
+  backend: BackendConfig<Kind>,
+  ofParts: ReadonlyMap<string, BackendPolicies>,
+): BackendConfig<Kind> {
+  const { kubernetes: form } = backendOf(backend.kind);
+  const config = form?.withPolicies?.(backend.config, ofParts) ?? backend.config;
+  return { ...backend, config };
 }
 
 /** A Service's pods answer for the names that clients use; one that only stands for another host does not. */

@@ -1,22 +1,29 @@
-import type { ConfigValue } from "../../../1-parse/values.ts";
+import type { BackendSection, KubernetesBackendContext } from "../../../backends/backend.ts";
+import {
+  type BackendConfig,
+  type BackendKind,
+  backendOf,
+  backends,
+} from "../../../backends/index.ts";
 import type {
   BackendReference,
   Manifest,
   ManifestOf,
+  McpTargetSpec,
   ServicePort,
 } from "../../../config/manifests.ts";
-import type { BackendConfig } from "../../../config/resources.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
+import { resourceName } from "../inventory/inventory.ts";
 import { follow, type ReferenceContext } from "../inventory/references.ts";
-import { endpointsOf, hostAndPort, portOf, serviceAddress } from "../inventory/services.ts";
-import { type BackendSection, targetConfigs } from "./mcp-targets.ts";
+import { selects } from "../inventory/selectors.ts";
+import { endpointsOf, portAddress, portOf, serviceAddress } from "../inventory/services.ts";
 
 /** A backend as the standalone file would have it, and the resource that it is. */
 export interface KubernetesBackend {
   readonly config: BackendConfig;
   /** Undefined when it could not be found (reported). */
   readonly manifest: ManifestOf<"Service"> | ManifestOf<"GatewayBackend"> | undefined;
-  /** Its MCP targets by name. */
+  /** Its parts by name: MCP targets. */
   readonly parts: ReadonlyMap<string, BackendSection>;
   /** The port of a Service: its name and number, as policies name it. */
   readonly port: ServicePort | undefined;
@@ -28,7 +35,7 @@ export interface KubernetesBackend {
 export const BACKEND_KINDS = ["Service", "GatewayBackend"] as const;
 
 /** What a route's reference leads to. */
-export function backendOf(
+export function referencedBackend(
   reference: BackendReference,
   from: Manifest,
   origin: Origin,
@@ -48,43 +55,70 @@ export function backendOf(
   const port = portOf(manifest, reference.port, origin, context);
   if (port === undefined) return { ...none, manifest, port };
   const addresses = endpointsOf(manifest, port, context);
-  const config = addresses[0] ?? serviceAddress(manifest, port);
-  return { ...none, config: { kind: "host", config, origin }, manifest, port, addresses };
+  const config = server(addresses[0] ?? serviceAddress(manifest, port), origin);
+  return { ...none, config, manifest, port, addresses };
+}
+
+/** A server by its address. */
+function server(address: string, origin: Origin): BackendConfig<"host"> {
+  return { kind: "host", config: { address }, origin };
 }
 
 /** Stands for what could not be resolved (reported): the program is not used then. */
 function unresolved(origin: Origin): BackendConfig {
-  return { kind: "host", config: "unresolved.invalid:80", origin };
+  return server("unresolved.invalid:80", origin);
 }
 
-function gatewayBackend(
+/** A GatewayBackend as configured, of whichever kind it is; undefined when it has mistakes (reported). */
+export function gatewayBackend(
   manifest: ManifestOf<"GatewayBackend">,
   context: ReferenceContext,
 ): Pick<KubernetesBackend, "config" | "parts"> | undefined {
-  const { spec, origin } = manifest;
-  const place = childOf(origin, "spec");
-  if (spec?.static !== undefined) {
-    const { host, port } = spec.static;
-    const config = hostAndPort(host, port);
-    return {
-      config: { kind: "host", config, origin: childOf(place, "static") },
-      parts: new Map(),
-    };
-  }
-  if (spec?.dynamicForwardProxy !== undefined) {
-    const at = childOf(place, "dynamicForwardProxy");
-    const config = { kind: "dynamic", config: spec.dynamicForwardProxy, origin: at } as const;
-    return { config, parts: new Map() };
-  }
-  if (spec?.mcp === undefined) return undefined;
-  const at = childOf(place, "mcp");
-  const targets = spec.mcp.targets.flatMap((target, index) =>
-    targetConfigs(target, manifest, childOf(at, "targets", index), context),
-  );
-  const config: ConfigValue = {
-    targets: targets.map(({ part: _, ...target }) => target),
-    ...(spec.mcp.failureMode === "FailOpen" ? { failureMode: "failOpen" } : {}),
+  return backends.flatMap(({ kind }) => readKind(kind, manifest, context) ?? []).at(0);
+}
+
+function readKind<Kind extends BackendKind>(
+  kind: Kind,
+  manifest: ManifestOf<"GatewayBackend">,
+  context: ReferenceContext,
+):
+  | { readonly config: BackendConfig<Kind>; readonly parts: KubernetesBackend["parts"] }
+  | undefined {
+  const { kubernetes: form } = backendOf(kind);
+  const { spec } = manifest;
+  if (form === undefined || spec === undefined) return undefined;
+  const origin = childOf(manifest.origin, "spec", form.field);
+  const found = form.read(spec, backendContext(manifest, origin, context));
+  return found && { config: { kind, config: found.config, origin }, parts: found.sections };
+}
+
+function backendContext(
+  manifest: ManifestOf<"GatewayBackend">,
+  origin: Origin,
+  context: ReferenceContext,
+): KubernetesBackendContext {
+  return {
+    origin,
+    diagnostics: context.diagnostics,
+    services: (selector) =>
+      context.inventory
+        .all("Service")
+        .filter((service) => isSelected(service, selector, manifest, context)),
+    address: ({ service, port }, at) => portAddress(service, port, at, context),
+    nameOf: resourceName,
   };
-  const parts = new Map(targets.map((target) => [target.name, target.part]));
-  return { config: { kind: "mcp", config, origin: at }, parts };
+}
+
+/** Whether a selector of a backend means a Service: of its own namespace unless it says. */
+function isSelected(
+  service: ManifestOf<"Service">,
+  selector: McpTargetSpec["selector"],
+  backend: ManifestOf<"GatewayBackend">,
+  { inventory }: ReferenceContext,
+): boolean {
+  const isNear =
+    selector?.namespaces === undefined
+      ? service.namespace === backend.namespace
+      : selects(selector.namespaces, inventory.namespaceLabels(service.namespace));
+  return isNear && selects(selector?.services ?? {}, service.labels);
 }

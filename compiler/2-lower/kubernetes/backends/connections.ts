@@ -1,5 +1,5 @@
-import type { BackendPoliciesValue } from "../../../1-parse/standalone/backend-policies.ts";
 import type { ConfigValue } from "../../../1-parse/values.ts";
+import type { BackendPoliciesValue } from "../../../backends/parts/policies-schema.ts";
 import type { BackendPolicies } from "../../../config/backend-policies.ts";
 import type { Manifest, ServicePort } from "../../../config/manifests.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";

@@ -1,3 +1,4 @@
+import { serverAddress } from "../../../backends/index.ts";
 import type { ServerConfig } from "../../../config/backend-policies.ts";
 import type {
   BackendReference,
@@ -5,14 +6,14 @@ import type {
   ManifestOf,
   ServicePort,
 } from "../../../config/manifests.ts";
-import type { Origin } from "../../../diagnostics/diagnostic.ts";
+import { Diagnostics, type Origin } from "../../../diagnostics/diagnostic.ts";
 import { resourceName } from "../inventory/inventory.ts";
 import { follow } from "../inventory/references.ts";
-import { hostAndPort, portAddress, portOf, serviceName } from "../inventory/services.ts";
+import { portAddress, portOf, serviceName } from "../inventory/services.ts";
 import { backendOnly } from "../policies/effective.ts";
 import type { PolicyContext } from "../policies/policies.ts";
 import { recordEffect } from "../policies/policy-effects.ts";
-import { BACKEND_KINDS } from "./backends.ts";
+import { BACKEND_KINDS, gatewayBackend } from "./backends.ts";
 import { connectionOf } from "./connections.ts";
 
 /** A reference of a policy to a server that the gateway itself talks to. */
@@ -59,12 +60,13 @@ interface Server {
 function staticServer(
   manifest: ManifestOf<"GatewayBackend">,
   origin: Origin,
-  { diagnostics }: PolicyContext,
+  context: PolicyContext,
 ): Server | undefined {
-  const server = manifest.spec?.static;
-  if (server !== undefined)
-    return { address: hostAndPort(server.host, server.port), port: undefined };
-  diagnostics.report("ambiguous-key-server", origin, { what: resourceName(manifest) });
+  // What is wrong with it is reported where it is used as a backend.
+  const found = gatewayBackend(manifest, { ...context, diagnostics: new Diagnostics() });
+  const address = found && serverAddress(found.config);
+  if (typeof address === "string") return { address, port: undefined };
+  context.diagnostics.report("ambiguous-key-server", origin, { what: resourceName(manifest) });
   return undefined;
 }
 

@@ -1,13 +1,8 @@
+import { hostAndPort } from "../../../config/host-url.ts";
 import type { ManifestOf, ServicePort } from "../../../config/manifests.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import { resourceName } from "./inventory.ts";
 import type { ReferenceContext } from "./references.ts";
-
-/** A port of a Service. */
-export interface SelectedPort {
-  readonly service: ManifestOf<"Service">;
-  readonly port: ServicePort;
-}
 
 /** The port that a reference means; what is missing is reported. */
 export function portOf(
@@ -86,9 +81,4 @@ export function endpointsOf(
     return ready.flatMap((each) => each.addresses.map((host) => hostAndPort(host, number)));
   });
   return [...new Set(addresses)].toSorted();
-}
-
-/** An address as URLs have it. */
-export function hostAndPort(host: string, port: number): string {
-  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }

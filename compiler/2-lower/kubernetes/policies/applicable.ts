@@ -1,3 +1,5 @@
+import { backendOf } from "../../../backends/index.ts";
+import type { BackendProtocol } from "../../../backends/parts/backend-protocol.ts";
 import { policies } from "../../../policies/index.ts";
 import type { RulePath } from "./effective.ts";
 import type { EffectiveField } from "./merge.ts";
@@ -10,18 +12,22 @@ export function whyIdle(
   { field, values }: EffectiveField,
   { backend }: RulePath,
 ): string | undefined {
-  const isMcp = backend?.config.kind === "mcp";
-  const needs = NEEDS.get(field);
-  if (needs === "mcp" && !isMcp) return "it is about MCP, and the backend is no MCP server";
+  const spoken = backend === undefined ? "http" : backendOf(backend.config.kind).protocol;
+  const wanted = PROTOCOLS.get(field);
+  if (wanted === undefined || wanted === spoken) return undefined;
+  if (wanted === "mcp") return "it is about MCP, and the backend is no MCP server";
   const level = values.at(-1)?.level ?? "";
-  if (needs !== "host" || !isMcp || !OUTER.includes(level)) return undefined;
-  return "it is about single requests, and the backend speaks MCP";
+  return OUTER.includes(level)
+    ? "it is about single requests, and the backend speaks MCP"
+    : undefined;
 }
 
 const OUTER: readonly string[] = ["gateway", "listenerSet", "listener"];
 
-const NEEDS: ReadonlyMap<string, "host" | "mcp"> = new Map(
-  policies.flatMap(({ kubernetes, needs }) =>
-    kubernetes === undefined || needs === undefined ? [] : [[kubernetes.field, needs] as const],
+const PROTOCOLS: ReadonlyMap<string, BackendProtocol> = new Map(
+  policies.flatMap(({ kubernetes, protocol }) =>
+    kubernetes === undefined || protocol === undefined
+      ? []
+      : [[kubernetes.field, protocol] as const],
   ),
 );

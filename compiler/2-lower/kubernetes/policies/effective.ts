@@ -1,4 +1,5 @@
 import type { ConfigValue } from "../../../1-parse/values.ts";
+import type { BackendSection } from "../../../backends/backend.ts";
 import type {
   HttpRouteRule,
   Manifest,
@@ -8,7 +9,6 @@ import type {
 import { childOf } from "../../../diagnostics/diagnostic.ts";
 import { policies } from "../../../policies/index.ts";
 import type { KubernetesBackend } from "../backends/backends.ts";
-import type { BackendSection } from "../backends/mcp-targets.ts";
 import type { KubernetesListener } from "../gateway/listeners.ts";
 import { type AnyRoute, isStream } from "../routes/attach.ts";
 import { fieldValues, isConnection, isJoined, ON_STREAMS, PRE_ROUTING } from "./fields.ts";
@@ -179,7 +179,9 @@ function valuesOn(
     ...portValues(manifest, port, policyIndex),
   ];
   if (manifest.kind !== "GatewayBackend") return targeted;
-  return [...targeted, ...ownValues(manifest, "backendOwn", ["spec", "policies"])];
+  const origin = childOf(manifest.origin, "spec", "policies");
+  const at = { level: "backendOwn", source: manifest, origin } as const;
+  return [...targeted, ...fieldValues("backend", manifest.spec?.policies, at)];
 }
 
 /** Policies on a port of a Service, by its name or number. */
@@ -196,7 +198,7 @@ function portValues(
 /** Policies on one target and on the Service behind it, then the target's own. */
 function partValues(
   { backend }: RulePath,
-  { name: part, service: selected }: BackendSection,
+  { name: part, service: selected, own }: BackendSection,
   policyIndex: PolicyIndex,
 ): readonly FieldValue[] {
   const manifest = backend?.manifest;
@@ -213,23 +215,8 @@ function partValues(
     // The Service is more specific than the backend that selects it among others.
     ...ofService.map((value): FieldValue => ({ ...value, level: "backendPart" })),
   ];
-  const index = manifest.spec?.mcp?.targets.findIndex(({ name }) => name === part) ?? -1;
-  if (index < 0) return targeted;
-  const path = ["spec", "mcp", "targets", index, "static", "policies"];
-  return [...targeted, ...ownValues(manifest, "partOwn", path)];
-}
-
-function ownValues(
-  manifest: ManifestOf<"GatewayBackend">,
-  level: Level,
-  path: readonly (string | number)[],
-): readonly FieldValue[] {
-  const { spec } = manifest;
-  const target = typeof path[3] === "number" ? spec?.mcp?.targets[path[3]] : undefined;
-  const fields = level === "partOwn" ? target?.static?.policies : spec?.policies;
-  return fieldValues("backend", fields, {
-    level,
-    source: manifest,
-    origin: childOf(manifest.origin, ...path),
-  });
+  if (own === undefined) return targeted;
+  const { fields, origin } = own;
+  const at = { level: "partOwn", source: manifest, origin } as const;
+  return [...targeted, ...fieldValues("backend", fields, at)];
 }

@@ -47,10 +47,7 @@ export function routePolicies(traffic: RulePath, context: PolicyContext): RouteP
     if (!CLAIMED.has(field.field) && !isConnection(field.field))
       recordEffect(field, gateway, context);
   }
-  const parts =
-    traffic.backend?.config.kind === "mcp"
-      ? partFields(traffic, context)
-      : new Map<string, never>();
+  const parts = partFields(traffic, context);
   const found = policies.flatMap(({ kind, kubernetes }): readonly ReadPolicy[] => {
     if (kubernetes === undefined) return [];
     // A policy's own cluster form reads and joins what it has read itself.

@@ -1,4 +1,5 @@
 import { resourceKind } from "../../../1-parse/kubernetes/kinds.ts";
+import { backends } from "../../../backends/index.ts";
 import type {
   Manifest,
   ManifestKind,
@@ -244,9 +245,11 @@ function sectionsOf(manifest: Manifest): readonly string[] {
         name == null ? [String(port)] : [name, String(port)],
       );
     case "GatewayBackend": {
-      const { mcp, ai } = manifest.spec ?? {};
-      const providers = ai?.groups?.flatMap((group) => group.providers) ?? [];
-      return [...(mcp?.targets ?? []), ...providers].map(({ name }) => name);
+      const { spec } = manifest;
+      if (spec === undefined) return [];
+      const parts = backends.flatMap(({ kubernetes }) => kubernetes?.sectionNames?.(spec) ?? []);
+      const providers = spec.ai?.groups?.flatMap((group) => group.providers) ?? [];
+      return [...parts, ...providers.map(({ name }) => name)];
     }
     default:
       return [];

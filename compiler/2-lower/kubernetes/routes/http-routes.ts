@@ -12,7 +12,7 @@ import type {
 } from "../../../config/resources.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import { backendConfigs, type WeightedBackend } from "../backends/backend-configs.ts";
-import { backendOf } from "../backends/backends.ts";
+import { referencedBackend } from "../backends/backends.ts";
 import type { KubernetesListener } from "../gateway/listeners.ts";
 import type { RulePath } from "../policies/effective.ts";
 import { type PolicyContext, routePolicies } from "../policies/policies.ts";
@@ -117,7 +117,7 @@ export function ruleBackends(
 ): readonly WeightedBackend[] {
   const place = childOf(origin, "backendRefs");
   return backendRefs.map((reference, index) => ({
-    backend: backendOf(reference, route, childOf(place, index), context),
+    backend: referencedBackend(reference, route, childOf(place, index), context),
     weight: reference.weight ?? 1,
   }));
 }

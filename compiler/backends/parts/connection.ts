@@ -2,11 +2,11 @@ import {
   type BackendPolicies,
   type BackendTlsConfig,
   PLAIN_CONNECTION,
-} from "../config/backend-policies.ts";
-import { childOf, type Diagnostics, type Origin } from "../diagnostics/diagnostic.ts";
-import type { Host } from "../host.ts";
-import type { BackendConnection, BackendTlsNode } from "../ir/backends.ts";
-import type { Text } from "../ir/texts.ts";
+} from "../../config/backend-policies.ts";
+import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
+import type { Host } from "../../host.ts";
+import type { BackendConnection, BackendTlsNode, TcpConnection } from "../../ir/connections.ts";
+import type { Text } from "../../ir/texts.ts";
 
 /** What resolving connections to backends needs. */
 export interface ConnectionContext {
@@ -38,6 +38,20 @@ export function resolveConnection(
     ...(auth?.kind === "key" && { authorization: bearer(auth.key) }),
     ...(auth?.kind === "file" && { authorization: auth.file }),
     isPassthrough: auth?.kind === "passthrough",
+  };
+}
+
+/** How connections are passed on to a backend, complete; mistakes are reported. */
+export function resolveTcpConnection(
+  policies: BackendPolicies,
+  context: ConnectionContext,
+): TcpConnection {
+  const { connectTimeout, keepAlive, tls } = resolveConnection(policies, context);
+  return {
+    connectTimeout,
+    ...(keepAlive && { keepAlive }),
+    ...(tls && { tls }),
+    ...(policies.tls?.alpn && { alpn: policies.tls.alpn }),
   };
 }
 

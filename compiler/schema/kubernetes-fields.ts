@@ -12,7 +12,7 @@ import {
   type Schema,
   shortText,
   text,
-} from "../../../schema/schema.ts";
+} from "./schema.ts";
 
 /** TinyString of the specification: 1..64 characters. */
 export function tinyText(description: string) {

@@ -1,6 +1,10 @@
-import type { BackendConnection, BackendTlsNode } from "../../compiler/ir/backends.ts";
-import type { MountedFile, Text } from "../../compiler/ir/texts.ts";
-import { type Code, code, imported, literal, type Printable } from "../code/code.ts";
+import type {
+  BackendConnection,
+  BackendTlsNode,
+  TcpConnection,
+} from "../../../compiler/ir/connections.ts";
+import type { MountedFile, Text } from "../../../compiler/ir/texts.ts";
+import { type Code, code, imported, literal, type Printable } from "../../code/code.ts";
 
 /** The connections to an upstream. */
 export function upstreamCode(url: Text, connection: BackendConnection): Code {
@@ -87,4 +91,13 @@ function path(file: Text | MountedFile | undefined): Code | undefined {
   if (file === undefined) return undefined;
   if (typeof file === "string" || file.kind === "env") return code`${OPEN.path}(${literal(file)})`;
   return code`${OPEN[file.kind]}(${literal(file.file)})`;
+}
+
+/** How connections are passed on, as the runtime takes it. */
+export function tcpSettings({
+  tls,
+  keepAlive,
+  ...rest
+}: TcpConnection): Readonly<Record<string, Printable | undefined>> {
+  return { ...rest, keepAlive: keepAlive && { ...keepAlive }, tls: tls && tlsSettings(tls) };
 }

@@ -1,0 +1,159 @@
+import type { BackendPolicies } from "../config/backend-policies.ts";
+import type {
+  BackendSpec,
+  ManifestOf,
+  McpTargetSpec,
+  PolicyFields,
+  ServicePort,
+} from "../config/manifests.ts";
+import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
+import type { PathMatch } from "../ir/matches.ts";
+import type { Text } from "../ir/texts.ts";
+import type { Schema } from "../schema/schema.ts";
+import type { BackendProtocol } from "./parts/backend-protocol.ts";
+import type { ConnectionContext } from "./parts/connection.ts";
+import type { BackendPoliciesValue } from "./parts/policies-schema.ts";
+
+/**
+ * The build-time third of a kind of backend (the others: templates/backends, same file name, and the runtime's). What the
+ * configuration means is said here and nowhere else. `Config` is what a user configures in its canonical form, `Node`
+ * what the template takes.
+ */
+export interface Backend<Kind extends string, Value, Config, Node, TcpNode = never> {
+  readonly kind: Kind;
+  /** The shape of its value in the file; `policies`: that of how one of its servers is reached. */
+  readonly schema: (policies: Schema<BackendPoliciesValue>) => Schema<Value>;
+  /** The same behind a route of connections; absent: it is about requests. */
+  readonly tcpSchema?: Schema<Value>;
+  /** A backend of the file with a name may be of this kind. */
+  readonly isNameable?: true;
+  /** The validated value in its canonical form. */
+  readonly read: (value: Value, context: ReadContext) => Config;
+  /** What it is in Kubernetes manifests; absent: it is not part of that form. */
+  readonly kubernetes?: KubernetesBackendForm<Config>;
+  /** What is spoken to it. */
+  readonly protocol: BackendProtocol;
+  /** A route may have several, each with a share of its requests. */
+  readonly takesWeight?: true;
+  /** Clients choose what is reached through it: a rule has to say who may. */
+  readonly isOpenProxy?: true;
+  /** Names that its generated code declares: no route is called so. A number may follow each. */
+  readonly names?: readonly string[];
+  /** Complete settings for the template, or undefined when a mistake was reported. */
+  readonly resolve: (use: BackendUse<Config>, context: ConnectionContext) => Node | undefined;
+  /** Whether the client's own token goes on to it; of several on one route to all or none. */
+  passesToken?(node: Node): boolean;
+  /** What it is behind a route of connections; absent: it is about requests. */
+  readonly resolveTcp?: (
+    use: BackendUse<Config>,
+    context: ConnectionContext,
+  ) => TcpNode | undefined;
+  /** The server that it is, for policies that send requests of their own there; absent: it is none. */
+  serverAddress?(config: Config): Text;
+  /** The servers that are started as child processes. */
+  startedServers?(node: Node): readonly StartedServer[];
+  /** Where its requests go, a line for each server. */
+  describe(node: Node): readonly BackendLine[];
+  /** Where connections go through it. */
+  describeTcp?(node: TcpNode): BackendLine;
+  /** A shell command that tries a route with it, as a person would. */
+  tryCommand(port: number, path: PathMatch): string;
+}
+
+/** What a backend may ask while it is read. */
+export interface ReadContext {
+  readonly origin: Origin;
+  /** How a server is reached that has policies of its own; undefined: nothing of it is said. */
+  readonly policies: (
+    value: BackendPoliciesValue | undefined,
+    origin: Origin,
+  ) => BackendPolicies | undefined;
+}
+
+/** A kind of backend as a GatewayBackend. */
+export interface KubernetesBackendForm<Config> {
+  /** The field of the resource that is its own. */
+  readonly field: string;
+  /** The shape of that field. */
+  readonly schema: (policies: KubernetesPoliciesSchema) => Schema;
+  /** Its configuration and its parts; undefined when the resource has no field of it. */
+  readonly read: (
+    spec: BackendSpec,
+    context: KubernetesBackendContext,
+  ) => KubernetesBackendParts<Config> | undefined;
+  /** The parts that policies may target by name. */
+  readonly sectionNames?: (spec: BackendSpec) => readonly string[];
+  /** The configuration with what policies say of how each part is reached, by the part's name in it. */
+  readonly withPolicies?: (
+    config: Config,
+    policies: ReadonlyMap<string, BackendPolicies>,
+  ) => Config;
+}
+
+/** What policies of a part of a GatewayBackend look like: the fields that such a part may have. */
+export type KubernetesPoliciesSchema = (
+  names: readonly ("tcp" | "tls" | "http" | "auth" | "mcp")[],
+) => Schema;
+
+/** A GatewayBackend as read. */
+export interface KubernetesBackendParts<Config> {
+  readonly config: Config;
+  /** Its parts by their names in the configuration; none when it is one server. */
+  readonly sections: ReadonlyMap<string, BackendSection>;
+}
+
+/** A part of a backend with policies of its own. */
+export interface BackendSection {
+  /** The name under which policies know it. */
+  readonly name: string;
+  /** The Service that a selector found. */
+  readonly service?: SelectedPort;
+  /** What it says of itself; absent: nothing. */
+  readonly own?: { readonly fields: PolicyFields; readonly origin: Origin };
+}
+
+/** A port of a Service. */
+export interface SelectedPort {
+  readonly service: ManifestOf<"Service">;
+  readonly port: ServicePort;
+}
+
+/** What a backend may ask while its manifest is read. */
+export interface KubernetesBackendContext {
+  /** Where its specification stands. */
+  readonly origin: Origin;
+  readonly diagnostics: Diagnostics;
+  /** The Services that a selector of the backend means. */
+  readonly services: (selector: McpTargetSpec["selector"]) => readonly ManifestOf<"Service">[];
+  /** `HOST:PORT` of the server that a Service's port is. */
+  readonly address: (selected: SelectedPort, origin: Origin) => string;
+  /** What messages call a resource. */
+  readonly nameOf: (service: ManifestOf<"Service">) => string;
+}
+
+/** A backend as configured, whatever its kind. */
+export interface BackendUse<Config> {
+  readonly config: Config;
+  /** How it is reached, what its route says included; absent: nothing of it is configured. */
+  readonly policies?: BackendPolicies;
+  /** It is asked by the name that the client used; absent: unless it has a name of its own. */
+  readonly keepsHost?: true;
+  /** Its share of the requests beside other backends; 1 when absent. */
+  readonly weight?: number;
+  readonly origin: Origin;
+}
+
+/** A server that the gateway starts. */
+export interface StartedServer {
+  readonly command: string;
+  readonly args: readonly Text[];
+  /** Where its `cmd` and `args` stand. */
+  readonly origin: Origin;
+}
+
+/** A server of a backend for people who read about it. */
+export interface BackendLine {
+  /** What it is, or what its configuration calls it. */
+  readonly label?: string;
+  readonly address?: Text;
+}

@@ -1,0 +1,94 @@
+import { hostAndPort, hostUrl } from "../config/host-url.ts";
+import type { Origin } from "../diagnostics/diagnostic.ts";
+import type { BackendConnection, TcpConnection } from "../ir/connections.ts";
+import type { Text } from "../ir/texts.ts";
+import { port } from "../schema/kubernetes-fields.ts";
+import { object, shortText, text } from "../schema/schema.ts";
+import type { Backend, BackendUse } from "./backend.ts";
+import {
+  type ConnectionContext,
+  resolveConnection,
+  resolveTcpConnection,
+  secureUrl,
+} from "./parts/connection.ts";
+
+/** `host` as configured: `host:port`, or a URL. */
+interface HostConfig {
+  readonly address: Text;
+}
+
+/** A plain HTTP upstream. */
+interface HostNode {
+  readonly kind: "host";
+  readonly url: Text;
+  readonly connection: BackendConnection;
+  /** Its share of the route's requests, in relation to the others'; 0: none. */
+  readonly weight: number;
+  readonly origin: Origin;
+}
+
+/** A server that connections are passed on to. */
+interface TcpHostNode {
+  readonly kind: "host";
+  /** `host:port` */
+  readonly address: Text;
+  readonly weight: number;
+  readonly connection: TcpConnection;
+  readonly origin: Origin;
+}
+
+/** A server, or several with a share of the requests each. */
+export const host: Backend<"host", Text, HostConfig, HostNode, TcpHostNode> = {
+  kind: "host",
+  schema: () => text("`host:port` or a URL of a plain HTTP upstream.", { readAtStart: true }),
+  tcpSchema: text("`host:port` of a server.", { readAtStart: true }),
+  isNameable: true,
+  read: (address) => ({ address }),
+  kubernetes: {
+    field: "static",
+    schema: () => object({ host: shortText("The host."), port }, { required: ["host", "port"] }),
+    read: ({ static: server }) =>
+      server && {
+        config: { address: hostAndPort(server.host, server.port) },
+        sections: new Map(),
+      },
+  },
+  protocol: "http",
+  takesWeight: true,
+  names: ["upstream", "upstreams"],
+  resolve: ({ config, policies = {}, keepsHost, weight = 1, origin }, context) => {
+    const url = hostUrl(config.address, origin, context.diagnostics);
+    const connection = {
+      ...resolveConnection(policies, context),
+      ...(keepsHost === true && { keepsHost }),
+    };
+    if (url === undefined) return undefined;
+    return { kind: "host", url: secureUrl(url, connection), connection, weight, origin };
+  },
+  passesToken: ({ connection }) => connection.isPassthrough,
+  resolveTcp,
+  serverAddress: ({ address }) => address,
+  describe: ({ url }) => [{ address: url }],
+  describeTcp: ({ address }) => ({ address }),
+  tryCommand: (port, path) => `curl -i http://127.0.0.1:${port}${path.value}`,
+};
+
+function resolveTcp(
+  { config: { address }, policies = {}, weight = 1, origin }: BackendUse<HostConfig>,
+  context: ConnectionContext,
+): TcpHostNode | undefined {
+  const connection = resolveTcpConnection(policies, context);
+  if (typeof address === "string" && !isAddress(address)) {
+    context.diagnostics.report("bad-format", origin, {
+      field: '"host"',
+      expected: "host:port of a server",
+    });
+    return undefined;
+  }
+  return { kind: "host", address, weight, connection, origin };
+}
+
+function isAddress(text: string): boolean {
+  const [, port] = /^(?:\[[0-9a-fA-F:.]+\]|[^\s:/?#@[\]]+):([0-9]{1,5})$/.exec(text) ?? [];
+  return port !== undefined && Number(port) > 0 && Number(port) <= 65_535;
+}

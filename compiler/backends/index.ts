@@ -1,0 +1,69 @@
+import type { Text } from "../ir/texts.ts";
+import type { Backend, BackendUse } from "./backend.ts";
+import { dynamic } from "./dynamic.ts";
+import { host } from "./host.ts";
+import { mcp } from "./mcp.ts";
+
+/** Every kind of backend; messages and schemas name them in this order. */
+const units = { mcp, host, dynamic };
+
+/** The name of a kind of backend, as it stands in the configuration. */
+export type BackendKind = keyof typeof units;
+
+/** What stands in a file, by kind, as the kind's schema lets it through. */
+export type BackendValues = {
+  readonly [Kind in BackendKind]: Parameters<(typeof units)[Kind]["read"]>[0];
+};
+
+/** What a user configures, by kind, in its canonical form. */
+export type BackendConfigs = {
+  readonly [Kind in BackendKind]: Parameters<(typeof units)[Kind]["resolve"]>[0]["config"];
+};
+
+/** What each kind's `resolve` makes for its template. */
+export type BackendNode<Kind extends BackendKind = BackendKind> = {
+  [Each in Kind]: NonNullable<ReturnType<(typeof units)[Each]["resolve"]>> & {
+    readonly kind: Each;
+  };
+}[Kind];
+
+/** The same behind a route of connections; never for a kind that takes none. */
+export type TcpBackendNode<Kind extends BackendKind = BackendKind> = {
+  [Each in Kind]: NonNullable<ReturnType<NonNullable<(typeof units)[Each]["resolveTcp"]>>> & {
+    readonly kind: Each;
+  };
+}[Kind];
+
+/** A backend as configured, in its canonical form. */
+export type BackendConfig<Kind extends BackendKind = BackendKind> = {
+  [Each in Kind]: BackendUse<BackendConfigs[Each]> & { readonly kind: Each };
+}[Kind];
+
+/** The kinds as code sees them that asks any of them. */
+type Backends = {
+  readonly [Kind in BackendKind]: Backend<
+    Kind,
+    BackendValues[Kind],
+    BackendConfigs[Kind],
+    BackendNode<Kind>,
+    TcpBackendNode<Kind>
+  >;
+};
+
+const byKind: Backends = units;
+
+/** Every kind of backend. */
+export const backends: readonly Backends[BackendKind][] = Object.values(byKind);
+
+/** The unit of a kind. */
+export function backendOf<Kind extends BackendKind>(kind: Kind): Backends[Kind] {
+  return byKind[kind];
+}
+
+/** The server that a backend is, for requests of the gateway's own; undefined when it is none. */
+export function serverAddress<Kind extends BackendKind>({
+  kind,
+  config,
+}: BackendConfig<Kind>): Text | undefined {
+  return backendOf(kind).serverAddress?.(config);
+}

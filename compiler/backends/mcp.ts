@@ -1,0 +1,128 @@
+import { type BackendPolicies, mergeBackendPolicies } from "../config/backend-policies.ts";
+import { checkUrl } from "../config/host-url.ts";
+import { childOf, type Diagnostics, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
+import type { BackendConnection } from "../ir/connections.ts";
+import type { Text } from "../ir/texts.ts";
+import type { Backend, BackendLine, BackendUse } from "./backend.ts";
+import { type McpValue, mcpSchema, readMcp } from "./mcp/file-form.ts";
+import { kubernetesMcp } from "./mcp/manifest-form.ts";
+import type { McpCommand, McpConfig, McpTarget, McpTargetConfig } from "./mcp/mcp-config.ts";
+import { checkPinned } from "./mcp/stdio-command.ts";
+import { type ConnectionContext, resolveConnection, secureUrl } from "./parts/connection.ts";
+
+/** One or more MCP servers behind one endpoint. */
+interface McpNode {
+  readonly kind: "mcp";
+  readonly isStateful: boolean;
+  readonly failureMode: "failClosed" | "failOpen";
+  readonly prefixMode: "conditional" | "always";
+  readonly targets: readonly McpTargetNode[];
+  readonly origin: Origin;
+}
+
+/** One MCP server behind a backend. */
+type McpTargetNode = McpTarget &
+  (
+    | {
+        readonly kind: "streamable" | "sse";
+        readonly url: Text;
+        readonly connection: BackendConnection;
+      }
+    | McpCommand
+  );
+
+/** An MCP endpoint in front of one or more servers. */
+export const mcp: Backend<"mcp", McpValue, McpConfig, McpNode> = {
+  kind: "mcp",
+  schema: mcpSchema,
+  isNameable: true,
+  read: readMcp,
+  kubernetes: kubernetesMcp,
+  protocol: "mcp",
+  names: ["backend", "allowedOrigins"],
+  resolve: resolveMcp,
+  startedServers: ({ targets }) =>
+    targets.flatMap((target) =>
+      target.kind === "stdio" ? [{ ...target, origin: childOf(target.origin, "stdio") }] : [],
+    ),
+  describe: ({ targets }) => targets.map(describeTarget),
+  tryCommand: (port, { kind, value }) => {
+    const path = kind === "prefix" && value === "/" ? "/mcp" : value;
+    const url = `http://127.0.0.1:${port}${path}`;
+    return `npx -y @modelcontextprotocol/inspector --cli ${url} --transport http --method tools/list`;
+  },
+};
+
+function resolveMcp(
+  { config, policies, origin }: BackendUse<McpConfig>,
+  context: ConnectionContext,
+): McpNode | undefined {
+  const { targets, prefixMode, failureMode } = config;
+  const seen = new Map<string, Origin>();
+  const resolved = targets.flatMap((target) => {
+    const { name, origin: at } = target;
+    const first = seen.get(name);
+    if (first !== undefined) {
+      const related = [{ at: childOf(first, "name"), label: "first used here" }];
+      context.diagnostics.report("duplicate-target", childOf(at, "name"), { name }, related);
+    }
+    seen.set(name, at);
+    return resolveTarget(target, policies, context) ?? [];
+  });
+  if (resolved.length < targets.length) return undefined;
+  return { kind: "mcp", isStateful: true, prefixMode, failureMode, targets: resolved, origin };
+}
+
+function resolveTarget(
+  { policies: own, ...target }: McpTargetConfig,
+  policies: BackendPolicies | undefined,
+  context: ConnectionContext,
+): McpTargetNode | undefined {
+  const { name, origin } = target;
+  if (target.kind === "stdio") {
+    if (own !== undefined) {
+      const field = keyPlace(childOf(origin, "policies"));
+      context.diagnostics.report("unused-connection", field, { name });
+      return undefined;
+    }
+    const at = childOf(origin, "stdio");
+    if (!checkEnvironment(target.env, childOf(at, "env"), context.diagnostics)) return undefined;
+    checkPinned(target.command, target.args, at, context.diagnostics);
+    return target;
+  }
+  const { kind, url } = target;
+  const at = childOf(origin, kind === "sse" ? "sse" : "mcp", "host");
+  const connection = resolveConnection(mergeBackendPolicies(policies, own), context);
+  if (!checkUrl(url, at, context.diagnostics)) return undefined;
+  return { kind, name, url: secureUrl(url, connection), connection, origin };
+}
+
+/** Names of environment variables that hold secrets by convention. */
+const SECRET_NAME = /TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|API_?KEY|PRIVATE_?KEY|ACCESS_?KEY/i;
+
+function checkEnvironment(
+  env: Readonly<Record<string, Text>>,
+  origin: Origin,
+  diagnostics: Diagnostics,
+): boolean {
+  const literal = Object.entries(env).filter(
+    ([name, value]) => SECRET_NAME.test(name) && typeof value === "string" && value !== "",
+  );
+  for (const [name] of literal) {
+    diagnostics.report(
+      "literal-secret",
+      { ...childOf(origin, name), part: "key" },
+      { field: `"${name}"` },
+    );
+  }
+  return literal.length === 0;
+}
+
+function describeTarget(target: McpTargetNode): BackendLine {
+  const { name: label } = target;
+  if (target.kind === "stdio") return { label, address: `stdio: ${target.command}` };
+  const { kind, url } = target;
+  const address =
+    typeof url === "string" ? `${kind}: ${url}` : { ...url, parts: [`${kind}: `, ...url.parts] };
+  return { label, address };
+}

@@ -1,0 +1,151 @@
+import { withScheme } from "../../config/host-url.ts";
+import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
+import type { Text } from "../../ir/texts.ts";
+import { PATH_FORM } from "../../schema/path-form.ts";
+import {
+  anyText,
+  choice,
+  type Infer,
+  integer,
+  list,
+  map,
+  object,
+  type Schema,
+  shortText,
+  text,
+  unsupported,
+} from "../../schema/schema.ts";
+import type { ReadContext } from "../backend.ts";
+import type { BackendPoliciesValue } from "../parts/policies-schema.ts";
+import type { McpConfig, McpTargetConfig } from "./mcp-config.ts";
+
+/** The shape of `mcp` in a standalone file. */
+export function mcpSchema(policies: Schema<BackendPoliciesValue>) {
+  return object(
+    {
+      targets: list(targetSchema(policies), {
+        minItems: 1,
+        maxItems: 32,
+        description: "The MCP servers behind this endpoint.",
+      }),
+      statefulMode: choice("Whether sessions are kept.", ["stateful"], {
+        default: "stateful",
+        unsupportedValues: { stateless: "stateless MCP sessions" },
+      }),
+      prefixMode: choice("When tools carry their target's name.", ["conditional", "always"], {
+        default: "conditional",
+        unsupportedValues: { never: "tool names without their target" },
+      }),
+      failureMode: choice("What a broken target does to the others.", ["failClosed", "failOpen"], {
+        default: "failClosed",
+      }),
+    },
+    {
+      required: ["targets"],
+      description: "An MCP endpoint (streamable HTTP) in front of one or more servers.",
+    },
+  );
+}
+
+function targetSchema(policies: Schema<BackendPoliciesValue>) {
+  return object(
+    {
+      name: shortText(
+        "The target's name: the prefix of its tools when there are several. No `_`.",
+        {
+          maxLength: 64,
+          pattern: "^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$",
+          form: 'letters, digits, "-" and ".", such as "my-tools"',
+        },
+      ),
+      mcp: addressSchema("streamable HTTP", "/mcp"),
+      sse: addressSchema("legacy SSE", "/sse"),
+      stdio: object(
+        {
+          cmd: text("The command, found on PATH; started without a shell."),
+          args: list(anyText({ readAtStart: true }), {
+            description: "Its arguments, passed as they are.",
+          }),
+          env: map(anyText({ readAtStart: true }), {
+            maxProperties: 64,
+            description: "Its environment, besides PATH, HOME and the like.",
+          }),
+          clear_env: unsupported("an empty environment"),
+        },
+        {
+          required: ["cmd"],
+          description: "A server that is started as a child process, one for each session.",
+        },
+      ),
+      openapi: unsupported("OpenAPI targets"),
+      policies,
+    },
+    { required: ["name"], exactlyOneOf: ["mcp", "sse", "stdio", "openapi"] },
+  );
+}
+
+function addressSchema(what: string, path: string) {
+  return object(
+    {
+      host: text(`URL of the ${what} endpoint, or its host when \`port\` is given.`, {
+        maxLength: 1024,
+        readAtStart: true,
+      }),
+      port: integer("The port, when `host` is only a host.", 1, 65535),
+      path: text("The path, when `host` is only a host.", {
+        maxLength: 1024,
+        ...PATH_FORM,
+        default: path,
+      }),
+      backend: unsupported("named backends"),
+    },
+    { required: ["host"] },
+  );
+}
+
+/** `mcp` as its schema lets it through. */
+export type McpValue = Infer<ReturnType<typeof mcpSchema>>;
+
+type TargetValue = McpValue["targets"][number];
+
+/** The canonical form of a validated `mcp`. */
+export function readMcp(
+  { targets, prefixMode = "conditional", failureMode = "failClosed" }: McpValue,
+  context: ReadContext,
+): McpConfig {
+  return {
+    targets: targets.flatMap(
+      (target, index) =>
+        readTarget(target, childOf(context.origin, "targets", index), context) ?? [],
+    ),
+    prefixMode,
+    failureMode,
+  };
+}
+
+function readTarget(
+  { name, mcp, sse, stdio, policies }: TargetValue,
+  origin: Origin,
+  context: ReadContext,
+): McpTargetConfig | undefined {
+  const own = context.policies(policies, childOf(origin, "policies"));
+  const target = { name, policies: own, origin };
+  if (stdio !== undefined) {
+    const { cmd: command, args = [], env = {} } = stdio;
+    return { ...target, kind: "stdio", command, args, env };
+  }
+  if (sse !== undefined) return { ...target, kind: "sse", url: addressUrl(sse, "/sse") };
+  return mcp && { ...target, kind: "streamable", url: addressUrl(mcp, "/mcp") };
+}
+
+/** `host` alone is the endpoint's full URL; with a port it is only a host. */
+function addressUrl(
+  { host, port, path }: Infer<ReturnType<typeof addressSchema>>,
+  defaultPath: string,
+): Text {
+  if (port === undefined) return host;
+  const rest = `:${port}${path ?? defaultPath}`;
+  return withScheme(
+    typeof host === "string" ? `${host}${rest}` : { kind: "env", parts: [...host.parts, rest] },
+  );
+}

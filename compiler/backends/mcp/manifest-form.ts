@@ -1,0 +1,152 @@
+import { withScheme } from "../../config/host-url.ts";
+import type { ManifestOf, McpTargetSpec, ServicePort } from "../../config/manifests.ts";
+import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
+import { labelSelector, longText, port, sectionName } from "../../schema/kubernetes-fields.ts";
+import { choice, list, object, shortText } from "../../schema/schema.ts";
+import type {
+  BackendSection,
+  KubernetesBackendContext,
+  KubernetesBackendForm,
+  KubernetesPoliciesSchema,
+  SelectedPort,
+} from "../backend.ts";
+import type { McpConfig, McpTargetConfig } from "./mcp-config.ts";
+
+/** `mcp` of a GatewayBackend: servers by address, or the Services that a selector finds. */
+export const kubernetesMcp: KubernetesBackendForm<McpConfig> = {
+  field: "mcp",
+  schema: mcpSchema,
+  read: ({ mcp }, context) => {
+    if (mcp === undefined) return undefined;
+    const found = mcp.targets.flatMap((target, index) =>
+      readTarget(target, childOf(context.origin, "targets", index), context),
+    );
+    return {
+      config: {
+        targets: found.map(({ section: _, ...target }) => target),
+        prefixMode: "conditional",
+        failureMode: mcp.failureMode === "FailOpen" ? "failOpen" : "failClosed",
+      },
+      sections: new Map(found.map(({ name, section }) => [name, section])),
+    };
+  },
+  sectionNames: ({ mcp }) => (mcp?.targets ?? []).map(({ name }) => name),
+  withPolicies: (config, policies) => ({
+    ...config,
+    targets: config.targets.map((target) => ({ ...target, policies: policies.get(target.name) })),
+  }),
+};
+
+function mcpSchema(policies: KubernetesPoliciesSchema) {
+  return object(
+    {
+      targets: list(targetSchema(policies), { minItems: 1, maxItems: 32 }),
+      sessionRouting: choice("Whether sessions are kept.", ["Stateful"], {
+        default: "Stateful",
+        unsupportedValues: { Stateless: "stateless MCP sessions" },
+      }),
+      failureMode: choice("What a broken target does to the others.", ["FailClosed", "FailOpen"]),
+    },
+    { required: ["targets"] },
+  );
+}
+
+function targetSchema(policies: KubernetesPoliciesSchema) {
+  const target = object(
+    {
+      host: shortText("The server's host."),
+      port,
+      path: longText("The path; /mcp, or /sse for SSE."),
+      protocol: choice("How it is spoken to.", ["StreamableHTTP", "SSE"]),
+      policies: policies(["tcp", "tls", "http", "auth", "mcp"]),
+    },
+    { required: ["host", "port"] },
+  );
+  const selector = object(
+    { namespaces: labelSelector, services: labelSelector },
+    { atLeastOneOf: ["namespaces", "services"] },
+  );
+  return object(
+    { name: sectionName, selector, static: target },
+    { required: ["name"], exactlyOneOf: ["selector", "static"] },
+  );
+}
+
+/** A server, and what policies know it as. */
+type FoundTarget = Exclude<McpTargetConfig, { readonly kind: "stdio" }> & {
+  readonly section: BackendSection;
+};
+
+/** The servers of a target: one, or one for each Service that it selects. */
+function readTarget(
+  { name, static: server, selector }: McpTargetSpec,
+  origin: Origin,
+  context: KubernetesBackendContext,
+): readonly FoundTarget[] {
+  if (server === undefined) return selectedTargets(name, selector, origin, context);
+  const { host, port, path, protocol, policies: fields } = server;
+  const kind = protocol === "SSE" ? "sse" : "streamable";
+  const endpoint = path === undefined ? DEFAULT_PATHS[kind] : withSlash(path);
+  const own = fields && { fields, origin: childOf(origin, "static", "policies") };
+  const section: BackendSection = { name, ...(own && { own }) };
+  const url = withScheme(`${host}:${port}${endpoint}`);
+  return [{ name, kind, url, policies: undefined, origin, section }];
+}
+
+const DEFAULT_PATHS = { streamable: "/mcp", sse: "/sse" } as const;
+
+function selectedTargets(
+  name: string,
+  selector: McpTargetSpec["selector"],
+  origin: Origin,
+  context: KubernetesBackendContext,
+): readonly FoundTarget[] {
+  const at = childOf(origin, "selector");
+  const services = context.services(selector);
+  const found = services.flatMap((service) => mcpPorts(service).map((port) => ({ service, port })));
+  for (const service of services) {
+    // One with mistakes has been reported.
+    if (service.spec === undefined || found.some((each) => each.service === service)) continue;
+    const params = { service: context.nameOf(service), ports: service.spec.ports?.length ?? 0 };
+    context.diagnostics.report("target-without-port", at, params);
+  }
+  if (services.length === 0) {
+    context.diagnostics.report("targets-without-match", at, { target: name });
+  }
+  const names = selectedNames(name, found);
+  return found.map((selected, index) => {
+    const isSse = selected.port.appProtocol?.endsWith("/mcp-sse") === true;
+    const kind = isSse ? "sse" : "streamable";
+    return {
+      name: names[index] ?? name,
+      kind,
+      url: `http://${context.address(selected, origin)}${DEFAULT_PATHS[kind]}`,
+      policies: undefined,
+      origin,
+      section: { name, service: selected },
+    };
+  });
+}
+
+/** One Service is the target itself; several are called after both, and after whatever tells them apart. */
+function selectedNames(name: string, found: readonly SelectedPort[]): readonly string[] {
+  if (found.length === 1) return [name];
+  const services = found.map(({ service }) => `${name}-${service.name}`);
+  return found.map(({ service, port }, index) => {
+    const own = services[index] ?? name;
+    const isUnique = services.filter((each) => each === own).length === 1;
+    return isUnique ? own : `${name}-${service.namespace}-${service.name}-${port.port}`;
+  });
+}
+
+/** The ports of a Service that speak MCP: those that say so, else the only one. */
+function mcpPorts({ spec }: ManifestOf<"Service">): readonly ServicePort[] {
+  const ports = spec?.ports ?? [];
+  const marked = ports.filter(({ appProtocol }) => appProtocol?.includes("/mcp") === true);
+  if (marked.length > 0) return marked;
+  return ports.length === 1 ? ports : [];
+}
+
+function withSlash(path: string): string {
+  return path.startsWith("/") ? path : `/${path}`;
+}

@@ -1,0 +1,30 @@
+import type { BackendPolicies } from "../../config/backend-policies.ts";
+import type { Origin } from "../../diagnostics/diagnostic.ts";
+import type { Text } from "../../ir/texts.ts";
+
+/** `mcp` as configured. */
+export interface McpConfig {
+  readonly targets: readonly McpTargetConfig[];
+  readonly prefixMode: "conditional" | "always";
+  readonly failureMode: "failClosed" | "failOpen";
+}
+
+/** One MCP server as configured. */
+export type McpTargetConfig = McpTarget & {
+  /** How it is reached, over what the backend says; undefined: as that. */
+  readonly policies: BackendPolicies | undefined;
+} & ({ readonly kind: "streamable" | "sse"; readonly url: Text } | McpCommand);
+
+/** What every MCP server has. */
+export interface McpTarget {
+  readonly name: string;
+  readonly origin: Origin;
+}
+
+/** A server that is started as a child process. */
+export interface McpCommand {
+  readonly kind: "stdio";
+  readonly command: string;
+  readonly args: readonly Text[];
+  readonly env: Readonly<Record<string, Text>>;
+}

@@ -1,0 +1,144 @@
+import { keepAliveSchema } from "../../schema/keep-alive.ts";
+import {
+  anyText,
+  boolean,
+  choice,
+  duration,
+  either,
+  list,
+  type ObjectValue,
+  object,
+  shortText,
+  text,
+  unsupported,
+} from "../../schema/schema.ts";
+
+/** A path of a PEM file that the gateway reads. */
+function pemFile(what: string) {
+  return text(`Path of ${what} (PEM), read when the gateway starts and when it changes.`);
+}
+
+const SERVER_NAME = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$";
+
+/** The parts of `policies` that say how a backend is reached, as the schema lets them through. */
+export type BackendPoliciesValue = ObjectValue<ReturnType<typeof backendPolicySchemas>, never>;
+
+/** The keys of `policies` that say how a backend is reached: on a route, a backend, or an MCP target. */
+export function backendPolicySchemas() {
+  return {
+    backendTLS: object(
+      {
+        cert: pemFile("the certificate that the gateway shows"),
+        key: pemFile("its private key"),
+        root: pemFile(
+          "the authorities that sign the backend's certificate; the system's by default",
+        ),
+        hostname: text("The server name (SNI); the backend's host by default.", {
+          maxLength: 253,
+          pattern: SERVER_NAME,
+          form: "a lower-case host name",
+        }),
+        insecure: boolean("True: any certificate will do."),
+        insecureHost: boolean("True: a trusted certificate of any name will do."),
+        alpn: list(choice("A protocol.", ["h2", "http/1.1"]), {
+          minItems: 1,
+          maxItems: 16,
+          uniqueItems: true,
+          description:
+            "What is offered, the most wanted first; what `http.version` speaks by default.",
+        }),
+        subjectAltNames: list(shortText("A host name, an IP address, or a URI (`spiffe://...`)."), {
+          minItems: 1,
+          maxItems: 16,
+          description:
+            "Identifiers of which the certificate has to have one; the server name by default.",
+        }),
+        keyExchangeGroups: unsupported("a choice of key exchange groups"),
+        spiffe: unsupported("SPIFFE certificates"),
+      },
+      {
+        description: "TLS to the backend, by the authorities of the system unless it says others.",
+        checks: [
+          {
+            message: '"cert" and "key" come together',
+            holds: (value) => (value.cert === undefined) === (value.key === undefined),
+            cel: "has(self.cert) == has(self.key)",
+          },
+          {
+            message:
+              'only one of "insecure", "insecureHost" and "subjectAltNames" can say what is verified',
+            holds: (value) =>
+              [
+                value.insecure === true,
+                value.insecureHost === true,
+                value.subjectAltNames !== undefined,
+              ].filter((each) => each).length <= 1,
+            cel: "[has(self.insecure) && self.insecure, has(self.insecureHost) && self.insecureHost, has(self.subjectAltNames)].filter(x, x).size() <= 1",
+          },
+        ],
+      },
+    ),
+    backendAuth: object(
+      {
+        key: either(
+          anyText({ minLength: 1, maxLength: 2048, secret: true }),
+          object(
+            { file: text("Path of a file with the key, or with a whole value of Authorization.") },
+            { required: ["file"] },
+          ),
+          {
+            description:
+              "What the gateway says in `Authorization: Bearer`. Write ${NAME}, or `{file: PATH}`, which is read when the gateway starts and when it changes.",
+          },
+        ),
+        passthrough: object({}, { description: "The client's own token goes on to the backend." }),
+        gcp: unsupported("Google Cloud credentials"),
+        aws: unsupported("AWS credentials"),
+        azure: unsupported("Azure credentials"),
+        credentials: unsupported("several credentials"),
+        jwtSign: unsupported("signed tokens"),
+        oauthTokenExchange: unsupported("OAuth token exchange"),
+        crossAppAccess: unsupported("cross-app access"),
+      },
+      {
+        exactlyOneOf: [
+          "key",
+          "passthrough",
+          "gcp",
+          "aws",
+          "azure",
+          "credentials",
+          "jwtSign",
+          "oauthTokenExchange",
+          "crossAppAccess",
+        ],
+        description: "What the gateway shows to the backend.",
+      },
+    ),
+    http: object(
+      {
+        version: choice("What is spoken to the backend.", ["HTTP1", "HTTP2"], { default: "HTTP1" }),
+        requestTimeout: duration("How long the head of a response may take; 504 then.", {
+          minimumDuration: "1ms",
+        }),
+      },
+      { minProperties: 1, description: "HTTP to the backend." },
+    ),
+    tcp: object(
+      {
+        keepalives: keepAliveSchema(),
+        keepalive: { ...keepAliveSchema(), aliasOf: "keepalives" },
+        connectTimeout: duration("How long a connection, with its TLS handshake, may take.", {
+          minimumDuration: "100ms",
+          default: "10s",
+        }),
+      },
+      {
+        minProperties: 1,
+        atMostOneOf: ["keepalives", "keepalive"],
+        description: "TCP to the backend.",
+      },
+    ),
+    backendTunnel: unsupported("tunnels to backends"),
+  };
+}

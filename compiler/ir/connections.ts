@@ -1,0 +1,34 @@
+import type { KeepAliveSettings } from "../../runtime/net/connection-settings.ts";
+import type { UpstreamTlsSettings } from "../../runtime/tls/upstream-tls.ts";
+import type { AtStartup, MountedFile, Text } from "./texts.ts";
+
+/** How a backend is reached; times in milliseconds. */
+export interface BackendConnection {
+  readonly connectTimeout: number;
+  readonly keepAlive?: KeepAliveSettings;
+  /** Undefined: as the URL's scheme says. */
+  readonly tls?: BackendTlsNode;
+  /** Undefined: HTTP/1.1. */
+  readonly version?: "http2" | "negotiated";
+  readonly requestTimeout?: number;
+  /** What every request says in Authorization. */
+  readonly authorization?: Text | MountedFile;
+  /** It is asked by the name that the client used; absent: unless it has a name of its own. */
+  readonly keepsHost?: boolean;
+  /** The client's own Authorization goes on, although a policy has taken it. */
+  readonly isPassthrough: boolean;
+}
+
+/** TLS to a backend; paths are as configured. */
+export type BackendTlsNode = Omit<AtStartup<UpstreamTlsSettings>, UpstreamTlsFile> & {
+  readonly [File in UpstreamTlsFile]?: Text | MountedFile;
+};
+
+type UpstreamTlsFile = "authorities" | "certFile" | "keyFile";
+
+/** How connections are passed on to a backend; times in milliseconds. */
+export interface TcpConnection
+  extends Pick<BackendConnection, "connectTimeout" | "keepAlive" | "tls"> {
+  /** What is offered in ALPN; undefined: nothing. */
+  readonly alpn?: readonly string[];
+}

@@ -1,0 +1,17 @@
+import type { BackendKind } from "../../compiler/ir/backends.ts";
+import type { BackendTemplate } from "./backend.ts";
+import { dynamicTemplate } from "./dynamic.ts";
+import { hostTemplate } from "./host.ts";
+import { mcpTemplate } from "./mcp.ts";
+
+/** The template of every kind of backend. */
+const templates: { readonly [Kind in BackendKind]: BackendTemplate<Kind> } = {
+  mcp: mcpTemplate,
+  host: hostTemplate,
+  dynamic: dynamicTemplate,
+};
+
+/** The template of a kind of backend. */
+export function backendTemplateOf<Kind extends BackendKind>(kind: Kind): BackendTemplate<Kind> {
+  return templates[kind];
+}
