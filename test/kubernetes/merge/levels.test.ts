@@ -127,7 +127,11 @@ function effective(text: string, isPart: boolean): readonly EffectiveField[] {
   const [traffic] = trafficOf(kubernetes, route);
   if (traffic === undefined) throw new Error("the route is not attached");
   return isPart
-    ? partPolicy(traffic, { name: "one" }, kubernetes.context.policyIndex)
+    ? partPolicy(
+        traffic,
+        traffic.backend?.parts.get("one") ?? { name: "one" },
+        kubernetes.context.policyIndex,
+      )
     : effectivePolicy(traffic, kubernetes.context.policyIndex);
 }
 
