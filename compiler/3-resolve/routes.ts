@@ -1,6 +1,6 @@
 import { canonicalPath } from "../../runtime/http/routing/canonical-path.ts";
-import { PRECEDENCE } from "../cel/emit/code.ts";
-import { compileConstantPattern, type PatternCode } from "../cel/regex/pattern.ts";
+import type { Expression } from "../../templates/code/hole.ts";
+import { compileConstantPattern } from "../cel/regex/pattern.ts";
 import { intersectHostnames } from "../config/hostnames.ts";
 import type {
   ListenerResource,
@@ -116,7 +116,7 @@ function resolveMatch(match: MatchConfig, context: RouteContext): RouteMatch | u
   if (kind === "regex") {
     const test = resolvePattern(value, "path", childOf(match.origin, "path", "regex"), context);
     if (test === undefined) return undefined;
-    path = { kind, value, test, isChoice: test.level < PRECEDENCE.and };
+    path = { kind, value, test };
   } else {
     path = { kind, value: kind === "prefix" ? trimmedPrefix(value) : value };
     checkForm(path.value, match.origin, context);
@@ -180,7 +180,7 @@ function resolvePattern(
   subject: string,
   origin: Origin,
   { diagnostics }: RouteContext,
-): PatternCode | undefined {
+): Expression | undefined {
   const { code, problems } = compileConstantPattern(pattern, { subject, match: "full" });
   for (const { within, ...problem } of problems) {
     diagnostics.add({ ...problem, at: { ...origin, within } });

@@ -1,11 +1,12 @@
+import { nodesOf } from "../../templates/code/syntax.ts";
 import { messages } from "../diagnostics/messages/index.ts";
-import type { CompiledExpression, ExpressionCode, HoistedConstant } from "../ir/expressions.ts";
+import type { CompiledExpression } from "../ir/expressions.ts";
 import type { CheckedExpression } from "./check/check.ts";
 import { checkExpression } from "./check/check.ts";
 import { needsOf } from "./check/needs.ts";
-import { type Code, format } from "./emit/code.ts";
 import { Emitter } from "./emit/emit.ts";
-import { finishNames, usesName } from "./emit/names.ts";
+import { type EmittedValue, literalIn } from "./emit/emitted-value.ts";
+import { nameLocals } from "./emit/local-names.ts";
 import { foldConstants } from "./evaluate/fold.ts";
 import { functionOf } from "./evaluate/run-code.ts";
 import type { Node } from "./parse/ast.ts";
@@ -64,9 +65,9 @@ export function compileIn(
     return { expression: undefined, problems: problems.list };
   }
   const emitter = new Emitter(checked, constants);
-  const code = emitSlot(emitter, checked, slot);
-  reportConstantRule(code, checked, slot, problems);
-  const expression = describe(text, checked, emitter, code);
+  const emitted = emitSlot(emitter, checked, slot);
+  reportConstantRule(emitted, checked, slot, problems);
+  const expression = describe(text, checked, emitter, emitted);
   return {
     expression: problems.list.some(isError) && mode === "checked" ? undefined : expression,
     problems: problems.list,
@@ -87,88 +88,48 @@ function requireBool(checked: CheckedExpression, problems: Problems): void {
 /** Evaluates a node that reads nothing, by running what it becomes. */
 function valueOfClosed(checked: CheckedExpression, node: Node): unknown {
   const emitter = new Emitter(checked);
-  const code = emitter.boxed(node);
-  return functionOf(finish(emitter, code), [])({});
+  const { expression } = emitter.boxed(node);
+  return functionOf(nameLocals(expression, []), [])({});
 }
 
 /** A rule that does not depend on the request was hardly meant; written as `true` or `false` it was. */
 function reportConstantRule(
-  code: Code,
+  emitted: EmittedValue,
   checked: CheckedExpression,
   slot: CelSlot,
   problems: Problems,
 ): void {
-  if (slot === "value" || (code.text !== "true" && code.text !== "false")) return;
+  const result = literalIn(emitted);
+  if (slot === "value" || typeof result !== "boolean") return;
   const { span, kind } = checked.root;
-  if (slot === "deny" && code.text === "false") {
+  if (slot === "deny" && !result) {
     problems.report("cel-never-denies", span, {});
   } else if (kind !== "literal") {
-    problems.report("cel-always", span, { result: code.text });
+    problems.report("cel-always", span, { result: String(result) });
   }
 }
 
 function describe(
   source: string,
   checked: CheckedExpression,
-  emitter: Emitter,
-  code: Code,
+  { variables, reads }: Emitter,
+  { expression }: EmittedValue,
 ): CompiledExpression {
-  const finished = finish(emitter, code);
+  const code = nameLocals(expression, variables);
+  const names = [...nodesOf(code)].flatMap((node) => (node.kind === "name" ? [node.text] : []));
   return {
     source: source.replace(/\s+/g, " ").trim(),
     type: formatType(checked.typeOf(checked.root)),
-    variables: [...emitter.variables].filter((name) => usesName(finished.text, name)).sort(),
+    variables: [...variables].filter((variable) => names.includes(variable)).sort(),
     needs: [...needsOf(checked.root)].sort(),
-    reads: [...emitter.reads.keys()].sort().flatMap((key) => [emitter.reads.get(key) ?? []]),
-    code: finished,
+    reads: [...reads.keys()].sort().flatMap((key) => [reads.get(key) ?? []]),
+    code,
   };
 }
 
-function emitSlot(emitter: Emitter, checked: CheckedExpression, slot: CelSlot): Code {
+function emitSlot(emitter: Emitter, checked: CheckedExpression, slot: CelSlot): EmittedValue {
   if (slot === "value") return emitter.boxed(checked.root);
   // a deny rule fails closed: it passes only what is known to be false
   if (slot === "deny") return emitter.isNotFalse(checked.root);
   return emitter.isTrue(checked.root);
-}
-
-/** Lays the code out and drops what simplification left unused: emitted modules have no unused names. */
-function finish(emitter: Emitter, code: Code): ExpressionCode {
-  const { imports, constants } = emitter.context;
-  const taken = [
-    ...emitter.variables,
-    ...imports.map(({ name }) => name),
-    ...constants.flatMap((constant) => constant.imports.map(({ name }) => name)),
-  ];
-  const constantNames = constants.map(({ name }) => name);
-  const text = format(finishNames(code.text, taken, constantNames));
-  const needed = neededConstants(text, constants);
-  return {
-    text,
-    imports: imports.filter(({ name }) => usesName(text, name)),
-    constants: needed.map((constant) => ({
-      ...constant,
-      text: format(finishNames(constant.text, taken, constantNames)),
-      imports: [
-        ...constant.imports,
-        ...imports.filter(
-          (each) =>
-            usesName(constant.text, each.name) &&
-            !constant.imports.some(({ name }) => name === each.name),
-        ),
-      ],
-    })),
-  };
-}
-
-/** The constants that the text refers to, by itself or through others; each comes after those it refers to. */
-function neededConstants(
-  text: string,
-  constants: readonly HoistedConstant[],
-): readonly HoistedConstant[] {
-  const needed: HoistedConstant[] = [];
-  for (const constant of constants.toReversed()) {
-    const users = [text, ...needed.map((later) => later.text)];
-    if (users.some((user) => usesName(user, constant.name))) needed.unshift(constant);
-  }
-  return needed;
 }

@@ -1,4 +1,6 @@
 import path from "node:path";
+import { isHole } from "../../templates/code/hole.ts";
+import { printText } from "../../templates/code/print.ts";
 import type { Emitted } from "../4-emit/emit.ts";
 import { missingInImage } from "../4-emit/image-commands.ts";
 import type { TraceLevel } from "../4-emit/modules.ts";
@@ -39,7 +41,7 @@ export async function build(
   if (first === undefined) return { exitCode: 1, stderr: talk };
   if (options.print === "program") {
     const printed = second === undefined ? first : programs;
-    return { exitCode: 0, stderr: talk, stdout: `${JSON.stringify(printed, undefined, 2)}\n` };
+    return { exitCode: 0, stderr: talk, stdout: `${programText(printed)}\n` };
   }
   const { emit } = await import("../4-emit/emit.ts");
   const builds: Build[] = [];
@@ -61,6 +63,12 @@ export async function build(
   }
   const tables = builds.map(({ folder, program, emitted }) => buildTable(folder, program, emitted));
   return { exitCode: 0, stderr: talk, stdout: tables.join("\n") };
+}
+
+/** Programs as JSON; emitted code as its text. */
+function programText(programs: Program | readonly Program[]): string {
+  const plain = (_key: string, value: unknown) => (isHole(value) ? printText(value) : value);
+  return JSON.stringify(programs, plain, 2);
 }
 
 /** One gateway, written down, and where it goes. */

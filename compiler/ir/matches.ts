@@ -1,5 +1,5 @@
+import type { Expression } from "../../templates/code/hole.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
-import type { ExpressionCode } from "./expressions.ts";
 
 /** One set of conditions; all must hold (Gateway API HTTPRouteMatch). */
 export interface RouteMatch {
@@ -16,18 +16,12 @@ export interface RouteMatch {
 export type PathMatch =
   | { readonly kind: "exact"; readonly value: string }
   | { readonly kind: "prefix"; readonly value: string }
-  | {
-      readonly kind: "regex";
-      readonly value: string;
-      readonly test: ExpressionCode;
-      /** True when the test is alternatives joined by `||`: beside other conditions it needs parentheses. */
-      readonly isChoice: boolean;
-    };
+  | { readonly kind: "regex"; readonly value: string; readonly test: Expression };
 
 /** A header (lower-case name) or query parameter, and what its value must be. */
 export interface ValueMatch {
   readonly name: string;
   readonly value:
     | { readonly kind: "exact"; readonly value: string }
-    | { readonly kind: "regex"; readonly value: string; readonly test: ExpressionCode };
+    | { readonly kind: "regex"; readonly value: string; readonly test: Expression };
 }

@@ -1,71 +1,20 @@
-import type { EnvTemplate } from "../../compiler/ir/texts.ts";
+import {
+  type Break,
+  type BrokenOnly,
+  type Code,
+  type Comment,
+  type Filled,
+  type Group,
+  type Hole,
+  type Indented,
+  type Literal,
+  made,
+  type Piece,
+  type Printable,
+} from "./hole.ts";
 
-/** Marks what this module made: configuration data can look like code, but never carries a symbol. */
-export const made = Symbol("made by templates/code/code.ts");
-
-/**
- * TypeScript text under construction. Made by the `code` tag only: a hole takes code, an import symbol, a literal, a
- * name or a comment, never a bare string, so configuration text can't become code by accident.
- */
-export interface Code {
-  readonly [made]: true;
-  readonly kind: "code";
-  readonly parts: readonly (string | Hole)[];
-}
-
-/** A name that the printed module has to import; printing it collects the import. */
-export interface ImportSymbol {
-  readonly [made]: true;
-  readonly kind: "import";
-  readonly module: string;
-  readonly name: string;
-  readonly isType: boolean;
-}
-
-/** A value printed as a TypeScript literal, broken over lines when it doesn't fit. */
-export interface Literal {
-  readonly [made]: true;
-  readonly kind: "literal";
-  readonly value: Printable;
-}
-
-/** An identifier of the printed module. */
-export interface Name {
-  readonly [made]: true;
-  readonly kind: "name";
-  readonly text: string;
-}
-
-/** One or more `//` lines. */
-export interface Comment {
-  readonly [made]: true;
-  readonly kind: "comment";
-  readonly text: string;
-}
-
-/** The first form when it fits on one line, else the second. */
-export interface Either {
-  readonly [made]: true;
-  readonly kind: "either";
-  readonly line: Hole;
-  readonly broken: Hole;
-}
-
-/** What may stand in a template's hole. */
-export type Hole = Code | ImportSymbol | Literal | Name | Comment | Either | readonly Hole[];
-
-/** What a literal may hold: JSON data, and code where a value is not plain data. */
-export type Printable =
-  | string
-  | number
-  | boolean
-  | null
-  | EnvTemplate
-  | Code
-  | ImportSymbol
-  | Name
-  | readonly Printable[]
-  | { readonly [key: string]: Printable | undefined };
+export type { Code, Comment, Hole, ImportSymbol, Literal, Name, Piece, Printable } from "./hole.ts";
+export { imported, importedType, name } from "./names.ts";
 
 /**
  * Code from a template. The common indentation is removed; a hole that spans lines keeps the indentation of its line;
@@ -82,25 +31,9 @@ export function code(strings: TemplateStringsArray, ...holes: readonly Hole[]): 
   return { [made]: true, kind: "code", parts };
 }
 
-/** A value of a module: `imported("gwc/runtime/policies/cors", "applyCors")`. */
-export function imported(module: string, name: string): ImportSymbol {
-  return { [made]: true, kind: "import", module, name, isType: false };
-}
-
-/** A type of a module. */
-export function importedType(module: string, name: string): ImportSymbol {
-  return { [made]: true, kind: "import", module, name, isType: true };
-}
-
 /** Any data as a literal; strings are quoted here and nowhere else. */
 export function literal(value: Printable): Literal {
   return { [made]: true, kind: "literal", value };
-}
-
-/** An identifier; throws when it isn't one (names are made by compiler/ir/identifiers.ts). */
-export function name(text: string): Name {
-  if (!/^[A-Za-z_$][\w$]*$/.test(text)) throw new Error(`not an identifier: ${text}`);
-  return { [made]: true, kind: "name", text };
 }
 
 /** A comment of any text: line breaks and control characters can't end it. */
@@ -113,22 +46,57 @@ export function comment(text: string): Comment {
 }
 
 /** `line` when it fits into the line, else `broken`. */
-export function either(line: Hole, broken: Hole): Either {
-  return { [made]: true, kind: "either", line, broken };
+export function either(line: Hole, broken: Hole): Group {
+  return firstThatFits([line, broken]);
 }
 
-/** Text that the compiler itself made, already TypeScript (an emitted expression): the one way in for text. */
+/** On one line when it fits, else broken at its breaks. */
+export function group(...content: readonly Piece[]): Group {
+  return firstThatFits([pieces(content)]);
+}
+
+/** Broken at its breaks in any case. */
+export function brokenGroup(...content: readonly Piece[]): Group {
+  return { [made]: true, kind: "group", forms: [pieces(content)], isBroken: true };
+}
+
+/** The first form that fits. */
+export function firstThatFits(forms: readonly Hole[]): Group {
+  return { [made]: true, kind: "group", forms, isBroken: false };
+}
+
+/** Two columns deeper where it is broken. */
+export function indented(...content: readonly Piece[]): Indented {
+  return { [made]: true, kind: "indented", content: pieces(content) };
+}
+
+/** A space, or a line break. */
+export const LINE: Break = { [made]: true, kind: "break", flat: " " };
+/** Nothing, or a line break. */
+export const SOFT: Break = { [made]: true, kind: "break", flat: "" };
+
+/** A text of ours that stands only where the group around it is broken. */
+export function brokenOnly(broken: string, flat = ""): BrokenOnly {
+  return { [made]: true, kind: "broken-only", broken, flat };
+}
+
+/** As many on a line as fit, with commas. */
+export function filled(items: readonly string[]): Filled {
+  return { [made]: true, kind: "filled", items };
+}
+
+/** Pieces one after the other. */
+export function pieces(parts: readonly Piece[]): Code {
+  return { [made]: true, kind: "code", parts };
+}
+
+/** Text that a template made of checked parts: the one way in for text that is no literal of a template. */
 export function verbatim(text: string): Code {
   return { [made]: true, kind: "code", parts: [text] };
 }
 
-/** The same with holes between its pieces; its lines are indented as they are in it. */
-export function woven(parts: readonly (string | Hole)[]): Code {
-  return { [made]: true, kind: "code", parts };
-}
-
 /** Pieces with text of ours between them: `join(names, ", ")`. */
-export function join(holes: readonly Hole[], separator: string): Code {
+export function join(holes: readonly Hole[], separator: Piece): Code {
   const parts: (string | Hole)[] = [];
   holes.forEach((hole, index) => {
     if (index > 0) parts.push(separator);

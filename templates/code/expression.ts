@@ -1,105 +1,66 @@
-import type {
-  ExpressionCode,
-  HoistedConstant,
-  ImportedName,
-} from "../../compiler/ir/expressions.ts";
-import {
-  type Code,
-  code,
-  type Hole,
-  imported,
-  importedType,
-  name,
-  verbatim,
-  woven,
-} from "./code.ts";
+import { type Code, code, verbatim } from "./code.ts";
+import type { Constant, ConstantType, Expression, Hole, Name } from "./hole.ts";
+import { assigned } from "./layout.ts";
+import { name } from "./names.ts";
+import { printText } from "./print.ts";
+import { renamed } from "./syntax.ts";
+
+/** A constant that a module declares for its expressions. */
+export interface DeclaredConstant {
+  readonly name: Name;
+  readonly type: ConstantType | undefined;
+  readonly initializer: Expression;
+}
 
 /**
  * The emitted expressions of one module. Their constants become constants of the module: equal ones once, different ones
  * of the same name with a number.
  */
 export class Expressions {
-  readonly #names = new Map<string, string>();
+  readonly #names = new Map<string, Name>();
   readonly #taken = new Set<string>();
-  readonly #declarations: Code[] = [];
+  readonly #constants: DeclaredConstant[] = [];
 
   /** `taken`: names that the module has for something else. */
   constructor(taken: readonly string[] = []) {
     for (const each of taken) this.#taken.add(each);
   }
 
-  /** The expression as a hole. */
-  use({ text, imports, constants }: ExpressionCode): Code {
-    return tokens(
-      text,
-      imports,
-      new Map(constants.map((each) => [each.name, this.#declare(each)])),
-    );
+  /** The expression with the names that its constants have here. */
+  use(expression: Expression): Expression {
+    return renamed(expression, (reference) => {
+      if (reference.kind === "local") throw new Error(`"${reference.proposal}" was not named`);
+      return this.#declare(reference);
+    });
   }
 
-  /** The constants that the expressions so far need. */
-  get declarations(): readonly Code[] {
-    return this.#declarations;
+  /** The constants that the expressions so far need, each after those that it needs itself. */
+  get constants(): readonly DeclaredConstant[] {
+    return this.#constants;
   }
 
-  #declare(constant: HoistedConstant): string {
-    const key = JSON.stringify([constant.text, constant.type]);
+  #declare({ proposal, type, initializer: original }: Constant): Name {
+    const initializer = this.use(original);
+    const key = JSON.stringify([printText(initializer), type]);
     const known = this.#names.get(key);
     if (known !== undefined) return known;
-    let unique = constant.name;
-    for (let count = 2; this.#taken.has(unique); count++) unique = `${constant.name}${count}`;
+    let unique = proposal;
+    for (let count = 2; this.#taken.has(unique); count++) unique = `${proposal}${count}`;
     this.#taken.add(unique);
-    this.#names.set(key, unique);
-    const annotation: Hole = constant.type === undefined ? [] : code`: ${verbatim(constant.type)}`;
-    const value = tokens(constant.text, constant.imports, new Map());
-    this.#declarations.push(code`const ${name(unique)}${annotation} = ${value};`);
-    return unique;
+    const declared = name(unique);
+    this.#names.set(key, declared);
+    this.#constants.push({ name: declared, type, initializer });
+    return declared;
   }
 }
 
 /** The constants as one paragraph of a module; nothing when there are none. */
-export function constantsOf({ declarations }: Expressions): readonly Hole[] {
-  return declarations.length === 0 ? [] : [declarations];
+export function constantsOf({ constants }: Expressions): readonly Hole[] {
+  return constants.length === 0 ? [] : [constants.map(declaration)];
 }
 
-/** Text that the CEL compiler wrote: imported names become import symbols, constants get their names in the module. */
-function tokens(
-  text: string,
-  imports: readonly ImportedName[],
-  constants: ReadonlyMap<string, string>,
-): Code {
-  const symbols = new Map(
-    imports.map(({ module, name: symbol, isType }) => [
-      symbol,
-      isType === true ? importedType(module, symbol) : imported(module, symbol),
-    ]),
-  );
-  return woven(
-    indented(text)
-      .split(TOKENS)
-      .map((token) => {
-        const constant = constants.get(token);
-        return constant === undefined ? (symbols.get(token) ?? token) : name(constant);
-      }),
-  );
+function declaration({ name: declared, type, initializer }: DeclaredConstant): Code {
+  const annotation = type === undefined ? [] : verbatim(`: ${type}`);
+  const start = code`const ${declared}${annotation} =`;
+  return code`${assigned(start, initializer)};`;
 }
-
-/** Continuation lines, two blanks deeper for each bracket that is open. */
-function indented(text: string): string {
-  let depth = 0;
-  return text
-    .split("\n")
-    .map((line, index) => {
-      const brackets = line.replace(STRINGS, "").replace(/[^()[\]{}]/g, "");
-      const leading = /^[)\]}]*/.exec(line)?.[0].length ?? 0;
-      const indentation = "  ".repeat(Math.max(0, depth - leading));
-      depth += brackets.replace(/[)\]}]/g, "").length - brackets.replace(/[([{]/g, "").length;
-      return index === 0 ? line : `${indentation}${line}`;
-    })
-    .join("\n");
-}
-
-const STRINGS = /"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`/g;
-
-/** Strings and property names stay whole, so that an imported name inside them is no name. */
-const TOKENS = /("(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`|\??\.\s*[A-Za-z_$][\w$]*|[A-Za-z_$][\w$]*)/;

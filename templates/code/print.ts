@@ -1,5 +1,18 @@
-import type { Code, Comment, Either, Hole, ImportSymbol, Name, Printable } from "./code.ts";
-import { code, imported, join, literal, made, verbatim } from "./code.ts";
+import type {
+  Break,
+  Code,
+  Comment,
+  Expression,
+  Filled,
+  Group,
+  Hole,
+  ImportSymbol,
+  Literal,
+  Piece,
+} from "./hole.ts";
+import { laidOut } from "./layout.ts";
+import { laidOutLiteral } from "./literal-layout.ts";
+import { quote } from "./quote.ts";
 
 /** Columns of the printed text. */
 const WIDTH = 100;
@@ -37,6 +50,22 @@ export function printModule({ path, header, body, declared }: ModuleParts): Prin
   };
 }
 
+/** A hole as text by itself. */
+export function printText(hole: Hole): string {
+  const printer = new Printer(new Set());
+  printer.print(hole);
+  return printer.text;
+}
+
+/** What is still to be printed: a hole, or a text of ours, as deep as it stands. */
+interface Command {
+  readonly piece: Piece;
+  /** Columns that lines after its first one begin at. */
+  readonly depth: number;
+  /** Whether the group around it is on one line. */
+  readonly isFlat: boolean;
+}
+
 /** Prints holes one after the other and remembers what they import. */
 class Printer {
   /** The lines that are done, and the one that is not: looking at the whole text for each piece would take its square. */
@@ -44,6 +73,7 @@ class Printer {
   #line = "";
   readonly #imports = new Map<string, ImportSymbol>();
   readonly #declared: ReadonlySet<string>;
+  readonly #layouts = new WeakMap<Literal | Expression, Piece>();
 
   constructor(declared: ReadonlySet<string>) {
     this.#declared = declared;
@@ -54,32 +84,9 @@ class Printer {
   }
 
   print(hole: Hole): void {
-    if (isList(hole)) {
-      hole.forEach((item, index) => {
-        if (index > 0) this.#newline(this.#indentation());
-        this.print(item);
-      });
-      return;
-    }
-    switch (hole.kind) {
-      case "code":
-        this.#printCode(hole);
-        return;
-      case "import":
-        this.#write(this.#importName(hole));
-        return;
-      case "literal":
-        this.#printValue(hole.value);
-        return;
-      case "name":
-        this.#write(hole.text);
-        return;
-      case "comment":
-        this.#printComment(hole);
-        return;
-      case "either":
-        this.#printEither(hole);
-        return;
+    const commands: Command[] = [{ piece: hole, depth: 0, isFlat: false }];
+    for (let next = commands.pop(); next !== undefined; next = commands.pop()) {
+      this.#step(next, commands);
     }
   }
 
@@ -102,9 +109,9 @@ class Printer {
       })
       .sort((a, b) => compareNames(a.replace(/^type /, ""), b.replace(/^type /, "")));
     const start = onlyTypes ? "import type {" : "import {";
-    const line = `${start} ${names.join(", ")} } from ${JSON.stringify(module)};`;
+    const line = `${start} ${names.join(", ")} } from ${quote(module)};`;
     if (line.length <= WIDTH) return line;
-    return `${start}\n${names.map((each) => `  ${each},\n`).join("")}} from ${JSON.stringify(module)};`;
+    return `${start}\n${names.map((each) => `  ${each},\n`).join("")}} from ${quote(module)};`;
   }
 
   #importName(symbol: ImportSymbol): string {
@@ -119,109 +126,157 @@ class Printer {
     return `gwc${name.charAt(0).toUpperCase()}${name.slice(1)}`;
   }
 
-  #printCode(hole: Code): void {
-    const indentation = this.#indentation();
-    let skipsLineBreak = false;
-    hole.parts.forEach((part) => {
-      if (typeof part !== "string") {
-        const isEmpty = isList(part) && part.length === 0;
-        if (isEmpty && this.#line.trim() === "") skipsLineBreak = true;
-        else this.print(part);
-        return;
+  /** Prints one piece, or puts what it consists of in front of the commands that are left. */
+  #step(command: Command, rest: Command[]): void {
+    const { piece, depth, isFlat } = command;
+    if (typeof piece === "string") this.#write(piece.replace(/\n/g, `\n${" ".repeat(depth)}`));
+    else if (isList(piece)) rest.push(...itemsOf(piece, command).reverse());
+    else {
+      switch (piece.kind) {
+        case "import":
+          this.#write(this.#importName(piece));
+          return;
+        case "break":
+          this.#write(isFlat ? piece.flat : `\n${" ".repeat(depth)}`);
+          return;
+        case "comment":
+          this.#write(wrap(piece.text, depth).join(`\n${" ".repeat(depth)}`));
+          return;
+        case "filled":
+          this.#fill(piece.items, depth);
+          return;
+        case "group":
+          rest.push(this.#chosen(piece, command, rest));
+          return;
+        case "code":
+          rest.push(...contentOf(piece, command, this.#line.trim() === "").reverse());
+          return;
+        default:
+          rest.push(this.#inner(piece, command));
       }
-      let text = part;
-      if (skipsLineBreak) {
-        text = text.replace(/^\n[ \t]*/, "");
-        skipsLineBreak = false;
+    }
+  }
+
+  /** What a piece stands for. */
+  #inner(
+    piece: Exclude<Hole, readonly Hole[] | Code | Group | Break | Comment | Filled | ImportSymbol>,
+    { depth, isFlat }: Command,
+  ): Command {
+    switch (piece.kind) {
+      case "name":
+        return { piece: piece.text, depth, isFlat };
+      case "indented":
+        return { piece: piece.content, depth: depth + 2, isFlat };
+      case "broken-only":
+        return { piece: isFlat ? piece.flat : piece.broken, depth, isFlat };
+      default:
+        return { piece: this.#layout(piece), depth, isFlat };
+    }
+  }
+
+  /** Literals and expressions as what they are printed from: made once, for they are asked for again and again. */
+  #layout(piece: Literal | Expression): Piece {
+    const known = this.#layouts.get(piece);
+    if (known !== undefined) return known;
+    const made =
+      piece.kind === "literal"
+        ? laidOutLiteral(piece.value, (symbol) => this.#importName(symbol))
+        : laidOut(piece, "operand");
+    this.#layouts.set(piece, made);
+    return made;
+  }
+
+  /** The form of a group that fits into the line, with what follows it there. */
+  #chosen(group: Group, { depth, isFlat }: Command, rest: readonly Command[]): Command {
+    const { forms, isBroken } = group;
+    const [first = []] = forms;
+    const broken = { piece: forms.at(-1) ?? first, depth, isFlat: false };
+    if (isBroken) return broken;
+    if (forms.length === 1 && this.#isBreaking(first)) return broken;
+    if (isFlat) return { piece: first, depth, isFlat };
+    const flat = forms.map((piece) => ({ piece, depth, isFlat: true }));
+    return flat.find((form) => this.#fits(form, rest)) ?? broken;
+  }
+
+  /** Whether a command fits into the line, up to the first line break in or after it. */
+  #fits(command: Command, rest: readonly Command[]): boolean {
+    let left = WIDTH - this.#line.length;
+    let following = rest.length;
+    const commands = [command];
+    while (left >= 0) {
+      following -= commands.length === 0 ? 1 : 0;
+      const next = commands.pop() ?? rest[following];
+      if (next === undefined) return true;
+      const { piece, isFlat, depth } = next;
+      if (typeof piece === "string") {
+        const end = piece.indexOf("\n");
+        left -= end < 0 ? piece.length : end;
+        if (end >= 0) return left >= 0 && !isFlat;
+      } else if (isList(piece)) commands.push(...itemsOf(piece, next).reverse());
+      else {
+        switch (piece.kind) {
+          case "import":
+            left -= this.#localName(piece.name).length;
+            break;
+          case "break":
+            if (!isFlat) return true;
+            left -= piece.flat.length;
+            break;
+          case "comment":
+            return false;
+          case "filled":
+            commands.push({ piece: piece.items.join(", "), depth, isFlat });
+            break;
+          case "group": {
+            const isBroken =
+              piece.isBroken ||
+              (piece.forms.length === 1 && this.#isBreaking(piece.forms[0] ?? ""));
+            const form = isFlat ? piece.forms[0] : piece.forms.at(-1);
+            commands.push({ piece: form ?? "", depth, isFlat: isFlat && !isBroken });
+            break;
+          }
+          case "code":
+            commands.push(...contentOf(piece, next, false).reverse());
+            break;
+          default:
+            commands.push(this.#inner(piece, next));
+        }
       }
-      this.#write(text.replace(/\n/g, `\n${indentation}`));
+    }
+    return false;
+  }
+
+  /** Whether a piece has a line break whatever its width. */
+  #isBreaking(piece: Piece): boolean {
+    if (typeof piece === "string") return piece.includes("\n");
+    if (isList(piece)) return piece.length > 1 || piece.some((item) => this.#isBreaking(item));
+    switch (piece.kind) {
+      case "code":
+        return piece.parts.some((part) => this.#isBreaking(part));
+      case "group":
+        return piece.isBroken || this.#isBreaking(piece.forms[0] ?? "");
+      case "indented":
+        return this.#isBreaking(piece.content);
+      case "comment":
+        return true;
+      case "import":
+      case "name":
+      case "break":
+      case "broken-only":
+      case "filled":
+        return false;
+      default:
+        return this.#isBreaking(this.#layout(piece));
+    }
+  }
+
+  #fill(items: readonly string[], depth: number): void {
+    items.forEach((item, index) => {
+      const text = index < items.length - 1 ? `${item},` : item;
+      const isFirst = index === 0;
+      const fits = this.#line.length + text.length + (isFirst ? 0 : 1) <= WIDTH;
+      this.#write(isFirst ? text : fits ? ` ${text}` : `\n${" ".repeat(depth)}${text}`);
     });
-  }
-
-  #printEither({ line, broken }: Either): void {
-    const trial = new Printer(this.#declared);
-    trial.print(line);
-    const fits = !trial.text.includes("\n") && this.#column() + trial.text.length <= WIDTH;
-    this.print(fits ? line : broken);
-  }
-
-  #printComment({ text }: Comment): void {
-    const indentation = this.#indentation();
-    const width = Math.max(20, WIDTH - indentation.length - 3);
-    wrap(text, width).forEach((line, index) => {
-      if (index > 0) this.#newline(indentation);
-      this.#write(`// ${line}`);
-    });
-  }
-
-  #printValue(value: Printable): void {
-    const flat = this.#flat(value);
-    if (flat !== undefined && this.#column() + flat.length + 2 <= WIDTH) {
-      this.#write(flat);
-      return;
-    }
-    if (isHole(value)) this.print(value);
-    else if (isArray(value)) this.#printBroken("[", "]", value, (item) => this.#printValue(item));
-    else if (isRecord(value)) this.#printRecord(value);
-    else this.#write(flat ?? "");
-  }
-
-  #printRecord(value: { readonly [key: string]: Printable | undefined }): void {
-    const entries = Object.entries(value).filter(([, item]) => item !== undefined);
-    this.#printBroken("{", "}", entries, ([key, item]) => {
-      const spelled = propertyName(key);
-      const isShorthand = item !== undefined && this.#flat(item) === spelled && isHole(item);
-      this.#write(isShorthand ? spelled : `${spelled}: `);
-      if (!isShorthand) this.#printValue(item ?? null);
-    });
-  }
-
-  #printBroken<Item>(
-    open: string,
-    close: string,
-    items: readonly Item[],
-    print: (item: Item) => void,
-  ): void {
-    const outer = this.#indentation();
-    this.#write(open);
-    for (const item of items) {
-      this.#write(`\n${outer}  `);
-      print(item);
-      this.#write(",");
-    }
-    this.#write(`\n${outer}${close}`);
-  }
-
-  /** The value on one line; undefined when it holds code that spans lines. */
-  #flat(value: Printable): string | undefined {
-    if (isArray(value)) {
-      const items = value.map((item) => this.#flat(item));
-      return items.includes(undefined) ? undefined : `[${items.join(", ")}]`;
-    }
-    if (isHole(value)) {
-      const inner = new Printer(this.#declared);
-      inner.print(value);
-      for (const symbol of inner.#imports.values()) this.#importName(symbol);
-      return inner.text.includes("\n") ? undefined : inner.text;
-    }
-    if (isEnvTemplate(value)) return this.#flat(envTemplateText(value.parts));
-    if (isRecord(value)) {
-      const entries = Object.entries(value).filter(([, item]) => item !== undefined);
-      if (entries.length === 0) return "{}";
-      const items = entries.map(([key, item]) => {
-        const flat = this.#flat(item ?? null);
-        if (flat === undefined) return undefined;
-        return flat === propertyName(key) && item !== undefined && isHole(item)
-          ? flat
-          : `${propertyName(key)}: ${flat}`;
-      });
-      return items.includes(undefined) ? undefined : `{ ${items.join(", ")} }`;
-    }
-    return typeof value === "string" ? quote(value) : String(value);
-  }
-
-  #newline(indentation: string): void {
-    this.#write(`\n${indentation}`);
   }
 
   #write(text: string): void {
@@ -232,48 +287,49 @@ class Printer {
     }
     this.#line += text.slice(end);
   }
-
-  #column(): number {
-    return this.#line.length;
-  }
-
-  #indentation(): string {
-    return this.#line.slice(0, this.#line.length - this.#line.trimStart().length);
-  }
 }
 
-/** A text with variables that are read when the gateway starts: `env("HOST")`, or a template around it. */
-function envTemplateText(
-  parts: readonly (string | { readonly env: string; readonly fallback?: string })[],
-): Code {
-  const env = imported("gwc/runtime/process/startup-values", "env");
-  const call = (part: { readonly env: string; readonly fallback?: string }): Code =>
-    part.fallback === undefined
-      ? code`${env}(${literal(part.env)})`
-      : code`${env}(${literal(part.env)}, ${literal(part.fallback)})`;
-  const [only] = parts;
-  if (parts.length === 1 && only !== undefined && typeof only !== "string") return call(only);
-  const pieces = parts.map((part) =>
-    typeof part === "string"
-      ? verbatim(part.replace(/[`\\]|\$\{/g, (found) => `\\${found}`))
-      : join([verbatim("${"), call(part), verbatim("}")], ""),
-  );
-  return join([verbatim("`"), ...pieces, verbatim("`")], "");
-}
-
-function quote(text: string): string {
-  return JSON.stringify(text).replace(/[\u007f-\u009f\u2028\u2029]/g, (character) => {
-    return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+/** The items of a list, each on its line. */
+function itemsOf(items: readonly Hole[], { depth, isFlat }: Command): Command[] {
+  return items.flatMap((piece, index): Command[] => {
+    const item = { piece, depth, isFlat };
+    return index === 0 ? [item] : [{ piece: "\n", depth, isFlat }, item];
   });
 }
 
-/** A property name, quoted unless it is a plain identifier; `__proto__` would set a prototype, so it is computed. */
-function propertyName(key: string): string {
-  if (key === "__proto__") return '["__proto__"]';
-  return /^[A-Za-z_$][\w$]*$/.test(key) ? key : quote(key);
+/**
+ * The parts of code: a hole that spans lines keeps the indentation of its line; an empty list that stands on a line
+ * first takes the line break after it along. `isAtStart`: nothing stands on the line yet.
+ */
+function contentOf({ parts }: Code, { depth, isFlat }: Command, isAtStart: boolean): Command[] {
+  const commands: Command[] = [];
+  let line = isAtStart ? "" : "before";
+  let indentation = 0;
+  let skipsLineBreak = false;
+  for (const part of parts) {
+    if (typeof part !== "string") {
+      const isEmpty = isList(part) && part.length === 0;
+      if (isEmpty && line.trim() === "") skipsLineBreak = true;
+      else {
+        commands.push({ piece: part, depth: depth + indentation, isFlat });
+        line += "hole";
+      }
+      continue;
+    }
+    const text = skipsLineBreak ? part.replace(/^\n[ \t]*/, "") : part;
+    skipsLineBreak = false;
+    if (text === "") continue;
+    commands.push({ piece: text, depth, isFlat });
+    const end = text.lastIndexOf("\n") + 1;
+    line = end === 0 ? line + text : text.slice(end);
+    if (end > 0 || line === text) indentation = line.length - line.trimStart().length;
+  }
+  return commands;
 }
 
-function wrap(text: string, width: number): string[] {
+/** A comment's lines. */
+function wrap(text: string, depth: number): string[] {
+  const width = Math.max(20, WIDTH - depth - 3);
   const lines: string[] = [];
   let rest = text;
   while (rest.length > width) {
@@ -283,7 +339,7 @@ function wrap(text: string, width: number): string[] {
     rest = rest.slice(end).trimStart();
   }
   lines.push(rest);
-  return lines;
+  return lines.map((line) => `// ${line}`);
 }
 
 /** Plain string order: the same everywhere, whatever the locale. */
@@ -300,24 +356,6 @@ function compareModules(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function isList(hole: Hole): hole is readonly Hole[] {
-  return Array.isArray(hole);
-}
-
-function isArray(value: Printable): value is readonly Printable[] {
-  return Array.isArray(value);
-}
-
-function isHole(value: Printable): value is Code | ImportSymbol | Name {
-  return typeof value === "object" && value !== null && made in value;
-}
-
-function isEnvTemplate(value: Printable): value is Extract<Printable, { kind: "env" }> {
-  return isRecord(value) && value.kind === "env";
-}
-
-function isRecord(
-  value: Printable | undefined,
-): value is { readonly [key: string]: Printable | undefined } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+function isList(piece: Hole): piece is readonly Hole[] {
+  return Array.isArray(piece);
 }

@@ -1,45 +1,29 @@
-import { type Code, code, type Either, either, type Hole, join } from "./code.ts";
+import { code, firstThatFits, group, indented, pieces, SOFT } from "./code.ts";
+import type { Expression, Group, Hole } from "./hole.ts";
+import { laidOut } from "./layout.ts";
+import { binary } from "./syntax.ts";
 
 /** `if (a && b) statement`, on one line when it fits. */
-export function ifStatement(conditions: readonly Code[], statement: Code): Either {
-  const flat = join(conditions, " && ");
-  const head = either(
-    code`if (${flat}) {`,
+export function ifStatement(conditions: readonly Expression[], statement: Hole): Group {
+  const test = laidOut(conjunction(conditions), "condition");
+  return firstThatFits([
+    pieces(["if (", test, ") ", statement]),
     code`
-      if (
-        ${join(conditions, " &&\n")}
-      ) {
-    `,
-  );
-  return either(
-    code`if (${flat}) ${statement}`,
-    code`
-      ${head}
+      ${group("if (", indented(SOFT, test), SOFT, ") {")}
         ${statement}
       }
     `,
-  );
+  ]);
 }
 
-/** `callee(a, b)`, on one line when it fits, else a line for each argument. */
-export function callCode(callee: Hole, args: readonly Hole[]): Either {
-  return either(
-    code`${callee}(${join(args, ", ")})`,
-    code`
-      ${callee}(
-        ${join(args, ",\n")},
-      )
-    `,
-  );
-}
-
-/** `(parameters) => a && b`, on one line when it fits. */
-export function testFunction(parameters: Code, conditions: readonly Code[]): Either {
-  return either(
-    code`${parameters} => ${join(conditions, " && ")}`,
-    code`
-      ${parameters} =>
-        ${join(conditions, " &&\n")}
-    `,
+/** `a && b`; the only condition by itself. */
+export function conjunction(conditions: readonly Expression[]): Expression {
+  const [only] = conditions;
+  if (conditions.length === 1 && only !== undefined) return only;
+  return binary(
+    "&&",
+    conditions.flatMap((each) =>
+      each.kind === "binary" && each.operator === "&&" ? each.operands : [each],
+    ),
   );
 }

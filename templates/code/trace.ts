@@ -1,5 +1,6 @@
 import type { Origin } from "../../compiler/diagnostics/diagnostic.ts";
-import { type Comment, comment } from "./code.ts";
+import { comment } from "./code.ts";
+import type { Comment } from "./hole.ts";
 
 /** How much generated code says about where it comes from. */
 export type Trace = (origin: Origin) => readonly Comment[];

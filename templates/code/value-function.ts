@@ -1,6 +1,8 @@
 import type { CompiledExpression } from "../../compiler/ir/expressions.ts";
-import { type Code, code, comment, join, name } from "./code.ts";
+import { code, comment, join, name } from "./code.ts";
 import type { Expressions } from "./expression.ts";
+import type { Code } from "./hole.ts";
+import { returned } from "./layout.ts";
 import { parameter, type RouteVariables } from "./variables.ts";
 
 /** An expression as a function of the module, and its call in the route's function. */
@@ -20,7 +22,7 @@ export function valueFunction(
     declaration: code`
       function ${name(label)}(${join(variables.map(parameter), ", ")}): unknown {
         ${comment(source)}
-        return ${expressions.use(emitted)};
+        ${returned(expressions.use(emitted))}
       }
     `,
     call: code`${name(label)}(${join(

@@ -1,4 +1,5 @@
-import { type Code, code, type ImportSymbol, importedType, name } from "./code.ts";
+import { code, importedType, name } from "./code.ts";
+import type { Code, ImportSymbol } from "./hole.ts";
 
 const VARIABLES = "gwc/runtime/cel/variables";
 

@@ -4,7 +4,6 @@ import type {
   LineField,
   LogFieldsNode,
 } from "../../compiler/ir/access-log.ts";
-import type { ExpressionCode } from "../../compiler/ir/expressions.ts";
 import {
   type Code,
   code,
@@ -17,7 +16,9 @@ import {
   name,
 } from "../code/code.ts";
 import { constantsOf, Expressions } from "../code/expression.ts";
+import { returned } from "../code/layout.ts";
 import { type PrintedModule, printModule } from "../code/print.ts";
+import { call } from "../code/syntax.ts";
 import type { Trace } from "../code/trace.ts";
 
 /** The module of the access log, from `main.ts`. */
@@ -50,7 +51,7 @@ export function accessLogModule(
       export function isLogged(${join(parameters, ", ")}): boolean {
         ${locals(variables)}
         ${comment(source)}
-        ${returned(test, expressions)}
+        ${returned(expressions.use(test))}
       }
     `);
   }
@@ -64,16 +65,6 @@ export function accessLogModule(
     body: join([...constantsOf(expressions), ...declarations], "\n\n"),
     declared: DECLARED,
   });
-}
-
-function returned(test: ExpressionCode, expressions: Expressions): Code {
-  const value = expressions.use(test);
-  if (!test.text.includes("\n")) return code`return ${value};`;
-  return code`
-    return (
-      ${value}
-    );
-  `;
 }
 
 /** Names of the module's own, which imports of expressions must not have. */
@@ -152,7 +143,7 @@ function addedField({ name: label, value }: AddedField, expressions: Expressions
   const add = imported(VALUES, "logValue");
   return code`
     ${comment(value.source)}
-    ${add}(line, ${literal(label)}, ${expressions.use(value.code)});
+    ${call(add, [name("line"), literal(label), expressions.use(value.code)])};
   `;
 }
 

@@ -11,6 +11,7 @@ import {
   literal,
   name,
 } from "../code/code.ts";
+import { returned } from "../code/layout.ts";
 import { readsBody } from "../code/reads.ts";
 import { parameter } from "../code/variables.ts";
 import type { PolicyTemplate, RouteScope } from "./policy.ts";
@@ -68,7 +69,7 @@ function test(
     declaration: code`
       function ${name(label)}(${join(variables.map(parameter), ", ")}): boolean {
         ${comment(source)}
-        return ${expressions.use(emitted)};
+        ${returned(expressions.use(emitted))}
       }
     `,
     call: code`${name(label)}(${join(passed, ", ")})`,

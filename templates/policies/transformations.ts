@@ -13,7 +13,9 @@ import {
   name,
 } from "../code/code.ts";
 import type { Expressions } from "../code/expression.ts";
+import { assigned } from "../code/layout.ts";
 import { readsBody } from "../code/reads.ts";
+import { list } from "../code/syntax.ts";
 import { parameter } from "../code/variables.ts";
 import { casesCode } from "./parts/cases.ts";
 import type { PolicyTemplate, RouteScope } from "./policy.ts";
@@ -142,7 +144,7 @@ function metadataFunction(
   const members = metadata.map(
     ({ name: key, value }) => code`
       ${comment(value.source)}
-      ${propertyKey(key)}: ${scope.expressions.use(value.code)},
+      ${assigned(code`${propertyKey(key)}:`, scope.expressions.use(value.code))},
     `,
   );
   const result = importedType("gwc/runtime/cel/variables", "JsonObject");
@@ -205,7 +207,7 @@ function objectFunction(
 function member(label: string, value: CompiledExpression, expressions: Expressions): Code {
   return code`
     ${comment(value.source)}
-    ${name(label)}: ${expressions.use(value.code)},
+    ${assigned(code`${name(label)}:`, expressions.use(value.code))},
   `;
 }
 
@@ -214,7 +216,7 @@ function headerList(headers: Transform["add"], expressions: Expressions): Code {
   const entries = headers.map(
     ({ name: header, value }) => code`
       ${comment(value.source)}
-      [${literal(header)}, ${expressions.use(value.code)}],
+      ${list([literal(header), expressions.use(value.code)])},
     `,
   );
   return code`

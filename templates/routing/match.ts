@@ -1,15 +1,22 @@
 import type { RouteMatch, ValueMatch } from "../../compiler/ir/matches.ts";
-import { type Code, code, either, imported, literal, name } from "../code/code.ts";
+import { type Code, code, imported, literal, name } from "../code/code.ts";
 import type { Expressions } from "../code/expression.ts";
+import type { Expression } from "../code/hole.ts";
+import { arrow, call } from "../code/syntax.ts";
 
 /** The conditions of a match, all of which must hold; none when it always does. `path` is a local name. */
-export function matchConditions(match: RouteMatch, expressions: Expressions): readonly Code[] {
-  const others = otherConditions(match, expressions);
-  return [...pathCondition(match, others.length === 0, expressions), ...others];
+export function matchConditions(
+  match: RouteMatch,
+  expressions: Expressions,
+): readonly Expression[] {
+  return [...pathCondition(match, expressions), ...otherConditions(match, expressions)];
 }
 
 /** The conditions of a match besides its path. */
-export function otherConditions(match: RouteMatch, expressions: Expressions): readonly Code[] {
+export function otherConditions(
+  match: RouteMatch,
+  expressions: Expressions,
+): readonly Expression[] {
   return [
     ...(match.method === undefined ? [] : [code`exchange.method === ${literal(match.method)}`]),
     ...match.headers.map((header) =>
@@ -27,11 +34,7 @@ export function otherConditions(match: RouteMatch, expressions: Expressions): re
   ];
 }
 
-function pathCondition(
-  { path }: RouteMatch,
-  isAlone: boolean,
-  expressions: Expressions,
-): readonly Code[] {
+function pathCondition({ path }: RouteMatch, expressions: Expressions): readonly Expression[] {
   switch (path.kind) {
     case "exact":
       return [code`path === ${literal(path.value)}`];
@@ -42,11 +45,7 @@ function pathCondition(
             code`${imported("gwc/runtime/http/routing/path", "isUnder")}(path, ${literal(path.value)})`,
           ];
     case "regex":
-      return [
-        path.isChoice && !isAlone
-          ? code`(${expressions.use(path.test)})`
-          : expressions.use(path.test),
-      ];
+      return [expressions.use(path.test)];
   }
 }
 
@@ -56,16 +55,9 @@ function valueCondition(
   read: Code,
   subject: "header" | "query",
   expressions: Expressions,
-): Code {
+): Expression {
   if (value.kind === "exact") return code`${read} === ${literal(value.value)}`;
   const test = expressions.use(value.test);
   const holds = imported("gwc/runtime/http/routing/query", "holds");
-  const line = code`${holds}(${read}, (${name(subject)}) => ${test})`;
-  const broken = code`
-    ${holds}(
-      ${read},
-      (${name(subject)}) => ${test},
-    )
-  `;
-  return code`${either(line, broken)}`;
+  return call(holds, [read, arrow([name(subject)], test)]);
 }

@@ -1,6 +1,7 @@
 import type { HostEntries, RouteEntry } from "../../compiler/ir/program.ts";
 import { type Code, code, type Hole, literal, name } from "../code/code.ts";
 import type { Expressions } from "../code/expression.ts";
+import type { Expression } from "../code/hole.ts";
 import { ifStatement } from "../code/statements.ts";
 import { matchConditions } from "./match.ts";
 
@@ -69,6 +70,6 @@ export function hostConditions(hostname: string, local = "hostname"): readonly C
 }
 
 /** `if (a && b) statement`, or the statement when there is no condition. */
-export function conditional(conditions: readonly Code[], statement: Code): Hole {
+export function conditional(conditions: readonly Expression[], statement: Code): Hole {
   return conditions.length === 0 ? statement : ifStatement(conditions, statement);
 }

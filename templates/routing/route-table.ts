@@ -1,7 +1,9 @@
 import type { HostEntries, RouteEntry } from "../../compiler/ir/program.ts";
 import { type Code, code, imported, importedType, literal, name } from "../code/code.ts";
 import type { Expressions } from "../code/expression.ts";
-import { callCode, testFunction } from "../code/statements.ts";
+import type { Expression } from "../code/hole.ts";
+import { conjunction } from "../code/statements.ts";
+import { arrow, call } from "../code/syntax.ts";
 import { otherConditions } from "./match.ts";
 
 /** What the rows of a table are written with. */
@@ -54,26 +56,26 @@ function groups(entries: readonly RouteEntry[]): readonly (readonly RouteEntry[]
   return found;
 }
 
-function row(entries: readonly RouteEntry[], context: TableContext): Code {
+function row(entries: readonly RouteEntry[], context: TableContext): Expression {
   const targets = entries.map((entry) => target(entry, context));
   const path = entries[0]?.match.path;
   switch (path?.kind) {
     case "exact":
-      return code`${callCode(imported(MODULE, "exactPath"), [literal(path.value), ...targets])}`;
+      return call(imported(MODULE, "exactPath"), [literal(path.value), ...targets]);
     case "prefix":
-      return code`${callCode(imported(MODULE, "pathPrefix"), [literal(path.value), ...targets])}`;
+      return call(imported(MODULE, "pathPrefix"), [literal(path.value), ...targets]);
     case "regex": {
-      const fits = testFunction(code`(path)`, [context.expressions.use(path.test)]);
-      return code`${callCode(imported(MODULE, "pathPattern"), [fits, ...targets])}`;
+      const fits = arrow([name("path")], context.expressions.use(path.test));
+      return call(imported(MODULE, "pathPattern"), [fits, ...targets]);
     }
     case undefined:
       throw new Error("a row without entries");
   }
 }
 
-function target(entry: RouteEntry, { route, expressions }: TableContext): Code {
+function target(entry: RouteEntry, { route, expressions }: TableContext): Expression {
   const { label, handler } = route(entry);
   const conditions = otherConditions(entry.match, expressions);
-  const test = conditions.length === 0 ? [] : [testFunction(code`(exchange)`, conditions)];
-  return code`${callCode(imported(MODULE, "toRoute"), [literal(label), handler, ...test])}`;
+  const test = conditions.length === 0 ? [] : [arrow([name("exchange")], conjunction(conditions))];
+  return call(imported(MODULE, "toRoute"), [literal(label), handler, ...test]);
 }

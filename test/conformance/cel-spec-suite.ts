@@ -4,10 +4,10 @@ import {
   type IncrementalTestSuite,
 } from "@bufbuild/cel-spec/testdata/tests.js";
 import { type CelSlot, type CompileResult, compileIn } from "../../compiler/cel/compile.ts";
-import { PRECEDENCE } from "../../compiler/cel/emit/code.ts";
 import { functionOf } from "../../compiler/cel/evaluate/run-code.ts";
 import { DYN } from "../../compiler/cel/types/types.ts";
 import type { Declaration, Environment } from "../../compiler/cel/variables/environment.ts";
+import { name } from "../../templates/code/names.ts";
 import { fromSpec, ProtoError, typeFromSpec } from "./cel-spec-values.ts";
 
 /** One case of the official suite, ready to run. */
@@ -85,8 +85,8 @@ function declare(
   container: string,
 ): void {
   const text = variableName(path);
-  const code = { text, level: PRECEDENCE.primary, ts: "unknown", mayFail: true } as const;
-  const declaration = { path, type, code, variables: [text], helpers: [], doc: "" };
+  const code = { expression: name(text), ts: "unknown", mayFail: true } as const;
+  const declaration = { path, type, code, variable: text, doc: "" };
   if (!declarations.has(path)) declarations.set(path, declaration);
   if (container !== "" && path.startsWith(`${container}.`)) {
     declarations.set(path.slice(container.length + 1), declaration);

@@ -1,13 +1,15 @@
+import { name } from "../../../templates/code/names.ts";
+import { arrow, binary, call, member } from "../../../templates/code/syntax.ts";
 import type { CallNode } from "../parse/ast.ts";
-import { checkPattern, patternCode, patternConstant } from "../regex/pattern.ts";
+import { checkPattern, patternConstant, patternTest } from "../regex/pattern.ts";
 import type { Type } from "../types/types.ts";
-import { atPrecedence, type Code, PRECEDENCE } from "./code.ts";
 import type { Emitter } from "./emit.ts";
 import { constantString } from "./emit-literal.ts";
 import { operatorValue } from "./emit-operator.ts";
+import { type EmittedValue, simple, test } from "./emitted-value.ts";
 
 /** An operator, a function or a method as a value. */
-export function emitCall(emitter: Emitter, node: CallNode): Code {
+export function emitCall(emitter: Emitter, node: CallNode): EmittedValue {
   const operator = operatorValue(emitter, node);
   if (operator !== undefined) return operator;
   const call = emitter.checked.callOf(node);
@@ -22,7 +24,11 @@ export function emitCall(emitter: Emitter, node: CallNode): Code {
   });
 }
 
-type Special = (emitter: Emitter, node: CallNode, args: CallNode["args"]) => Code | undefined;
+type Special = (
+  emitter: Emitter,
+  node: CallNode,
+  args: CallNode["args"],
+) => EmittedValue | undefined;
 
 /** Functions that have a shorter form when their arguments are known well enough. */
 const SPECIAL: ReadonlyMap<string, Special> = new Map<string, Special>([
@@ -43,52 +49,62 @@ function stringMethod(method: string): Special {
     if (text === undefined || part === undefined) return undefined;
     const areStrings = text.ts === "string" && part.ts === "string";
     if (!areStrings || text.mayFail || part.mayFail) return undefined;
-    return {
-      text: `${atPrecedence(text, PRECEDENCE.primary)}.${method}(${part.text})`,
-      level: PRECEDENCE.primary,
-      ts: "boolean",
-      mayFail: false,
-    };
+    return test(call(member(text.expression, method), [part.expression]));
   };
 }
 
 /** `text.matches(pattern)` with a constant pattern: string operations, or a pattern compiled once. */
-function matchesCall(emitter: Emitter, _node: CallNode, args: CallNode["args"]): Code | undefined {
+function matchesCall(
+  emitter: Emitter,
+  _node: CallNode,
+  args: CallNode["args"],
+): EmittedValue | undefined {
   const [subject, pattern] = args;
   if (subject === undefined || pattern === undefined) return undefined;
   const source = constantString(emitter, pattern);
   if (source === undefined || checkPattern(source).length > 0) return undefined;
   const text = emitter.value(subject);
   if (text.ts === "string" && !text.mayFail && !emitter.narrowing.has(text)) {
-    const subject = atPrecedence(text, PRECEDENCE.primary);
-    const code = patternCode(source, { subject, match: "search" }, emitter.context);
-    return { ...code, ts: "boolean", mayFail: false };
+    return patternTest(source, { subject: text.expression, match: "search" });
   }
-  const code = patternCode(source, { subject: "text", match: "search" }, emitter.context);
-  const test = { text: `(text) => ${code.text}` };
-  return emitter.call("functions/pattern#testText", [text, test], { ts: "boolean" });
+  const parameter = name("text");
+  const { expression } = patternTest(source, { subject: parameter, match: "search" });
+  const matches = { expression: arrow([parameter], expression) };
+  return emitter.call("functions/pattern#testText", [text, matches], { ts: "boolean" });
 }
 
 /** `text.regexReplace(pattern, replacement)` with a constant pattern, compiled once. */
-function replaceCall(emitter: Emitter, _node: CallNode, args: CallNode["args"]): Code | undefined {
+function replaceCall(
+  emitter: Emitter,
+  _node: CallNode,
+  args: CallNode["args"],
+): EmittedValue | undefined {
   const [subject, pattern, replacement] = args;
   if (subject === undefined || pattern === undefined || replacement === undefined) return undefined;
   const source = constantString(emitter, pattern);
   if (source === undefined || checkPattern(source).length > 0) return undefined;
-  const constant = { text: patternConstant(source, emitter.context) };
-  const operands = [emitter.value(subject), constant, emitter.value(replacement)];
+  const compiled = simple(patternConstant(source), "other");
+  const operands = [emitter.value(subject), compiled, emitter.value(replacement)];
   return emitter.call("functions/pattern#replacePattern", operands, { ts: "string" });
 }
 
 /** `header.split()`, without a separator. */
-function splitCall(emitter: Emitter, _node: CallNode, args: CallNode["args"]): Code | undefined {
+function splitCall(
+  emitter: Emitter,
+  _node: CallNode,
+  args: CallNode["args"],
+): EmittedValue | undefined {
   const [header] = args;
   if (header === undefined || args.length > 1) return undefined;
   return emitter.call("functions/http#splitHeader", [emitter.value(header)]);
 }
 
 /** `default(value, fallback)`: `??` where null, which is a value, can't occur. */
-function defaultCall(emitter: Emitter, _node: CallNode, args: CallNode["args"]): Code | undefined {
+function defaultCall(
+  emitter: Emitter,
+  _node: CallNode,
+  args: CallNode["args"],
+): EmittedValue | undefined {
   const codes = args.map((arg) => emitter.boxed(arg));
   const [value, fallback] = codes;
   if (value === undefined || fallback === undefined || value.ts === "unknown") return undefined;
@@ -96,25 +112,25 @@ function defaultCall(emitter: Emitter, _node: CallNode, args: CallNode["args"]):
 }
 
 /** `coalesce(a, b, ...)` is `a ?? b ?? ...`. */
-function coalesceCall(emitter: Emitter, _node: CallNode, args: CallNode["args"]): Code | undefined {
+function coalesceCall(
+  emitter: Emitter,
+  _node: CallNode,
+  args: CallNode["args"],
+): EmittedValue | undefined {
   const codes = args.map((arg) => emitter.boxed(arg));
   const last = codes.findIndex(({ mayFail, ts }) => !mayFail && ts !== "unknown");
   return fallbacks(last < 0 ? codes : codes.slice(0, last + 1), "unknown");
 }
 
-function fallbacks(codes: readonly Code[], ts: Code["ts"]): Code {
+function fallbacks(codes: readonly EmittedValue[], ts: EmittedValue["ts"]): EmittedValue {
   const [only] = codes;
   if (codes.length === 1 && only !== undefined) return only;
-  return {
-    text: codes.map((code) => atPrecedence(code, PRECEDENCE.relation)).join(" ?? "),
-    level: PRECEDENCE.fallback,
-    ts,
-    mayFail: codes.at(-1)?.mayFail ?? true,
-  };
+  const operands = codes.map(({ expression }) => expression);
+  return { expression: binary("??", operands), ts, mayFail: codes.at(-1)?.mayFail ?? true };
 }
 
 /** What TypeScript knows of a helper's result. */
-function tsTypeOf(type: Type): Code["ts"] {
+function tsTypeOf(type: Type): EmittedValue["ts"] {
   switch (type.kind) {
     case "bool":
       return "boolean";

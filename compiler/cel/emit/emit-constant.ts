@@ -1,40 +1,44 @@
+import { name } from "../../../templates/code/names.ts";
+import { constant, construction, list, value } from "../../../templates/code/syntax.ts";
 import type { Node } from "../parse/ast.ts";
-import { type Code, PRECEDENCE } from "./code.ts";
 import type { Emitter } from "./emit.ts";
+import { type EmittedValue, helper, literalIn, simple } from "./emitted-value.ts";
 
-/** A constant that is no literal is made once, when the module is loaded; `code` makes it. */
-export function constantValue(emitter: Emitter, node: Node, code: Code): Code {
-  // what is a name already is one of a constant
-  if (/^\w+$/.test(code.text)) return code;
+/** A constant that is no literal is made once, when the module is loaded; `emitted` makes it. */
+export function constantValue(emitter: Emitter, node: Node, emitted: EmittedValue): EmittedValue {
+  const { expression } = emitted;
+  if (expression.kind === "constant" || expression.kind === "value") return emitted;
   const { kind } = emitter.checked.typeOf(node);
-  const proposal = CONSTANT_NAMES.get(kind) ?? "constant";
-  const text = emitter.context.constant(proposal, code.text, []);
-  return { text, level: PRECEDENCE.primary, ts: "other", mayFail: false, isSimple: true };
+  return simple(constant(CONSTANT_NAMES.get(kind) ?? "constant", expression), "other");
 }
 
 /** A type as a value: `int`. */
-export function typeValue(emitter: Emitter, name: string): Code {
-  const proposal = `${name
-    .split(".")
-    .at(-1)
-    ?.replace(/^[A-Z]/, (letter) => letter.toLowerCase())}Type`;
-  const text = emitter.hoist(proposal, `new TypeValue("${name}")`, "values/types#TypeValue");
-  return { text, level: PRECEDENCE.primary, ts: "other", mayFail: false, isSimple: true };
+export function typeValue(typeName: string): EmittedValue {
+  const last = typeName.split(".").at(-1) ?? "";
+  const proposal = `${last.charAt(0).toLowerCase()}${last.slice(1)}Type`;
+  const made = construction(helper("values/types#TypeValue"), [value(typeName)]);
+  return simple(constant(proposal, made), "other");
 }
 
 /** A double in the form of a number as helpers and containers take it: told from an int. */
-export function boxDouble(emitter: Emitter, code: Code): Code {
-  if (code.isRawDouble !== true) return code;
-  const number = Number(code.text);
-  if (Number.isFinite(number) && !(Number.isSafeInteger(number) && !Object.is(number, -0))) {
-    return { ...code, isRawDouble: false, ts: "unknown" };
+export function boxDouble(emitter: Emitter, emitted: EmittedValue): EmittedValue {
+  if (emitted.isRawDouble !== true) return emitted;
+  const number = literalIn(emitted);
+  if (typeof number === "number" && Number.isFinite(number)) {
+    const looksLikeInt = Number.isSafeInteger(number) && !Object.is(number, -0);
+    if (!looksLikeInt) return { ...emitted, isRawDouble: false, ts: "unknown" };
+    const proposal = `double${number < 0 ? "Minus" : ""}${Math.abs(number)}`;
+    const made = construction(helper("values/values#Double"), [value(number)]);
+    return simple(constant(proposal, made), "other");
   }
-  if (!Number.isNaN(number)) {
-    const name = `double${code.text.replace("-", "Minus").replace(/\W/g, "_")}`;
-    const text = emitter.hoist(name, `new Double(${code.text})`, "values/values#Double");
-    return { text, level: PRECEDENCE.primary, ts: "other", mayFail: false, isSimple: true };
-  }
-  return emitter.call("values/values#double", [code], { ts: "unknown", mayFail: code.mayFail });
+  const { mayFail } = emitted;
+  return emitter.call("values/values#double", [emitted], { ts: "unknown", mayFail });
+}
+
+/** A set of strings, declared once. */
+export function setOf(names: readonly string[], element: "string" | "unknown"): EmittedValue {
+  const made = construction(name("Set"), [list(names.map((each) => value(each)))]);
+  return simple(constant("names", made, `ReadonlySet<${element}>`), "other");
 }
 
 /** What constants are called by their type. */

@@ -1,7 +1,7 @@
+import { arrow, value } from "../../../templates/code/syntax.ts";
 import type { Node } from "../parse/ast.ts";
-import type { Code } from "./code.ts";
-import { arrowBody, joined, ternary } from "./code-parts.ts";
 import type { Emitter } from "./emit.ts";
+import { choice, type EmittedValue, joined, simple } from "./emitted-value.ts";
 
 type Logical = Extract<Node, { kind: "logical" }>;
 type Conditional = Extract<Node, { kind: "conditional" }>;
@@ -15,7 +15,7 @@ export function logicalTest(
   node: Logical,
   wanted: boolean,
   isOpposite: boolean,
-): Code {
+): EmittedValue {
   const isConjunction = ((node.operator === "&&") === wanted) !== isOpposite;
   const codes = chained(emitter, node, isConjunction, (operand) =>
     emitter.test(operand, wanted, isOpposite),
@@ -24,7 +24,7 @@ export function logicalTest(
 }
 
 /** `&&` and `||` as a value: JavaScript's own where no operand can fail. */
-export function logicalValue(emitter: Emitter, node: Logical): Code {
+export function logicalValue(emitter: Emitter, node: Logical): EmittedValue {
   const isConjunction = node.operator === "&&";
   const operands = chained(emitter, node, isConjunction, (operand) => emitter.value(operand));
   if (operands.every(isSure)) return joined(node.operator, operands);
@@ -34,15 +34,22 @@ export function logicalValue(emitter: Emitter, node: Logical): Code {
 }
 
 /** `test ? a : b` as a test. */
-export function conditionalTest(emitter: Emitter, node: Conditional, wanted: boolean): Code {
+export function conditionalTest(
+  emitter: Emitter,
+  node: Conditional,
+  wanted: boolean,
+): EmittedValue {
   const emit = (branch: Node) => emitter.test(branch, wanted);
   const { test, consequent, alternate } = branches(emitter, node, emit);
-  if (isSure(test)) return ternary(test, consequent, alternate, "boolean");
-  return emitter.isExactly(chosen(emitter, test, consequent, alternate), "true");
+  if (isSure(test)) return choice(test, consequent, alternate, "boolean");
+  return emitter.isExactly(
+    chosen(emitter, test, consequent, alternate),
+    simple(value(true), "boolean"),
+  );
 }
 
 /** `test ? a : b` as a value. */
-export function conditionalValue(emitter: Emitter, node: Conditional): Code {
+export function conditionalValue(emitter: Emitter, node: Conditional): EmittedValue {
   const emitted = branches(emitter, node, (branch) => emitter.value(branch));
   const { test } = emitted;
   let { consequent, alternate } = emitted;
@@ -52,7 +59,7 @@ export function conditionalValue(emitter: Emitter, node: Conditional): Code {
     alternate = emitter.box(alternate);
   }
   if (!isSure(test)) return chosen(emitter, test, consequent, alternate);
-  return ternary(
+  return choice(
     test,
     consequent,
     alternate,
@@ -61,7 +68,7 @@ export function conditionalValue(emitter: Emitter, node: Conditional): Code {
 }
 
 /** Whether a code is a boolean and never an error. */
-function isSure(code: Code): boolean {
+function isSure(code: EmittedValue): boolean {
   return code.ts === "boolean" && !code.mayFail;
 }
 
@@ -69,8 +76,8 @@ function chained(
   emitter: Emitter,
   node: Logical,
   isConjunction: boolean,
-  emit: (operand: Node) => Code,
-): readonly Code[] {
+  emit: (operand: Node) => EmittedValue,
+): readonly EmittedValue[] {
   return emitter.narrowing.within(() =>
     node.operands.map((operand) => {
       const code = emit(operand);
@@ -80,7 +87,7 @@ function chained(
   );
 }
 
-function branches(emitter: Emitter, node: Conditional, emit: (branch: Node) => Code) {
+function branches(emitter: Emitter, node: Conditional, emit: (branch: Node) => EmittedValue) {
   const test = emitter.value(node.test);
   const branch = (part: Node, operator: "===" | "!==") =>
     emitter.narrowing.within(() => {
@@ -94,10 +101,15 @@ function branches(emitter: Emitter, node: Conditional, emit: (branch: Node) => C
   };
 }
 
-function chosen(emitter: Emitter, test: Code, consequent: Code, alternate: Code): Code {
+function chosen(
+  emitter: Emitter,
+  test: EmittedValue,
+  consequent: EmittedValue,
+  alternate: EmittedValue,
+): EmittedValue {
   if (consequent.isSimple && alternate.isSimple) {
     return emitter.call("values/logic#pick", [test, consequent, alternate]);
   }
-  const later = (code: Code) => ({ text: `() => ${arrowBody(code)}` });
-  return emitter.call("values/logic#choose", [test, later(consequent), later(alternate)]);
+  const branch = ({ expression }: EmittedValue) => ({ expression: arrow([], expression) });
+  return emitter.call("values/logic#choose", [test, branch(consequent), branch(alternate)]);
 }

@@ -1,12 +1,15 @@
+import type { Expression, Local } from "../../../templates/code/hole.ts";
+import { arrow, local, nodesOf, value } from "../../../templates/code/syntax.ts";
 import { childrenOf, type MacroNode, type Node } from "../parse/ast.ts";
-import type { Code } from "./code.ts";
-import { arrowBody } from "./code-parts.ts";
-import type { Emitter, Local } from "./emit.ts";
+import type { Emitter } from "./emit.ts";
+import { type EmittedValue, simple } from "./emitted-value.ts";
 
 /** A macro as a value. */
-export function emitMacro(emitter: Emitter, node: MacroNode): Code {
+export function emitMacro(emitter: Emitter, node: MacroNode): EmittedValue {
   const range = rangeCode(emitter, node, emitter.boxed(node.range));
-  const bodies = node.bodies.map((body) => arrow(emitter, node, range, (each) => each.boxed(body)));
+  const bodies = node.bodies.map((body) =>
+    bodyOf(emitter, node, range, (each) => each.boxed(body)),
+  );
   const [first, second] = bodies;
   if (first === undefined) throw new Error(`macro "${node.macro}" lacks its expression`);
   // the test of map(item, test, change) comes last
@@ -18,13 +21,17 @@ export function emitMacro(emitter: Emitter, node: MacroNode): Code {
 }
 
 /** `exists` and `all` as tests: `some` and `every`, with the same test inside. */
-export function macroTest(emitter: Emitter, node: MacroNode, wanted: boolean): Code | undefined {
+export function macroTest(
+  emitter: Emitter,
+  node: MacroNode,
+  wanted: boolean,
+): EmittedValue | undefined {
   const isQuantifier = node.macro === "exists" || node.macro === "all";
   const [body] = node.bodies;
   if (!isQuantifier || node.variables.length !== 1 || body === undefined) return undefined;
   const range = rangeCode(emitter, node, emitter.value(node.range));
   const helper = (node.macro === "exists") === wanted ? "some" : "every";
-  const test = arrow(emitter, node, range, (each) =>
+  const test = bodyOf(emitter, node, range, (each) =>
     wanted ? each.isTrue(body) : each.isFalse(body),
   );
   return emitter.call(`collections/comprehensions#${helper}`, [range, test], {
@@ -69,11 +76,14 @@ const LOOPS: ReadonlySet<string> = new Set(
 const MAX_STEPS = 1_000_000;
 
 /** What a loop goes over. Loops inside each other multiply, so that each of them is bounded. */
-function rangeCode(emitter: Emitter, node: MacroNode, range: Code): Code {
+function rangeCode(emitter: Emitter, node: MacroNode, range: EmittedValue): EmittedValue {
   const depth = emitter.loopDepth + loopHeight(node);
   if (!LOOPS.has(node.macro) || depth < 2) return range;
   const limit = Math.floor(MAX_STEPS ** (1 / depth));
-  const call = emitter.call("collections/comprehensions#atMost", [{ text: String(limit) }, range]);
+  const call = emitter.call("collections/comprehensions#atMost", [
+    simple(value(limit), "number"),
+    range,
+  ]);
   return range.isJson ? { ...call, isJson: true } : call;
 }
 
@@ -85,38 +95,39 @@ function loopHeight(node: Node): number {
 }
 
 /** An arrow function of the macro's variables. */
-function arrow(
+function bodyOf(
   emitter: Emitter,
   node: MacroNode,
-  range: Code,
-  emit: (emitter: Emitter) => Code,
-): { readonly text: string } {
-  const known = variableCode(node, range);
-  const locals: Local[] = [];
-  const nest = (at: number): Code => {
+  range: EmittedValue,
+  emit: (emitter: Emitter) => EmittedValue,
+): { readonly expression: Expression } {
+  const known = variableValue(node, range);
+  const parameters: Local[] = [];
+  const nest = (at: number): EmittedValue => {
     const variable = node.variables[at];
     if (variable === undefined) return emit(emitter);
-    return emitter.withLocal(variable.name, known, (local) => {
-      locals.push(local);
+    return emitter.withLocal(variable.name, known, (parameter) => {
+      parameters.push(parameter);
       return nest(at + 1);
     });
   };
   const isLoop = LOOPS.has(node.macro);
   if (isLoop) emitter.loopDepth += 1;
-  const body = nest(0);
+  const { expression } = nest(0);
   if (isLoop) emitter.loopDepth -= 1;
-  const last = locals.findLastIndex(({ isUsed }) => isUsed);
+  const used = new Set(nodesOf(expression));
+  const last = parameters.findLastIndex((parameter) => used.has(parameter));
   // a parameter that is not used begins with an underscore, or is left out at the end
-  const params = locals
+  const named = parameters
     .slice(0, last + 1)
-    .map(({ code, isUsed }) => (isUsed ? code.text : code.text.replace("\ue003", "\ue003_")));
-  return { text: `(${params.join(", ")}) => ${arrowBody(body)}` };
+    .map((parameter) => (used.has(parameter) ? parameter : local(`_${parameter.proposal}`)));
+  return { expression: arrow(named, expression) };
 }
 
 /** What is known of a macro's variable. */
-function variableCode(node: MacroNode, range: Code): Partial<Code> {
+function variableValue(node: MacroNode, range: EmittedValue): Partial<EmittedValue> {
   if (node.macro === "bind" || node.macro === "with") {
-    const { text: _text, level: _level, opposite: _opposite, ...known } = range;
+    const { opposite: _opposite, ...known } = range;
     return known;
   }
   return range.isJson ? { isJson: true } : {};

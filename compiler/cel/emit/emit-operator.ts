@@ -1,20 +1,19 @@
+import { binary, call, member, value } from "../../../templates/code/syntax.ts";
 import type { CallNode, Node } from "../parse/ast.ts";
-import { atPrecedence, type Code, PRECEDENCE, stringLiteral } from "./code.ts";
-import { arrayText, joined, negated } from "./code-parts.ts";
 import type { Emitter } from "./emit.ts";
-import { arithmeticValue, divisionValue, operandsOf } from "./emit-arithmetic.ts";
+import { setOf } from "./emit-constant.ts";
 import { constantString } from "./emit-literal.ts";
 import { headerCode, presenceOf } from "./emit-select.ts";
-
-function isTrue({ text }: Code): Code {
-  return {
-    text: `${text} === true`,
-    opposite: { text: `${text} !== true`, level: PRECEDENCE.equality },
-    level: PRECEDENCE.equality,
-    ts: "boolean",
-    mayFail: false,
-  };
-}
+import {
+  type EmittedValue,
+  equality,
+  isLiteral,
+  joined,
+  literalIn,
+  negated,
+  simple,
+  test,
+} from "./emitted-value.ts";
 
 /** Up to so many strings, `x in [...]` is a chain of comparisons; above, a Set. */
 const CHAIN_LENGTH = 16;
@@ -24,7 +23,7 @@ export function comparisonTest(
   emitter: Emitter,
   node: CallNode,
   wanted: boolean,
-): Code | undefined {
+): EmittedValue | undefined {
   switch (node.name) {
     case "==":
       return equalityTest(emitter, node, wanted);
@@ -38,7 +37,7 @@ export function comparisonTest(
 }
 
 /** A comparison, a membership or an arithmetic operator as a value; undefined for other calls. */
-export function operatorValue(emitter: Emitter, node: CallNode): Code | undefined {
+export function operatorValue(emitter: Emitter, node: CallNode): EmittedValue | undefined {
   switch (node.name) {
     case "==":
     case "!=":
@@ -64,7 +63,7 @@ export function operatorValue(emitter: Emitter, node: CallNode): Code | undefine
   }
 }
 
-function equalityTest(emitter: Emitter, node: CallNode, wanted: boolean): Code {
+function equalityTest(emitter: Emitter, node: CallNode, wanted: boolean): EmittedValue {
   const [left, right] = operandsOf(emitter, node);
   const isStrict = canCompareStrictly(left, right);
   if (isStrict && (wanted ? !(left.mayFail && right.mayFail) : !(left.mayFail || right.mayFail))) {
@@ -74,10 +73,11 @@ function equalityTest(emitter: Emitter, node: CallNode, wanted: boolean): Code {
   const operands = [emitter.box(left), emitter.box(right)];
   if (!wanted)
     return emitter.call("values/compare#differs", operands, { ts: "boolean", mayFail: false });
-  return isTrue(emitter.call("values/compare#equal", operands));
+  const { expression } = emitter.call("values/compare#equal", operands);
+  return equality(expression, value(true));
 }
 
-function equalityValue(emitter: Emitter, node: CallNode): Code {
+function equalityValue(emitter: Emitter, node: CallNode): EmittedValue {
   const [left, right] = operandsOf(emitter, node);
   if (canCompareStrictly(left, right) && !left.mayFail && !right.mayFail) {
     const inline = strictEquality(emitter, left, right);
@@ -88,24 +88,20 @@ function equalityValue(emitter: Emitter, node: CallNode): Code {
   return node.name === "==" ? equal : emitter.call("values/logic#not", [equal], { ts: "boolean" });
 }
 
-function strictEquality(emitter: Emitter, left: Code, right: Code): Code {
+function strictEquality(emitter: Emitter, left: EmittedValue, right: EmittedValue): EmittedValue {
   // a constant reads better on the right
-  const isTurned = isConstantText(left) && !isConstantText(right);
+  const isTurned = isLiteral(left) && !isLiteral(right);
   return isTurned ? emitter.strict(right, left) : emitter.strict(left, right);
 }
 
-function isConstantText(code: Code): boolean {
-  return /^("|-?\d|true$|false$|null$)/.test(code.text);
-}
-
 /** Whether `===` says what CEL's equality says, for values that are there. */
-function canCompareStrictly(left: Code, right: Code): boolean {
-  if (left.text === "null" || right.text === "null") return true;
+function canCompareStrictly(left: EmittedValue, right: EmittedValue): boolean {
+  if (literalIn(left) === null || literalIn(right) === null) return true;
   if (left.ts === "string" || left.ts === "boolean") {
     return right.ts === left.ts || right.ts === "unknown";
   }
   if (right.ts === "string" || right.ts === "boolean") return left.ts === "unknown";
-  const isJsonNumber = (code: Code) => code.ts === "unknown" && code.isJson === true;
+  const isJsonNumber = (code: EmittedValue) => code.ts === "unknown" && code.isJson === true;
   if (left.ts === "number") return right.ts === "number" || isJsonNumber(right);
   return right.ts === "number" && isJsonNumber(left);
 }
@@ -119,9 +115,14 @@ const ORDER_HELPERS = {
 
 const OPPOSITES = { "<": ">=", "<=": ">", ">": "<=", ">=": "<" } as const;
 
-function orderValue(emitter: Emitter, node: CallNode, operator: keyof typeof ORDER_HELPERS): Code {
+function orderValue(
+  emitter: Emitter,
+  node: CallNode,
+  operator: keyof typeof ORDER_HELPERS,
+): EmittedValue {
   const [left, right] = operandsOf(emitter, node);
-  const isNumber = (code: Code) => code.ts === "number" || (code.ts === "int" && !code.isRawDouble);
+  const isNumber = (code: EmittedValue) =>
+    code.ts === "number" || (code.ts === "int" && !code.isRawDouble);
   const hasDouble = left.isRawDouble === true || right.isRawDouble === true;
   const isPlain = hasDouble
     ? left.ts === "number" && right.ts === "number"
@@ -131,25 +132,17 @@ function orderValue(emitter: Emitter, node: CallNode, operator: keyof typeof ORD
       ts: "boolean",
     });
   }
-  const [first, second] = [atPrecedence(left, PRECEDENCE.sum), atPrecedence(right, PRECEDENCE.sum)];
-  return {
-    text: `${first} ${operator} ${second}`,
-    level: PRECEDENCE.relation,
-    ts: "boolean",
-    mayFail: false,
-    // NaN is neither less nor greater
-    ...(hasDouble
-      ? {}
-      : {
-          opposite: {
-            text: `${first} ${OPPOSITES[operator]} ${second}`,
-            level: PRECEDENCE.relation,
-          },
-        }),
-  };
+  const operands = [left.expression, right.expression];
+  // NaN is neither less nor greater
+  if (hasDouble) return test(binary(operator, operands));
+  return test(binary(operator, operands), binary(OPPOSITES[operator], operands));
 }
 
-function membershipTest(emitter: Emitter, node: CallNode, wanted: boolean): Code | undefined {
+function membershipTest(
+  emitter: Emitter,
+  node: CallNode,
+  wanted: boolean,
+): EmittedValue | undefined {
   const [needle, container] = node.args;
   if (needle === undefined || container === undefined) return undefined;
   const names = stringElements(emitter, container);
@@ -157,26 +150,12 @@ function membershipTest(emitter: Emitter, node: CallNode, wanted: boolean): Code
   const item = emitter.value(needle);
   if (!wanted && item.mayFail) return undefined;
   if (item.isSimple && names.length <= CHAIN_LENGTH) {
-    const tests = names.map((name) => strictEquality(emitter, item, stringCode(name)));
+    const tests = names.map((name) => strictEquality(emitter, item, simple(value(name), "string")));
     return wanted ? joined("||", tests) : joined("&&", tests.map(negated));
   }
-  const set = nameSet(emitter, names);
-  const has: Code = {
-    text: `${set}.has(${item.text})`,
-    level: PRECEDENCE.primary,
-    ts: "boolean",
-    mayFail: false,
-  };
+  const set = setOf(names, "unknown");
+  const has = test(call(member(set.expression, "has"), [item.expression]));
   return wanted ? has : negated(has);
-}
-
-function nameSet(emitter: Emitter, names: readonly string[]): string {
-  const elements = arrayText(names.map(stringLiteral));
-  return emitter.context.constant("names", `new Set(${elements})`, [], "ReadonlySet<unknown>");
-}
-
-function stringCode(value: string): Code {
-  return { text: stringLiteral(value), level: PRECEDENCE.primary, ts: "string", mayFail: false };
 }
 
 /** The strings of a list of nothing but constant strings. */
@@ -191,7 +170,7 @@ function stringElements(emitter: Emitter, node: Node): readonly string[] | undef
   return names;
 }
 
-function membershipValue(emitter: Emitter, node: CallNode): Code {
+function membershipValue(emitter: Emitter, node: CallNode): EmittedValue {
   const [needle, container] = node.args;
   if (needle === undefined || container === undefined) throw new Error("`in` lacks an operand");
   const key = constantString(emitter, needle);
@@ -209,10 +188,90 @@ function membershipValue(emitter: Emitter, node: CallNode): Code {
   return emitter.call("values/compare#includes", operands, { ts: "boolean" });
 }
 
-function notValue(emitter: Emitter, node: CallNode): Code {
+function notValue(emitter: Emitter, node: CallNode): EmittedValue {
   const [operand] = node.args;
   if (operand === undefined) throw new Error("`!` lacks an operand");
   const code = emitter.value(operand);
   if (code.ts === "boolean" && !code.mayFail) return negated(code);
   return emitter.call("values/logic#not", [code], { ts: "boolean" });
+}
+
+/** The two operands of an operator, as values. */
+function operandsOf(emitter: Emitter, node: CallNode): readonly [EmittedValue, EmittedValue] {
+  const [left, right] = node.args;
+  if (left === undefined || right === undefined) throw new Error(`"${node.name}" lacks an operand`);
+  return [emitter.value(left), emitter.value(right)];
+}
+
+const ARITHMETIC_HELPERS = {
+  "+": "values/numbers#add",
+  "-": "values/numbers#subtract",
+  "*": "values/numbers#multiply",
+} as const;
+
+/** Sums and products: JavaScript's own where the range of the result is known to be safe, or both are doubles. */
+function arithmeticValue(
+  emitter: Emitter,
+  node: CallNode,
+  operator: "+" | "-" | "*",
+): EmittedValue {
+  if (node.args.length === 1) return negationValue(emitter, node);
+  const [left, right] = operandsOf(emitter, node);
+  const range = rangeOf(operator, left, right);
+  const isDouble = left.isRawDouble === true && right.isRawDouble === true;
+  const isText = operator === "+" && left.ts === "string" && right.ts === "string";
+  const isPlain = range !== undefined || isDouble || isText;
+  if (!isPlain || left.mayFail || right.mayFail) {
+    return emitter.call(ARITHMETIC_HELPERS[operator], [emitter.box(left), emitter.box(right)]);
+  }
+  return {
+    expression: binary(operator, [left.expression, right.expression]),
+    ts: isText ? "string" : "number",
+    mayFail: false,
+    ...(range === undefined ? {} : { range }),
+    ...(isDouble ? { isRawDouble: true } : {}),
+  };
+}
+
+function negationValue(emitter: Emitter, node: CallNode): EmittedValue {
+  const [operand] = node.args;
+  if (operand === undefined) throw new Error("`-` lacks an operand");
+  const code = emitter.boxed(operand);
+  return emitter.call("values/numbers#negate", [code]);
+}
+
+/** The range of a result of ints, when it is within the safe integers. */
+function rangeOf(
+  operator: "+" | "-" | "*",
+  left: EmittedValue,
+  right: EmittedValue,
+): readonly [number, number] | undefined {
+  if (left.range === undefined || right.range === undefined) return undefined;
+  const [a, b] = left.range;
+  const [c, d] = right.range;
+  const ends = {
+    "+": [a + c, b + d],
+    "-": [a - d, b - c],
+    "*": [a * c, a * d, b * c, b * d],
+  }[operator].map((end) => end + 0);
+  // a product with zero could be -0, which is no int
+  if (operator === "*" && (a < 0 || c < 0)) return undefined;
+  const range = [Math.min(...ends), Math.max(...ends)] as const;
+  return range.every(Number.isSafeInteger) ? range : undefined;
+}
+
+/** Quotients and remainders: JavaScript's own for doubles only. */
+function divisionValue(emitter: Emitter, node: CallNode): EmittedValue {
+  const [left, right] = operandsOf(emitter, node);
+  const isDouble = left.isRawDouble === true && right.isRawDouble === true;
+  if (isDouble && node.name === "/" && !left.mayFail && !right.mayFail) {
+    return {
+      expression: binary("/", [left.expression, right.expression]),
+      ts: "number",
+      mayFail: false,
+      isRawDouble: true,
+    };
+  }
+  const helper = node.name === "/" ? "values/numbers#divide" : "values/numbers#modulo";
+  return emitter.call(helper, [emitter.box(left), emitter.box(right)]);
 }

@@ -1,21 +1,26 @@
+import { name } from "../../../templates/code/names.ts";
+import { binary, call, member, optionalMember, value } from "../../../templates/code/syntax.ts";
 import type { Node } from "../parse/ast.ts";
-import { atPrecedence, type Code, PRECEDENCE, stringLiteral } from "./code.ts";
 import type { Emitter } from "./emit.ts";
 import { constantString } from "./emit-literal.ts";
+import { type EmittedValue, simple, test } from "./emitted-value.ts";
 
 /** `operand.field`, `operand.?field`. */
-export function emitSelect(emitter: Emitter, node: Extract<Node, { kind: "select" }>): Code {
+export function emitSelect(
+  emitter: Emitter,
+  node: Extract<Node, { kind: "select" }>,
+): EmittedValue {
   const code = selected(emitter, node.operand, node.field, node);
   if (!node.isOptional) return code;
   const operand = emitter.checked.declarationOf(node);
   if (operand !== undefined || code.isJson)
     return emitter.call("values/optional#ofPresent", [code]);
-  const name = { text: stringLiteral(node.field) };
-  return emitter.call("values/optional#optionalAt", [emitter.boxed(node.operand), name]);
+  const field = stringValue(node.field);
+  return emitter.call("values/optional#optionalAt", [emitter.boxed(node.operand), field]);
 }
 
 /** `operand[index]`, `operand[?index]`. */
-export function emitIndex(emitter: Emitter, node: Extract<Node, { kind: "index" }>): Code {
+export function emitIndex(emitter: Emitter, node: Extract<Node, { kind: "index" }>): EmittedValue {
   if (node.isOptional) {
     return emitter.call("values/optional#optionalAt", [
       emitter.boxed(node.operand),
@@ -34,7 +39,10 @@ export function emitIndex(emitter: Emitter, node: Extract<Node, { kind: "index" 
 }
 
 /** `has(operand.field)`: a boolean where absence is known to be no error, else the helper's. */
-export function emitPresence(emitter: Emitter, node: Extract<Node, { kind: "presence" }>): Code {
+export function emitPresence(
+  emitter: Emitter,
+  node: Extract<Node, { kind: "presence" }>,
+): EmittedValue {
   const declaration = emitter.checked.declarationOf(node);
   if (declaration?.code !== undefined) {
     const code = emitter.declared(declaration, declaration.code);
@@ -48,27 +56,20 @@ export function emitPresence(emitter: Emitter, node: Extract<Node, { kind: "pres
   const operand = ownerValue(emitter, node.operand, node.field);
   if (operand.isJsonRoot) return presenceOf(ownCode(emitter, operand, node.field));
   if (emitter.checked.typeOf(node.operand).kind === "optional") {
-    return emitter.call("values/optional#hasIn", [operand, { text: stringLiteral(node.field) }], {
+    return emitter.call("values/optional#hasIn", [operand, stringValue(node.field)], {
       ts: "boolean",
     });
   }
-  return emitter.call("values/select#hasField", [operand, { text: stringLiteral(node.field) }], {
+  return emitter.call("values/select#hasField", [operand, stringValue(node.field)], {
     ts: "boolean",
   });
 }
 
-/** Whether a code gives a value, as a boolean. */
-export function presenceOf(code: Code): Code {
-  const text = atPrecedence(code, PRECEDENCE.relation);
-  if (!code.mayFail)
-    return { text: "true", level: PRECEDENCE.primary, ts: "boolean", mayFail: false };
-  return {
-    text: `${text} !== undefined`,
-    opposite: { text: `${text} === undefined`, level: PRECEDENCE.equality },
-    level: PRECEDENCE.equality,
-    ts: "boolean",
-    mayFail: false,
-  };
+/** Whether there is a value, as a boolean. */
+export function presenceOf({ expression, mayFail }: EmittedValue): EmittedValue {
+  if (!mayFail) return test(value(true));
+  const absent = value(undefined);
+  return test(binary("!==", [expression, absent]), binary("===", [expression, absent]));
 }
 
 function selected(
@@ -76,7 +77,7 @@ function selected(
   operandNode: Node,
   field: string,
   node: Node | undefined,
-): Code {
+): EmittedValue {
   const declaration = node === undefined ? undefined : emitter.checked.declarationOf(node);
   if (declaration !== undefined) {
     if (declaration.code === undefined) throw new Error(`no code for "${declaration.path}"`);
@@ -86,47 +87,40 @@ function selected(
   if (header !== undefined) return header;
   const operand = ownerValue(emitter, operandNode, field);
   if (operand.isJsonRoot) return ownCode(emitter, operand, field);
-  const name = { text: stringLiteral(field) };
+  const args = [operand, stringValue(field)];
   if (emitter.checked.typeOf(operandNode).kind === "optional") {
-    return emitter.call("values/optional#optionalAt", [operand, name]);
+    return emitter.call("values/optional#optionalAt", args);
   }
-  return emitter.call(
-    "values/select#field",
-    [operand, name],
-    operand.isJson ? { isJson: true } : {},
-  );
+  return emitter.call("values/select#field", args, operand.isJson ? { isJson: true } : {});
 }
 
 /** `request.headers["x-id"]` asks the request for that one header; names have no case. */
-export function headerCode(emitter: Emitter, operand: Node, name: string): Code | undefined {
+export function headerCode(emitter: Emitter, operand: Node, key: string): EmittedValue | undefined {
   const declaration = emitter.checked.declarationOf(operand);
   if (declaration === undefined || !declaration.path.endsWith(".headers")) return undefined;
   const [owner = ""] = declaration.path.split(".");
-  const header = name.toLowerCase();
+  const header = key.toLowerCase();
   emitter.read([...declaration.path.split("."), header]);
-  for (const variable of declaration.variables) emitter.variables.add(variable);
-  return {
-    text: `${owner}.header(${stringLiteral(header)})`,
-    level: PRECEDENCE.primary,
-    ts: "string",
-    mayFail: true,
-  };
+  if (declaration.variable !== undefined) emitter.variables.add(declaration.variable);
+  const expression = call(member(name(owner), "header"), [value(header)]);
+  return { expression, ts: "string", mayFail: true };
 }
 
 /** A property of a JSON object or null; a name that every object inherits is read through a helper. */
-function ownCode(emitter: Emitter, root: Code, field: string): Code {
-  const code = { level: PRECEDENCE.primary, ts: "unknown", mayFail: true, isJson: true } as const;
+function ownCode(emitter: Emitter, root: EmittedValue, field: string): EmittedValue {
   if (field in Object.prototype) {
-    const name = { text: stringLiteral(field) };
-    return { ...emitter.call("values/select#own", [root, name]), isJson: true };
+    return emitter.call("values/select#own", [root, stringValue(field)], { isJson: true });
   }
-  const isName = /^[A-Za-z_$][\w$]*$/.test(field);
-  const text = isName ? `${root.text}?.${field}` : `${root.text}?.[${stringLiteral(field)}]`;
-  return { ...code, text, isSimple: true };
+  const expression = optionalMember(root.expression, field);
+  return { expression, ts: "unknown", mayFail: true, isJson: true, isSimple: true };
+}
+
+function stringValue(text: string): EmittedValue {
+  return simple(value(text), "string");
 }
 
 /** The value that a field is selected from. Of a chain `jwt.a.b`, the whole path is read and no shorter one. */
-function ownerValue(emitter: Emitter, operand: Node, field: string): Code {
+function ownerValue(emitter: Emitter, operand: Node, field: string): EmittedValue {
   const path = pathOf(emitter, operand);
   if (path === undefined) return emitter.value(operand);
   return emitter.readingOnly([...path, field], () => emitter.value(operand));

@@ -1,9 +1,9 @@
+import type { Expression, Local } from "../../../templates/code/hole.ts";
+import { call, local, value } from "../../../templates/code/syntax.ts";
 import type { CheckedExpression } from "../check/check.ts";
 import type { Constants } from "../evaluate/fold.ts";
 import type { LiteralValue, Node } from "../parse/ast.ts";
 import type { Declaration } from "../variables/environment.ts";
-import { atPrecedence, type Code, callText, EmitContext, PRECEDENCE } from "./code.ts";
-import { negated } from "./code-parts.ts";
 import { emitCall } from "./emit-call.ts";
 import { boxDouble, constantValue, typeValue } from "./emit-constant.ts";
 import { emitList, emitLiteral, emitMap } from "./emit-literal.ts";
@@ -11,13 +11,22 @@ import { conditionalTest, conditionalValue, logicalTest, logicalValue } from "./
 import { emitMacro, macroTest } from "./emit-macro.ts";
 import { comparisonTest } from "./emit-operator.ts";
 import { emitIndex, emitPresence, emitSelect } from "./emit-select.ts";
+import {
+  type EmittedValue,
+  equality,
+  helper,
+  literalIn,
+  negated,
+  simple,
+  test,
+} from "./emitted-value.ts";
 import { Narrowing } from "./narrowing.ts";
 
-/** A variable of a macro in the emitted code. Its text is a placeholder until every name is known. */
-export interface Local {
+/** A variable of a macro in the emitted code. */
+export interface MacroVariable {
   readonly name: string;
-  readonly code: Code;
-  isUsed: boolean;
+  readonly parameter: Local;
+  readonly emitted: EmittedValue;
 }
 
 /**
@@ -28,15 +37,13 @@ export interface Local {
  */
 export class Emitter {
   readonly checked: CheckedExpression;
-  readonly context = new EmitContext();
   readonly variables = new Set<string>();
   readonly reads = new Map<string, readonly string[]>();
-  readonly locals: Local[] = [];
+  readonly #locals: MacroVariable[] = [];
   readonly narrowing = new Narrowing();
   /** How many loops are around what is being emitted. */
   loopDepth = 0;
   readonly #constants: Constants | undefined;
-  #localCount = 0;
 
   constructor(checked: CheckedExpression, constants?: Constants) {
     this.checked = checked;
@@ -49,20 +56,20 @@ export class Emitter {
   }
 
   /** The value, or undefined for an error. */
-  value(node: Node): Code {
+  value(node: Node): EmittedValue {
     if (this.checked.isMistake(node)) return FAILURE;
     const constant = this.constantOf(node);
-    if (constant !== undefined) return emitLiteral(this, constant);
+    if (constant !== undefined) return emitLiteral(constant);
     const typeName = this.checked.typeNameOf(node);
-    if (typeName !== undefined) return typeValue(this, typeName);
+    if (typeName !== undefined) return typeValue(typeName);
     if (this.#constants?.isConstant(node)) return constantValue(this, node, this.#valueOf(node));
     return this.#valueOf(node);
   }
 
-  #valueOf(node: Node): Code {
+  #valueOf(node: Node): EmittedValue {
     switch (node.kind) {
       case "literal":
-        return emitLiteral(this, node.literal);
+        return emitLiteral(node.literal);
       case "name":
         return this.#name(node);
       case "select":
@@ -87,60 +94,46 @@ export class Emitter {
   }
 
   /** A boolean: whether the node evaluates to true. */
-  isTrue(node: Node): Code {
+  isTrue(node: Node): EmittedValue {
     return this.test(node, true);
   }
 
   /** A boolean: whether the node evaluates to false. */
-  isFalse(node: Node): Code {
+  isFalse(node: Node): EmittedValue {
     return this.test(node, false);
   }
 
   /** A boolean: whether the node evaluates to anything but false; an error is no false. */
-  isNotFalse(node: Node): Code {
+  isNotFalse(node: Node): EmittedValue {
     return this.test(node, false, true);
   }
 
   /** A value in the form that helpers and containers take: a double is told from an int. */
-  boxed(node: Node): Code {
+  boxed(node: Node): EmittedValue {
     return this.box(this.value(node));
   }
 
-  /** The same for code that is there. */
-  box(code: Code): Code {
-    return boxDouble(this, code);
+  /** The same for a value that was emitted. */
+  box(emitted: EmittedValue): EmittedValue {
+    return boxDouble(this, emitted);
   }
 
   /** A call of a runtime helper. */
-  call(helper: string, args: readonly { readonly text: string }[], result?: Partial<Code>): Code {
-    const name = this.context.helper(helper);
-    return {
-      text: callText(
-        name,
-        args.map(({ text }) => text),
-      ),
-      level: PRECEDENCE.primary,
-      ts: "unknown",
-      mayFail: true,
-      ...result,
-    };
-  }
-
-  /** A module constant made by a helper, and its name. */
-  hoist(proposal: string, text: string, ...helpers: readonly string[]): string {
-    const imports = helpers.map((helper) => {
-      const [module = "", name = ""] = helper.split("#");
-      return { module: `gwc/runtime/cel/${module}`, name };
-    });
-    return this.context.constant(proposal, text, imports);
+  call(
+    reference: string,
+    args: readonly { readonly expression: Expression }[],
+    result?: Partial<EmittedValue>,
+  ): EmittedValue {
+    const expressions = args.map(({ expression }) => expression);
+    const expression = call(helper(reference), expressions);
+    return { expression, ts: "unknown", mayFail: true, ...result };
   }
 
   /** Notes what a declared variable needs, and gives its code. */
-  declared(declaration: Declaration, code: Code): Code {
+  declared(declaration: Declaration, emitted: EmittedValue): EmittedValue {
     this.read(declaration.path.split("."));
-    for (const variable of declaration.variables) this.variables.add(variable);
-    for (const helper of declaration.helpers) this.context.helper(helper);
-    return code;
+    if (declaration.variable !== undefined) this.variables.add(declaration.variable);
+    return emitted;
   }
 
   /** Notes that the expression reads a path, for what the route has to collect. */
@@ -149,50 +142,39 @@ export class Emitter {
   }
 
   /** Emits a part of a chain of selections: what is read is the chain's path, whatever the part notes. */
-  readingOnly(path: readonly string[], emit: () => Code): Code {
+  readingOnly(path: readonly string[], emit: () => EmittedValue): EmittedValue {
     const before = [...this.reads];
-    const code = emit();
+    const emitted = emit();
     this.reads.clear();
     for (const [key, known] of before) this.reads.set(key, known);
     this.read(path);
-    return code;
+    return emitted;
   }
 
   /** Emits what sees a new macro variable. */
-  withLocal<Result>(name: string, code: Partial<Code>, emit: (local: Local) => Result): Result {
-    this.#localCount += 1;
-    const text = localPlaceholder(name, this.#localCount);
-    const local: Local = {
-      name,
-      code: {
-        ts: "unknown",
-        mayFail: false,
-        ...code,
-        text,
-        level: PRECEDENCE.primary,
-        isSimple: true,
-      },
-      isUsed: false,
-    };
-    this.locals.push(local);
-    const result = emit(local);
-    this.locals.pop();
+  withLocal<Result>(
+    name: string,
+    known: Partial<EmittedValue>,
+    emit: (parameter: Local) => Result,
+  ): Result {
+    const parameter = local(name);
+    const emitted = { ...simple(parameter, "unknown"), ...known, expression: parameter };
+    this.#locals.push({ name, parameter, emitted: { ...emitted, isSimple: true } });
+    const result = emit(parameter);
+    this.#locals.pop();
     return result;
   }
 
-  #name(node: Extract<Node, { kind: "name" }>): Code {
-    const local = this.locals.findLast(({ name }) => name === node.name);
-    if (local !== undefined) {
-      local.isUsed = true;
-      return local.code;
-    }
+  #name(node: Extract<Node, { kind: "name" }>): EmittedValue {
+    const variable = this.#locals.findLast(({ name }) => name === node.name);
+    if (variable !== undefined) return variable.emitted;
     const declaration = this.checked.declarationOf(node);
     if (declaration?.code === undefined) throw new Error(`no code for variable "${node.name}"`);
     return this.declared(declaration, declaration.code);
   }
 
   /** A boolean: whether the node evaluates to `wanted`; with `isOpposite`, whether it does not. */
-  test(node: Node, wanted: boolean, isOpposite = false): Code {
+  test(node: Node, wanted: boolean, isOpposite = false): EmittedValue {
     if (this.constantOf(node) === undefined) {
       if (node.kind === "logical") return logicalTest(this, node, wanted, isOpposite);
       if (node.kind === "call" && node.name === "!" && node.args[0] !== undefined) {
@@ -204,21 +186,22 @@ export class Emitter {
   }
 
   /** A test of what is no logical operator. */
-  #plainTest(node: Node, wanted: boolean): Code {
+  #plainTest(node: Node, wanted: boolean): EmittedValue {
     const special =
       this.constantOf(node) === undefined ? this.#specialTest(node, wanted) : undefined;
     if (special !== undefined) return special;
-    const code = this.value(node);
-    if (code.ts === "boolean" && !code.mayFail) return wanted ? code : negated(code);
+    const emitted = this.value(node);
+    if (emitted.ts === "boolean" && !emitted.mayFail) return wanted ? emitted : negated(emitted);
     // what is no bool is neither true nor false
-    if (code.ts !== "boolean" && code.ts !== "unknown") return negated(ALWAYS);
+    if (emitted.ts !== "boolean" && emitted.ts !== "unknown") return NEVER;
+    const constant = simple(value(wanted), "boolean");
     return this.#isUntyped(node)
-      ? this.strict(code, { text: String(wanted), level: PRECEDENCE.primary })
-      : this.isExactly(code, String(wanted));
+      ? this.strict(emitted, constant)
+      : this.isExactly(emitted, constant);
   }
 
   /** Nodes whose test is shorter than a comparison of their value. */
-  #specialTest(node: Node, wanted: boolean): Code | undefined {
+  #specialTest(node: Node, wanted: boolean): EmittedValue | undefined {
     switch (node.kind) {
       case "conditional":
         return conditionalTest(this, node, wanted);
@@ -237,45 +220,26 @@ export class Emitter {
     return node.kind === "name" || node.kind === "select" || node.kind === "index";
   }
 
-  /** `code === constant`, as far as TypeScript lets it be written; else as `isExactly`. */
-  strict(code: Code, constant: { readonly text: string; readonly level: number }): Code {
-    const known = this.narrowing.constantOf(code);
-    if (known !== undefined && /^("|-?\d)/.test(constant.text)) {
-      return known === constant.text ? ALWAYS : negated(ALWAYS);
+  /** `emitted === other`, as far as TypeScript lets it be written; else as `isExactly`. */
+  strict(emitted: EmittedValue, other: EmittedValue): EmittedValue {
+    const known = this.narrowing.constantOf(emitted);
+    const constant = literalIn(other);
+    if (known !== undefined && ["string", "number", "bigint"].includes(typeof constant)) {
+      return known === constant ? ALWAYS : NEVER;
     }
-    const isRootAndNull = code.isJsonRoot === true && constant.text === "null";
-    if (this.narrowing.has(code) || isRootAndNull) return this.isExactly(code, constant.text);
-    const operands = [
-      atPrecedence(code, PRECEDENCE.relation),
-      atPrecedence(constant, PRECEDENCE.relation),
-    ];
-    return {
-      text: operands.join(" === "),
-      opposite: { text: operands.join(" !== "), level: PRECEDENCE.equality },
-      level: PRECEDENCE.equality,
-      ts: "boolean",
-      mayFail: false,
-    };
+    const isRootAndNull = emitted.isJsonRoot === true && constant === null;
+    if (this.narrowing.has(emitted) || isRootAndNull) return this.isExactly(emitted, other);
+    return equality(emitted.expression, other.expression);
   }
 
   /** The same through a helper, which takes any types and narrows nothing. */
-  isExactly(code: Code, constant: string): Code {
-    const operands = [code, { text: constant }];
-    return this.call("values/compare#isSame", operands, { ts: "boolean", mayFail: false });
+  isExactly(emitted: EmittedValue, other: EmittedValue): EmittedValue {
+    return this.call("values/compare#isSame", [emitted, other], { ts: "boolean", mayFail: false });
   }
 }
 
 /** What a mistaken part of an unchecked expression becomes: an error. */
-const FAILURE: Code = {
-  text: "undefined",
-  level: PRECEDENCE.primary,
-  ts: "unknown",
-  mayFail: true,
-};
+const FAILURE: EmittedValue = { expression: value(undefined), ts: "unknown", mayFail: true };
 
-const ALWAYS: Code = { text: "true", level: PRECEDENCE.primary, ts: "boolean", mayFail: false };
-
-/** The placeholder of a macro's variable: `finishNames` gives it a name that nothing else has. */
-export function localPlaceholder(name: string, id: number): string {
-  return `\ue003${name}\ue004${id}\ue003`;
-}
+const ALWAYS: EmittedValue = test(value(true));
+const NEVER: EmittedValue = test(value(false));

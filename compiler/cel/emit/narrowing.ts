@@ -1,41 +1,78 @@
-import type { Code } from "./code.ts";
+import type { Expression, Value } from "../../../templates/code/hole.ts";
+import { nodesOf } from "../../../templates/code/syntax.ts";
+import type { EmittedValue } from "./emitted-value.ts";
 
-/** `path === constant`, `path !== constant`, and whether the constant is a bool. */
-const COMPARISON = /([^\s()!]+) ([!=]==) (true|false)?/g;
+/** A reference that was compared, and the constant that it is known to be equal to. */
+interface Finding {
+  readonly reference: Expression;
+  readonly constant: Value["value"];
+}
 
 /**
- * What TypeScript knows of paths from the comparisons before, in a chain of `&&` or `||` or in a branch. Comparing a
- * narrowed path with another constant would not type-check, though it is only never true.
+ * What TypeScript knows of references from the comparisons before, in a chain of `&&` or `||` or in a branch. Comparing
+ * a narrowed reference with another constant would not type-check, though it is only never true.
  */
 export class Narrowing {
-  #paths = new Map<string, string | undefined>();
+  #findings: readonly Finding[] = [];
 
-  /** Whether a path was compared before. */
-  has(code: Code): boolean {
-    return this.#paths.has(code.text);
+  /** Whether a reference was compared before. */
+  has({ expression }: EmittedValue): boolean {
+    return this.#findings.some(({ reference }) => isSame(reference, expression));
   }
 
-  /** The constant that a path is known to be equal to here. */
-  constantOf(code: Code): string | undefined {
-    return this.#paths.get(code.text);
+  /** The constant that a reference is known to be equal to here. */
+  constantOf({ expression }: EmittedValue): Value["value"] {
+    return this.#findings.findLast(({ reference }) => isSame(reference, expression))?.constant;
   }
 
   /** Runs a part whose findings hold in it only. */
   within<Result>(part: () => Result): Result {
-    const before = new Map(this.#paths);
+    const before = this.#findings;
     const result = part();
-    this.#paths = before;
+    this.#findings = before;
     return result;
   }
 
   /** Notes what code compares, for what comes after it where it was true (`===`) or false (`!==`). */
-  note(code: Code, operator: "===" | "!=="): void {
-    for (const [, path = "", found, bool] of code.text.matchAll(COMPARISON)) {
+  note({ expression }: EmittedValue, operator: "===" | "!=="): void {
+    for (const node of nodesOf(expression)) {
+      const [reference, constant] = comparisonIn(node);
+      if (reference === undefined || constant === undefined) continue;
       // a bool that is not true is known to be false
-      const isNarrowed = found === operator || bool !== undefined;
-      if (isNarrowed && !this.#paths.has(path)) this.#paths.set(path, undefined);
+      const isBool = constant.kind === "value" && typeof constant.value === "boolean";
+      const isKnown = this.#findings.some((finding) => isSame(finding.reference, reference));
+      if ((isEqual(node) === (operator === "===") || isBool) && !isKnown) {
+        this.#findings = [...this.#findings, { reference, constant: undefined }];
+      }
     }
-    const [, path = "", constant] = /^([^\s()!]+) === ("[^"\s]*"|-?\d+)$/.exec(code.text) ?? [];
-    if (operator === "===" && constant !== undefined) this.#paths.set(path, constant);
+    const [reference, constant] = isEqual(expression) ? comparisonIn(expression) : [];
+    if (operator !== "===" || reference === undefined || constant?.kind !== "value") return;
+    if (typeof constant.value === "string" || typeof constant.value === "number") {
+      this.#findings = [...this.#findings, { reference, constant: constant.value }];
+    }
   }
+}
+
+/** Whether an expression is a name, or a property of such a name. */
+export function isReference(expression: Expression): boolean {
+  if (expression.kind === "member") return isReference(expression.object);
+  return expression.kind === "name" || expression.kind === "local";
+}
+
+function isEqual(node: Expression): boolean {
+  return node.kind === "binary" && node.operator === "===";
+}
+
+/** The operands of a comparison of a reference with something. */
+function comparisonIn(node: Expression): readonly Expression[] {
+  if (node.kind !== "binary" || (node.operator !== "===" && node.operator !== "!==")) return [];
+  const [left] = node.operands;
+  return left !== undefined && isReference(left) ? node.operands : [];
+}
+
+function isSame(left: Expression, right: Expression): boolean {
+  if (left.kind === "name" && right.kind === "name") return left.text === right.text;
+  if (left.kind !== "member" || right.kind !== "member") return left === right;
+  const isSameStep = left.property === right.property && left.isOptional === right.isOptional;
+  return isSameStep && isSame(left.object, right.object);
 }

@@ -1,3 +1,7 @@
+import { comment, join } from "../../../templates/code/code.ts";
+import { constantsOf, Expressions } from "../../../templates/code/expression.ts";
+import { laidOut } from "../../../templates/code/layout.ts";
+import { printModule } from "../../../templates/code/print.ts";
 import type { CompiledExpression } from "../../ir/expressions.ts";
 import { type CelPhase, type CelProblem, compileExpression } from "../compile.ts";
 import { variablesFrom } from "./evaluate-data.ts";
@@ -52,21 +56,16 @@ export function evaluateExpression(
 
 /** The code that an expression becomes, with what it needs around it: `gwc eval --emit`. */
 export function emittedText({ code, source, variables }: CompiledExpression): string {
-  const imports = new Map<string, string[]>();
-  for (const { module, name } of [
-    ...code.imports,
-    ...code.constants.flatMap((constant) => constant.imports),
-  ]) {
-    const names = imports.get(module) ?? [];
-    if (!names.includes(name)) imports.set(module, [...names, name].sort());
-  }
-  const lines = [...imports.entries()]
-    .sort(([left], [right]) => (left < right ? -1 : 1))
-    .map(([module, names]) => `import { ${names.join(", ")} } from "${module}";`);
-  const constants = code.constants.map(({ name, type, text }) => {
-    return `const ${name}${type === undefined ? "" : `: ${type}`} = ${text};`;
-  });
-  const input = variables.length === 0 ? "" : `// reads ${variables.join(", ")}\n`;
-  const parts = [lines.join("\n"), constants.join("\n"), `// ${source}\n${input}${code.text}`];
-  return parts.filter((part) => part !== "").join("\n\n");
+  const expressions = new Expressions();
+  const result = expressions.use(code);
+  const body = [
+    ...constantsOf(expressions),
+    [
+      comment(source),
+      ...(variables.length === 0 ? [] : [comment(`reads ${variables.join(", ")}`)]),
+      laidOut(result, "alone"),
+    ],
+  ];
+  const { text } = printModule({ path: "", header: [], body: join(body, "\n\n"), declared: [] });
+  return text.trimEnd();
 }

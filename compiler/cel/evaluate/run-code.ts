@@ -21,7 +21,10 @@ import * as optional from "../../../runtime/cel/values/optional.ts";
 import * as select from "../../../runtime/cel/values/select.ts";
 import * as types from "../../../runtime/cel/values/types.ts";
 import * as values from "../../../runtime/cel/values/values.ts";
-import type { ExpressionCode, ImportedName } from "../../ir/expressions.ts";
+import { Expressions } from "../../../templates/code/expression.ts";
+import type { Expression, ImportSymbol } from "../../../templates/code/hole.ts";
+import { printText } from "../../../templates/code/print.ts";
+import { nodesOf } from "../../../templates/code/syntax.ts";
 
 /** The runtime's own modules: what emitted code does at build is what it does at run time. */
 const MODULES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
@@ -52,19 +55,26 @@ const MODULES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 
 /** Makes a function of emitted code: given the variables by name, it gives the value or undefined. */
 export function functionOf(
-  code: ExpressionCode,
+  code: Expression,
   variables: readonly string[],
 ): (input: Readonly<Record<string, unknown>>) => unknown {
+  const expressions = new Expressions();
+  const result = expressions.use(code);
+  const { constants } = expressions;
   const imports = new Map<string, unknown>();
-  for (const each of [...code.imports, ...code.constants.flatMap((constant) => constant.imports)]) {
-    imports.set(each.name, resolve(each));
+  for (const part of [...constants.map(({ initializer }) => initializer), result]) {
+    for (const node of nodesOf(part)) {
+      if (node.kind === "import") imports.set(node.name, resolve(node));
+    }
   }
-  const constants = code.constants.map(({ name, text }) => `const ${name} = ${text};`).join("\n");
+  const declarations = constants.map(
+    ({ name, initializer }) => `const ${name.text} = ${printText(initializer)};`,
+  );
   const input = variables.length === 0 ? "" : `{ ${variables.join(", ")} }`;
-  // emitted text without its annotations is plain JavaScript; its strings are literals, never the user's text
+  // emitted code without its annotations is plain JavaScript; its strings are literals, never the user's text
   const make = new Function(
     ...imports.keys(),
-    `${constants}\nreturn (${input}) => (${code.text});`,
+    `${declarations.join("\n")}\nreturn (${input}) => (${printText(result)});`,
   );
   return make(...imports.values());
 }
@@ -84,7 +94,7 @@ export function typeNameOf(value: unknown): string {
   return types.typeOf(value)?.name ?? "error";
 }
 
-function resolve({ module, name }: ImportedName): unknown {
+function resolve({ module, name }: ImportSymbol): unknown {
   const found = MODULES[module.replace("gwc/runtime/cel/", "")]?.[name];
   if (found === undefined) throw new Error(`the runtime has no ${module}#${name}`);
   return found;

@@ -1,16 +1,10 @@
 import { RE2JS, RE2JSSyntaxException } from "re2js";
-import type { ExpressionCode, HoistedConstant } from "../../ir/expressions.ts";
-import {
-  atPrecedence,
-  callText,
-  EmitContext,
-  format,
-  PRECEDENCE,
-  type Precedence,
-  stringCode,
-  stringLiteral,
-} from "../emit/code.ts";
-import { arrayText, joined } from "../emit/code-parts.ts";
+import type { Constant, Expression } from "../../../templates/code/hole.ts";
+import { name } from "../../../templates/code/names.ts";
+import { binary, call, constant, member, not, value } from "../../../templates/code/syntax.ts";
+import { setOf } from "../emit/emit-constant.ts";
+import { type EmittedValue, helper, joined, test } from "../emit/emitted-value.ts";
+import { isReference } from "../emit/narrowing.ts";
 import type { Span } from "../parse/ast.ts";
 import { type CelProblem, Problems } from "../parse/problems.ts";
 import { type LiteralMatch, literalsOf, type PatternMatch } from "./pattern-literals.ts";
@@ -23,47 +17,30 @@ const MAX_PROGRAM = 1_000;
 /** Up to so many alternatives are written out; above, a Set or the engine. */
 const CHAIN_LENGTH = 16;
 
-/** The code of a pattern, and how strongly it binds. */
-export interface PatternCode extends ExpressionCode {
-  readonly level: Precedence;
-}
-
-/**
- * Compiles an RE2 pattern to a TypeScript expression that is true when it matches `subject`, an expression of type
- * string. Literals, prefixes, suffixes and alternations of them become string operations; the rest runs on a linear
- * engine. Mistakes carry offsets in the pattern.
- */
-export function compileConstantPattern(
-  pattern: string,
-  options: { readonly subject: string; readonly match: PatternMatch },
-): { readonly code: PatternCode | undefined; readonly problems: readonly CelProblem[] } {
-  const problems = checkPattern(pattern);
-  if (problems.length > 0) return { code: undefined, problems };
-  const context = new EmitContext();
-  const { text, level } = patternCode(pattern, options, context);
-  const { imports, constants } = context;
-  return {
-    code: { text: format(text), level, imports, constants: constants.map(laidOut) },
-    problems,
-  };
-}
-
-function laidOut(constant: HoistedConstant): HoistedConstant {
-  return { ...constant, text: format(constant.text) };
-}
-
+/** What a pattern is matched with. */
 interface PatternUse {
-  readonly subject: string;
+  /** An expression of type string. */
+  readonly subject: Expression;
   readonly match: PatternMatch;
 }
 
-/** The same as a part of more code, for a pattern that was checked: what it needs goes to the surroundings. */
-export function patternCode(
+/**
+ * Compiles an RE2 pattern to a TypeScript expression that is true when it matches the local name `subject`. Literals,
+ * prefixes, suffixes and alternations of them become string operations; the rest runs on a linear engine. Mistakes
+ * carry offsets in the pattern.
+ */
+export function compileConstantPattern(
   pattern: string,
-  use: PatternUse,
-  context: EmitContext,
-): { readonly text: string; readonly level: Precedence } {
-  return literalCode(pattern, use, context) ?? engineCode(pattern, use, context);
+  { subject, match }: { readonly subject: string; readonly match: PatternMatch },
+): { readonly code: Expression | undefined; readonly problems: readonly CelProblem[] } {
+  const problems = checkPattern(pattern);
+  if (problems.length > 0) return { code: undefined, problems };
+  return { code: patternTest(pattern, { subject: name(subject), match }).expression, problems };
+}
+
+/** The same as a part of more code, for a pattern that was checked. */
+export function patternTest(pattern: string, use: PatternUse): EmittedValue {
+  return literalTests(pattern, use) ?? engineTest(pattern, use);
 }
 
 /** What is wrong with a pattern: at most one problem, for reading stops at the first. */
@@ -85,55 +62,44 @@ export function checkPattern(pattern: string): readonly CelProblem[] {
   return problems.list;
 }
 
-/** A module constant that holds the compiled pattern: its name. */
-export function patternConstant(pattern: string, context: EmitContext): string {
-  const imports = [{ module: "gwc/runtime/cel/functions/pattern", name: "compilePattern" }];
-  return context.constant(
-    "pattern",
-    callText("compilePattern", [stringCode(pattern).text]),
-    imports,
-  );
+/** A module constant that holds the compiled pattern. */
+export function patternConstant(pattern: string): Constant {
+  return constant("pattern", call(helper("functions/pattern#compilePattern"), [value(pattern)]));
 }
 
-function engineCode(pattern: string, { subject, match }: PatternUse, context: EmitContext) {
-  const helper = context.helper(
-    `functions/pattern#${match === "full" ? "matchesWhole" : "matchesPart"}`,
-  );
-  const constant = patternConstant(pattern, context);
-  return { text: `${helper}(${constant}, ${subject})`, level: PRECEDENCE.primary };
+function engineTest(pattern: string, { subject, match }: PatternUse): EmittedValue {
+  const matches = helper(`functions/pattern#${match === "full" ? "matchesWhole" : "matchesPart"}`);
+  return test(call(matches, [patternConstant(pattern), subject]));
 }
 
 /** String operations that match what the pattern does, when it is made of literals. */
-function literalCode(pattern: string, { subject, match }: PatternUse, context: EmitContext) {
+function literalTests(pattern: string, { subject, match }: PatternUse): EmittedValue | undefined {
   const literals = literalsOf(pattern, match);
   if (literals === undefined) return undefined;
   const isWhole = literals.every((each) => each.isStart && each.isEnd && !each.isOneLine);
   if (isWhole && literals.length > CHAIN_LENGTH) {
-    const elements = arrayText(literals.map(({ text }) => stringLiteral(text)));
-    const set = context.constant("names", `new Set(${elements})`, [], "ReadonlySet<string>");
-    return { text: `${set}.has(${subject})`, level: PRECEDENCE.primary };
+    const set = setOf(
+      literals.map(({ text }) => text),
+      "string",
+    );
+    return test(call(member(set.expression, "has"), [subject]));
   }
-  const isCheap = /^[\w$.?\ue003\ue004]+$/.test(subject);
   const isRepeated = literals.length > 1 || literals.some(({ isOneLine }) => isOneLine);
-  if (literals.length > CHAIN_LENGTH || (isRepeated && !isCheap)) return undefined;
+  if (literals.length > CHAIN_LENGTH || (isRepeated && !isReference(subject))) return undefined;
   return joined(
     "||",
     literals.map((literal) => literalTest(literal, subject)),
   );
 }
 
-function literalTest(literal: LiteralMatch, subject: string) {
-  const operand = atPrecedence({ text: subject, level: PRECEDENCE.primary }, PRECEDENCE.primary);
-  const text = stringLiteral(literal.text);
-  const known = { ts: "boolean", mayFail: false } as const;
-  const oneLine = { text: `!${operand}.includes("\\n")`, level: PRECEDENCE.unary, ...known };
+function literalTest(literal: LiteralMatch, subject: Expression): EmittedValue {
+  const text = value(literal.text);
+  const oneLine = test(not(call(member(subject, "includes"), [value("\n")])));
   if (literal.isStart && literal.isEnd && !literal.isOneLine) {
-    return { text: `${operand} === ${text}`, level: PRECEDENCE.equality, ...known };
+    return test(binary("===", [subject, text]));
   }
-  if (literal.text === "") {
-    return literal.isOneLine ? oneLine : { text: "true", level: PRECEDENCE.primary, ...known };
-  }
+  if (literal.text === "") return literal.isOneLine ? oneLine : test(value(true));
   const method = literal.isStart ? "startsWith" : literal.isEnd ? "endsWith" : "includes";
-  const test = { text: `${operand}.${method}(${text})`, level: PRECEDENCE.primary, ...known };
-  return literal.isOneLine ? joined("&&", [test, oneLine]) : test;
+  const found = test(call(member(subject, method), [text]));
+  return literal.isOneLine ? joined("&&", [found, oneLine]) : found;
 }

@@ -1,4 +1,4 @@
-import type { Code } from "../emit/code.ts";
+import type { EmittedValue } from "../emit/emitted-value.ts";
 import type { Type } from "../types/types.ts";
 
 /** A variable, or a field of one of the gateway's own objects: `request`, `request.path`. */
@@ -6,11 +6,9 @@ export interface Declaration {
   readonly path: string;
   readonly type: Type;
   /** How emitted code reads it. Undefined for an object that is no value by itself. */
-  readonly code: Code | undefined;
-  /** The variables of the emitted code that it needs: `["request"]`. */
-  readonly variables: readonly string[];
-  /** Helpers that the code calls: `time/time#fromMillis`. */
-  readonly helpers: readonly string[];
+  readonly code: EmittedValue | undefined;
+  /** The variable of the emitted function that the code reads: `request`. */
+  readonly variable: string | undefined;
   /** One sentence for the reference. */
   readonly doc: string;
 }

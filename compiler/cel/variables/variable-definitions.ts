@@ -1,4 +1,4 @@
-import type { TsType } from "../emit/code.ts";
+import type { TsType } from "../emit/emitted-value.ts";
 import { DYN, INT, mapOf, STRING, type Type } from "../types/types.ts";
 
 /**
@@ -24,28 +24,32 @@ export function describePhase(phase: CelPhase): string {
   return PHASES[phase];
 }
 
+/** A variable of the emitted function, and its properties; `?` stands before one of what may be absent. */
+export type Access = readonly [variable: string, ...properties: string[]];
+
 /** A variable or a field: data. */
 export interface VariableDefinition {
   readonly path: string;
   readonly type: Type;
   readonly phases: readonly CelPhase[];
   readonly doc: string;
-  /** TypeScript; none for an object that is no value by itself. */
-  readonly code?: string;
+  /** How emitted code reads it; none for an object that is no value by itself. */
+  readonly access?: Access;
+  /** The method that gives it, of what `access` reads. */
+  readonly method?: string;
+  /** The helper that makes it of what `access` reads: `time/time#fromMillis`. */
+  readonly helper?: string;
   readonly ts?: TsType;
   readonly mayFail?: boolean;
   readonly isJsonRoot?: boolean;
   readonly isJson?: boolean;
   readonly range?: readonly [number, number];
-  readonly helpers?: readonly string[];
-  /** The variable it reads, when it is not the first word of `code`. */
-  readonly variables?: readonly string[];
 }
 
 /** Every phase. */
 export const ALL = celPhases;
 /** When a response is there. */
-export const LATE: readonly CelPhase[] = ["response", "log"];
+export const ON_RESPONSE: readonly CelPhase[] = ["response", "log"];
 /** When an MCP message is known. */
 export const MCP: readonly CelPhase[] = ["mcp", "log"];
 /** When an LLM call may be known. */
@@ -58,21 +62,29 @@ const TOKENS: readonly [number, number] = [0, 1_000_000_000];
 /** The type of an object with fields. */
 export const objectVariable = (name: string): Type => ({ kind: "object", name });
 
-/** A string; it may be absent where its path goes through `?.`. */
+/** A string; it may be absent where its owner may. */
 export function textVariable(
   path: string,
-  code: string,
+  access: Access,
   phases: readonly CelPhase[],
   doc: string,
 ): VariableDefinition {
-  return { path, type: STRING, phases, doc, code, ts: "string", mayFail: code.includes("?.") };
+  const mayFail = access.some((step) => step.startsWith("?"));
+  return { path, type: STRING, phases, doc, access, ts: "string", mayFail };
 }
 
 /** A token count of an LLM call. */
 export function countVariable(name: string, doc: string): VariableDefinition {
-  const code = `llm?.${name}`;
-  const path = `llm.${name}`;
-  return { path, type: INT, phases: LATE, doc, code, ts: "number", mayFail: true, range: TOKENS };
+  return {
+    path: `llm.${name}`,
+    type: INT,
+    phases: ON_RESPONSE,
+    doc,
+    access: ["llm", `?${name}`],
+    ts: "number",
+    mayFail: true,
+    range: TOKENS,
+  };
 }
 
 /** A JSON object, or null. */
@@ -82,7 +94,7 @@ export function jsonVariable(
   phases: readonly CelPhase[],
   doc: string,
 ): VariableDefinition {
-  return { path, type: DYN, phases, doc, code: variable, isJsonRoot: true, isJson: true };
+  return { path, type: DYN, phases, doc, access: [variable], isJsonRoot: true, isJson: true };
 }
 
 /** An MCP item and its fields. */
@@ -93,11 +105,18 @@ export function mcpPrimitive(
   const path = `mcp.${item}`;
   const doc = `The ${item} that is listed or ${item === "resource" ? "read" : "used"}; absent otherwise.`;
   return [
-    { path, type: objectVariable(path), phases: MCP, doc, code: `mcp?.${item}`, mayFail: true },
-    textVariable(`${path}.name`, `mcp?.${item}?.name`, MCP, name),
+    {
+      path,
+      type: objectVariable(path),
+      phases: MCP,
+      doc,
+      access: ["mcp", `?${item}`],
+      mayFail: true,
+    },
+    textVariable(`${path}.name`, ["mcp", `?${item}`, "?name"], MCP, name),
     textVariable(
       `${path}.target`,
-      `mcp?.${item}?.target`,
+      ["mcp", `?${item}`, "?target"],
       MCP,
       "The name of the target that offers it.",
     ),

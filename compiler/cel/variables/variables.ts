@@ -1,6 +1,14 @@
-import { type Code, PRECEDENCE } from "../emit/code.ts";
+import type { Expression } from "../../../templates/code/hole.ts";
+import { name } from "../../../templates/code/names.ts";
+import { call, member, optionalMember } from "../../../templates/code/syntax.ts";
+import { type EmittedValue, helper } from "../emit/emitted-value.ts";
 import type { Declaration, Environment } from "./environment.ts";
-import { type CelPhase, describePhase, type VariableDefinition } from "./variable-definitions.ts";
+import {
+  type Access,
+  type CelPhase,
+  describePhase,
+  type VariableDefinition,
+} from "./variable-definitions.ts";
 import { callVariables } from "./variables-call.ts";
 import { requestVariables } from "./variables-request.ts";
 
@@ -33,38 +41,57 @@ function declare(
   phase: CelPhase,
   present: readonly string[],
 ): Declaration {
-  const variable = /^\w+/.exec(row.code ?? "")?.[0];
   return {
     path: row.path,
     type: row.type,
-    code: codeOf(row, phase, present),
-    variables: row.variables ?? (variable === undefined ? [] : [variable]),
-    helpers: row.helpers ?? [],
+    code: emittedValue(row, phase, present),
+    variable: row.access?.[0],
     doc: row.doc,
   };
 }
 
-function codeOf(
+function emittedValue(
   row: VariableDefinition,
   phase: CelPhase,
   present: readonly string[],
-): Code | undefined {
-  if (row.code === undefined) return undefined;
+): EmittedValue | undefined {
+  if (row.access === undefined) return undefined;
   // in an MCP rule there is always an MCP message
   const isSure = phase === "mcp" && row.path.startsWith("mcp.");
-  const reached = isSure ? row.code.replace(/^mcp\?/, "mcp") : row.code;
-  const code = present.reduce((at, path) => at.replace(`${path}?.`, `${path}.`), reached);
+  const read = readAccess(row.access, isSure ? ["mcp", ...present] : present);
   const isAbsent = row.type.kind === "object" && !present.includes(row.path);
   // in the log there may be none: the client left before
   const isUnsure = phase === "log" && row.path === "response.code";
   return {
-    text: code,
-    level: PRECEDENCE.primary,
+    expression: wrapped(read.expression, row),
     ts: row.ts ?? (row.type.kind === "dyn" && !row.isJsonRoot ? "unknown" : "other"),
-    mayFail: isSure ? code.includes("?.") || isAbsent : isUnsure || (row.mayFail ?? false),
-    isSimple: !code.includes("("),
+    mayFail: isSure ? read.isOptional || isAbsent : isUnsure || (row.mayFail ?? false),
+    isSimple: row.method === undefined && row.helper === undefined,
     ...(row.isJson ? { isJson: true } : {}),
     ...(row.isJsonRoot ? { isJsonRoot: true } : {}),
     ...(row.range === undefined ? {} : { range: row.range }),
   };
+}
+
+/** The chain of properties; what is known to be `present` is read without `?`. */
+function readAccess(
+  [root, ...steps]: Access,
+  present: readonly string[],
+): { readonly expression: Expression; readonly isOptional: boolean } {
+  let expression: Expression = name(root);
+  let path: string = root;
+  let isOptional = false;
+  for (const step of steps) {
+    const property = step.replace("?", "");
+    const mayBeAbsent = step !== property && !present.includes(path);
+    expression = mayBeAbsent ? optionalMember(expression, property) : member(expression, property);
+    isOptional ||= mayBeAbsent;
+    path += `.${property}`;
+  }
+  return { expression, isOptional };
+}
+
+function wrapped(expression: Expression, row: VariableDefinition): Expression {
+  if (row.method !== undefined) return call(member(expression, row.method), []);
+  return row.helper === undefined ? expression : call(helper(row.helper), [expression]);
 }

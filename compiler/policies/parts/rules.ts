@@ -1,3 +1,4 @@
+import { nodesOf } from "../../../templates/code/syntax.ts";
 import type { ConfigValue } from "../../1-parse/values.ts";
 import { type CelPhase, compileExpression } from "../../cel/compile.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
@@ -128,7 +129,9 @@ function aboutItems(
   if (action === "allow" || about.length === 0) return expression;
   const present = about.map((item) => `mcp.${item}`);
   const narrow = compileExpression(text, { phase: "mcp", slot: action, present }).expression;
-  return narrow === undefined || narrow.code.text.includes("=>") ? expression : narrow;
+  const hasFunction =
+    narrow !== undefined && [...nodesOf(narrow.code)].some(({ kind }) => kind === "arrow");
+  return narrow === undefined || hasFunction ? expression : narrow;
 }
 
 /** Without a policy that checks credentials the identity is null for every request, and the rule a constant. */

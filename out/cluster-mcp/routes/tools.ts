@@ -58,10 +58,7 @@ const backend = openMcpBackend({
   limits: { body: 2097152, message: 67108864, sessions: 1000 },
 });
 
-const allowedOrigins: OriginSettings = {
-  hostnames: [],
-  allowOrigins: ["https://app.example.com"],
-};
+const allowedOrigins: OriginSettings = { hostnames: [], allowOrigins: ["https://app.example.com"] };
 
 // HTTPRoute agents/tools spec.rules[0]
 export async function tools(exchange: Exchange): Promise<void> {

@@ -1,6 +1,7 @@
 import type { Origin } from "../../../compiler/diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../../../compiler/ir/expressions.ts";
 import { type Code, code, comment, type Hole, join, name } from "../../code/code.ts";
+import { returned } from "../../code/layout.ts";
 import { readsBody } from "../../code/reads.ts";
 import { parameter } from "../../code/variables.ts";
 import type { RouteScope } from "../policy.ts";
@@ -78,7 +79,7 @@ function conditionCode(
       ${trace(origin)}
       function ${name(label)}(${join(variables.map(parameter), ", ")}): boolean {
         ${comment(source)}
-        return ${expressions.use(emitted)};
+        ${returned(expressions.use(emitted))}
       }
     `,
     call: code`${name(label)}(${join(passed, ", ")})`,

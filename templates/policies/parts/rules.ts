@@ -1,7 +1,9 @@
 import type { Rule } from "../../../compiler/ir/rules.ts";
 import { type Code, code, comment, type Hole, name } from "../../code/code.ts";
 import type { Expressions } from "../../code/expression.ts";
+import type { Expression } from "../../code/hole.ts";
 import { ifStatement } from "../../code/statements.ts";
+import { binary, member, not, value } from "../../code/syntax.ts";
 
 /** Rules as a function body and what it needs. */
 export interface RulesCode {
@@ -32,35 +34,19 @@ export function rulesCode(rules: readonly Rule[], expressions: Expressions): Rul
 }
 
 function statement(rule: Rule, label: string, verdict: string, expressions: Expressions): Code {
-  const {
-    action,
-    expression: { source, code: emitted },
-  } = rule;
-  const test = expressions.use(emitted);
-  const condition = action === "require" ? negated(emitted.text, test) : test;
-  const conditions = [
-    ...subject(rule),
-    isLoose(rule, emitted.text) ? code`(${condition})` : condition,
-  ];
+  const { action, expression } = rule;
+  const test = expressions.use(expression.code);
+  const conditions = [...subject(rule), action === "require" ? not(test) : test];
   return code`
-    ${comment(`${label}${source}`)}
+    ${comment(`${label}${expression.source}`)}
     ${ifStatement(conditions, code`return ${name(verdict)};`)}
   `;
 }
 
 /** The conditions under which a deny or require rule is about the item at all. */
-function subject({ action, about }: Rule): readonly Code[] {
-  return action === "allow" ? [] : about.map((kind) => code`mcp.${name(kind)} !== undefined`);
-}
-
-/** Whether a condition that stands behind `&&` needs parentheses. */
-function isLoose(rule: Rule, text: string): boolean {
-  return rule.action === "deny" && subject(rule).length > 0 && /\|\||\?\?| \? /.test(text);
-}
-
-/** `!` binds tighter than any operator, so anything but a call or a name is put in parentheses. */
-function negated(text: string, test: Code): Code {
-  return /^[\w$.?]+(\([^()]*\))?$/.test(text) ? code`!${test}` : code`!(${test})`;
+function subject({ action, about }: Rule): readonly Expression[] {
+  if (action === "allow") return [];
+  return about.map((kind) => binary("!==", [member(name("mcp"), kind), value(undefined)]));
 }
 
 function variablesOf(rule: Rule): readonly string[] {

@@ -13,11 +13,11 @@ import { strings } from "@bufbuild/cel/ext";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type CelSlot, compileIn } from "../../../compiler/cel/compile.ts";
-import { PRECEDENCE } from "../../../compiler/cel/emit/code.ts";
 import { functionOf } from "../../../compiler/cel/evaluate/run-code.ts";
 import { parseType } from "../../../compiler/cel/types/signature.ts";
 import type { Declaration, Environment } from "../../../compiler/cel/variables/environment.ts";
 import { canonical, double, Uint } from "../../../runtime/cel/values/values.ts";
+import { name } from "../../../templates/code/names.ts";
 import { isExpected } from "../../conformance/cel-spec-values.ts";
 import { type Binding, bindings, expressions } from "./expressions.ts";
 
@@ -38,9 +38,9 @@ function environment(types: Readonly<Record<string, string>>): Environment {
   const declarations = new Map<string, Declaration>();
   for (const [path, type] of Object.entries(types)) {
     const text = `${path}_`;
-    const code = { text, level: PRECEDENCE.primary, ts: "unknown", mayFail: false } as const;
+    const code = { expression: name(text), ts: "unknown", mayFail: false } as const;
     const declared = parseType(type);
-    declarations.set(path, { path, type: declared, code, variables: [text], helpers: [], doc: "" });
+    declarations.set(path, { path, type: declared, code, variable: text, doc: "" });
   }
   return { description: "a test", declarations, elsewhere: () => [] };
 }

@@ -1,0 +1,448 @@
+import {
+  brokenGroup,
+  brokenOnly,
+  filled,
+  firstThatFits,
+  group,
+  indented,
+  join,
+  LINE,
+  pieces,
+  SOFT,
+} from "./code.ts";
+import type {
+  Arrow,
+  Binary,
+  Call,
+  Code,
+  Conditional,
+  Dictionary,
+  Expression,
+  Hole,
+  List,
+  Member,
+  Operator,
+  Piece,
+  Value,
+} from "./hole.ts";
+import { isIdentifier } from "./names.ts";
+import { propertyName, quoteAscii } from "./quote.ts";
+import { nodesOf } from "./syntax.ts";
+
+/** The longest string in one piece; a longer one is a sum. */
+const STRING_WIDTH = 72;
+
+/** Where an expression stands, as far as its line breaks depend on it. */
+export type Place =
+  /** After `return`. */
+  | "return"
+  /** Between the parentheses of `if`. */
+  | "condition"
+  /** After `=` or the colon of a property. */
+  | "assignment"
+  /** In parentheses of a call, of a list, or of an operator. */
+  | "operand"
+  /** After `=>`. */
+  | "body"
+  /** Between parentheses that have their lines for themselves. */
+  | "alone";
+
+/** An expression where it stands, with its line breaks as `biome format` sets them. */
+export function laidOut(expression: Expression, place: Place): Hole {
+  const node = expression.kind === "value" ? sumOf(expression) : expression;
+  switch (node.kind) {
+    case "binary":
+      return binaryAt(node, place);
+    case "conditional":
+      return place === "return" || place === "assignment" || place === "operand"
+        ? group(conditionalParts(node, place))
+        : group(conditionalParts(node, "alone"));
+    case "value":
+      return verbatimValue(node);
+    case "member":
+      return memberOf(node, false);
+    case "call":
+      return callOf(node);
+    case "not":
+      return node.operand.kind === "conditional"
+        ? pieces(["!(", laidOut(node.operand, "alone"), ")"])
+        : pieces(["!", parenthesized(node.operand, isWeak)]);
+    case "arrow":
+      return arrowOf(node);
+    case "list":
+      return listOf(node);
+    case "dictionary":
+      return dictionaryOf(node);
+    case "local":
+    case "constant":
+      throw new Error(`"${node.proposal}" was not named`);
+    case "code":
+    case "literal":
+    case "name":
+    case "import":
+      return node;
+  }
+}
+
+/** `return expression;`. */
+export function returned(expression: Expression): Code {
+  return pieces(["return ", laidOut(expression, "return"), ";"]);
+}
+
+/** `start = expression`, `key: expression`; `start` ends with the `=` or the colon. */
+export function assigned(start: Piece, expression: Expression, isShortKey = false): Hole {
+  const node = expression.kind === "value" ? sumOf(expression) : expression;
+  const laid = laidOut(node, "assignment");
+  return breaksAfterOperator(node, isShortKey)
+    ? group(start, indented(LINE, laid))
+    : pieces([start, " ", laid]);
+}
+
+/** `(a || b)`: with parentheses that have their lines for themselves, where `needsThem`. */
+function parenthesized(operand: Expression, needsThem: (operand: Expression) => boolean): Hole {
+  const node = operand.kind === "value" ? sumOf(operand) : operand;
+  if (!needsThem(node)) return laidOut(node, "operand");
+  return pieces(["(", group(indented(SOFT, laidOut(node, "alone")), SOFT), ")"]);
+}
+
+/** Whether an operand of `!`, or what a property is read of, needs parentheses. */
+function isWeak({ kind }: Expression): boolean {
+  return kind === "binary" || kind === "conditional" || kind === "arrow";
+}
+
+function binaryAt(node: Binary, place: Place, parent?: Operator): Hole {
+  const isGrouped = isComparisonAlone(node, place, parent);
+  const [head = "", ...rest] = chain(node, isGrouped);
+  switch (place) {
+    case "condition":
+      return pieces([head, ...rest]);
+    case "return":
+      return group(brokenOnly("("), indented(SOFT, group(head, ...rest)), SOFT, brokenOnly(")"));
+    case "assignment":
+    case "body":
+    case "alone":
+      return group(head, ...rest);
+    case "operand":
+      return group(head, indented(...rest));
+  }
+}
+
+/** Whether an operator stays on the line that its first operand ends on, where it fits. */
+function isComparisonAlone(node: Binary, place: Place, parent: Operator | undefined): boolean {
+  const isLogic = isLogical(node.operator);
+  const isSameKind = (operator: Operator) => isLogical(operator) === isLogic;
+  if (place === "condition" && isLogic) return false;
+  if (node.operands.length > 2 || (parent !== undefined && isSameKind(parent))) return false;
+  return node.operands.every((each) => {
+    const operand = each.kind === "value" ? sumOf(each) : each;
+    return operand.kind !== "binary" || !isSameKind(operand.operator);
+  });
+}
+
+function isLogical(operator: Operator): boolean {
+  return operator === "??" || operator === "&&" || operator === "||";
+}
+
+/** The operands of a chain; from the second on with their operator and the break between. */
+function chain({ operator, operands }: Binary, isGrouped: boolean): readonly Hole[] {
+  return operands.flatMap((operand, at): readonly Hole[] => {
+    const node = operand.kind === "value" ? sumOf(operand) : operand;
+    if (at === 0 && node.kind === "binary" && isFlattened(operator, node.operator)) {
+      return chain(node, false);
+    }
+    const plain =
+      node.kind === "binary" ? binaryAt(node, "operand", operator) : laidOut(node, "operand");
+    const laid = needsParentheses(node, operator, at === 0) ? pieces(["(", plain, ")"]) : plain;
+    if (at === 0) return [group(laid)];
+    const isInline = isLogical(operator) && isFilledLiteral(node);
+    const parts = [operator, isInline ? " " : LINE, laid];
+    return [pieces([" ", isGrouped ? group(...parts) : pieces(parts)])];
+  });
+}
+
+const PRECEDENCE: Readonly<Record<Operator, number>> = {
+  "??": 1,
+  "||": 2,
+  "&&": 3,
+  "===": 4,
+  "!==": 4,
+  "<": 5,
+  "<=": 5,
+  ">": 5,
+  ">=": 5,
+  "+": 6,
+  "-": 6,
+  "*": 7,
+  "/": 7,
+};
+
+/** Whether an operand is written in parentheses: where it must be, and where `&&` and `||` meet. */
+function needsParentheses(operand: Expression, parent: Operator, isFirst: boolean): boolean {
+  if (operand.kind === "conditional" || operand.kind === "arrow") return true;
+  if (operand.kind !== "binary") return false;
+  const [own, outer] = [PRECEDENCE[operand.operator], PRECEDENCE[parent]];
+  if (outer <= PRECEDENCE["&&"] && own <= PRECEDENCE["&&"]) return operand.operator !== parent;
+  return own < outer || (own === outer && !(isFirst && isFlattened(parent, operand.operator)));
+}
+
+/** Whether a first operand goes on as part of the chain: `a + b - c`. */
+function isFlattened(parent: Operator, own: Operator): boolean {
+  if (PRECEDENCE[own] !== PRECEDENCE[parent]) return false;
+  const isEquality = PRECEDENCE[own] === PRECEDENCE["==="];
+  return !isEquality && (own === parent || PRECEDENCE[own] !== PRECEDENCE["*"]);
+}
+
+function isFilledLiteral(node: Expression): boolean {
+  if (node.kind === "list") return node.items.length > 0;
+  return node.kind === "dictionary" && node.entries.length > 0;
+}
+
+function conditionalParts(
+  { test, consequent, alternate }: Conditional,
+  place: "return" | "assignment" | "operand" | "alone",
+): Code {
+  const isTestWeak = test.kind === "conditional" || test.kind === "arrow";
+  const testPlace = place === "return" || place === "operand" ? "operand" : "alone";
+  const condition = isTestWeak
+    ? pieces(["(", laidOut(test, "alone"), ")"])
+    : laidOut(test, testPlace);
+  const inner =
+    consequent.kind === "conditional"
+      ? pieces([brokenOnly("", "("), conditionalParts(consequent, "alone"), brokenOnly("", ")")])
+      : indented(laidOut(consequent, "operand"));
+  const last =
+    alternate.kind === "conditional"
+      ? conditionalParts(alternate, "alone")
+      : indented(laidOut(alternate, "operand"));
+  return pieces([condition, indented(LINE, "? ", inner, LINE, ": ", last)]);
+}
+
+/** `a.b?.c`: a long one breaks before its properties. */
+function memberOf({ object, property, isOptional }: Member, isInner: boolean): Hole {
+  const start =
+    object.kind === "member" ? memberOf(object, true) : parenthesized(object, isWeakObject);
+  if (!isIdentifier(property)) {
+    return pieces([start, isOptional ? "?.[" : "[", quoteAscii(property), "]"]);
+  }
+  const lookup = `${isOptional ? "?." : "."}${property}`;
+  const isInline = object.kind !== "member" && !isInner;
+  return pieces([start, isInline ? lookup : group(indented(SOFT, lookup))]);
+}
+
+/** A number would take the dot for its own. */
+function isWeakObject(object: Expression): boolean {
+  return isWeak(object) || (object.kind === "value" && typeof object.value !== "string");
+}
+
+function callOf({ callee, args, isNew }: Call): Hole {
+  const start = pieces([isNew ? "new " : "", calleeOf(callee)]);
+  if (args.length === 0) return pieces([start, "()"]);
+  const laid = args.map((arg) => laidOut(arg, "operand"));
+  const brokenOut = (form: typeof group) =>
+    form("(", indented(SOFT, join(laid, pieces([",", LINE])), brokenOnly(",")), SOFT, ")");
+  if (areFunctionsComposed(args)) return pieces([start, brokenOut(brokenGroup)]);
+  const last = args.at(-1);
+  const isForced = args.slice(0, -1).some((arg) => [...nodesOf(arg)].some(isAlwaysBroken));
+  if (last === undefined || isForced || !isHugged(args, last))
+    return pieces([start, brokenOut(group)]);
+  const before = laid.slice(0, -1).flatMap((each): readonly Hole[] => [each, pieces([", "])]);
+  const hugged = last.kind === "arrow" ? huggedArrow(last) : laid.at(-1);
+  const [flat = [], expanded = []] = [hugged, hugged === undefined ? [] : expandedForm(last)];
+  return pieces([
+    start,
+    firstThatFits([
+      pieces(["(", ...before, flat, ")"]),
+      pieces(["(", ...before, expanded, ")"]),
+      brokenOut(brokenGroup),
+    ]),
+  ]);
+}
+
+/** What is called: a method's name stays with its object. */
+function calleeOf(callee: Expression): Hole {
+  if (callee.kind !== "member") return laidOut(callee, "operand");
+  const { object, property, isOptional } = callee;
+  const start = object.kind === "member" ? calleeOf(object) : parenthesized(object, isWeakObject);
+  return pieces([start, isOptional ? "?." : ".", property]);
+}
+
+/** Whether arguments are two functions, or calls of something with a function: each has a line for itself. */
+function areFunctionsComposed(args: readonly Expression[]): boolean {
+  const isFunction = ({ kind }: Expression) => kind === "arrow";
+  if (args.length < 2) return false;
+  return (
+    args.filter(isFunction).length > 1 ||
+    args.some((arg) => arg.kind === "call" && arg.args.some(isFunction))
+  );
+}
+
+/** Whether the last argument may begin on the line of the call and be broken inside. */
+function isHugged(args: readonly Expression[], last: Expression): boolean {
+  if (args.at(-2)?.kind === last.kind) return false;
+  switch (last.kind) {
+    case "dictionary":
+      return last.entries.length > 0;
+    case "list":
+      return last.items.length > 0 && !(args.length > 1 && numbersIn(last) !== undefined);
+    case "arrow":
+      return ["call", "conditional", "dictionary", "list"].includes(last.body.kind);
+    default:
+      return false;
+  }
+}
+
+function expandedForm(node: Expression): Hole {
+  switch (node.kind) {
+    case "arrow":
+      return huggedArrow(node, brokenGroup);
+    case "list":
+      return listOf(node, brokenGroup);
+    case "dictionary":
+      return dictionaryOf(node, brokenGroup);
+    default:
+      return laidOut(node, "operand");
+  }
+}
+
+function arrowOf({ parameters, body }: Arrow): Hole {
+  const head = pieces(["(", join(parameters.map(nameOf), ", "), ") =>"]);
+  if (body.kind === "list") return group(head, " ", laidOut(body, "body"));
+  if (startsWithObject(body)) return group(head, " (", laidOut(body, "body"), ")");
+  return group(head, group(indented(LINE, arrowBody(body))));
+}
+
+/** An arrow function as the last argument, begun on the line of the call. */
+function huggedArrow({ parameters, body }: Arrow, form: typeof group = group): Hole {
+  const head = pieces(["(", join(parameters.map(nameOf), ", "), ") =>"]);
+  if (body.kind === "list") return pieces([head, " ", listOf(body, form)]);
+  if (body.kind === "dictionary") return pieces([head, " (", dictionaryOf(body, form), ")"]);
+  return form(head, group(indented(LINE, arrowBody(body)), brokenOnly(","), SOFT));
+}
+
+function arrowBody(body: Expression): Hole {
+  return body.kind === "conditional"
+    ? pieces([brokenOnly("", "("), laidOut(body, "body"), brokenOnly("", ")")])
+    : laidOut(body, "body");
+}
+
+function nameOf(parameter: Arrow["parameters"][number]): Hole {
+  return laidOut(parameter, "operand");
+}
+
+/** Whether the text begins with a brace, which would open a function's body. */
+function startsWithObject(node: Expression): boolean {
+  switch (node.kind) {
+    case "dictionary":
+      return true;
+    case "member":
+      return startsWithObject(node.object);
+    case "binary":
+      return node.operands[0] !== undefined && startsWithObject(node.operands[0]);
+    default:
+      return false;
+  }
+}
+
+function listOf(node: List, form: typeof group = group): Hole {
+  const { items } = node;
+  if (items.length === 0) return pieces(["[]"]);
+  const laid = items.map((item) => laidOut(item, "operand"));
+  const numbers = numbersIn(node);
+  const content = numbers === undefined ? join(laid, pieces([",", LINE])) : filled(numbers);
+  const chosen = isTable(node) ? brokenGroup : form;
+  return chosen("[", indented(SOFT, content, brokenOnly(",")), SOFT, "]");
+}
+
+/** Whether an expression has a line break whatever its width. */
+function isAlwaysBroken(node: Expression): boolean {
+  return node.kind === "call"
+    ? areFunctionsComposed(node.args)
+    : node.kind === "list" && isTable(node);
+}
+
+/** A list of lists, or of objects, that have several items each. */
+function isTable({ items }: List): boolean {
+  return (
+    items.length > 1 &&
+    (items.every((item) => item.kind === "list" && item.items.length > 1) ||
+      items.every((item) => item.kind === "dictionary" && item.entries.length > 1))
+  );
+}
+
+/** The numbers of a list that holds more than one and nothing else. */
+function numbersIn({ items }: List): readonly string[] | undefined {
+  const numbers = items.flatMap((item) =>
+    item.kind === "value" && typeof item.value === "number" ? [numberText(item.value)] : [],
+  );
+  return numbers.length === items.length && numbers.length > 1 ? numbers : undefined;
+}
+
+function dictionaryOf({ entries }: Dictionary, form: typeof group = group): Hole {
+  if (entries.length === 0) return pieces(["{}"]);
+  const properties = entries.map(([key, each]) => propertyOf(key, each));
+  const content = join(properties, pieces([",", LINE]));
+  return form("{", indented(LINE, content, brokenOnly(",")), LINE, "}");
+}
+
+/** Keys shorter than this keep their value on their line. */
+const SHORT_KEY = 5;
+
+/** `key: value` of an object literal. */
+export function propertyOf(key: string, each: Expression): Hole {
+  const name = propertyName(key, quoteAscii);
+  return assigned(`${name}:`, each, name.length < SHORT_KEY);
+}
+
+/** Whether a long expression begins on the line after the `=` or the colon. */
+function breaksAfterOperator(node: Expression, isShortKey: boolean): boolean {
+  switch (node.kind) {
+    case "binary":
+      return !isFilledLiteral(node.operands.at(-1) ?? node);
+    case "conditional":
+      return node.test.kind === "binary";
+    case "value":
+      return typeof node.value === "string" && !isShortKey;
+    case "member":
+      return !isShortKey;
+    default:
+      return false;
+  }
+}
+
+/** A long string as a sum of literals. */
+function sumOf(node: Value): Value | Binary {
+  const { value: text } = node;
+  if (typeof text !== "string" || quoteAscii(text).length <= STRING_WIDTH) return node;
+  const parts: string[] = [];
+  let part = "";
+  for (const character of text) {
+    if (quoteAscii(part + character).length > STRING_WIDTH) {
+      parts.push(part);
+      part = "";
+    }
+    part += character;
+  }
+  parts.push(part);
+  const operands = parts.map((each) => ({ ...node, value: each }));
+  return { ...node, kind: "binary", operator: "+", operands };
+}
+
+function verbatimValue({ value: content }: Value): Hole {
+  switch (typeof content) {
+    case "string":
+      return pieces([quoteAscii(content)]);
+    case "bigint":
+      return pieces([`${content}n`]);
+    case "number":
+      return pieces([numberText(content)]);
+    default:
+      return pieces([String(content)]);
+  }
+}
+
+function numberText(number: number): string {
+  if (Object.is(number, -0)) return "-0";
+  if (Number.isFinite(number)) return String(number).replace("e+", "e");
+  if (Number.isNaN(number)) return "Number.NaN";
+  return number > 0 ? "Number.POSITIVE_INFINITY" : "Number.NEGATIVE_INFINITY";
+}

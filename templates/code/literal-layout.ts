@@ -1,0 +1,130 @@
+import type { EnvTemplate } from "../../compiler/ir/texts.ts";
+import {
+  brokenGroup,
+  brokenOnly,
+  code,
+  filled,
+  group,
+  imported,
+  indented,
+  join,
+  LINE,
+  literal,
+  pieces,
+  SOFT,
+  verbatim,
+} from "./code.ts";
+import {
+  type Code,
+  type Hole,
+  type ImportSymbol,
+  isHole,
+  type Piece,
+  type Printable,
+} from "./hole.ts";
+import { propertyName, quote } from "./quote.ts";
+
+/** Data as a literal, with its line breaks as `biome format` sets them. `nameOf`: what an import is called here. */
+export function laidOutLiteral(value: Printable, nameOf: (symbol: ImportSymbol) => string): Piece {
+  if (isArray(value)) return listOf(value, nameOf);
+  if (isHole(value)) return value;
+  if (isEnvTemplate(value)) return envTemplate(value);
+  if (isRecord(value)) return recordOf(value, nameOf);
+  return typeof value === "string" ? quote(value) : String(value);
+}
+
+function listOf(items: readonly Printable[], nameOf: (symbol: ImportSymbol) => string): Piece {
+  if (items.length === 0) return "[]";
+  const areNumbers = items.length > 1 && items.every((item) => typeof item === "number");
+  const content = areNumbers
+    ? filled(items.map(String))
+    : join(
+        items.map((item) => pieces([laidOutLiteral(item, nameOf)])),
+        pieces([",", LINE]),
+      );
+  const isTable =
+    items.length > 1 && (items.every(hasSeveralItems) || items.every(hasSeveralFields));
+  const form = isTable ? brokenGroup : group;
+  return form("[", indented(SOFT, content, brokenOnly(",")), SOFT, "]");
+}
+
+function hasSeveralItems(item: Printable): boolean {
+  return isArray(item) && item.length > 1;
+}
+
+function hasSeveralFields(item: Printable): boolean {
+  return isRecord(item) && !isHole(item) && !isEnvTemplate(item) && fieldsOf(item).length > 1;
+}
+
+function recordOf(
+  record: { readonly [key: string]: Printable | undefined },
+  nameOf: (symbol: ImportSymbol) => string,
+): Piece {
+  const fields = fieldsOf(record);
+  if (fields.length === 0) return "{}";
+  const properties = fields.map(([key, item]) => propertyOf(key, item, nameOf));
+  const content = join(properties, pieces([",", LINE]));
+  return group("{", indented(LINE, content, brokenOnly(",")), LINE, "}");
+}
+
+/** A key shorter than this keeps its string on its line. */
+const SHORT_KEY = 5;
+
+function propertyOf(key: string, item: Printable, nameOf: (symbol: ImportSymbol) => string): Hole {
+  const spelled = propertyName(key);
+  if (isHole(item) && nameIn(item, nameOf) === key) return pieces([spelled]);
+  const laid = laidOutLiteral(item, nameOf);
+  return typeof item === "string" && spelled.length >= SHORT_KEY
+    ? group(`${spelled}:`, indented(LINE, laid))
+    : pieces([`${spelled}: `, laid]);
+}
+
+/** The name that a hole consists of. */
+function nameIn(hole: Hole, nameOf: (symbol: ImportSymbol) => string): string | undefined {
+  if (!("kind" in hole)) return undefined;
+  if (hole.kind === "name") return hole.text;
+  if (hole.kind === "import") return nameOf(hole);
+  if (hole.kind !== "code") return undefined;
+  const [only, ...others] = hole.parts.filter((part) => part !== "");
+  if (typeof only === "string" || only === undefined || others.length > 0) return undefined;
+  return nameIn(only, nameOf);
+}
+
+function fieldsOf(record: {
+  readonly [key: string]: Printable | undefined;
+}): readonly (readonly [string, Printable])[] {
+  return Object.entries(record).flatMap(([key, item]) =>
+    item === undefined ? [] : [[key, item] as const],
+  );
+}
+
+/** A text with variables that are read when the gateway starts: `env("HOST")`, or a template around it. */
+function envTemplate({ parts }: EnvTemplate): Code {
+  const env = imported("gwc/runtime/process/startup-values", "env");
+  const call = (part: { readonly env: string; readonly fallback?: string }): Code =>
+    part.fallback === undefined
+      ? code`${env}(${literal(part.env)})`
+      : code`${env}(${literal(part.env)}, ${literal(part.fallback)})`;
+  const [only] = parts;
+  if (parts.length === 1 && only !== undefined && typeof only !== "string") return call(only);
+  const pieces = parts.map((part) =>
+    typeof part === "string"
+      ? verbatim(part.replace(/[`\\]|\$\{/g, (found) => `\\${found}`))
+      : join([verbatim("${"), call(part), verbatim("}")], ""),
+  );
+  return join([verbatim("`"), ...pieces, verbatim("`")], "");
+}
+
+function isArray(value: Printable): value is readonly Printable[] {
+  return Array.isArray(value);
+}
+
+function isEnvTemplate(value: Printable): value is EnvTemplate {
+  return isRecord(value) && value.kind === "env";
+}
+
+function isRecord(
+  value: Printable | undefined,
+): value is { readonly [key: string]: Printable | undefined } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,173 @@
+import {
+  type Arrow,
+  type Binary,
+  type Call,
+  type Conditional,
+  type Constant,
+  type ConstantType,
+  type Dictionary,
+  type Expression,
+  type List,
+  type Local,
+  type Member,
+  made,
+  type Name,
+  type Not,
+  type Operator,
+  type Value,
+} from "./hole.ts";
+
+/** A parameter that gets its name later; each call makes another one. */
+export function local(proposal: string): Local {
+  return { [made]: true, kind: "local", proposal };
+}
+
+/** A constant of the module. */
+export function constant(proposal: string, initializer: Expression, type?: ConstantType): Constant {
+  return { [made]: true, kind: "constant", proposal, type, initializer };
+}
+
+/** A literal. */
+export function value(content: Value["value"]): Value {
+  return { [made]: true, kind: "value", value: content };
+}
+
+/** `object.property`. */
+export function member(object: Expression, property: string): Member {
+  return { [made]: true, kind: "member", object, property, isOptional: false };
+}
+
+/** `object?.property`. */
+export function optionalMember(object: Expression, property: string): Member {
+  return { [made]: true, kind: "member", object, property, isOptional: true };
+}
+
+/** `callee(args)`. */
+export function call(callee: Expression, args: readonly Expression[]): Call {
+  return { [made]: true, kind: "call", callee, args, isNew: false };
+}
+
+/** `new callee(args)`. */
+export function construction(callee: Expression, args: readonly Expression[]): Call {
+  return { [made]: true, kind: "call", callee, args, isNew: true };
+}
+
+/** Operands with an operator between each two. */
+export function binary(operator: Operator, operands: readonly Expression[]): Binary {
+  return { [made]: true, kind: "binary", operator, operands };
+}
+
+/** `!operand`. */
+export function not(operand: Expression): Not {
+  return { [made]: true, kind: "not", operand };
+}
+
+/** `test ? consequent : alternate`. */
+export function conditional(
+  test: Expression,
+  consequent: Expression,
+  alternate: Expression,
+): Conditional {
+  return { [made]: true, kind: "conditional", test, consequent, alternate };
+}
+
+/** `(parameters) => body`. */
+export function arrow(parameters: Arrow["parameters"], body: Expression): Arrow {
+  return { [made]: true, kind: "arrow", parameters, body };
+}
+
+/** `[items]`. */
+export function list(items: readonly Expression[]): List {
+  return { [made]: true, kind: "list", items };
+}
+
+/** `{ key: value }`. */
+export function dictionary(entries: Dictionary["entries"]): Dictionary {
+  return { [made]: true, kind: "dictionary", entries };
+}
+
+/** The expressions that an expression is made of, in the order of the text. */
+export function partsOf(expression: Expression): readonly Expression[] {
+  switch (expression.kind) {
+    case "member":
+      return [expression.object];
+    case "call":
+      return [expression.callee, ...expression.args];
+    case "binary":
+      return expression.operands;
+    case "not":
+      return [expression.operand];
+    case "conditional":
+      return [expression.test, expression.consequent, expression.alternate];
+    case "arrow":
+      return [...expression.parameters, expression.body];
+    case "list":
+      return expression.items;
+    case "dictionary":
+      return expression.entries.map(([, each]) => each);
+    case "code":
+    case "literal":
+    case "name":
+    case "import":
+    case "local":
+    case "constant":
+    case "value":
+      return [];
+  }
+}
+
+/** The expression and all below it. Initializers of constants are not part of it. */
+export function* nodesOf(expression: Expression): Generator<Expression> {
+  yield expression;
+  for (const part of partsOf(expression)) yield* nodesOf(part);
+}
+
+/** The same expression with other names in it: for locals, and for constants. */
+export function renamed(
+  expression: Expression,
+  rename: (reference: Local | Constant) => Local | Constant | Name,
+): Expression {
+  const change = (each: Expression) => renamed(each, rename);
+  switch (expression.kind) {
+    case "local":
+    case "constant":
+      return rename(expression);
+    case "member":
+      return { ...expression, object: change(expression.object) };
+    case "call":
+      return {
+        ...expression,
+        callee: change(expression.callee),
+        args: expression.args.map(change),
+      };
+    case "binary":
+      return { ...expression, operands: expression.operands.map(change) };
+    case "not":
+      return not(change(expression.operand));
+    case "conditional":
+      return conditional(
+        change(expression.test),
+        change(expression.consequent),
+        change(expression.alternate),
+      );
+    case "arrow":
+      return arrow(
+        expression.parameters.map((parameter) => {
+          const other = parameter.kind === "local" ? rename(parameter) : parameter;
+          if (other.kind === "constant") throw new Error("a parameter is no constant");
+          return other;
+        }),
+        change(expression.body),
+      );
+    case "list":
+      return list(expression.items.map(change));
+    case "dictionary":
+      return dictionary(expression.entries.map(([key, each]) => [key, change(each)]));
+    case "code":
+    case "literal":
+    case "name":
+    case "import":
+    case "value":
+      return expression;
+  }
+}
