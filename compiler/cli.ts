@@ -25,14 +25,14 @@ try {
 
 async function main(argv: readonly string[]): Promise<CommandResult> {
   const [first, ...rest] = argv;
-  if (first === undefined) return { exitCode: 2, stderr: overallHelp() };
+  if (first === undefined) return { exitCode: 2, stderr: await wholeHelp() };
   if (first === "--help" || first === "-h" || first === "help") return helpFor(rest[0]);
   const name = first === "--version" ? "version" : first;
   const command = commands.find((each) => each.name === name);
-  if (command !== undefined) return perform(command, rest);
+  if (command !== undefined) return perform(await command.load(), rest);
   // The short form of `run`.
   const run = commands.find((each) => each.name === "run");
-  if (run !== undefined && /^(-f|--file(=|$))/.test(first)) return perform(run, argv);
+  if (run !== undefined && /^(-f|--file(=|$))/.test(first)) return perform(await run.load(), argv);
   return unknownCommand(first);
 }
 
@@ -44,10 +44,9 @@ async function perform(command: Command, argv: readonly string[]): Promise<Comma
     case "usage":
       return usage(read.problem, read.hint, `gwc ${command.name} --help`);
     case "arguments": {
-      const work = await command.load();
       const progress = progressLine();
       try {
-        return await work(read.values, commandContext(progress.show));
+        return await command.work(read.values, commandContext(progress.show));
       } finally {
         progress.erase();
       }
@@ -67,12 +66,16 @@ function commandContext(progress: CommandContext["progress"]): CommandContext {
   };
 }
 
-function helpFor(name: string | undefined): CommandResult {
-  if (name === undefined) return { exitCode: 0, stdout: overallHelp() };
+async function helpFor(name: string | undefined): Promise<CommandResult> {
+  if (name === undefined) return { exitCode: 0, stdout: await wholeHelp() };
   const command = commands.find((each) => each.name === name);
   return command === undefined
     ? unknownCommand(name)
-    : { exitCode: 0, stdout: commandHelp(command) };
+    : { exitCode: 0, stdout: commandHelp(await command.load()) };
+}
+
+async function wholeHelp(): Promise<string> {
+  return overallHelp(await Promise.all(commands.map(({ load }) => load())));
 }
 
 function unknownCommand(word: string): CommandResult {

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { suggest } from "../diagnostics/suggestion.ts";
 import type { Arguments, Command, Option } from "./command.ts";
-import { help } from "./commands.ts";
+import { help } from "./shared-options.ts";
 
 /** A command line that was understood, or what is wrong with it. */
 export type ReadArguments =

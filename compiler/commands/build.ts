@@ -13,13 +13,59 @@ import type { Program } from "../ir/program.ts";
 import { version } from "../version.ts";
 import { oneOf } from "./arguments.ts";
 import { buildTable } from "./build-table.ts";
-import type { Arguments, CommandContext, CommandResult } from "./command.ts";
+import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
 import { commandInput } from "./default-input.ts";
+import { gateway, strict } from "./shared-options.ts";
 
 const TRACES: readonly TraceLevel[] = ["path", "line", "none"];
 
 /** `gwc build`: checks, writes the gateway down, and says what is in it. */
-export async function build(
+export const build: Command = {
+  name: "build",
+  positionals: "[FILES..]",
+  minPositionals: 0,
+  maxPositionals: Number.POSITIVE_INFINITY,
+  summary: "compile a gateway to readable TypeScript and one file that runs",
+  details:
+    "FILES are standalone files or Kubernetes manifests: files, folders, or - for standard input; without any,\n" +
+    "gateway.yaml of this folder.\n" +
+    "Writes main.ts, routes/*.ts, gateway.mjs (start it with `node gateway.mjs`), manifest.json and Dockerfile;\n" +
+    "for a Gateway of manifests also kubernetes/, what runs it in a cluster.\n" +
+    "Files of the last build that are no longer needed are removed; files that gwc did not write are never touched.",
+  options: [
+    {
+      name: "out",
+      short: "o",
+      value: "DIR",
+      summary: "where to write (default: out/NAME, the gateway's name)",
+    },
+    {
+      name: "trace",
+      value: "LEVEL",
+      choices: ["path", "line", "none"],
+      summary: "what comments say of the configuration (default: path)",
+    },
+    {
+      name: "print",
+      value: "WHAT",
+      choices: ["program"],
+      summary: "print the resolved program as JSON, write nothing",
+    },
+    { name: "check", summary: "write nothing; exit 1 when the output is not up to date" },
+    gateway,
+    {
+      name: "image",
+      value: "IMAGE",
+      summary: "the image that kubernetes/ starts, instead of the bundle in a ConfigMap",
+    },
+    strict,
+    { name: "no-type-check", summary: "trust the generated code: quicker" },
+  ],
+  examples: ["gwc build", "gwc build gateway.yaml -o dist --trace line", "gwc build --check"],
+  work: buildFiles,
+};
+
+async function buildFiles(
   { positionals, options, flags }: Arguments,
   context: CommandContext,
 ): Promise<CommandResult> {

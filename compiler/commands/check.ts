@@ -4,13 +4,38 @@ import type { Program } from "../ir/program.ts";
 import { allRoutes } from "../ir/routes.ts";
 import { version } from "../version.ts";
 import { oneOf } from "./arguments.ts";
-import type { Arguments, CommandContext, CommandResult } from "./command.ts";
+import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
 import { commandInput } from "./default-input.ts";
+import { gateway, strict } from "./shared-options.ts";
 
 const FORMATS: readonly ReportFormat[] = ["text", "json", "sarif", "github", "junit"];
 
 /** `gwc check`: the report is the result. */
-export async function checkFiles(
+export const check: Command = {
+  name: "check",
+  positionals: "[FILES..]",
+  minPositionals: 0,
+  maxPositionals: Number.POSITIVE_INFINITY,
+  summary: "report every mistake, each with its place and what to do; write nothing",
+  details:
+    "The verdict is the one of `gwc build`: what check passes, build builds. Without FILES it is gateway.yaml of this\n" +
+    "folder.\n" +
+    "Under GITHUB_ACTIONS=true the format is github, unless another one is asked for.",
+  options: [
+    {
+      name: "format",
+      value: "FORMAT",
+      choices: ["text", "json", "sarif", "github", "junit"],
+      summary: "how mistakes are written (default: text)",
+    },
+    gateway,
+    strict,
+  ],
+  examples: ["gwc check", "gwc check gateway.yaml --format sarif > gwc.sarif"],
+  work: checkFiles,
+};
+
+async function checkFiles(
   { positionals, options, flags }: Arguments,
   { host, isColored }: CommandContext,
 ): Promise<CommandResult> {

@@ -34,7 +34,7 @@ export interface Arguments {
   readonly flags: ReadonlySet<string>;
 }
 
-/** A verb as the command line and the help know it. The work is loaded when it is needed. */
+/** A command as the command line and the help know it. */
 export interface Command {
   readonly name: string;
   /** What stands after the name: `FILES..`. */
@@ -48,7 +48,7 @@ export interface Command {
   readonly options: readonly Option[];
   /** Command lines that show it in use. */
   readonly examples: readonly string[];
-  readonly load: () => Promise<CommandWork>;
+  readonly work: CommandWork;
 }
 
 /** An option of a verb. */

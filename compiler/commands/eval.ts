@@ -7,10 +7,47 @@ import { textReport } from "../diagnostics/report/text.ts";
 import { lineAndColumn } from "../diagnostics/source.ts";
 import type { Host } from "../host.ts";
 import { oneOf } from "./arguments.ts";
-import type { Arguments, CommandContext, CommandResult } from "./command.ts";
+import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
 
 /** `gwc eval`: the value of an expression; exit code 1 when it does not compile, or when evaluating it is an error. */
-export async function evaluate(
+export const evalCommand: Command = {
+  name: "eval",
+  positionals: "EXPRESSION",
+  minPositionals: 1,
+  maxPositionals: 1,
+  summary: "evaluate an expression of a rule on data of your own",
+  details:
+    "The expression is compiled as in a gateway, and what it becomes is run. DATA has the variables as expressions\n" +
+    "name them, as a JSON file or as JSON itself; what it leaves out is absent.",
+  options: [
+    {
+      name: "data",
+      short: "d",
+      value: "DATA",
+      summary: "the variables (default: a request GET /)",
+    },
+    {
+      name: "phase",
+      value: "PHASE",
+      choices: ["request", "mcp", "llm", "response", "log"],
+      summary: "where the expression would stand (default: request)",
+    },
+    { name: "emit", summary: "show the TypeScript that it becomes as well" },
+    {
+      name: "format",
+      value: "FORMAT",
+      choices: ["text", "json"],
+      summary: "how the value is written (default: text)",
+    },
+  ],
+  examples: [
+    `gwc eval 'jwt.sub == "ada"' -d '{"jwt": {"sub": "ada"}}'`,
+    `gwc eval 'request.path.startsWith("/api")' -d request.json --emit`,
+  ],
+  work: evaluate,
+};
+
+async function evaluate(
   { positionals: [text = ""], options, flags }: Arguments,
   { host, isColored }: CommandContext,
 ): Promise<CommandResult> {

@@ -6,10 +6,45 @@ import type { Page } from "../inspect/reference/page.ts";
 import { policyPage } from "../inspect/reference/policies.ts";
 import { terminalPage } from "../inspect/reference/terminal.ts";
 import { policies } from "../policies/index.ts";
-import type { Arguments, CommandContext, CommandResult } from "./command.ts";
+import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
 
 /** `gwc explain`: the long text of a diagnostic, what a policy does, the expression language, or what there is. */
-export async function explain(given: Arguments, context: CommandContext): Promise<CommandResult> {
+export const explain: Command = {
+  name: "explain",
+  positionals: "[WHAT..]",
+  minPositionals: 0,
+  maxPositionals: 3,
+  summary: "explain a diagnostic, a policy, a route, a request, a generated line",
+  details:
+    "The code of a diagnostic stands in brackets in its message: error[unknown-field].\n" +
+    "`route NAMESPACE/NAME [RULE]` and `GET https://host/path` print what holds for that traffic: each policy field, its\n" +
+    "value, where it comes from and what it overrides. A line of generated code is traced back to the configuration.",
+  options: [
+    {
+      name: "file",
+      short: "f",
+      value: "PATH",
+      summary: "the configuration: a file or a folder (default: this folder)",
+    },
+    {
+      name: "format",
+      value: "FORMAT",
+      choices: ["text", "json"],
+      summary: "how a route, a request or a line is explained (default: text)",
+    },
+  ],
+  examples: [
+    "gwc explain unknown-field",
+    "gwc explain cors",
+    "gwc explain cel",
+    "gwc explain route default/tools -f manifests/",
+    "gwc explain GET https://example.com/mcp -f manifests/",
+    "gwc explain out/gateway/routes/tools.ts:30 -f gateway.yaml",
+  ],
+  work: explainWords,
+};
+
+async function explainWords(given: Arguments, context: CommandContext): Promise<CommandResult> {
   const [word, second] = given.positionals;
   if (word === undefined) return { exitCode: 0, stdout: everything() };
   const line = /^(.+\.[mc]?ts):(\d+)(?::\d+)?$/.exec(word);

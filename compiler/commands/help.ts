@@ -1,9 +1,9 @@
 import { optionUsage } from "./arguments.ts";
 import type { Command, Option } from "./command.ts";
-import { commands, help } from "./commands.ts";
+import { help } from "./shared-options.ts";
 
 /** `gwc --help`. */
-export function overallHelp(): string {
+export function overallHelp(commands: readonly Command[]): string {
   const rows = commands.map((command) => [
     `${command.name} ${command.positionals}`.trimEnd(),
     command.summary,

@@ -2,14 +2,28 @@ import { existsSync, realpathSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { packageRoot } from "../4-emit/runtime-folder.ts";
 import { fileProblem } from "../host.ts";
-import type { Arguments, CommandResult } from "./command.ts";
+import type { Arguments, Command, CommandResult } from "./command.ts";
 import { editorSchemaText } from "./schema.ts";
 
 /** The schema's file: in the package, and beside a configuration. */
 const SCHEMA = "gateway.schema.json";
 
 /** `gwc init`: a small configuration that works at once; with `--schema` also the schema, beside it. */
-export async function init({
+export const init: Command = {
+  name: "init",
+  positionals: "[FILE]",
+  minPositionals: 0,
+  maxPositionals: 1,
+  summary: "write a small commented configuration that works at once",
+  details:
+    "FILE is gateway.yaml by default; an existing file is left alone. Its first line names the schema for editors in the\n" +
+    "installed package.",
+  options: [{ name: "schema", summary: "write the schema beside it instead" }],
+  examples: ["gwc init && gwc run"],
+  work: writeFirst,
+};
+
+async function writeFirst({
   positionals: [file = "gateway.yaml"],
   flags,
 }: Arguments): Promise<CommandResult> {

@@ -1,11 +1,35 @@
 import { AdminServer } from "../run/admin/server.ts";
 import { LiveGateway } from "../run/live-gateway.ts";
 import { tryCommand } from "../run/try-command.ts";
-import type { Arguments, CommandContext, CommandResult } from "./command.ts";
+import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
 import { commandInput } from "./default-input.ts";
+import { gateway, strict } from "./shared-options.ts";
 
 /** `gwc run`: serves until a signal ends the process. A result only when it can't start. */
-export async function run(
+export const run: Command = {
+  name: "run",
+  positionals: "[FILE]",
+  minPositionals: 0,
+  maxPositionals: 1,
+  summary: "compile and serve in one step; follow every change of the file",
+  details:
+    "A good change is served at once, without dropping a connection. After a bad one its mistakes are printed and\n" +
+    "the last good gateway goes on. Without FILE it is gateway.yaml of this folder; `gwc -f FILE` is the same.",
+  options: [
+    {
+      name: "file",
+      short: "f",
+      value: "FILE",
+      summary: "the configuration (default: gateway.yaml)",
+    },
+    gateway,
+    strict,
+  ],
+  examples: ["gwc run", "gwc run gateway.yaml"],
+  work: serve,
+};
+
+async function serve(
   { positionals, options, flags }: Arguments,
   { host, isColored, print }: CommandContext,
 ): Promise<CommandResult> {

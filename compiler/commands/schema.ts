@@ -1,13 +1,30 @@
 import { stringify } from "yaml";
 import { editorSchema } from "../1-parse/standalone/editor.ts";
 import { suggest } from "../diagnostics/suggestion.ts";
-import type { Arguments, CommandResult } from "./command.ts";
+import type { Arguments, Command, CommandResult } from "./command.ts";
 
 /**
  * `gwc schema`: the schema of the standalone file, for editors; with `--kind` that of a kind of Kubernetes manifest, with
  * `--crd` the definitions of our kinds for a cluster.
  */
-export async function schema({ options, flags }: Arguments): Promise<CommandResult> {
+export const schema: Command = {
+  name: "schema",
+  positionals: "",
+  minPositionals: 0,
+  maxPositionals: 0,
+  summary: "print the JSON schema of the configuration, for editors",
+  details:
+    "Editors with the YAML language server use it through a first line in the configuration:\n" +
+    "  # yaml-language-server: $schema=gateway.schema.json",
+  options: [
+    { name: "kind", value: "KIND", summary: "the schema of a kind of Kubernetes manifest" },
+    { name: "crd", summary: "the custom resource definitions of gwc's kinds, as YAML" },
+  ],
+  examples: ["gwc schema > gateway.schema.json", "gwc schema --crd | kubectl apply -f -"],
+  work: printSchema,
+};
+
+async function printSchema({ options, flags }: Arguments): Promise<CommandResult> {
   if (!flags.has("crd") && options.kind === undefined)
     return { exitCode: 0, stdout: editorSchemaText() };
   const { customResourceDefinitions, kindSchema } = await import("../1-parse/kubernetes/crd.ts");

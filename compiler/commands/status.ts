@@ -2,10 +2,31 @@ import { stringify } from "yaml";
 import { textReport } from "../diagnostics/report/text.ts";
 import { checkInput } from "../inspect/check-input.ts";
 import { statusOf } from "../inspect/status/status.ts";
-import type { Arguments, CommandContext, CommandResult } from "./command.ts";
+import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
 
 /** `gwc status`: the conditions of manifests. 1 when a condition is not as it should be. */
-export async function status(
+export const status: Command = {
+  name: "status",
+  positionals: "FILES..",
+  minPositionals: 1,
+  maxPositionals: Number.POSITIVE_INFINITY,
+  summary: "print the conditions that a controller would write for Kubernetes manifests",
+  details:
+    "Gateway classes, Gateways and their listeners, routes for each parent, backends, policies for each target, with\n" +
+    "the Gateway API's reasons. A policy with mistakes is not Accepted, one that acts on nothing is not Attached.",
+  options: [
+    {
+      name: "format",
+      value: "FORMAT",
+      choices: ["yaml", "json"],
+      summary: "how it is written (default: yaml)",
+    },
+  ],
+  examples: ["gwc status manifests/", "kubectl get gateways,httproutes -o yaml | gwc status -"],
+  work: printStatus,
+};
+
+async function printStatus(
   { positionals, options }: Arguments,
   { host, isColored }: CommandContext,
 ): Promise<CommandResult> {

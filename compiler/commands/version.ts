@@ -1,8 +1,27 @@
 import { version } from "../version.ts";
-import type { Arguments, CommandResult } from "./command.ts";
+import type { Arguments, Command, CommandResult } from "./command.ts";
 
 /** `gwc version`: of gwc, and of what runs it. */
-export async function showVersion({ options }: Arguments): Promise<CommandResult> {
+export const versionCommand: Command = {
+  name: "version",
+  positionals: "",
+  minPositionals: 0,
+  maxPositionals: 0,
+  summary: "print the version",
+  details: "`gwc --version` is the same.",
+  options: [
+    {
+      name: "format",
+      value: "FORMAT",
+      choices: ["text", "json"],
+      summary: "how it is written (default: text)",
+    },
+  ],
+  examples: ["gwc version --format json"],
+  work: showVersion,
+};
+
+async function showVersion({ options }: Arguments): Promise<CommandResult> {
   const facts = { gwc: version(), node: process.versions.node };
   const stdout = options.format === "json" ? JSON.stringify(facts) : `gwc ${facts.gwc}`;
   return { exitCode: 0, stdout: `${stdout}\n` };
