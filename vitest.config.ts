@@ -8,6 +8,7 @@ export default defineConfig({
     // Only a failure waits that long, and a busy machine may be slow.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     // Most tests wait for processes rather than compute.
     maxWorkers: 3,
     // Servers under test print much; what counts is there when a test fails.

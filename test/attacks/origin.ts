@@ -1,5 +1,5 @@
 import { createServer, type Socket } from "node:net";
-import { onTestFinished } from "vitest";
+import { listen } from "../harness/listen.ts";
 import { type EngineRequest, parseRequests } from "./strict-parser.ts";
 
 /** An origin that keeps every byte it gets, and answers what its strict parser reads as a request. */
@@ -43,12 +43,6 @@ export async function startOrigin(): Promise<Origin> {
       }
     });
   });
-  onTestFinished(() => {
-    server.close();
-    for (const socket of sockets) socket.destroy();
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  const port = typeof address === "object" ? address?.port : undefined;
+  const port = await listen(server);
   return { host: `127.0.0.1:${port}`, requests, faults, bytes: () => all };
 }

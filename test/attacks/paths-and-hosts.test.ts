@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { startGateway } from "../harness/gateway.ts";
+import { listen } from "../harness/listen.ts";
 import { RawClient } from "../harness/raw-client.ts";
 import { startUpstream } from "../harness/upstream.ts";
 
@@ -225,13 +226,7 @@ describe("a change of the protocol", () => {
       seen.push(request.headers.upgrade);
       socket.end("HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n");
     });
-    onTestFinished(() => {
-      server.close();
-      server.closeAllConnections();
-    });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const address = server.address();
-    const host = `127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+    const host = `127.0.0.1:${await listen(server)}`;
     const { port } = await startGateway({ listeners: [{ routes: [{ backends: [{ host }] }] }] });
     for (const protocol of ["HTTP/2.0", "h2c", "TLS/1.0", "TLS/1.2, HTTP/1.1", "http/3"]) {
       const client = new RawClient(port);

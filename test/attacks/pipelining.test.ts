@@ -1,9 +1,10 @@
 import { createServer } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
-import { expect, it, onTestFinished } from "vitest";
+import type { Socket } from "node:net";
+import { expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { startGateway } from "../harness/gateway.ts";
 import { bytesTaken, bytesUnread } from "../harness/kernel-queues.ts";
+import { listen } from "../harness/listen.ts";
 import { pause } from "../harness/pause.ts";
 import { RawClient } from "../harness/raw-client.ts";
 
@@ -21,12 +22,7 @@ async function startTarget() {
       else finish();
     });
   });
-  onTestFinished(() => {
-    origin.close();
-    origin.closeAllConnections();
-  });
-  await new Promise<void>((resolve) => origin.listen(0, "127.0.0.1", resolve));
-  const host = `127.0.0.1:${(origin.address() as AddressInfo).port}`;
+  const host = `127.0.0.1:${await listen(origin)}`;
   const gateway = await startGateway({ listeners: [{ routes: [{ backends: [{ host }] }] }] });
   const go = async () => {
     const next = await eventually(() => waiting.shift() ?? null, "a waiting request");
@@ -138,12 +134,7 @@ it("a response that its client does not read is taken from the upstream as far a
     response.on("drain", more);
     more();
   });
-  onTestFinished(() => {
-    origin.close();
-    origin.closeAllConnections();
-  });
-  await new Promise<void>((resolve) => origin.listen(0, "127.0.0.1", resolve));
-  const host = `127.0.0.1:${(origin.address() as AddressInfo).port}`;
+  const host = `127.0.0.1:${await listen(origin)}`;
   const gateway = await startGateway({ listeners: [{ routes: [{ backends: [{ host }] }] }] });
   const client = new RawClient(gateway.port);
   client.socket.pause();

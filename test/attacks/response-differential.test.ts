@@ -1,8 +1,9 @@
 import { createServer, type Socket } from "node:net";
 import fc from "fast-check";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { startGateway } from "../harness/gateway.ts";
+import { listen } from "../harness/listen.ts";
 import { pause } from "../harness/pause.ts";
 import { RawClient } from "../harness/raw-client.ts";
 import { changedResponse, validResponse, type WrittenResponse } from "./random-responses.ts";
@@ -39,13 +40,7 @@ async function startTarget() {
       if (count === mine) socket.end();
     });
   });
-  onTestFinished(() => {
-    server.close();
-    for (const socket of sockets) socket.destroy();
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  const host = `127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
+  const host = `127.0.0.1:${await listen(server)}`;
   const gateway = await startGateway({ listeners: [{ routes: [{ backends: [{ host }] }] }] });
   return { next, port: gateway.port };
 }

@@ -11,6 +11,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { makeCertificate } from "../harness/certificate.ts";
 import { eventually } from "../harness/eventually.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
+import { listen } from "../harness/listen.ts";
 import { RawClient } from "../harness/raw-client.ts";
 import { refusals } from "../harness/refusals.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
@@ -222,10 +223,7 @@ it("a request never comes back to the gateway: neither to its ports nor by a det
     socket.pipe(onward).pipe(socket);
     for (const each of [socket, onward]) each.on("error", () => {});
   });
-  onTestFinished(() => {
-    detour.close();
-  });
-  await new Promise<void>((resolve) => detour.listen(0, "127.0.0.1", resolve));
+  await listen(detour);
   const [, stats] = await gateway.seen(/stats address on 127\.0\.0\.1:(\d+)/);
   for (const host of [
     ...[`127.0.0.1:${gateway.port}`, `127.0.0.9:${gateway.port}`, `[::1]:${gateway.port}`],
@@ -256,12 +254,7 @@ it("rules decide about the destination; a rewritten host is the destination, wit
       response.end(`${servername} ${request.headers.host} ${request.headers.authorization}`);
     },
   );
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   const backends = [
     {
       dynamic: { allowPrivate: ["127.0.0.1"], port },

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { createServer } from "node:https";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { makeCertificate } from "../harness/certificate.ts";
 import { startGateway } from "../harness/gateway.ts";
+import { listen } from "../harness/listen.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 
 /** An MCP server that answers every request with the credentials it was shown. */
@@ -34,11 +34,7 @@ async function secureServer(folder: string, seen: (string | undefined)[]): Promi
       response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
     });
   });
-  onTestFinished(() => {
-    server.close();
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return (server.address() as AddressInfo).port;
+  return listen(server);
 }
 
 it("targets have TLS and credentials of their own, over those of the backend", async () => {

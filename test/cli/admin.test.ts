@@ -83,7 +83,7 @@ describe.skipIf(isMissing)("the admin page in a browser", () => {
       "0",
     ]);
     for (let count = 0; count < 3; count++) await fetch(`http://127.0.0.1:${port}/`);
-    await expect.poll(async () => (await shown())[4], { timeout: 10_000 }).toBe("3");
+    await expect.poll(async () => (await shown())[4]).toBe("3");
     expect((await shown())[6]).toMatch(/^[\d.]+ ms$/);
     // The content security policy lets the page's own style and script through, and nothing was refused.
     expect(refused).toEqual([]);

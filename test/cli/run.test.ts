@@ -109,9 +109,7 @@ describe("gwc run follows its file", () => {
       response.write("before ");
       held.push(response);
     });
-    await new Promise<void>((resolve) => source.listen(0, "127.0.0.1", resolve));
-    const address = source.address();
-    const upstream = typeof address === "object" ? (address?.port ?? 0) : 0;
+    const upstream = await listen(source);
     const workspace = new Workspace({ "gateway.yaml": gatewayText({ upstream, port }) });
     const running = await start(workspace.path("gateway.yaml"));
     const response = await fetch(`http://127.0.0.1:${port}/`);

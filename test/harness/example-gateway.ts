@@ -12,7 +12,7 @@ export interface RunningExample {
   readonly ports: ReadonlyMap<number, number>;
 }
 
-/** Compiles an example with other ports, and runs its bundle from the example's folder. */
+/** Compiles an example with other ports, and runs its bundle with the example's files. */
 export async function startExample(
   name: string,
   env: Readonly<Record<string, string>> = {},
@@ -25,6 +25,8 @@ export async function startExample(
   await startGateway({
     config,
     files: filesOf(folder),
+    // Where npx finds the commands of its servers.
+    cwd: root,
     env: { GWC_CONFIG_DIR: folder, ...env },
   });
   const [port = 0] = ports.values();

@@ -22,8 +22,10 @@ export interface GatewayOptions {
   /** What the build reads beside the configuration, by its path. */
   readonly files?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
-  /** Where it runs: relative paths of its configuration start here. An empty folder unless given. */
+  /** Where the bundle is and runs: relative paths of its configuration start here. An empty folder unless given. */
   readonly folder?: string;
+  /** Where it runs when not beside its bundle. */
+  readonly cwd?: string;
 }
 
 /** A compiled gateway that runs as a process of its own. It is gone at the end of the test. */
@@ -65,7 +67,7 @@ export async function startGateway(options: GatewayConfig & GatewayOptions): Pro
   const { files = {}, env = {}, folder = temporaryFolder() } = options;
   const config = "config" in options ? options.config : await onFreePort(options);
   writeFiles(folder, await bundle({ config, files }));
-  return new Gateway(path.join(folder, "gateway.mjs"), folder, env).listening();
+  return new Gateway(path.join(folder, "gateway.mjs"), options.cwd ?? folder, env).listening();
 }
 
 const anyServicePorts = {

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { Server as HttpServer } from "node:http";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { atEnd } from "./at-end.ts";
 
@@ -13,6 +14,8 @@ export async function listen(server: Server, address = "127.0.0.1"): Promise<num
     socket.once("close", () => sockets.delete(socket));
   });
   atEnd(() => close(server, sockets));
+  // Node's five seconds may pass between two requests on a busy machine: the gateway would find its connection closed.
+  if (server instanceof HttpServer) server.keepAliveTimeout = 600_000;
   server.listen(0, address);
   await once(server, "listening");
   // A TCP server's address is an object.

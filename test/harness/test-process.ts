@@ -15,10 +15,10 @@ const PATIENCE = 60_000;
 
 /** A process of a test: a gateway, a server, `gwc` itself. It is gone at the end of the test. */
 export class TestProcess {
-  /** All that it printed so far. */
+  /** All that it printed so far, on both streams. */
   output = "";
-  /** What of it went to the standard error. */
-  errors = "";
+  stdout = "";
+  stderr = "";
   readonly #child: ChildProcess;
   readonly #waiting = new Set<() => void>();
 
@@ -33,11 +33,12 @@ export class TestProcess {
     });
     this.#child.stdout?.setEncoding("utf8").on("data", (text: string) => {
       this.output += text;
+      this.stdout += text;
       this.#wake();
     });
     this.#child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       this.output += text;
-      this.errors += text;
+      this.stderr += text;
       this.#wake();
     });
     this.exited = this.#end();

@@ -1,9 +1,10 @@
 import { connect as connectHttp2 } from "node:http2";
-import { type AddressInfo, createServer, type Socket } from "node:net";
+import { createServer, type Socket } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { FrameClient, frameType } from "../harness/frame-client.ts";
 import { startGateway } from "../harness/gateway.ts";
+import { listen } from "../harness/listen.ts";
 import { pause } from "../harness/pause.ts";
 import { RawClient } from "../harness/raw-client.ts";
 import { refusals } from "../harness/refusals.ts";
@@ -60,11 +61,7 @@ it("a port of TCP has the same limit, and its lines the level and the removed fi
     socket.on("error", () => {});
     socket.pipe(socket);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.close();
-  });
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const host = `127.0.0.1:${await listen(server)}`;
   const file = {
     config: { logging: { filter: "false", fields: { remove: ["src.addr", "bytes.sent"] } } },
     frontendPolicies: { tcp: { maxConnections: 1 } },
@@ -138,11 +135,7 @@ it("a connection of HTTP/2 gets GOAWAY with maxConnectionDuration, and its strea
       finish = () => socket.write("gun");
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.close();
-  });
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const host = `127.0.0.1:${await listen(server)}`;
   const { port } = await start({ http: { maxConnectionDuration: "1s" } }, host);
   const tunnel = new RawClient(port);
   tunnel.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: own\r\n\r\n");

@@ -286,8 +286,8 @@ describe("a handler that throws", () => {
     const response = await fetch(`${url}/throws`);
     expect(response.status).toBe(500);
     expect(await response.text()).toBe("internal error");
-    await eventually(() => /a bug in a handler\n\s+at /.exec(gateway.errors), "the stack");
-    expect(gateway.output).not.toMatch(/a bug/);
+    await eventually(() => /a bug in a handler\n\s+at /.exec(gateway.stderr), "the stack");
+    expect(gateway.stdout).not.toMatch(/a bug/);
     expect((await fetch(`${url}/missing`)).status).toBe(404);
   });
 
@@ -295,7 +295,7 @@ describe("a handler that throws", () => {
     const { gateway, url } = await startHandwritten("http://127.0.0.1:1");
     await fetch(`${url}/throws-timer`);
     await eventually(
-      () => /^bug: Error: a bug in a timer\n\s+at /m.exec(gateway.errors),
+      () => /^bug: Error: a bug in a timer\n\s+at /m.exec(gateway.stderr),
       "the stack",
     );
     expect((await fetch(`${url}/missing`)).status).toBe(404);
@@ -307,7 +307,7 @@ describe("a handler that throws", () => {
     client.send("GET /throws-later HTTP/1.1\r\nHost: x\r\n\r\n");
     await client.closes();
     expect(client.received).toMatch(/the first half\r\n$/);
-    await eventually(() => /a bug in the middle/.exec(gateway.errors), "the stack");
+    await eventually(() => /a bug in the middle/.exec(gateway.stderr), "the stack");
   });
 });
 

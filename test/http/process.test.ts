@@ -13,7 +13,7 @@ describe("a gateway that can't start ends with 1 and one line that says why", ()
   it("a variable that is not set", async () => {
     const gateway = handwrittenGateway("gateway.ts", {});
     expect(await gateway.exited).toBe(1);
-    expect(gateway.errors).toBe("error: the environment variable UPSTREAM is not set\n");
+    expect(gateway.stderr).toBe("error: the environment variable UPSTREAM is not set\n");
   });
 
   it("an upstream whose URL is malformed, without the credentials in it", async () => {
@@ -21,7 +21,7 @@ describe("a gateway that can't start ends with 1 and one line that says why", ()
       UPSTREAM: "http://user:pass@host:99999",
     });
     expect(await gateway.exited).toBe(1);
-    expect(gateway.errors).toBe('error: "http://host:99999" is not the URL of an HTTP server\n');
+    expect(gateway.stderr).toBe('error: "http://host:99999" is not the URL of an HTTP server\n');
   });
 
   it("a port that is in use, with its line in the configuration", async () => {
@@ -40,7 +40,7 @@ describe("a gateway that can't start ends with 1 and one line that says why", ()
       SECOND_PORT: "1",
     });
     expect(await gateway.exited).toBe(1);
-    expect(gateway.errors).toBe(
+    expect(gateway.stderr).toBe(
       `error: cannot listen on 0.0.0.0:${port} (gateway.yaml:2): the port is in use\n`,
     );
   });
@@ -60,7 +60,7 @@ describe("a gateway that can't start ends with 1 and one line that says why", ()
       [name]: value,
     });
     expect(await gateway.exited).toBe(1);
-    expect(gateway.errors).toBe(`error: ${message}\n`);
+    expect(gateway.stderr).toBe(`error: ${message}\n`);
   });
 });
 

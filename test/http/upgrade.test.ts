@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { createServer } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { startGateway } from "../harness/gateway.ts";
+import { listen } from "../harness/listen.ts";
 import { pause } from "../harness/pause.ts";
 import { RawClient } from "../harness/raw-client.ts";
 
@@ -42,13 +43,7 @@ async function startUpstream() {
     });
     socket.on("end", () => socket.end());
   });
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-    for (const socket of sockets) socket.destroy();
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   return { url: `http://127.0.0.1:${port}`, sockets, requests };
 }
 

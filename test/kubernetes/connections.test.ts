@@ -208,7 +208,7 @@ it("credentials come from mounted Secrets, and follow them; times and versions h
   expect((await get(gateway, "slow")).status).toBe(504);
   writeFileSync(join(gateway.folder, "secrets/token/Authorization"), "second-token");
   const sent = async () => (await get(gateway, "token")).seen.authorization;
-  await expect.poll(sent, { timeout: 20_000 }).toBe("Bearer second-token");
+  await expect.poll(sent).toBe("Bearer second-token");
 });
 
 it("key sets and mirrors are reached as the policies on their Services say", async () => {

@@ -99,7 +99,7 @@ it("TLSRoutes pass TLS on by its server name, and TCPRoutes what comes or what w
     /listener=tls route=default\/exact endpoint=127\.0\.0\.1:\d+ .*tls\.sni=a\.ex/,
   );
   await running.seen(/listener=ended route=default\/raw .*tls\.sni=ended\.test protocol=tcp/);
-}, 90_000);
+});
 
 it("a dynamic backend is the same for requests and connections, where rules cover it", async () => {
   const server = await startTcpServer((socket) => {
@@ -154,7 +154,7 @@ it("a dynamic backend is the same for requests and connections, where rules cove
     () => /route=default\/sni endpoint=localhost:\d+/.test(running.output) || null,
     "the line",
   );
-}, 90_000);
+});
 
 const service =
   "{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {ports: [{port: 443, appProtocol: https}]}}";

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import type { Gateway } from "../harness/gateway.ts";
 import { startHandwritten } from "./mcp-gateway.ts";
 import { initialize, openSession, post, toolCall } from "./raw-client.ts";
@@ -67,10 +67,8 @@ it.each(["/mcp", "/stdio"])(
     const session = await openSession(url);
     const tool = path === "/mcp" ? "silent" : "hang";
     const call = post(url, toolCall(tool, "s"), session);
-    await vi.waitFor(() => {
-      if (path === "/mcp") expect(upstream.seen.at(-1)?.text).toContain("silent");
-      else expect(gateway.output).toContain(": child");
-    });
+    if (path === "/mcp") await expect.poll(() => upstream.seen.at(-1)?.text).toContain("silent");
+    else await gateway.seen(/: child/);
     const stopped = gateway.stop();
     expect((await call).text).toContain(
       '"id":"s","error":{"code":-32603,"message":"The gateway is shutting down"}',
@@ -82,7 +80,7 @@ it.each(["/mcp", "/stdio"])(
 it("a drain refuses new sessions and serves the old ones", async () => {
   const session = await openSession(gateway.url);
   process.kill(gateway.pid, "SIGTERM");
-  await vi.waitFor(async () => expect((await post(gateway.url, initialize)).status).toBe(503));
+  await expect.poll(async () => (await post(gateway.url, initialize)).status).toBe(503);
   const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
   expect((await post(gateway.url, ping, session)).status).toBe(200);
 });

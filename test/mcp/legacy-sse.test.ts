@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import type { Gateway } from "../harness/gateway.ts";
 import { startMcpGateway } from "./mcp-gateway.ts";
 import { initialize, openSession, post, send } from "./raw-client.ts";
@@ -100,7 +100,7 @@ it("a message that the server refuses fails alone", async () => {
 it("a stream that ends fails the calls under way, and the session is gone", async () => {
   const session = await openSession(gateway.url);
   const hanging = post(gateway.url, { jsonrpc: "2.0", id: 4, method: "hang" }, session);
-  await vi.waitFor(() => expect(upstream.seen.at(-1)?.text).toContain("hang"));
+  await expect.poll(() => upstream.seen.at(-1)?.text).toContain("hang");
   stream?.end();
   expect((await hanging).status).toBe(502);
   expect((await post(gateway.url, ping, session)).status).toBe(404);
@@ -110,7 +110,7 @@ it("the stream is closed with the session", async () => {
   const session = await openSession(gateway.url);
   const opened = upstream.seen[0];
   await send(gateway.url, { method: "DELETE", headers: session });
-  await vi.waitFor(() => expect(opened?.leftAt).toBeDefined());
+  await expect.poll(() => opened?.leftAt).toBeDefined();
 });
 
 it("a server that is down is a 503", async () => {

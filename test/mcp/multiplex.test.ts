@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import type { Gateway } from "../harness/gateway.ts";
 import { startHandwritten } from "./mcp-gateway.ts";
@@ -252,7 +252,7 @@ describe("a target that is down", () => {
   it("leaves no session behind at the others when it fails initialize", async () => {
     two.response = failing[0]?.[1] ?? two.response;
     await post(gateway.url, initialize);
-    await vi.waitFor(() => expect(one.seen.at(-1)?.method).toBe("DELETE"));
+    await expect.poll(() => one.seen.at(-1)?.method).toBe("DELETE");
     expect(one.seen.at(-1)?.headers["mcp-session-id"]).toMatch(/^upstream-/);
   });
 

@@ -11,7 +11,7 @@ import {
   LoggingMessageNotificationSchema,
   ResourceUpdatedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
-import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { everythingScript, startEverything } from "../harness/everything-server.ts";
 import type { Gateway } from "../harness/gateway.ts";
 import { startMcpGateway } from "./mcp-gateway.ts";
@@ -108,10 +108,8 @@ describe.each([
 
   it("a server that asks the model, the user and for roots, and gets responses", async () => {
     // These tools appear once the server has seen what the client can do.
-    await vi.waitFor(async () => {
-      const names = (await client.listTools()).tools.map(({ name }) => name);
-      expect(names).toContain(`${prefix}trigger-elicitation-request`);
-    });
+    const names = async () => (await client.listTools()).tools.map(({ name }) => name);
+    await expect.poll(names).toContain(`${prefix}trigger-elicitation-request`);
     expect(JSON.stringify(await call("trigger-sampling-request", { prompt: "p" }))).toContain(
       "sampled",
     );
@@ -140,7 +138,7 @@ describe.each([
     const uri = resources.find((resource) => resource.uri.startsWith(uriPrefix))?.uri ?? "";
     await client.subscribeResource({ uri });
     await call("toggle-subscriber-updates");
-    await vi.waitFor(() => expect(updated).toContain(uri), { timeout: 9000, interval: 100 });
+    await expect.poll(() => updated).toContain(uri);
     await client.unsubscribeResource({ uri });
   });
 
@@ -161,10 +159,7 @@ describe.each([
     await client.setLoggingLevel("debug");
     logged.length = 0;
     await call("toggle-simulated-logging");
-    await vi.waitFor(() => expect(logged.length).toBeGreaterThan(0), {
-      timeout: 9000,
-      interval: 100,
-    });
+    await expect.poll(() => logged.length).toBeGreaterThan(0);
   });
 
   it("a server that answers pings, and calls that can be taken back", async () => {

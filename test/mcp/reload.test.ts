@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { beforeAll, expect, it, vi } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { freePort } from "../harness/free-port.ts";
 import { GwcProcess } from "../harness/gwc.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
@@ -49,10 +49,7 @@ it("a session and its child go on when the rules change, and the new rules hold 
   expect([await mayCall("args"), await mayCall("echo-id")]).toEqual([true, false]);
   const hanging = post(url, toolCall("hang", "h"), session).catch(() => undefined);
   configure(["echo-id"]);
-  await vi.waitFor(async () => expect(await mayCall("echo-id")).toBe(true), {
-    timeout: 10_000,
-    interval: 100,
-  });
+  await expect.poll(() => mayCall("echo-id")).toBe(true);
   expect(await mayCall("args")).toBe(false);
   expect(gateway.output.match(/: child \d+/g)?.length).toBe(1);
   await gateway.stop();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Gateway } from "../harness/gateway.ts";
 import { startMcpGateway } from "./mcp-gateway.ts";
 import { initialize, openSession, post, send } from "./raw-client.ts";
@@ -88,9 +88,8 @@ describe.each(["/mcp", "/merged"])("a session of %s", (path) => {
     const response = await send(at(gateway, path), { method: "DELETE", headers: session });
     expect(response.status).toBeLessThan(300);
     expect((await post(at(gateway, path), ping, session)).status).toBe(404);
-    await vi.waitFor(() => {
-      expect(upstream.seen.filter(({ method }) => method === "DELETE").length).toBeGreaterThan(0);
-    });
+    const deletions = () => upstream.seen.filter(({ method }) => method === "DELETE").length;
+    await expect.poll(deletions).toBeGreaterThan(0);
   });
 
   it("goes on when the target does not let clients end it", async () => {
@@ -112,7 +111,7 @@ describe.each(["/mcp", "/merged"])("a session of %s", (path) => {
     expect(id).toMatch(/^[\x21-\x7e]+$/);
     expect(Buffer.from(id, "base64url").toString("latin1")).not.toContain("upstream");
     await post(at(gateway, path), ping, session);
-    await vi.waitFor(() => expect(gateway.output).toContain("mcp.session.id="));
+    await gateway.seen(/mcp\.session\.id=/);
     expect(gateway.output).not.toContain(id);
     expect(gateway.output).not.toContain("upstream-1");
   });

@@ -7,6 +7,7 @@ import { type BrowserContext, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Echo, startEcho } from "../harness/echo.ts";
 import type { Gateway } from "../harness/gateway.ts";
+import { listen } from "../harness/listen.ts";
 import { startRoutesText } from "../harness/routes-gateway.ts";
 import { ed25519 } from "../harness/token.ts";
 import { corsRoutes } from "./cors-routes.ts";
@@ -117,7 +118,7 @@ async function servePage(): Promise<Server> {
   const server = createServer((_request, response) => {
     response.writeHead(200, { "content-type": "text/html" }).end("<title>page</title>");
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await listen(server);
   return server;
 }
 

@@ -6,6 +6,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { makeCertificate } from "../harness/certificate.ts";
 import { eventually } from "../harness/eventually.ts";
 import { startGateway } from "../harness/gateway.ts";
+import { listen } from "../harness/listen.ts";
 import { pause } from "../harness/pause.ts";
 import { RawClient } from "../harness/raw-client.ts";
 import { refusals } from "../harness/refusals.ts";
@@ -242,10 +243,7 @@ it("TLS to the backend is the gateway's, with its certificate", async () => {
       socket.on("error", () => {});
     },
   );
-  onTestFinished(() => {
-    server.close();
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await listen(server);
   const gateway = await startGateway({
     folder,
     listeners: [
@@ -343,7 +341,7 @@ it("a draining gateway ends silent connections, and the others at its deadline",
   await busy.receives("x");
   expect(await hasty.stop()).toBe(0);
   await busy.ends();
-}, 30_000);
+});
 
 it("what means nothing for a connection is refused when it is built", () => {
   const backends = [to(1)];

@@ -14,6 +14,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { makeCertificate } from "../harness/certificate.ts";
 import { eventually } from "../harness/eventually.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
+import { listen } from "../harness/listen.ts";
 import { pause } from "../harness/pause.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 
@@ -73,13 +74,7 @@ async function startUpstream() {
     );
     socket.on("data", (chunk) => socket.write(chunk));
   });
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-    for (const socket of sockets) socket.destroy();
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   return {
     host: `127.0.0.1:${port}`,
     tick: () => {
@@ -212,7 +207,7 @@ it("connections outlive a new certificate in a mounted Secret: keep-alive, HTTP/
   await until(async () => (await subject(port, { servername })) === "first", "the next good one");
   await kept.exchanges(asks, /ok$/);
   expect(warnings(gateway)).toHaveLength(1);
-}, 60_000);
+});
 
 it("authorities of client certificates change: who they no longer know is refused, with a session too", async () => {
   const folder = temporaryFolder();
@@ -262,7 +257,7 @@ it("authorities of client certificates change: who they no longer know is refuse
   mount.put(pair(folder, "site", { "ca.crt": "no certificate" }));
   await gateway.seen(/\twarn\t.*mounted\/ca\.crt holds no certificate; the old one stays in use/);
   expect(await isServed(shown("two"))).toBe(true);
-}, 60_000);
+});
 
 it("passwords and keys in mounted Secrets change under a connection that stays", async () => {
   const folder = temporaryFolder();
@@ -319,7 +314,7 @@ it("passwords and keys in mounted Secrets change under a connection that stays",
   expect(await isOpen("/key", "Bearer new-key")).toBe(true);
   users.put({ ".htaccess": user("last") });
   await until(() => isOpen("/basic", login("last")), "the last password");
-}, 60_000);
+});
 
 it("a backend's key in a mounted Secret changes over kept connections; a bad one is told of once", async () => {
   const folder = temporaryFolder();
@@ -328,11 +323,7 @@ it("a backend's key in a mounted Secret changes over kept connections; a bad one
     seen.push(request.headers.authorization);
     response.end("ok");
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
+  await listen(server);
   let connections = 0;
   server.on("connection", () => {
     connections += 1;
@@ -360,7 +351,7 @@ it("a backend's key in a mounted Secret changes over kept connections; a bad one
   expect(warnings(gateway)).toEqual([expect.stringContaining("key/token can't be used")]);
   expect(gateway.output).not.toMatch(/of-a-key|first-key|dTpw/);
   expect(connections).toBe(1);
-}, 60_000);
+});
 
 it("authorities of a backend change: the next connection trusts the new ones; bad ones are told of once", async () => {
   const folder = temporaryFolder();
@@ -371,11 +362,7 @@ it("authorities of a backend change: the next connection trusts the new ones; ba
     key: readFileSync(join(folder, "server.key")),
   });
   server.on("request", (_request, response) => response.setHeader("connection", "close").end("ok"));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
+  await listen(server);
   const authority = (name: string) => ({ "ca.crt": readFileSync(join(folder, `${name}.pem`)) });
   const mount = new Mount(folder, "trusted", authority("ca1"));
   const { port } = server.address() as AddressInfo;
@@ -401,4 +388,4 @@ it("authorities of a backend change: the next connection trusts the new ones; ba
     expect.stringContaining("trusted/ca.crt ends within a certificate"),
   ]);
   expect(gateway.output).not.toContain(half.slice(60, 100));
-}, 60_000);
+});
