@@ -153,7 +153,7 @@ export interface HttpRouteSpec extends RouteSpec {
 export interface HttpRouteRule {
   readonly name?: string;
   readonly matches?: readonly HttpRouteMatch[];
-  readonly filters?: readonly Readonly<Record<string, ConfigValue>>[];
+  readonly filters?: readonly PolicyFields[];
   readonly backendRefs?: readonly BackendReference[];
   readonly timeouts?: ConfigValue;
   readonly retry?: ConfigValue;
@@ -258,7 +258,7 @@ export interface McpTargetSpec {
 }
 
 /** Values of policy fields by name, checked by their schema. */
-export type PolicyFields = Readonly<Record<string, ConfigValue>>;
+export type PolicyFields = Readonly<Record<string, unknown>>;
 
 /** A GatewayPolicy. */
 export interface PolicySpec {

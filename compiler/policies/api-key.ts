@@ -1,20 +1,30 @@
-import type { ConfigValue } from "../1-parse/values.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
+import type { Json } from "../ir/deployment.ts";
 import type { Text } from "../ir/texts.ts";
-import { list, object, text, unsupported } from "../schema/schema.ts";
-import { type JwtMode, type KubernetesMode, kubernetesMode, modeSchema } from "./jwt-auth.ts";
+import { localObject } from "../schema/kubernetes-fields.ts";
+import {
+  anyText,
+  type Infer,
+  json,
+  list,
+  map,
+  object,
+  text,
+  unsupported,
+} from "../schema/schema.ts";
+import { identityMode, type JwtMode, kubernetesMode, modeSchema } from "./jwt-auth.ts";
 import {
   type CredentialLocationConfig,
   type CredentialLocationNode,
   credentialLocationSchema,
   defaultLocation,
-  readCredentialLocation,
+  lowerCredentialLocation,
   resolveCredentialLocation,
 } from "./parts/credential-location.ts";
 import type { Policy } from "./policy.ts";
 
 /** A key: from the environment, by its digest, or in a file that is read where the gateway runs. */
-export type ApiKeySourceNode = { readonly metadata: Readonly<Record<string, ConfigValue>> } & (
+export type ApiKeySourceNode = { readonly metadata: Readonly<Record<string, Json>> } & (
   | { readonly kind: "key"; readonly key: Text; readonly origin: Origin }
   | { readonly kind: "hash"; readonly sha256: string }
   | { readonly kind: "file"; readonly file: string; readonly isSecret?: boolean }
@@ -41,58 +51,63 @@ const keySchema = object(
       "Path of a file with the key, or with `{key, metadata}` as JSON; read where the gateway runs, and again when it changes.",
       { maxLength: 1024 },
     ),
-    metadata: {
-      type: "object",
-      additionalProperties: true,
+    metadata: map(json, {
       maxProperties: 64,
       description: "What is known of the key's holder: `apiKey` in rules.",
-    },
+    }),
     allowedModels: unsupported("models by API key"),
   },
   { exactlyOneOf: ["key", "keyHash", "file"] },
+);
+
+const schema = object(
+  {
+    mode: modeSchema,
+    keys: list(keySchema, { minItems: 1, maxItems: 4096, description: "The keys." }),
+    location: credentialLocationSchema("Bearer"),
+  },
+  { required: ["keys"], description: "Requires, or accepts, an API key." },
+);
+
+const kubernetesSchema = object(
+  {
+    mode: identityMode,
+    secretRef: localObject("A Secret whose entries are API keys."),
+    secretSelector: object(
+      { matchLabels: map(anyText({ maxLength: 63 })) },
+      { required: ["matchLabels"] },
+    ),
+  },
+  { exactlyOneOf: ["secretRef", "secretSelector"] },
 );
 
 /** Verified identity from a key that the client sends. */
 export const apiKey: Policy<
   "apiKey",
   ApiKeyConfig<CredentialLocationConfig>,
-  ApiKeyConfig<CredentialLocationNode>
+  ApiKeyConfig<CredentialLocationNode>,
+  Infer<typeof schema>,
+  Infer<typeof kubernetesSchema>
 > = {
   kind: "apiKey",
   summary: "checks an API key against SHA-256 digests; its metadata is `apiKey` in rules",
   scope: ["listener", "route"],
-  schema: object(
-    {
-      mode: modeSchema,
-      keys: list(keySchema, { minItems: 1, maxItems: 4096, description: "The keys." }),
-      location: credentialLocationSchema("Bearer"),
-    },
-    { required: ["keys"], description: "Requires, or accepts, an API key." },
-  ),
+  schema,
   aliases: [["apiKeyAuthentication"]],
   names: ["apiKeys", "findApiKey"],
   identity: "apiKey",
   merge: "replace",
-  read: (value, origin) => {
-    const given = value as {
-      readonly mode?: JwtMode;
-      readonly keys: readonly ConfigValue[];
-      readonly location?: ConfigValue;
-    };
+  lower: (given, origin) => {
     return {
       mode: given.mode ?? "strict",
-      location: readCredentialLocation(given.location, "Bearer", childOf(origin, "location")),
-      keys: given.keys.map((each, index) => readKey(each, childOf(origin, "keys", index))),
+      location: lowerCredentialLocation(given.location, "Bearer", childOf(origin, "location")),
+      keys: given.keys.map((each, index) => lowerKey(each, childOf(origin, "keys", index))),
     };
   },
   kubernetes: {
     field: "traffic.apiKeyAuthentication",
-    read: (value, { origin, secretFiles, secretsWith }) => {
-      const given = value as {
-        readonly mode?: KubernetesMode;
-        readonly secretRef?: { readonly name: string };
-        readonly secretSelector?: { readonly matchLabels: Readonly<Record<string, string>> };
-      };
+    schema: kubernetesSchema,
+    lower: (given, { origin, secretFiles, secretsWith }) => {
       const { secretRef, secretSelector } = given;
       const names =
         secretSelector === undefined
@@ -118,13 +133,7 @@ export const apiKey: Policy<
   },
 };
 
-function readKey(value: ConfigValue, origin: Origin): ApiKeySourceNode {
-  const given = value as {
-    readonly key?: Text;
-    readonly keyHash?: string;
-    readonly file?: string;
-    readonly metadata?: Readonly<Record<string, ConfigValue>>;
-  };
+function lowerKey(given: Infer<typeof keySchema>, origin: Origin): ApiKeySourceNode {
   const metadata = given.metadata ?? {};
   if (given.key !== undefined)
     return { kind: "key", key: given.key, metadata, origin: childOf(origin, "key") };

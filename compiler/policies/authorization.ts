@@ -1,10 +1,11 @@
 import type { Diagnostics } from "../diagnostics/diagnostic.ts";
 import type { Rule } from "../ir/rules.ts";
-import { object } from "../schema/schema.ts";
+import { type Infer, object } from "../schema/schema.ts";
 import {
+  kubernetesRulesSchema,
+  lowerKubernetesRules,
+  lowerRules,
   type RuleConfig,
-  readKubernetesRules,
-  readRules,
   resolveRules,
   rulesSchema,
 } from "./parts/rules.ts";
@@ -20,24 +21,33 @@ interface AuthorizationNode {
   readonly rules: readonly Rule[];
 }
 
+const schema = object(
+  { rules: rulesSchema },
+  { required: ["rules"], description: "Who may send a request." },
+);
+
 /** Who may send a request: CEL rules over the request and the identities that were established before. */
-export const authorization: Policy<"authorization", AuthorizationConfig, AuthorizationNode> = {
+export const authorization: Policy<
+  "authorization",
+  AuthorizationConfig,
+  AuthorizationNode,
+  Infer<typeof schema>,
+  Infer<typeof kubernetesRulesSchema>
+> = {
   kind: "authorization",
   summary: "CEL rules over request and identity; a request that they do not allow is answered 403",
   scope: ["listener", "route"],
-  schema: object(
-    { rules: rulesSchema },
-    { required: ["rules"], description: "Who may send a request." },
-  ),
+  schema,
   isPlannedOnBackend: true,
   names: ["isAuthorized"],
   restrictsAccess: true,
   checkConnection,
   merge: "join",
-  read: (value, origin) => ({ rules: readRules(value, origin) }),
+  lower: ({ rules }, origin) => ({ rules: lowerRules(rules, origin) }),
   kubernetes: {
     field: "traffic.authorization",
-    read: (value, { origin }) => ({ rules: readKubernetesRules(value, origin) }),
+    schema: kubernetesRulesSchema,
+    lower: (value, { origin }) => ({ rules: lowerKubernetesRules(value, origin) }),
     join: (configs) => ({ rules: configs.flatMap(({ rules }) => rules) }),
   },
   resolve: ({ rules }, context) => {

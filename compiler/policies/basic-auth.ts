@@ -1,14 +1,14 @@
-import type { ConfigValue } from "../1-parse/values.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import type { Text } from "../ir/texts.ts";
-import { anyText, either, object, shortText, text } from "../schema/schema.ts";
-import { type JwtMode, type KubernetesMode, kubernetesMode, modeSchema } from "./jwt-auth.ts";
+import { localObject } from "../schema/kubernetes-fields.ts";
+import { anyText, either, type Infer, list, object, shortText, text } from "../schema/schema.ts";
+import { identityMode, type JwtMode, kubernetesMode, modeSchema } from "./jwt-auth.ts";
 import {
   type CredentialLocationConfig,
   type CredentialLocationNode,
   credentialLocationSchema,
   defaultLocation,
-  readCredentialLocation,
+  lowerCredentialLocation,
   resolveCredentialLocation,
 } from "./parts/credential-location.ts";
 import type { Policy } from "./policy.ts";
@@ -34,71 +34,78 @@ interface BasicAuthNode {
   readonly passwords: PasswordSource;
 }
 
+const schema = object(
+  {
+    mode: modeSchema,
+    realm: shortText("What browsers show when they ask for the login.", {
+      pattern: "^[\\x20-\\x7e]+$",
+      form: "printable ASCII text",
+      default: "Restricted",
+    }),
+    htpasswd: either(
+      object(
+        {
+          file: text(
+            "Path of an htpasswd file; read where the gateway runs, and again when it changes.",
+          ),
+          inline: text("Lines of USER:HASH.", { maxLength: 1_048_576, readAtStart: true }),
+        },
+        { exactlyOneOf: ["file", "inline"] },
+      ),
+      anyText({ minLength: 1, maxLength: 1_048_576, readAtStart: true }),
+      {
+        description:
+          "Users and hashes as `htpasswd` writes them: `{file: PATH}`, or the lines themselves, best as `${NAME}`.",
+      },
+    ),
+    authorizationLocation: credentialLocationSchema("Basic"),
+  },
+  { required: ["htpasswd"], description: "Requires, or accepts, a user name and password." },
+);
+
+const kubernetesSchema = object(
+  {
+    mode: identityMode,
+    realm: text("The realm of the challenge.", { default: "Restricted" }),
+    users: list(text("A line of an htpasswd file."), { minItems: 1, maxItems: 256 }),
+    secretRef: localObject("A Secret with the key `.htaccess`."),
+  },
+  { exactlyOneOf: ["users", "secretRef"] },
+);
+
 /** Verified identity from a user name and a password (RFC 7617). */
-export const basicAuth: Policy<"basicAuth", BasicAuthConfig, BasicAuthNode> = {
+export const basicAuth: Policy<
+  "basicAuth",
+  BasicAuthConfig,
+  BasicAuthNode,
+  Infer<typeof schema>,
+  Infer<typeof kubernetesSchema>
+> = {
   kind: "basicAuth",
   summary:
     "checks user name and password against an htpasswd file (bcrypt, apr1, SHA, crypt); the user is `basicAuth` in rules",
   scope: ["listener", "route"],
-  schema: object(
-    {
-      mode: modeSchema,
-      realm: shortText("What browsers show when they ask for the login.", {
-        pattern: "^[\\x20-\\x7e]+$",
-        form: "printable ASCII text",
-        default: "Restricted",
-      }),
-      htpasswd: either(
-        object(
-          {
-            file: text(
-              "Path of an htpasswd file; read where the gateway runs, and again when it changes.",
-            ),
-            inline: text("Lines of USER:HASH.", { maxLength: 1_048_576, readAtStart: true }),
-          },
-          { exactlyOneOf: ["file", "inline"] },
-        ),
-        anyText({ minLength: 1, maxLength: 1_048_576, readAtStart: true }),
-        {
-          description:
-            "Users and hashes as `htpasswd` writes them: `{file: PATH}`, or the lines themselves, best as `${NAME}`.",
-        },
-      ),
-      authorizationLocation: credentialLocationSchema("Basic"),
-    },
-    { required: ["htpasswd"], description: "Requires, or accepts, a user name and password." },
-  ),
+  schema,
   aliases: [["basicAuthentication"]],
   names: ["passwords", "findLogin"],
   identity: "basicAuth",
   merge: "replace",
-  read: (value, origin) => {
-    const given = value as {
-      readonly mode?: JwtMode;
-      readonly realm?: string;
-      readonly authorizationLocation?: ConfigValue;
-      readonly htpasswd: Text | { readonly file?: string; readonly inline?: Text };
-    };
+  lower: (given, origin) => {
     return {
       mode: given.mode ?? "strict",
       realm: given.realm ?? "Restricted",
-      location: readCredentialLocation(
+      location: lowerCredentialLocation(
         given.authorizationLocation,
         "Basic",
         childOf(origin, "authorizationLocation"),
       ),
-      passwords: readSource(given.htpasswd, childOf(origin, "htpasswd")),
+      passwords: lowerSource(given.htpasswd, childOf(origin, "htpasswd")),
     };
   },
   kubernetes: {
     field: "traffic.basicAuthentication",
-    read: (value, { origin, secretFiles }) => {
-      const given = value as {
-        readonly mode?: KubernetesMode;
-        readonly realm?: string;
-        readonly users?: readonly string[];
-        readonly secretRef?: { readonly name: string };
-      };
+    schema: kubernetesSchema,
+    lower: (given, { origin, secretFiles }) => {
       const [file = ""] =
         given.secretRef === undefined
           ? []
@@ -124,10 +131,7 @@ export const basicAuth: Policy<"basicAuth", BasicAuthConfig, BasicAuthNode> = {
   },
 };
 
-function readSource(
-  value: Text | { readonly file?: string; readonly inline?: Text },
-  origin: Origin,
-): PasswordSource {
+function lowerSource(value: Infer<typeof schema>["htpasswd"], origin: Origin): PasswordSource {
   if (typeof value === "string" || "kind" in value) return { kind: "text", text: value, origin };
   if (value.file !== undefined) return { kind: "file", file: value.file };
   return { kind: "text", text: value.inline ?? "", origin: childOf(origin, "inline") };

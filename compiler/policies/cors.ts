@@ -1,6 +1,13 @@
-import type { ConfigValue } from "../1-parse/values.ts";
 import { parseDuration } from "../schema/duration.ts";
-import { boolean, duration, list, object, shortText } from "../schema/schema.ts";
+import {
+  boolean,
+  duration,
+  type Infer,
+  integer,
+  list,
+  object,
+  shortText,
+} from "../schema/schema.ts";
 import { canonicalOrigin } from "./parts/canonical-origin.ts";
 import type { Policy } from "./policy.ts";
 
@@ -33,42 +40,82 @@ export interface CorsNode {
 
 const ORIGIN = "^(\\*|null|[a-z][a-z0-9+.-]*://(\\*\\.)?[^\\s/*?#@]+)$";
 
+const schema = object(
+  {
+    allowOrigins: list(
+      shortText("`https://app.example.com`, `https://*.example.com`, or `*`.", {
+        pattern: ORIGIN,
+        form: 'an origin such as "https://app.example.com" or "https://*.example.com", or "*"',
+      }),
+      {
+        minItems: 1,
+        description: "Origins whose pages may read the responses.",
+      },
+    ),
+    allowMethods: list(shortText("A method, or `*`."), {
+      description: "Methods that a preflight allows.",
+    }),
+    allowHeaders: list(shortText("A header name, or `*`."), {
+      description: "Request headers that a preflight allows.",
+    }),
+    exposeHeaders: list(shortText("A header name, or `*`."), {
+      description: "Response headers that pages may read.",
+    }),
+    allowCredentials: boolean("Whether pages may send cookies and credentials."),
+    maxAge: duration("How long a browser may remember a preflight, in whole seconds."),
+  },
+  { required: ["allowOrigins"], description: "Cross-origin resource sharing." },
+);
+
+/** Gateway API `HTTPCORSFilter`. */
+const kubernetesSchema = object({
+  allowOrigins: list(
+    shortText("`https://app.example.com`, `https://*.example.com`, or `*`.", {
+      maxLength: 253,
+      pattern: "^(\\*|null|[a-z][a-z0-9+.-]*://(\\*\\.)?[^\\s/*?#@]+)$",
+    }),
+    { maxItems: 64, description: "Origins whose pages may read the responses." },
+  ),
+  allowCredentials: boolean("Whether pages may send cookies and credentials."),
+  allowMethods: list(shortText("A method, or `*`."), {
+    maxItems: 9,
+    description: "Methods that a preflight allows.",
+  }),
+  allowHeaders: list(shortText("A header name, or `*`."), {
+    maxItems: 64,
+    description: "Request headers that a preflight allows.",
+  }),
+  exposeHeaders: list(shortText("A header name, or `*`."), {
+    maxItems: 64,
+    description: "Response headers that pages may read.",
+  }),
+  maxAge: integer("Seconds for which a browser may remember a preflight.", 1, 2_147_483_647, {
+    default: 5,
+  }),
+});
+
 /** Answers preflights and tells browsers which origins may read the responses (Fetch standard, CORS protocol). */
-export const cors: Policy<"cors", CorsConfig, CorsNode> = {
+export const cors: Policy<
+  "cors",
+  CorsConfig,
+  CorsNode,
+  Infer<typeof schema>,
+  Infer<typeof kubernetesSchema>
+> = {
   kind: "cors",
   summary:
     "answers preflights before any authentication and marks every response for the allowed origins",
   scope: ["listener", "route"],
-  schema: object(
-    {
-      allowOrigins: list(
-        shortText("`https://app.example.com`, `https://*.example.com`, or `*`.", {
-          pattern: ORIGIN,
-          form: 'an origin such as "https://app.example.com" or "https://*.example.com", or "*"',
-        }),
-        {
-          minItems: 1,
-          description: "Origins whose pages may read the responses.",
-        },
-      ),
-      allowMethods: list(shortText("A method, or `*`."), {
-        description: "Methods that a preflight allows.",
-      }),
-      allowHeaders: list(shortText("A header name, or `*`."), {
-        description: "Request headers that a preflight allows.",
-      }),
-      exposeHeaders: list(shortText("A header name, or `*`."), {
-        description: "Response headers that pages may read.",
-      }),
-      allowCredentials: boolean("Whether pages may send cookies and credentials."),
-      maxAge: duration("How long a browser may remember a preflight, in whole seconds."),
-    },
-    { required: ["allowOrigins"], description: "Cross-origin resource sharing." },
-  ),
+  schema,
   names: ["cors"],
   merge: "replace",
-  read: readCors,
-  kubernetes: { field: "traffic.cors", filter: "cors", read: readKubernetesCors },
+  lower: lowerCors,
+  kubernetes: {
+    field: "traffic.cors",
+    filter: "cors",
+    schema: kubernetesSchema,
+    lower: lowerKubernetesCors,
+  },
   resolve: resolveCors,
 };
 
@@ -98,31 +145,24 @@ function joined(names: readonly string[]): string | undefined {
   return names.includes("*") ? "*" : names.join(", ");
 }
 
-function readCors(value: ConfigValue): CorsConfig {
-  const given = value as Partial<Record<keyof CorsConfig, readonly string[]>> & {
-    readonly allowCredentials?: boolean;
-    readonly maxAge?: string;
-  };
-  const milliseconds = given.maxAge === undefined ? undefined : parseDuration(given.maxAge);
+function lowerCors({ maxAge, ...given }: Infer<typeof schema>): CorsConfig {
+  const milliseconds = maxAge === undefined ? undefined : parseDuration(maxAge);
   return {
-    allowOrigins: given.allowOrigins ?? [],
-    allowMethods: given.allowMethods ?? [],
-    allowHeaders: given.allowHeaders ?? [],
-    exposeHeaders: given.exposeHeaders ?? [],
-    allowCredentials: given.allowCredentials ?? false,
+    ...NO_CORS,
+    ...given,
     maxAge: milliseconds === undefined ? undefined : Math.floor(milliseconds / 1000),
   };
 }
 
 /** Gateway API `HTTPCORSFilter`: `maxAge` is a number of seconds, five unless it says. */
-function readKubernetesCors(value: ConfigValue): CorsConfig {
-  const given = value as Partial<Omit<CorsConfig, "maxAge">> & { readonly maxAge?: number };
-  return {
-    allowOrigins: given.allowOrigins ?? [],
-    allowMethods: given.allowMethods ?? [],
-    allowHeaders: given.allowHeaders ?? [],
-    exposeHeaders: given.exposeHeaders ?? [],
-    allowCredentials: given.allowCredentials ?? false,
-    maxAge: given.maxAge ?? 5,
-  };
+function lowerKubernetesCors(given: Infer<typeof kubernetesSchema>): CorsConfig {
+  return { ...NO_CORS, maxAge: 5, ...given };
 }
+
+const NO_CORS: Omit<CorsConfig, "maxAge"> = {
+  allowOrigins: [],
+  allowMethods: [],
+  allowHeaders: [],
+  exposeHeaders: [],
+  allowCredentials: false,
+};

@@ -1,13 +1,19 @@
-import type { ConfigValue } from "../1-parse/values.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../ir/expressions.ts";
 import type { Text } from "../ir/texts.ts";
-import { expression, integer, object, text } from "../schema/schema.ts";
+import {
+  expression,
+  type Infer,
+  integer,
+  type ObjectValue,
+  object,
+  text,
+} from "../schema/schema.ts";
 import {
   type CaseConfig,
   type CaseNode,
   conditionalSchema,
-  readCases,
+  lowerCases,
   resolveCases,
 } from "./parts/conditions.ts";
 import { type ExpressionConfig, resolveExpression } from "./parts/expressions.ts";
@@ -57,35 +63,51 @@ const responseProperties = {
   ),
 };
 
+type ResponseValue = ObjectValue<typeof responseProperties, never>;
+
+const schema = object(
+  {
+    ...responseProperties,
+    conditional: conditionalSchema(
+      object(responseProperties, {
+        required: ["status"],
+        atMostOneOf: ["body", "bodyExpression"],
+      }),
+    ),
+  },
+  {
+    exactlyOneOf: ["status", "conditional"],
+    atMostOneOf: ["body", "bodyExpression", "conditional"],
+    description: "Responses by itself. The route needs no backend.",
+  },
+);
+
+const kubernetesSchema = object(
+  { status: integer("The status.", 200, 599), body: text("The body.", { maxLength: 4096 }) },
+  { required: ["status"] },
+);
+
 /** A response that the gateway gives by itself. */
-export const directResponse: Policy<"directResponse", DirectResponseConfig, DirectResponseNode> = {
+export const directResponse: Policy<
+  "directResponse",
+  DirectResponseConfig,
+  DirectResponseNode,
+  Infer<typeof schema>,
+  Infer<typeof kubernetesSchema>
+> = {
   kind: "directResponse",
   summary: "answers with a status, headers and a body; the route needs no backend",
   scope: ["listener", "route"],
   responses: ({ cases }) => cases.some(({ condition }) => condition === undefined),
-  schema: object(
-    {
-      ...responseProperties,
-      conditional: conditionalSchema(
-        object(responseProperties, {
-          required: ["status"],
-          atMostOneOf: ["body", "bodyExpression"],
-        }),
-      ),
-    },
-    {
-      exactlyOneOf: ["status", "conditional"],
-      atMostOneOf: ["body", "bodyExpression", "conditional"],
-      description: "Responses by itself. The route needs no backend.",
-    },
-  ),
+  schema,
   names: ["responseBody"],
   merge: "replace",
-  read: (value, origin) => ({ cases: readCases(value, origin, readResponse) }),
+  lower: (value, origin) => ({ cases: lowerCases(value, origin, lowerResponse) }),
   kubernetes: {
     field: "traffic.directResponse",
-    read: (value, { origin }) => ({
-      cases: [{ condition: undefined, value: readResponse(value, origin), origin }],
+    schema: kubernetesSchema,
+    lower: (value, { origin }) => ({
+      cases: [{ condition: undefined, value: lowerResponse(value, origin), origin }],
     }),
   },
   resolve: ({ cases }, context) => {
@@ -94,14 +116,8 @@ export const directResponse: Policy<"directResponse", DirectResponseConfig, Dire
   },
 };
 
-function readResponse(value: ConfigValue, origin: Origin): ResponseConfig {
-  const given = value as {
-    readonly status: number;
-    readonly headers?: Readonly<Record<string, Text>>;
-    readonly body?: string;
-    readonly bodyExpression?: string;
-  };
-  const { status, bodyExpression } = given;
+function lowerResponse(given: Partial<ResponseValue>, origin: Origin): ResponseConfig {
+  const { status = 200, bodyExpression } = given;
   const headers = readHeaders(given.headers, childOf(origin, "headers"));
   const body =
     bodyExpression === undefined

@@ -1,4 +1,4 @@
-import { choice, object } from "../schema/schema.ts";
+import { choice, type Infer, object } from "../schema/schema.ts";
 import type { Policy } from "./policy.ts";
 
 /** Which name the backend sees in Host: its own, or the one that the client sent. */
@@ -9,26 +9,38 @@ interface HostRewriteConfig {
   readonly mode: HostMode;
 }
 
+const schema = object(
+  {
+    mode: choice("Auto: the backend's own name; None: what the client sent.", ["Auto", "None"]),
+  },
+  { required: ["mode"], description: "The Host that the backend sees." },
+);
+
+const kubernetesSchema = object(
+  { mode: choice("Which Host the backend sees.", ["Auto", "None"]) },
+  { required: ["mode"] },
+);
+
 /** The Host that the backend sees; `urlRewrite.authority` wins over it. */
-export const hostRewrite: Policy<"hostRewrite", HostRewriteConfig, HostRewriteConfig> = {
+export const hostRewrite: Policy<
+  "hostRewrite",
+  HostRewriteConfig,
+  HostRewriteConfig,
+  Infer<typeof schema>,
+  Infer<typeof kubernetesSchema>
+> = {
   kind: "hostRewrite",
   summary:
     "which Host the backend sees: its own name (Auto; so it is for named backends) or the client's (None; for IP addresses)",
   scope: ["route"],
-  schema: object(
-    {
-      mode: choice("Auto: the backend's own name; None: what the client sent.", ["Auto", "None"]),
-    },
-    { required: ["mode"], description: "The Host that the backend sees." },
-  ),
+  schema,
   protocol: "http",
   merge: "replace",
-  // The schema has checked the shape.
-  read: (value) => value as unknown as { readonly mode: HostMode },
+  lower: (value) => value,
   kubernetes: {
     field: "traffic.hostRewrite",
-    // The schema has checked the shape.
-    read: (value) => value as unknown as { readonly mode: HostMode },
+    schema: kubernetesSchema,
+    lower: (value) => value,
   },
   resolve: (config) => config,
 };

@@ -1,4 +1,5 @@
 import type { Origin } from "../diagnostics/diagnostic.ts";
+import type { Infer } from "../schema/schema.ts";
 import { apiKey } from "./api-key.ts";
 import { authorization } from "./authorization.ts";
 import { basicAuth } from "./basic-auth.ts";
@@ -56,6 +57,16 @@ export type PolicySettings = {
   readonly [Kind in PolicyKind]: NonNullable<ReturnType<(typeof units)[Kind]["resolve"]>>;
 };
 
+/** What a file says of each policy, by kind. */
+export type PolicyValues = {
+  readonly [Kind in PolicyKind]: Infer<(typeof units)[Kind]["schema"]>;
+};
+
+/** What manifests say of each policy, by kind. */
+export type KubernetesValues = {
+  readonly [Kind in PolicyKind]: Infer<NonNullable<(typeof units)[Kind]["kubernetes"]>["schema"]>;
+};
+
 /** A policy as configured, in its canonical form. */
 export type PolicyConfig<Kind extends PolicyKind = PolicyKind> = {
   [Each in Kind]: {
@@ -67,7 +78,13 @@ export type PolicyConfig<Kind extends PolicyKind = PolicyKind> = {
 
 /** The policies by kind, as code sees them that asks any of them. */
 type Policies = {
-  readonly [Kind in PolicyKind]: Policy<Kind, PolicyConfigs[Kind], PolicySettings[Kind]>;
+  readonly [Kind in PolicyKind]: Policy<
+    Kind,
+    PolicyConfigs[Kind],
+    PolicySettings[Kind],
+    PolicyValues[Kind],
+    KubernetesValues[Kind]
+  >;
 };
 
 /** Any of the policies. */
@@ -88,6 +105,15 @@ export const identities: ReadonlyMap<string, readonly PolicyKind[]> = new Map(
 /** The policy of a kind. */
 export function policyOf<Kind extends PolicyKind>(kind: Kind): Policies[Kind] {
   return byKind[kind];
+}
+
+/** A policy of a kind as configured. */
+export function policyConfig<Kind extends PolicyKind>(
+  kind: Kind,
+  config: PolicyConfigs[Kind],
+  origin: Origin,
+): PolicyConfig<Kind> {
+  return { kind, config, origin };
 }
 
 /** Whether a policy answers every request that reaches it. */

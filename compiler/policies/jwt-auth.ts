@@ -1,23 +1,31 @@
-import type { ConfigValue } from "../1-parse/values.ts";
 import { resolveConnection } from "../backends/parts/connection.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import type { BackendConnection } from "../ir/connections.ts";
 import type { Text } from "../ir/texts.ts";
-import { choice, list, object, shortText } from "../schema/schema.ts";
+import {
+  anyText,
+  choice,
+  type Infer,
+  list,
+  type ObjectValue,
+  object,
+  shortText,
+} from "../schema/schema.ts";
 import {
   type JwksConfig,
   jwksSchema,
+  kubernetesJwksSchema,
+  lowerJwks,
+  lowerKubernetesJwks,
   type PublicJwk,
   publicKeys,
-  readJwks,
-  readKubernetesJwks,
 } from "./jwt-auth/jwks.ts";
 import {
   type CredentialLocationConfig,
   type CredentialLocationNode,
   credentialLocationSchema,
   defaultLocation,
-  readCredentialLocation,
+  lowerCredentialLocation,
   resolveCredentialLocation,
 } from "./parts/credential-location.ts";
 import type { KubernetesContext, Policy, ResolveContext } from "./policy.ts";
@@ -91,8 +99,9 @@ export const validationSchema = object(
 );
 
 /** A validated `jwtValidationOptions`. */
-export function readRequiredClaims(value: ConfigValue | undefined): readonly string[] {
-  const given = value as { readonly requiredClaims?: readonly string[] } | undefined;
+export function lowerRequiredClaims(
+  given: Infer<typeof validationSchema> | undefined,
+): readonly string[] {
   return given?.requiredClaims ?? ["exp"];
 }
 
@@ -103,47 +112,84 @@ const providerProperties = {
   jwtValidationOptions: validationSchema,
 };
 
+const schema = object(
+  {
+    mode: modeSchema,
+    ...providerProperties,
+    providers: list(object(providerProperties, { required: ["issuer", "jwks"] }), {
+      minItems: 1,
+      maxItems: 64,
+      description: "Several issuers; the token's own issuer picks one.",
+    }),
+    location: credentialLocationSchema("Bearer"),
+  },
+  {
+    exactlyOneOf: ["issuer", "providers"],
+    description: "Requires, or accepts, a JSON Web Token.",
+  },
+);
+
+/** What happens without a valid token, as manifests spell it. */
+export const tokenMode = choice(
+  "What happens without a valid token.",
+  ["Strict", "Optional", "Permissive"],
+  { default: "Strict" },
+);
+
+/** What happens without a credential, as manifests spell it. */
+export const identityMode = choice("What happens without a credential.", ["Strict", "Optional"], {
+  default: "Strict",
+});
+
+const kubernetesSchema = object(
+  {
+    mode: tokenMode,
+    providers: list(
+      object(
+        {
+          issuer: shortText("The token's issuer (`iss`), exactly."),
+          audiences: list(anyText(), { minItems: 1, maxItems: 64 }),
+          jwks: kubernetesJwksSchema,
+        },
+        { required: ["issuer", "jwks"] },
+      ),
+      { minItems: 1, maxItems: 64 },
+    ),
+  },
+  { required: ["providers"] },
+);
+
 /** Verified identity from a bearer token (RFC 7519, RFC 8725). */
-export const jwtAuth: Policy<"jwtAuth", JwtAuthConfig, JwtAuthNode> = {
+export const jwtAuth: Policy<
+  "jwtAuth",
+  JwtAuthConfig,
+  JwtAuthNode,
+  Infer<typeof schema>,
+  Infer<typeof kubernetesSchema>
+> = {
   kind: "jwtAuth",
   summary:
     "verifies bearer tokens (issuer, audience, expiry, signature); their claims are `jwt` in rules",
   scope: ["listener", "route"],
-  schema: object(
-    {
-      mode: modeSchema,
-      ...providerProperties,
-      providers: list(object(providerProperties, { required: ["issuer", "jwks"] }), {
-        minItems: 1,
-        maxItems: 64,
-        description: "Several issuers; the token's own issuer picks one.",
-      }),
-      location: credentialLocationSchema("Bearer"),
-    },
-    {
-      exactlyOneOf: ["issuer", "providers"],
-      description: "Requires, or accepts, a JSON Web Token.",
-    },
-  ),
+  schema,
   names: ["jwtAuth", "findToken"],
   identity: "jwt",
   merge: "replace",
-  read: (value, origin) => {
-    const given = value as {
-      readonly mode?: JwtMode;
-      readonly location?: ConfigValue;
-      readonly providers?: readonly ConfigValue[];
-    };
+  lower: (given, origin) => {
     const providers = given.providers?.map((each, index) =>
-      readProvider(each, childOf(origin, "providers", index)),
+      lowerProvider(each, childOf(origin, "providers", index)),
     );
     return {
       mode: given.mode ?? "strict",
-      location: readCredentialLocation(given.location, "Bearer", childOf(origin, "location")),
-      providers: providers ?? [readProvider(value, origin)],
+      location: lowerCredentialLocation(given.location, "Bearer", childOf(origin, "location")),
+      providers: providers ?? [lowerProvider(given, origin)],
     };
   },
-  kubernetes: { field: "traffic.jwtAuthentication", read: readKubernetes },
+  kubernetes: {
+    field: "traffic.jwtAuthentication",
+    schema: kubernetesSchema,
+    lower: lowerKubernetes,
+  },
   resolve: ({ mode, location, providers }, context) => {
     const resolved = resolveProviders(providers, context);
     const where = resolveCredentialLocation(location, context);
@@ -185,37 +231,29 @@ export function resolveProviders(
   return resolved.length === providers.length ? resolved : undefined;
 }
 
-function readProvider(value: ConfigValue, origin: Origin): JwtProviderConfig {
-  const given = value as {
-    readonly issuer: Text;
-    readonly audiences?: readonly string[];
-    readonly jwks?: ConfigValue;
-    readonly jwtValidationOptions?: ConfigValue;
-  };
+function lowerProvider(
+  given: ObjectValue<typeof providerProperties, never>,
+  origin: Origin,
+): JwtProviderConfig {
   return {
-    issuer: given.issuer,
+    issuer: given.issuer ?? "",
     audiences: given.audiences ?? [],
-    requiredClaims: readRequiredClaims(given.jwtValidationOptions),
+    requiredClaims: lowerRequiredClaims(given.jwtValidationOptions),
     jwks:
       given.jwks === undefined
         ? { kind: "url", url: "", cacheDuration: 0, origin }
-        : readJwks(given.jwks, childOf(origin, "jwks")),
+        : lowerJwks(given.jwks, childOf(origin, "jwks")),
   };
 }
 
 /** `JWTAuthentication` of the specification. */
-function readKubernetes(value: ConfigValue, context: KubernetesContext): JwtAuthConfig | undefined {
-  const given = value as {
-    readonly mode?: KubernetesMode;
-    readonly providers: readonly {
-      readonly issuer: string;
-      readonly audiences?: readonly string[];
-      readonly jwks: ConfigValue;
-    }[];
-  };
+function lowerKubernetes(
+  given: Infer<typeof kubernetesSchema>,
+  context: KubernetesContext,
+): JwtAuthConfig | undefined {
   const providers = given.providers.flatMap(({ issuer, audiences, jwks }, index) => {
     const at = childOf(context.origin, "providers", index, "jwks");
-    const keys = readKubernetesJwks(jwks, at, context);
+    const keys = lowerKubernetesJwks(jwks, at, context);
     return keys === undefined
       ? []
       : [{ issuer, audiences: audiences ?? [], requiredClaims: ["exp"], jwks: keys }];
@@ -224,11 +262,8 @@ function readKubernetes(value: ConfigValue, context: KubernetesContext): JwtAuth
   return { mode: kubernetesMode(given.mode), location: defaultLocation("Bearer"), providers };
 }
 
-/** A mode as resources spell it. */
-export type KubernetesMode = "Strict" | "Optional" | "Permissive";
-
 /** Its canonical name; strict unless it says. */
-export function kubernetesMode(mode: KubernetesMode | undefined): JwtMode {
+export function kubernetesMode(mode: Infer<typeof tokenMode> | undefined): JwtMode {
   return ({ Strict: "strict", Optional: "optional", Permissive: "permissive" } as const)[
     mode ?? "Strict"
   ];

@@ -1,14 +1,16 @@
-import type { ConfigValue } from "../1-parse/values.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../ir/expressions.ts";
 import { parseDuration } from "../schema/duration.ts";
+import { backendReference, tinyText } from "../schema/kubernetes-fields.ts";
 import {
   choice,
   duration,
   expression,
+  type Infer,
   integer,
   list,
   object,
+  shortText,
   unsupported,
 } from "../schema/schema.ts";
 import { type ExpressionConfig, resolveExpression } from "./parts/expressions.ts";
@@ -51,51 +53,101 @@ const UNITS = { Seconds: 1000, Minutes: 60_000, Hours: 3_600_000 } as const;
 
 const MAX = 1_000_000_000;
 
+const schema = list(
+  object(
+    {
+      requests: integer("Requests in one unit of time.", 1, MAX),
+      unit: choice("The unit.", ["Seconds", "Minutes", "Hours"]),
+      burst: integer("Requests beyond them that may come at once.", 0, MAX, { default: 0 }),
+      maxTokens: integer("What the bucket holds at most, and at first.", 1, MAX),
+      tokensPerFill: integer("What each interval brings.", 1, MAX),
+      fillInterval: duration("The interval."),
+      type: choice("What takes a token.", ["requests"], {
+        default: "requests",
+        unsupportedValues: { tokens: "limits of LLM tokens" },
+      }),
+      tokens: unsupported("limits of LLM tokens"),
+      key: expression(
+        "Gives each value its own bucket: `jwt.sub`, `source.address`. Callers for whom it fails share one.",
+      ),
+    },
+    {
+      exactlyOneOf: ["requests", "maxTokens", "tokens"],
+      description: "`requests` in each `unit`, or a token bucket in its own words.",
+    },
+  ),
+  { minItems: 1, maxItems: 16, description: "Limits; a request has to pass all of them." },
+);
+
+const kubernetesSchema = object(
+  {
+    local: list(
+      object(
+        {
+          requests: integer("Requests in a unit.", 1, Number.MAX_SAFE_INTEGER),
+          tokens: {
+            ...integer("LLM tokens in a unit.", 1, Number.MAX_SAFE_INTEGER),
+            unsupported: "limits of LLM tokens",
+          },
+          unit: choice("The unit.", ["Seconds", "Minutes", "Hours"]),
+          burst: integer("Extra allowance in a short time.", 0, Number.MAX_SAFE_INTEGER),
+        },
+        { required: ["unit"], exactlyOneOf: ["requests", "tokens"] },
+      ),
+      { minItems: 1, maxItems: 16 },
+    ),
+    global: object(
+      {
+        backendRef: backendReference("The limit service."),
+        domain: shortText("The domain."),
+        descriptors: list(
+          object(
+            {
+              entries: list(
+                object(
+                  { name: tinyText("The name."), expression: expression("The value.") },
+                  { required: ["name", "expression"] },
+                ),
+                { minItems: 1, maxItems: 16 },
+              ),
+              unit: choice("What is counted.", ["Requests", "Tokens"], { default: "Requests" }),
+            },
+            { required: ["entries"] },
+          ),
+          { minItems: 1, maxItems: 16 },
+        ),
+      },
+      { required: ["backendRef", "domain", "descriptors"], unsupported: "global rate limits" },
+    ),
+  },
+  { atLeastOneOf: ["local", "global"] },
+);
+
 /** How many requests pass in a time, counted by each gateway for itself. */
-export const localRateLimit: Policy<"localRateLimit", LocalRateLimitConfig, LocalRateLimitNode> = {
+export const localRateLimit: Policy<
+  "localRateLimit",
+  LocalRateLimitConfig,
+  LocalRateLimitNode,
+  Infer<typeof schema>,
+  Infer<typeof kubernetesSchema>
+> = {
   kind: "localRateLimit",
   summary:
     "token buckets, for all requests of the route or one for each caller (`key`); 429 beyond",
   scope: ["listener", "route"],
-  schema: list(
-    object(
-      {
-        requests: integer("Requests in one unit of time.", 1, MAX),
-        unit: choice("The unit.", Object.keys(UNITS)),
-        burst: integer("Requests beyond them that may come at once.", 0, MAX, { default: 0 }),
-        maxTokens: integer("What the bucket holds at most, and at first.", 1, MAX),
-        tokensPerFill: integer("What each interval brings.", 1, MAX),
-        fillInterval: duration("The interval."),
-        type: choice("What takes a token.", ["requests"], {
-          default: "requests",
-          unsupportedValues: { tokens: "limits of LLM tokens" },
-        }),
-        tokens: unsupported("limits of LLM tokens"),
-        key: expression(
-          "Gives each value its own bucket: `jwt.sub`, `source.address`. Callers for whom it fails share one.",
-        ),
-      },
-      {
-        exactlyOneOf: ["requests", "maxTokens", "tokens"],
-        description: "`requests` in each `unit`, or a token bucket in its own words.",
-      },
-    ),
-    { minItems: 1, maxItems: 16, description: "Limits; a request has to pass all of them." },
-  ),
+  schema,
   aliases: [["rateLimit", "local"]],
   names: ["perSecond", "perMinute", "perHour", "perInterval"],
   merge: "replace",
-  read: (value, origin) => ({
-    limits: (value as readonly ConfigValue[]).map((each, index) =>
-      readLimit(each, childOf(origin, index)),
-    ),
+  lower: (value, origin) => ({
+    limits: value.map((each, index) => lowerLimit(each, childOf(origin, index))),
   }),
   kubernetes: {
     field: "traffic.rateLimit",
-    read: (value, { origin }) => {
-      const { local = [] } = value as { readonly local?: readonly ConfigValue[] };
+    schema: kubernetesSchema,
+    lower: ({ local = [] }, { origin }) => {
       const at = childOf(origin, "local");
-      return { limits: local.map((each, index) => readLimit(each, childOf(at, index))) };
+      return { limits: local.map((each, index) => lowerLimit(each, childOf(at, index))) };
     },
   },
   resolve: ({ limits }, { diagnostics }) => {
@@ -127,16 +179,7 @@ export const localRateLimit: Policy<"localRateLimit", LocalRateLimitConfig, Loca
   },
 };
 
-function readLimit(value: ConfigValue, origin: Origin): LimitConfig {
-  const given = value as {
-    readonly requests?: number;
-    readonly unit?: keyof typeof UNITS;
-    readonly burst?: number;
-    readonly maxTokens?: number;
-    readonly tokensPerFill?: number;
-    readonly fillInterval?: string;
-    readonly key?: string;
-  };
+function lowerLimit(given: Partial<Infer<typeof schema>[number]>, origin: Origin): LimitConfig {
   const key =
     given.key === undefined ? undefined : { text: given.key, origin: childOf(origin, "key") };
   if (given.requests !== undefined) {

@@ -1,23 +1,33 @@
-import type { ConfigValue } from "../1-parse/values.ts";
 import { childOf } from "../diagnostics/diagnostic.ts";
+import type { Json } from "../ir/deployment.ts";
 import type { PathMatch } from "../ir/matches.ts";
 import type { Text } from "../ir/texts.ts";
-import { object, shortText, unsupported } from "../schema/schema.ts";
+import {
+  anyText,
+  choice,
+  type Infer,
+  json,
+  list,
+  map,
+  object,
+  shortText,
+  unsupported,
+} from "../schema/schema.ts";
 import {
   issuerJwks,
   type JwksConfig,
   jwksSchema,
-  readJwks,
-  readRemoteJwks,
+  kubernetesRemoteJwksSchema,
+  lowerJwks,
+  lowerRemoteJwks,
 } from "./jwt-auth/jwks.ts";
 import {
   audiencesSchema,
   type JwtMode,
   type JwtProviderNode,
-  type KubernetesMode,
   kubernetesMode,
+  lowerRequiredClaims,
   modeSchema,
-  readRequiredClaims,
   resolveProviders,
   validationSchema,
 } from "./jwt-auth.ts";
@@ -26,7 +36,7 @@ import {
   type CredentialLocationNode,
   credentialLocationSchema,
   defaultLocation,
-  readCredentialLocation,
+  lowerCredentialLocation,
   resolveCredentialLocation,
 } from "./parts/credential-location.ts";
 import type { KubernetesContext, Policy } from "./policy.ts";
@@ -43,7 +53,7 @@ interface McpAuthenticationConfig {
   readonly requiredClaims: readonly string[];
   readonly jwks: JwksConfig;
   readonly provider: IdentityProvider | undefined;
-  readonly resourceMetadata: Readonly<Record<string, ConfigValue>>;
+  readonly resourceMetadata: Readonly<Record<string, Json>>;
 }
 
 /** `mcpAuthentication` resolved. */
@@ -55,69 +65,76 @@ interface McpAuthenticationNode {
   readonly audience: string | undefined;
   readonly provider: IdentityProvider | undefined;
   /** Keys as the metadata document spells them (RFC 9728: snake_case). */
-  readonly resourceMetadata: Readonly<Record<string, ConfigValue>>;
+  readonly resourceMetadata: Readonly<Record<string, Json>>;
 }
+
+const schema = object(
+  {
+    mode: modeSchema,
+    issuer: shortText("The authorization server; the token's issuer (`iss`), exactly.", {
+      readAtStart: true,
+    }),
+    audiences: audiencesSchema,
+    jwks: jwksSchema,
+    provider: object(
+      {
+        auth0: object({}),
+        keycloak: object({}),
+        okta: unsupported("Okta"),
+        descope: unsupported("Descope"),
+      },
+      {
+        exactlyOneOf: ["auth0", "keycloak"],
+        description: "An identity provider whose metadata is adapted.",
+      },
+    ),
+    resourceMetadata: map(json, {
+      maxProperties: 64,
+      description:
+        "Members of the protected-resource metadata; camelCase keys are written in snake_case.",
+    }),
+    authorizationLocation: credentialLocationSchema("Bearer"),
+    jwtValidationOptions: validationSchema,
+    clientId: unsupported("client ids for clients that cannot register"),
+    clientSecret: unsupported("client secrets"),
+  },
+  { required: ["issuer"], description: "OAuth for an MCP endpoint." },
+);
+
+/** `MCPAuthentication` of the specification. */
+const kubernetesSchema = object(
+  {
+    resourceMetadata: map(json),
+    provider: choice("An identity provider whose metadata is adapted.", [
+      ...(["Auth0", "Keycloak", "IdpKind1", "IdpKind2"] as const),
+    ]),
+    issuer: shortText("The authorization server, and the token's issuer."),
+    audiences: list(anyText(), { minItems: 1, maxItems: 64 }),
+    jwks: kubernetesRemoteJwksSchema,
+    mode: choice("What happens without a valid token.", ["Strict", "Optional", "Permissive"]),
+  },
+  { required: ["jwks"] },
+);
 
 /** The OAuth resource server of an MCP endpoint (MCP authorization, RFC 9728, RFC 8414). */
 export const mcpAuthentication: Policy<
   "mcpAuthentication",
   McpAuthenticationConfig,
-  McpAuthenticationNode
+  McpAuthenticationNode,
+  Infer<typeof schema>,
+  Infer<typeof kubernetesSchema>
 > = {
   kind: "mcpAuthentication",
   summary:
     "verifies bearer tokens and serves the OAuth metadata by which MCP clients find the authorization server",
   scope: ["route"],
-  schema: object(
-    {
-      mode: modeSchema,
-      issuer: shortText("The authorization server; the token's issuer (`iss`), exactly.", {
-        readAtStart: true,
-      }),
-      audiences: audiencesSchema,
-      jwks: jwksSchema,
-      provider: object(
-        {
-          auth0: object({}),
-          keycloak: object({}),
-          okta: unsupported("Okta"),
-          descope: unsupported("Descope"),
-        },
-        {
-          exactlyOneOf: ["auth0", "keycloak"],
-          description: "An identity provider whose metadata is adapted.",
-        },
-      ),
-      resourceMetadata: {
-        type: "object",
-        additionalProperties: true,
-        maxProperties: 64,
-        description:
-          "Members of the protected-resource metadata; camelCase keys are written in snake_case.",
-      },
-      authorizationLocation: credentialLocationSchema("Bearer"),
-      jwtValidationOptions: validationSchema,
-      clientId: unsupported("client ids for clients that cannot register"),
-      clientSecret: unsupported("client secrets"),
-    },
-    { required: ["issuer"], description: "OAuth for an MCP endpoint." },
-  ),
+  schema,
   protocol: "mcp",
   names: ["mcpAuthentication", "oauth"],
   identity: "jwt",
   addPrefixes: metadataPrefixes,
   merge: "replace",
-  read: (value, origin) => {
-    const given = value as {
-      readonly mode?: JwtMode;
-      readonly issuer: Text;
-      readonly audiences?: readonly string[];
-      readonly jwks?: ConfigValue;
-      readonly provider?: Readonly<Record<string, unknown>>;
-      readonly resourceMetadata?: Readonly<Record<string, ConfigValue>>;
-      readonly authorizationLocation?: ConfigValue;
-      readonly jwtValidationOptions?: ConfigValue;
-    };
+  lower: (given, origin) => {
     const location = childOf(origin, "authorizationLocation");
     const provider =
       given.provider === undefined
@@ -127,19 +144,23 @@ export const mcpAuthentication: Policy<
           : "auth0";
     return {
       mode: given.mode ?? "strict",
-      location: readCredentialLocation(given.authorizationLocation, "Bearer", location),
+      location: lowerCredentialLocation(given.authorizationLocation, "Bearer", location),
       issuer: given.issuer,
       audiences: given.audiences ?? [],
-      requiredClaims: readRequiredClaims(given.jwtValidationOptions),
+      requiredClaims: lowerRequiredClaims(given.jwtValidationOptions),
       jwks:
         given.jwks === undefined
           ? issuerJwks(given.issuer, DEFAULT_JWKS[provider ?? "auth0"], childOf(origin, "issuer"))
-          : readJwks(given.jwks, childOf(origin, "jwks")),
+          : lowerJwks(given.jwks, childOf(origin, "jwks")),
       provider,
       resourceMetadata: given.resourceMetadata ?? {},
     };
   },
-  kubernetes: { field: "backend.mcp.authentication", read: readKubernetes },
+  kubernetes: {
+    field: "backend.mcp.authentication",
+    schema: kubernetesSchema,
+    lower: lowerKubernetes,
+  },
   resolve: (config, context) => {
     const at = { ...context.origin, part: "key" } as const;
     if (context.route.policies.includes("jwtAuth")) {
@@ -206,24 +227,16 @@ const KUBERNETES_PROVIDERS: Readonly<Record<string, IdentityProvider>> = {
 };
 
 /** `MCPAuthentication` of the specification. */
-function readKubernetes(
-  value: ConfigValue,
+function lowerKubernetes(
+  given: Infer<typeof kubernetesSchema>,
   context: KubernetesContext,
 ): McpAuthenticationConfig | undefined {
-  const given = value as {
-    readonly mode?: KubernetesMode;
-    readonly issuer?: string;
-    readonly audiences?: readonly string[];
-    readonly jwks: ConfigValue;
-    readonly provider?: string;
-    readonly resourceMetadata?: Readonly<Record<string, ConfigValue>>;
-  };
   const { origin, diagnostics } = context;
   if (given.issuer === undefined) {
     const params = { owner: "authentication", key: "issuer" };
     diagnostics.report("missing-field", { ...origin, part: "key" }, params);
   }
-  const jwks = readRemoteJwks(given.jwks, childOf(origin, "jwks"), context);
+  const jwks = lowerRemoteJwks(given.jwks, childOf(origin, "jwks"), context);
   if (jwks === undefined || given.issuer === undefined) return undefined;
   return {
     mode: kubernetesMode(given.mode),

@@ -1,11 +1,12 @@
 import { Identifiers } from "../ir/identifiers.ts";
 import type { Rule } from "../ir/rules.ts";
 
-import { object } from "../schema/schema.ts";
+import { type Infer, object } from "../schema/schema.ts";
 import {
+  kubernetesRulesSchema,
+  lowerKubernetesRules,
+  lowerRules,
   type RuleConfig,
-  readKubernetesRules,
-  readRules,
   resolveRules,
   rulesSchema,
 } from "./parts/rules.ts";
@@ -32,31 +33,36 @@ interface McpAuthorizationNode {
   }[];
 }
 
+const schema = object(
+  { rules: rulesSchema },
+  {
+    required: ["rules"],
+    description: "Which tools, prompts and resources a caller sees and may use.",
+  },
+);
+
 /** Which tools, prompts and resources a caller sees and may use: lists are filtered, calls refused, by the same rules. */
 export const mcpAuthorization: Policy<
   "mcpAuthorization",
   McpAuthorizationConfig,
-  McpAuthorizationNode
+  McpAuthorizationNode,
+  Infer<typeof schema>,
+  Infer<typeof kubernetesRulesSchema>
 > = {
   kind: "mcpAuthorization",
   summary:
     "CEL rules per tool, prompt and resource; lists show what may be called, anything else is unknown",
   scope: ["route", "backend"],
-  schema: object(
-    { rules: rulesSchema },
-    {
-      required: ["rules"],
-      description: "Which tools, prompts and resources a caller sees and may use.",
-    },
-  ),
+  schema,
   protocol: "mcp",
   isPlannedOnBackend: true,
   names: ["isCallAuthorized"],
   merge: "replace",
-  read: (value, origin) => ({ rules: readRules(value, origin), ofTargets: [] }),
+  lower: ({ rules }, origin) => ({ rules: lowerRules(rules, origin), ofTargets: [] }),
   kubernetes: {
     field: "backend.mcp.authorization",
-    read: (value, { origin }) => ({ rules: readKubernetesRules(value, origin), ofTargets: [] }),
+    schema: kubernetesRulesSchema,
+    lower: (value, { origin }) => ({ rules: lowerKubernetesRules(value, origin), ofTargets: [] }),
     perTarget: (config, targets) => ({
       rules: config?.rules ?? [],
       ofTargets: [...targets].map(([target, { rules }]) => ({ target, rules })),

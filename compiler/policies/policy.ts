@@ -1,25 +1,26 @@
-import type { ConfigValue } from "../1-parse/values.ts";
 import type { BackendProtocol } from "../backends/parts/backend-protocol.ts";
 import type { BackendPolicies, ServerConfig } from "../config/backend-policies.ts";
 import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
 import type { Host } from "../host.ts";
 import type { PathMatch } from "../ir/matches.ts";
 import type { Text } from "../ir/texts.ts";
+import type { BackendReference } from "../schema/kubernetes-fields.ts";
 import type { Schema } from "../schema/schema.ts";
 
 /**
  * The build-time third of a policy (the others: templates/policies and runtime/policies, same file name). What the
  * configuration means is said here and nowhere else; the schema, the reference and `gwc explain` come from it.
- * `Config` is what a user configures in its canonical form, `Settings` what the template takes.
+ * `Value` is what a file says and `KubernetesValue` what manifests do, as the schemas let them through; `Config` is
+ * what a user configures in its canonical form, `Settings` what the template takes.
  */
-export interface Policy<Kind extends string, Config, Settings> {
+export interface Policy<Kind extends string, Config, Settings, Value, KubernetesValue = never> {
   readonly kind: Kind;
   /** One sentence for the reference and `gwc explain`, without a full stop. */
   readonly summary: string;
   /** Where it may stand in a standalone file. */
   readonly scope: readonly ("route" | "listener" | "backend")[];
   /** The shape of its value in the file. */
-  readonly schema: Schema;
+  readonly schema: Schema<Value>;
   /** Whether it answers every request that reaches it: the route needs no backend, and what follows never acts. */
   responses?(config: Config): boolean;
   /** What the backend must speak for it to act: in front of another one it is a mistake. */
@@ -45,25 +46,29 @@ export interface Policy<Kind extends string, Config, Settings> {
   /** How the values of several levels become one: the most specific wins whole, or their rules are joined. */
   readonly merge: "replace" | "join";
   /** The validated value in its canonical form: spellings and aliases end here. */
-  readonly read: (value: ConfigValue, origin: Origin) => Config;
+  readonly lower: (value: Value, origin: Origin) => Config;
   /** What it is in Kubernetes manifests; absent: it is not part of that form. */
-  readonly kubernetes?: KubernetesForm<Config>;
+  readonly kubernetes?: KubernetesForm<Config, KubernetesValue>;
   /** Complete settings for the template, or undefined when a mistake was reported. */
   readonly resolve: (config: Config, context: ResolveContext) => Settings | undefined;
 }
 
-/** A policy in the cluster form. Its shape is the specification's (compiler/1-parse/kubernetes/schemas). */
-export interface KubernetesForm<Config> {
+/** A policy in Kubernetes manifests. */
+export interface KubernetesForm<Config, Value> {
   /** Its field in a GatewayPolicy: `traffic.cors`, `backend.mcp.authorization`; that of a rule's filter otherwise. */
   readonly field: string;
   /** The filter of an HTTPRoute's rule that says the same, by its field: `cors`. */
   readonly filter?: string;
-  /** The part of the field's value that the filter has: several policies may share a field. */
+  /** Its part of the field's value, which is what the filter has: several policies may share a field. */
   readonly part?: string;
+  /** The shape of the field, or of its part. */
+  readonly schema: Schema<Value>;
   /** The field of an HTTPRoute's rule that says the same: `timeouts`. */
   readonly ruleField?: string;
+  /** The shape of that field. */
+  readonly ruleSchema?: Schema<Value>;
   /** The validated value in canonical form; undefined when a mistake was reported. */
-  readonly read: (value: ConfigValue, context: KubernetesContext) => Config | undefined;
+  readonly lower: (value: Value, context: KubernetesContext) => Config | undefined;
   /** One configuration of several, the least specific first: for `merge: "join"`. */
   join?(configs: readonly Config[]): Config;
   /** One configuration of the one that holds for all MCP targets and those that single targets have instead. */
@@ -75,7 +80,7 @@ export interface KubernetesContext {
   readonly origin: Origin;
   readonly diagnostics: Diagnostics;
   /** The server that a backend reference leads to; undefined when there is none (reported). */
-  readonly server: (reference: ConfigValue, origin: Origin) => ServerConfig | undefined;
+  readonly server: (reference: BackendReference, origin: Origin) => ServerConfig | undefined;
   /** The names of the mounted files of a Secret's keys, NAME/KEY; all of its keys, or those given. */
   readonly secretFiles: (
     name: string,

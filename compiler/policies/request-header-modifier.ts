@@ -1,9 +1,12 @@
 import {
   type HeaderModifierConfig,
   type HeaderModifierNode,
+  type HeaderModifierValue,
   headerModifierSchema,
-  readHeaderModifier,
-  readKubernetesHeaderModifier,
+  type KubernetesHeaderModifierValue,
+  kubernetesHeaderModifierSchema,
+  lowerHeaderModifier,
+  lowerKubernetesHeaderModifier,
   resolveHeaderModifier,
 } from "./parts/header-modifier.ts";
 import type { Policy } from "./policy.ts";
@@ -12,7 +15,9 @@ import type { Policy } from "./policy.ts";
 export const requestHeaderModifier: Policy<
   "requestHeaderModifier",
   HeaderModifierConfig,
-  HeaderModifierNode
+  HeaderModifierNode,
+  HeaderModifierValue,
+  KubernetesHeaderModifierValue
 > = {
   kind: "requestHeaderModifier",
   summary: "sets, adds and removes headers of the request before it goes to the backend",
@@ -22,12 +27,13 @@ export const requestHeaderModifier: Policy<
   isPlannedOnBackend: true,
   names: ["requestHeaders"],
   merge: "replace",
-  read: readHeaderModifier,
+  lower: lowerHeaderModifier,
   kubernetes: {
     field: "traffic.headerModifiers",
     part: "request",
     filter: "requestHeaderModifier",
-    read: (value, { origin }) => readKubernetesHeaderModifier(value, "request", origin),
+    schema: kubernetesHeaderModifierSchema,
+    lower: (value, { origin }) => lowerKubernetesHeaderModifier(value, origin),
   },
   resolve: resolveHeaderModifier,
 };

@@ -1,11 +1,19 @@
-import type { ConfigValue } from "../1-parse/values.ts";
 import { resolveConnection, secureUrl } from "../backends/parts/connection.ts";
 import type { BackendPolicies } from "../config/backend-policies.ts";
 import { hostUrl } from "../config/host-url.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import type { BackendConnection } from "../ir/connections.ts";
 import type { Text } from "../ir/texts.ts";
-import { object, shortText, text, unsupported } from "../schema/schema.ts";
+import { backendReference } from "../schema/kubernetes-fields.ts";
+import {
+  type Infer,
+  integer,
+  object,
+  type Schema,
+  shortText,
+  text,
+  unsupported,
+} from "../schema/schema.ts";
 import type { Policy, ResolveContext } from "./policy.ts";
 
 /** Where copies go, as configured. */
@@ -35,54 +43,84 @@ interface RequestMirrorNode {
   readonly mirrors: readonly MirrorNode[];
 }
 
+const share: Schema<number> = {
+  type: "number",
+  minimum: 0,
+  maximum: 1,
+  default: 1,
+  description: "The part of the requests that is copied: 0 to 1.",
+};
+
+const schema = object(
+  {
+    backend: object(
+      {
+        host: text("`host:port` or a URL.", { readAtStart: true }),
+        service: unsupported("mesh services"),
+        backend: shortText("The name of one of the file's `backends`."),
+      },
+      { exactlyOneOf: ["host", "service", "backend"], description: "Where the copies go." },
+    ),
+    percentage: share,
+  },
+  { required: ["backend"], description: "Copies of requests for another backend." },
+);
+
+/** Gateway API `HTTPRequestMirrorFilter`. */
+const kubernetesSchema = object(
+  {
+    backendRef: backendReference("Who gets the copy."),
+    percent: integer("How many of a hundred requests.", 0, 100),
+    fraction: object(
+      {
+        numerator: integer("The numerator.", 0, Number.MAX_SAFE_INTEGER),
+        denominator: integer("The denominator.", 1, Number.MAX_SAFE_INTEGER, { default: 100 }),
+      },
+      {
+        required: ["numerator"],
+        checks: [
+          {
+            message: "the numerator is at most the denominator",
+            field: "numerator",
+            holds: ({ numerator, denominator = 100 }) =>
+              typeof numerator !== "number" ||
+              typeof denominator !== "number" ||
+              numerator <= denominator,
+            cel: "self.numerator <= (has(self.denominator) ? self.denominator : 100)",
+          },
+        ],
+      },
+    ),
+  },
+  { required: ["backendRef"], atMostOneOf: ["percent", "fraction"] },
+);
+
 /** Copies requests to a second backend (Gateway API RequestMirror). */
-export const requestMirror: Policy<"requestMirror", RequestMirrorConfig, RequestMirrorNode> = {
+export const requestMirror: Policy<
+  "requestMirror",
+  RequestMirrorConfig,
+  RequestMirrorNode,
+  Infer<typeof schema>,
+  Infer<typeof kubernetesSchema>
+> = {
   kind: "requestMirror",
   summary:
     "sends a copy of a part of the requests to another backend, whose responses are thrown away",
   scope: ["route"],
-  schema: object(
-    {
-      backend: object(
-        {
-          host: text("`host:port` or a URL.", { readAtStart: true }),
-          service: unsupported("mesh services"),
-          backend: shortText("The name of one of the file's `backends`."),
-        },
-        { exactlyOneOf: ["host", "service", "backend"], description: "Where the copies go." },
-      ),
-      percentage: {
-        type: "number",
-        minimum: 0,
-        maximum: 1,
-        default: 1,
-        description: "The part of the requests that is copied: 0 to 1.",
-      },
-    },
-    { required: ["backend"], description: "Copies of requests for another backend." },
-  ),
+  schema,
   protocol: "http",
   names: ["mirror"],
   merge: "join",
-  read: (value, origin) => {
-    const given = value as {
-      readonly backend: { readonly host: Text } | { readonly backend: string };
-      readonly percentage?: number;
-    };
-    const { backend, percentage: share = 1 } = given;
-    const at = childOf(origin, "backend", "host" in backend ? "host" : "backend");
-    const to = "host" in backend ? backend : { name: backend.backend };
+  lower: ({ backend: { host, backend: name = "" }, percentage: share = 1 }, origin) => {
+    const at = childOf(origin, "backend", host === undefined ? "backend" : "host");
+    const to = host === undefined ? { name } : { host };
     return { mirrors: [{ to, share, origin: at }] };
   },
   kubernetes: {
     field: "filter.requestMirror",
     filter: "requestMirror",
-    read: (value, { origin, server }) => {
-      const { backendRef, percent, fraction } = value as {
-        readonly backendRef: ConfigValue;
-        readonly percent?: number;
-        readonly fraction?: { readonly numerator: number; readonly denominator?: number };
-      };
+    schema: kubernetesSchema,
+    lower: ({ backendRef, percent, fraction }, { origin, server }) => {
       const at = childOf(origin, "backendRef");
       const found = server(backendRef, at);
       if (found === undefined) return undefined;

@@ -1,16 +1,18 @@
-import type { ConfigValue } from "../1-parse/values.ts";
-import { choice, object } from "../schema/schema.ts";
+import { port, preciseHostname } from "../schema/kubernetes-fields.ts";
+import { choice, type Infer, object, type Schema } from "../schema/schema.ts";
 import {
+  type AuthorityValue,
   authoritySchema,
+  kubernetesPathModifierSchema,
+  lowerKubernetesPathModifier,
+  lowerPathModifier,
   type PathModifierConfig,
   type PathModifierNode,
   pathModifierSchema,
-  readKubernetesPathModifier,
-  readPathModifier,
   resolvePathModifier,
 } from "./parts/path-modifier.ts";
 import type { Policy } from "./policy.ts";
-import { readAuthority } from "./url-rewrite.ts";
+import { lowerAuthority } from "./url-rewrite.ts";
 
 /** Where a redirect leads; undefined: as in the request. */
 export interface RedirectTarget {
@@ -26,72 +28,70 @@ type RequestRedirectConfig = RedirectTarget & { readonly path: PathModifierConfi
 /** `requestRedirect` resolved. */
 type RequestRedirectNode = RedirectTarget & { readonly path: PathModifierNode | undefined };
 
+const redirectStatus: Schema<number> = {
+  type: "integer",
+  enum: [301, 302, 303, 307, 308],
+  default: 302,
+};
+
+const schema = object(
+  {
+    scheme: choice("The scheme of the new URL.", ["http", "https"]),
+    authority: authoritySchema(
+      ["none"],
+      "`{full: HOST:PORT}`, `{host: HOST}`, `{port: PORT}`, or `none`: as in the request.",
+    ),
+    path: pathModifierSchema,
+    status: { ...redirectStatus, description: "The status." },
+  },
+  {
+    atLeastOneOf: ["scheme", "authority", "path"],
+    description: "Responses with a redirect. The route needs no backend.",
+  },
+);
+
+/** Gateway API `HTTPRequestRedirectFilter`. */
+const kubernetesSchema = object({
+  scheme: choice("The scheme.", ["http", "https"]),
+  hostname: preciseHostname,
+  path: kubernetesPathModifierSchema,
+  port,
+  statusCode: redirectStatus,
+});
+
 /** Sends clients elsewhere (Gateway API RequestRedirect, RFC 9110 15.4). */
 export const requestRedirect: Policy<
   "requestRedirect",
   RequestRedirectConfig,
-  RequestRedirectNode
+  RequestRedirectNode,
+  Infer<typeof schema>,
+  Infer<typeof kubernetesSchema>
 > = {
   kind: "requestRedirect",
   summary: "answers with a redirect: another scheme, host, port or path; the query stays",
   scope: ["route"],
   responses: () => true,
-  schema: object(
-    {
-      scheme: choice("The scheme of the new URL.", ["http", "https"]),
-      authority: authoritySchema(
-        ["none"],
-        "`{full: HOST:PORT}`, `{host: HOST}`, `{port: PORT}`, or `none`: as in the request.",
-      ),
-      path: pathModifierSchema,
-      status: {
-        type: "integer",
-        enum: [301, 302, 303, 307, 308],
-        default: 302,
-        description: "The status.",
-      },
-    },
-    {
-      atLeastOneOf: ["scheme", "authority", "path"],
-      description: "Responses with a redirect. The route needs no backend.",
-    },
-  ),
+  schema,
   isPlannedOnBackend: true,
   names: ["location"],
   merge: "replace",
-  read: (value) => {
-    const given = value as {
-      readonly scheme?: "http" | "https";
-      readonly authority?: string | Readonly<Record<string, string | number>>;
-      readonly path?: Readonly<Record<string, string>>;
-      readonly status?: number;
-    };
-    return {
-      scheme: given.scheme,
-      ...readHostAndPort(given.authority),
-      path: readPathModifier(given.path),
-      status: given.status ?? 302,
-    };
-  },
+  lower: ({ scheme, authority, path, status = 302 }) => ({
+    scheme,
+    ...hostAndPort(authority),
+    path: lowerPathModifier(path),
+    status,
+  }),
   kubernetes: {
     field: "filter.requestRedirect",
     filter: "requestRedirect",
-    read: (value) => {
-      const given = value as {
-        readonly scheme?: "http" | "https";
-        readonly hostname?: string;
-        readonly port?: number;
-        readonly path?: ConfigValue;
-        readonly statusCode?: number;
-      };
-      return {
-        scheme: given.scheme,
-        host: given.hostname,
-        port: given.port,
-        path: readKubernetesPathModifier(given.path),
-        status: given.statusCode ?? 302,
-      };
-    },
+    schema: kubernetesSchema,
+    lower: ({ scheme, hostname, port, path, statusCode = 302 }) => ({
+      scheme,
+      host: hostname,
+      port,
+      path: lowerKubernetesPathModifier(path),
+      status: statusCode,
+    }),
   },
   resolve: (config, context) => {
     if (config.path === undefined) return { ...config, path: undefined };
@@ -100,10 +100,8 @@ export const requestRedirect: Policy<
   },
 };
 
-function readHostAndPort(
-  value: string | Readonly<Record<string, string | number>> | undefined,
-): Pick<RedirectTarget, "host" | "port"> {
-  const authority = readAuthority(value);
+function hostAndPort(value: AuthorityValue | undefined): Pick<RedirectTarget, "host" | "port"> {
+  const authority = lowerAuthority(value);
   switch (authority?.kind) {
     case "full": {
       const [, host = "", port] = /^(.*?)(?::([0-9]+))?$/.exec(authority.value) ?? [];

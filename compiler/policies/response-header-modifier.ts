@@ -1,9 +1,12 @@
 import {
   type HeaderModifierConfig,
   type HeaderModifierNode,
+  type HeaderModifierValue,
   headerModifierSchema,
-  readHeaderModifier,
-  readKubernetesHeaderModifier,
+  type KubernetesHeaderModifierValue,
+  kubernetesHeaderModifierSchema,
+  lowerHeaderModifier,
+  lowerKubernetesHeaderModifier,
   resolveHeaderModifier,
 } from "./parts/header-modifier.ts";
 import type { Policy } from "./policy.ts";
@@ -12,7 +15,9 @@ import type { Policy } from "./policy.ts";
 export const responseHeaderModifier: Policy<
   "responseHeaderModifier",
   HeaderModifierConfig,
-  HeaderModifierNode
+  HeaderModifierNode,
+  HeaderModifierValue,
+  KubernetesHeaderModifierValue
 > = {
   kind: "responseHeaderModifier",
   summary: "sets, adds and removes headers of the response, also of one that a later policy makes",
@@ -22,12 +27,13 @@ export const responseHeaderModifier: Policy<
   isPlannedOnBackend: true,
   names: ["responseHeaders"],
   merge: "replace",
-  read: readHeaderModifier,
+  lower: lowerHeaderModifier,
   kubernetes: {
     field: "traffic.headerModifiers",
     part: "response",
     filter: "responseHeaderModifier",
-    read: (value, { origin }) => readKubernetesHeaderModifier(value, "response", origin),
+    schema: kubernetesHeaderModifierSchema,
+    lower: (value, { origin }) => lowerKubernetesHeaderModifier(value, origin),
   },
   resolve: resolveHeaderModifier,
 };

@@ -1,8 +1,8 @@
-import type { ConfigValue } from "../1-parse/values.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../ir/expressions.ts";
 import { parseTimer } from "../schema/duration.ts";
-import { duration, expression, integer, list, object } from "../schema/schema.ts";
+import { span } from "../schema/kubernetes-fields.ts";
+import { duration, expression, type Infer, integer, list, object } from "../schema/schema.ts";
 import { type ExpressionConfig, resolveExpression } from "./parts/expressions.ts";
 import type { Policy } from "./policy.ts";
 
@@ -27,37 +27,65 @@ interface RetryNode {
   readonly condition: CompiledExpression | undefined;
 }
 
+const schema = object(
+  {
+    attempts: integer("Attempts after the first one.", 0, 255, { default: 1 }),
+    backoff: duration("The pause before each of them.", { default: "0s" }),
+    codes: list(integer("A status.", 400, 599), {
+      maxItems: 64,
+      description:
+        "Statuses that are tried again; failures to connect, broken responses and timeouts always are.",
+    }),
+    precondition: expression('Which requests may be sent again: `request.method == "GET"`.'),
+    condition: expression(
+      "Which responses are tried again besides those of `codes`, by status and headers.",
+    ),
+  },
+  { description: "Sends a failed request again." },
+);
+
+const kubernetesSchema = object(
+  {
+    codes: list(integer("A status of the backend.", 400, 599), {
+      description: "Statuses after which it is tried again.",
+    }),
+    attempts: integer("How often it is tried again.", 0, 1000),
+    backoff: span("Before the next attempt."),
+  },
+  { description: "Trying again after a failure." },
+);
+
+/** Gateway API `HTTPRouteRetry`. */
+const ruleSchema = object({
+  codes: list(integer("A status.", 400, 599)),
+  attempts: integer("How often.", 0, Number.MAX_SAFE_INTEGER),
+  backoff: span("Before the next one."),
+});
+
 /** Sends a request again that failed (Gateway API HTTPRouteRetry). */
-export const retry: Policy<"retry", RetryConfig, RetryNode> = {
+export const retry: Policy<
+  "retry",
+  RetryConfig,
+  RetryNode,
+  Infer<typeof schema>,
+  Infer<typeof kubernetesSchema>
+> = {
   kind: "retry",
   summary:
     "sends a request again when the backend fails or answers with a listed status; bodies up to 64 KiB are kept for it",
   scope: ["route"],
-  schema: object(
-    {
-      attempts: integer("Attempts after the first one.", 0, 255, { default: 1 }),
-      backoff: duration("The pause before each of them.", { default: "0s" }),
-      codes: list(integer("A status.", 400, 599), {
-        maxItems: 64,
-        description:
-          "Statuses that are tried again; failures to connect, broken responses and timeouts always are.",
-      }),
-      precondition: expression('Which requests may be sent again: `request.method == "GET"`.'),
-      condition: expression(
-        "Which responses are tried again besides those of `codes`, by status and headers.",
-      ),
-    },
-    { description: "Sends a failed request again." },
-  ),
+  schema,
   protocol: "http",
   names: ["retry", "noRetry", "mayRetry", "wantsRetry"],
   actsOnCall: true,
   merge: "replace",
-  read: readRetry,
+  lower: lowerRetry,
   kubernetes: {
     field: "traffic.retry",
     ruleField: "retry",
-    read: (value, { origin }) => readRetry(value, origin),
+    schema: kubernetesSchema,
+    ruleSchema,
+    lower: (value, { origin }) => lowerRetry(value, origin),
   },
   resolve: (config, context) => {
     const { precondition, condition } = config;
@@ -79,14 +107,7 @@ export const retry: Policy<"retry", RetryConfig, RetryNode> = {
   },
 };
 
-function readRetry(value: ConfigValue, origin: Origin): RetryConfig {
-  const given = value as {
-    readonly attempts?: number;
-    readonly backoff?: string;
-    readonly codes?: readonly number[];
-    readonly precondition?: string;
-    readonly condition?: string;
-  };
+function lowerRetry(given: Infer<typeof schema>, origin: Origin): RetryConfig {
   const said = (key: "precondition" | "condition"): ExpressionConfig | undefined => {
     const text = given[key];
     return text === undefined ? undefined : { text, origin: childOf(origin, key) };

@@ -1,6 +1,6 @@
-import type { ConfigValue } from "../1-parse/values.ts";
-import { parseTimer } from "../schema/duration.ts";
-import { duration, object } from "../schema/schema.ts";
+import { parseDuration, parseTimer } from "../schema/duration.ts";
+import { span } from "../schema/kubernetes-fields.ts";
+import { duration, type Infer, object } from "../schema/schema.ts";
 import type { Policy } from "./policy.ts";
 
 /** Milliseconds from the sending of a request to the end of its response; undefined: no limit. */
@@ -11,36 +11,71 @@ export interface Timeouts {
   readonly attempt: number | undefined;
 }
 
+const schema = object(
+  {
+    requestTimeout: duration("For all attempts together, from the first byte sent."),
+    request: duration("The same, by its name in the cluster resources."),
+    backendRequestTimeout: duration("For each attempt."),
+    backendRequest: duration("The same, by its name in the cluster resources."),
+  },
+  {
+    atLeastOneOf: ["requestTimeout", "request", "backendRequestTimeout", "backendRequest"],
+    description: "How long the backend may take; 0 is no limit.",
+  },
+);
+
+const kubernetesSchema = object({
+  request: span("From the first byte sent to the last one received."),
+});
+
+/** Gateway API `HTTPRouteTimeouts`. */
+const ruleSchema = object(
+  {
+    request: span("From the request's arrival to the end of its response."),
+    backendRequest: span("For one attempt at the backend."),
+  },
+  {
+    checks: [
+      {
+        message: "one attempt takes at most as long as the request",
+        field: "backendRequest",
+        holds: ({ request, backendRequest }) => isWithin(backendRequest, request),
+        cel: "!(has(self.request) && has(self.backendRequest) && duration(self.request) != duration('0s') && duration(self.backendRequest) > duration(self.request))",
+      },
+    ],
+  },
+);
+
 /** How long the backend may take (Gateway API HTTPRouteTimeouts). */
-export const timeout: Policy<"timeout", Timeouts, Timeouts> = {
+export const timeout: Policy<
+  "timeout",
+  Timeouts,
+  Timeouts,
+  Infer<typeof schema>,
+  Infer<typeof ruleSchema>
+> = {
   kind: "timeout",
   summary:
     "limits the time to the end of the response, for all attempts together and for each one (504)",
   scope: ["route"],
-  schema: object(
-    {
-      requestTimeout: duration("For all attempts together, from the first byte sent."),
-      request: duration("The same, by its name in the cluster resources."),
-      backendRequestTimeout: duration("For each attempt."),
-      backendRequest: duration("The same, by its name in the cluster resources."),
-    },
-    {
-      atLeastOneOf: ["requestTimeout", "request", "backendRequestTimeout", "backendRequest"],
-      description: "How long the backend may take; 0 is no limit.",
-    },
-  ),
+  schema,
   protocol: "http",
   aliases: [["timeouts"]],
   names: ["timeout"],
   actsOnCall: true,
   merge: "replace",
-  read: readTimeouts,
-  kubernetes: { field: "traffic.timeouts", ruleField: "timeouts", read: readTimeouts },
+  lower: lowerTimeouts,
+  kubernetes: {
+    field: "traffic.timeouts",
+    ruleField: "timeouts",
+    schema: kubernetesSchema,
+    ruleSchema,
+    lower: lowerTimeouts,
+  },
   resolve: (config) => config,
 };
 
-function readTimeouts(value: ConfigValue): Timeouts {
-  const given = value as Readonly<Record<string, string>>;
+function lowerTimeouts(given: Infer<typeof schema>): Timeouts {
   return {
     request: limit(given.requestTimeout ?? given.request),
     attempt: limit(given.backendRequestTimeout ?? given.backendRequest),
@@ -53,4 +88,10 @@ function limit(text: string | undefined): number | undefined {
   return milliseconds === undefined || milliseconds === 0
     ? undefined
     : Math.max(1, Math.round(milliseconds));
+}
+
+/** Gateway API: zero is no limit. What is no duration is another mistake. */
+function isWithin(short: unknown, long: unknown): boolean {
+  const [attempt, request] = [short, long].map((text) => parseDuration(String(text)));
+  return attempt === undefined || request === undefined || request === 0 || attempt <= request;
 }

@@ -1,17 +1,17 @@
-import type { ConfigValue } from "../1-parse/values.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
-import { object } from "../schema/schema.ts";
+import { type Infer, object } from "../schema/schema.ts";
 import {
   type CaseConfig,
   type CaseNode,
   conditionalSchema,
-  readCases,
+  lowerCases,
   resolveCases,
 } from "./parts/conditions.ts";
 import type { Policy, ResolveContext } from "./policy.ts";
 import {
-  readKubernetesTransform,
-  readTransform,
+  kubernetesTransformSchema,
+  lowerKubernetesTransform,
+  lowerTransform,
   resolveTransform,
   type TransformConfig,
   type TransformNode,
@@ -42,46 +42,56 @@ const sides = {
   response: transformSchema("`:status`", "Changes to the response."),
 };
 
+const schema = object(
+  {
+    ...sides,
+    conditional: conditionalSchema(object(sides, { atLeastOneOf: ["request", "response"] })),
+  },
+  {
+    atLeastOneOf: ["request", "response", "conditional"],
+    checks: [
+      {
+        message: '"conditional" stands alone: its entries say what changes',
+        field: "conditional",
+        holds: (value) => !("conditional" in value) || Object.keys(value).length === 1,
+        cel: "!has(self.conditional) || (!has(self.request) && !has(self.response))",
+      },
+    ],
+    description: "Changes to requests and responses.",
+  },
+);
+
+const kubernetesSchema = object(
+  { request: kubernetesTransformSchema, response: kubernetesTransformSchema },
+  { atLeastOneOf: ["request", "response"] },
+);
+
 /** Changes to requests and responses, by CEL expressions over what they are. */
 export const transformations: Policy<
   "transformations",
   TransformationsConfig,
-  TransformationsNode
+  TransformationsNode,
+  Infer<typeof schema>,
+  Infer<typeof kubernetesSchema>
 > = {
   kind: "transformations",
   summary:
     "sets, adds, removes and replaces headers and bodies of requests and responses, by CEL expressions",
   scope: ["listener", "route"],
-  schema: object(
-    {
-      ...sides,
-      conditional: conditionalSchema(object(sides, { atLeastOneOf: ["request", "response"] })),
-    },
-    {
-      atLeastOneOf: ["request", "response", "conditional"],
-      checks: [
-        {
-          message: '"conditional" stands alone: its entries say what changes',
-          field: "conditional",
-          holds: (value) => !("conditional" in value) || Object.keys(value).length === 1,
-          cel: "!has(self.conditional) || (!has(self.request) && !has(self.response))",
-        },
-      ],
-      description: "Changes to requests and responses.",
-    },
-  ),
+  schema,
   aliases: [["transformation"]],
   isPlannedOnBackend: true,
   names: ["requestChanges", "responseChanges", "requestMetadata", "responseMetadata", "metadata"],
   mayReroute: true,
   merge: "replace",
-  read: (value, origin) => ({
-    cases: readCases(value, origin, (each, at) => readSides(each, at, readTransform)),
+  lower: (value, origin) => ({
+    cases: lowerCases(value, origin, (each, at) => lowerSides(each, at, lowerTransform)),
   }),
   kubernetes: {
     field: "traffic.transformation",
-    read: (value, { origin }) => {
-      const made = readSides(value, origin, readKubernetesTransform);
+    schema: kubernetesSchema,
+    lower: (value, { origin }) => {
+      const made = lowerSides(value, origin, lowerKubernetesTransform);
       return { cases: [{ condition: undefined, value: made, origin }] };
     },
   },
@@ -93,15 +103,14 @@ export const transformations: Policy<
   },
 };
 
-function readSides(
-  value: ConfigValue,
+function lowerSides<Value>(
+  { request, response }: { readonly request?: Value; readonly response?: Value },
   origin: Origin,
-  read: (side: ConfigValue, origin: Origin) => TransformConfig,
+  lower: (side: Value, origin: Origin) => TransformConfig,
 ): Sides<TransformConfig> {
-  const { request, response } = value as Readonly<Record<string, ConfigValue | undefined>>;
   return {
-    request: request === undefined ? undefined : read(request, childOf(origin, "request")),
-    response: response === undefined ? undefined : read(response, childOf(origin, "response")),
+    request: request && lower(request, childOf(origin, "request")),
+    response: response && lower(response, childOf(origin, "response")),
   };
 }
 

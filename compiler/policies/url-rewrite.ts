@@ -1,13 +1,15 @@
-import type { ConfigValue } from "../1-parse/values.ts";
-import { object } from "../schema/schema.ts";
+import { preciseHostname } from "../schema/kubernetes-fields.ts";
+import { type Infer, object } from "../schema/schema.ts";
 import type { HostMode } from "./host-rewrite.ts";
 import {
+  type AuthorityValue,
   authoritySchema,
+  kubernetesPathModifierSchema,
+  lowerKubernetesPathModifier,
+  lowerPathModifier,
   type PathModifierConfig,
   type PathModifierNode,
   pathModifierSchema,
-  readKubernetesPathModifier,
-  readPathModifier,
   resolvePathModifier,
 } from "./parts/path-modifier.ts";
 import type { Policy } from "./policy.ts";
@@ -31,47 +33,50 @@ interface UrlRewriteNode {
   readonly path: PathModifierNode | undefined;
 }
 
+const schema = object(
+  {
+    authority: authoritySchema(
+      ["auto", "none"],
+      "The Host that the backend sees: `{full: HOST:PORT}`, `{host: HOST}`, `{port: PORT}`, `auto` (its own name) " +
+        "or `none` (what the client sent).",
+    ),
+    path: pathModifierSchema,
+  },
+  {
+    atLeastOneOf: ["authority", "path"],
+    description: "The Host and path that the backend sees.",
+  },
+);
+
+/** Gateway API `HTTPURLRewriteFilter`. */
+const kubernetesSchema = object({ hostname: preciseHostname, path: kubernetesPathModifierSchema });
+
 /** The Host and path that the backend sees (Gateway API URLRewrite). */
-export const urlRewrite: Policy<"urlRewrite", UrlRewriteConfig, UrlRewriteNode> = {
+export const urlRewrite: Policy<
+  "urlRewrite",
+  UrlRewriteConfig,
+  UrlRewriteNode,
+  Infer<typeof schema>,
+  Infer<typeof kubernetesSchema>
+> = {
   kind: "urlRewrite",
   summary: "the Host and path that the backend sees: a new one, or the matched prefix replaced",
   scope: ["route"],
-  schema: object(
-    {
-      authority: authoritySchema(
-        ["auto", "none"],
-        "The Host that the backend sees: `{full: HOST:PORT}`, `{host: HOST}`, `{port: PORT}`, `auto` (its own name) " +
-          "or `none` (what the client sent).",
-      ),
-      path: pathModifierSchema,
-    },
-    {
-      atLeastOneOf: ["authority", "path"],
-      description: "The Host and path that the backend sees.",
-    },
-  ),
+  schema,
   protocol: "http",
   merge: "replace",
-  read: (value) => {
-    const given = value as {
-      readonly authority?: string | Readonly<Record<string, string | number>>;
-      readonly path?: Readonly<Record<string, string>>;
-    };
-    return { authority: readAuthority(given.authority), path: readPathModifier(given.path) };
-  },
+  lower: ({ authority, path }) => ({
+    authority: lowerAuthority(authority),
+    path: lowerPathModifier(path),
+  }),
   kubernetes: {
     field: "filter.urlRewrite",
     filter: "urlRewrite",
-    read: (value) => {
-      const { hostname, path } = value as {
-        readonly hostname?: string;
-        readonly path?: ConfigValue;
-      };
-      return {
-        authority: hostname === undefined ? undefined : { kind: "full", value: hostname },
-        path: readKubernetesPathModifier(path),
-      };
-    },
+    schema: kubernetesSchema,
+    lower: ({ hostname, path }) => ({
+      authority: hostname === undefined ? undefined : { kind: "full", value: hostname },
+      path: lowerKubernetesPathModifier(path),
+    }),
   },
   resolve: ({ authority, path }, context) => {
     if (path === undefined) return { authority, path };
@@ -81,13 +86,11 @@ export const urlRewrite: Policy<"urlRewrite", UrlRewriteConfig, UrlRewriteNode> 
 };
 
 /** A validated `authority`. */
-export function readAuthority(
-  value: string | Readonly<Record<string, string | number>> | undefined,
-): AuthorityChange | undefined {
+export function lowerAuthority(value: AuthorityValue | undefined): AuthorityChange | undefined {
   if (value === undefined) return undefined;
   if (typeof value === "string") return { kind: "mode", value: value === "auto" ? "Auto" : "None" };
-  const { full, host, port } = value;
-  if (full !== undefined) return { kind: "full", value: String(full).toLowerCase() };
-  if (host !== undefined) return { kind: "host", value: String(host).toLowerCase() };
-  return { kind: "port", value: Number(port) };
+  const { full, host, port = 0 } = value;
+  if (full !== undefined) return { kind: "full", value: full.toLowerCase() };
+  if (host !== undefined) return { kind: "host", value: host.toLowerCase() };
+  return { kind: "port", value: port };
 }

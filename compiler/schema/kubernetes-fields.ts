@@ -3,6 +3,7 @@ import {
   choice,
   duration,
   type Fields,
+  type Infer,
   integer,
   list,
   map,
@@ -124,6 +125,9 @@ export function localReference(description: string) {
 export function backendReference(description: string) {
   return object(backendReferenceFields, { required: ["name"], description });
 }
+
+/** A reference to a Service or a GatewayBackend as the schema lets it through. */
+export type BackendReference = Infer<ReturnType<typeof backendReference>>;
 
 /** The fields of a reference to a backend. */
 export const backendReferenceFields = {

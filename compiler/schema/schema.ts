@@ -1,3 +1,4 @@
+import type { Json } from "../ir/deployment.ts";
 import type { Text } from "../ir/texts.ts";
 
 /**
@@ -226,6 +227,9 @@ export function duration(
   return { type: "string", format: "duration", description, ...rest };
 }
 
+/** Any JSON. */
+export const json: Schema<Json> = {};
+
 /** A value of either type; what is said of both alike is said in `rest`. */
 export function either<First, Second>(
   first: Schema<First>,
@@ -266,6 +270,12 @@ export function pick<Of extends Fields, const Name extends keyof Of & string>(
 /** The words of a schema, which say nothing of its value's type. */
 export function withoutValue(schema: Schema): Rest<never> {
   return schema;
+}
+
+/** A value that was validated as a part of something bigger, in whose schema this one stands. */
+export function validated<Value>(_schema: Schema<Value>, value: unknown): Value {
+  // That schema has let it through.
+  return value as Value;
 }
 
 /** Whether a field can be used where it stands. */

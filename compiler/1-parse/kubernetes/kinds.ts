@@ -23,7 +23,7 @@ import {
   tcpRouteSchema,
   tlsRouteSchema,
 } from "./schemas/routes.ts";
-import { supportedFields } from "./supported-fields.ts";
+import { CONNECTION_FIELDS } from "./supported-fields.ts";
 
 /** A kind of the cluster form: how it is spelled, and its shape. */
 export interface KindRow {
@@ -53,7 +53,7 @@ export const kinds: readonly KindRow[] = [
     spellings: ["ListenerSet", "XListenerSet"],
     groups: [GATEWAY_GROUP, "gateway.networking.x-k8s.io"],
   },
-  gatewayKind("HTTPRoute", ["v1", "v1beta1"], () => httpRouteSchema(supportedFields().rule)),
+  gatewayKind("HTTPRoute", ["v1", "v1beta1"], () => httpRouteSchema()),
   gatewayKind("GRPCRoute", ["v1"], () => grpcRouteSchema),
   gatewayKind("TCPRoute", ["v1alpha2", "v1"], () => tcpRouteSchema),
   gatewayKind("TLSRoute", ["v1alpha2", "v1alpha3", "v1"], () => tlsRouteSchema),
@@ -64,8 +64,8 @@ export const kinds: readonly KindRow[] = [
   { ...coreKind("Namespace", () => namespaceSchema), isNamespaced: false },
   coreKind("Secret", () => secretSchema),
   coreKind("ConfigMap", () => configMapSchema),
-  ourKind("GatewayBackend", "AgentgatewayBackend", () => backendSchema(supportedFields().backend)),
-  ourKind("GatewayPolicy", "AgentgatewayPolicy", () => policySchema(supportedFields().policy)),
+  ourKind("GatewayBackend", "AgentgatewayBackend", () => backendSchema(CONNECTION_FIELDS)),
+  ourKind("GatewayPolicy", "AgentgatewayPolicy", () => policySchema(CONNECTION_FIELDS)),
   ourKind("GatewayParameters", "AgentgatewayParameters", () => parametersSchema),
 ];
 

@@ -1,18 +1,12 @@
+import type { frontendFields } from "../../1-parse/kubernetes/schemas/frontend.ts";
 import type { FrontendValue } from "../../1-parse/standalone/frontend.ts";
 import type { ProcessValue } from "../../1-parse/standalone/process.ts";
 import type { AccessLogConfig } from "../../config/access-log.ts";
 import type { LevelsConfig } from "../../config/log-levels.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
+import type { Infer } from "../../schema/schema.ts";
 
-/** `accessLog` of a GatewayPolicy's frontend. */
-export interface KubernetesAccessLog {
-  readonly filter?: string;
-  readonly attributes?: {
-    readonly remove?: readonly string[];
-    readonly add?: readonly { readonly name: string; readonly expression: string }[];
-  };
-}
-
+type KubernetesAccessLog = Infer<typeof frontendFields.accessLog>;
 type FileAccessLog = NonNullable<FrontendValue["accessLog"]>;
 type LoggingValue = NonNullable<ProcessValue["logging"]>;
 

@@ -2,7 +2,6 @@ import type { BackendValue, NamedBackendValue } from "../../1-parse/standalone/b
 import { canonicalPolicies } from "../../1-parse/standalone/policy-aliases.ts";
 import type { RouteValue } from "../../1-parse/standalone/route.ts";
 import type { TcpRouteValue } from "../../1-parse/standalone/tcp-route.ts";
-import type { ConfigValue } from "../../1-parse/values.ts";
 import type { BackendUse } from "../../backends/backend.ts";
 import {
   type BackendConfig,
@@ -20,6 +19,7 @@ import {
   type Origin,
 } from "../../diagnostics/diagnostic.ts";
 import { type PolicyConfig, type PolicyKind, policyOf } from "../../policies/index.ts";
+import { validated } from "../../schema/schema.ts";
 import { readBackendPolicies } from "./backend-policies.ts";
 
 /** The policies of a route in request order, each in its canonical form. */
@@ -38,7 +38,8 @@ function readPolicy<Kind extends PolicyKind>(
   value: unknown,
   origin: Origin,
 ): PolicyConfig<Kind> {
-  return { kind, config: policyOf(kind).read(value as ConfigValue, origin), origin };
+  const { schema, lower } = policyOf(kind);
+  return { kind, config: lower(validated(schema, value), origin), origin };
 }
 
 /**

@@ -1,9 +1,9 @@
-import type { ConfigValue } from "../../1-parse/values.ts";
 import type { BackendPolicies } from "../../config/backend-policies.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { Text } from "../../ir/texts.ts";
 import { parseDuration } from "../../schema/duration.ts";
-import { anyText, duration, either, object, text } from "../../schema/schema.ts";
+import { backendReference, span } from "../../schema/kubernetes-fields.ts";
+import { anyText, duration, either, type Infer, object, text } from "../../schema/schema.ts";
 import type { KubernetesContext, ResolveContext } from "../policy.ts";
 
 /** A key set as configured: in a file, behind a URL, or written out. */
@@ -51,14 +51,8 @@ export const jwksSchema = either(
 const CACHE_DURATION = 300_000;
 
 /** The validated `jwks` value. */
-export function readJwks(value: ConfigValue, origin: Origin): JwksConfig {
-  if (typeof value === "string") return { kind: "inline", text: value, origin };
-  const given = value as {
-    readonly file?: string;
-    readonly url?: Text;
-    readonly inline?: string;
-    readonly cacheDuration?: string;
-  };
+export function lowerJwks(given: Infer<typeof jwksSchema>, origin: Origin): JwksConfig {
+  if (typeof given === "string") return { kind: "inline", text: given, origin };
   if (given.file !== undefined)
     return { kind: "file", file: given.file, origin: childOf(origin, "file") };
   if (given.inline !== undefined)
@@ -67,32 +61,44 @@ export function readJwks(value: ConfigValue, origin: Origin): JwksConfig {
   return { kind: "url", url: given.url ?? "", cacheDuration, origin: childOf(origin, "url") };
 }
 
-/** The validated `jwks` of the cluster form: written out, or served by a backend. */
-export function readKubernetesJwks(
-  value: ConfigValue,
+/** `RemoteJWKS`: keys that a backend serves. */
+export const kubernetesRemoteJwksSchema = object(
+  {
+    jwksPath: text("The path of the key set at the backend.", { maxLength: 2000 }),
+    cacheDuration: span("How long fetched keys are used.", { default: "5m" }),
+    backendRef: backendReference(
+      "The server of the key set: a Service or a static GatewayBackend.",
+    ),
+  },
+  { required: ["jwksPath", "backendRef"] },
+);
+
+/** `JWKS`: keys that are written out or fetched. */
+export const kubernetesJwksSchema = object(
+  {
+    remote: kubernetesRemoteJwksSchema,
+    inline: text("A JSON Web Key Set.", { minLength: 2, maxLength: 65536 }),
+  },
+  { exactlyOneOf: ["remote", "inline"] },
+);
+
+/** The key set of manifests: written out, or served by a backend. */
+export function lowerKubernetesJwks(
+  { inline, remote }: Infer<typeof kubernetesJwksSchema>,
   origin: Origin,
-  { server }: KubernetesContext,
+  context: KubernetesContext,
 ): JwksConfig | undefined {
-  const { inline, remote } = value as {
-    readonly inline?: string;
-    readonly remote?: ConfigValue;
-  };
   if (inline !== undefined)
     return { kind: "inline", text: inline, origin: childOf(origin, "inline") };
-  return readRemoteJwks(remote ?? null, childOf(origin, "remote"), { server });
+  return remote && lowerRemoteJwks(remote, childOf(origin, "remote"), context);
 }
 
-/** The validated `RemoteJWKS`; undefined when its server is not known (reported). */
-export function readRemoteJwks(
-  value: ConfigValue,
+/** The key set of a backend; undefined when its server is not known (reported). */
+export function lowerRemoteJwks(
+  { jwksPath, cacheDuration, backendRef }: Infer<typeof kubernetesRemoteJwksSchema>,
   origin: Origin,
   { server }: Pick<KubernetesContext, "server">,
 ): JwksConfig | undefined {
-  const { jwksPath, cacheDuration, backendRef } = value as {
-    readonly jwksPath: string;
-    readonly cacheDuration?: string;
-    readonly backendRef: ConfigValue;
-  };
   const found = server(backendRef, childOf(origin, "backendRef"));
   if (found === undefined) return undefined;
   return {

@@ -36,21 +36,19 @@ export function conditionalSchema<Value>(
 }
 
 /** The forms of a validated policy: those of `conditional`, or the one that it says itself. */
-export function readCases<Value>(
-  value: unknown,
+export function lowerCases<Value, Given extends { readonly condition?: string }, Own>(
+  value: Own & { readonly conditional?: readonly Given[] },
   origin: Origin,
-  read: (value: never, origin: Origin) => Value,
+  lower: (value: Given | Own, origin: Origin) => Value,
 ): readonly CaseConfig<Value>[] {
-  const { conditional } = value as { readonly conditional?: readonly { condition?: string }[] };
-  if (conditional === undefined) {
-    // The schema has checked the shape that `read` takes.
-    return [{ condition: undefined, value: read(value as never, origin), origin }];
-  }
+  const { conditional } = value;
+  if (conditional === undefined)
+    return [{ condition: undefined, value: lower(value, origin), origin }];
   return conditional.map((each, index) => {
     const at = childOf(origin, "conditional", index);
     const text = each.condition;
     const condition = text === undefined ? undefined : { text, origin: childOf(at, "condition") };
-    return { condition, value: read(each as never, at), origin: at };
+    return { condition, value: lower(each, at), origin: at };
   });
 }
 

@@ -1,6 +1,6 @@
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../../ir/expressions.ts";
-import { expression, object, type Schema, shortText } from "../../schema/schema.ts";
+import { expression, type Infer, object, type Schema, shortText } from "../../schema/schema.ts";
 import type { ResolveContext } from "../policy.ts";
 import { type ExpressionConfig, resolveExpression } from "./expressions.ts";
 import { headerNameSchema } from "./header-fields.ts";
@@ -58,20 +58,12 @@ export function defaultLocation(scheme: "Bearer" | "Basic"): CredentialLocationC
   return { header: "authorization", prefix: `${scheme} ` };
 }
 
-/** A validated place. */
-export function readCredentialLocation(
-  value: unknown,
+/** A validated `location`. */
+export function lowerCredentialLocation(
+  given: Infer<ReturnType<typeof credentialLocationSchema>> | undefined,
   scheme: "Bearer" | "Basic",
   origin: Origin,
 ): CredentialLocationConfig {
-  const given = value as
-    | {
-        readonly header?: { readonly name: string; readonly prefix?: string };
-        readonly queryParameter?: { readonly name: string };
-        readonly cookie?: { readonly name: string };
-        readonly expression?: string;
-      }
-    | undefined;
   if (given?.header !== undefined) {
     const { name, prefix = "" } = given.header;
     return { header: name.toLowerCase(), prefix: prefix === "" ? "" : `${prefix.trimEnd()} ` };

@@ -1,7 +1,7 @@
-import type { ConfigValue } from "../../1-parse/values.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { Text } from "../../ir/texts.ts";
-import { list, object } from "../../schema/schema.ts";
+import { headerName } from "../../schema/kubernetes-fields.ts";
+import { type Infer, list, object, text } from "../../schema/schema.ts";
 import type { ResolveContext } from "../policy.ts";
 import {
   checkHeader,
@@ -42,49 +42,58 @@ export function headerModifierSchema(description: string) {
   );
 }
 
-/** The validated changes. */
-export function readHeaderModifier(value: ConfigValue, origin: Origin): HeaderModifierConfig {
-  const given = value as {
-    readonly set?: Readonly<Record<string, Text>>;
-    readonly add?: Readonly<Record<string, Text>>;
-    readonly remove?: readonly string[];
-  };
-  return {
-    set: readHeaders(given.set, childOf(origin, "set")),
-    add: readHeaders(given.add, childOf(origin, "add")),
-    remove: (given.remove ?? []).map((name, index) => ({
-      name,
-      origin: childOf(origin, "remove", index),
-    })),
-  };
+/** Gateway API `HTTPHeaderFilter`: what is set, added and removed. */
+export const kubernetesHeaderModifierSchema = object(
+  {
+    set: kubernetesHeaders("Headers that replace what is there."),
+    add: kubernetesHeaders("Headers that are appended to what is there."),
+    remove: list(headerName, { maxItems: 16, description: "Headers that are taken out." }),
+  },
+  { atLeastOneOf: ["set", "add", "remove"] },
+);
+
+function kubernetesHeaders(description: string) {
+  return list(
+    object(
+      { name: headerName, value: text("The value.", { maxLength: 4096 }) },
+      { required: ["name", "value"] },
+    ),
+    { maxItems: 16, description },
+  );
 }
 
-/** One side of the cluster's header modifiers: lists of names and values; undefined when it has none. */
-export function readKubernetesHeaderModifier(
-  value: ConfigValue,
-  side: "request" | "response",
+/** A header modifier of a file, validated. */
+export type HeaderModifierValue = Infer<ReturnType<typeof headerModifierSchema>>;
+
+/** The same of manifests. */
+export type KubernetesHeaderModifierValue = Infer<typeof kubernetesHeaderModifierSchema>;
+
+/** The changes that a file says. */
+export function lowerHeaderModifier(
+  { set, add, remove = [] }: HeaderModifierValue,
   origin: Origin,
-): HeaderModifierConfig | undefined {
-  const given = (value as Readonly<Partial<Record<typeof side, KubernetesHeaderModifier>>>)[side];
-  if (given === undefined) return undefined;
-  const at = childOf(origin, side);
-  const fields = (part: "set" | "add"): readonly HeaderField[] =>
-    (given[part] ?? []).map((field, index) => ({ ...field, origin: childOf(at, part, index) }));
+): HeaderModifierConfig {
   return {
-    set: fields("set"),
-    add: fields("add"),
-    remove: (given.remove ?? []).map((name, index) => ({
-      name,
-      origin: childOf(at, "remove", index),
-    })),
+    set: readHeaders(set, childOf(origin, "set")),
+    add: readHeaders(add, childOf(origin, "add")),
+    remove: removed(remove, origin),
   };
 }
 
-/** Gateway API `HTTPHeaderFilter`. */
-interface KubernetesHeaderModifier {
-  readonly set?: readonly { readonly name: string; readonly value: string }[];
-  readonly add?: readonly { readonly name: string; readonly value: string }[];
-  readonly remove?: readonly string[];
+/** The changes that manifests say. */
+export function lowerKubernetesHeaderModifier(
+  { set = [], add = [], remove = [] }: KubernetesHeaderModifierValue,
+  origin: Origin,
+): HeaderModifierConfig {
+  return {
+    set: set.map((field, index) => ({ ...field, origin: childOf(origin, "set", index) })),
+    add: add.map((field, index) => ({ ...field, origin: childOf(origin, "add", index) })),
+    remove: removed(remove, origin),
+  };
+}
+
+function removed(names: readonly string[], origin: Origin): HeaderModifierConfig["remove"] {
+  return names.map((name, index) => ({ name, origin: childOf(origin, "remove", index) }));
 }
 
 /** The changes to make; undefined when one of them can't be made (reported). */

@@ -1,6 +1,13 @@
-import type { ConfigValue } from "../../1-parse/values.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
-import { anyText, either, integer, object, shortText } from "../../schema/schema.ts";
+import {
+  anyText,
+  choice,
+  either,
+  type Infer,
+  integer,
+  object,
+  shortText,
+} from "../../schema/schema.ts";
 import type { ResolveContext } from "../policy.ts";
 
 /** A new path: the whole of it, or what stands in the place of the prefix that the route matched. */
@@ -28,6 +35,9 @@ export const pathModifierSchema = object(
   { exactlyOneOf: ["full", "prefix"], description: "The new path; the query stays." },
 );
 
+/** A validated `authority`. */
+export type AuthorityValue = Infer<ReturnType<typeof authoritySchema>>;
+
 /** The shape of `authority`: what stands in Host, as `{full}`, `{host}`, `{port}`, or a word. */
 export function authoritySchema(words: readonly string[], description: string) {
   return either(
@@ -46,27 +56,46 @@ export function authoritySchema(words: readonly string[], description: string) {
 
 const HOST = "([A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?|\\[[0-9A-Fa-f:.]+\\])";
 
+/** What of a path is replaced, and the field that says by what. */
+const REPLACEMENTS: Readonly<Record<string, string>> = {
+  ReplaceFullPath: "replaceFullPath",
+  ReplacePrefixMatch: "replacePrefixMatch",
+};
+
+/** Gateway API `HTTPPathModifier`. */
+export const kubernetesPathModifierSchema = object(
+  {
+    type: choice("What is replaced.", ["ReplaceFullPath", "ReplacePrefixMatch"]),
+    replaceFullPath: anyText({ maxLength: 1024 }),
+    replacePrefixMatch: anyText({ maxLength: 1024 }),
+  },
+  {
+    required: ["type"],
+    checks: Object.entries(REPLACEMENTS).map(([type, field]) => ({
+      message: `"${field}" stands with type: ${type}, and only with it`,
+      field,
+      holds: (path) => (path.type === type) === Object.hasOwn(path, field),
+      cel: `(self.type == '${type}') == has(self.${field})`,
+    })),
+  },
+);
+
 /** A validated `path`. */
-export function readPathModifier(
-  value: Readonly<Record<string, string>> | undefined,
+export function lowerPathModifier(
+  value: Infer<typeof pathModifierSchema> | undefined,
 ): PathModifierConfig | undefined {
   if (value?.full !== undefined) return { kind: "full", value: value.full };
   return value?.prefix === undefined ? undefined : { kind: "prefix", value: value.prefix };
 }
 
 /** Gateway API `HTTPPathModifier`, validated. */
-export function readKubernetesPathModifier(
-  value: ConfigValue | undefined,
+export function lowerKubernetesPathModifier(
+  value: Infer<typeof kubernetesPathModifierSchema> | undefined,
 ): PathModifierConfig | undefined {
   if (value === undefined) return undefined;
-  const given = value as {
-    readonly type: string;
-    readonly replaceFullPath?: string;
-    readonly replacePrefixMatch?: string;
-  };
-  return given.type === "ReplaceFullPath"
-    ? { kind: "full", value: given.replaceFullPath ?? "/" }
-    : { kind: "prefix", value: given.replacePrefixMatch ?? "/" };
+  return value.type === "ReplaceFullPath"
+    ? { kind: "full", value: value.replaceFullPath ?? "/" }
+    : { kind: "prefix", value: value.replacePrefixMatch ?? "/" };
 }
 
 /** The change to make; undefined when the route has no prefix to replace (reported). */

@@ -1,10 +1,17 @@
 import { nodesOf } from "../../../templates/code/syntax.ts";
-import type { ConfigValue } from "../../1-parse/values.ts";
 import { type CelPhase, compileExpression } from "../../cel/compile.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../../ir/expressions.ts";
 import type { Rule } from "../../ir/rules.ts";
-import { anyText, either, expression, list, object } from "../../schema/schema.ts";
+import {
+  anyText,
+  choice,
+  either,
+  expression,
+  type Infer,
+  list,
+  object,
+} from "../../schema/schema.ts";
 import type { ResolveContext } from "../policy.ts";
 
 /** A rule as configured: what it does when its expression is true. */
@@ -38,11 +45,27 @@ export const rulesSchema = list(
   },
 );
 
-/** The rules of a validated `{rules: [...]}`. */
-export function readRules(value: ConfigValue, origin: Origin): readonly RuleConfig[] {
-  const { rules } = value as {
-    readonly rules: readonly (string | Readonly<Record<string, string>>)[];
-  };
+/** `Authorization` of the specification: CEL rules of one action. */
+export const kubernetesRulesSchema = object(
+  {
+    policy: object(
+      { matchExpressions: list(expression("A CEL expression."), { minItems: 1 }) },
+      { required: ["matchExpressions"] },
+    ),
+    action: choice(
+      "What it does when one of the expressions is true.",
+      ["Allow", "Deny", "Require"],
+      { default: "Allow" },
+    ),
+  },
+  { required: ["policy"] },
+);
+
+/** The rules of a file. */
+export function lowerRules(
+  rules: Infer<typeof rulesSchema>,
+  origin: Origin,
+): readonly RuleConfig[] {
   return rules.map((rule, index) => {
     if (typeof rule === "string") {
       return { action: "allow", expression: rule, origin: childOf(origin, "rules", index) };
@@ -54,15 +77,13 @@ export function readRules(value: ConfigValue, origin: Origin): readonly RuleConf
 }
 
 /**
- * The rules of the cluster's `Authorization`: an expression allows or denies by itself; of a Require's expressions one
+ * The rules of `Authorization`: an expression allows or denies by itself; of a Require's expressions one
  * has to be true, so they become one rule.
  */
-export function readKubernetesRules(value: ConfigValue, origin: Origin): readonly RuleConfig[] {
-  const { policy, action = "Allow" } = value as {
-    readonly policy: { readonly matchExpressions: readonly string[] };
-    readonly action?: "Allow" | "Deny" | "Require";
-  };
-  const { matchExpressions } = policy;
+export function lowerKubernetesRules(
+  { policy: { matchExpressions }, action = "Allow" }: Infer<typeof kubernetesRulesSchema>,
+  origin: Origin,
+): readonly RuleConfig[] {
   const at = childOf(origin, "policy", "matchExpressions");
   if (action === "Require" && matchExpressions.length > 1) {
     const any = matchExpressions.map((each) => `(${each})`).join(" || ");

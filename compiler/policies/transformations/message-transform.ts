@@ -1,8 +1,7 @@
-import type { ConfigValue } from "../../1-parse/values.ts";
 import type { CelPhase } from "../../cel/compile.ts";
 import { childOf, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../../ir/expressions.ts";
-import { expression, list, map, object, shortText } from "../../schema/schema.ts";
+import { expression, type Infer, list, map, object, shortText } from "../../schema/schema.ts";
 import { type ExpressionConfig, resolveExpression } from "../parts/expressions.ts";
 import { checkHeaderName } from "../parts/header-fields.ts";
 import type { ResolveContext } from "../policy.ts";
@@ -81,25 +80,45 @@ export function transformSchema(pseudo: string, description: string) {
   );
 }
 
-/** One side of the file's form. */
-export function readTransform(value: ConfigValue, origin: Origin): TransformConfig {
-  const given = value as {
-    readonly metadata?: Readonly<Record<string, string>>;
-    readonly replace?: string;
-    readonly add?: Readonly<Record<string, string>>;
-    readonly set?: Readonly<Record<string, string>>;
-    readonly remove?: readonly string[];
-    readonly body?: string;
-  };
+/** `HeaderName` of the specification: pseudo headers start with a colon. */
+const transformedName = shortText("The header's name.", {
+  pattern: "^:?[A-Za-z0-9!#$%&'*+\\-.^_\\x60|~]+$",
+});
+
+const transformedHeaders = (description: string) =>
+  list(
+    object(
+      { name: transformedName, value: expression("The value.") },
+      { required: ["name", "value"] },
+    ),
+    { minItems: 1, maxItems: 16, description },
+  );
+
+/** `Transform` of the specification: lists of names and values. */
+export const kubernetesTransformSchema = object(
+  {
+    set: transformedHeaders("Headers that replace what is there."),
+    add: transformedHeaders("Headers that are appended."),
+    remove: list(transformedName, { minItems: 1, maxItems: 16 }),
+    body: expression("The new body."),
+  },
+  { atLeastOneOf: ["set", "add", "remove", "body"] },
+);
+
+/** One side of a file, validated. */
+export type TransformValue = Infer<ReturnType<typeof transformSchema>>;
+
+/** One side of a file. */
+export function lowerTransform(given: TransformValue, origin: Origin): TransformConfig {
   const named = (key: "metadata" | "add" | "set"): readonly NamedExpression[] =>
-    Object.entries(given[key] ?? {}).map(([name, text]) => ({
+    Object.entries(given[key] ?? {}).map(([name, each]) => ({
       name,
-      text,
+      text: each,
       origin: childOf(origin, key, name),
     }));
   const single = (key: "replace" | "body"): ExpressionConfig | undefined => {
-    const text = given[key];
-    return text === undefined ? undefined : { text, origin: childOf(origin, key) };
+    const found = given[key];
+    return found === undefined ? undefined : { text: found, origin: childOf(origin, key) };
   };
   return {
     metadata: named("metadata"),
@@ -114,20 +133,22 @@ export function readTransform(value: ConfigValue, origin: Origin): TransformConf
   };
 }
 
-/** `Transform` of the specification: lists of names and values. */
-export function readKubernetesTransform(value: ConfigValue, origin: Origin): TransformConfig {
-  const given = value as {
-    readonly add?: readonly { readonly name: string; readonly value: string }[];
-    readonly set?: readonly { readonly name: string; readonly value: string }[];
-  };
-  const named = (key: "add" | "set"): readonly NamedExpression[] =>
-    (given[key] ?? []).map((each, index) => ({
-      name: each.name,
-      text: each.value,
+/** One side of manifests. */
+export function lowerKubernetesTransform(
+  { add = [], set = [], ...rest }: Infer<typeof kubernetesTransformSchema>,
+  origin: Origin,
+): TransformConfig {
+  const named = (key: "add" | "set", all: typeof add): readonly NamedExpression[] =>
+    all.map(({ name, value }, index) => ({
+      name,
+      text: value,
       origin: childOf(origin, key, index, "value"),
     }));
-  const rest = readTransform({ ...(value as object), add: {}, set: {} }, origin);
-  return { ...rest, add: named("add"), set: named("set") };
+  return {
+    ...lowerTransform(rest, origin),
+    add: named("add", add),
+    set: named("set", set),
+  };
 }
 
 /** The pseudo headers of each side (RFC 9113 8.3). */

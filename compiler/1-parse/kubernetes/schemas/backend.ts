@@ -1,15 +1,8 @@
 import { backends } from "../../../backends/index.ts";
 import { resource, sectionName } from "../../../schema/kubernetes-fields.ts";
-import {
-  list,
-  type ObjectValue,
-  object,
-  pick,
-  type Schema,
-  withUnsupported,
-} from "../../../schema/schema.ts";
+import { list, object, pick, type Schema, withUnsupported } from "../../../schema/schema.ts";
+import { policyFields } from "../policy-fields.ts";
 import { aiFields, llmProviderFields, PROVIDERS } from "./ai.ts";
-import { authorizationSchema, mcpAuthenticationSchema } from "./authentication.ts";
 import { simpleFields } from "./connection.ts";
 
 /** What of the backend section this version enforces: paths such as `mcp.authorization`. */
@@ -22,13 +15,7 @@ type BackendFields = {
   readonly http: typeof simpleFields.http;
   readonly auth: typeof simpleFields.auth;
   readonly ai: Schema;
-  readonly mcp: Schema<ObjectValue<typeof mcpFields, never>>;
-};
-
-/** `BackendMCP`. */
-const mcpFields = {
-  authorization: authorizationSchema,
-  authentication: mcpAuthenticationSchema,
+  readonly mcp: Schema;
 };
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -46,10 +33,8 @@ export function backendPolicies<const Name extends keyof BackendFields>(
   names: readonly Name[],
   built: SupportedFields,
 ) {
-  const mcp = object(
-    withUnsupported(mcpFields, (name) => (built.has(`mcp.${name}`) ? undefined : `MCP ${name}`)),
-    { atLeastOneOf: Object.keys(mcpFields) },
-  );
+  const mcpFields = policyFields("backend.mcp");
+  const mcp = object(mcpFields, { atLeastOneOf: Object.keys(mcpFields) });
   const fields: BackendFields = {
     tcp: builtParts("tcp", simpleFields.tcp, built),
     tls: builtParts("tls", simpleFields.tls, built),

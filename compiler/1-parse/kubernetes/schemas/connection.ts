@@ -1,5 +1,5 @@
 import { localObject, span, tinyText } from "../../../schema/kubernetes-fields.ts";
-import { choice, integer, list, object, shortText, text } from "../../../schema/schema.ts";
+import { anyText, choice, integer, list, object, shortText, text } from "../../../schema/schema.ts";
 
 /** `Keepalive` of a TCP connection. */
 export const keepalive = object({
@@ -44,11 +44,7 @@ export const backendTls = object(
 /** `BackendAuth`. */
 export const backendAuth = object(
   {
-    key: {
-      type: "string",
-      maxLength: 2048,
-      description: "The value of the Authorization header.",
-    },
+    key: anyText({ maxLength: 2048, description: "The value of the Authorization header." }),
     secretRef: localObject("A Secret with the key `Authorization`."),
     passthrough: object({}),
     aws: object({ secretRef: localObject("A Secret with accessKey and secretKey.") }),

@@ -1,5 +1,13 @@
 import { backendReference, span, tinyText } from "../../../schema/kubernetes-fields.ts";
-import { choice, expression, integer, list, object, shortText } from "../../../schema/schema.ts";
+import {
+  choice,
+  expression,
+  integer,
+  list,
+  object,
+  shortText,
+  unsupported,
+} from "../../../schema/schema.ts";
 import { keepalive } from "./connection.ts";
 
 const CIPHER_SUITES = [
@@ -82,5 +90,5 @@ export const frontendFields = {
   tls,
   http: object(httpFields, { atLeastOneOf: Object.keys(httpFields) }),
   accessLog: object({ filter: expression("Which requests are logged."), attributes }),
-  tracing,
+  tracing: unsupported("tracing", tracing),
 };

@@ -163,6 +163,17 @@ const subjectAltName = object(
   },
 );
 
+/** Gateway API `BackendTLSPolicyValidation`. */
+export const backendValidation = object(
+  {
+    caCertificateRefs: list(localReference("A CA bundle."), { maxItems: 8 }),
+    wellKnownCACertificates: choice("Whom to trust.", ["System"]),
+    hostname: preciseHostname,
+    subjectAltNames: list(subjectAltName, { maxItems: 5 }),
+  },
+  { required: ["hostname"], exactlyOneOf: ["caCertificateRefs", "wellKnownCACertificates"] },
+);
+
 /** Gateway API BackendTLSPolicy. */
 export const backendTlsPolicySchema = resource(
   object(
@@ -174,15 +185,7 @@ export const backendTlsPolicySchema = resource(
         ),
         { minItems: 1, maxItems: 16 },
       ),
-      validation: object(
-        {
-          caCertificateRefs: list(localReference("A CA bundle."), { maxItems: 8 }),
-          wellKnownCACertificates: choice("Whom to trust.", ["System"]),
-          hostname: preciseHostname,
-          subjectAltNames: list(subjectAltName, { maxItems: 5 }),
-        },
-        { required: ["hostname"], exactlyOneOf: ["caCertificateRefs", "wellKnownCACertificates"] },
-      ),
+      validation: backendValidation,
       options: map({ type: "string" }, { maxProperties: 16, unsupported: "TLS options" }),
     },
     { required: ["targetRefs", "validation"] },

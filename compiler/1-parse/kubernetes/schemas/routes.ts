@@ -1,4 +1,3 @@
-import { parseDuration } from "../../../schema/duration.ts";
 import {
   backendReferenceFields,
   groupName,
@@ -10,7 +9,6 @@ import {
   port,
   resource,
   sectionName,
-  span,
 } from "../../../schema/kubernetes-fields.ts";
 import {
   anyText,
@@ -24,6 +22,7 @@ import {
   unsupported,
 } from "../../../schema/schema.ts";
 import { scalarText } from "../../scalar-text.ts";
+import { policyRuleFields } from "../policy-fields.ts";
 import { filters } from "./filters.ts";
 
 /** Gateway API `ParentReference`. */
@@ -54,22 +53,12 @@ const valueMatch = (name: Schema<string>, maxLength: number) =>
     },
   );
 
-/** What of a route rule this version enforces beyond matches and backends. */
-export interface SupportedRuleFields {
-  /** Names of filter fields: `cors`. */
-  readonly filters: ReadonlySet<string>;
-  /** `timeouts`, `retry`, `sessionPersistence`. */
-  readonly fields: ReadonlySet<string>;
-}
-
 /** Gateway API HTTPRoute. */
-export function httpRouteSchema(built: SupportedRuleFields) {
-  const later = <Value>(name: string, what: string, schema: Schema<Value>): Schema<Value> =>
-    built.fields.has(name) ? schema : { ...schema, unsupported: what };
+export function httpRouteSchema() {
   const rule = object({
     name: sectionName,
     matches: list(httpMatch, { maxItems: 64 }),
-    filters: filters(built.filters),
+    filters: filters(),
     backendRefs: list(
       object(
         {
@@ -81,36 +70,8 @@ export function httpRouteSchema(built: SupportedRuleFields) {
       ),
       { maxItems: 16 },
     ),
-    timeouts: later(
-      "timeouts",
-      "timeouts",
-      object(
-        {
-          request: span("From the request's arrival to the end of its response."),
-          backendRequest: span("For one attempt at the backend."),
-        },
-        {
-          checks: [
-            {
-              message: "one attempt takes at most as long as the request",
-              field: "backendRequest",
-              holds: ({ request, backendRequest }) => isWithin(backendRequest, request),
-              cel: "!(has(self.request) && has(self.backendRequest) && duration(self.request) != duration('0s') && duration(self.backendRequest) > duration(self.request))",
-            },
-          ],
-        },
-      ),
-    ),
-    retry: later(
-      "retry",
-      "retries",
-      object({
-        codes: list(integer("A status.", 400, 599)),
-        attempts: integer("How often.", 0, Number.MAX_SAFE_INTEGER),
-        backoff: span("Before the next one."),
-      }),
-    ),
-    sessionPersistence: later("sessionPersistence", "session persistence", { type: "object" }),
+    ...policyRuleFields(),
+    sessionPersistence: unsupported("session persistence", { type: "object" }),
   });
   return resource(
     object(
@@ -139,12 +100,6 @@ function hasUniqueNames(rules: unknown): boolean {
   if (!Array.isArray(rules)) return true;
   const names = rules.flatMap((rule: { readonly name?: unknown } | null) => rule?.name ?? []);
   return new Set(names).size === names.length;
-}
-
-/** Gateway API: zero is no limit. What is no duration is another mistake. */
-function isWithin(short: unknown, long: unknown): boolean {
-  const [attempt, request] = [parseDuration(scalarText(short)), parseDuration(scalarText(long))];
-  return attempt === undefined || request === undefined || request === 0 || attempt <= request;
 }
 
 /** The characters of a path (RFC 3986, 3.3), and what a normalised path does not have. */

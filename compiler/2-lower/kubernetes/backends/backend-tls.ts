@@ -1,13 +1,14 @@
+import { backendTls } from "../../../1-parse/kubernetes/schemas/connection.ts";
+import { backendValidation } from "../../../1-parse/kubernetes/schemas/gateway.ts";
 import type { BackendTlsConfig } from "../../../config/backend-policies.ts";
+import { isAlpn } from "../../../config/frontend.ts";
 import type { Manifest } from "../../../config/manifests.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { MountedFile } from "../../../ir/texts.ts";
+import { type Infer, validated } from "../../../schema/schema.ts";
 import { mountedConfigMap, secretFiles, secretHasKey } from "../inventory/secrets.ts";
 import type { FieldValue } from "../policies/merge.ts";
 import type { PolicyContext } from "../policies/policies.ts";
-
-/** The protocols that can be spoken to a backend. */
-const ALPN: readonly string[] = ["h2", "http/1.1"];
 
 /** TLS to a backend: `tls` of a GatewayPolicy or GatewayBackend, or `validation` of a BackendTLSPolicy. */
 export function readBackendTls(
@@ -20,22 +21,14 @@ export function readBackendTls(
     : readTls(value, gateway, context);
 }
 
-interface TlsValue {
-  readonly mtlsCertificateRef?: readonly { readonly name: string }[];
-  readonly caCertificateRefs?: readonly { readonly name: string }[];
-  readonly insecureSkipVerify?: "All" | "Hostname";
-  readonly sni?: string;
-  readonly verifySubjectAltNames?: readonly string[];
-  readonly alpnProtocols?: readonly string[];
-}
+type TlsValue = Infer<typeof backendTls>;
 
 function readTls(
   { value, origin, source }: FieldValue,
   gateway: Manifest,
   context: PolicyContext,
 ): BackendTlsConfig {
-  // The schema has checked the shape.
-  const given = value as unknown as TlsValue;
+  const given = validated(backendTls, value);
   const { insecureSkipVerify } = given;
   const [authorities] = given.caCertificateRefs ?? [];
   const at = childOf(origin, "caCertificateRefs", 0);
@@ -77,23 +70,12 @@ function ownCertificate(
   return { ...(cert && { cert }), ...(key && { key }), ...(root && { root }) };
 }
 
-interface ValidationValue {
-  readonly caCertificateRefs?: readonly {
-    readonly group: string;
-    readonly kind: string;
-    readonly name: string;
-  }[];
-  readonly hostname: string;
-  readonly subjectAltNames?: readonly { readonly hostname?: string; readonly uri?: string }[];
-}
-
 function readValidation(
   { value, origin, source }: FieldValue,
   gateway: Manifest,
   context: PolicyContext,
 ): BackendTlsConfig {
-  // The schema has checked the shape.
-  const { caCertificateRefs = [], hostname, subjectAltNames } = value as unknown as ValidationValue;
+  const { caCertificateRefs = [], hostname, subjectAltNames } = validated(backendValidation, value);
   const [authorities, second] = caCertificateRefs;
   const place = childOf(origin, "caCertificateRefs");
   if (second !== undefined) {
@@ -120,7 +102,7 @@ function alpnOf(
   origin: Origin,
   { diagnostics }: PolicyContext,
 ): BackendTlsConfig["alpn"] {
-  const other = protocols?.findIndex((protocol) => !ALPN.includes(protocol)) ?? -1;
+  const other = protocols?.findIndex((protocol) => !isAlpn(protocol)) ?? -1;
   if (other >= 0) {
     const field = `"${protocols?.[other]}"`;
     diagnostics.report("not-built-yet", childOf(origin, other), {
@@ -129,6 +111,5 @@ function alpnOf(
     });
     return undefined;
   }
-  // The search above has found no other word.
-  return protocols as BackendTlsConfig["alpn"];
+  return protocols?.filter(isAlpn);
 }

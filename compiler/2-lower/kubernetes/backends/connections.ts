@@ -1,9 +1,15 @@
-import type { ConfigValue } from "../../../1-parse/values.ts";
-import type { BackendPoliciesValue } from "../../../backends/parts/policies-schema.ts";
+import {
+  backendAuth,
+  httpFields,
+  tcpFields,
+} from "../../../1-parse/kubernetes/schemas/connection.ts";
 import type { BackendPolicies } from "../../../config/backend-policies.ts";
+import { DEFAULT_CONNECTIONS } from "../../../config/frontend.ts";
 import type { Manifest, ServicePort } from "../../../config/manifests.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
-import { readBackendPolicies } from "../../standalone/backend-policies.ts";
+import { parseTimer } from "../../../schema/duration.ts";
+import { type Schema, validated } from "../../../schema/schema.ts";
+import { readKeepAlive } from "../../standalone/frontend.ts";
 import { secretFiles } from "../inventory/secrets.ts";
 import type { EffectiveField, FieldValue } from "../policies/merge.ts";
 import type { PolicyContext } from "../policies/policies.ts";
@@ -48,17 +54,31 @@ export function connectionOf(
 function plainPolicies(only: (field: string) => FieldValue | undefined): BackendPolicies {
   const [keepalive, connectTimeout] = [only("tcp.keepalive"), only("tcp.connectTimeout")];
   const [version, requestTimeout] = [only("http.version"), only("http.requestTimeout")];
-  const section = (parts: Readonly<Record<string, FieldValue | undefined>>): ConfigValue =>
-    Object.fromEntries(
-      Object.entries(parts).flatMap(([name, part]) => (part ? [[name, part.value]] : [])),
-    );
-  const origin = (keepalive ?? connectTimeout ?? version ?? requestTimeout)?.origin;
-  if (origin === undefined) return {};
-  const value = {
-    ...((keepalive ?? connectTimeout) && { tcp: section({ keepalive, connectTimeout }) }),
-    ...((version ?? requestTimeout) && { http: section({ version, requestTimeout }) }),
+  const tcp = (keepalive ?? connectTimeout)?.origin;
+  const http = (version ?? requestTimeout)?.origin;
+  const rest = DEFAULT_CONNECTIONS.keepAlive;
+  return {
+    ...(tcp && {
+      tcp: {
+        keepAlive:
+          keepalive && readKeepAlive(validated(tcpFields.keepalive, keepalive.value), rest),
+        connectTimeout: timeOf(tcpFields.connectTimeout, connectTimeout),
+        origin: tcp,
+      },
+    }),
+    ...(http && {
+      http: {
+        version: version && validated(httpFields.version, version.value),
+        requestTimeout: timeOf(httpFields.requestTimeout, requestTimeout),
+        origin: http,
+      },
+    }),
   };
-  return readBackendPolicies(value as BackendPoliciesValue, origin) ?? {};
+}
+
+/** Milliseconds. */
+function timeOf(schema: Schema<string>, field: FieldValue | undefined): number | undefined {
+  return field && parseTimer(validated(schema, field.value));
 }
 
 function readAuth(
@@ -66,10 +86,7 @@ function readAuth(
   gateway: Manifest,
   context: PolicyContext,
 ): NonNullable<BackendPolicies["auth"]> {
-  const { key, secretRef } = value as {
-    readonly key?: string;
-    readonly secretRef?: { readonly name: string };
-  };
+  const { key, secretRef } = validated(backendAuth, value);
   if (key !== undefined) return { kind: "key", key, origin };
   if (secretRef === undefined) return { kind: "passthrough", origin };
   const use = { keys: ["Authorization"], from: source, gateway };

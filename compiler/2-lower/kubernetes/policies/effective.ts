@@ -1,4 +1,3 @@
-import type { ConfigValue } from "../../../1-parse/values.ts";
 import type { BackendSection } from "../../../backends/backend.ts";
 import type {
   HttpRouteRule,
@@ -150,16 +149,15 @@ function inlineValues(route: AnyRoute, rule: HttpRouteRule, index: number): read
     });
     const own = ruleField === undefined ? undefined : Reflect.get(rule, ruleField);
     if (own === undefined || ruleField === undefined) return filters;
-    const value = own as ConfigValue;
-    return [...filters, { ...made, field, value, origin: childOf(place, ruleField) }];
+    return [...filters, { ...made, field, value: own, origin: childOf(place, ruleField) }];
   });
   // Filters that say the parts of one field are one value of it.
   return [...Map.groupBy(found, ({ field }) => field).values()].flatMap((values) => {
     const [first, ...others] = values;
     if (first === undefined || others.length === 0 || isJoined(first.field)) return values;
-    const parts = values.map(({ value }) => value as Readonly<Record<string, ConfigValue>>);
+    const value = Object.assign({}, ...values.map((each) => each.value));
     const partOrigins = Object.assign({}, ...values.map((each) => each.partOrigins));
-    return [{ ...first, value: Object.assign({}, ...parts) as ConfigValue, partOrigins }];
+    return [{ ...first, value, partOrigins }];
   });
 }
 

@@ -1,4 +1,3 @@
-import type { ConfigValue } from "../../../1-parse/values.ts";
 import type { Manifest, PolicyFields } from "../../../config/manifests.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import { policies } from "../../../policies/index.ts";
@@ -26,7 +25,7 @@ export function fieldValues(
     const own = childOf(origin, name);
     if (section !== "backend" || !DIVIDED.has(name))
       return [{ field, value, level, source, origin: own }];
-    return Object.entries(value as Readonly<Record<string, ConfigValue>>).map(([part, each]) => ({
+    return Object.entries(value ?? {}).map(([part, each]) => ({
       field: `${field}.${part}`,
       value: each,
       level,

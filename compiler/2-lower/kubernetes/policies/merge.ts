@@ -1,4 +1,3 @@
-import type { ConfigValue } from "../../../1-parse/values.ts";
 import type { Manifest } from "../../../config/manifests.ts";
 import type { Origin } from "../../../diagnostics/diagnostic.ts";
 import { byAge } from "../inventory/inventory.ts";
@@ -28,7 +27,7 @@ export type Level = (typeof LEVELS)[number];
 export interface FieldValue {
   /** `traffic.cors`, `backend.tcp.connectTimeout`: a field that is replaced as a whole. */
   readonly field: string;
-  readonly value: ConfigValue;
+  readonly value: unknown;
   readonly level: Level;
   /** The resource that says it. */
   readonly source: Manifest;

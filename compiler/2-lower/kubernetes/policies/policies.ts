@@ -1,8 +1,15 @@
-import type { ConfigValue } from "../../../1-parse/values.ts";
-import type { BackendReference, Manifest } from "../../../config/manifests.ts";
-import { keyPlace, type Origin } from "../../../diagnostics/diagnostic.ts";
-import { type PolicyConfig, policies, respondsToAll } from "../../../policies/index.ts";
+import type { Manifest } from "../../../config/manifests.ts";
+import { childOf, keyPlace, type Origin } from "../../../diagnostics/diagnostic.ts";
+import {
+  type PolicyConfig,
+  type PolicyKind,
+  policies,
+  policyConfig,
+  policyOf,
+  respondsToAll,
+} from "../../../policies/index.ts";
 import type { KubernetesContext, KubernetesForm } from "../../../policies/policy.ts";
+import { validated } from "../../../schema/schema.ts";
 import { serverOf } from "../backends/servers.ts";
 import type { ReferenceContext } from "../inventory/references.ts";
 import { secretFiles } from "../inventory/secrets.ts";
@@ -48,29 +55,38 @@ export function routePolicies(traffic: RulePath, context: PolicyContext): RouteP
       recordEffect(field, gateway, context);
   }
   const parts = partFields(traffic, context);
-  const found = policies.flatMap(({ kind, kubernetes }): readonly ReadPolicy[] => {
-    if (kubernetes === undefined) return [];
-    // A policy's own cluster form reads and joins what it has read itself.
-    const form = kubernetes as KubernetesForm<unknown>;
-    const field = fields.get(form.field);
-    const own = readField(form, field, gateway, context);
-    const config = withParts(form, own, parts, gateway, context);
-    const value = (field ?? parts.get(form.field)?.[0]?.field)?.values.at(-1);
-    const origin = value?.partOrigins?.[form.part ?? ""] ?? value?.origin;
-    // A mistake was reported: that it also has no effect goes without saying.
-    if (config === undefined && field !== undefined) recordEffect(field, gateway, context);
-    if (config === undefined || value === undefined || origin === undefined) return [];
-    // The policy's configuration is what its own form read.
-    return [{ config: { kind, config, origin } as PolicyConfig, source: value.source, field }];
-  });
+  const found = policies.flatMap(
+    ({ kind }) => readPolicy(kind, fields, parts, gateway, context) ?? [],
+  );
   const { acting, headersSent } = reached(found);
   for (const { field } of acting) if (field !== undefined) recordEffect(field, gateway, context);
   return { policies: acting.map(({ config }) => config), headersSent };
 }
 
+/** A policy as the fields of traffic and of targets have it; undefined without any, or with a mistake (reported). */
+function readPolicy<Kind extends PolicyKind>(
+  kind: Kind,
+  fields: ReadonlyMap<string, EffectiveField>,
+  parts: ReadonlyMap<string, readonly PartField[]>,
+  gateway: Manifest,
+  context: PolicyContext,
+): ReadPolicy<Kind> | undefined {
+  const form = policyOf(kind).kubernetes;
+  if (form === undefined) return undefined;
+  const field = fields.get(form.field);
+  const own = readField(form, field, gateway, context);
+  const config = withParts(form, own, parts, gateway, context);
+  const value = (field ?? parts.get(form.field)?.[0]?.field)?.values.at(-1);
+  const origin = value?.partOrigins?.[form.part ?? ""] ?? value?.origin;
+  // A mistake was reported: that it also has no effect goes without saying.
+  if (config === undefined && field !== undefined) recordEffect(field, gateway, context);
+  if (config === undefined || value === undefined || origin === undefined) return undefined;
+  return { config: policyConfig(kind, config, origin), source: value.source, field };
+}
+
 /** A policy that was read, and what says it. */
-interface ReadPolicy {
-  readonly config: PolicyConfig;
+interface ReadPolicy<Kind extends PolicyKind = PolicyKind> {
+  readonly config: PolicyConfig<Kind>;
   readonly source: Manifest;
   /** Undefined when only targets of the backend have it. */
   readonly field: EffectiveField | undefined;
@@ -118,13 +134,13 @@ function partFields(
   return Map.groupBy(found, ({ field }) => field.field);
 }
 
-function withParts(
-  form: KubernetesForm<unknown>,
-  config: unknown,
+function withParts<Config, Value>(
+  form: KubernetesForm<Config, Value>,
+  config: Config | undefined,
   parts: ReadonlyMap<string, readonly PartField[]>,
   gateway: Manifest,
   context: PolicyContext,
-): unknown {
+): Config | undefined {
   const own = parts.get(form.field) ?? [];
   if (own.length === 0) return config;
   if (form.perTarget === undefined) {
@@ -140,7 +156,7 @@ function withParts(
     }
     return config;
   }
-  const configs = own.flatMap(({ target, field }): readonly [string, unknown][] => {
+  const configs = own.flatMap(({ target, field }): readonly [string, Config][] => {
     const value = readField(form, field, gateway, context);
     return value === undefined ? [] : [[target, value]];
   });
@@ -148,18 +164,32 @@ function withParts(
 }
 
 /** The configuration that a field's values make; undefined when there is none, or a mistake (reported). */
-export function readField(
-  form: KubernetesForm<unknown>,
+export function readField<Config, Value>(
+  form: KubernetesForm<Config, Value>,
   field: EffectiveField | undefined,
   gateway: Manifest,
   context: PolicyContext,
-): unknown {
+): Config | undefined {
   const configs = (field?.values ?? []).flatMap((each) => {
-    const config = form.read(each.value, kubernetesContext(each, gateway, context));
+    const part = partOfField(form, each);
+    if (part === undefined) return [];
+    const { value, origin } = part;
+    const given = validated(form.schema, value);
+    const config = form.lower(given, kubernetesContext({ ...each, origin }, gateway, context));
     return config === undefined ? [] : [config];
   });
   if (configs.length === 0 || form.join === undefined) return configs.at(-1);
   return form.join(configs);
+}
+
+/** What of a field's value is a policy's own. */
+function partOfField(
+  { part }: { readonly part?: string },
+  { value, origin, partOrigins }: FieldValue,
+): { readonly value: unknown; readonly origin: Origin } | undefined {
+  if (part === undefined) return { value, origin };
+  const own = typeof value === "object" && value !== null ? Reflect.get(value, part) : undefined;
+  return own && { value: own, origin: partOrigins?.[part] ?? childOf(origin, part) };
 }
 
 function kubernetesContext(
@@ -170,11 +200,7 @@ function kubernetesContext(
   return {
     origin,
     diagnostics: context.diagnostics,
-    server: (value: ConfigValue, at: Origin) => {
-      // The schema has checked the shape.
-      const reference = value as unknown as BackendReference;
-      return serverOf({ reference, from: source, gateway, origin: at }, context);
-    },
+    server: (reference, at) => serverOf({ reference, from: source, gateway, origin: at }, context),
     secretFiles: (name, keys, at) =>
       secretFiles({ name, keys, from: source, gateway, origin: at }, context),
     secretsWith: (matchLabels) =>

@@ -1,6 +1,11 @@
 import { keyPlace } from "../../../diagnostics/diagnostic.ts";
-import { type PolicyConfig, policies } from "../../../policies/index.ts";
-import type { KubernetesForm } from "../../../policies/policy.ts";
+import {
+  type PolicyConfig,
+  type PolicyKind,
+  policies,
+  policyConfig,
+  policyOf,
+} from "../../../policies/index.ts";
 import type { KubernetesListener } from "../gateway/listeners.ts";
 import { listenerPolicy } from "./effective.ts";
 import { PRE_ROUTING } from "./fields.ts";
@@ -20,22 +25,25 @@ export function preRoutingPolicies(
     listenerPolicy(listener, context.policyIndex).map((each) => [each.field, each]),
   );
   for (const field of fields.values()) recordEffect(field, listener.gateway, context);
-  return policies.flatMap(({ kind, kubernetes, scope }) => {
-    if (kubernetes === undefined) return [];
-    const field = fields.get(kubernetes.field.replace("traffic.", PRE_ROUTING));
-    if (field === undefined) return [];
-    if (!isPreRouting(scope)) {
-      reportPhase(field, context);
-      return [];
-    }
-    // A policy's own cluster form reads and joins what it has read itself.
-    const form = kubernetes as KubernetesForm<unknown>;
-    const config = readField(form, field, listener.gateway, context);
-    const origin = field.values.at(-1)?.origin;
-    return config === undefined || origin === undefined
-      ? []
-      : [{ kind, config, origin } as PolicyConfig];
-  });
+  return policies.flatMap(({ kind }) => readPolicy(kind, fields, listener, context) ?? []);
+}
+
+function readPolicy<Kind extends PolicyKind>(
+  kind: Kind,
+  fields: ReadonlyMap<string, EffectiveField>,
+  listener: KubernetesListener,
+  context: PolicyContext,
+): PolicyConfig<Kind> | undefined {
+  const { kubernetes: form, scope } = policyOf(kind);
+  const field = form && fields.get(form.field.replace("traffic.", PRE_ROUTING));
+  if (form === undefined || field === undefined) return undefined;
+  if (!isPreRouting(scope)) {
+    reportPhase(field, context);
+    return undefined;
+  }
+  const config = readField(form, field, listener.gateway, context);
+  const origin = field.values.at(-1)?.origin;
+  return config && origin && policyConfig(kind, config, origin);
 }
 
 function isPreRouting(scope: readonly string[]): boolean {
