@@ -121,6 +121,7 @@ function resolveBinds(
   );
   return [...byPort.entries()].map(([port, listeners]) => ({
     port,
+    address: listeners[0]?.address,
     origin: listeners[0]?.portOrigin ?? gateway.origin,
     tls: resolveTls(listeners, gateway.frontend.tls, context.diagnostics),
     listeners: listeners

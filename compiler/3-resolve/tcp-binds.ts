@@ -24,6 +24,7 @@ export function resolveTcpBinds(
   const byPort = Map.groupBy(listeners, ({ port }) => port);
   return Array.from(byPort, ([port, own]) => ({
     port,
+    address: own[0]?.address,
     origin: own[0]?.portOrigin ?? gateway.origin,
     mode: modeOf(own, gateway, context),
     listeners: own

@@ -47,7 +47,8 @@ async function serve(
   });
   if (!(live instanceof LiveGateway)) return { exitCode: 1, stderr: live.talk };
   const { endOnSignal } = await import("gwc/runtime/gateway/start");
-  endOnSignal(live.running);
+  endOnSignal(live.running, ["SIGTERM", "SIGINT"]);
+  process.on("SIGHUP", () => live.reload());
   const address = host.variable("ADMIN_ADDR") ?? live.current.program.process.adminAddress;
   print(await openAdmin(address, live));
   const command = tryCommand(live.current.program);

@@ -46,6 +46,8 @@ export interface ListenerResource {
   readonly port: number;
   /** Where the port stands. */
   readonly portOrigin: Origin;
+  /** The IP address that the port is open on; absent: every one of the machine. */
+  readonly address?: string | undefined;
   /** `*` for every name. */
   readonly hostname: string;
   readonly protocol: "HTTP" | "HTTPS" | "TLS" | "TCP";

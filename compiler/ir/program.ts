@@ -53,6 +53,8 @@ export interface ProcessNode {
 /** One port. */
 export interface BindNode {
   readonly port: number;
+  /** The IP address that it is open on; undefined: every one of the machine. */
+  readonly address: string | undefined;
   readonly origin: Origin;
   /** What its TLS listeners share; undefined: plain HTTP. */
   readonly tls: TlsNode | undefined;

@@ -6,6 +6,8 @@ import type { CertificateFiles, TlsNode } from "./program.ts";
 /** One port whose bytes are passed on. */
 export interface TcpBindNode {
   readonly port: number;
+  /** The IP address that it is open on; undefined: every one of the machine. */
+  readonly address: string | undefined;
   readonly origin: Origin;
   readonly mode: TcpMode;
   /** As those of HTTP; one alone without TLS, which names nobody. */

@@ -21,6 +21,9 @@ export interface LiveSettings {
   readonly print: (text: string) => void;
 }
 
+/** What is tried out is open to this machine alone, unless the configuration names an address. */
+const OWN_ADDRESS = "127.0.0.1";
+
 /** Why a configuration can't be served at all. */
 export interface Refusal {
   readonly talk: string;
@@ -47,9 +50,7 @@ export class LiveGateway implements LiveView {
     this.#current = current;
     this.#lastChange = { at: new Date(), findings, problem: undefined };
     // One change is worked off after the other.
-    this.#watch = new FileWatch(() => {
-      this.#work = this.#work.then(() => this.#follow());
-    });
+    this.#watch = new FileWatch(() => this.reload());
     this.#watch.follow([settings.file, ...dependencies]);
   }
 
@@ -68,7 +69,7 @@ export class LiveGateway implements LiveView {
     process.env.GWC_CONFIG_DIR = path.dirname(path.resolve(settings.file));
     try {
       const { openGateway } = await import("gwc/runtime/gateway/gateway");
-      const running = await openGateway(await loadGateway(candidate.compiled.modules));
+      const running = await openGateway(await loadGateway(candidate.compiled.modules), OWN_ADDRESS);
       return new LiveGateway(settings, running, candidate.compiled, candidate);
     } catch (error) {
       if (!isStartupError(error)) throw error;
@@ -94,6 +95,11 @@ export class LiveGateway implements LiveView {
 
   get lastChange(): LastChange {
     return this.#lastChange;
+  }
+
+  /** Reads the configuration again, as if it had changed. */
+  reload(): void {
+    this.#work = this.#work.then(() => this.#follow());
   }
 
   /** What each route has answered so far. */

@@ -43,6 +43,7 @@ export function compileSchema(schema: Schema, keys: ReadonlySet<string>): Valida
   ajv.addFormat("url", isHttpUrl);
   ajv.addFormat("hostname", isHostname);
   ajv.addFormat("cidr", isAddressRange);
+  ajv.addFormat("ip", (text: string) => isIP(text) !== 0);
   ajv.addFormat(
     "address",
     (text: string) =>

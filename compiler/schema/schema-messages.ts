@@ -64,6 +64,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   url: 'an http:// or https:// URL without user name, such as "https://host:8443/path"',
   hostname: 'a lower-case host name, exact ("api.example.com") or with a first label "*"',
   cidr: 'an IP address, or a range such as "10.0.0.0/8"',
+  ip: 'an IP address such as "127.0.0.1"',
   address: 'an address such as "127.0.0.1:8080"',
   "loopback-address": 'an address that only this machine reaches, such as "127.0.0.1:15000"',
 };

@@ -90,7 +90,8 @@ export type FormatName =
   | "hostname"
   | "cidr"
   | "address"
-  | "loopback-address";
+  | "loopback-address"
+  | "ip";
 
 /** The words of a schema besides those that its builder gives. */
 export type Rest<Given extends keyof Schema> = Omit<Schema, Given | typeof VALUE>;

@@ -11,7 +11,13 @@ import { Metrics } from "../telemetry/metrics/metrics.ts";
 import type { Gateway } from "./definition.ts";
 import { drain } from "./drain.ts";
 import { type ProcessSettings, processSettings } from "./environment.ts";
-import { type Endpoint, Listeners, portEndpoint, serviceEndpoint } from "./listeners.ts";
+import {
+  addressText,
+  type Endpoint,
+  Listeners,
+  portEndpoint,
+  serviceEndpoint,
+} from "./listeners.ts";
 import { LiveContext } from "./live-context.ts";
 import type { PortContext } from "./port.ts";
 import { readinessPage, statsPage } from "./service-pages.ts";
@@ -43,9 +49,15 @@ export interface RouteCount {
   readonly p99: number;
 }
 
-/** Opens everything a definition says. Throws StartupError when it can't. */
-export async function openGateway(gateway: Gateway): Promise<RunningGateway> {
-  const running = new Running(gateway, processSettings(gateway, process.env));
+/**
+ * Opens everything a definition says. Throws StartupError when it can't. Ports that name no address are open on
+ * `defaultAddress`.
+ */
+export async function openGateway(
+  gateway: Gateway,
+  defaultAddress: string,
+): Promise<RunningGateway> {
+  const running = new Running(gateway, processSettings(gateway, process.env), defaultAddress);
   await running.open();
   return running;
 }
@@ -53,6 +65,7 @@ export async function openGateway(gateway: Gateway): Promise<RunningGateway> {
 class Running implements RunningGateway {
   #definition: Gateway;
   #settings: ProcessSettings;
+  readonly #defaultAddress: string;
   readonly #context: LiveContext;
   readonly #listeners: Listeners;
   readonly #metrics = new Metrics();
@@ -67,8 +80,9 @@ class Running implements RunningGateway {
   /** Replacements happen one after the other. */
   #turn: Promise<void> = Promise.resolve();
 
-  constructor(definition: Gateway, settings: ProcessSettings) {
+  constructor(definition: Gateway, settings: ProcessSettings, defaultAddress: string) {
     this.#definition = definition;
+    this.#defaultAddress = defaultAddress;
     this.#settings = settings;
     this.#context = new LiveContext(settings.sessionKey, settings.env, (message) =>
       this.#log.warn(message),
@@ -145,13 +159,14 @@ class Running implements RunningGateway {
 
   async #serve(definition: Gateway, settings: ProcessSettings): Promise<void> {
     const context = this.#portContext(definition, settings);
-    const ports = definition.ports.map((port) => portEndpoint(port, context));
+    const ports = definition.ports.map((port) => portEndpoint(port, this.#defaultAddress, context));
     const services = this.#services(settings, definition.connections);
     const opened = await this.#listeners.serve([...ports, ...services]);
     this.#context.ports = new Set(this.#listeners.ports.map(({ port }) => port));
     for (const { endpoint, port } of opened) {
-      if (ports.includes(endpoint)) this.#log.info(`listening on 0.0.0.0:${port}`);
-      else this.#log.info(`${endpoint.config} on ${endpoint.host ?? "0.0.0.0"}:${port}`);
+      const address = `${addressText(endpoint.host)}:${port}`;
+      const what = ports.includes(endpoint) ? "listening" : endpoint.config;
+      this.#log.info(`${what} on ${address}`);
     }
   }
 

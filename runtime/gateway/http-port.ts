@@ -6,6 +6,8 @@ import type { Port } from "./port.ts";
 /** What a port of HTTP is made of. */
 export interface HttpPortSettings {
   readonly port: number;
+  /** The IP address that it is open on; absent: every one of the machine. */
+  readonly address?: string;
   /** Where the configuration says so, for the message when the port can't be opened. */
   readonly config: string;
   /** One certificate per listener, chosen by SNI. Absent: plain HTTP. */
@@ -24,6 +26,7 @@ export interface HttpPort extends Port {
 /** A port that speaks HTTP/1.1 and HTTP/2. */
 export function httpPort({
   port,
+  address,
   config,
   tls,
   isForwardProxy = false,
@@ -31,6 +34,7 @@ export function httpPort({
 }: HttpPortSettings): HttpPort {
   return {
     port,
+    address,
     config,
     handle,
     prepare: ({ connections, metrics, exchangeEnded, refused, failed, warn, broken }) =>

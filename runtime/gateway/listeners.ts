@@ -104,7 +104,7 @@ async function open(
     return { endpoint, server, port: await server.listen(endpoint.port, endpoint.host) };
   } catch (error) {
     throw new StartupError(
-      `cannot listen on ${endpoint.host ?? "0.0.0.0"}:${endpoint.port} (${endpoint.config}): ${reason(error)}`,
+      `cannot listen on ${addressText(endpoint.host)}:${endpoint.port} (${endpoint.config}): ${reason(error)}`,
     );
   }
 }
@@ -129,9 +129,14 @@ function endpointKey(endpoint: Endpoint): string {
   return endpoint.port === 0 ? `${place} ${endpoint.config}` : place;
 }
 
-/** The endpoint of a port: every address of the machine. */
-export function portEndpoint({ port, config, prepare }: Port, context: PortContext): Endpoint {
-  return { host: undefined, port, config, prepare: () => prepare(context) };
+/** The endpoint of a port. `defaultAddress` is where ports are open that name no address. */
+export function portEndpoint(
+  { port, address, config, prepare }: Port,
+  defaultAddress: string,
+  context: PortContext,
+): Endpoint {
+  const host = hostOf(address ?? defaultAddress);
+  return { host, port, config, prepare: () => prepare(context) };
 }
 
 /** The endpoint of a service address: `host:port`, `[v6]:port` or `:port`. */
@@ -145,12 +150,21 @@ export function serviceEndpoint(
   if (parts === null || port > 65_535) {
     throw new StartupError(`the ${config} address must be HOST:PORT, not "${address}"`);
   }
-  const host = parts[1] ?? parts[2] ?? "";
-  const isEverywhere = host === "" || host === "::" || host === "0.0.0.0";
   return {
-    host: isEverywhere ? undefined : host,
+    host: hostOf(parts[1] ?? parts[2] ?? ""),
     port,
     config: `${config} address`,
     prepare: () => prepareHttp(handlers, undefined),
   };
+}
+
+/** Undefined for every address: IPv6 and IPv4 on one socket, where the machine has both. */
+function hostOf(address: string): string | undefined {
+  return address === "" || address === "::" || address === "0.0.0.0" ? undefined : address;
+}
+
+/** An address as people and URLs write it beside a port. */
+export function addressText(host: string | undefined): string {
+  if (host === undefined) return "0.0.0.0";
+  return host.includes(":") ? `[${host}]` : host;
 }

@@ -12,6 +12,8 @@ import type { Metrics } from "../telemetry/metrics/metrics.ts";
 export interface Port {
   /** The TCP port, 1..65535; 0: any free one. */
   readonly port: number;
+  /** The IP address that it is open on; undefined: what the process chooses for all of its ports. */
+  readonly address: string | undefined;
   /** Where the configuration says so, for the message when the port can't be opened. */
   readonly config: string;
   /** Reads the files that the port needs; throws an Error that says what can't be read. */

@@ -3,13 +3,13 @@ import type { Gateway } from "./definition.ts";
 import { openGateway, type RunningGateway } from "./gateway.ts";
 
 /**
- * Runs a gateway as this process: SIGTERM and SIGINT drain it and end the process with 0, a second signal ends it at
- * once. When it can't start, the process ends with 1 and one line that says why.
+ * Runs a gateway as this process: SIGTERM, SIGINT and SIGHUP drain it and end the process with 0, a second signal ends it
+ * at once. When it can't start, the process ends with 1 and one line that says why.
  */
 export async function startGateway(gateway: Gateway): Promise<RunningGateway> {
   try {
-    const running = await openGateway(gateway);
-    endOnSignal(running);
+    const running = await openGateway(gateway, EVERY_ADDRESS);
+    endOnSignal(running, ["SIGTERM", "SIGINT", "SIGHUP"]);
     logUncaughtErrors();
     return running;
   } catch (error) {
@@ -19,16 +19,18 @@ export async function startGateway(gateway: Gateway): Promise<RunningGateway> {
   }
 }
 
-/** SIGTERM and SIGINT drain the gateway and end the process with 0; a second signal ends it at once. */
-export function endOnSignal(running: RunningGateway): void {
+/** A bundle is open on every address: a container's own is the one that others reach. */
+const EVERY_ADDRESS = "0.0.0.0";
+
+/** Any of the signals drains the gateway and ends the process with 0; a second one ends it at once. */
+export function endOnSignal(running: RunningGateway, signals: readonly NodeJS.Signals[]): void {
   let isEnding = false;
   const end = () => {
     if (isEnding) process.exit(1);
     isEnding = true;
     void running.close().then(() => process.exit(0));
   };
-  process.on("SIGTERM", end);
-  process.on("SIGINT", end);
+  for (const signal of signals) process.on(signal, end);
 }
 
 /**

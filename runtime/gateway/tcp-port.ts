@@ -10,6 +10,8 @@ import type { Port } from "./port.ts";
 /** What every port of TCP has. */
 export interface TcpPortSettings {
   readonly port: number;
+  /** The IP address that it is open on; absent: every one of the machine. */
+  readonly address?: string;
   /** Where the configuration says so, for the message when the port can't be opened. */
   readonly config: string;
   /** Fields that the access log leaves out; absent: none. */
@@ -42,11 +44,12 @@ export function tlsTerminationPort({
 }
 
 function portOf(
-  { port, config, withoutFields = [], handle }: TcpPortSettings,
+  { port, address, config, withoutFields = [], handle }: TcpPortSettings,
   readMode: () => PortMode,
 ): Port {
   return {
     port,
+    address,
     config,
     prepare: ({ connections, logFormat, writer, metrics, refused, failed, warn }) => {
       const log = logFormat && new ConnectionLog(logFormat, writer, withoutFields);

@@ -35,9 +35,10 @@ export function gatewayValue(program: Program, names: MainNames): Printable {
 }
 
 function httpPort(bind: BindNode, names: MainNames): Code {
-  const { port, origin, tls, listeners } = bind;
+  const { port, address, origin, tls, listeners } = bind;
   const settings = {
     port,
+    address,
     config: originText(origin),
     tls: tls && tlsValue(tls, listeners),
     isForwardProxy: listeners.some(isForwardProxy) || undefined,
@@ -65,7 +66,7 @@ function accessLogValue({ process, accessLog }: Program): Printable {
 const PORTS = "gwc/runtime/gateway/tcp-port";
 
 function tcpPort(
-  { port, origin, mode, listeners }: TcpBindNode,
+  { port, address, origin, mode, listeners }: TcpBindNode,
   { accessLog }: Program,
   { ports }: MainNames,
 ): Code {
@@ -73,6 +74,7 @@ function tcpPort(
   const isWhole = withoutFields === undefined || withoutFields.length === 0;
   const common = {
     port,
+    address,
     config: originText(origin),
     withoutFields: isWhole ? undefined : withoutFields,
   };

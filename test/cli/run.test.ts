@@ -26,7 +26,7 @@ async function body(port: number, path = "/"): Promise<string> {
 /** Starts `gwc run` on a file. */
 async function start(file: string): Promise<GwcProcess> {
   const running = new GwcProcess(["run", "-f", file]);
-  await running.seen(/listening on 0\.0\.0\.0:\d+/);
+  await running.seen(/listening on 127\.0\.0\.1:\d+/);
   await running.seen(/admin page: http:\/\/127\.0\.0\.1:\d+\/ui\/\n/);
   return running;
 }
@@ -49,9 +49,35 @@ describe("gwc run starts", () => {
       "gateway.yaml": gatewayText({ upstream: first, port }),
     });
     const running = new GwcProcess(["-f", workspace.path("gateway.yaml")]);
-    await running.seen(/listening on 0\.0\.0\.0:\d+/);
+    await running.seen(/listening on 127\.0\.0\.1:\d+/);
     expect(await body(port)).toBe("first");
     expect(await running.stop("SIGINT")).toBe(0);
+  });
+
+  it("its ports are open to this machine alone, unless the configuration names an address", async () => {
+    const [own, open] = [await freePort(), await freePort()];
+    const bind = (port: number, address?: string) => ({
+      port,
+      ...(address === undefined ? {} : { address }),
+      listeners: [{ routes: [{ backends: [{ host: first }] }] }],
+    });
+    const text = JSON.stringify({ binds: [bind(own), bind(open, "0.0.0.0")] });
+    const workspace = new Workspace({ "gateway.yaml": text });
+    const running = await start(workspace.path("gateway.yaml"));
+    await running.seen(new RegExp(`listening on 0\\.0\\.0\\.0:${open}`));
+    expect(await body(own)).toBe("first");
+    // Every address of 127.0.0.0/8 is this machine's; a socket is open on the one that it names.
+    await expect(fetch(`http://127.0.0.2:${own}/`)).rejects.toThrow();
+    expect(await (await fetch(`http://127.0.0.2:${open}/`)).text()).toBe("first");
+  });
+
+  it("SIGHUP reads the file again, and the gateway goes on", async () => {
+    const port = await freePort();
+    const workspace = new Workspace({ "gateway.yaml": gatewayText({ upstream: first, port }) });
+    const running = await start(workspace.path("gateway.yaml"));
+    running.signal("SIGHUP");
+    await running.seen(/changed: the gateway stays the same/);
+    expect(await body(port)).toBe("first");
   });
 
   it("a file with mistakes is not served: they are printed, and the exit code is 1", async () => {
@@ -70,7 +96,7 @@ describe("gwc run starts", () => {
     const running = new GwcProcess(["run", "-f", workspace.path("gateway.yaml")]);
     expect(await running.exited).toBe(1);
     expect(running.output).toBe(
-      `error: cannot listen on 0.0.0.0:${taken} (gateway.yaml binds[0].port): the port is in use\n`,
+      `error: cannot listen on 127.0.0.1:${taken} (gateway.yaml binds[0].port): the port is in use\n`,
     );
   });
 

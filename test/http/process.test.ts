@@ -65,24 +65,27 @@ describe("a gateway that can't start ends with 1 and one line that says why", ()
 });
 
 describe("SIGTERM", () => {
-  it("lets a stream end by itself, refuses new connections, and ends with 0", async () => {
-    let finish: (() => void) | undefined;
-    const upstream = await startUpstream((_request, response) => {
-      response.write("data: 1\n\n");
-      finish = () => response.end("data: last\n\n");
-    });
-    const { gateway, port } = await startPlain(upstream);
-    const client = new RawClient(port);
-    client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
-    await client.receives(/data: 1/);
-    gateway.signal("SIGTERM");
-    await gateway.seen(/draining/);
-    await refuses(port);
-    finish?.();
-    await client.receives(/data: last/);
-    await client.closes();
-    expect(await gateway.exited).toBe(0);
-  });
+  it.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
+    "%s lets a stream end by itself, refuses new connections, and ends with 0",
+    async (signal) => {
+      let finish: (() => void) | undefined;
+      const upstream = await startUpstream((_request, response) => {
+        response.write("data: 1\n\n");
+        finish = () => response.end("data: last\n\n");
+      });
+      const { gateway, port } = await startPlain(upstream);
+      const client = new RawClient(port);
+      client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+      await client.receives(/data: 1/);
+      gateway.signal(signal);
+      await gateway.seen(/draining/);
+      await refuses(port);
+      finish?.();
+      await client.receives(/data: last/);
+      await client.closes();
+      expect(await gateway.exited).toBe(0);
+    },
+  );
 
   it("turns readiness 503 at once, and serves on for the minimum", async () => {
     const upstream = await startUpstream((_request, response) => response.end("ok"));

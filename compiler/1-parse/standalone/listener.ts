@@ -18,6 +18,11 @@ export function bindSchema() {
   return object(
     {
       port: integer("The TCP port.", 1, 65535),
+      address: text(
+        "The IP address that the port is open on: `127.0.0.1`, `::`. By default every address of the machine; under `gwc run` " +
+          "this machine's own (`127.0.0.1`).",
+        { format: "ip" },
+      ),
       listeners: listOfParts(listenerSchema(), {
         minItems: 1,
         description: "Who answers on the port, by host name.",

@@ -49,6 +49,7 @@ export function lowerStandalone(
       const portOrigin = childOf(origin, "binds", bindIndex, "port");
       listeners.push({
         ...readListener(listener, key, bind.port, portOrigin, at),
+        address: bind.address,
         isPartial: isListenerPartial,
         policies: readPolicies(listener.policies ?? {}, childOf(at, "policies"), diagnostics),
       });
@@ -83,7 +84,7 @@ function readListener(
   port: number,
   portOrigin: Origin,
   origin: Origin,
-): Omit<ListenerResource, "policies" | "isPartial"> {
+): Omit<ListenerResource, "policies" | "isPartial" | "address"> {
   const hostname = listener.hostname ?? "*";
   return {
     key,
