@@ -29,7 +29,7 @@ export function resolveAccessLog(
   const remove = configs.flatMap((config) => config.remove);
   const add = configs.flatMap((config) => config.add);
   for (const config of configs) checkAdded(config.add, diagnostics);
-  checkRemoved(remove, add, diagnostics);
+  const removed = knownFields(remove, add, diagnostics);
   const added = configs.flatMap(({ add: fields }, at) =>
     fields.flatMap((field): readonly AddedField[] => {
       const value = resolveValue(field, "value", diagnostics);
@@ -50,7 +50,7 @@ export function resolveAccessLog(
   return {
     filter: filters.at(-1),
     filterOrigin,
-    fields: place && fieldsOf(remove, lastOfEach(added), sectionOf(place)),
+    fields: place && fieldsOf(removed, lastOfEach(added), sectionOf(place)),
   };
 }
 
@@ -93,18 +93,20 @@ function resolveValue(
 
 const FIELD_NAME = /^[A-Za-z_][\w.:/@-]*$/;
 
-function checkRemoved(
+/** The fields that can be removed; any other one is reported. */
+function knownFields(
   remove: readonly NamedField[],
   add: readonly NamedField[],
   diagnostics: Diagnostics,
-): void {
+): readonly NamedField[] {
   const known = [...LINE_FIELDS, ...OTHER_FIELDS];
-  for (const { name, origin } of remove) {
-    if (known.includes(name) || add.some((field) => field.name === name)) continue;
+  return remove.filter(({ name, origin }) => {
+    if (known.includes(name) || add.some((field) => field.name === name)) return true;
     const suggestion = suggest(name, known);
     const params = { name, suggestion, known: LINE_FIELDS.join(", ") };
     diagnostics.report("unknown-log-field", origin, params);
-  }
+    return false;
+  });
 }
 
 function checkAdded(add: readonly NamedField[], diagnostics: Diagnostics): void {

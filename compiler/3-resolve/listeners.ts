@@ -1,6 +1,12 @@
 import type { BackendConfig } from "../backends/index.ts";
 import type { GatewayResource, ListenerResource } from "../config/resources.ts";
-import { childOf, type Diagnostics, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
+import {
+  childOf,
+  type Diagnostics,
+  keyPlace,
+  type Origin,
+  type Place,
+} from "../diagnostics/diagnostic.ts";
 import type { Host } from "../host.ts";
 import { withoutConsequences } from "./consequences.ts";
 
@@ -8,7 +14,7 @@ import { withoutConsequences } from "./consequences.ts";
 export interface ListenerContext {
   readonly host: Host;
   readonly diagnostics: Diagnostics;
-  readonly resolvePath: (name: string) => string;
+  readonly resolvePath: (name: string, at: Place) => string;
   /** The backends of the file by name. */
   readonly backends: ReadonlyMap<string, BackendConfig>;
 }
@@ -106,13 +112,11 @@ function checkTls(
   if (tls?.isSecret === true) return;
   for (const part of ["cert", "key", "root"] as const) {
     const file = tls?.[part];
-    const found = file === undefined ? undefined : host.readText(resolvePath(file));
-    if (file !== undefined && found?.kind === "problem") {
-      diagnostics.report("file-not-here", childOf(origin, "tls", part), {
-        file,
-        problem: found.problem,
-      });
-    }
+    if (file === undefined) continue;
+    const at = childOf(origin, "tls", part);
+    const found = host.readText(resolvePath(file, at));
+    if (found.kind === "problem")
+      diagnostics.report("file-not-here", at, { file, problem: found.problem });
   }
 }
 

@@ -8,7 +8,7 @@ import type {
   ListenerResource,
   RouteResource,
 } from "../config/resources.ts";
-import { Diagnostics, type WithDiagnostics } from "../diagnostics/diagnostic.ts";
+import { Diagnostics, type Place, type WithDiagnostics } from "../diagnostics/diagnostic.ts";
 import type { Host } from "../host.ts";
 import { Identifiers } from "../ir/identifiers.ts";
 import type { BindNode, ListenerNode, Program, ProgramInput } from "../ir/program.ts";
@@ -57,7 +57,7 @@ function resolveGateway(
     backends: gateway.backends,
     listeners: new Map(gateway.listeners.map((listener) => [listener.key, listener])),
     listenerNames: new Identifiers(unitNames()),
-    resolvePath: (file) => (path.isAbsolute(file) ? file : path.join(folder, file)),
+    resolvePath: (file, at) => existingPath(file, at, folder, { host, diagnostics }),
   };
   checkListeners(gateway, context);
   const binds = resolveBinds(gateway, routes, context);
@@ -87,6 +87,23 @@ function resolveGateway(
 function unitNames(): readonly string[] {
   const ofPolicies = policies.flatMap(({ names = [], identity }) => [...names, identity ?? []]);
   return [...ofPolicies.flat(), ...backends.flatMap(({ names = [] }) => names)];
+}
+
+/**
+ * The path of a file that a configuration names: from the configuration's folder; from the working directory, with a
+ * note, when it is only there.
+ */
+function existingPath(
+  file: string,
+  at: Place,
+  folder: string,
+  { host, diagnostics }: Pick<RouteContext, "host" | "diagnostics">,
+): string {
+  const beside = path.isAbsolute(file) ? file : path.join(folder, file);
+  if (path.resolve(beside) === path.resolve(file)) return beside;
+  if (host.readText(beside).kind === "text" || host.readText(file).kind !== "text") return beside;
+  diagnostics.report("path-elsewhere", at, { file, beside });
+  return file;
 }
 
 /** The headers that credentials stand in. */

@@ -1,6 +1,6 @@
 import type { BackendProtocol } from "../backends/parts/backend-protocol.ts";
 import type { BackendPolicies, ServerConfig } from "../config/backend-policies.ts";
-import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
+import type { Diagnostics, Origin, Place } from "../diagnostics/diagnostic.ts";
 import type { Host } from "../host.ts";
 import type { PathMatch } from "../ir/matches.ts";
 import type { Text } from "../ir/texts.ts";
@@ -103,8 +103,8 @@ export interface ResolveContext {
   readonly origin: Origin;
   readonly host: Host;
   readonly diagnostics: Diagnostics;
-  /** The path, from the working directory, of a file that the configuration names. */
-  readonly resolvePath: (name: string) => string;
+  /** The path, from the working directory, of a file that the configuration names at a place. */
+  readonly resolvePath: (name: string, at: Place) => string;
   /** The server that a named backend of the file is; undefined when it is none (reported). */
   readonly namedServer: (name: string, origin: Origin) => NamedServer | undefined;
   /** The policies that establish each identity, by its variable. */

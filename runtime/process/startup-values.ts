@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { startupError } from "./startup-error.ts";
 
@@ -14,11 +15,13 @@ export function env(name: string, fallback?: string): string {
 }
 
 /**
- * The absolute path of a file that the gateway reads at run time: relative ones start at GWC_CONFIG_DIR, else at the
- * working directory.
+ * The absolute path of a file that the gateway reads at run time: relative ones start at GWC_CONFIG_DIR when they are
+ * there, else at the working directory.
  */
 export function file(path: string): string {
-  return resolve(process.env.GWC_CONFIG_DIR ?? ".", path);
+  const configured = resolve(process.env.GWC_CONFIG_DIR ?? ".", path);
+  const working = resolve(path);
+  return !existsSync(configured) && existsSync(working) ? working : configured;
 }
 
 /** The absolute path of a key of a mounted Secret, NAME/KEY: below GWC_SECRETS_DIR, else /etc/gwc/secrets. */

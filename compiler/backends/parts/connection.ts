@@ -3,7 +3,12 @@ import {
   type BackendTlsConfig,
   PLAIN_CONNECTION,
 } from "../../config/backend-policies.ts";
-import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
+import {
+  childOf,
+  type Diagnostics,
+  type Origin,
+  type Place,
+} from "../../diagnostics/diagnostic.ts";
 import type { Host } from "../../host.ts";
 import type { BackendConnection, BackendTlsNode, TcpConnection } from "../../ir/connections.ts";
 import type { Text } from "../../ir/texts.ts";
@@ -12,7 +17,7 @@ import type { Text } from "../../ir/texts.ts";
 export interface ConnectionContext {
   readonly host: Host;
   readonly diagnostics: Diagnostics;
-  readonly resolvePath: (name: string) => string;
+  readonly resolvePath: (name: string, at: Place) => string;
 }
 
 /** How a backend is reached, complete; mistakes are reported. */
@@ -87,7 +92,7 @@ function reportAbsent(
   origin: Origin,
   { host, diagnostics, resolvePath }: ConnectionContext,
 ): void {
-  const found = host.readText(resolvePath(file));
+  const found = host.readText(resolvePath(file, origin));
   if (found.kind !== "problem") return;
   diagnostics.report("file-not-here", origin, { file, problem: found.problem });
 }

@@ -7,7 +7,7 @@ export const logMessages = {
     suggestion: string | undefined;
     known: string;
   }>({
-    severity: "error",
+    severity: "warning",
     text: ({ name }) => `access lines have no field "${name}"`,
     hint: ({ suggestion, known }) => didYouMean(suggestion) ?? `fields of every line: ${known}`,
     explanation:

@@ -52,6 +52,15 @@ export const referenceMessages = {
       "Certificates and keys are read where the gateway runs, relative to GWC_CONFIG_DIR or its working directory. This " +
       "is no error: the machine that compiles need not have them.",
   }),
+  "path-elsewhere": message<{ file: string; beside: string }>({
+    severity: "note",
+    text: ({ file }) =>
+      `"${file}" is not beside this file; the one in the working directory is taken`,
+    hint: () => "write the path relative to this file, and it is found from everywhere",
+    explanation:
+      "Relative paths start at the file that names them. What is not there but below the working directory is taken from " +
+      "there, as the reference does.",
+  }),
   "hostname-mismatch": message<{ hostname: string; listener: string }>({
     severity: "error",
     text: ({ hostname, listener }) =>

@@ -126,7 +126,7 @@ export function publicKeys(
 ): readonly PublicJwk[] | undefined {
   let json = config.kind === "inline" ? config.text : "";
   if (config.kind === "file") {
-    const file = host.readText(resolvePath(config.file));
+    const file = host.readText(resolvePath(config.file, config.origin));
     if (file.kind === "problem") {
       diagnostics.report("file-not-found", config.origin, {
         file: config.file,

@@ -31,6 +31,57 @@ describe("files as a whole", () => {
     ]);
   });
 
+  it.each([
+    ["a document of comments before it", "# a licence\n---\nBINDS\n"],
+    ["an empty document after it", "BINDS\n---\n"],
+    ["comments after the end of documents", "---\nBINDS\n...\n# end\n---\n# nothing\n"],
+  ])("a standalone file may have %s", (_, text) => {
+    const binds = 'binds: [{port: 3000, listeners: [{routes: [{backends: [{host: "a:1"}]}]}]}]';
+    const host = memoryHost({ "a.yaml": text.replace("BINDS", binds) });
+    const { findings, program } = checkInput(["a.yaml"], host, false);
+    expect(findings).toEqual([]);
+    expect(program).toBeDefined();
+  });
+
+  it("a mistake after an empty document is shown where it stands", () => {
+    expect(said({ "a.yaml": "# a licence\n---\n# and more\n---\nbindz: []\n" })).toContainEqual(
+      expect.stringMatching(/^unknown-field at 5:1: /),
+    );
+  });
+
+  it("a file of comments beside a standalone file is no second gateway", () => {
+    const text = 'binds: [{port: 3000, listeners: [{routes: [{backends: [{host: "a:1"}]}]}]}]';
+    const host = memoryHost({ "a.yaml": text, "b.yaml": "# for later\n" });
+    expect(checkInput(["a.yaml", "b.yaml"], host, false)).toMatchObject({ findings: [] });
+  });
+
+  it("a file that is only below the working directory is taken from there, and noted", () => {
+    const text = `
+binds: [{port: 3000, listeners: [{routes: [{
+  policies: {jwtAuth: {issuer: "https://i.example.com", audiences: [a], jwks: {file: keys/jwks.json}}},
+  backends: [{host: "a:1"}]}]}]}]`;
+    const keys =
+      '{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"a","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}';
+    const codesOf = (files: Readonly<Record<string, string>>) =>
+      checkInput(
+        ["conf/a.yaml"],
+        memoryHost({ "conf/a.yaml": text, ...files }),
+        false,
+      ).findings.map(({ code, severity }) => `${severity} ${code}`);
+    expect(codesOf({ "keys/jwks.json": keys })).toEqual(["note path-elsewhere"]);
+    expect(codesOf({ "conf/keys/jwks.json": keys, "keys/jwks.json": "{}" })).toEqual([]);
+    expect(codesOf({})).toEqual(["error file-not-found"]);
+  });
+
+  it("removing an access log field that no line has is a warning, and the rest is built", () => {
+    const text =
+      "config: {logging: {fields: {remove: [http.metod, http.path]}}}\n" +
+      'binds: [{port: 3000, listeners: [{routes: [{backends: [{host: "a:1"}]}]}]}]';
+    const { findings, program } = checkInput(["a.yaml"], memoryHost({ "a.yaml": text }), false);
+    expect(findings).toMatchObject([{ code: "unknown-log-field", severity: "warning" }]);
+    expect(program?.accessLog?.fields?.removed).toEqual(["http.path"]);
+  });
+
   it("a second standalone file is refused, not merged into the first", () => {
     const text = 'binds: [{port: 3000, listeners: [{routes: [{backends: [{host: "a:1"}]}]}]}]';
     expect(said({ "a.yaml": text, "b.yaml": text.replace("3000", "3001") })).toEqual([
