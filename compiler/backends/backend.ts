@@ -7,12 +7,12 @@ import type {
   ServicePort,
 } from "../config/manifests.ts";
 import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
-import type { PathMatch } from "../ir/matches.ts";
 import type { Text } from "../ir/texts.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { BackendProtocol } from "./parts/backend-protocol.ts";
 import type { ConnectionContext } from "./parts/connection.ts";
 import type { BackendPoliciesValue } from "./parts/policies-schema.ts";
+import type { TryRequest } from "./parts/try-request.ts";
 
 /**
  * The build-time third of a kind of backend (the others: templates/backends, same file name, and the runtime's). What the
@@ -57,7 +57,7 @@ export interface Backend<Kind extends string, Value, Config, Node, TcpNode = nev
   /** Where connections go through it. */
   describeTcp?(node: TcpNode): BackendLine;
   /** A shell command that tries a route with it, as a person would. */
-  tryCommand(port: number, path: PathMatch): string;
+  tryCommand(request: TryRequest): string;
 }
 
 /** What a backend may ask while it is read. */

@@ -3,6 +3,7 @@ import type { BackendConnection, TcpConnection } from "../ir/connections.ts";
 import { type Infer, integer, list, object, shortText } from "../schema/schema.ts";
 import type { Backend } from "./backend.ts";
 import { resolveConnection, resolveTcpConnection } from "./parts/connection.ts";
+import { curlCommand } from "./parts/try-request.ts";
 
 /** `dynamic` as configured. */
 interface DynamicConfig {
@@ -66,7 +67,8 @@ export const dynamic: Backend<
   }),
   describe: () => [{ label: "the host of each request" }],
   describeTcp: () => ({ label: "the server of each connection" }),
-  tryCommand: (port, path) => `curl -i -x http://127.0.0.1:${port} http://example.com${path.value}`,
+  tryCommand: (request) =>
+    curlCommand({ ...request, origin: "http://example.com" }, ["-x", request.origin]),
 };
 
 /**

@@ -11,6 +11,7 @@ import {
   resolveTcpConnection,
   secureUrl,
 } from "./parts/connection.ts";
+import { curlCommand } from "./parts/try-request.ts";
 
 /** `host` as configured: `host:port`, or a URL. */
 interface HostConfig {
@@ -70,7 +71,7 @@ export const host: Backend<"host", Text, HostConfig, HostNode, TcpHostNode> = {
   serverAddress: ({ address }) => address,
   describe: ({ url }) => [{ address: url }],
   describeTcp: ({ address }) => ({ address }),
-  tryCommand: (port, path) => `curl -i http://127.0.0.1:${port}${path.value}`,
+  tryCommand: (request) => curlCommand(request),
 };
 
 function resolveTcp(

@@ -9,6 +9,7 @@ import { kubernetesMcp } from "./mcp/manifest-form.ts";
 import type { McpCommand, McpConfig, McpTarget, McpTargetConfig } from "./mcp/mcp-config.ts";
 import { checkPinned } from "./mcp/stdio-command.ts";
 import { type ConnectionContext, resolveConnection, secureUrl } from "./parts/connection.ts";
+import { curlCommand, shellWord, type TryRequest } from "./parts/try-request.ts";
 
 /** One or more MCP servers behind one endpoint. */
 interface McpNode {
@@ -46,12 +47,29 @@ export const mcp: Backend<"mcp", McpValue, McpConfig, McpNode> = {
       target.kind === "stdio" ? [{ ...target, origin: childOf(target.origin, "stdio") }] : [],
     ),
   describe: ({ targets }) => targets.map(describeTarget),
-  tryCommand: (port, { kind, value }) => {
-    const path = kind === "prefix" && value === "/" ? "/mcp" : value;
-    const url = `http://127.0.0.1:${port}${path}`;
-    return `npx -y @modelcontextprotocol/inspector --cli ${url} --transport http --method tools/list`;
-  },
+  tryCommand,
 };
+
+/** The Inspector asks for the tools; curl, which takes any host and certificate, sends a client's first message. */
+function tryCommand(request: TryRequest): string {
+  const { kind, value } = request.path;
+  const path = { kind, value: kind === "prefix" && value === "/" ? "/mcp" : value };
+  if (request.options.length > 0 || request.headers.some((each) => each.startsWith("host: "))) {
+    const headers = [
+      ...request.headers,
+      "content-type: application/json",
+      "accept: application/json, text/event-stream",
+    ];
+    return curlCommand({ ...request, path, method: undefined, headers }, ["-d", `'${INITIALIZE}'`]);
+  }
+  const url = shellWord(`${request.origin}${path.value}${request.search}`);
+  const sent = request.headers.map((header) => ` --header ${shellWord(header)}`).join("");
+  return `npx -y @modelcontextprotocol/inspector --cli ${url} --transport http --method tools/list${sent}`;
+}
+
+const INITIALIZE =
+  '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",' +
+  '"capabilities":{},"clientInfo":{"name":"curl","version":"1"}}}';
 
 function resolveMcp(
   { config, policies, origin }: BackendUse<McpConfig>,

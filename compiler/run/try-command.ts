@@ -1,35 +1,114 @@
 import { type BackendKind, backendOf } from "../backends/index.ts";
-import type { Program, RouteEntry } from "../ir/program.ts";
+import { CREDENTIALS, curlCommand, type TryRequest } from "../backends/parts/try-request.ts";
+import type { PolicyUse } from "../ir/policies.ts";
+import type { HostEntries, ListenerNode, Program, RouteEntry, RouteNode } from "../ir/program.ts";
 
-/** A shell command that tries the gateway's first route, as a person would; undefined when none is simple enough. */
-export function tryCommand(program: Program): string | undefined {
-  for (const bind of program.binds) {
-    for (const { hostname, routes, table } of bind.listeners) {
-      if (bind.tls !== undefined || hostname !== "*") continue;
-      const entry = table.find((host) => host.hostname === "*")?.entries.find(isPlain);
-      const route = routes.find(({ id }) => id === entry?.route);
-      if (entry === undefined || route === undefined) continue;
-      return commandOf(route.backends[0]?.kind ?? "host", entry, bind.port);
-    }
-  }
-  return undefined;
+interface Candidate {
+  readonly request: TryRequest;
+  readonly route: RouteNode;
 }
 
-/** An entry that a path alone reaches. */
-function isPlain({ match }: RouteEntry): boolean {
-  const { path, method, headers, query, isDerived } = match;
-  return (
-    !isDerived &&
-    path.kind !== "regex" &&
-    method === undefined &&
-    headers.length + query.length === 0
+/**
+ * A shell command that tries the gateway, as a person would: the route that needs the least beside its path, with the
+ * host, headers and credentials that it does need. Undefined when no request can be told from the configuration.
+ */
+export function tryCommand(program: Program): string | undefined {
+  const candidates = program.binds.flatMap(({ port, tls, listeners }) =>
+    tls?.clientAuthorities === undefined
+      ? listeners.flatMap((listener) => candidatesOf(listener, port))
+      : [],
+  );
+  const [simplest] = candidates.toSorted((a, b) => needs(a.request) - needs(b.request));
+  return simplest && commandOf(simplest.route.backends[0]?.kind, simplest.request);
+}
+
+function needs({ headers, options, search, method }: TryRequest): number {
+  return headers.length + options.length + (search === "" ? 0 : 1) + (method === undefined ? 0 : 1);
+}
+
+function commandOf<Kind extends BackendKind>(kind: Kind | undefined, request: TryRequest): string {
+  return kind === undefined ? curlCommand(request) : backendOf<Kind>(kind).tryCommand(request);
+}
+
+function candidatesOf(listener: ListenerNode, port: number): readonly Candidate[] {
+  return listener.table.flatMap((host) =>
+    host.entries.flatMap((entry) => {
+      const route = listener.routes.find(({ id }) => id === entry.route);
+      const request = route && requestOf(listener, host, entry, route, port);
+      return route === undefined || request === undefined ? [] : [{ route, request }];
+    }),
   );
 }
 
-function commandOf<Kind extends BackendKind>(
-  kind: Kind,
+function requestOf(
+  listener: ListenerNode,
+  { shared }: HostEntries,
   { match }: RouteEntry,
+  route: RouteNode,
   port: number,
-): string {
-  return backendOf(kind).tryCommand(port, match.path);
+): TryRequest | undefined {
+  const { path, method, headers, query, isDerived } = match;
+  if (isDerived || path.kind === "regex") return undefined;
+  if ([...headers, ...query].some(({ value }) => value.kind === "regex")) return undefined;
+  const credentials = [...(listener.preRouting?.policies ?? []), ...route.policies].map(credential);
+  const search = [
+    ...query.map(
+      ({ name, value }) => `${encodeURIComponent(name)}=${encodeURIComponent(value.value)}`,
+    ),
+    ...credentials.flatMap(({ query: parameter }) => parameter ?? []),
+  ].join("&");
+  const { origin, host, options } = addressOf(listener, shared, port);
+  return {
+    origin,
+    path,
+    search: search === "" ? "" : `?${search}`,
+    method,
+    headers: [
+      ...host,
+      ...headers.map(({ name, value }) => `${name}: ${value.value}`),
+      ...credentials.flatMap(({ header }) => header ?? []),
+    ],
+    options,
+  };
 }
+
+/** How a host of a listener is reached from this machine: TLS needs the name itself, plain HTTP a header. */
+function addressOf(
+  { tls }: ListenerNode,
+  shared: string,
+  port: number,
+): Pick<TryRequest, "origin" | "options"> & { readonly host: readonly string[] } {
+  const hostname = shared === "*" ? undefined : shared.replace(/^\*\./, "www.");
+  if (tls === undefined) {
+    const host = hostname === undefined ? [] : [`host: ${hostname}`];
+    return { origin: `http://127.0.0.1:${port}`, host, options: [] };
+  }
+  const resolved = hostname === undefined ? [] : ["--resolve", `${hostname}:${port}:127.0.0.1`];
+  const origin = `https://${hostname ?? "localhost"}:${port}`;
+  return { origin, host: [], options: ["-k", ...resolved] };
+}
+
+/** What a policy wants to see of its caller. */
+interface Credential {
+  readonly header?: string;
+  readonly query?: string;
+}
+
+function credential({ kind, settings }: PolicyUse): Credential {
+  if ("mode" in settings && settings.mode !== "strict") return {};
+  const variable = VARIABLES[kind];
+  if (variable === undefined) return {};
+  const location = "location" in settings ? settings.location : undefined;
+  if (location === undefined) return { header: `authorization: Bearer ${variable}` };
+  if ("header" in location) return { header: `${location.header}: ${location.prefix}${variable}` };
+  if ("cookie" in location) return { header: `cookie: ${location.cookie}=${variable}` };
+  if ("queryParameter" in location) return { query: `${location.queryParameter}=${variable}` };
+  return {};
+}
+
+const VARIABLES: Partial<Record<PolicyUse["kind"], string>> = {
+  mcpAuthentication: CREDENTIALS.token,
+  jwtAuth: CREDENTIALS.token,
+  basicAuth: CREDENTIALS.password,
+  apiKey: CREDENTIALS.key,
+};

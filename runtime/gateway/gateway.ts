@@ -100,6 +100,8 @@ class Running implements RunningGateway {
   async open(): Promise<void> {
     for (const warning of this.#settings.warnings) this.#log.warn(warning);
     await this.#serve(this.#definition, this.#settings);
+    // Whoever says more about the gateway says it after these lines.
+    await this.#writer.written();
   }
 
   replace(next: Gateway): Promise<void> {

@@ -43,6 +43,18 @@ describe("gwc run starts", () => {
     expect(running.output).toContain("draining");
   });
 
+  it("what to try is the last line, and then it is quiet until somebody does", async () => {
+    const port = await freePort();
+    const workspace = new Workspace({
+      "gateway.yaml": gatewayText({ upstream: first, port }),
+    });
+    const running = await start(workspace.path("gateway.yaml"));
+    await running.seen(/try: .*\n/);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(running.output.trimEnd().split("\n").at(-1)).toMatch(/^try: curl -i http/);
+    expect(await running.stop()).toBe(0);
+  });
+
   it("`gwc -f FILE` is the same", async () => {
     const port = await freePort();
     const workspace = new Workspace({

@@ -53,13 +53,18 @@ export class LogWriter {
     this.#write();
   }
 
-  /** Writes the rest, as far as the reader takes it within a second, and stops. */
-  async close(): Promise<void> {
+  /** Resolves when all that was added is written, as far as the reader takes it within a second. */
+  async written(): Promise<void> {
     const deadline = Date.now() + closeTime;
     this.flush();
-    while (this.#writing !== undefined && Date.now() < deadline) {
+    while ((this.#writing !== undefined || this.#lines !== "") && Date.now() < deadline) {
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
+  }
+
+  /** Writes the rest and stops. */
+  async close(): Promise<void> {
+    await this.written();
     process.off("exit", this.#atExit);
     this.#finish();
   }
