@@ -46,6 +46,16 @@ function isLookalike(sent: string, wanted: string): boolean {
   return lower !== wanted && lower.replaceAll("_", "-") === wanted.replaceAll("_", "-");
 }
 
+/** A copy without the headers of those lower-case names. */
+export function withoutHeaders(list: HeaderList, names: ReadonlySet<string>): string[] {
+  const kept: string[] = [];
+  for (let i = 0; i < list.length; i += 2) {
+    const sent = list[i] ?? "";
+    if (!names.has(sent.toLowerCase())) kept.push(sent, list[i + 1] ?? "");
+  }
+  return kept;
+}
+
 /** Every header by lower-case name, several values joined by `, `. */
 export function headerMap(list: HeaderList): Map<string, string> {
   const map = new Map<string, string>();

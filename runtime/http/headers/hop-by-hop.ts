@@ -1,4 +1,4 @@
-import type { HeaderList } from "./header-list.ts";
+import { type HeaderList, withoutHeaders } from "./header-list.ts";
 
 /**
  * The headers of a message that belong to one connection and not to the next one: RFC 9110 7.6.1, with what the
@@ -42,7 +42,7 @@ export function endToEnd(list: HeaderList, skip: string): string[] {
     }
     kept.push(sent, value);
   }
-  return named === undefined ? kept : withoutNamed(kept, named);
+  return named === undefined ? kept : withoutHeaders(kept, named);
 }
 
 function addNamed(named: Set<string> | undefined, value: string): Set<string> | undefined {
@@ -54,13 +54,4 @@ function addNamed(named: Set<string> | undefined, value: string): Set<string> | 
     names.add(name);
   }
   return names;
-}
-
-function withoutNamed(list: HeaderList, named: ReadonlySet<string>): string[] {
-  const kept: string[] = [];
-  for (let i = 0; i < list.length; i += 2) {
-    const sent = list[i] ?? "";
-    if (!named.has(sent.toLowerCase())) kept.push(sent, list[i + 1] ?? "");
-  }
-  return kept;
 }

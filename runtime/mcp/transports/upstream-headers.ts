@@ -1,4 +1,5 @@
 import type { Exchange } from "../../http/exchange.ts";
+import { withoutHeaders } from "../../http/headers/header-list.ts";
 import { endToEnd } from "../../http/headers/hop-by-hop.ts";
 import type { Credentials } from "./target.ts";
 
@@ -8,13 +9,13 @@ import type { Credentials } from "./target.ts";
  * them, credentials.
  */
 export function headersForTarget(exchange: Exchange, credentials: Credentials): string[] {
-  return without(endToEnd(exchange.requestHeaders, "host"), skippedHeaders[credentials]);
+  return withoutHeaders(endToEnd(exchange.requestHeaders, "host"), skippedHeaders[credentials]);
 }
 
 /** The headers of a target's response that go on to the client; CORS and the session id are the gateway's own. */
 export function headersForClient(headers: readonly string[], credentials: Credentials): string[] {
   const skipped = credentials === "forward" ? ownResponseHeaders : ownResponseHeadersAndCookies;
-  return without(endToEnd(headers, "mcp-session-id"), skipped);
+  return withoutHeaders(endToEnd(headers, "mcp-session-id"), skipped);
 }
 
 const transportHeaders: ReadonlySet<string> = new Set([
@@ -60,12 +61,3 @@ const ownResponseHeadersAndCookies: ReadonlySet<string> = new Set([
   ...ownResponseHeaders,
   "set-cookie",
 ]);
-
-function without(list: readonly string[], names: ReadonlySet<string>): string[] {
-  const kept: string[] = [];
-  for (let i = 0; i < list.length; i += 2) {
-    const sent = list[i] ?? "";
-    if (!names.has(sent.toLowerCase())) kept.push(sent, list[i + 1] ?? "");
-  }
-  return kept;
-}
