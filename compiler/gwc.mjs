@@ -62,11 +62,12 @@ function startWith(node) {
     argv0: STARTED,
     stdio: ["inherit", "inherit", "inherit", "ipc"],
   });
-  // A terminal sends its signals to both, and a second one means "at once".
+  for (const signal of ["SIGHUP", "SIGTERM"]) process.on(signal, () => started.kill(signal));
+  // A terminal sends this one to both, and a second one means "at once".
   const isOnTerminal = [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY);
-  const passedOn = isOnTerminal ? ["SIGTERM"] : ["SIGHUP", "SIGINT", "SIGTERM"];
-  for (const signal of passedOn) process.on(signal, () => started.kill(signal));
-  for (const signal of isOnTerminal ? ["SIGHUP", "SIGINT"] : []) process.on(signal, () => {});
+  process.on("SIGINT", () => {
+    if (!isOnTerminal) started.kill("SIGINT");
+  });
   started.on("error", ({ message }) => {
     process.stderr.write(`error: the Node.js that came with gwc does not start: ${message}\n`);
     process.exitCode = 2;
