@@ -240,6 +240,42 @@ describe("who may import whom", () => {
   });
 });
 
+describe("values are typed by the schemas that let them through", () => {
+  const later = sources.filter((file) =>
+    /^compiler\/(2-lower|3-resolve|4-emit|policies|backends|config)\//.test(file),
+  );
+  /** A resource is kept under its kind, which a type parameter can't say of what comes out. */
+  const byKind: Readonly<Record<string, number>> = {
+    "compiler/2-lower/kubernetes/inventory/inventory.ts": 5,
+    "compiler/2-lower/kubernetes/inventory/references.ts": 2,
+    "compiler/2-lower/kubernetes/routes/attach.ts": 1,
+  };
+
+  it("nothing is cast once it is parsed, but resources that are found by their kind", () => {
+    const casts = later.flatMap((file) => {
+      const code = readFileSync(path.join(root, file), "utf8")
+        .replace(/^(import|export) [^;]*from [^;]*;$/gm, "")
+        .replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "")
+        .replace(/"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g, '""');
+      const found = code.match(/[\w)\]}"] as (?!const\b)(?:unknown as )?[\w({]/g) ?? [];
+      const inTypes = code.match(/\bin keyof [\w.<>[\]]+ as /g) ?? [];
+      const count = found.length - inTypes.length;
+      return count === (byKind[file] ?? 0) ? [] : [`${file}: ${count}`];
+    });
+    expect(casts).toEqual([]);
+  });
+
+  it("data without a type stays with parsing and schemas", () => {
+    const users = sources.filter(
+      (file) =>
+        file.startsWith("compiler/") &&
+        !/^compiler\/(1-parse|schema)\//.test(file) &&
+        /\bConfigValue\b/.test(readFileSync(path.join(root, file), "utf8")),
+    );
+    expect(users).toEqual([]);
+  });
+});
+
 describe("a policy is one unit in three files", () => {
   it.each(policies.map(({ kind }) => kind))(
     "%s has its config, template, runtime and tests",

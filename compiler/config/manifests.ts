@@ -1,5 +1,18 @@
-import type { ConfigValue } from "../1-parse/values.ts";
+import type {
+  endpointSliceSchema,
+  referenceGrantSchema,
+  serviceSchema,
+} from "../1-parse/kubernetes/schemas/core.ts";
+import type {
+  backendTlsPolicySchema,
+  gatewayClassSchema,
+  gatewaySchema,
+  listenerSetSchema,
+} from "../1-parse/kubernetes/schemas/gateway.ts";
+import type { parametersSchema } from "../1-parse/kubernetes/schemas/parameters.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
+import type { labelSelector } from "../schema/kubernetes-fields.ts";
+import type { Infer, Schema } from "../schema/schema.ts";
 
 /**
  * A Kubernetes resource as declared: its shape checked, spellings and aliases gone, every reference still a name. The
@@ -44,46 +57,23 @@ export interface ManifestSpecs {
   readonly ConfigMap: KeyedData;
   readonly GatewayBackend: BackendSpec;
   readonly GatewayPolicy: PolicySpec;
-  readonly GatewayParameters: Readonly<Record<string, ConfigValue>>;
+  readonly GatewayParameters: ParametersValue;
 }
 
 /** The kinds of routes. */
 export type RouteKind = "HTTPRoute" | "GRPCRoute" | "TCPRoute" | "TLSRoute";
 
-/** What of a GatewayClass matters. */
-export interface GatewayClassSpec {
-  readonly controllerName: string;
-  readonly parametersRef?: LocalReference & { readonly namespace?: string };
-}
+/** The `spec` that a kind's schema lets through. */
+type SpecOf<Of extends Schema> = Infer<Of> extends { readonly spec: infer Spec } ? Spec : never;
 
-/** What of a Gateway matters. */
-export interface GatewaySpec {
-  readonly gatewayClassName: string;
-  readonly listeners: readonly ListenerSpec[];
-  readonly addresses?: readonly ConfigValue[];
-  readonly infrastructure?: {
-    readonly labels?: Readonly<Record<string, string>>;
-    readonly annotations?: Readonly<Record<string, string>>;
-    readonly parametersRef?: LocalReference;
-  };
-  readonly allowedListeners?: { readonly namespaces?: NamespaceRule };
-}
+/** A GatewayClass. */
+export type GatewayClassSpec = SpecOf<typeof gatewayClassSchema>;
+
+/** A Gateway. */
+export type GatewaySpec = SpecOf<typeof gatewaySchema>;
 
 /** A listener of a Gateway or ListenerSet. */
-export interface ListenerSpec {
-  readonly name: string;
-  readonly hostname?: string;
-  readonly port: number;
-  readonly protocol: "HTTP" | "HTTPS" | "TLS" | "TCP" | "UDP";
-  readonly tls?: {
-    readonly mode?: string;
-    readonly certificateRefs?: readonly ObjectReference[];
-  };
-  readonly allowedRoutes?: {
-    readonly namespaces?: NamespaceRule;
-    readonly kinds?: readonly { readonly group?: string; readonly kind: string }[];
-  };
-}
+export type ListenerSpec = GatewaySpec["listeners"][number];
 
 /** From which namespaces something may attach. */
 export interface NamespaceRule {
@@ -92,20 +82,13 @@ export interface NamespaceRule {
 }
 
 /** metav1.LabelSelector */
-export interface LabelSelector {
-  readonly matchLabels?: Readonly<Record<string, string>>;
-  readonly matchExpressions?: readonly {
-    readonly key: string;
-    readonly operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
-    readonly values?: readonly string[];
-  }[];
-}
+export type LabelSelector = Infer<typeof labelSelector>;
 
-/** What of a ListenerSet matters. */
-export interface ListenerSetSpec {
-  readonly parentRef: ObjectReference;
-  readonly listeners: readonly ListenerSpec[];
-}
+/** A ListenerSet. */
+export type ListenerSetSpec = SpecOf<typeof listenerSetSchema>;
+
+/** A GatewayParameters. */
+export type ParametersValue = SpecOf<typeof parametersSchema>;
 
 /** A reference that may lead into another namespace. */
 export interface ObjectReference {
@@ -155,8 +138,6 @@ export interface HttpRouteRule {
   readonly matches?: readonly HttpRouteMatch[];
   readonly filters?: readonly PolicyFields[];
   readonly backendRefs?: readonly BackendReference[];
-  readonly timeouts?: ConfigValue;
-  readonly retry?: ConfigValue;
 }
 
 /** Gateway API `HTTPRouteMatch`. */
@@ -175,43 +156,16 @@ export interface HttpValueMatch {
 }
 
 /** What a ReferenceGrant allows. */
-export interface GrantSpec {
-  readonly from: readonly {
-    readonly group: string;
-    readonly kind: string;
-    readonly namespace: string;
-  }[];
-  readonly to: readonly { readonly group: string; readonly kind: string; readonly name?: string }[];
-}
+export type GrantSpec = SpecOf<typeof referenceGrantSchema>;
 
-/** What of a Service matters. */
-export interface ServiceSpec {
-  readonly type?: string;
-  readonly clusterIP?: string | null;
-  readonly externalName?: string | null;
-  readonly ports?: readonly ServicePort[];
-}
+/** A Service, as far as it is read. */
+export type ServiceSpec = SpecOf<typeof serviceSchema>;
 
 /** A port of a Service. */
-export interface ServicePort {
-  readonly name?: string | null;
-  readonly port: number;
-  readonly targetPort?: number | string | null;
-  readonly appProtocol?: string | null;
-}
+export type ServicePort = NonNullable<ServiceSpec["ports"]>[number];
 
 /** Addresses behind a Service. */
-export interface EndpointSliceSpec {
-  readonly endpoints?:
-    | readonly {
-        readonly addresses: readonly string[];
-        readonly conditions?: { readonly ready?: boolean | null };
-      }[]
-    | null;
-  readonly ports?:
-    | readonly { readonly name?: string | null; readonly port?: number | null }[]
-    | null;
-}
+export type EndpointSliceSpec = Infer<typeof endpointSliceSchema>;
 
 /** The keys of a Secret or ConfigMap. A Secret's values are dropped when it is read. */
 export interface KeyedData {
@@ -269,11 +223,8 @@ export interface PolicySpec {
   readonly backend?: PolicyFields;
 }
 
-/** What of a BackendTLSPolicy matters. */
-export interface BackendTlsSpec {
-  readonly targetRefs: readonly PolicyTargetReference[];
-  readonly validation: ConfigValue;
-}
+/** A BackendTLSPolicy. */
+export type BackendTlsSpec = SpecOf<typeof backendTlsPolicySchema>;
 
 /** What a policy targets, by name. */
 export interface PolicyTargetReference extends LocalReference {

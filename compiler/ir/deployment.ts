@@ -34,8 +34,8 @@ export type OverlaidResource =
 /** A part of a Kubernetes resource that is merged into the generated one. */
 export interface Overlay {
   readonly metadata?: {
-    readonly labels?: Readonly<Record<string, string>>;
-    readonly annotations?: Readonly<Record<string, string>>;
+    readonly labels?: Readonly<Record<string, string | null>>;
+    readonly annotations?: Readonly<Record<string, string | null>>;
   };
   readonly spec?: Json;
 }

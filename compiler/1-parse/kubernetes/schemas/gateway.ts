@@ -12,7 +12,17 @@ import {
   resource,
   sectionName,
 } from "../../../schema/kubernetes-fields.ts";
-import { choice, list, map, object, shortText, text, unsupported } from "../../../schema/schema.ts";
+import {
+  anyText,
+  choice,
+  list,
+  map,
+  object,
+  type Schema,
+  shortText,
+  text,
+  unsupported,
+} from "../../../schema/schema.ts";
 
 /** Gateway API GatewayClass. */
 export const gatewayClassSchema = resource(
@@ -39,18 +49,23 @@ const certificateReference = object(
   { required: ["name"] },
 );
 
+/** UDP is known, and reported where it is used; the Gateway's other listeners stay. */
+const protocol: Schema<"HTTP" | "HTTPS" | "TLS" | "TCP" | "UDP"> = choice(
+  "What it speaks.",
+  ["HTTP", "HTTPS", "TLS", "TCP"],
+  { unsupportedValues: { UDP: "UDP proxying" } },
+);
+
 const listenerFields = {
   name: sectionName,
   hostname,
   port,
-  protocol: choice("What it speaks.", ["HTTP", "HTTPS", "TLS", "TCP"], {
-    unsupportedValues: { UDP: "UDP proxying" },
-  }),
+  protocol,
   tls: object(
     {
       mode: choice("Who ends TLS.", ["Terminate", "Passthrough"], { default: "Terminate" }),
       certificateRefs: list(certificateReference, { maxItems: 64 }),
-      options: map({ type: "string" }, { unsupported: "TLS options" }),
+      options: map(anyText(), { unsupported: "TLS options" }),
       frontendValidation: unsupported("client certificates"),
     },
     {
@@ -97,15 +112,14 @@ export const gatewaySchema = resource(
       ),
       infrastructure: object({
         labels: map(
-          {
-            type: "string",
+          anyText({
             maxLength: 63,
             pattern: "^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$",
             form: "a label's value",
-          },
+          }),
           { maxProperties: 8 },
         ),
-        annotations: map({ type: "string", maxLength: 4096 }, { maxProperties: 16 }),
+        annotations: map(anyText({ maxLength: 4096 }), { maxProperties: 16 }),
         parametersRef: localReference("Where its parameters are."),
       }),
       allowedListeners: object({
@@ -186,7 +200,7 @@ export const backendTlsPolicySchema = resource(
         { minItems: 1, maxItems: 16 },
       ),
       validation: backendValidation,
-      options: map({ type: "string" }, { maxProperties: 16, unsupported: "TLS options" }),
+      options: map(anyText(), { maxProperties: 16, unsupported: "TLS options" }),
     },
     { required: ["targetRefs", "validation"] },
   ),

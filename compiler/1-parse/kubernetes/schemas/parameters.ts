@@ -1,20 +1,28 @@
+import type { Json } from "../../../ir/deployment.ts";
 import { resource } from "../../../schema/kubernetes-fields.ts";
 import {
   anyText,
   choice,
   integer,
+  json,
   list,
   map,
   nullable,
   object,
   openObject,
+  type Schema,
   text,
 } from "../../../schema/schema.ts";
+
+/** A part of a resource as Kubernetes has it. */
+function part(description: string): Schema<Json> {
+  return { type: "object", description };
+}
 
 const texts = map(nullable(anyText()));
 const overlay = object({
   metadata: object({ labels: texts, annotations: texts }),
-  spec: { type: "object", description: "A part of the resource's spec, merged into it." },
+  spec: part("A part of the resource's spec, merged into it."),
 });
 const seconds = (description: string) => integer(description, 0, 31_536_000);
 
@@ -44,11 +52,11 @@ export const parametersSchema = resource(
       }),
       env: list(
         openObject(
-          { name: text("The variable."), value: anyText(), valueFrom: {} },
+          { name: text("The variable."), value: anyText(), valueFrom: json },
           { required: ["name"] },
         ),
       ),
-      resources: { type: "object", description: "Compute resources of the container." },
+      resources: part("Compute resources of the container."),
       shutdown: object(
         {
           min: seconds("Seconds that listeners stay open."),

@@ -1,39 +1,13 @@
-import { keysIn } from "../../../1-parse/config-values.ts";
-import type { FrontendValue } from "../../../1-parse/standalone/frontend.ts";
-import { frontendSchema } from "../../../1-parse/standalone/frontend.ts";
-import type { ProcessValue } from "../../../1-parse/standalone/process.ts";
-import { processSchema } from "../../../1-parse/standalone/process.ts";
-import type { ConfigValue } from "../../../1-parse/values.ts";
-import type { ManifestOf } from "../../../config/manifests.ts";
+import { parseRawConfig, type RawConfig } from "../../../1-parse/kubernetes/raw-config.ts";
+import type { ManifestOf, ParametersValue } from "../../../config/manifests.ts";
 import { childOf, keyPlace, type Origin } from "../../../diagnostics/diagnostic.ts";
-import type { Json, Overlay } from "../../../ir/deployment.ts";
-import { object } from "../../../schema/schema.ts";
-import { validator } from "../../../schema/validate.ts";
 import { follow, type ReferenceContext } from "../inventory/references.ts";
 import { checkOverlays } from "./overlays.ts";
 
-/** The parts of a standalone file that parameters may hold. */
-export interface RawConfig {
-  readonly config?: ProcessValue;
-  readonly frontendPolicies?: FrontendValue;
-}
-
-/** A GatewayParameters as its schema has let it through. */
-export interface ParametersSpec {
+/** A GatewayParameters, and where it stands. */
+export interface ParametersSpec extends Omit<ParametersValue, "rawConfig"> {
   readonly origin: Origin;
-  readonly logging?: { readonly level?: string; readonly format?: "json" | "text" };
-  readonly rawConfig?: RawConfig;
-  readonly image?: Readonly<
-    Partial<Record<"registry" | "repository" | "tag" | "digest" | "pullPolicy", string>>
-  >;
-  readonly env?: readonly Json[];
-  readonly resources?: Json;
-  readonly shutdown?: { readonly min: number; readonly max: number };
-  readonly deployment?: Overlay;
-  readonly service?: Overlay;
-  readonly serviceAccount?: Overlay;
-  readonly podDisruptionBudget?: Overlay;
-  readonly horizontalPodAutoscaler?: Overlay;
+  readonly rawConfig?: RawConfig | undefined;
 }
 
 /** The parameters of a Gateway's class, then its own: later ones win. */
@@ -72,16 +46,13 @@ function checked(
   { diagnostics }: ReferenceContext,
 ): ParametersSpec | undefined {
   if (spec === undefined) return undefined;
-  const { rawConfig } = spec;
-  if (rawConfig !== undefined) {
-    const read = { value: rawConfig as ConfigValue, envTemplates: [], expanded: [] };
-    const schema = object({ config: processSchema, frontendPolicies: frontendSchema() });
-    const validate = validator(schema, keysIn([read.value]), "rawConfig");
-    const place = childOf(origin, "spec", "rawConfig");
-    if (validate.whole(read, place, diagnostics) === undefined) return undefined;
-  }
-  // The schema has checked the shape.
-  const parameters = { ...(spec as unknown as ParametersSpec), origin };
+  const { rawConfig: given, ...rest } = spec;
+  const rawConfig =
+    given === undefined
+      ? undefined
+      : parseRawConfig(given, childOf(origin, "spec", "rawConfig"), diagnostics);
+  if (given !== undefined && rawConfig === undefined) return undefined;
+  const parameters: ParametersSpec = { ...rest, rawConfig, origin };
   const mesh = ["mesh", "istio"].find((name) => Object.hasOwn(spec, name));
   if (mesh !== undefined) {
     const at = keyPlace(childOf(origin, "spec", mesh));

@@ -1,0 +1,26 @@
+import type { Diagnostics, Origin } from "../../diagnostics/diagnostic.ts";
+import { type Infer, object } from "../../schema/schema.ts";
+import { validator } from "../../schema/validate.ts";
+import { keysIn } from "../config-values.ts";
+import { frontendSchema } from "../standalone/frontend.ts";
+import { processSchema } from "../standalone/process.ts";
+import type { ConfigValue } from "../values.ts";
+
+/** The parts of a standalone file that GatewayParameters may hold. */
+export type RawConfig = Infer<ReturnType<typeof rawConfigSchema>>;
+
+/** Their `rawConfig`, which the definition of the kind leaves open; undefined with a mistake (reported). */
+export function parseRawConfig(
+  value: unknown,
+  origin: Origin,
+  diagnostics: Diagnostics,
+): RawConfig | undefined {
+  // A part of a document, which is data.
+  const read = { value: value as ConfigValue, envTemplates: [], expanded: [] };
+  const { whole } = validator(rawConfigSchema(), keysIn([read.value]), "rawConfig");
+  return whole(read, origin, diagnostics);
+}
+
+function rawConfigSchema() {
+  return object({ config: processSchema, frontendPolicies: frontendSchema() });
+}
