@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { backends } from "../compiler/backends/index.ts";
 import { messages } from "../compiler/diagnostics/messages/index.ts";
 import { kebabCase } from "../compiler/ir/identifiers.ts";
 import { policies } from "../compiler/policies/index.ts";
@@ -289,6 +290,57 @@ describe("a policy is one unit in three files", () => {
       expect(tests).not.toEqual([]);
     },
   );
+});
+
+describe("a kind of backend is one unit in three files", () => {
+  it.each(backends.map(({ kind }) => kind))(
+    "%s has its config, template, runtime and tests",
+    (kind) => {
+      const parts = [
+        `compiler/backends/${kind}.ts`,
+        `templates/backends/${kind}.ts`,
+        // One that is a room of its own has its door there.
+        `{runtime/backends/${kind}.ts,runtime/${kind}/**/backend.ts}`,
+        `test/backends/{${kind},weighted-backends}.test.ts`,
+      ];
+      expect(parts.filter((part) => globSync(part, { cwd: root }).length === 0)).toEqual([]);
+    },
+  );
+});
+
+describe("what a unit decides stands in its files", () => {
+  /** How code asks which kind it has before it: by its name, or by the name of its types. */
+  const asks = (kinds: readonly string[]): RegExp => {
+    const names = `"(?:${kinds.join("|")})"`;
+    return new RegExp(
+      `(?:\\bkind\\s*(?:===|!==)\\s*|\\b(?:policyOf|backendOf|templateOf|backendTemplateOf)\\(|` +
+        `\\b(?:PolicyUse|PolicyConfig|BackendConfig|BackendNode|TcpBackendNode)<|` +
+        `\\b(?:PolicySettings|PolicyConfigs|BackendConfigs)\\[)${names}`,
+    );
+  };
+  const askers = (folder: "policies" | "backends", kinds: readonly string[]): string[] =>
+    sources
+      // Messages name kinds to people.
+      .filter((file) => !/^(runtime\/|out\/|compiler\/diagnostics\/messages\/)/.test(file))
+      .filter((file) => !file.includes(`/${folder}/`))
+      .filter((file) => asks(kinds).test(readFileSync(path.join(root, file), "utf8")));
+
+  it("no policy is asked for by its name outside the policies", () => {
+    const kinds = policies.map(({ kind }) => kind);
+    expect(askers("policies", kinds)).toEqual([]);
+  });
+
+  it("no kind of backend is asked for by its name outside the backends", () => {
+    const kinds = backends.map(({ kind }) => kind);
+    expect(askers("backends", kinds)).toEqual([]);
+  });
+
+  it("no module is declared to extend the types of another one", () => {
+    const declaring = sources.filter((file) =>
+      /^declare module "\./m.test(readFileSync(path.join(root, file), "utf8")),
+    );
+    expect(declaring).toEqual([]);
+  });
 });
 
 describe("generated code", () => {
