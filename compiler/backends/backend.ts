@@ -28,7 +28,7 @@ export interface Backend<Kind extends string, Value, Config, Node, TcpNode = nev
   /** A backend of the file with a name may be of this kind. */
   readonly isNameable?: true;
   /** The validated value in its canonical form. */
-  readonly read: (value: Value, context: ReadContext) => Config;
+  readonly lower: (value: Value, context: LowerContext) => Config;
   /** What it is in Kubernetes manifests; absent: it is not part of that form. */
   readonly kubernetes?: KubernetesBackendForm<Config>;
   /** What is spoken to it. */
@@ -60,8 +60,8 @@ export interface Backend<Kind extends string, Value, Config, Node, TcpNode = nev
   tryCommand(request: TryRequest): string;
 }
 
-/** What a backend may ask while it is read. */
-export interface ReadContext {
+/** What a backend may ask while it is lowered. */
+export interface LowerContext {
   readonly origin: Origin;
   /** How a server is reached that has policies of its own; undefined: nothing of it is said. */
   readonly policies: (
@@ -77,7 +77,7 @@ export interface KubernetesBackendForm<Config> {
   /** The shape of that field. */
   readonly schema: (policies: KubernetesPoliciesSchema) => Schema;
   /** Its configuration and its parts; undefined when the resource has no field of it. */
-  readonly read: (
+  readonly lower: (
     spec: BackendSpec,
     context: KubernetesBackendContext,
   ) => KubernetesBackendParts<Config> | undefined;

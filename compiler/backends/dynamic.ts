@@ -34,12 +34,12 @@ export const dynamic: Backend<
   kind: "dynamic",
   schema: () => dynamicSchema("request (Host)", "80, or 443 with backendTLS"),
   tcpSchema: dynamicSchema("TLS connection (SNI)", "443"),
-  read: readDynamic,
+  lower: lowerDynamic,
   kubernetes: {
     field: "dynamicForwardProxy",
     schema: () => dynamicSchema("request (Host) or TLS connection (SNI)", "80, or 443 with TLS"),
-    read: ({ dynamicForwardProxy: proxy }) =>
-      proxy && { config: readDynamic(proxy), sections: new Map() },
+    lower: ({ dynamicForwardProxy: proxy }) =>
+      proxy && { config: lowerDynamic(proxy), sections: new Map() },
   },
   protocol: "http",
   isOpenProxy: true,
@@ -99,6 +99,6 @@ function dynamicSchema(namedBy: string, defaults: string) {
 
 type DynamicValue = Infer<ReturnType<typeof dynamicSchema>>;
 
-function readDynamic({ port, allowPrivate = [] }: DynamicValue): DynamicConfig {
+function lowerDynamic({ port, allowPrivate = [] }: DynamicValue): DynamicConfig {
   return { port, allowPrivate };
 }

@@ -44,11 +44,11 @@ export const host: Backend<"host", Text, HostConfig, HostNode, TcpHostNode> = {
   schema: () => text("`host:port` or a URL of a plain HTTP upstream.", { readAtStart: true }),
   tcpSchema: text("`host:port` of a server.", { readAtStart: true }),
   isNameable: true,
-  read: (address) => ({ address }),
+  lower: (address) => ({ address }),
   kubernetes: {
     field: "static",
     schema: () => object({ host: shortText("The host."), port }, { required: ["host", "port"] }),
-    read: ({ static: server }) =>
+    lower: ({ static: server }) =>
       server && {
         config: { address: hostAndPort(server.host, server.port) },
         sections: new Map(),

@@ -12,7 +12,7 @@ export type BackendKind = keyof typeof units;
 
 /** What stands in a file, by kind, as the kind's schema lets it through. */
 export type BackendValues = {
-  readonly [Kind in BackendKind]: Parameters<(typeof units)[Kind]["read"]>[0];
+  readonly [Kind in BackendKind]: Parameters<(typeof units)[Kind]["lower"]>[0];
 };
 
 /** What a user configures, by kind, in its canonical form. */

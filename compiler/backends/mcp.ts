@@ -4,7 +4,7 @@ import { childOf, type Diagnostics, keyPlace, type Origin } from "../diagnostics
 import type { BackendConnection } from "../ir/connections.ts";
 import type { Text } from "../ir/texts.ts";
 import type { Backend, BackendLine, BackendUse } from "./backend.ts";
-import { type McpValue, mcpSchema, readMcp } from "./mcp/file-form.ts";
+import { lowerMcp, type McpValue, mcpSchema } from "./mcp/file-form.ts";
 import { kubernetesMcp } from "./mcp/manifest-form.ts";
 import type { McpCommand, McpConfig, McpTarget, McpTargetConfig } from "./mcp/mcp-config.ts";
 import { checkPinned } from "./mcp/stdio-command.ts";
@@ -37,7 +37,7 @@ export const mcp: Backend<"mcp", McpValue, McpConfig, McpNode> = {
   kind: "mcp",
   schema: mcpSchema,
   isNameable: true,
-  read: readMcp,
+  lower: lowerMcp,
   kubernetes: kubernetesMcp,
   protocol: "mcp",
   names: ["backend", "allowedOrigins"],

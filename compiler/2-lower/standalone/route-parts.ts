@@ -91,7 +91,7 @@ function readKind<Kind extends BackendKind>(
 ): BackendConfig<Kind> | undefined {
   const value = backend[kind];
   if (value === undefined) return undefined;
-  const config = backendOf(kind).read(value, { origin, policies: readBackendPolicies });
+  const config = backendOf(kind).lower(value, { origin, policies: readBackendPolicies });
   return { ...use, kind, config, origin };
 }
 

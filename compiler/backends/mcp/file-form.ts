@@ -15,7 +15,7 @@ import {
   text,
   unsupported,
 } from "../../schema/schema.ts";
-import type { ReadContext } from "../backend.ts";
+import type { LowerContext } from "../backend.ts";
 import type { BackendPoliciesValue } from "../parts/policies-schema.ts";
 import type { McpConfig, McpTargetConfig } from "./mcp-config.ts";
 
@@ -109,24 +109,24 @@ export type McpValue = Infer<ReturnType<typeof mcpSchema>>;
 type TargetValue = McpValue["targets"][number];
 
 /** The canonical form of a validated `mcp`. */
-export function readMcp(
+export function lowerMcp(
   { targets, prefixMode = "conditional", failureMode = "failClosed" }: McpValue,
-  context: ReadContext,
+  context: LowerContext,
 ): McpConfig {
   return {
     targets: targets.flatMap(
       (target, index) =>
-        readTarget(target, childOf(context.origin, "targets", index), context) ?? [],
+        lowerTarget(target, childOf(context.origin, "targets", index), context) ?? [],
     ),
     prefixMode,
     failureMode,
   };
 }
 
-function readTarget(
+function lowerTarget(
   { name, mcp, sse, stdio, policies }: TargetValue,
   origin: Origin,
-  context: ReadContext,
+  context: LowerContext,
 ): McpTargetConfig | undefined {
   const own = context.policies(policies, childOf(origin, "policies"));
   const target = { name, policies: own, origin };

@@ -16,10 +16,10 @@ import type { McpConfig, McpTargetConfig } from "./mcp-config.ts";
 export const kubernetesMcp: KubernetesBackendForm<McpConfig> = {
   field: "mcp",
   schema: mcpSchema,
-  read: ({ mcp }, context) => {
+  lower: ({ mcp }, context) => {
     if (mcp === undefined) return undefined;
     const found = mcp.targets.flatMap((target, index) =>
-      readTarget(target, childOf(context.origin, "targets", index), context),
+      lowerTarget(target, childOf(context.origin, "targets", index), context),
     );
     return {
       config: {
@@ -78,7 +78,7 @@ type FoundTarget = Exclude<McpTargetConfig, { readonly kind: "stdio" }> & {
 };
 
 /** The servers of a target: one, or one for each Service that it selects. */
-function readTarget(
+function lowerTarget(
   { name, static: server, selector }: McpTargetSpec,
   origin: Origin,
   context: KubernetesBackendContext,

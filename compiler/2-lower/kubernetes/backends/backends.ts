@@ -88,7 +88,7 @@ function readKind<Kind extends BackendKind>(
   const { spec } = manifest;
   if (form === undefined || spec === undefined) return undefined;
   const origin = childOf(manifest.origin, "spec", form.field);
-  const found = form.read(spec, backendContext(manifest, origin, context));
+  const found = form.lower(spec, backendContext(manifest, origin, context));
   return found && { config: { kind, config: found.config, origin }, parts: found.sections };
 }
 
