@@ -3,7 +3,7 @@ import { type BackendConfig, type BackendKind, backendOf } from "../../../backen
 import type { BackendPolicies } from "../../../config/backend-policies.ts";
 import { serviceName } from "../inventory/services.ts";
 import { connectionFields, type RulePath } from "../policies/effective.ts";
-import type { PolicyContext } from "../policies/policies.ts";
+import type { PolicyContext } from "../policies/policy-context.ts";
 import { recordEffect } from "../policies/policy-effects.ts";
 import { isStream } from "../routes/attach.ts";
 import type { KubernetesBackend } from "./backends.ts";

@@ -8,7 +8,7 @@ import type { MountedFile } from "../../../ir/texts.ts";
 import { type Infer, validated } from "../../../schema/schema.ts";
 import { mountedConfigMap, secretFiles, secretHasKey } from "../inventory/secrets.ts";
 import type { FieldValue } from "../policies/merge.ts";
-import type { PolicyContext } from "../policies/policies.ts";
+import type { PolicyContext } from "../policies/policy-context.ts";
 
 /** TLS to a backend: `tls` of a GatewayPolicy or GatewayBackend, or `validation` of a BackendTLSPolicy. */
 export function readBackendTls(

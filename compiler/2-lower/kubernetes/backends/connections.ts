@@ -12,7 +12,7 @@ import { type Schema, validated } from "../../../schema/schema.ts";
 import { readKeepAlive } from "../../standalone/frontend.ts";
 import { secretFiles } from "../inventory/secrets.ts";
 import type { EffectiveField, FieldValue } from "../policies/merge.ts";
-import type { PolicyContext } from "../policies/policies.ts";
+import type { PolicyContext } from "../policies/policy-context.ts";
 import { readBackendTls } from "./backend-tls.ts";
 
 /** A server that is connected to. */

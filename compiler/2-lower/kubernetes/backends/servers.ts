@@ -11,7 +11,7 @@ import { resourceName } from "../inventory/inventory.ts";
 import { follow } from "../inventory/references.ts";
 import { portAddress, portOf, serviceName } from "../inventory/services.ts";
 import { backendOnly } from "../policies/effective.ts";
-import type { PolicyContext } from "../policies/policies.ts";
+import type { PolicyContext } from "../policies/policy-context.ts";
 import { recordEffect } from "../policies/policy-effects.ts";
 import { BACKEND_KINDS, gatewayBackend } from "./backends.ts";
 import { connectionOf } from "./connections.ts";

@@ -9,7 +9,7 @@ import { readKubernetesAccessLog } from "../../standalone/access-log.ts";
 import { readFrontend } from "../../standalone/frontend.ts";
 import { isJoined } from "../policies/fields.ts";
 import { type EffectiveField, merge } from "../policies/merge.ts";
-import type { PolicyContext } from "../policies/policies.ts";
+import type { PolicyContext } from "../policies/policy-context.ts";
 import { recordEffect } from "../policies/policy-effects.ts";
 import { targetKey } from "../policies/policy-targets.ts";
 

@@ -7,7 +7,7 @@ import type {
 import { childOf, keyPlace } from "../../../diagnostics/diagnostic.ts";
 import { byAge, Inventory, resourceName } from "../inventory/inventory.ts";
 import type { ReferenceContext } from "../inventory/references.ts";
-import type { PolicyContext } from "../policies/policies.ts";
+import type { PolicyContext } from "../policies/policy-context.ts";
 import { targetPolicies } from "../policies/policy-targets.ts";
 import { preRoutingPolicies } from "../policies/pre-routing.ts";
 import {

@@ -1,3 +1,4 @@
+import type { ParametersValue } from "../../../config/manifests.ts";
 import {
   childOf,
   type Diagnostics,
@@ -5,7 +6,6 @@ import {
   type Origin,
 } from "../../../diagnostics/diagnostic.ts";
 import type { Json, OverlaidResource } from "../../../ir/deployment.ts";
-import type { ParametersSpec } from "./parameters.ts";
 
 const OVERLAID: readonly OverlaidResource[] = [
   ...(["deployment", "service", "serviceAccount"] as const),
@@ -13,7 +13,10 @@ const OVERLAID: readonly OverlaidResource[] = [
 ];
 
 /** Reports directives of overlays that say nothing: they would stand in the resource as fields. */
-export function checkOverlays(parameters: ParametersSpec, diagnostics: Diagnostics): void {
+export function checkOverlays(
+  parameters: ParametersValue & { readonly origin: Origin },
+  diagnostics: Diagnostics,
+): void {
   for (const name of OVERLAID) {
     const spec = parameters[name]?.spec;
     if (spec !== undefined)

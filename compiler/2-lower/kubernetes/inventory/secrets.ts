@@ -1,7 +1,7 @@
 import type { KeyedData, Manifest } from "../../../config/manifests.ts";
 import type { Origin } from "../../../diagnostics/diagnostic.ts";
 import type { MountedFile } from "../../../ir/texts.ts";
-import type { PolicyContext } from "../policies/policies.ts";
+import type { PolicyContext } from "../policies/policy-context.ts";
 import { resourceName } from "./inventory.ts";
 import { follow } from "./references.ts";
 

@@ -12,7 +12,8 @@ import type { KubernetesListener } from "../gateway/listeners.ts";
 import { type AnyRoute, isStream } from "../routes/attach.ts";
 import { fieldValues, isConnection, isJoined, ON_STREAMS, PRE_ROUTING } from "./fields.ts";
 import { type EffectiveField, type FieldValue, type Level, merge } from "./merge.ts";
-import { type PolicyIndex, targetKey } from "./policy-targets.ts";
+import type { PolicyIndex } from "./policy-context.ts";
+import { targetKey } from "./policy-targets.ts";
 
 /** A rule of a route on one listener, with the backend that its traffic goes to. */
 export interface RulePath {

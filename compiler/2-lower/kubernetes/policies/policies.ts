@@ -11,27 +11,13 @@ import {
 import type { KubernetesContext, KubernetesForm } from "../../../policies/policy.ts";
 import { validated } from "../../../schema/schema.ts";
 import { serverOf } from "../backends/servers.ts";
-import type { ReferenceContext } from "../inventory/references.ts";
 import { secretFiles } from "../inventory/secrets.ts";
 import { whyIdle } from "./applicable.ts";
 import { effectivePolicy, partPolicy, type RulePath } from "./effective.ts";
 import { isConnection } from "./fields.ts";
 import type { EffectiveField, FieldValue } from "./merge.ts";
+import type { PolicyContext } from "./policy-context.ts";
 import { recordEffect } from "./policy-effects.ts";
-import type { PolicyIndex } from "./policy-targets.ts";
-
-/** What reading policies needs, and what it finds out about them. */
-export interface PolicyContext extends ReferenceContext {
-  readonly policyIndex: PolicyIndex;
-  /** The resources one of whose values counts somewhere, and for which Gateways. */
-  readonly effective: Map<Manifest, Set<Manifest>>;
-  /** The Secrets that each Gateway's pods mount, by the Gateway's `NAMESPACE/NAME`. */
-  readonly secrets: Map<string, Set<string>>;
-  /** The ConfigMaps that they mount. */
-  readonly configMaps: Map<string, Set<string>>;
-  /** Conflicts that have been reported: one message for each pair of values. */
-  readonly conflicts: Set<string>;
-}
 
 /** The policies of traffic. */
 export interface RoutePolicies {

@@ -2,7 +2,7 @@ import type { Manifest } from "../../../config/manifests.ts";
 import { keyPlace } from "../../../diagnostics/diagnostic.ts";
 import { resourceName } from "../inventory/inventory.ts";
 import type { EffectiveField } from "./merge.ts";
-import type { PolicyContext } from "./policies.ts";
+import type { PolicyContext } from "./policy-context.ts";
 
 /** Remembers who has an effect, and reports who lost to a policy of the same level. */
 export function recordEffect(

@@ -13,9 +13,7 @@ import { follow, type ReferenceContext } from "../inventory/references.ts";
 import { isStream } from "../routes/attach.ts";
 import { fieldValues, ON_STREAMS, type Section } from "./fields.ts";
 import type { FieldValue, Level } from "./merge.ts";
-
-/** What GatewayPolicies say, by what they target: the key of `targetKey`. */
-export type PolicyIndex = ReadonlyMap<string, readonly FieldValue[]>;
+import type { PolicyIndex } from "./policy-context.ts";
 
 /** A part of a policy that acts on one target. */
 interface Target {

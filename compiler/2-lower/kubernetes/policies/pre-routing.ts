@@ -10,7 +10,8 @@ import type { KubernetesListener } from "../gateway/listeners.ts";
 import { listenerPolicy } from "./effective.ts";
 import { PRE_ROUTING } from "./fields.ts";
 import type { EffectiveField } from "./merge.ts";
-import { type PolicyContext, readField } from "./policies.ts";
+import { readField } from "./policies.ts";
+import type { PolicyContext } from "./policy-context.ts";
 import { recordEffect } from "./policy-effects.ts";
 
 /** The policies of a listener that run before its routes, in request order. */

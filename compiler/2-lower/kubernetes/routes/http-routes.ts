@@ -15,7 +15,8 @@ import { backendConfigs, type WeightedBackend } from "../backends/backend-config
 import { referencedBackend } from "../backends/backends.ts";
 import type { KubernetesListener } from "../gateway/listeners.ts";
 import type { RulePath } from "../policies/effective.ts";
-import { type PolicyContext, routePolicies } from "../policies/policies.ts";
+import { routePolicies } from "../policies/policies.ts";
+import type { PolicyContext } from "../policies/policy-context.ts";
 import type { AnyRoute, Attachment } from "./attach.ts";
 
 /** The rules of an HTTPRoute on one of its listeners, as the standalone file would have them. */

@@ -3,7 +3,8 @@ import { childOf, keyPlace } from "../../../diagnostics/diagnostic.ts";
 import { backendConfigs } from "../backends/backend-configs.ts";
 import type { KubernetesBackend } from "../backends/backends.ts";
 import type { RulePath } from "../policies/effective.ts";
-import { type PolicyContext, routePolicies } from "../policies/policies.ts";
+import { routePolicies } from "../policies/policies.ts";
+import type { PolicyContext } from "../policies/policy-context.ts";
 import type { Attachment } from "./attach.ts";
 import { attachmentOf, isPartial, ruleBackends, ruleNames, rulesOf } from "./http-routes.ts";
 
