@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { writeFiles } from "../../compiler/4-emit/write.ts";
 import { compileFile } from "../harness/compile-file.ts";
+import { freePort } from "../harness/free-port.ts";
 import { measure, type Pace, type Started, start } from "./duel.ts";
-import { freePort } from "./free-port.ts";
 
 /** A gateway that is compared with others, and what it is asked. */
 export interface Case {

@@ -1,5 +1,11 @@
 import { request } from "undici";
-import type { Response } from "./call.ts";
+
+/** A response, read to its end. */
+export interface Response {
+  readonly status: number;
+  readonly headers: Record<string, string | string[] | undefined>;
+  readonly body: string;
+}
 
 /** A request with a method, headers and a body. */
 export async function send(

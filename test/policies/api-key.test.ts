@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { call } from "../harness/call.ts";
 import { type Echo, type Echoed, startEcho } from "../harness/echo.ts";
 import type { Gateway } from "../harness/gateway.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { findings } from "./refused.ts";
 import { startRoutes } from "./routes.ts";
 
@@ -14,7 +14,7 @@ let upstream: Echo;
 let folder: string;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "gwc-keys-"));
+  folder = temporaryFolder();
   writeFileSync(join(folder, "plain"), "file-key\n");
   writeFileSync(join(folder, "json"), '{"key":"json-key","metadata":{"team":"green"}}');
   process.env.GWC_TEST_KEY = "environment-key";
@@ -41,7 +41,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   delete process.env.GWC_TEST_KEY;
-  rmSync(folder, { recursive: true });
 });
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });

@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { call } from "../harness/call.ts";
 import { type Echo, type Echoed, startEcho } from "../harness/echo.ts";
 import type { Gateway } from "../harness/gateway.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { findings } from "./refused.ts";
 import { startRoutes } from "./routes.ts";
 
@@ -22,7 +22,7 @@ let upstream: Echo;
 let folder: string;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "gwc-users-"));
+  folder = temporaryFolder();
   const text = Object.entries(users)
     .map(([name, hash]) => `${name}:${hash}`)
     .join("\n");
@@ -50,7 +50,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   delete process.env.GWC_TEST_USERS;
-  rmSync(folder, { recursive: true });
 });
 
 const login = (user: string, password: string) => ({

@@ -1,9 +1,10 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { call, type Response } from "../harness/call.ts";
+import { call } from "../harness/call.ts";
 import { type Echo, startEcho } from "../harness/echo.ts";
 import { eventually } from "../harness/eventually.ts";
 import type { Gateway } from "../harness/gateway.ts";
 import { pause } from "../harness/pause.ts";
+import type { Response } from "../harness/send.ts";
 import { findings } from "./refused.ts";
 import { startRoutes } from "./routes.ts";
 

@@ -1,7 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "node:tls";
 import { expect, it, onTestFinished } from "vitest";
@@ -9,6 +8,7 @@ import { eventually } from "../harness/eventually.ts";
 import { freePort } from "../harness/free-port.ts";
 import type { Gateway } from "../harness/gateway.ts";
 import { RawClient } from "../harness/raw-client.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { handwrittenGateway } from "../http/handwritten-gateway.ts";
 
 it("each name gets its certificate, and one without a listener the first", async () => {
@@ -75,8 +75,7 @@ const anyone = { rejectUnauthorized: false };
 async function startSecure(
   start = "secure",
 ): Promise<{ gateway: Gateway; port: number; folder: string }> {
-  const folder = mkdtempSync(join(tmpdir(), "gwc-tls-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder();
   makeCertificate(folder, "other", "other");
   makeCertificate(folder, "a", "a.example.com");
   makeCertificate(folder, "wild", "*.example.com");

@@ -1,14 +1,12 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "undici";
 import { emit } from "../../../compiler/4-emit/emit.ts";
 import { writeFiles } from "../../../compiler/4-emit/write.ts";
 import { type Checked, check } from "../../../compiler/compile.ts";
 import { memoryHost } from "../../../compiler/host.ts";
+import { Gateway } from "../../harness/gateway.ts";
+import { temporaryFolder } from "../../harness/temporary-folder.ts";
 import type { Table, TableRequest } from "./model.ts";
 import { queryText } from "./naive.ts";
 
@@ -47,28 +45,13 @@ async function tryBatch(tables: readonly Table[], form: Form): Promise<Batch> {
     version: "test",
     progress: () => {},
   });
-  const folder = mkdtempSync(join(tmpdir(), "gwc-routing-"));
+  const folder = temporaryFolder();
   writeFiles(folder, emitted.files);
-  const child = spawn(process.execPath, [join(folder, "gateway.mjs")], {
-    cwd: folder,
-    env: { ...process.env, STATS_ADDR: "127.0.0.1:0", READINESS_ADDR: "127.0.0.1:0" },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  const stop = async () => {
-    const ended = child.exitCode === null ? once(child, "exit") : undefined;
-    child.kill("SIGKILL");
-    await ended;
-    rmSync(folder, { recursive: true });
-  };
-  try {
-    await listening(child, tables.length);
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+  const gateway = new Gateway(join(folder, "gateway.mjs"), folder, { RUST_LOG: "request=off" });
+  await gateway.listening();
   return {
     ask: (table, requests) => responses(`http://127.0.0.1:${ports[table]}`, requests),
-    stop,
+    stop: async () => void (await gateway.stop("SIGKILL")),
   };
 }
 
@@ -119,23 +102,6 @@ async function response(client: Client, request: TableRequest): Promise<string |
   if (statusCode === 200) return text.split("/")[1];
   if (statusCode === 302) return new URL(String(responded.location)).hostname.split(".")[0];
   throw new Error(`${statusCode} ${text}: ${JSON.stringify(request)}`);
-}
-
-function listening(child: ChildProcess, count: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let output = "";
-    let isUp = false;
-    const take = (text: Buffer) => {
-      // What comes later is the access log.
-      if (isUp) return;
-      output += text;
-      isUp = output.split("listening on 0.0.0.0:").length > count;
-      if (isUp) resolve();
-    };
-    child.stdout?.on("data", take);
-    child.stderr?.on("data", take);
-    child.on("exit", () => reject(new Error(`the gateway ended: ${output.slice(0, 2000)}`)));
-  });
 }
 
 /**
