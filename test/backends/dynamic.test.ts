@@ -121,7 +121,7 @@ it("target and Host have to name the same host", async () => {
     [`GET http://user@${target}/ HTTP/1.1`, target, 400],
     [`GET http://${target}\\@x/ HTTP/1.1`, target, 400],
     [`GET http:///x HTTP/1.1`, target, 400],
-    [`GET http://${target}/a/../b HTTP/1.1`, target, 400],
+    [`GET http://${target}/a/../../b HTTP/1.1`, target, 400],
     [`GET ftp://${target}/ HTTP/1.1`, target, 400],
     [`GET ${target} HTTP/1.1`, target, 400],
     [`GET http://%31/ HTTP/1.0`, undefined, 400],
@@ -165,7 +165,7 @@ it("what is no host is a 400, and a name that nobody knows a 503", async () => {
   for (const [head, status] of [
     ["GET / HTTP/1.0", 400],
     ["GET / HTTP/1.1\r\nHost: a..b", 400],
-    ["GET / HTTP/1.1\r\nHost: a.test.", 400],
+    ["GET / HTTP/1.1\r\nHost: a.test..", 400],
     ["GET / HTTP/1.1\r\nHost: a.test:0", 400],
     ["GET / HTTP/1.1\r\nHost: a.test:65536", 400],
     [`GET / HTTP/1.1\r\nHost: ${"a.".repeat(130)}b`, 400],
