@@ -1,4 +1,5 @@
 import type { ConnectionSettings } from "../../runtime/net/connection-settings.ts";
+import { defaultConnections } from "../../runtime/net/default-connections.ts";
 import type { AlpnProtocol, TlsVersion } from "../../runtime/tls/tls-settings.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 
@@ -24,26 +25,11 @@ export interface FrontendTlsConfig {
   readonly suitesOrigin: Origin;
 }
 
-/** Connections with clients of which nothing is configured; milliseconds and bytes. */
-export const DEFAULT_CONNECTIONS: ConnectionSettings = {
-  keepAlive: { time: 180_000, interval: 180_000, retries: 9 },
-  maxHeaders: 100,
-  idleTimeout: 600_000,
-  maxConnections: 10_000,
-  http2: {
-    windowSize: 262_144,
-    connectionWindowSize: 1_048_576,
-    frameSize: 16_384,
-    maxHeaderSize: 65_536,
-    keepAliveTimeout: 20_000,
-  },
-};
-
 /** The frontend of a gateway that configures nothing of it. `origin` is the gateway's. */
 export function defaultFrontend(origin: Origin): FrontendConfig {
   return {
     maxBufferSize: 2_097_152,
-    connections: DEFAULT_CONNECTIONS,
+    connections: defaultConnections,
     tls: {
       handshakeTimeout: 15_000,
       alpn: ["h2", "http/1.1"],

@@ -7,6 +7,8 @@ import type { Exchange, Handled } from "gwc/runtime/http/exchange";
 import { notFound } from "gwc/runtime/http/refuse";
 import { dispatch } from "gwc/runtime/http/routing/dispatch";
 import { isUnder } from "gwc/runtime/http/routing/path";
+import { defaultConnections } from "gwc/runtime/net/default-connections";
+import { SECOND } from "gwc/runtime/process/units";
 import { tools } from "./routes/tools.ts";
 
 // gateway.yaml binds[0].listeners[0]
@@ -19,22 +21,10 @@ function port3000(exchange: Exchange): Handled {
 export const gateway: Gateway = {
   name: "authorization",
   ports: [httpPort({ port: 3000, config: "gateway.yaml binds[0].port", handle: port3000 })],
-  connections: {
-    keepAlive: { time: 180000, interval: 180000, retries: 9 },
-    maxHeaders: 100,
-    idleTimeout: 600000,
-    maxConnections: 10000,
-    http2: {
-      windowSize: 262144,
-      connectionWindowSize: 1048576,
-      frameSize: 16384,
-      maxHeaderSize: 65536,
-      keepAliveTimeout: 20000,
-    },
-  },
+  connections: defaultConnections,
   accessLog: { format: "text" },
   addresses: { stats: "0.0.0.0:15020", readiness: "0.0.0.0:15021" },
-  drain: { min: 0, max: 5000 },
+  drain: { min: 0, max: 5 * SECOND },
 };
 
 if (import.meta.main) await startGateway(gateway);

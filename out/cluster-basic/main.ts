@@ -6,6 +6,8 @@ import { startGateway } from "gwc/runtime/gateway/start";
 import type { Exchange, Handled } from "gwc/runtime/http/exchange";
 import { notFound } from "gwc/runtime/http/refuse";
 import { dispatch } from "gwc/runtime/http/routing/dispatch";
+import { defaultConnections } from "gwc/runtime/net/default-connections";
+import { MINUTE, SECOND } from "gwc/runtime/process/units";
 import { httpbin } from "./routes/httpbin.ts";
 
 // Gateway gateways/proxy spec.listeners[0]
@@ -22,22 +24,10 @@ export const gateway: Gateway = {
   ports: [
     httpPort({ port: 8080, config: "Gateway gateways/proxy spec.listeners[0].port", handle: http }),
   ],
-  connections: {
-    keepAlive: { time: 180000, interval: 180000, retries: 9 },
-    maxHeaders: 100,
-    idleTimeout: 600000,
-    maxConnections: 10000,
-    http2: {
-      windowSize: 262144,
-      connectionWindowSize: 1048576,
-      frameSize: 16384,
-      maxHeaderSize: 65536,
-      keepAliveTimeout: 20000,
-    },
-  },
+  connections: defaultConnections,
   accessLog: { format: "text" },
   addresses: { stats: "0.0.0.0:15020", readiness: "0.0.0.0:15021" },
-  drain: { min: 10000, max: 60000 },
+  drain: { min: 10 * SECOND, max: 1 * MINUTE },
 };
 
 if (import.meta.main) await startGateway(gateway);

@@ -6,6 +6,8 @@ import { startGateway } from "gwc/runtime/gateway/start";
 import { tcpPort, tlsPassthroughPort } from "gwc/runtime/gateway/tcp-port";
 import type { Exchange, Handled } from "gwc/runtime/http/exchange";
 import { dispatch } from "gwc/runtime/http/routing/dispatch";
+import { defaultConnections } from "gwc/runtime/net/default-connections";
+import { SECOND } from "gwc/runtime/process/units";
 import { type Connection, dispatchConnection, noSuchServer } from "gwc/runtime/tcp/connection";
 import { out } from "./routes/out.ts";
 import { postgres } from "./routes/postgres.ts";
@@ -48,27 +50,15 @@ export const gateway: Gateway = {
     tlsPassthroughPort({
       port: 8443,
       config: "gateway.yaml binds[0].port",
-      handshakeTimeout: 15000,
+      handshakeTimeout: 15 * SECOND,
       handle: onPort8443,
     }),
     tcpPort({ port: 5432, config: "gateway.yaml binds[1].port", handle: onPort5432 }),
   ],
-  connections: {
-    keepAlive: { time: 180000, interval: 180000, retries: 9 },
-    maxHeaders: 100,
-    idleTimeout: 600000,
-    maxConnections: 10000,
-    http2: {
-      windowSize: 262144,
-      connectionWindowSize: 1048576,
-      frameSize: 16384,
-      maxHeaderSize: 65536,
-      keepAliveTimeout: 20000,
-    },
-  },
+  connections: defaultConnections,
   accessLog: { format: "text" },
   addresses: { stats: "0.0.0.0:15020", readiness: "0.0.0.0:15021" },
-  drain: { min: 0, max: 5000 },
+  drain: { min: 0, max: 5 * SECOND },
 };
 
 if (import.meta.main) await startGateway(gateway);

@@ -6,7 +6,9 @@ import { startGateway } from "gwc/runtime/gateway/start";
 import type { Exchange, Handled, Handler } from "gwc/runtime/http/exchange";
 import { misdirected, notFound } from "gwc/runtime/http/refuse";
 import { dispatch } from "gwc/runtime/http/routing/dispatch";
+import { defaultConnections } from "gwc/runtime/net/default-connections";
 import { file } from "gwc/runtime/process/startup-values";
+import { SECOND } from "gwc/runtime/process/units";
 import { site } from "./routes/site.ts";
 
 // gateway.yaml binds[0].listeners[0]
@@ -42,7 +44,7 @@ export const gateway: Gateway = {
             keyFile: file("certs/localhost.key"),
           },
         ],
-        handshakeTimeout: 15000,
+        handshakeTimeout: 15 * SECOND,
         minVersion: "TLSv1.2",
         maxVersion: "TLSv1.3",
         cipherSuites: [
@@ -61,22 +63,10 @@ export const gateway: Gateway = {
       handle: onPort8443,
     }),
   ],
-  connections: {
-    keepAlive: { time: 180000, interval: 180000, retries: 9 },
-    maxHeaders: 100,
-    idleTimeout: 600000,
-    maxConnections: 10000,
-    http2: {
-      windowSize: 262144,
-      connectionWindowSize: 1048576,
-      frameSize: 16384,
-      maxHeaderSize: 65536,
-      keepAliveTimeout: 20000,
-    },
-  },
+  connections: defaultConnections,
   accessLog: { format: "text" },
   addresses: { stats: "0.0.0.0:15020", readiness: "0.0.0.0:15021" },
-  drain: { min: 0, max: 5000 },
+  drain: { min: 0, max: 5 * SECOND },
 };
 
 if (import.meta.main) await startGateway(gateway);

@@ -1,27 +1,23 @@
 import type { BackendNode } from "../../compiler/ir/backends.ts";
 import type { RouteMatch } from "../../compiler/ir/matches.ts";
-import { type Code, code, imported, importedType, literal } from "../code/code.ts";
+import { defaultMcpLimits } from "../../runtime/mcp/transports/default-limits.ts";
+import {
+  type Code,
+  code,
+  extension,
+  imported,
+  importedType,
+  literal,
+  type Printable,
+} from "../code/code.ts";
+import { bytes } from "../code/units.ts";
 import type { AtLeastOne, BackendCode, BackendScope, BackendTemplate } from "./backend.ts";
 import { passthrough, upstreamSettings } from "./parts/connection.ts";
 
 const MODULE = "gwc/runtime/mcp/transports/backend";
+const LIMITS = "gwc/runtime/mcp/transports/default-limits";
 
 type McpNode = BackendNode<"mcp">;
-
-/** The most bytes of one message of a server. */
-const MESSAGE_LIMIT = 67_108_864;
-
-/** Sessions that hold something open: a child process takes tens of megabytes, a stream a few kilobytes. */
-const SESSIONS = { stdio: 100, other: 1000 };
-
-/** Milliseconds. */
-const TIMEOUTS = {
-  initialize: 60_000,
-  fanOut: 10_000,
-  call: 300_000,
-  idle: 1_800_000,
-  keepAlive: 15_000,
-};
 
 /** An MCP endpoint in front of one or more servers. */
 export const mcpTemplate: BackendTemplate<"mcp"> = { code: mcpCode, hasSessions: true };
@@ -36,14 +32,8 @@ function mcpCode([backend]: AtLeastOne<McpNode>, scope: BackendScope): BackendCo
     targets: backend.targets.map((node) => target(node, hasIdentity ? "withhold" : "forward")),
     prefix: backend.prefixMode === "always" || backend.targets.length > 1,
     failureMode: backend.failureMode,
-    timeouts: TIMEOUTS,
-    limits: {
-      body: scope.maxBufferSize,
-      message: MESSAGE_LIMIT,
-      sessions: backend.targets.some(({ kind }) => kind === "stdio")
-        ? SESSIONS.stdio
-        : SESSIONS.other,
-    },
+    timeouts: imported(LIMITS, "defaultMcpTimeouts"),
+    limits: limits(backend, scope),
   };
   const authorize =
     scope.mcpRule ?? code`${imported("gwc/runtime/mcp/rules/authorization", "allowEverything")}`;
@@ -75,6 +65,14 @@ function mcpCode([backend]: AtLeastOne<McpNode>, scope: BackendScope): BackendCo
     ],
     isAsync: true,
   };
+}
+
+/** Sessions that hold child processes are fewer. */
+function limits({ targets }: McpNode, { maxBufferSize }: BackendScope): Printable {
+  const isStdio = targets.some(({ kind }) => kind === "stdio");
+  const base = imported(LIMITS, isStdio ? "defaultStdioLimits" : "defaultMcpLimits");
+  const isDefault = maxBufferSize === defaultMcpLimits.body;
+  return extension(base, { body: isDefault ? undefined : bytes(maxBufferSize) });
 }
 
 /** A single server behind a route without token check is its own OAuth resource server: it answers for its metadata. */

@@ -3,9 +3,11 @@ import {
   type BrokenOnly,
   type Code,
   type Comment,
+  type Extension,
   type Filled,
   type Group,
   type Hole,
+  type ImportSymbol,
   type Indented,
   type Literal,
   made,
@@ -34,6 +36,18 @@ export function code(strings: TemplateStringsArray, ...holes: readonly Hole[]): 
 /** Any data as a literal; strings are quoted here and nowhere else. */
 export function literal(value: Printable): Literal {
   return { [made]: true, kind: "literal", value };
+}
+
+/**
+ * An object that differs from a constant of the runtime in some fields: `{ ...base, key: value }`; the constant itself
+ * when it differs in none.
+ */
+export function extension(
+  base: ImportSymbol,
+  fields: { readonly [key: string]: Printable | undefined },
+): ImportSymbol | Extension {
+  const isSame = Object.values(fields).every((field) => field === undefined);
+  return isSame ? base : { [made]: true, kind: "extension", base, fields };
 }
 
 /** A comment of any text: line breaks and control characters can't end it. */

@@ -36,6 +36,14 @@ export interface Literal {
   readonly value: Printable;
 }
 
+/** An object literal that begins with what another object holds: `{ ...base, key: value }`. */
+export interface Extension {
+  readonly [made]: true;
+  readonly kind: "extension";
+  readonly base: ImportSymbol;
+  readonly fields: { readonly [key: string]: Printable | undefined };
+}
+
 /** One or more `//` lines. */
 export interface Comment {
   readonly [made]: true;
@@ -99,7 +107,7 @@ export type Printable =
   | boolean
   | null
   | EnvTemplate
-  | Exclude<Expression, Literal>
+  | Expression
   | readonly Printable[]
   | { readonly [key: string]: Printable | undefined };
 
@@ -113,6 +121,7 @@ export type Piece = Hole | string;
 export type Expression =
   | Code
   | Literal
+  | Extension
   | Name
   | ImportSymbol
   | Local

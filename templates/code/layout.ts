@@ -78,6 +78,7 @@ export function laidOut(expression: Expression, place: Place): Hole {
       throw new Error(`"${node.proposal}" was not named`);
     case "code":
     case "literal":
+    case "extension":
     case "name":
     case "import":
       return node;

@@ -27,7 +27,9 @@ import { propertyName, quote } from "./quote.ts";
 /** Data as a literal, with its line breaks as `biome format` sets them. `nameOf`: what an import is called here. */
 export function laidOutLiteral(value: Printable, nameOf: (symbol: ImportSymbol) => string): Piece {
   if (isArray(value)) return listOf(value, nameOf);
-  if (isHole(value)) return value;
+  if (isHole(value)) {
+    return value.kind === "extension" ? recordOf(value.fields, nameOf, value.base) : value;
+  }
   if (isEnvTemplate(value)) return envTemplate(value);
   if (isRecord(value)) return recordOf(value, nameOf);
   return typeof value === "string" ? quote(value) : String(value);
@@ -59,11 +61,13 @@ function hasSeveralFields(item: Printable): boolean {
 function recordOf(
   record: { readonly [key: string]: Printable | undefined },
   nameOf: (symbol: ImportSymbol) => string,
+  base?: ImportSymbol,
 ): Piece {
   const fields = fieldsOf(record);
   if (fields.length === 0) return "{}";
   const properties = fields.map(([key, item]) => propertyOf(key, item, nameOf));
-  const content = join(properties, pieces([",", LINE]));
+  const spread = base === undefined ? [] : [pieces(["...", base])];
+  const content = join([...spread, ...properties], pieces([",", LINE]));
   return group("{", indented(LINE, content, brokenOnly(",")), LINE, "}");
 }
 

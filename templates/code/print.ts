@@ -179,8 +179,10 @@ class Printer {
     const known = this.#layouts.get(piece);
     if (known !== undefined) return known;
     const made =
-      piece.kind === "literal"
-        ? laidOutLiteral(piece.value, (symbol) => this.#importName(symbol))
+      piece.kind === "literal" || piece.kind === "extension"
+        ? laidOutLiteral(piece.kind === "literal" ? piece.value : piece, (symbol) =>
+            this.#importName(symbol),
+          )
         : laidOut(piece, "operand");
     this.#layouts.set(piece, made);
     return made;

@@ -107,6 +107,7 @@ export function partsOf(expression: Expression): readonly Expression[] {
       return expression.entries.map(([, each]) => each);
     case "code":
     case "literal":
+    case "extension":
     case "name":
     case "import":
     case "local":
@@ -165,6 +166,7 @@ export function renamed(
       return dictionary(expression.entries.map(([key, each]) => [key, change(each)]));
     case "code":
     case "literal":
+    case "extension":
     case "name":
     case "import":
     case "value":

@@ -6,9 +6,21 @@ import type {
   TlsNode,
 } from "../../compiler/ir/program.ts";
 import type { TcpBindNode } from "../../compiler/ir/tcp.ts";
+import type { ConnectionSettings } from "../../runtime/net/connection-settings.ts";
+import { defaultConnections } from "../../runtime/net/default-connections.ts";
 import { backendTemplateOf } from "../backends/index.ts";
-import { type Code, code, imported, literal, name, type Printable } from "../code/code.ts";
+import { keepAliveSettings } from "../backends/parts/connection.ts";
+import {
+  type Code,
+  code,
+  extension,
+  imported,
+  literal,
+  name,
+  type Printable,
+} from "../code/code.ts";
 import { originText } from "../code/trace.ts";
+import { bytes, milliseconds } from "../code/units.ts";
 import { ACCESS_LOG_PATH } from "./access-log.ts";
 import { defaultListener, handlerOf } from "./bind.ts";
 import type { MainNames } from "./main-names.ts";
@@ -22,17 +34,52 @@ export function gatewayValue(program: Program, names: MainNames): Printable {
       ...binds.map((bind) => httpPort(bind, names)),
       ...tcp.map((bind) => tcpPort(bind, program, names)),
     ],
-    connections: {
-      ...connections,
-      keepAlive: { ...connections.keepAlive },
-      http2: { ...connections.http2 },
-    },
+    connections: connectionsValue(connections),
     accessLog: accessLogValue(program),
     logLevels: logLevels && { ...logLevels },
     addresses: { ...process.addresses },
-    drain: { ...process.drain },
+    drain: { min: milliseconds(process.drain.min), max: milliseconds(process.drain.max) },
   };
 }
+
+/** How clients' connections are held: what differs from the defaults. */
+function connectionsValue({ keepAlive, http2, ...rest }: ConnectionSettings): Printable {
+  const before = defaultConnections;
+  return extension(DEFAULTS, {
+    keepAlive: isEqual(keepAlive, before.keepAlive) ? undefined : keepAliveSettings(keepAlive),
+    maxHeaders: changed(rest.maxHeaders, before.maxHeaders),
+    idleTimeout: changed(rest.idleTimeout, before.idleTimeout, milliseconds),
+    maxConnections: changed(rest.maxConnections, before.maxConnections),
+    maxDuration: changed(rest.maxDuration, before.maxDuration, milliseconds),
+    http2: isEqual(http2, before.http2) ? undefined : http2Value(http2),
+  });
+}
+
+function http2Value(http2: ConnectionSettings["http2"]): Printable {
+  return {
+    windowSize: bytes(http2.windowSize),
+    connectionWindowSize: bytes(http2.connectionWindowSize),
+    frameSize: bytes(http2.frameSize),
+    maxHeaderSize: bytes(http2.maxHeaderSize),
+    keepAliveInterval: http2.keepAliveInterval && milliseconds(http2.keepAliveInterval),
+    keepAliveTimeout: milliseconds(http2.keepAliveTimeout),
+  };
+}
+
+/** A field that is not as it is by default. */
+function changed(
+  value: number | undefined,
+  byDefault: number | undefined,
+  inUnits: (amount: number) => Printable = (amount) => amount,
+): Printable | undefined {
+  return value === undefined || value === byDefault ? undefined : inUnits(value);
+}
+
+function isEqual(left: object, right: object): boolean {
+  return JSON.stringify(left) === JSON.stringify(right);
+}
+
+const DEFAULTS = imported("gwc/runtime/net/default-connections", "defaultConnections");
 
 function httpPort(bind: BindNode, names: MainNames): Code {
   const { port, address, origin, tls, listeners } = bind;
@@ -84,7 +131,11 @@ function tcpPort(
       return code`${imported(PORTS, "tcpPort")}(${literal({ ...common, handle })})`;
     case "passthrough": {
       const { handshakeTimeout } = mode;
-      const settings = literal({ ...common, handshakeTimeout, handle });
+      const settings = literal({
+        ...common,
+        handshakeTimeout: milliseconds(handshakeTimeout),
+        handle,
+      });
       return code`${imported(PORTS, "tlsPassthroughPort")}(${settings})`;
     }
     case "terminate": {
@@ -101,7 +152,7 @@ interface Certified {
 }
 
 function tlsValue(
-  { clientAuthorities, ...shared }: TlsNode,
+  { clientAuthorities, handshakeTimeout, ...shared }: TlsNode,
   listeners: readonly Certified[],
 ): Printable {
   const file = imported("gwc/runtime/process/startup-values", "file");
@@ -109,6 +160,7 @@ function tlsValue(
     certificates: [defaultListener(listeners), ...listeners]
       .filter((listener, index, all) => all.indexOf(listener) === index)
       .flatMap((listener) => (listener === undefined ? [] : certificate(listener))),
+    handshakeTimeout: milliseconds(handshakeTimeout),
     ...shared,
     clientAuthorities:
       clientAuthorities === undefined ? undefined : code`${file}(${literal(clientAuthorities)})`,

@@ -1,6 +1,7 @@
 import type { PolicySettings } from "../../compiler/ir/policies.ts";
 import { upstreamCode } from "../backends/parts/connection.ts";
 import { code, imported, literal, type Printable } from "../code/code.ts";
+import { milliseconds } from "../code/units.ts";
 import { locationCode } from "./parts/credential-location.ts";
 import { awaitedIdentitySteps } from "./parts/identity.ts";
 import type { PolicyTemplate } from "./policy.ts";
@@ -51,5 +52,9 @@ export function jwtProviders(providers: PolicySettings["jwtAuth"]["providers"]):
 }
 
 function remoteSettings({ url, cacheDuration, connection }: RemoteKeys): Printable {
-  return { url, cacheDuration, server: connection && upstreamCode(url, connection) };
+  return {
+    url,
+    cacheDuration: milliseconds(cacheDuration),
+    server: connection && upstreamCode(url, connection),
+  };
 }

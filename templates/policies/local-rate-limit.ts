@@ -1,5 +1,6 @@
 import { code, type Hole, imported, literal, name } from "../code/code.ts";
 import { readsBody } from "../code/reads.ts";
+import { milliseconds } from "../code/units.ts";
 import { valueFunction } from "../code/value-function.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
@@ -15,7 +16,7 @@ export const localRateLimitTemplate: PolicyTemplate<"localRateLimit"> = {
     const steps: Hole[] = [];
     for (const { name: label, capacity, refill, interval, key, origin } of settings.limits) {
       const limit = name(label);
-      const value = { capacity, refill, interval };
+      const value = { capacity, refill, interval: milliseconds(interval) };
       if (key === undefined) {
         declarations.push(code`
           ${trace(origin)}

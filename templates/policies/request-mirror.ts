@@ -1,5 +1,6 @@
 import { upstreamCode } from "../backends/parts/connection.ts";
 import { code, imported, importedType, literal, name } from "../code/code.ts";
+import { milliseconds } from "../code/units.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/request-mirror";
@@ -21,7 +22,7 @@ export const requestMirrorTemplate: PolicyTemplate<"requestMirror"> = {
           const ${label}: ${importedType(MODULE, "MirrorSettings")} = ${literal({
             upstream: upstreamCode(url, connection),
             share,
-            timeout: TIMEOUT,
+            timeout: milliseconds(TIMEOUT),
           })};
         `,
       ),

@@ -11,8 +11,11 @@ import {
   literal,
   name,
 } from "../code/code.ts";
+import type { Expression } from "../code/hole.ts";
 import { returned } from "../code/layout.ts";
 import { readsBody } from "../code/reads.ts";
+import { value } from "../code/syntax.ts";
+import { milliseconds } from "../code/units.ts";
 import { parameter } from "../code/variables.ts";
 import type { PolicyTemplate, RouteScope } from "./policy.ts";
 
@@ -26,12 +29,12 @@ export const retryTemplate: PolicyTemplate<"retry"> = {
       (use): use is PolicyUse<"timeout"> => use.kind === "timeout",
     );
     const { request, attempt } = limits?.settings ?? {};
-    const value = {
+    const retry = {
       attempts,
-      backoff,
+      backoff: milliseconds(backoff),
       codes: code`new Set(${literal(codes)})`,
-      requestTimeout: request ?? code`undefined`,
-      attemptTimeout: attempt ?? code`undefined`,
+      requestTimeout: limit(request),
+      attemptTimeout: limit(attempt),
     };
     const type = importedType(MODULE, "RetrySettings");
     const before = precondition && test("mayRetry", precondition, scope);
@@ -43,7 +46,7 @@ export const retryTemplate: PolicyTemplate<"retry"> = {
       declarations: [
         code`
           ${scope.trace(origin)}
-          const retry: ${type} = ${literal(value)};
+          const retry: ${type} = ${literal(retry)};
         `,
         ...(before === undefined
           ? []
@@ -57,6 +60,11 @@ export const retryTemplate: PolicyTemplate<"retry"> = {
     };
   },
 };
+
+/** A limit that may be missing. */
+function limit(time: number | undefined): Expression {
+  return time === undefined ? value(undefined) : milliseconds(time);
+}
 
 /** A condition as a function of the module. */
 function test(

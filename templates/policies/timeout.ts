@@ -1,4 +1,5 @@
-import { code, imported, literal } from "../code/code.ts";
+import { code, imported } from "../code/code.ts";
+import { milliseconds } from "../code/units.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
 /** `timeout`: the request is passed on within a limit. */
@@ -13,7 +14,7 @@ export const timeoutTemplate: PolicyTemplate<"timeout"> = {
       declarations: [
         code`
           ${trace(origin)}
-          const timeout = ${literal(Math.min(...limits))};
+          const timeout = ${milliseconds(Math.min(...limits))};
         `,
       ],
       steps: [],

@@ -16,6 +16,7 @@ import type { Expressions } from "../code/expression.ts";
 import { assigned } from "../code/layout.ts";
 import { readsBody } from "../code/reads.ts";
 import { list } from "../code/syntax.ts";
+import { bytes } from "../code/units.ts";
 import { parameter } from "../code/variables.ts";
 import { casesCode } from "./parts/cases.ts";
 import type { PolicyTemplate, RouteScope } from "./policy.ts";
@@ -84,7 +85,7 @@ function responseCode(transform: Transform, suffix: string, scope: RouteScope): 
   const made = asTransform(changes, metadata);
   const isWhole = readsBody(expressionsOf(transform), "response");
   const run = imported(MODULE, isWhole ? "transformWholeResponse" : "transformResponse");
-  const limit = isWhole ? code`, ${literal(scope.maxBufferSize)}` : [];
+  const limit = isWhole ? code`, ${bytes(scope.maxBufferSize)}` : [];
   return { declarations, steps: [code`${run}(exchange, ${made}${limit});`] };
 }
 

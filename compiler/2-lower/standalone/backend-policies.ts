@@ -1,6 +1,6 @@
+import { defaultConnections } from "../../../runtime/net/default-connections.ts";
 import type { BackendPoliciesValue } from "../../backends/parts/policies-schema.ts";
 import type { BackendPolicies, BackendTlsConfig } from "../../config/backend-policies.ts";
-import { DEFAULT_CONNECTIONS } from "../../config/frontend.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import { parseTimer } from "../../schema/duration.ts";
 import { readKeepAlive } from "./frontend.ts";
@@ -53,7 +53,7 @@ function readAuth({ key }: AuthValue, origin: Origin): NonNullable<BackendPolici
 function readTcp(value: TcpValue, origin: Origin): NonNullable<BackendPolicies["tcp"]> {
   const keepAlive = value.keepalives ?? value.keepalive;
   return {
-    keepAlive: keepAlive && readKeepAlive(keepAlive, DEFAULT_CONNECTIONS.keepAlive),
+    keepAlive: keepAlive && readKeepAlive(keepAlive, defaultConnections.keepAlive),
     connectTimeout: time(value.connectTimeout),
     origin,
   };

@@ -11,11 +11,13 @@ import { type OriginSettings, refuseForeignOrigin } from "gwc/runtime/mcp/origin
 import { allowEverything } from "gwc/runtime/mcp/rules/authorization";
 import { serveMcp } from "gwc/runtime/mcp/serve";
 import { openMcpBackend, stdio } from "gwc/runtime/mcp/transports/backend";
+import { defaultMcpTimeouts, defaultStdioLimits } from "gwc/runtime/mcp/transports/default-limits";
 import { denyForbidden } from "gwc/runtime/policies/authorization";
 import { applyCorsToAnyOrigin, type CorsResponse } from "gwc/runtime/policies/cors";
 import { openJwt } from "gwc/runtime/policies/jwt-auth";
 import { requireMcpJwt } from "gwc/runtime/policies/mcp-authentication";
 import { env } from "gwc/runtime/process/startup-values";
+import { MINUTE } from "gwc/runtime/process/units";
 
 // gateway.yaml binds[0].listeners[0].routes[0].policies.cors
 const cors: CorsResponse = {
@@ -36,7 +38,7 @@ const mcpAuthentication = openJwt({
       requiredClaims: ["exp"],
       keys: remoteKeys({
         url: `${env("ISSUER", "http://127.0.0.1:9000")}/jwks`,
-        cacheDuration: 300000,
+        cacheDuration: 5 * MINUTE,
       }),
     },
   ],
@@ -73,8 +75,8 @@ const backend = openMcpBackend({
   ],
   prefix: false,
   failureMode: "failClosed",
-  timeouts: { initialize: 60000, fanOut: 10000, call: 300000, idle: 1800000, keepAlive: 15000 },
-  limits: { body: 2097152, message: 67108864, sessions: 100 },
+  timeouts: defaultMcpTimeouts,
+  limits: defaultStdioLimits,
 });
 
 const allowedOrigins: OriginSettings = { hostnames: [], allowOrigins: ["*"] };

@@ -8,6 +8,7 @@ import type { Exchange } from "gwc/runtime/http/exchange";
 import { type OriginSettings, refuseForeignOrigin } from "gwc/runtime/mcp/origin";
 import { serveMcp } from "gwc/runtime/mcp/serve";
 import { openMcpBackend, stdio } from "gwc/runtime/mcp/transports/backend";
+import { defaultMcpTimeouts, defaultStdioLimits } from "gwc/runtime/mcp/transports/default-limits";
 import { applyCorsToAnyOrigin, type CorsResponse } from "gwc/runtime/policies/cors";
 import { openJwt, requireJwt } from "gwc/runtime/policies/jwt-auth";
 import type { McpRuleInput } from "gwc/runtime/policies/mcp-authorization";
@@ -72,8 +73,8 @@ const backend = openMcpBackend({
   ],
   prefix: false,
   failureMode: "failClosed",
-  timeouts: { initialize: 60000, fanOut: 10000, call: 300000, idle: 1800000, keepAlive: 15000 },
-  limits: { body: 2097152, message: 67108864, sessions: 100 },
+  timeouts: defaultMcpTimeouts,
+  limits: defaultStdioLimits,
 });
 
 const allowedOrigins: OriginSettings = { hostnames: [], allowOrigins: ["*"] };

@@ -6,6 +6,7 @@ import { type OriginSettings, refuseForeignOrigin } from "gwc/runtime/mcp/origin
 import { allowEverything } from "gwc/runtime/mcp/rules/authorization";
 import { serveMcp } from "gwc/runtime/mcp/serve";
 import { openMcpBackend, stdio } from "gwc/runtime/mcp/transports/backend";
+import { defaultMcpTimeouts, defaultStdioLimits } from "gwc/runtime/mcp/transports/default-limits";
 import { applyCorsToAnyOrigin, type CorsResponse } from "gwc/runtime/policies/cors";
 
 // gateway.yaml binds[0].listeners[0].routes[0].policies.cors
@@ -30,8 +31,8 @@ const backend = openMcpBackend({
   ],
   prefix: false,
   failureMode: "failClosed",
-  timeouts: { initialize: 60000, fanOut: 10000, call: 300000, idle: 1800000, keepAlive: 15000 },
-  limits: { body: 2097152, message: 67108864, sessions: 100 },
+  timeouts: defaultMcpTimeouts,
+  limits: defaultStdioLimits,
 });
 
 const allowedOrigins: OriginSettings = { hostnames: [], allowOrigins: ["*"] };

@@ -6,6 +6,7 @@ import type { RequestVariables } from "gwc/runtime/cel/variables";
 import type { Exchange } from "gwc/runtime/http/exchange";
 import { openUpstream } from "gwc/runtime/http/upstream/open-upstream";
 import { denyForbidden } from "gwc/runtime/policies/authorization";
+import { SECOND } from "gwc/runtime/process/units";
 
 // GatewayPolicy gateways/read-only spec.traffic.authorization
 function isAuthorized(request: RequestVariables): boolean {
@@ -17,7 +18,7 @@ function isAuthorized(request: RequestVariables): boolean {
 // HTTPRoute default/httpbin spec.rules[0].backendRefs[0]
 const upstream = openUpstream({
   url: "http://httpbin.default.svc.cluster.local:8000",
-  connectTimeout: 10000,
+  connectTimeout: 10 * SECOND,
   keepsHost: true,
 });
 

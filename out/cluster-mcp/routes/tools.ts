@@ -5,8 +5,10 @@ import type { Exchange } from "gwc/runtime/http/exchange";
 import { type OriginSettings, refuseForeignOrigin } from "gwc/runtime/mcp/origin";
 import { serveMcp } from "gwc/runtime/mcp/serve";
 import { openMcpBackend, streamableHttp } from "gwc/runtime/mcp/transports/backend";
+import { defaultMcpLimits, defaultMcpTimeouts } from "gwc/runtime/mcp/transports/default-limits";
 import { applyCors, type CorsSettings } from "gwc/runtime/policies/cors";
 import { type McpRuleInput, targetOf } from "gwc/runtime/policies/mcp-authorization";
+import { SECOND } from "gwc/runtime/process/units";
 
 // GatewayPolicy agents/browsers spec.traffic.cors
 const cors: CorsSettings = {
@@ -42,20 +44,20 @@ const backend = openMcpBackend({
     streamableHttp({
       name: "everything",
       url: "http://everything.agents.svc.cluster.local:3001/mcp",
-      connectTimeout: 10000,
+      connectTimeout: 10 * SECOND,
       credentials: "forward",
     }),
     streamableHttp({
       name: "reports",
       url: "http://reports.agents.svc.cluster.local:3002/mcp",
-      connectTimeout: 10000,
+      connectTimeout: 10 * SECOND,
       credentials: "forward",
     }),
   ],
   prefix: true,
   failureMode: "failClosed",
-  timeouts: { initialize: 60000, fanOut: 10000, call: 300000, idle: 1800000, keepAlive: 15000 },
-  limits: { body: 2097152, message: 67108864, sessions: 1000 },
+  timeouts: defaultMcpTimeouts,
+  limits: defaultMcpLimits,
 });
 
 const allowedOrigins: OriginSettings = { hostnames: [], allowOrigins: ["https://app.example.com"] };

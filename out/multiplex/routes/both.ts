@@ -5,8 +5,10 @@ import type { Exchange } from "gwc/runtime/http/exchange";
 import { type OriginSettings, refuseForeignOrigin } from "gwc/runtime/mcp/origin";
 import { serveMcp } from "gwc/runtime/mcp/serve";
 import { openMcpBackend, stdio, streamableHttp } from "gwc/runtime/mcp/transports/backend";
+import { defaultMcpTimeouts, defaultStdioLimits } from "gwc/runtime/mcp/transports/default-limits";
 import type { McpRuleInput } from "gwc/runtime/policies/mcp-authorization";
 import { env, httpUrl } from "gwc/runtime/process/startup-values";
+import { SECOND } from "gwc/runtime/process/units";
 
 // gateway.yaml binds[0].listeners[0].routes[0].policies.mcpAuthorization
 function isCallAuthorized({ mcp }: McpRuleInput): boolean {
@@ -30,14 +32,14 @@ const backend = openMcpBackend({
     streamableHttp({
       name: "second",
       url: httpUrl(env("SECOND", "http://127.0.0.1:3001/mcp")),
-      connectTimeout: 10000,
+      connectTimeout: 10 * SECOND,
       credentials: "forward",
     }),
   ],
   prefix: true,
   failureMode: "failOpen",
-  timeouts: { initialize: 60000, fanOut: 10000, call: 300000, idle: 1800000, keepAlive: 15000 },
-  limits: { body: 2097152, message: 67108864, sessions: 100 },
+  timeouts: defaultMcpTimeouts,
+  limits: defaultStdioLimits,
 });
 
 const allowedOrigins: OriginSettings = { hostnames: [], allowOrigins: [] };

@@ -6,6 +6,7 @@ import { forward } from "gwc/runtime/backends/host";
 import type { RequestVariables } from "gwc/runtime/cel/variables";
 import type { Exchange } from "gwc/runtime/http/exchange";
 import { denyForbidden } from "gwc/runtime/policies/authorization";
+import { SECOND } from "gwc/runtime/process/units";
 
 // gateway.yaml binds[2].listeners[0].routes[0].policies.authorization
 function isAuthorized(request: RequestVariables): boolean {
@@ -25,7 +26,7 @@ const destinations = new Destinations({
   scheme: "http",
   port: 80,
   allowPrivate: ["127.0.0.1", "::1"],
-  connectTimeout: 10000,
+  connectTimeout: 10 * SECOND,
 });
 
 // gateway.yaml binds[2].listeners[0].routes[0]

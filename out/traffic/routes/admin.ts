@@ -9,6 +9,7 @@ import { denyForbidden } from "gwc/runtime/policies/authorization";
 import { htpasswdFile, openBasicAuth, requireBasicAuth } from "gwc/runtime/policies/basic-auth";
 import { type CsrfSettings, refuseCrossSite } from "gwc/runtime/policies/csrf";
 import { env, file, httpUrl } from "gwc/runtime/process/startup-values";
+import { SECOND } from "gwc/runtime/process/units";
 
 // gateway.yaml binds[0].listeners[0].routes[4].policies.basicAuth
 const passwords = openBasicAuth({
@@ -30,7 +31,7 @@ const csrf: CsrfSettings = { additionalOrigins: new Set(["https://tools.example.
 // gateway.yaml binds[0].listeners[0].routes[4].backends[0].host
 const upstream = openUpstream({
   url: httpUrl(env("ADMIN", "127.0.0.1:8082")),
-  connectTimeout: 10000,
+  connectTimeout: 10 * SECOND,
 });
 
 // gateway.yaml binds[0].listeners[0].routes[4]

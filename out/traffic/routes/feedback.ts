@@ -17,6 +17,7 @@ import type {
   ResponseChanges,
 } from "gwc/runtime/policies/transformations/message-changes";
 import { env, httpUrl } from "gwc/runtime/process/startup-values";
+import { MiB, SECOND } from "gwc/runtime/process/units";
 
 // gateway.yaml binds[0].listeners[0].routes[9].policies.authorization
 function isAuthorized(request: RequestVariables): boolean {
@@ -60,14 +61,14 @@ function responseChanges(response: ResponseVariables): ResponseChanges {
 // gateway.yaml binds[0].listeners[0].routes[9].backends[0].host
 const upstream = openUpstream({
   url: httpUrl(env("FEEDBACK", "127.0.0.1:8089")),
-  connectTimeout: 10000,
+  connectTimeout: 10 * SECOND,
 });
 
 // gateway.yaml binds[0].listeners[0].routes[9]
 export async function feedback(exchange: Exchange): Promise<void> {
-  if (!(await bufferBody(exchange, 2097152))) return;
+  if (!(await bufferBody(exchange, 2 * MiB))) return;
   if (!isAuthorized(exchange)) return denyForbidden(exchange);
   transformRequest(exchange, requestChanges(exchange));
-  transformWholeResponse(exchange, responseChanges, 2097152);
+  transformWholeResponse(exchange, responseChanges, 2 * MiB);
   return forward(exchange, upstream);
 }

@@ -8,6 +8,7 @@ import { openUpstream } from "gwc/runtime/http/upstream/open-upstream";
 import { openApiKeys, plaintextKey, requireApiKey, sha256Key } from "gwc/runtime/policies/api-key";
 import { denyForbidden } from "gwc/runtime/policies/authorization";
 import { env, httpUrl } from "gwc/runtime/process/startup-values";
+import { SECOND } from "gwc/runtime/process/units";
 
 // gateway.yaml binds[0].listeners[0].routes[5].policies.apiKey
 const apiKeys = openApiKeys({
@@ -30,7 +31,7 @@ function isAuthorized(apiKey: ApiKeyVariable, request: RequestVariables): boolea
 // gateway.yaml binds[0].listeners[0].routes[5].backends[0].host
 const upstream = openUpstream({
   url: httpUrl(env("PARTNERS", "127.0.0.1:8083")),
-  connectTimeout: 10000,
+  connectTimeout: 10 * SECOND,
 });
 
 // gateway.yaml binds[0].listeners[0].routes[5]

@@ -12,12 +12,13 @@ import {
   refuseOverLimit,
 } from "gwc/runtime/policies/local-rate-limit";
 import { env, httpUrl } from "gwc/runtime/process/startup-values";
+import { MINUTE, SECOND } from "gwc/runtime/process/units";
 
 // gateway.yaml binds[0].listeners[0].routes[8].policies.localRateLimit[1]
 const perMinuteByKey = openKeyedRateLimit({
   capacity: 60,
   refill: 60,
-  interval: 60000,
+  interval: 1 * MINUTE,
   maxKeys: 10000,
 });
 
@@ -27,12 +28,12 @@ function keyPerMinuteByKey(request: RequestVariables): unknown {
 }
 
 // gateway.yaml binds[0].listeners[0].routes[8].policies.localRateLimit[0]
-const perSecond = openRateLimit({ capacity: 1200, refill: 1000, interval: 1000 });
+const perSecond = openRateLimit({ capacity: 1200, refill: 1000, interval: 1 * SECOND });
 
 // gateway.yaml binds[0].listeners[0].routes[8].backends[0].host
 const upstream = openUpstream({
   url: httpUrl(env("PRICES", "127.0.0.1:8088")),
-  connectTimeout: 10000,
+  connectTimeout: 10 * SECOND,
 });
 
 // gateway.yaml binds[0].listeners[0].routes[8]

@@ -7,24 +7,25 @@ import { openUpstream } from "gwc/runtime/http/upstream/open-upstream";
 import { mirrorRequest, type MirrorSettings } from "gwc/runtime/policies/request-mirror";
 import { forwardRetrying, type RetrySettings } from "gwc/runtime/policies/retry";
 import { env, httpUrl } from "gwc/runtime/process/startup-values";
+import { MILLISECOND, SECOND } from "gwc/runtime/process/units";
 
 // gateway.yaml binds[0].listeners[0].routes[6].policies.requestMirror.backend.host
 const mirror: MirrorSettings = {
   upstream: openUpstream({
     url: httpUrl(env("SEARCH_SHADOW", "127.0.0.1:8086")),
-    connectTimeout: 10000,
+    connectTimeout: 10 * SECOND,
   }),
   share: 0.1,
-  timeout: 30000,
+  timeout: 30 * SECOND,
 };
 
 // gateway.yaml binds[0].listeners[0].routes[6].policies.retry
 const retry: RetrySettings = {
   attempts: 2,
-  backoff: 100,
+  backoff: 100 * MILLISECOND,
   codes: new Set([502, 503]),
-  requestTimeout: 5000,
-  attemptTimeout: 2000,
+  requestTimeout: 5 * SECOND,
+  attemptTimeout: 2 * SECOND,
 };
 
 const upstreams = weighUpstreams([
@@ -33,7 +34,7 @@ const upstreams = weighUpstreams([
     weight: 9,
     upstream: openUpstream({
       url: httpUrl(env("SEARCH", "127.0.0.1:8084")),
-      connectTimeout: 10000,
+      connectTimeout: 10 * SECOND,
     }),
   },
   {
@@ -41,7 +42,7 @@ const upstreams = weighUpstreams([
     weight: 1,
     upstream: openUpstream({
       url: httpUrl(env("SEARCH_NEXT", "127.0.0.1:8085")),
-      connectTimeout: 10000,
+      connectTimeout: 10 * SECOND,
     }),
   },
 ]);

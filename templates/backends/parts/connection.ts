@@ -4,7 +4,9 @@ import type {
   TcpConnection,
 } from "../../../compiler/ir/connections.ts";
 import type { MountedFile, Text } from "../../../compiler/ir/texts.ts";
+import type { KeepAliveSettings } from "../../../runtime/net/connection-settings.ts";
 import { type Code, code, imported, literal, type Printable } from "../../code/code.ts";
+import { milliseconds } from "../../code/units.ts";
 
 /** The connections to an upstream. */
 export function upstreamCode(url: Text, connection: BackendConnection): Code {
@@ -29,14 +31,23 @@ export function connectionSettings({
   isPassthrough: _,
   keepAlive,
   authorization,
+  connectTimeout,
+  requestTimeout,
   ...rest
 }: BackendConnection): Readonly<Record<string, Printable | undefined>> {
   return {
+    connectTimeout: milliseconds(connectTimeout),
+    requestTimeout: requestTimeout && milliseconds(requestTimeout),
     ...rest,
-    keepAlive: keepAlive && { ...keepAlive },
+    keepAlive: keepAlive && keepAliveSettings(keepAlive),
     tls: tls && tlsSettings(tls),
     authorization: authorization && credential(authorization),
   };
+}
+
+/** TCP keepalive, as the runtime takes it. */
+export function keepAliveSettings({ time, interval, retries }: KeepAliveSettings): Printable {
+  return { time: milliseconds(time), interval: milliseconds(interval), retries };
 }
 
 /** The statement that puts the client's credentials back for a backend that is meant to see them. */

@@ -1,7 +1,8 @@
 import type { PolicyKind, PolicyUse } from "../../../compiler/ir/policies.ts";
-import { code, type Hole, imported, literal, name } from "../../code/code.ts";
+import { code, type Hole, imported, name } from "../../code/code.ts";
 import type { Expressions } from "../../code/expression.ts";
 import type { Trace } from "../../code/trace.ts";
+import { bytes } from "../../code/units.ts";
 import type { RouteVariables } from "../../code/variables.ts";
 import { templateOf } from "../index.ts";
 import type { PolicyCode } from "../policy.ts";
@@ -109,5 +110,5 @@ function ownOrigins<Kind extends PolicyKind>({
 /** Holds the request until its body is there. */
 function bufferStep(limit: number): Hole {
   const buffer = imported("gwc/runtime/http/buffer-body", "bufferBody");
-  return code`if (!(await ${buffer}(exchange, ${literal(limit)}))) return;`;
+  return code`if (!(await ${buffer}(exchange, ${bytes(limit)}))) return;`;
 }

@@ -1,10 +1,10 @@
+import { defaultConnections } from "../../../../runtime/net/default-connections.ts";
 import {
   backendAuth,
   httpFields,
   tcpFields,
 } from "../../../1-parse/kubernetes/schemas/connection.ts";
 import type { BackendPolicies } from "../../../config/backend-policies.ts";
-import { DEFAULT_CONNECTIONS } from "../../../config/frontend.ts";
 import type { Manifest, ServicePort } from "../../../config/manifests.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import { parseTimer } from "../../../schema/duration.ts";
@@ -56,7 +56,7 @@ function plainPolicies(only: (field: string) => FieldValue | undefined): Backend
   const [version, requestTimeout] = [only("http.version"), only("http.requestTimeout")];
   const tcp = (keepalive ?? connectTimeout)?.origin;
   const http = (version ?? requestTimeout)?.origin;
-  const rest = DEFAULT_CONNECTIONS.keepAlive;
+  const rest = defaultConnections.keepAlive;
   return {
     ...(tcp && {
       tcp: {

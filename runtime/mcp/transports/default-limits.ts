@@ -1,0 +1,17 @@
+import { MINUTE, MiB, SECOND } from "../../process/units.ts";
+import type { McpLimits, McpTimeouts } from "./backend.ts";
+
+/** The timeouts of every MCP backend. */
+export const defaultMcpTimeouts: McpTimeouts = {
+  initialize: 1 * MINUTE,
+  fanOut: 10 * SECOND,
+  call: 5 * MINUTE,
+  idle: 30 * MINUTE,
+  keepAlive: 15 * SECOND,
+};
+
+/** The limits of an MCP backend whose sessions hold streams, of a few kilobytes each. */
+export const defaultMcpLimits: McpLimits = { body: 2 * MiB, message: 64 * MiB, sessions: 1_000 };
+
+/** The limits where sessions hold child processes, of tens of megabytes each. */
+export const defaultStdioLimits: McpLimits = { ...defaultMcpLimits, sessions: 100 };

@@ -1,0 +1,17 @@
+import { KiB, MINUTE, MiB, SECOND } from "../process/units.ts";
+import type { ConnectionSettings } from "./connection-settings.ts";
+
+/** The connections of a gateway whose configuration says nothing of them: the compiler's defaults, and generated code's. */
+export const defaultConnections: ConnectionSettings = {
+  keepAlive: { time: 3 * MINUTE, interval: 3 * MINUTE, retries: 9 },
+  maxHeaders: 100,
+  idleTimeout: 10 * MINUTE,
+  maxConnections: 10_000,
+  http2: {
+    windowSize: 256 * KiB,
+    connectionWindowSize: 1 * MiB,
+    frameSize: 16 * KiB,
+    maxHeaderSize: 64 * KiB,
+    keepAliveTimeout: 20 * SECOND,
+  },
+};
