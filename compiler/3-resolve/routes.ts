@@ -1,5 +1,6 @@
 import { canonicalPath } from "../../runtime/http/routing/canonical-path.ts";
 import type { Expression } from "../../templates/code/hole.ts";
+import { addProblems } from "../cel/parse/problems.ts";
 import { compileConstantPattern } from "../cel/regex/pattern.ts";
 import { intersectHostnames } from "../config/hostnames.ts";
 import type {
@@ -182,9 +183,7 @@ function resolvePattern(
   { diagnostics }: RouteContext,
 ): Expression | undefined {
   const { code, problems } = compileConstantPattern(pattern, { subject, match: "full" });
-  for (const { within, ...problem } of problems) {
-    diagnostics.add({ ...problem, at: { ...origin, within } });
-  }
+  addProblems(problems, origin, diagnostics);
   return code;
 }
 

@@ -10,7 +10,7 @@ import {
   type Pair,
 } from "yaml";
 import type { ConfigPath, Place } from "./diagnostic.ts";
-import { sourceOffset } from "./locate/scalar-offsets.ts";
+import { sourceOffset } from "./locate.ts";
 
 /** One input file: its text and its YAML documents. */
 export interface SourceFile {

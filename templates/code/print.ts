@@ -194,10 +194,12 @@ class Printer {
     const [first = []] = forms;
     const broken = { piece: forms.at(-1) ?? first, depth, isFlat: false };
     if (isBroken) return broken;
-    if (forms.length === 1 && this.#isBreaking(first)) return broken;
+    const isBreaking = this.#isBreaking(first);
+    if (forms.length === 1 && isBreaking) return broken;
     if (isFlat) return { piece: first, depth, isFlat };
     const flat = forms.map((piece) => ({ piece, depth, isFlat: true }));
-    return flat.find((form) => this.#fits(form, rest)) ?? broken;
+    const open = isBreaking ? flat.slice(1) : flat;
+    return open.find((form) => this.#fits(form, rest)) ?? broken;
   }
 
   /** Whether a command fits into the line, up to the first line break in or after it. */

@@ -2,7 +2,7 @@ import type { RouteMatch, ValueMatch } from "../../compiler/ir/matches.ts";
 import { type Code, code, imported, literal, name } from "../code/code.ts";
 import type { Expressions } from "../code/expression.ts";
 import type { Expression } from "../code/hole.ts";
-import { arrow, call } from "../code/syntax.ts";
+import { arrow, binary, call } from "../code/syntax.ts";
 
 /** The conditions of a match, all of which must hold; none when it always does. `path` is a local name. */
 export function matchConditions(
@@ -18,7 +18,7 @@ export function otherConditions(
   expressions: Expressions,
 ): readonly Expression[] {
   return [
-    ...(match.method === undefined ? [] : [code`exchange.method === ${literal(match.method)}`]),
+    ...(match.method === undefined ? [] : [equals(code`exchange.method`, match.method)]),
     ...match.headers.map((header) =>
       valueCondition(header, code`exchange.header(${literal(header.name)})`, "header", expressions),
     ),
@@ -37,7 +37,7 @@ export function otherConditions(
 function pathCondition({ path }: RouteMatch, expressions: Expressions): readonly Expression[] {
   switch (path.kind) {
     case "exact":
-      return [code`path === ${literal(path.value)}`];
+      return [equals(name("path"), path.value)];
     case "prefix":
       return path.value === "/"
         ? []
@@ -56,8 +56,12 @@ function valueCondition(
   subject: "header" | "query",
   expressions: Expressions,
 ): Expression {
-  if (value.kind === "exact") return code`${read} === ${literal(value.value)}`;
+  if (value.kind === "exact") return equals(read, value.value);
   const test = expressions.use(value.test);
   const holds = imported("gwc/runtime/http/routing/query", "holds");
   return call(holds, [read, arrow([name(subject)], test)]);
+}
+
+function equals(read: Expression, text: string): Expression {
+  return binary("===", [read, literal(text)]);
 }

@@ -1,9 +1,9 @@
 import { suggest } from "../../diagnostics/suggestion.ts";
 import type { FunctionDeclaration } from "../functions/declaration.ts";
-import type { CallNode, Node } from "../parse/ast.ts";
+import { type CallNode, dottedName, type Node } from "../parse/ast.ts";
 import type { Problems } from "../parse/problems.ts";
 import type { Overload } from "../types/signature.ts";
-import { dottedName, typeNames } from "../types/type-names.ts";
+import { typeNames } from "../types/signature.ts";
 import {
   BOOL,
   BYTES,
@@ -23,9 +23,8 @@ import {
 import { Substitution } from "../types/unify.ts";
 import { type Declaration, type Environment, membersOf } from "../variables/environment.ts";
 import { checkCall } from "./check-call.ts";
-import { checkIndex } from "./check-index.ts";
 import { checkMacro } from "./check-macro.ts";
-import { checkPresence, checkSelect } from "./check-select.ts";
+import { checkIndex, checkPresence, checkSelect } from "./check-select.ts";
 
 /** A call that the checker understood: the function, and its forms that the arguments may fit. */
 export interface ResolvedCall {

@@ -142,3 +142,11 @@ export function childrenOf(node: Node): readonly Node[] {
       return [node.range, ...node.bodies];
   }
 }
+
+/** `a.b.c`, for a chain of selections that starts at a name. */
+export function dottedName(node: Node): string | undefined {
+  if (node.kind === "name") return node.name;
+  if (node.kind !== "select") return undefined;
+  const before = dottedName(node.operand);
+  return before === undefined ? undefined : `${before}.${node.field}`;
+}

@@ -1,3 +1,4 @@
+import type { Diagnostics, Origin } from "../../diagnostics/diagnostic.ts";
 import type { celMessages } from "../../diagnostics/messages/cel.ts";
 import type { DiagnosticMessage } from "../../diagnostics/messages/message.ts";
 import type { Span } from "./ast.ts";
@@ -23,5 +24,16 @@ export class Problems {
   report<Code extends CelCode>(code: Code, within: Span, params: ParamsOf<Code>): void {
     // `as`: the mapped union can't be built from a generic code
     this.list.push({ code, params, within } as unknown as CelProblem);
+  }
+}
+
+/** Adds what is wrong with an expression to the diagnostics; `origin` is where the expression stands. */
+export function addProblems(
+  problems: readonly CelProblem[],
+  origin: Origin,
+  diagnostics: Diagnostics,
+): void {
+  for (const { within, ...problem } of problems) {
+    diagnostics.add({ ...problem, at: { ...origin, within } });
   }
 }

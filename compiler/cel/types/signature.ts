@@ -94,3 +94,22 @@ function splitList(text: string): readonly string[] {
   }
   return parts;
 }
+
+/** Names of types, which are values. */
+export const typeNames: ReadonlyMap<string, Type> = new Map([
+  ["bool", BOOL],
+  ["int", INT],
+  ["uint", UINT],
+  ["double", DOUBLE],
+  ["string", STRING],
+  ["bytes", BYTES],
+  ["list", listOf(DYN)],
+  ["map", mapOf(DYN, DYN)],
+  ["null_type", NULL],
+  ["type", { kind: "opaque", name: "type" }],
+  ["optional_type", optionalOf(DYN)],
+  ["google.protobuf.Timestamp", TIMESTAMP],
+  ["google.protobuf.Duration", DURATION],
+  ["net.IP", { kind: "opaque", name: "ip" }],
+  ["net.CIDR", { kind: "opaque", name: "cidr" }],
+]);

@@ -1,4 +1,5 @@
 import { type CelPhase, type CelSlot, compileExpression } from "../../cel/compile.ts";
+import { addProblems } from "../../cel/parse/problems.ts";
 import type { Diagnostics, Origin } from "../../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../../ir/expressions.ts";
 
@@ -15,8 +16,6 @@ export function resolveExpression(
   diagnostics: Diagnostics,
 ): CompiledExpression | undefined {
   const { expression, problems } = compileExpression(text, options);
-  for (const { within, ...problem } of problems) {
-    diagnostics.add({ ...problem, at: { ...origin, within } });
-  }
+  addProblems(problems, origin, diagnostics);
   return expression;
 }

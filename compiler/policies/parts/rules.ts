@@ -13,6 +13,7 @@ import {
   object,
 } from "../../schema/schema.ts";
 import type { ResolveContext } from "../policy.ts";
+import { resolveExpression } from "./expressions.ts";
 
 /** A rule as configured: what it does when its expression is true. */
 export interface RuleConfig {
@@ -129,11 +130,8 @@ function compileRule(
   phase: CelPhase,
   context: ResolveContext,
 ): CompiledExpression | undefined {
-  const slot = rule.action;
-  const { expression, problems } = compileExpression(rule.expression, { phase, slot });
-  for (const { within, ...problem } of problems) {
-    context.diagnostics.add({ ...problem, at: { ...rule.origin, within } });
-  }
+  const { expression: text, origin, action: slot } = rule;
+  const expression = resolveExpression({ text, origin }, { phase, slot }, context.diagnostics);
   if (expression !== undefined) reportAbsentIdentity(rule, expression, context);
   return expression;
 }

@@ -5,7 +5,7 @@ import {
   decodeScalar,
   type ScalarToken,
   sourceOffset,
-} from "../../../compiler/diagnostics/locate/scalar-offsets.ts";
+} from "../../../compiler/diagnostics/locate.ts";
 
 const STYLES = {
   PLAIN: "plain",

@@ -21,7 +21,7 @@ import {
   text,
   unsupported,
 } from "../../../schema/schema.ts";
-import { scalarText } from "../../scalar-text.ts";
+import { scalarText } from "../../config-values.ts";
 import { policyRuleFields } from "../policy-fields.ts";
 import { filters } from "./filters.ts";
 

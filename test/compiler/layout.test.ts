@@ -1,0 +1,133 @@
+import { execFileSync } from "node:child_process";
+import { globSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { expect, it } from "vitest";
+import { emitModules } from "../../compiler/4-emit/modules.ts";
+import { check } from "../../compiler/compile.ts";
+import { memoryHost } from "../../compiler/host.ts";
+import { root } from "../harness/root.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
+
+/** What `biome format` would change in TypeScript files, with the settings of this repository. */
+function changes(files: Readonly<Record<string, string>>): string {
+  const { formatter, javascript } = JSON.parse(readFileSync(path.join(root, "biome.json"), "utf8"));
+  const settings = { formatter, javascript };
+  const cwd = temporaryFolder({ ...files, "biome.json": JSON.stringify(settings) });
+  try {
+    execFileSync(path.join(root, "node_modules/.bin/biome"), ["format", ...Object.keys(files)], {
+      cwd,
+      stdio: "pipe",
+    });
+    return "";
+  } catch (error) {
+    return error instanceof Error && "stderr" in error ? String(error.stderr) : String(error);
+  }
+}
+
+function modulesOf(config: object): Readonly<Record<string, string>> {
+  const host = memoryHost({ "gateway.yaml": JSON.stringify(config) });
+  const checked = check(["gateway.yaml"], host, { name: "gateway", isStrict: false });
+  const modules = checked.programs.flatMap((program) =>
+    emitModules(program, "path", checked.files),
+  );
+  expect(checked.programs.length, JSON.stringify(checked.diagnostics)).toBe(1);
+  expect(modules.length).toBeGreaterThan(1);
+  return Object.fromEntries(modules.map(({ path: name, text }) => [name, text]));
+}
+
+it("biome format would change nothing in the compiled examples", () => {
+  const files = globSync("out/**/*.ts", { cwd: root });
+  expect(files.length).toBeGreaterThan(20);
+  const texts = files.map((file) => [file, readFileSync(path.join(root, file), "utf8")]);
+  expect(changes(Object.fromEntries(texts))).toBe("");
+});
+
+const long = (word: string, count = 12) => Array.from({ length: count }, () => word).join("-");
+
+it("biome format would change nothing of long rules, lists, strings and imports", () => {
+  const tiers = ["gold", "silver", "bronze"].map((tier) => `jwt.tier == "${long(tier)}"`);
+  const route = (name: string, policies: object) => ({
+    name,
+    matches: [
+      { path: { pathPrefix: `/${name}` } },
+      {
+        path: { regex: `/${name}/(${long("a")}|${long("b")})` },
+        headers: [
+          { name: "x-release", value: { regex: "^(beta|canary)-[0-9]+$" } },
+          { name: "x-very-long-header-name", value: { exact: long("value") } },
+        ],
+      },
+    ],
+    policies,
+    backends: [{ host: "127.0.0.1:9000" }],
+  });
+  const modules = modulesOf({
+    name: "awkward",
+    frontendPolicies: {
+      http: { maxBufferSize: 100_001, http2WindowSize: 65_535, maxConnectionDuration: "90s" },
+      tcp: { keepalives: { time: "45s" } },
+    },
+    binds: [
+      {
+        port: 8080,
+        listeners: [
+          {
+            routes: [
+              route("rules", {
+                jwtAuth: {
+                  mode: "optional",
+                  issuer: "https://issuer.example",
+                  jwks: { url: "https://issuer.example/keys" },
+                },
+                authorization: {
+                  rules: [
+                    { allow: tiers.join(" || ") },
+                    { allow: `${tiers.join(" && ")} || (has(jwt.a) && !(jwt.b in ["x", "y"]))` },
+                    { deny: `jwt.list.exists(item, item.name.startsWith("${long("abc")}"))` },
+                    { require: `jwt.list.all(a, jwt.other.exists(b, a.name == b.name || a == b))` },
+                    { allow: `jwt.tier == "a" ? jwt.x == 1 : jwt.tier == "b" ? jwt.y : jwt.z` },
+                  ],
+                },
+              }),
+              route("values", {
+                transformations: {
+                  request: {
+                    set: {
+                      "x-tier": `jwt.tier == "a" ? "${long("first")}" : jwt.b ? "b" : "${long("c")}"`,
+                      "x-names": `["${long("a")}", "${long("b")}"].map(name, name + "${long("c", 30)}").join(",")`,
+                    },
+                  },
+                  response: {
+                    body: `toJson({"code": response.code, "${long("key")}": {"a": [1, 2, 3], "b": "é"}})`,
+                  },
+                },
+                retry: { attempts: 3, codes: Array.from({ length: 40 }, (_, at) => 500 + at) },
+              }),
+              route("texts", {
+                directResponse: {
+                  status: 503,
+                  body: `{"error": "${long("down", 20)}", "it's": "\\"quoted\\""}`,
+                },
+              }),
+              route("origins", {
+                cors: {
+                  allowOrigins: Array.from({ length: 9 }, (_, at) => `https://${at}.example`),
+                },
+                localRateLimit: [
+                  { maxTokens: 10, tokensPerFill: 1, fillInterval: "1s" },
+                  {
+                    maxTokens: 10,
+                    tokensPerFill: 1,
+                    fillInterval: "500ms",
+                    key: 'request.headers["x-forwarded-for"].split(",")[0].trim()',
+                  },
+                ],
+              }),
+            ],
+          },
+        ],
+      },
+    ],
+  });
+  expect(changes(modules)).toBe("");
+});
