@@ -1,5 +1,5 @@
 import { type Code, code, verbatim } from "./code.ts";
-import type { Constant, ConstantType, Expression, Hole, Name } from "./hole.ts";
+import type { ConstantType, Expression, HoistedConstant, Hole, Name } from "./hole.ts";
 import { assigned } from "./layout.ts";
 import { name } from "./names.ts";
 import { printText } from "./print.ts";
@@ -39,7 +39,7 @@ export class Expressions {
     return this.#constants;
   }
 
-  #declare({ proposal, type, initializer: original }: Constant): Name {
+  #declare({ proposal, type, initializer: original }: HoistedConstant): Name {
     const initializer = this.use(original);
     const key = JSON.stringify([printText(initializer), type]);
     const known = this.#names.get(key);

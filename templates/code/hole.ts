@@ -124,27 +124,27 @@ export type Expression =
   | Extension
   | Name
   | ImportSymbol
-  | Local
-  | Constant
-  | Value
-  | Member
-  | Call
-  | Binary
-  | Not
-  | Conditional
-  | Arrow
-  | List
-  | Dictionary;
+  | LocalName
+  | HoistedConstant
+  | ValueExpression
+  | MemberExpression
+  | CallExpression
+  | BinaryExpression
+  | NotExpression
+  | ConditionalExpression
+  | ArrowFunction
+  | ListExpression
+  | ObjectExpression;
 
 /** A parameter of an arrow function that has no name yet: `nameLocals` gives it one that nothing else has. */
-export interface Local {
+export interface LocalName {
   readonly [made]: true;
   readonly kind: "local";
   readonly proposal: string;
 }
 
 /** A constant of the module that an expression refers to; the same initializer is declared once in a module. */
-export interface Constant {
+export interface HoistedConstant {
   readonly [made]: true;
   readonly kind: "constant";
   /** A proposal, camelCase; the module may append a number to keep names apart. */
@@ -158,14 +158,14 @@ export interface Constant {
 export type ConstantType = "readonly unknown[]" | "ReadonlySet<string>" | "ReadonlySet<unknown>";
 
 /** A literal that is no list and no object. */
-export interface Value {
+export interface ValueExpression {
   readonly [made]: true;
   readonly kind: "value";
   readonly value: string | number | bigint | boolean | null | undefined;
 }
 
 /** `object.property`, `object?.property`. */
-export interface Member {
+export interface MemberExpression {
   readonly [made]: true;
   readonly kind: "member";
   readonly object: Expression;
@@ -174,7 +174,7 @@ export interface Member {
 }
 
 /** `callee(a, b)`, `new callee(a, b)`. */
-export interface Call {
+export interface CallExpression {
   readonly [made]: true;
   readonly kind: "call";
   readonly callee: Expression;
@@ -199,7 +199,7 @@ export type Operator =
   | "/";
 
 /** `a && b && c`: two operands or more, the first two of them first. */
-export interface Binary {
+export interface BinaryExpression {
   readonly [made]: true;
   readonly kind: "binary";
   readonly operator: Operator;
@@ -207,14 +207,14 @@ export interface Binary {
 }
 
 /** `!operand`. */
-export interface Not {
+export interface NotExpression {
   readonly [made]: true;
   readonly kind: "not";
   readonly operand: Expression;
 }
 
 /** `test ? consequent : alternate`. */
-export interface Conditional {
+export interface ConditionalExpression {
   readonly [made]: true;
   readonly kind: "conditional";
   readonly test: Expression;
@@ -223,24 +223,24 @@ export interface Conditional {
 }
 
 /** `(parameters) => body`. */
-export interface Arrow {
+export interface ArrowFunction {
   readonly [made]: true;
   readonly kind: "arrow";
-  readonly parameters: readonly (Local | Name)[];
+  readonly parameters: readonly (LocalName | Name)[];
   readonly body: Expression;
 }
 
 /** `[a, b]`. */
-export interface List {
+export interface ListExpression {
   readonly [made]: true;
   readonly kind: "list";
   readonly items: readonly Expression[];
 }
 
 /** `{ key: value }`. */
-export interface Dictionary {
+export interface ObjectExpression {
   readonly [made]: true;
-  readonly kind: "dictionary";
+  readonly kind: "object";
   readonly entries: readonly (readonly [key: string, value: Expression])[];
 }
 

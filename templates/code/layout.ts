@@ -11,29 +11,29 @@ import {
   SOFT,
 } from "./code.ts";
 import type {
-  Arrow,
-  Binary,
-  Call,
+  ArrowFunction,
+  BinaryExpression,
+  CallExpression,
   Code,
-  Conditional,
-  Dictionary,
+  ConditionalExpression,
   Expression,
   Hole,
-  List,
-  Member,
+  ListExpression,
+  MemberExpression,
+  ObjectExpression,
   Operator,
   Piece,
-  Value,
+  ValueExpression,
 } from "./hole.ts";
 import { isIdentifier } from "./names.ts";
-import { propertyName, quoteAscii } from "./quote.ts";
+import { asciiLiteral, propertyName } from "./quote.ts";
 import { nodesOf } from "./syntax.ts";
 
 /** The longest string in one piece; a longer one is a sum. */
 const STRING_WIDTH = 72;
 
 /** Where an expression stands, as far as its line breaks depend on it. */
-export type Place =
+export type ExpressionPlace =
   /** After `return`. */
   | "return"
   /** Between the parentheses of `if`. */
@@ -48,7 +48,7 @@ export type Place =
   | "alone";
 
 /** An expression where it stands, with its line breaks as `biome format` sets them. */
-export function laidOut(expression: Expression, place: Place): Hole {
+export function laidOut(expression: Expression, place: ExpressionPlace): Hole {
   const node = expression.kind === "value" ? sumOf(expression) : expression;
   switch (node.kind) {
     case "binary":
@@ -71,8 +71,8 @@ export function laidOut(expression: Expression, place: Place): Hole {
       return arrowOf(node);
     case "list":
       return listOf(node);
-    case "dictionary":
-      return dictionaryOf(node);
+    case "object":
+      return objectOf(node);
     case "local":
     case "constant":
       throw new Error(`"${node.proposal}" was not named`);
@@ -111,7 +111,7 @@ function isWeak({ kind }: Expression): boolean {
   return kind === "binary" || kind === "conditional" || kind === "arrow";
 }
 
-function binaryAt(node: Binary, place: Place, parent?: Operator): Hole {
+function binaryAt(node: BinaryExpression, place: ExpressionPlace, parent?: Operator): Hole {
   const isGrouped = isComparisonAlone(node, place, parent);
   const [head = "", ...rest] = chain(node, isGrouped);
   switch (place) {
@@ -129,7 +129,11 @@ function binaryAt(node: Binary, place: Place, parent?: Operator): Hole {
 }
 
 /** Whether an operator stays on the line that its first operand ends on, where it fits. */
-function isComparisonAlone(node: Binary, place: Place, parent: Operator | undefined): boolean {
+function isComparisonAlone(
+  node: BinaryExpression,
+  place: ExpressionPlace,
+  parent: Operator | undefined,
+): boolean {
   const isLogic = isLogical(node.operator);
   const isSameKind = (operator: Operator) => isLogical(operator) === isLogic;
   if (place === "condition" && isLogic) return false;
@@ -145,7 +149,7 @@ function isLogical(operator: Operator): boolean {
 }
 
 /** The operands of a chain; from the second on with their operator and the break between. */
-function chain({ operator, operands }: Binary, isGrouped: boolean): readonly Hole[] {
+function chain({ operator, operands }: BinaryExpression, isGrouped: boolean): readonly Hole[] {
   return operands.flatMap((operand, at): readonly Hole[] => {
     const node = operand.kind === "value" ? sumOf(operand) : operand;
     if (at === 0 && node.kind === "binary" && isFlattened(operator, node.operator)) {
@@ -195,11 +199,11 @@ function isFlattened(parent: Operator, own: Operator): boolean {
 
 function isFilledLiteral(node: Expression): boolean {
   if (node.kind === "list") return node.items.length > 0;
-  return node.kind === "dictionary" && node.entries.length > 0;
+  return node.kind === "object" && node.entries.length > 0;
 }
 
 function conditionalParts(
-  { test, consequent, alternate }: Conditional,
+  { test, consequent, alternate }: ConditionalExpression,
   place: "return" | "assignment" | "operand" | "alone",
 ): Code {
   const isTestWeak = test.kind === "conditional" || test.kind === "arrow";
@@ -219,11 +223,11 @@ function conditionalParts(
 }
 
 /** `a.b?.c`: a long one breaks before its properties. */
-function memberOf({ object, property, isOptional }: Member, isInner: boolean): Hole {
+function memberOf({ object, property, isOptional }: MemberExpression, isInner: boolean): Hole {
   const start =
     object.kind === "member" ? memberOf(object, true) : parenthesized(object, isWeakObject);
   if (!isIdentifier(property)) {
-    return pieces([start, isOptional ? "?.[" : "[", quoteAscii(property), "]"]);
+    return pieces([start, isOptional ? "?.[" : "[", asciiLiteral(property), "]"]);
   }
   const lookup = `${isOptional ? "?." : "."}${property}`;
   const isInline = object.kind !== "member" && !isInner;
@@ -235,7 +239,7 @@ function isWeakObject(object: Expression): boolean {
   return isWeak(object) || (object.kind === "value" && typeof object.value !== "string");
 }
 
-function callOf({ callee, args, isNew }: Call): Hole {
+function callOf({ callee, args, isNew }: CallExpression): Hole {
   const start = pieces([isNew ? "new " : "", calleeOf(callee)]);
   if (args.length === 0) return pieces([start, "()"]);
   const laid = args.map((arg) => laidOut(arg, "operand"));
@@ -281,12 +285,12 @@ function areFunctionsComposed(args: readonly Expression[]): boolean {
 function isHugged(args: readonly Expression[], last: Expression): boolean {
   if (args.at(-2)?.kind === last.kind) return false;
   switch (last.kind) {
-    case "dictionary":
+    case "object":
       return last.entries.length > 0;
     case "list":
       return last.items.length > 0 && !(args.length > 1 && numbersIn(last) !== undefined);
     case "arrow":
-      return ["call", "conditional", "dictionary", "list"].includes(last.body.kind);
+      return ["call", "conditional", "object", "list"].includes(last.body.kind);
     default:
       return false;
   }
@@ -298,14 +302,14 @@ function expandedForm(node: Expression): Hole {
       return huggedArrow(node, brokenGroup);
     case "list":
       return listOf(node, brokenGroup);
-    case "dictionary":
-      return dictionaryOf(node, brokenGroup);
+    case "object":
+      return objectOf(node, brokenGroup);
     default:
       return laidOut(node, "operand");
   }
 }
 
-function arrowOf({ parameters, body }: Arrow): Hole {
+function arrowOf({ parameters, body }: ArrowFunction): Hole {
   const head = pieces(["(", join(parameters.map(nameOf), ", "), ") =>"]);
   if (body.kind === "list") return group(head, " ", laidOut(body, "body"));
   if (startsWithObject(body)) return group(head, " (", laidOut(body, "body"), ")");
@@ -313,10 +317,10 @@ function arrowOf({ parameters, body }: Arrow): Hole {
 }
 
 /** An arrow function as the last argument, begun on the line of the call. */
-function huggedArrow({ parameters, body }: Arrow, form: typeof group = group): Hole {
+function huggedArrow({ parameters, body }: ArrowFunction, form: typeof group = group): Hole {
   const head = pieces(["(", join(parameters.map(nameOf), ", "), ") =>"]);
   if (body.kind === "list") return pieces([head, " ", listOf(body, form)]);
-  if (body.kind === "dictionary") return pieces([head, " (", dictionaryOf(body, form), ")"]);
+  if (body.kind === "object") return pieces([head, " (", objectOf(body, form), ")"]);
   return form(head, group(indented(LINE, arrowBody(body)), brokenOnly(","), SOFT));
 }
 
@@ -326,14 +330,14 @@ function arrowBody(body: Expression): Hole {
     : laidOut(body, "body");
 }
 
-function nameOf(parameter: Arrow["parameters"][number]): Hole {
+function nameOf(parameter: ArrowFunction["parameters"][number]): Hole {
   return laidOut(parameter, "operand");
 }
 
 /** Whether the text begins with a brace, which would open a function's body. */
 function startsWithObject(node: Expression): boolean {
   switch (node.kind) {
-    case "dictionary":
+    case "object":
       return true;
     case "member":
       return startsWithObject(node.object);
@@ -344,7 +348,7 @@ function startsWithObject(node: Expression): boolean {
   }
 }
 
-function listOf(node: List, form: typeof group = group): Hole {
+function listOf(node: ListExpression, form: typeof group = group): Hole {
   const { items } = node;
   if (items.length === 0) return pieces(["[]"]);
   const laid = items.map((item) => laidOut(item, "operand"));
@@ -362,23 +366,23 @@ function isAlwaysBroken(node: Expression): boolean {
 }
 
 /** A list of lists, or of objects, that have several items each. */
-function isTable({ items }: List): boolean {
+function isTable({ items }: ListExpression): boolean {
   return (
     items.length > 1 &&
     (items.every((item) => item.kind === "list" && item.items.length > 1) ||
-      items.every((item) => item.kind === "dictionary" && item.entries.length > 1))
+      items.every((item) => item.kind === "object" && item.entries.length > 1))
   );
 }
 
 /** The numbers of a list that holds more than one and nothing else. */
-function numbersIn({ items }: List): readonly string[] | undefined {
+function numbersIn({ items }: ListExpression): readonly string[] | undefined {
   const numbers = items.flatMap((item) =>
     item.kind === "value" && typeof item.value === "number" ? [numberText(item.value)] : [],
   );
   return numbers.length === items.length && numbers.length > 1 ? numbers : undefined;
 }
 
-function dictionaryOf({ entries }: Dictionary, form: typeof group = group): Hole {
+function objectOf({ entries }: ObjectExpression, form: typeof group = group): Hole {
   if (entries.length === 0) return pieces(["{}"]);
   const properties = entries.map(([key, each]) => propertyOf(key, each));
   const content = join(properties, pieces([",", LINE]));
@@ -390,7 +394,7 @@ const SHORT_KEY = 5;
 
 /** `key: value` of an object literal. */
 export function propertyOf(key: string, each: Expression): Hole {
-  const name = propertyName(key, quoteAscii);
+  const name = propertyName(key, asciiLiteral);
   return assigned(`${name}:`, each, name.length < SHORT_KEY);
 }
 
@@ -411,13 +415,13 @@ function breaksAfterOperator(node: Expression, isShortKey: boolean): boolean {
 }
 
 /** A long string as a sum of literals. */
-function sumOf(node: Value): Value | Binary {
+function sumOf(node: ValueExpression): ValueExpression | BinaryExpression {
   const { value: text } = node;
-  if (typeof text !== "string" || quoteAscii(text).length <= STRING_WIDTH) return node;
+  if (typeof text !== "string" || asciiLiteral(text).length <= STRING_WIDTH) return node;
   const parts: string[] = [];
   let part = "";
   for (const character of text) {
-    if (quoteAscii(part + character).length > STRING_WIDTH) {
+    if (asciiLiteral(part + character).length > STRING_WIDTH) {
       parts.push(part);
       part = "";
     }
@@ -428,10 +432,10 @@ function sumOf(node: Value): Value | Binary {
   return { ...node, kind: "binary", operator: "+", operands };
 }
 
-function verbatimValue({ value: content }: Value): Hole {
+function verbatimValue({ value: content }: ValueExpression): Hole {
   switch (typeof content) {
     case "string":
-      return pieces([quoteAscii(content)]);
+      return pieces([asciiLiteral(content)]);
     case "bigint":
       return pieces([`${content}n`]);
     case "number":

@@ -22,7 +22,7 @@ import {
   type Piece,
   type Printable,
 } from "./hole.ts";
-import { propertyName, quote } from "./quote.ts";
+import { propertyName, stringLiteral } from "./quote.ts";
 
 /** Data as a literal, with its line breaks as `biome format` sets them. `nameOf`: what an import is called here. */
 export function laidOutLiteral(value: Printable, nameOf: (symbol: ImportSymbol) => string): Piece {
@@ -32,7 +32,7 @@ export function laidOutLiteral(value: Printable, nameOf: (symbol: ImportSymbol) 
   }
   if (isEnvTemplate(value)) return envTemplate(value);
   if (isRecord(value)) return recordOf(value, nameOf);
-  return typeof value === "string" ? quote(value) : String(value);
+  return typeof value === "string" ? stringLiteral(value) : String(value);
 }
 
 function listOf(items: readonly Printable[], nameOf: (symbol: ImportSymbol) => string): Piece {

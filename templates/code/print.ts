@@ -12,7 +12,7 @@ import type {
 } from "./hole.ts";
 import { laidOut } from "./layout.ts";
 import { laidOutLiteral } from "./literal-layout.ts";
-import { quote } from "./quote.ts";
+import { stringLiteral } from "./quote.ts";
 
 /** Columns of the printed text. */
 const WIDTH = 100;
@@ -109,9 +109,9 @@ class Printer {
       })
       .sort((a, b) => compareNames(a.replace(/^type /, ""), b.replace(/^type /, "")));
     const start = onlyTypes ? "import type {" : "import {";
-    const line = `${start} ${names.join(", ")} } from ${quote(module)};`;
+    const line = `${start} ${names.join(", ")} } from ${stringLiteral(module)};`;
     if (line.length <= WIDTH) return line;
-    return `${start}\n${names.map((each) => `  ${each},\n`).join("")}} from ${quote(module)};`;
+    return `${start}\n${names.map((each) => `  ${each},\n`).join("")}} from ${stringLiteral(module)};`;
   }
 
   #importName(symbol: ImportSymbol): string {

@@ -1,17 +1,17 @@
 import { isIdentifier } from "./names.ts";
 
 /** A string as a literal, in the quotes that need fewer escapes. */
-export function quote(text: string): string {
+export function stringLiteral(text: string): string {
   return quoted(text, /[\u007f-\u009f\u2028\u2029]/g);
 }
 
 /** The same in ASCII. */
-export function quoteAscii(text: string): string {
+export function asciiLiteral(text: string): string {
   return quoted(text, /[\u007f-\uffff]/g);
 }
 
 /** A property name, quoted unless it is an identifier; `__proto__` would set a prototype, so it is computed. */
-export function propertyName(key: string, quoteKey = quote): string {
+export function propertyName(key: string, quoteKey = stringLiteral): string {
   if (key === "__proto__") return '["__proto__"]';
   return isIdentifier(key) ? key : quoteKey(key);
 }

@@ -1,93 +1,97 @@
 import {
-  type Arrow,
-  type Binary,
-  type Call,
-  type Conditional,
-  type Constant,
+  type ArrowFunction,
+  type BinaryExpression,
+  type CallExpression,
+  type ConditionalExpression,
   type ConstantType,
-  type Dictionary,
   type Expression,
-  type List,
-  type Local,
-  type Member,
+  type HoistedConstant,
+  type ListExpression,
+  type LocalName,
+  type MemberExpression,
   made,
   type Name,
-  type Not,
+  type NotExpression,
+  type ObjectExpression,
   type Operator,
-  type Value,
+  type ValueExpression,
 } from "./hole.ts";
 
 /** A parameter that gets its name later; each call makes another one. */
-export function local(proposal: string): Local {
+export function local(proposal: string): LocalName {
   return { [made]: true, kind: "local", proposal };
 }
 
 /** A constant of the module. */
-export function constant(proposal: string, initializer: Expression, type?: ConstantType): Constant {
+export function constant(
+  proposal: string,
+  initializer: Expression,
+  type?: ConstantType,
+): HoistedConstant {
   return { [made]: true, kind: "constant", proposal, type, initializer };
 }
 
 /** A literal. */
-export function value(content: Value["value"]): Value {
+export function value(content: ValueExpression["value"]): ValueExpression {
   return { [made]: true, kind: "value", value: content };
 }
 
 /** `object.property`. */
-export function member(object: Expression, property: string): Member {
+export function member(object: Expression, property: string): MemberExpression {
   return { [made]: true, kind: "member", object, property, isOptional: false };
 }
 
 /** `object?.property`. */
-export function optionalMember(object: Expression, property: string): Member {
+export function optionalMember(object: Expression, property: string): MemberExpression {
   return { [made]: true, kind: "member", object, property, isOptional: true };
 }
 
 /** `callee(args)`. */
-export function call(callee: Expression, args: readonly Expression[]): Call {
+export function call(callee: Expression, args: readonly Expression[]): CallExpression {
   return { [made]: true, kind: "call", callee, args, isNew: false };
 }
 
 /** `new callee(args)`. */
-export function construction(callee: Expression, args: readonly Expression[]): Call {
+export function construction(callee: Expression, args: readonly Expression[]): CallExpression {
   return { [made]: true, kind: "call", callee, args, isNew: true };
 }
 
 /** Operands with an operator between each two. */
-export function binary(operator: Operator, operands: readonly Expression[]): Binary {
+export function binary(operator: Operator, operands: readonly Expression[]): BinaryExpression {
   return { [made]: true, kind: "binary", operator, operands };
 }
 
 /** `!operand`. */
-export function not(operand: Expression): Not {
+export function negation(operand: Expression): NotExpression {
   return { [made]: true, kind: "not", operand };
 }
 
 /** `test ? consequent : alternate`. */
-export function conditional(
+export function ternary(
   test: Expression,
   consequent: Expression,
   alternate: Expression,
-): Conditional {
+): ConditionalExpression {
   return { [made]: true, kind: "conditional", test, consequent, alternate };
 }
 
 /** `(parameters) => body`. */
-export function arrow(parameters: Arrow["parameters"], body: Expression): Arrow {
+export function arrow(parameters: ArrowFunction["parameters"], body: Expression): ArrowFunction {
   return { [made]: true, kind: "arrow", parameters, body };
 }
 
 /** `[items]`. */
-export function list(items: readonly Expression[]): List {
+export function listExpression(items: readonly Expression[]): ListExpression {
   return { [made]: true, kind: "list", items };
 }
 
 /** `{ key: value }`. */
-export function dictionary(entries: Dictionary["entries"]): Dictionary {
-  return { [made]: true, kind: "dictionary", entries };
+export function objectExpression(entries: ObjectExpression["entries"]): ObjectExpression {
+  return { [made]: true, kind: "object", entries };
 }
 
 /** The expressions that an expression is made of, in the order of the text. */
-export function partsOf(expression: Expression): readonly Expression[] {
+export function partsOfExpression(expression: Expression): readonly Expression[] {
   switch (expression.kind) {
     case "member":
       return [expression.object];
@@ -103,7 +107,7 @@ export function partsOf(expression: Expression): readonly Expression[] {
       return [...expression.parameters, expression.body];
     case "list":
       return expression.items;
-    case "dictionary":
+    case "object":
       return expression.entries.map(([, each]) => each);
     case "code":
     case "literal":
@@ -120,13 +124,13 @@ export function partsOf(expression: Expression): readonly Expression[] {
 /** The expression and all below it. Initializers of constants are not part of it. */
 export function* nodesOf(expression: Expression): Generator<Expression> {
   yield expression;
-  for (const part of partsOf(expression)) yield* nodesOf(part);
+  for (const part of partsOfExpression(expression)) yield* nodesOf(part);
 }
 
 /** The same expression with other names in it: for locals, and for constants. */
 export function renamed(
   expression: Expression,
-  rename: (reference: Local | Constant) => Local | Constant | Name,
+  rename: (reference: LocalName | HoistedConstant) => LocalName | HoistedConstant | Name,
 ): Expression {
   const change = (each: Expression) => renamed(each, rename);
   switch (expression.kind) {
@@ -144,9 +148,9 @@ export function renamed(
     case "binary":
       return { ...expression, operands: expression.operands.map(change) };
     case "not":
-      return not(change(expression.operand));
+      return negation(change(expression.operand));
     case "conditional":
-      return conditional(
+      return ternary(
         change(expression.test),
         change(expression.consequent),
         change(expression.alternate),
@@ -161,9 +165,9 @@ export function renamed(
         change(expression.body),
       );
     case "list":
-      return list(expression.items.map(change));
-    case "dictionary":
-      return dictionary(expression.entries.map(([key, each]) => [key, change(each)]));
+      return listExpression(expression.items.map(change));
+    case "object":
+      return objectExpression(expression.entries.map(([key, each]) => [key, change(each)]));
     case "code":
     case "literal":
     case "extension":

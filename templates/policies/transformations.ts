@@ -15,7 +15,7 @@ import {
 import type { Expressions } from "../code/expression.ts";
 import { assigned } from "../code/layout.ts";
 import { readsBody } from "../code/reads.ts";
-import { list } from "../code/syntax.ts";
+import { listExpression } from "../code/syntax.ts";
 import { bytes } from "../code/units.ts";
 import { parameter } from "../code/variables.ts";
 import { casesCode } from "./parts/cases.ts";
@@ -217,7 +217,7 @@ function headerList(headers: Transform["add"], expressions: Expressions): Code {
   const entries = headers.map(
     ({ name: header, value }) => code`
       ${comment(value.source)}
-      ${list([literal(header), expressions.use(value.code)])},
+      ${listExpression([literal(header), expressions.use(value.code)])},
     `,
   );
   return code`

@@ -1,5 +1,5 @@
 import { name } from "../../../templates/code/names.ts";
-import { constant, construction, list, value } from "../../../templates/code/syntax.ts";
+import { constant, construction, listExpression, value } from "../../../templates/code/syntax.ts";
 import type { Node } from "../parse/ast.ts";
 import type { Emitter } from "./emit.ts";
 import { type EmittedValue, helper, literalIn, simple } from "./emitted-value.ts";
@@ -37,7 +37,7 @@ export function boxDouble(emitter: Emitter, emitted: EmittedValue): EmittedValue
 
 /** A set of strings, declared once. */
 export function setOf(names: readonly string[], element: "string" | "unknown"): EmittedValue {
-  const made = construction(name("Set"), [list(names.map((each) => value(each)))]);
+  const made = construction(name("Set"), [listExpression(names.map((each) => value(each)))]);
   return simple(constant("names", made, `ReadonlySet<${element}>`), "other");
 }
 

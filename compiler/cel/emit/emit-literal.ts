@@ -4,9 +4,9 @@ import {
   call,
   constant,
   construction,
-  dictionary,
-  list,
+  listExpression,
   member,
+  objectExpression,
   value,
 } from "../../../templates/code/syntax.ts";
 import type { LiteralValue, Node } from "../parse/ast.ts";
@@ -51,7 +51,7 @@ export function emitList(emitter: Emitter, node: Extract<Node, { kind: "list" }>
   if (elements.some(({ mayFail }) => mayFail)) {
     return emitter.call("collections/collections#list", elements, { ts: "other" });
   }
-  const expression = list(elements.map((element) => element.expression));
+  const expression = listExpression(elements.map((element) => element.expression));
   if (node.elements.every((element) => isConstant(emitter, element))) {
     return simple(constant("items", expression, "readonly unknown[]"), "other");
   }
@@ -68,11 +68,11 @@ export function emitMap(emitter: Emitter, node: Extract<Node, { kind: "map" }>):
   const names = new Set(entries.map(({ name: known }) => known));
   if (names.has(undefined) || names.size < entries.length) {
     const pairs = entries.map(({ key, content }) => ({
-      expression: list([emitter.boxed(key).expression, content.expression]),
+      expression: listExpression([emitter.boxed(key).expression, content.expression]),
     }));
     return emitter.call("collections/collections#mapOf", pairs, { ts: "other" });
   }
-  const expression: Expression = dictionary(
+  const expression: Expression = objectExpression(
     entries.map(({ name: known = "", content }) => [known, content.expression]),
   );
   if (entries.some(({ content }) => content.mayFail)) {

@@ -1,7 +1,7 @@
 import { arrow, value } from "../../../templates/code/syntax.ts";
 import type { Node } from "../parse/ast.ts";
 import type { Emitter } from "./emit.ts";
-import { choice, type EmittedValue, joined, simple } from "./emitted-value.ts";
+import { chosenBy, type EmittedValue, joined, simple } from "./emitted-value.ts";
 
 type Logical = Extract<Node, { kind: "logical" }>;
 type Conditional = Extract<Node, { kind: "conditional" }>;
@@ -41,7 +41,7 @@ export function conditionalTest(
 ): EmittedValue {
   const emit = (branch: Node) => emitter.test(branch, wanted);
   const { test, consequent, alternate } = branches(emitter, node, emit);
-  if (isSure(test)) return choice(test, consequent, alternate, "boolean");
+  if (isSure(test)) return chosenBy(test, consequent, alternate, "boolean");
   return emitter.isExactly(
     chosen(emitter, test, consequent, alternate),
     simple(value(true), "boolean"),
@@ -59,7 +59,7 @@ export function conditionalValue(emitter: Emitter, node: Conditional): EmittedVa
     alternate = emitter.box(alternate);
   }
   if (!isSure(test)) return chosen(emitter, test, consequent, alternate);
-  return choice(
+  return chosenBy(
     test,
     consequent,
     alternate,

@@ -1,4 +1,4 @@
-import type { Expression, Local } from "../../../templates/code/hole.ts";
+import type { Expression, LocalName } from "../../../templates/code/hole.ts";
 import { arrow, local, nodesOf, value } from "../../../templates/code/syntax.ts";
 import { childrenOf, type MacroNode, type Node } from "../parse/ast.ts";
 import type { Emitter } from "./emit.ts";
@@ -102,7 +102,7 @@ function bodyOf(
   emit: (emitter: Emitter) => EmittedValue,
 ): { readonly expression: Expression } {
   const known = variableValue(node, range);
-  const parameters: Local[] = [];
+  const parameters: LocalName[] = [];
   const nest = (at: number): EmittedValue => {
     const variable = node.variables[at];
     if (variable === undefined) return emit(emitter);

@@ -1,4 +1,4 @@
-import type { Expression, Local } from "../../../templates/code/hole.ts";
+import type { Expression, LocalName } from "../../../templates/code/hole.ts";
 import { call, local, value } from "../../../templates/code/syntax.ts";
 import type { CheckedExpression } from "../check/check.ts";
 import type { Constants } from "../evaluate/fold.ts";
@@ -23,9 +23,9 @@ import {
 import { Narrowing } from "./narrowing.ts";
 
 /** A variable of a macro in the emitted code. */
-export interface MacroVariable {
+export interface EmittedVariable {
   readonly name: string;
-  readonly parameter: Local;
+  readonly parameter: LocalName;
   readonly emitted: EmittedValue;
 }
 
@@ -39,7 +39,7 @@ export class Emitter {
   readonly checked: CheckedExpression;
   readonly variables = new Set<string>();
   readonly reads = new Map<string, readonly string[]>();
-  readonly #locals: MacroVariable[] = [];
+  readonly #locals: EmittedVariable[] = [];
   readonly narrowing = new Narrowing();
   /** How many loops are around what is being emitted. */
   loopDepth = 0;
@@ -155,7 +155,7 @@ export class Emitter {
   withLocal<Result>(
     name: string,
     known: Partial<EmittedValue>,
-    emit: (parameter: Local) => Result,
+    emit: (parameter: LocalName) => Result,
   ): Result {
     const parameter = local(name);
     const emitted = { ...simple(parameter, "unknown"), ...known, expression: parameter };

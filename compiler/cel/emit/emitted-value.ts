@@ -1,6 +1,11 @@
-import type { Expression, ImportSymbol, Operator, Value } from "../../../templates/code/hole.ts";
+import type {
+  Expression,
+  ImportSymbol,
+  Operator,
+  ValueExpression,
+} from "../../../templates/code/hole.ts";
 import { imported } from "../../../templates/code/names.ts";
-import { binary, conditional, not, value } from "../../../templates/code/syntax.ts";
+import { binary, negation, ternary, value } from "../../../templates/code/syntax.ts";
 
 /**
  * What TypeScript knows of a value that is not undefined: nothing (`unknown`), one of these types, or another one. An
@@ -46,7 +51,7 @@ export function simple(expression: Expression, ts: TsType): EmittedValue {
 }
 
 /** The literal that a value is; undefined when it is none, or the literal of an error. */
-export function literalIn({ expression }: EmittedValue): Value["value"] {
+export function literalIn({ expression }: EmittedValue): ValueExpression["value"] {
   return expression.kind === "value" ? expression.value : undefined;
 }
 
@@ -80,18 +85,18 @@ export function joined(operator: "&&" | "||", all: readonly EmittedValue[]): Emi
 export function negated(emitted: EmittedValue): EmittedValue {
   const literal = literalIn(emitted);
   if (typeof literal === "boolean") return { ...emitted, expression: value(!literal) };
-  return test(emitted.opposite ?? not(emitted.expression), emitted.expression);
+  return test(emitted.opposite ?? negation(emitted.expression), emitted.expression);
 }
 
 /** `test ? consequent : alternate`, for a test that is always there. */
-export function choice(
+export function chosenBy(
   { expression }: EmittedValue,
   consequent: EmittedValue,
   alternate: EmittedValue,
   ts: TsType,
 ): EmittedValue {
   return {
-    expression: conditional(expression, consequent.expression, alternate.expression),
+    expression: ternary(expression, consequent.expression, alternate.expression),
     ts,
     mayFail: consequent.mayFail || alternate.mayFail,
     ...(consequent.isRawDouble && alternate.isRawDouble ? { isRawDouble: true } : {}),

@@ -1,4 +1,4 @@
-import type { Constant, Expression, Local, Name } from "../../../templates/code/hole.ts";
+import type { Expression, HoistedConstant, LocalName, Name } from "../../../templates/code/hole.ts";
 import { name } from "../../../templates/code/names.ts";
 import { nodesOf, renamed } from "../../../templates/code/syntax.ts";
 
@@ -38,10 +38,10 @@ function withNames(
   stems: ReadonlySet<string>,
 ): Expression {
   const used = new Set(taken);
-  const names = new Map<Local, Name>();
+  const names = new Map<LocalName, Name>();
   const isTaken = (text: string) =>
     used.has(text) || RESERVED.has(text) || stems.has(text) || stems.has(stemOf(text));
-  return renamed(expression, (reference: Local | Constant) => {
+  return renamed(expression, (reference: LocalName | HoistedConstant) => {
     if (reference.kind === "constant") {
       return { ...reference, initializer: withNames(reference.initializer, taken, stems) };
     }

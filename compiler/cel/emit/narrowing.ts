@@ -1,11 +1,11 @@
-import type { Expression, Value } from "../../../templates/code/hole.ts";
+import type { Expression, ValueExpression } from "../../../templates/code/hole.ts";
 import { nodesOf } from "../../../templates/code/syntax.ts";
 import type { EmittedValue } from "./emitted-value.ts";
 
 /** A reference that was compared, and the constant that it is known to be equal to. */
 interface Finding {
   readonly reference: Expression;
-  readonly constant: Value["value"];
+  readonly constant: ValueExpression["value"];
 }
 
 /**
@@ -21,7 +21,7 @@ export class Narrowing {
   }
 
   /** The constant that a reference is known to be equal to here. */
-  constantOf({ expression }: EmittedValue): Value["value"] {
+  constantOf({ expression }: EmittedValue): ValueExpression["value"] {
     return this.#findings.findLast(({ reference }) => isSame(reference, expression))?.constant;
   }
 

@@ -1,7 +1,7 @@
 import { RE2JS, RE2JSSyntaxException } from "re2js";
-import type { Constant, Expression } from "../../../templates/code/hole.ts";
+import type { Expression, HoistedConstant } from "../../../templates/code/hole.ts";
 import { name } from "../../../templates/code/names.ts";
-import { binary, call, constant, member, not, value } from "../../../templates/code/syntax.ts";
+import { binary, call, constant, member, negation, value } from "../../../templates/code/syntax.ts";
 import { setOf } from "../emit/emit-constant.ts";
 import { type EmittedValue, helper, joined, test } from "../emit/emitted-value.ts";
 import { isReference } from "../emit/narrowing.ts";
@@ -63,7 +63,7 @@ export function checkPattern(pattern: string): readonly CelProblem[] {
 }
 
 /** A module constant that holds the compiled pattern. */
-export function patternConstant(pattern: string): Constant {
+export function patternConstant(pattern: string): HoistedConstant {
   return constant("pattern", call(helper("functions/pattern#compilePattern"), [value(pattern)]));
 }
 
@@ -94,7 +94,7 @@ function literalTests(pattern: string, { subject, match }: PatternUse): EmittedV
 
 function literalTest(literal: LiteralMatch, subject: Expression): EmittedValue {
   const text = value(literal.text);
-  const oneLine = test(not(call(member(subject, "includes"), [value("\n")])));
+  const oneLine = test(negation(call(member(subject, "includes"), [value("\n")])));
   if (literal.isStart && literal.isEnd && !literal.isOneLine) {
     return test(binary("===", [subject, text]));
   }

@@ -3,7 +3,7 @@ import { type Code, code, comment, type Hole, name } from "../../code/code.ts";
 import type { Expressions } from "../../code/expression.ts";
 import type { Expression } from "../../code/hole.ts";
 import { ifStatement } from "../../code/statements.ts";
-import { binary, member, not, value } from "../../code/syntax.ts";
+import { binary, member, negation, value } from "../../code/syntax.ts";
 
 /** Rules as a function body and what it needs. */
 export interface RulesCode {
@@ -36,7 +36,7 @@ export function rulesCode(rules: readonly Rule[], expressions: Expressions): Rul
 function statement(rule: Rule, label: string, verdict: string, expressions: Expressions): Code {
   const { action, expression } = rule;
   const test = expressions.use(expression.code);
-  const conditions = [...subject(rule), action === "require" ? not(test) : test];
+  const conditions = [...subject(rule), action === "require" ? negation(test) : test];
   return code`
     ${comment(`${label}${expression.source}`)}
     ${ifStatement(conditions, code`return ${name(verdict)};`)}
