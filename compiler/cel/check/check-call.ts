@@ -4,7 +4,7 @@ import { functionNamed, functionNames, operatorNamed } from "../functions/index.
 import { operatorNames } from "../functions/operators.ts";
 import type { CallNode, Node, Span } from "../parse/ast.ts";
 import { macroNames } from "../parse/macros.ts";
-import { checkPattern } from "../regex/pattern.ts";
+import { checkPattern } from "../regex/check-pattern.ts";
 import type { Overload } from "../types/signature.ts";
 import { BOOL, DYN, ERROR, formatType, isSameType, type Type } from "../types/types.ts";
 import type { Checker } from "./check.ts";

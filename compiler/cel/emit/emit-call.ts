@@ -1,7 +1,8 @@
 import { name } from "../../../templates/code/names.ts";
 import { arrow, binary, call, member } from "../../../templates/code/syntax.ts";
 import type { CallNode } from "../parse/ast.ts";
-import { checkPattern, patternConstant, patternTest } from "../regex/pattern.ts";
+import { checkPattern } from "../regex/check-pattern.ts";
+import { patternConstant, patternTest } from "../regex/pattern.ts";
 import type { Type } from "../types/types.ts";
 import type { Emitter } from "./emit.ts";
 import { constantString } from "./emit-literal.ts";

@@ -1,5 +1,4 @@
-import { name } from "../../../templates/code/names.ts";
-import { constant, construction, listExpression, value } from "../../../templates/code/syntax.ts";
+import { constant, construction, value } from "../../../templates/code/syntax.ts";
 import type { Node } from "../parse/ast.ts";
 import type { Emitter } from "./emit.ts";
 import { type EmittedValue, helper, literalIn, simple } from "./emitted-value.ts";
@@ -33,12 +32,6 @@ export function boxDouble(emitter: Emitter, emitted: EmittedValue): EmittedValue
   }
   const { mayFail } = emitted;
   return emitter.call("values/values#double", [emitted], { ts: "unknown", mayFail });
-}
-
-/** A set of strings, declared once. */
-export function setOf(names: readonly string[], element: "string" | "unknown"): EmittedValue {
-  const made = construction(name("Set"), [listExpression(names.map((each) => value(each)))]);
-  return simple(constant("names", made, `ReadonlySet<${element}>`), "other");
 }
 
 /** What constants are called by their type. */

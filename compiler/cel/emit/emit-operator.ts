@@ -1,7 +1,6 @@
 import { binary, call, member, value } from "../../../templates/code/syntax.ts";
 import type { CallNode, Node } from "../parse/ast.ts";
 import type { Emitter } from "./emit.ts";
-import { setOf } from "./emit-constant.ts";
 import { constantString } from "./emit-literal.ts";
 import { headerCode, presenceOf } from "./emit-select.ts";
 import {
@@ -11,6 +10,7 @@ import {
   joined,
   literalIn,
   negated,
+  setOf,
   simple,
   test,
 } from "./emitted-value.ts";

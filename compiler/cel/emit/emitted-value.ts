@@ -4,8 +4,16 @@ import type {
   Operator,
   ValueExpression,
 } from "../../../templates/code/hole.ts";
-import { imported } from "../../../templates/code/names.ts";
-import { binary, negation, ternary, value } from "../../../templates/code/syntax.ts";
+import { imported, name } from "../../../templates/code/names.ts";
+import {
+  binary,
+  constant,
+  construction,
+  listExpression,
+  negation,
+  ternary,
+  value,
+} from "../../../templates/code/syntax.ts";
 
 /**
  * What TypeScript knows of a value that is not undefined: nothing (`unknown`), one of these types, or another one. An
@@ -35,8 +43,8 @@ export interface EmittedValue {
 
 /** A helper of the CEL runtime: `values/select#field`. */
 export function helper(reference: string): ImportSymbol {
-  const [module = "", name = ""] = reference.split("#");
-  return imported(`gwc/runtime/cel/${module}`, name);
+  const [module = "", symbol = ""] = reference.split("#");
+  return imported(`gwc/runtime/cel/${module}`, symbol);
 }
 
 /** A boolean that is always there. */
@@ -58,6 +66,12 @@ export function literalIn({ expression }: EmittedValue): ValueExpression["value"
 /** Whether a value is a literal; the one of an error is none. */
 export function isLiteral(emitted: EmittedValue): boolean {
   return literalIn(emitted) !== undefined;
+}
+
+/** A set of strings, declared once. */
+export function setOf(names: readonly string[], element: "string" | "unknown"): EmittedValue {
+  const made = construction(name("Set"), [listExpression(names.map((each) => value(each)))]);
+  return simple(constant("names", made, `ReadonlySet<${element}>`), "other");
 }
 
 /** `left === right`, with its opposite. */

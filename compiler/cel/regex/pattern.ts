@@ -1,19 +1,14 @@
-import { RE2JS, RE2JSSyntaxException } from "re2js";
 import type { Expression, HoistedConstant } from "../../../templates/code/hole.ts";
 import { name } from "../../../templates/code/names.ts";
 import { binary, call, constant, member, negation, value } from "../../../templates/code/syntax.ts";
-import { setOf } from "../emit/emit-constant.ts";
-import { type EmittedValue, helper, joined, test } from "../emit/emitted-value.ts";
+import { type EmittedValue, helper, joined, setOf, test } from "../emit/emitted-value.ts";
 import { isReference } from "../emit/narrowing.ts";
-import type { Span } from "../parse/ast.ts";
-import { type CelProblem, Problems } from "../parse/problems.ts";
+import type { CelProblem } from "../parse/problems.ts";
+import { checkPattern } from "./check-pattern.ts";
 import { type LiteralMatch, literalsOf, type PatternMatch } from "./pattern-literals.ts";
-import { errorSpan } from "./pattern-scan.ts";
 
 export type { PatternMatch };
 
-/** The largest program that a pattern may compile to: matching takes time in proportion to it, times the text. */
-const MAX_PROGRAM = 1_000;
 /** Up to so many alternatives are written out; above, a Set or the engine. */
 const CHAIN_LENGTH = 16;
 
@@ -41,25 +36,6 @@ export function compileConstantPattern(
 /** The same as a part of more code, for a pattern that was checked. */
 export function patternTest(pattern: string, use: PatternUse): EmittedValue {
   return literalTests(pattern, use) ?? engineTest(pattern, use);
-}
-
-/** What is wrong with a pattern: at most one problem, for reading stops at the first. */
-export function checkPattern(pattern: string): readonly CelProblem[] {
-  const problems = new Problems();
-  try {
-    const size = RE2JS.compile(pattern).programSize();
-    if (size > MAX_PROGRAM) {
-      problems.report("cel-pattern-size", [0, pattern.length], { limit: MAX_PROGRAM });
-    }
-  } catch (error) {
-    if (!(error instanceof RE2JSSyntaxException)) {
-      problems.report("cel-pattern-size", [0, pattern.length], { limit: MAX_PROGRAM });
-      return problems.list;
-    }
-    const span: Span = errorSpan(pattern, error.error, error.input ?? "");
-    problems.report("cel-pattern", span, { problem: error.error });
-  }
-  return problems.list;
 }
 
 /** A module constant that holds the compiled pattern. */
