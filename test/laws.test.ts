@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { backends } from "../compiler/backends/index.ts";
 import { messages } from "../compiler/diagnostics/messages/index.ts";
-import { kebabCase } from "../compiler/ir/identifiers.ts";
+import { kebabCase } from "../compiler/model/identifiers.ts";
 import { policies } from "../compiler/policies/index.ts";
 
 const root = path.resolve(import.meta.dirname, "..");

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import path from "node:path";
 import { isMap } from "yaml";
-import type { Manifest } from "../config/manifests.ts";
 import {
   type ConfigPath,
   Diagnostics,
@@ -11,8 +10,9 @@ import {
 import type { SourceDocument, SourceFile } from "../diagnostics/source.ts";
 import type { Host } from "../host.ts";
 import type { ProgramInput } from "../ir/program.ts";
+import type { Manifest } from "../manifests/manifests.ts";
+import { keysIn } from "../schema/config-values.ts";
 import { validator } from "../schema/validate.ts";
-import { keysIn } from "./config-values.ts";
 import { readDocuments } from "./documents.ts";
 import { inputFiles, isEmpty, isInput, isStandalone } from "./input-files.ts";
 import { type ReadDocument, readManifests, withoutSecrets } from "./kubernetes/manifests.ts";

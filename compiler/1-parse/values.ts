@@ -2,34 +2,9 @@ import { type Alias, isAlias, isMap, isScalar, isSeq, type Node } from "yaml";
 import type { ConfigPath, Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
 import type { SourceDocument } from "../diagnostics/source.ts";
 import type { Host } from "../host.ts";
-import type { EnvTemplate, EnvVariable } from "../ir/texts.ts";
+import type { EnvTemplate, EnvVariable } from "../model/texts.ts";
+import type { ConfigValue, ExpandedText, ReadValue } from "../schema/config-values.ts";
 import { type Schema, schemaAt } from "../schema/schema.ts";
-
-/** A YAML value as plain data: objects without a prototype, so that `__proto__` is a key like any other. */
-export type ConfigValue =
-  | string
-  | number
-  | boolean
-  | null
-  | EnvTemplate
-  | readonly ConfigValue[]
-  | { readonly [key: string]: ConfigValue };
-
-/** A value and the envTemplates texts in it, by path: validation sees what the user wrote there. */
-export interface ReadValue {
-  readonly value: ConfigValue;
-  readonly envTemplates: readonly { readonly path: ConfigPath; readonly text: EnvTemplate }[];
-  readonly expanded: readonly ExpandedText[];
-}
-
-/** A scalar that came from the environment. Its value may be a secret in the wrong place: it is never shown. */
-export interface ExpandedText {
-  readonly path: ConfigPath;
-  /** As the user wrote it: `${NAME}`. */
-  readonly source: string;
-  /** False when a variable of it is not set, which is reported by then. */
-  readonly isComplete: boolean;
-}
 
 /**
  * Turns a YAML document into data. `${NAME}` and `${NAME:-fallback}` are expanded inside scalar values (`$$` is a
@@ -75,23 +50,6 @@ export function canonicalJson(content: ConfigValue): string {
 
 function isList(value: object): value is readonly ConfigValue[] {
   return Array.isArray(value);
-}
-
-/** Puts the envTemplates texts in their places, once the value has been validated. */
-export function withEnvTemplates({ value, envTemplates }: ReadValue): ConfigValue {
-  for (const { path, text } of envTemplates) {
-    const parent = path.slice(0, -1).reduce<ConfigValue>((at, step) => childOf(at, step), value);
-    const last = path.at(-1);
-    // What stood there may have been left out.
-    if (
-      typeof parent === "object" &&
-      parent !== null &&
-      last !== undefined &&
-      Object.hasOwn(parent, last)
-    )
-      Reflect.set(parent, last, text);
-  }
-  return value;
 }
 
 interface Context {
@@ -196,10 +154,4 @@ function plainScalar(text: string): ConfigValue {
   if (/^(false|False|FALSE)$/.test(text)) return false;
   if (/^(null|Null|NULL|~)$/.test(text)) return null;
   return /^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$/.test(text) ? Number(text) : text;
-}
-
-function childOf(value: ConfigValue, step: string | number): ConfigValue {
-  return typeof value === "object" && value !== null
-    ? (Reflect.get(value, step) as ConfigValue)
-    : null;
 }

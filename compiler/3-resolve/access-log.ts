@@ -7,7 +7,7 @@ import {
 import { type Diagnostics, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import { suggest } from "../diagnostics/suggestion.ts";
 import type { AccessLogNode, AddedField, LogFieldsNode } from "../ir/access-log.ts";
-import type { CompiledExpression } from "../ir/expressions.ts";
+import type { CompiledExpression } from "../model/expressions.ts";
 import { type ExpressionConfig, resolveExpression } from "../policies/parts/expressions.ts";
 
 /** What the lines are about. */

@@ -7,7 +7,7 @@ import {
 } from "../config/frontend.ts";
 import type { ListenerResource } from "../config/resources.ts";
 import { childOf, type Diagnostics, type Origin } from "../diagnostics/diagnostic.ts";
-import type { CertificateFiles, TlsNode } from "../ir/program.ts";
+import type { CertificateFiles, TlsNode } from "../ir/tls.ts";
 
 /**
  * What the TLS listeners of one port share: each listener's own fields, else the frontend's. Undefined for plain HTTP.

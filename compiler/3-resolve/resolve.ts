@@ -10,8 +10,8 @@ import type {
 } from "../config/resources.ts";
 import { Diagnostics, type Place, type WithDiagnostics } from "../diagnostics/diagnostic.ts";
 import type { Host } from "../host.ts";
-import { Identifiers } from "../ir/identifiers.ts";
 import type { BindNode, ListenerNode, Program, ProgramInput } from "../ir/program.ts";
+import { Identifiers } from "../model/identifiers.ts";
 import { policies } from "../policies/index.ts";
 import { resolveAccessLog } from "./access-log.ts";
 import { certificateOf, resolveTls } from "./listener-tls.ts";

@@ -10,9 +10,9 @@ import type {
   ValueMatchConfig,
 } from "../config/resources.ts";
 import { childOf, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
-import type { Identifiers } from "../ir/identifiers.ts";
-import type { RouteMatch, ValueMatch } from "../ir/matches.ts";
 import type { RouteNode } from "../ir/program.ts";
+import type { Identifiers } from "../model/identifiers.ts";
+import type { RouteMatch, ValueMatch } from "../model/matches.ts";
 import { type PolicyConfig, policyOf } from "../policies/index.ts";
 import { checkShares, openProxyOf, protocolOf, resolveBackends } from "./backends.ts";
 import { withoutConsequences } from "./consequences.ts";

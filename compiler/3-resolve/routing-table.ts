@@ -1,7 +1,7 @@
 import { compareHostnames, intersectHostnames } from "../config/hostnames.ts";
 import type { Diagnostics } from "../diagnostics/diagnostic.ts";
-import type { RouteMatch, ValueMatch } from "../ir/matches.ts";
 import type { HostEntries, RouteEntry, RouteNode } from "../ir/program.ts";
+import type { RouteMatch, ValueMatch } from "../model/matches.ts";
 
 /** A route with the hostnames it answers within its listener, and its matches. */
 export interface TableRoute {

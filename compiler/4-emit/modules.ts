@@ -7,9 +7,9 @@ import { mainModule } from "../../templates/modules/main.ts";
 import { routeModule } from "../../templates/modules/route.ts";
 import { tcpRouteModule } from "../../templates/modules/tcp-route.ts";
 import { lineAndColumn, locate, type SourceFile } from "../diagnostics/source.ts";
-import { kebabCase } from "../ir/identifiers.ts";
 import type { Program } from "../ir/program.ts";
 import { servedRoutes, servedTcpRoutes } from "../ir/routes.ts";
+import { kebabCase } from "../model/identifiers.ts";
 import { inputNames } from "./input-names.ts";
 
 /** How much generated text says about where it comes from. */

@@ -1,13 +1,13 @@
-import type { BackendPolicies } from "../config/backend-policies.ts";
+import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
 import type {
   BackendSpec,
   ManifestOf,
   McpTargetSpec,
   PolicyFields,
   ServicePort,
-} from "../config/manifests.ts";
-import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
-import type { Text } from "../ir/texts.ts";
+} from "../manifests/manifests.ts";
+import type { BackendPolicies } from "../model/backend-policies.ts";
+import type { Text } from "../model/texts.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { BackendProtocol } from "./parts/backend-protocol.ts";
 import type { ConnectionContext } from "./parts/connection.ts";

@@ -1,5 +1,5 @@
 import { keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
-import type { BackendConnection, TcpConnection } from "../ir/connections.ts";
+import type { BackendConnection, TcpConnection } from "../model/connections.ts";
 import { type Infer, integer, list, object, shortText } from "../schema/schema.ts";
 import type { Backend } from "./backend.ts";
 import { resolveConnection, resolveTcpConnection } from "./parts/connection.ts";

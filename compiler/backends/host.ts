@@ -1,8 +1,8 @@
-import { hostAndPort, hostUrl } from "../config/host-url.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
-import type { BackendConnection, TcpConnection } from "../ir/connections.ts";
-import type { Text } from "../ir/texts.ts";
-import { port } from "../schema/kubernetes-fields.ts";
+import { port } from "../manifests/field-types.ts";
+import type { BackendConnection, TcpConnection } from "../model/connections.ts";
+import { hostAndPort, hostUrl } from "../model/host-url.ts";
+import type { Text } from "../model/texts.ts";
 import { object, shortText, text } from "../schema/schema.ts";
 import type { Backend, BackendUse } from "./backend.ts";
 import {

@@ -1,4 +1,4 @@
-import type { Text } from "../ir/texts.ts";
+import type { Text } from "../model/texts.ts";
 import type { Backend, BackendUse } from "./backend.ts";
 import { dynamic } from "./dynamic.ts";
 import { host } from "./host.ts";

@@ -1,8 +1,8 @@
-import { type BackendPolicies, mergeBackendPolicies } from "../config/backend-policies.ts";
-import { checkUrl } from "../config/host-url.ts";
 import { childOf, type Diagnostics, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
-import type { BackendConnection } from "../ir/connections.ts";
-import type { Text } from "../ir/texts.ts";
+import { type BackendPolicies, mergeBackendPolicies } from "../model/backend-policies.ts";
+import type { BackendConnection } from "../model/connections.ts";
+import { checkUrl } from "../model/host-url.ts";
+import type { Text } from "../model/texts.ts";
 import type { Backend, BackendLine, BackendUse } from "./backend.ts";
 import { lowerMcp, type McpValue, mcpSchema } from "./mcp/file-form.ts";
 import { kubernetesMcp } from "./mcp/manifest-form.ts";

@@ -1,6 +1,6 @@
 import { nodesOf } from "../../templates/code/syntax.ts";
 import { messages } from "../diagnostics/messages/index.ts";
-import type { CompiledExpression } from "../ir/expressions.ts";
+import type { CompiledExpression } from "../model/expressions.ts";
 import type { CheckedExpression } from "./check/check.ts";
 import { checkExpression } from "./check/check.ts";
 import { needsOf } from "./check/needs.ts";

@@ -11,8 +11,8 @@ import {
   type RouteExplanation,
   routeNames,
 } from "../inspect/explain/route.ts";
-import type { RouteMatch, ValueMatch } from "../ir/matches.ts";
 import type { ListenerNode } from "../ir/program.ts";
+import type { RouteMatch, ValueMatch } from "../model/matches.ts";
 import { policyOf } from "../policies/index.ts";
 import type { Arguments, CommandContext, CommandResult } from "./command.ts";
 

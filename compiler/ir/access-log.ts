@@ -1,5 +1,5 @@
 import type { Origin } from "../diagnostics/diagnostic.ts";
-import type { CompiledExpression } from "./expressions.ts";
+import type { CompiledExpression } from "../model/expressions.ts";
 
 /** Access lines that are not the usual ones. */
 export interface AccessLogNode {

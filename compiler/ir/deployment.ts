@@ -1,4 +1,5 @@
 import type { Origin } from "../diagnostics/diagnostic.ts";
+import type { Json } from "../model/json.ts";
 
 /** How a cluster runs a gateway. */
 export interface DeploymentNode {
@@ -39,12 +40,3 @@ export interface Overlay {
   };
   readonly spec?: Json;
 }
-
-/** Any JSON. */
-export type Json =
-  | string
-  | number
-  | boolean
-  | null
-  | readonly Json[]
-  | { readonly [key: string]: Json | undefined };

@@ -2,14 +2,14 @@ import type { DrainSettings, ServiceAddresses } from "../../runtime/gateway/defi
 import type { ConnectionSettings } from "../../runtime/net/connection-settings.ts";
 import type { LogLevels } from "../../runtime/telemetry/logs/log-level.ts";
 import type { LogFormat } from "../../runtime/telemetry/logs/log-line.ts";
-import type { AlpnProtocol, TlsVersion } from "../../runtime/tls/tls-settings.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
+import type { RouteMatch } from "../model/matches.ts";
 import type { AccessLogNode } from "./access-log.ts";
 import type { BackendNode } from "./backends.ts";
 import type { DeploymentNode } from "./deployment.ts";
-import type { RouteMatch } from "./matches.ts";
 import type { PolicyUse } from "./policies.ts";
 import type { TcpBindNode } from "./tcp.ts";
+import type { CertificateFiles, TlsNode } from "./tls.ts";
 
 /** What a gateway does, with nothing left to look up: plain readonly data (`gwc build --print program`). */
 export interface Program {
@@ -88,27 +88,6 @@ export interface PreRoutingNode {
   /** The last of them answers every request: there is no table behind them. */
   readonly isFinal: boolean;
   readonly origin: Origin;
-}
-
-/** TLS of a port, as the runtime takes it, without the certificates of its listeners. */
-export interface TlsNode {
-  /** Milliseconds. */
-  readonly handshakeTimeout: number;
-  readonly minVersion: TlsVersion;
-  readonly maxVersion: TlsVersion;
-  /** OpenSSL's names. */
-  readonly cipherSuites: readonly string[];
-  readonly alpn: readonly AlpnProtocol[];
-  /** The path, as configured, of the authorities that sign client certificates. */
-  readonly clientAuthorities: string | undefined;
-}
-
-/** A listener's certificate and key: paths as configured, read when the gateway starts. */
-export interface CertificateFiles {
-  readonly cert: string;
-  readonly key: string;
-  /** The paths are NAME/KEY of mounted Secrets. */
-  readonly isSecret?: boolean;
 }
 
 /** The entries that one hostname opens, most specific hostname first. */

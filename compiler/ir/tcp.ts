@@ -1,7 +1,7 @@
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { TcpBackendNode } from "./backends.ts";
 import type { PolicyUse } from "./policies.ts";
-import type { CertificateFiles, TlsNode } from "./program.ts";
+import type { CertificateFiles, TlsNode } from "./tls.ts";
 
 /** One port whose bytes are passed on. */
 export interface TcpBindNode {

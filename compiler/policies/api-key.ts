@@ -1,7 +1,7 @@
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
-import type { Json } from "../ir/deployment.ts";
-import type { Text } from "../ir/texts.ts";
-import { localObject } from "../schema/kubernetes-fields.ts";
+import { localObject } from "../manifests/field-types.ts";
+import type { Json } from "../model/json.ts";
+import type { Text } from "../model/texts.ts";
 import {
   anyText,
   type Infer,

@@ -1,5 +1,5 @@
 import type { Diagnostics } from "../diagnostics/diagnostic.ts";
-import type { Rule } from "../ir/rules.ts";
+import type { Rule } from "../model/rules.ts";
 import { type Infer, object } from "../schema/schema.ts";
 import {
   kubernetesRulesSchema,

@@ -1,6 +1,6 @@
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
-import type { Text } from "../ir/texts.ts";
-import { localObject } from "../schema/kubernetes-fields.ts";
+import { localObject } from "../manifests/field-types.ts";
+import type { Text } from "../model/texts.ts";
 import { anyText, either, type Infer, list, object, shortText, text } from "../schema/schema.ts";
 import { identityMode, type JwtMode, kubernetesMode, modeSchema } from "./jwt-auth.ts";
 import {

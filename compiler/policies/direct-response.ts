@@ -1,6 +1,6 @@
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
-import type { CompiledExpression } from "../ir/expressions.ts";
-import type { Text } from "../ir/texts.ts";
+import type { CompiledExpression } from "../model/expressions.ts";
+import type { Text } from "../model/texts.ts";
 import {
   expression,
   type Infer,

@@ -1,7 +1,7 @@
 import { resolveConnection } from "../backends/parts/connection.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
-import type { BackendConnection } from "../ir/connections.ts";
-import type { Text } from "../ir/texts.ts";
+import type { BackendConnection } from "../model/connections.ts";
+import type { Text } from "../model/texts.ts";
 import {
   anyText,
   choice,

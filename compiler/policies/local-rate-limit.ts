@@ -1,7 +1,7 @@
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
-import type { CompiledExpression } from "../ir/expressions.ts";
+import { backendReference, tinyText } from "../manifests/field-types.ts";
+import type { CompiledExpression } from "../model/expressions.ts";
 import { parseDuration } from "../schema/duration.ts";
-import { backendReference, tinyText } from "../schema/kubernetes-fields.ts";
 import {
   choice,
   duration,

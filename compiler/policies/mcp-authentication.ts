@@ -1,7 +1,7 @@
 import { childOf } from "../diagnostics/diagnostic.ts";
-import type { Json } from "../ir/deployment.ts";
-import type { PathMatch } from "../ir/matches.ts";
-import type { Text } from "../ir/texts.ts";
+import type { Json } from "../model/json.ts";
+import type { PathMatch } from "../model/matches.ts";
+import type { Text } from "../model/texts.ts";
 import {
   anyText,
   choice,

@@ -1,5 +1,5 @@
-import { Identifiers } from "../ir/identifiers.ts";
-import type { Rule } from "../ir/rules.ts";
+import { Identifiers } from "../model/identifiers.ts";
+import type { Rule } from "../model/rules.ts";
 
 import { type Infer, object } from "../schema/schema.ts";
 import {

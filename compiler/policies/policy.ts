@@ -1,10 +1,10 @@
 import type { BackendProtocol } from "../backends/parts/backend-protocol.ts";
-import type { BackendPolicies, ServerConfig } from "../config/backend-policies.ts";
 import type { Diagnostics, Origin, Place } from "../diagnostics/diagnostic.ts";
 import type { Host } from "../host.ts";
-import type { PathMatch } from "../ir/matches.ts";
-import type { Text } from "../ir/texts.ts";
-import type { BackendReference } from "../schema/kubernetes-fields.ts";
+import type { BackendReference } from "../manifests/field-types.ts";
+import type { BackendPolicies, ServerConfig } from "../model/backend-policies.ts";
+import type { PathMatch } from "../model/matches.ts";
+import type { Text } from "../model/texts.ts";
 import type { Schema } from "../schema/schema.ts";
 
 /**

@@ -1,10 +1,10 @@
 import { resolveConnection, secureUrl } from "../backends/parts/connection.ts";
-import type { BackendPolicies } from "../config/backend-policies.ts";
-import { hostUrl } from "../config/host-url.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
-import type { BackendConnection } from "../ir/connections.ts";
-import type { Text } from "../ir/texts.ts";
-import { backendReference } from "../schema/kubernetes-fields.ts";
+import { backendReference } from "../manifests/field-types.ts";
+import type { BackendPolicies } from "../model/backend-policies.ts";
+import type { BackendConnection } from "../model/connections.ts";
+import { hostUrl } from "../model/host-url.ts";
+import type { Text } from "../model/texts.ts";
 import {
   type Infer,
   integer,

@@ -1,4 +1,4 @@
-import { port, preciseHostname } from "../schema/kubernetes-fields.ts";
+import { port, preciseHostname } from "../manifests/field-types.ts";
 import { choice, type Infer, object, type Schema } from "../schema/schema.ts";
 import {
   type AuthorityValue,

@@ -1,7 +1,7 @@
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
-import type { CompiledExpression } from "../ir/expressions.ts";
+import { span } from "../manifests/field-types.ts";
+import type { CompiledExpression } from "../model/expressions.ts";
 import { parseTimer } from "../schema/duration.ts";
-import { span } from "../schema/kubernetes-fields.ts";
 import { duration, expression, type Infer, integer, list, object } from "../schema/schema.ts";
 import { type ExpressionConfig, resolveExpression } from "./parts/expressions.ts";
 import type { Policy } from "./policy.ts";

@@ -1,5 +1,5 @@
+import { span } from "../manifests/field-types.ts";
 import { parseDuration, parseTimer } from "../schema/duration.ts";
-import { span } from "../schema/kubernetes-fields.ts";
 import { duration, type Infer, object } from "../schema/schema.ts";
 import type { Policy } from "./policy.ts";
 

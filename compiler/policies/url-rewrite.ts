@@ -1,4 +1,4 @@
-import { preciseHostname } from "../schema/kubernetes-fields.ts";
+import { preciseHostname } from "../manifests/field-types.ts";
 import { type Infer, object } from "../schema/schema.ts";
 import type { HostMode } from "./host-rewrite.ts";
 import {

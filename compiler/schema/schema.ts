@@ -1,5 +1,5 @@
-import type { Json } from "../ir/deployment.ts";
-import type { Text } from "../ir/texts.ts";
+import type { Json } from "../model/json.ts";
+import type { Text } from "../model/texts.ts";
 
 /**
  * A JSON schema (draft 2020-12 words that gwc uses) with gwc's own keywords. Written without `anyOf`, `oneOf` and

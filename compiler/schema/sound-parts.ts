@@ -1,7 +1,7 @@
 import type { ErrorObject, ValidateFunction } from "ajv";
-import { configValueAt, pointerPath } from "../1-parse/config-values.ts";
-import type { ConfigValue } from "../1-parse/values.ts";
 import type { ConfigPath } from "../diagnostics/diagnostic.ts";
+import type { ConfigValue } from "./config-values.ts";
+import { configValueAt, pointerPath } from "./config-values.ts";
 import { type Schema, schemaAt } from "./schema.ts";
 
 /** What of a value is good. */

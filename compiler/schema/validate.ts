@@ -1,6 +1,4 @@
 import type { ErrorObject } from "ajv";
-import { configValueAt, keysIn, pointerPath } from "../1-parse/config-values.ts";
-import { type ConfigValue, type ReadValue, withEnvTemplates } from "../1-parse/values.ts";
 import {
   type ConfigPath,
   childOf,
@@ -11,6 +9,8 @@ import {
   type Place,
 } from "../diagnostics/diagnostic.ts";
 import { suggest } from "../diagnostics/suggestion.ts";
+import type { ConfigValue, ReadValue } from "./config-values.ts";
+import { configValueAt, keysIn, pointerPath, withEnvTemplates } from "./config-values.ts";
 import { isWritable, type Schema, schemaAt } from "./schema.ts";
 import { compileSchema } from "./schema-compiler.ts";
 import { boundName, formatName, schemaTypeNames, typeName } from "./schema-messages.ts";

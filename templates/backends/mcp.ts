@@ -1,5 +1,5 @@
 import type { BackendNode } from "../../compiler/ir/backends.ts";
-import type { RouteMatch } from "../../compiler/ir/matches.ts";
+import type { RouteMatch } from "../../compiler/model/matches.ts";
 import { defaultMcpLimits } from "../../runtime/mcp/transports/default-limits.ts";
 import {
   type Code,

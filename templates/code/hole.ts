@@ -1,4 +1,4 @@
-import type { EnvTemplate } from "../../compiler/ir/texts.ts";
+import type { EnvTemplate } from "../../compiler/model/texts.ts";
 
 /** Marks what these modules made: configuration data can look like code, but never carries a symbol. */
 export const made = Symbol("made by templates/code");

@@ -1,4 +1,4 @@
-import type { EnvTemplate } from "../../compiler/ir/texts.ts";
+import type { EnvTemplate } from "../../compiler/model/texts.ts";
 import {
   brokenGroup,
   brokenOnly,

@@ -1,4 +1,4 @@
-import type { CompiledExpression } from "../../compiler/ir/expressions.ts";
+import type { CompiledExpression } from "../../compiler/model/expressions.ts";
 
 /** Whether one of the expressions reads the body of a message. */
 export function readsBody(

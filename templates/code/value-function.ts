@@ -1,4 +1,4 @@
-import type { CompiledExpression } from "../../compiler/ir/expressions.ts";
+import type { CompiledExpression } from "../../compiler/model/expressions.ts";
 import { code, comment, join, name } from "./code.ts";
 import type { Expressions } from "./expression.ts";
 import type { Code } from "./hole.ts";

@@ -1,5 +1,6 @@
-import type { DeploymentNode, Json } from "../../compiler/ir/deployment.ts";
+import type { DeploymentNode } from "../../compiler/ir/deployment.ts";
 import type { Program } from "../../compiler/ir/program.ts";
+import type { Json } from "../../compiler/model/json.ts";
 import { backendTemplateOf } from "../backends/index.ts";
 import { selectorLabels } from "./names.ts";
 import type { KubernetesSettings } from "./settings.ts";

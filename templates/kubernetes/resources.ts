@@ -1,5 +1,6 @@
-import type { DeploymentNode, Json, OverlaidResource } from "../../compiler/ir/deployment.ts";
+import type { DeploymentNode, OverlaidResource } from "../../compiler/ir/deployment.ts";
 import type { Program } from "../../compiler/ir/program.ts";
+import type { Json } from "../../compiler/model/json.ts";
 import { selectorLabels } from "./names.ts";
 import { podTemplate } from "./pod.ts";
 import type { KubernetesSettings } from "./settings.ts";

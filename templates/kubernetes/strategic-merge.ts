@@ -1,4 +1,4 @@
-import type { Json } from "../../compiler/ir/deployment.ts";
+import type { Json } from "../../compiler/model/json.ts";
 
 /** A JSON object. */
 export type MergeObject = { readonly [key: string]: Json | undefined };

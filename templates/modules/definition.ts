@@ -1,11 +1,6 @@
-import type {
-  BindNode,
-  CertificateFiles,
-  ListenerNode,
-  Program,
-  TlsNode,
-} from "../../compiler/ir/program.ts";
+import type { BindNode, ListenerNode, Program } from "../../compiler/ir/program.ts";
 import type { TcpBindNode } from "../../compiler/ir/tcp.ts";
+import type { CertificateFiles, TlsNode } from "../../compiler/ir/tls.ts";
 import type { ConnectionSettings } from "../../runtime/net/connection-settings.ts";
 import { defaultConnections } from "../../runtime/net/default-connections.ts";
 import { backendTemplateOf } from "../backends/index.ts";

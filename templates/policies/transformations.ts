@@ -1,5 +1,5 @@
-import type { CompiledExpression } from "../../compiler/ir/expressions.ts";
 import type { PolicySettings } from "../../compiler/ir/policies.ts";
+import type { CompiledExpression } from "../../compiler/model/expressions.ts";
 import {
   type Code,
   code,

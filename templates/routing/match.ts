@@ -1,4 +1,4 @@
-import type { RouteMatch, ValueMatch } from "../../compiler/ir/matches.ts";
+import type { RouteMatch, ValueMatch } from "../../compiler/model/matches.ts";
 import { type Code, code, imported, literal, name } from "../code/code.ts";
 import type { Expressions } from "../code/expression.ts";
 import type { Expression } from "../code/hole.ts";

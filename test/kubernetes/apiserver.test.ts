@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { withoutAliases } from "../../compiler/1-parse/kubernetes/aliases.ts";
 import { customResourceDefinitions } from "../../compiler/1-parse/kubernetes/crd.ts";
 import { kinds } from "../../compiler/1-parse/kubernetes/kinds.ts";
-import type { ConfigValue } from "../../compiler/1-parse/values.ts";
+import type { ConfigValue } from "../../compiler/schema/config-values.ts";
 import { mutated, mutations } from "./bounds/mutations.ts";
 import { boundDocument, boundTables } from "./bounds/tables.ts";
 import { isGood } from "./shapes.ts";

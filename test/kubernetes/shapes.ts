@@ -1,8 +1,8 @@
-import { keysIn } from "../../compiler/1-parse/config-values.ts";
 import { kinds } from "../../compiler/1-parse/kubernetes/kinds.ts";
-import type { ConfigValue } from "../../compiler/1-parse/values.ts";
 import { Diagnostics } from "../../compiler/diagnostics/diagnostic.ts";
 import { messageOf } from "../../compiler/diagnostics/messages/index.ts";
+import type { ConfigValue } from "../../compiler/schema/config-values.ts";
+import { keysIn } from "../../compiler/schema/config-values.ts";
 import { validator } from "../../compiler/schema/validate.ts";
 
 /** Whether a document has the shape of its kind, built or not, and what is said against it. */

@@ -1,5 +1,5 @@
+import type { ConfigValue } from "../../schema/config-values.ts";
 import type { Schema } from "../../schema/schema.ts";
-import type { ConfigValue } from "../values.ts";
 
 /** Whether a schema knows other spellings anywhere: most kinds don't, and their values stay as they are. */
 export function hasAliases(schema: Schema): boolean {

@@ -1,4 +1,4 @@
-import type { ManifestKind } from "../../config/manifests.ts";
+import type { ManifestKind } from "../../manifests/manifests.ts";
 import type { Schema } from "../../schema/schema.ts";
 import type { JsonSchema } from "../standalone/editor.ts";
 import { kinds, OUR_GROUPS } from "./kinds.ts";

@@ -1,6 +1,3 @@
-import type { ManifestKind } from "../../config/manifests.ts";
-import type { Schema } from "../../schema/schema.ts";
-import { backendSchema } from "./schemas/backend.ts";
 import {
   configMapSchema,
   endpointSliceSchema,
@@ -8,14 +5,17 @@ import {
   referenceGrantSchema,
   secretSchema,
   serviceSchema,
-} from "./schemas/core.ts";
+} from "../../manifests/core.ts";
 import {
   backendTlsPolicySchema,
   gatewayClassSchema,
   gatewaySchema,
   listenerSetSchema,
-} from "./schemas/gateway.ts";
-import { parametersSchema } from "./schemas/parameters.ts";
+} from "../../manifests/gateway.ts";
+import type { ManifestKind } from "../../manifests/manifests.ts";
+import { parametersSchema } from "../../manifests/parameters.ts";
+import type { Schema } from "../../schema/schema.ts";
+import { backendSchema } from "./schemas/backend.ts";
 import { policySchema } from "./schemas/policy.ts";
 import {
   grpcRouteSchema,

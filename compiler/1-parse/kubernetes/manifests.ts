@@ -1,10 +1,10 @@
-import type { KeyedData, Manifest, ManifestKind } from "../../config/manifests.ts";
 import type { Diagnostics, Origin } from "../../diagnostics/diagnostic.ts";
 import { suggest } from "../../diagnostics/suggestion.ts";
+import type { KeyedData, Manifest, ManifestKind } from "../../manifests/manifests.ts";
+import type { ConfigValue } from "../../schema/config-values.ts";
+import { keysIn, scalarText } from "../../schema/config-values.ts";
 import type { Schema } from "../../schema/schema.ts";
 import { type Validator, validator } from "../../schema/validate.ts";
-import { keysIn, scalarText } from "../config-values.ts";
-import type { ConfigValue } from "../values.ts";
 import { hasAliases, withoutAliases } from "./aliases.ts";
 import { GATEWAY_GROUP, type KindRow, kinds, OUR_GROUPS, splitApiVersion } from "./kinds.ts";
 

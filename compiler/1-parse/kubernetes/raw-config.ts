@@ -1,10 +1,10 @@
 import type { Diagnostics, Origin } from "../../diagnostics/diagnostic.ts";
+import type { ConfigValue } from "../../schema/config-values.ts";
+import { keysIn } from "../../schema/config-values.ts";
 import { type Infer, object } from "../../schema/schema.ts";
 import { validator } from "../../schema/validate.ts";
-import { keysIn } from "../config-values.ts";
 import { frontendSchema } from "../standalone/frontend.ts";
 import { processSchema } from "../standalone/process.ts";
-import type { ConfigValue } from "../values.ts";
 
 /** The parts of a standalone file that GatewayParameters may hold. */
 export type RawConfig = Infer<ReturnType<typeof rawConfigSchema>>;

@@ -1,7 +1,7 @@
 import { defaultConnections } from "../../../runtime/net/default-connections.ts";
 import type { BackendPoliciesValue } from "../../backends/parts/policies-schema.ts";
-import type { BackendPolicies, BackendTlsConfig } from "../../config/backend-policies.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
+import type { BackendPolicies, BackendTlsConfig } from "../../model/backend-policies.ts";
 import { parseTimer } from "../../schema/duration.ts";
 import { readKeepAlive } from "./frontend.ts";
 

@@ -10,7 +10,6 @@ import {
   backendOf,
   backends as kinds,
 } from "../../backends/index.ts";
-import { type BackendPolicies, mergeBackendPolicies } from "../../config/backend-policies.ts";
 import { findBackend } from "../../config/named-backends.ts";
 import {
   type ConfigPath,
@@ -18,6 +17,7 @@ import {
   type Diagnostics,
   type Origin,
 } from "../../diagnostics/diagnostic.ts";
+import { type BackendPolicies, mergeBackendPolicies } from "../../model/backend-policies.ts";
 import { type PolicyConfig, type PolicyKind, policyOf } from "../../policies/index.ts";
 import { validated } from "../../schema/schema.ts";
 import { readBackendPolicies } from "./backend-policies.ts";

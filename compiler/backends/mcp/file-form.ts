@@ -1,6 +1,6 @@
-import { withScheme } from "../../config/host-url.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
-import type { Text } from "../../ir/texts.ts";
+import { withScheme } from "../../model/host-url.ts";
+import type { Text } from "../../model/texts.ts";
 import { PATH_FORM } from "../../schema/path-form.ts";
 import {
   anyText,

@@ -1,7 +1,7 @@
-import { withScheme } from "../../config/host-url.ts";
-import type { ManifestOf, McpTargetSpec, ServicePort } from "../../config/manifests.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
-import { labelSelector, longText, port, sectionName } from "../../schema/kubernetes-fields.ts";
+import { labelSelector, longText, port, sectionName } from "../../manifests/field-types.ts";
+import type { ManifestOf, McpTargetSpec, ServicePort } from "../../manifests/manifests.ts";
+import { withScheme } from "../../model/host-url.ts";
 import { choice, list, object, shortText } from "../../schema/schema.ts";
 import type {
   BackendSection,

@@ -1,6 +1,6 @@
-import type { BackendPolicies } from "../../config/backend-policies.ts";
 import type { Origin } from "../../diagnostics/diagnostic.ts";
-import type { Text } from "../../ir/texts.ts";
+import type { BackendPolicies } from "../../model/backend-policies.ts";
+import type { Text } from "../../model/texts.ts";
 
 /** `mcp` as configured. */
 export interface McpConfig {

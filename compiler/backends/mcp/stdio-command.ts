@@ -1,6 +1,6 @@
 import path from "node:path";
 import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
-import type { Text } from "../../ir/texts.ts";
+import type { Text } from "../../model/texts.ts";
 
 /** Commands that fetch a package and run it: their options with a value, and those that name the package. */
 const RUNNERS: Readonly<Record<string, Runner>> = {

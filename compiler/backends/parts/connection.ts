@@ -1,17 +1,17 @@
 import {
-  type BackendPolicies,
-  type BackendTlsConfig,
-  PLAIN_CONNECTION,
-} from "../../config/backend-policies.ts";
-import {
   childOf,
   type Diagnostics,
   type Origin,
   type Place,
 } from "../../diagnostics/diagnostic.ts";
 import type { Host } from "../../host.ts";
-import type { BackendConnection, BackendTlsNode, TcpConnection } from "../../ir/connections.ts";
-import type { Text } from "../../ir/texts.ts";
+import {
+  type BackendPolicies,
+  type BackendTlsConfig,
+  PLAIN_CONNECTION,
+} from "../../model/backend-policies.ts";
+import type { BackendConnection, BackendTlsNode, TcpConnection } from "../../model/connections.ts";
+import type { Text } from "../../model/texts.ts";
 
 /** What resolving connections to backends needs. */
 export interface ConnectionContext {

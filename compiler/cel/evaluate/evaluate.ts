@@ -2,7 +2,7 @@ import { comment, join } from "../../../templates/code/code.ts";
 import { constantsOf, Expressions } from "../../../templates/code/expression.ts";
 import { laidOut } from "../../../templates/code/layout.ts";
 import { printModule } from "../../../templates/code/print.ts";
-import type { CompiledExpression } from "../../ir/expressions.ts";
+import type { CompiledExpression } from "../../model/expressions.ts";
 import { type CelPhase, type CelProblem, compileExpression } from "../compile.ts";
 import { variablesFrom } from "./evaluate-data.ts";
 import { toJsonValue, writeValue } from "./evaluate-text.ts";

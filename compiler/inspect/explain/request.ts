@@ -1,8 +1,8 @@
 import { RE2JS } from "re2js";
 import type { Checked } from "../../compile.ts";
-import type { RouteMatch, ValueMatch } from "../../ir/matches.ts";
 import type { BindNode, ListenerNode, RouteNode } from "../../ir/program.ts";
 import type { TcpBindNode } from "../../ir/tcp.ts";
+import type { RouteMatch, ValueMatch } from "../../model/matches.ts";
 
 /** The route that a request reaches, or why it reaches none. */
 export type ReachedRoute =

@@ -12,13 +12,13 @@ import { isConnection } from "../../2-lower/kubernetes/policies/fields.ts";
 import type { EffectiveField, FieldValue } from "../../2-lower/kubernetes/policies/merge.ts";
 import { type SharedTraffic, trafficOf } from "../../2-lower/kubernetes/routes/traffic.ts";
 import type { Checked } from "../../compile.ts";
-import type { Manifest, ManifestOf } from "../../config/manifests.ts";
 import type { Origin } from "../../diagnostics/diagnostic.ts";
 import { locate, type SourceFile, valueAt } from "../../diagnostics/source.ts";
 import type { PolicyUse } from "../../ir/policies.ts";
 import type { ListenerNode, RouteNode } from "../../ir/program.ts";
 import { allRoutes } from "../../ir/routes.ts";
 import type { TcpListenerNode, TcpRouteNode } from "../../ir/tcp.ts";
+import type { Manifest, ManifestOf } from "../../manifests/manifests.ts";
 import { policies } from "../../policies/index.ts";
 
 /** What holds for the traffic of a route's rule on one listener. */

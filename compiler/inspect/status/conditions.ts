@@ -1,7 +1,7 @@
 import type { Checked } from "../../compile.ts";
-import type { Manifest } from "../../config/manifests.ts";
 import { type ConfigPath, type Diagnostic, formatPath } from "../../diagnostics/diagnostic.ts";
 import { type MessageCode, messageOf } from "../../diagnostics/messages/index.ts";
+import type { Manifest } from "../../manifests/manifests.ts";
 
 /** metav1.Condition without its time: what is said depends on the manifests alone. */
 export interface Condition {

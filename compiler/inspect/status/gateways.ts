@@ -1,7 +1,7 @@
 import { GATEWAY_GROUP } from "../../1-parse/kubernetes/kinds.ts";
 import type { KubernetesModel } from "../../2-lower/kubernetes/gateway/gateways.ts";
 import { kindsTaken } from "../../2-lower/kubernetes/gateway/listeners.ts";
-import type { ListenerSpec, Manifest, ManifestOf } from "../../config/manifests.ts";
+import type { ListenerSpec, Manifest, ManifestOf } from "../../manifests/manifests.ts";
 import {
   type Condition,
   falseCondition,

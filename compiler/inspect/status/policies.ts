@@ -1,4 +1,4 @@
-import type { ManifestOf } from "../../config/manifests.ts";
+import type { ManifestOf } from "../../manifests/manifests.ts";
 import {
   CONTROLLER,
   type Condition,

@@ -1,6 +1,6 @@
 import type { KubernetesModel } from "../../2-lower/kubernetes/gateway/gateways.ts";
 import type { AnyRoute } from "../../2-lower/kubernetes/routes/attach.ts";
-import type { ParentReference } from "../../config/manifests.ts";
+import type { ParentReference } from "../../manifests/manifests.ts";
 import {
   CONTROLLER,
   type Condition,

@@ -1,6 +1,6 @@
 import type { KubernetesModel } from "../../2-lower/kubernetes/gateway/gateways.ts";
 import { groupOf } from "../../2-lower/kubernetes/inventory/references.ts";
-import type { Manifest, ManifestOf } from "../../config/manifests.ts";
+import type { Manifest, ManifestOf } from "../../manifests/manifests.ts";
 import {
   CONTROLLER,
   type Condition,

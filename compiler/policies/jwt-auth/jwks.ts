@@ -1,8 +1,8 @@
-import type { BackendPolicies } from "../../config/backend-policies.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
-import type { Text } from "../../ir/texts.ts";
+import { backendReference, span } from "../../manifests/field-types.ts";
+import type { BackendPolicies } from "../../model/backend-policies.ts";
+import type { Text } from "../../model/texts.ts";
 import { parseDuration } from "../../schema/duration.ts";
-import { backendReference, span } from "../../schema/kubernetes-fields.ts";
 import { anyText, duration, either, type Infer, object, text } from "../../schema/schema.ts";
 import type { KubernetesContext, ResolveContext } from "../policy.ts";
 

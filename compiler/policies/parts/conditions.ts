@@ -1,5 +1,5 @@
 import { childOf, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
-import type { CompiledExpression } from "../../ir/expressions.ts";
+import type { CompiledExpression } from "../../model/expressions.ts";
 import { expression, list, type Schema, withoutValue } from "../../schema/schema.ts";
 import type { ResolveContext } from "../policy.ts";
 import { type ExpressionConfig, resolveExpression } from "./expressions.ts";

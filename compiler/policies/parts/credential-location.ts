@@ -1,5 +1,5 @@
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
-import type { CompiledExpression } from "../../ir/expressions.ts";
+import type { CompiledExpression } from "../../model/expressions.ts";
 import { expression, type Infer, object, type Schema, shortText } from "../../schema/schema.ts";
 import type { ResolveContext } from "../policy.ts";
 import { type ExpressionConfig, resolveExpression } from "./expressions.ts";

@@ -1,7 +1,7 @@
 import { type CelPhase, type CelSlot, compileExpression } from "../../cel/compile.ts";
 import { addProblems } from "../../cel/parse/problems.ts";
 import type { Diagnostics, Origin } from "../../diagnostics/diagnostic.ts";
-import type { CompiledExpression } from "../../ir/expressions.ts";
+import type { CompiledExpression } from "../../model/expressions.ts";
 
 /** An expression as configured, and where. */
 export interface ExpressionConfig {

@@ -1,5 +1,5 @@
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
-import type { Text } from "../../ir/texts.ts";
+import type { Text } from "../../model/texts.ts";
 import { anyText, map, text } from "../../schema/schema.ts";
 import type { ResolveContext } from "../policy.ts";
 

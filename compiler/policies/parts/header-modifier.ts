@@ -1,6 +1,6 @@
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
-import type { Text } from "../../ir/texts.ts";
-import { headerName } from "../../schema/kubernetes-fields.ts";
+import { headerName } from "../../manifests/field-types.ts";
+import type { Text } from "../../model/texts.ts";
 import { type Infer, list, object, text } from "../../schema/schema.ts";
 import type { ResolveContext } from "../policy.ts";
 import {

@@ -1,8 +1,8 @@
 import { nodesOf } from "../../../templates/code/syntax.ts";
 import { type CelPhase, compileExpression } from "../../cel/compile.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
-import type { CompiledExpression } from "../../ir/expressions.ts";
-import type { Rule } from "../../ir/rules.ts";
+import type { CompiledExpression } from "../../model/expressions.ts";
+import type { Rule } from "../../model/rules.ts";
 import {
   anyText,
   choice,

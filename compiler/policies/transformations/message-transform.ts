@@ -1,6 +1,6 @@
 import type { CelPhase } from "../../cel/compile.ts";
 import { childOf, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
-import type { CompiledExpression } from "../../ir/expressions.ts";
+import type { CompiledExpression } from "../../model/expressions.ts";
 import { expression, type Infer, list, map, object, shortText } from "../../schema/schema.ts";
 import { type ExpressionConfig, resolveExpression } from "../parts/expressions.ts";
 import { checkHeaderName } from "../parts/header-fields.ts";

@@ -1,6 +1,6 @@
 import type { Origin } from "../../diagnostics/diagnostic.ts";
 import { locate } from "../../diagnostics/source.ts";
-import type { Text } from "../../ir/texts.ts";
+import type { Text } from "../../model/texts.ts";
 import type { LiveView } from "./view.ts";
 
 /** Late parts stay references: their values may be secrets. */

@@ -2,8 +2,8 @@ import type {
   BackendConnection,
   BackendTlsNode,
   TcpConnection,
-} from "../../../compiler/ir/connections.ts";
-import type { MountedFile, Text } from "../../../compiler/ir/texts.ts";
+} from "../../../compiler/model/connections.ts";
+import type { MountedFile, Text } from "../../../compiler/model/texts.ts";
 import type { KeepAliveSettings } from "../../../runtime/net/connection-settings.ts";
 import { type Code, code, imported, literal, type Printable } from "../../code/code.ts";
 import { milliseconds } from "../../code/units.ts";

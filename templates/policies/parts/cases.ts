@@ -1,5 +1,5 @@
 import type { Origin } from "../../../compiler/diagnostics/diagnostic.ts";
-import type { CompiledExpression } from "../../../compiler/ir/expressions.ts";
+import type { CompiledExpression } from "../../../compiler/model/expressions.ts";
 import { type Code, code, comment, type Hole, join, name } from "../../code/code.ts";
 import { returned } from "../../code/layout.ts";
 import { readsBody } from "../../code/reads.ts";

@@ -1,4 +1,4 @@
-import type { Rule } from "../../../compiler/ir/rules.ts";
+import type { Rule } from "../../../compiler/model/rules.ts";
 import { type Code, code, comment, type Hole, name } from "../../code/code.ts";
 import type { Expressions } from "../../code/expression.ts";
 import type { Expression } from "../../code/hole.ts";

@@ -11,7 +11,7 @@ import { macroDocs } from "../../../compiler/cel/macro-docs.ts";
 import type { Overload } from "../../../compiler/cel/types/signature.ts";
 import { formatType, type Type } from "../../../compiler/cel/types/types.ts";
 import { celPhases, phaseEnvironment } from "../../../compiler/cel/variables/variables.ts";
-import type { CompiledExpression } from "../../../compiler/ir/expressions.ts";
+import type { CompiledExpression } from "../../../compiler/model/expressions.ts";
 import {
   code,
   comment,

@@ -1,4 +1,4 @@
-import { backendReference, headerName, longText } from "../../../schema/kubernetes-fields.ts";
+import { backendReference, headerName, longText } from "../../../manifests/field-types.ts";
 import {
   boolean,
   choice,

@@ -1,5 +1,5 @@
 import { backends } from "../../../backends/index.ts";
-import { resource, sectionName } from "../../../schema/kubernetes-fields.ts";
+import { resource, sectionName } from "../../../manifests/field-types.ts";
 import { list, object, pick, type Schema, withUnsupported } from "../../../schema/schema.ts";
 import { policyFields } from "../policy-fields.ts";
 import { aiFields, llmProviderFields, PROVIDERS } from "./ai.ts";

@@ -1,4 +1,4 @@
-import { localObject, span, tinyText } from "../../../schema/kubernetes-fields.ts";
+import { localObject, span, tinyText } from "../../../manifests/field-types.ts";
 import { anyText, choice, integer, list, object, shortText, text } from "../../../schema/schema.ts";
 
 /** `Keepalive` of a TCP connection. */

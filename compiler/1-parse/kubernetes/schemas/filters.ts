@@ -1,4 +1,4 @@
-import { localReference } from "../../../schema/kubernetes-fields.ts";
+import { localReference } from "../../../manifests/field-types.ts";
 import { choice, list, object, unsupported } from "../../../schema/schema.ts";
 import { policyFilters } from "../policy-fields.ts";
 

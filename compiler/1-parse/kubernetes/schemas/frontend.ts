@@ -1,4 +1,4 @@
-import { backendReference, span, tinyText } from "../../../schema/kubernetes-fields.ts";
+import { backendReference, span, tinyText } from "../../../manifests/field-types.ts";
 import {
   choice,
   expression,

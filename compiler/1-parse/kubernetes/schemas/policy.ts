@@ -4,7 +4,7 @@ import {
   objectName,
   resource,
   sectionName,
-} from "../../../schema/kubernetes-fields.ts";
+} from "../../../manifests/field-types.ts";
 import { anyText, choice, list, map, object } from "../../../schema/schema.ts";
 import { backendPolicies, type SupportedFields } from "./backend.ts";
 import { frontendFields } from "./frontend.ts";

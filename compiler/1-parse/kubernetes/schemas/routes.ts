@@ -9,7 +9,8 @@ import {
   port,
   resource,
   sectionName,
-} from "../../../schema/kubernetes-fields.ts";
+} from "../../../manifests/field-types.ts";
+import { scalarText } from "../../../schema/config-values.ts";
 import {
   anyText,
   choice,
@@ -21,7 +22,6 @@ import {
   text,
   unsupported,
 } from "../../../schema/schema.ts";
-import { scalarText } from "../../config-values.ts";
 import { policyRuleFields } from "../policy-fields.ts";
 import { filters } from "./filters.ts";
 

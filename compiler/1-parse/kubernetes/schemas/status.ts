@@ -5,7 +5,7 @@ import {
   objectName,
   port,
   sectionName,
-} from "../../../schema/kubernetes-fields.ts";
+} from "../../../manifests/field-types.ts";
 import { choice, list, object, text } from "../../../schema/schema.ts";
 
 /** metav1.Condition */

@@ -1,4 +1,4 @@
-import { backendReference } from "../../../schema/kubernetes-fields.ts";
+import { backendReference } from "../../../manifests/field-types.ts";
 import {
   anyText,
   expression,

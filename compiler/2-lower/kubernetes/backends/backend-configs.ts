@@ -1,6 +1,6 @@
 import type { BackendSection } from "../../../backends/backend.ts";
 import { type BackendConfig, type BackendKind, backendOf } from "../../../backends/index.ts";
-import type { BackendPolicies } from "../../../config/backend-policies.ts";
+import type { BackendPolicies } from "../../../model/backend-policies.ts";
 import { serviceName } from "../inventory/services.ts";
 import { connectionFields, type RulePath } from "../policies/effective.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";

@@ -1,10 +1,10 @@
 import { backendTls } from "../../../1-parse/kubernetes/schemas/connection.ts";
-import { backendValidation } from "../../../1-parse/kubernetes/schemas/gateway.ts";
-import type { BackendTlsConfig } from "../../../config/backend-policies.ts";
 import { isAlpn } from "../../../config/frontend.ts";
-import type { Manifest } from "../../../config/manifests.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
-import type { MountedFile } from "../../../ir/texts.ts";
+import { backendValidation } from "../../../manifests/gateway.ts";
+import type { Manifest } from "../../../manifests/manifests.ts";
+import type { BackendTlsConfig } from "../../../model/backend-policies.ts";
+import type { MountedFile } from "../../../model/texts.ts";
 import { type Infer, validated } from "../../../schema/schema.ts";
 import { mountedConfigMap, secretFiles, secretHasKey } from "../inventory/secrets.ts";
 import type { FieldValue } from "../policies/merge.ts";

@@ -5,14 +5,14 @@ import {
   backendOf,
   backends,
 } from "../../../backends/index.ts";
+import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type {
   BackendReference,
   Manifest,
   ManifestOf,
   McpTargetSpec,
   ServicePort,
-} from "../../../config/manifests.ts";
-import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
+} from "../../../manifests/manifests.ts";
 import { resourceName } from "../inventory/inventory.ts";
 import { follow, type ReferenceContext } from "../inventory/references.ts";
 import { selects } from "../inventory/selectors.ts";

@@ -4,9 +4,9 @@ import {
   httpFields,
   tcpFields,
 } from "../../../1-parse/kubernetes/schemas/connection.ts";
-import type { BackendPolicies } from "../../../config/backend-policies.ts";
-import type { Manifest, ServicePort } from "../../../config/manifests.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
+import type { Manifest, ServicePort } from "../../../manifests/manifests.ts";
+import type { BackendPolicies } from "../../../model/backend-policies.ts";
 import { parseTimer } from "../../../schema/duration.ts";
 import { type Schema, validated } from "../../../schema/schema.ts";
 import { readKeepAlive } from "../../standalone/frontend.ts";

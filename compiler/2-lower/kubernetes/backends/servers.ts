@@ -1,12 +1,12 @@
 import { serverAddress } from "../../../backends/index.ts";
-import type { ServerConfig } from "../../../config/backend-policies.ts";
+import { Diagnostics, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type {
   BackendReference,
   Manifest,
   ManifestOf,
   ServicePort,
-} from "../../../config/manifests.ts";
-import { Diagnostics, type Origin } from "../../../diagnostics/diagnostic.ts";
+} from "../../../manifests/manifests.ts";
+import type { ServerConfig } from "../../../model/backend-policies.ts";
 import { resourceName } from "../inventory/inventory.ts";
 import { follow } from "../inventory/references.ts";
 import { portAddress, portOf, serviceName } from "../inventory/services.ts";

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
-import type { ManifestOf } from "../../../config/manifests.ts";
 import type { ListenerResource } from "../../../config/resources.ts";
 import { childOf, type Diagnostics, keyPlace } from "../../../diagnostics/diagnostic.ts";
-import type { DeploymentNode, Json, OverlaidResource, Overlay } from "../../../ir/deployment.ts";
+import type { DeploymentNode, OverlaidResource, Overlay } from "../../../ir/deployment.ts";
 import type { ProcessNode } from "../../../ir/program.ts";
+import type { ManifestOf } from "../../../manifests/manifests.ts";
+import type { Json } from "../../../model/json.ts";
 import type { ParametersSpec } from "./parameters.ts";
 import { lastOf } from "./process.ts";
 

@@ -2,8 +2,8 @@ import { frontendFields } from "../../../1-parse/kubernetes/schemas/frontend.ts"
 import type { FrontendValue } from "../../../1-parse/standalone/frontend.ts";
 import type { AccessLogConfig } from "../../../config/access-log.ts";
 import { type FrontendConfig, isAlpn } from "../../../config/frontend.ts";
-import type { ManifestOf } from "../../../config/manifests.ts";
 import { childOf } from "../../../diagnostics/diagnostic.ts";
+import type { ManifestOf } from "../../../manifests/manifests.ts";
 import { type Infer, type Schema, validated } from "../../../schema/schema.ts";
 import { readKubernetesAccessLog } from "../../standalone/access-log.ts";
 import { readFrontend } from "../../standalone/frontend.ts";

@@ -1,10 +1,10 @@
-import type { Manifest, ManifestOf } from "../../../config/manifests.ts";
 import type {
   GatewayResource,
   RouteResource,
   TcpRouteResource,
 } from "../../../config/resources.ts";
 import { childOf, keyPlace } from "../../../diagnostics/diagnostic.ts";
+import type { Manifest, ManifestOf } from "../../../manifests/manifests.ts";
 import { byAge, Inventory, resourceName } from "../inventory/inventory.ts";
 import type { ReferenceContext } from "../inventory/references.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";

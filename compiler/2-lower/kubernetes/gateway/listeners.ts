@@ -1,14 +1,14 @@
 import { GATEWAY_GROUP, resourceKind } from "../../../1-parse/kubernetes/kinds.ts";
+import type { ListenerResource } from "../../../config/resources.ts";
+import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
+import type { CertificateFiles } from "../../../ir/tls.ts";
 import type {
   ListenerSpec,
   ManifestKind,
   ManifestOf,
   NamespaceRule,
   RouteKind,
-} from "../../../config/manifests.ts";
-import type { ListenerResource } from "../../../config/resources.ts";
-import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
-import type { CertificateFiles } from "../../../ir/program.ts";
+} from "../../../manifests/manifests.ts";
 import { byAge, type Inventory, resourceName } from "../inventory/inventory.ts";
 import { follow, type ReferenceContext } from "../inventory/references.ts";
 import { selects } from "../inventory/selectors.ts";

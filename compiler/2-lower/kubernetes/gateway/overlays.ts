@@ -1,11 +1,12 @@
-import type { ParametersValue } from "../../../config/manifests.ts";
 import {
   childOf,
   type Diagnostics,
   keyPlace,
   type Origin,
 } from "../../../diagnostics/diagnostic.ts";
-import type { Json, OverlaidResource } from "../../../ir/deployment.ts";
+import type { OverlaidResource } from "../../../ir/deployment.ts";
+import type { ParametersValue } from "../../../manifests/manifests.ts";
+import type { Json } from "../../../model/json.ts";
 
 const OVERLAID: readonly OverlaidResource[] = [
   ...(["deployment", "service", "serviceAccount"] as const),

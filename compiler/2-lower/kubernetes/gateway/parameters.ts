@@ -1,6 +1,6 @@
 import { parseRawConfig, type RawConfig } from "../../../1-parse/kubernetes/raw-config.ts";
-import type { ManifestOf, ParametersValue } from "../../../config/manifests.ts";
 import { childOf, keyPlace, type Origin } from "../../../diagnostics/diagnostic.ts";
+import type { ManifestOf, ParametersValue } from "../../../manifests/manifests.ts";
 import { follow, type ReferenceContext } from "../inventory/references.ts";
 import { checkOverlays } from "./overlays.ts";
 

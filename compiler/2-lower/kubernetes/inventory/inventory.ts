@@ -1,4 +1,4 @@
-import type { Manifest, ManifestKind, ManifestOf } from "../../../config/manifests.ts";
+import type { Manifest, ManifestKind, ManifestOf } from "../../../manifests/manifests.ts";
 import { selects } from "./selectors.ts";
 
 /** The resources of an input by kind and name. */

@@ -1,13 +1,13 @@
 import { GATEWAY_GROUP, OUR_GROUPS, resourceKind } from "../../../1-parse/kubernetes/kinds.ts";
+import type { Diagnostics, Origin } from "../../../diagnostics/diagnostic.ts";
+import { keyPlace } from "../../../diagnostics/diagnostic.ts";
+import { suggest } from "../../../diagnostics/suggestion.ts";
 import type {
   Manifest,
   ManifestKind,
   ManifestOf,
   ObjectReference,
-} from "../../../config/manifests.ts";
-import type { Diagnostics, Origin } from "../../../diagnostics/diagnostic.ts";
-import { keyPlace } from "../../../diagnostics/diagnostic.ts";
-import { suggest } from "../../../diagnostics/suggestion.ts";
+} from "../../../manifests/manifests.ts";
 import { type Inventory, resourceName } from "./inventory.ts";
 
 /** What looking up references needs. */

@@ -1,6 +1,6 @@
-import type { KeyedData, Manifest } from "../../../config/manifests.ts";
 import type { Origin } from "../../../diagnostics/diagnostic.ts";
-import type { MountedFile } from "../../../ir/texts.ts";
+import type { KeyedData, Manifest } from "../../../manifests/manifests.ts";
+import type { MountedFile } from "../../../model/texts.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";
 import { resourceName } from "./inventory.ts";
 import { follow } from "./references.ts";

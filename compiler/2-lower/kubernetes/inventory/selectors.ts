@@ -1,4 +1,4 @@
-import type { LabelSelector } from "../../../config/manifests.ts";
+import type { LabelSelector } from "../../../manifests/manifests.ts";
 
 /** Whether labels satisfy a selector: all of its labels and expressions (metav1.LabelSelector). */
 export function selects(

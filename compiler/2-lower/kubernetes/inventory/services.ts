@@ -1,6 +1,6 @@
-import { hostAndPort } from "../../../config/host-url.ts";
-import type { ManifestOf, ServicePort } from "../../../config/manifests.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
+import type { ManifestOf, ServicePort } from "../../../manifests/manifests.ts";
+import { hostAndPort } from "../../../model/host-url.ts";
 import { resourceName } from "./inventory.ts";
 import type { ReferenceContext } from "./references.ts";
 

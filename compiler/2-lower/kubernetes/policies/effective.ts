@@ -1,11 +1,11 @@
 import type { BackendSection } from "../../../backends/backend.ts";
+import { childOf } from "../../../diagnostics/diagnostic.ts";
 import type {
   HttpRouteRule,
   Manifest,
   ManifestOf,
   ServicePort,
-} from "../../../config/manifests.ts";
-import { childOf } from "../../../diagnostics/diagnostic.ts";
+} from "../../../manifests/manifests.ts";
 import { policies } from "../../../policies/index.ts";
 import type { KubernetesBackend } from "../backends/backends.ts";
 import type { KubernetesListener } from "../gateway/listeners.ts";

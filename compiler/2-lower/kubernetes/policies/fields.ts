@@ -1,5 +1,5 @@
-import type { Manifest, PolicyFields } from "../../../config/manifests.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
+import type { Manifest, PolicyFields } from "../../../manifests/manifests.ts";
 import { policies } from "../../../policies/index.ts";
 import type { FieldValue, Level } from "./merge.ts";
 

@@ -1,5 +1,5 @@
-import type { Manifest } from "../../../config/manifests.ts";
 import type { Origin } from "../../../diagnostics/diagnostic.ts";
+import type { Manifest } from "../../../manifests/manifests.ts";
 import { byAge } from "../inventory/inventory.ts";
 
 /** Where a policy stands, from the least specific to the most specific. */

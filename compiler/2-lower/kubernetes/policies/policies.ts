@@ -1,5 +1,5 @@
-import type { Manifest } from "../../../config/manifests.ts";
 import { childOf, keyPlace, type Origin } from "../../../diagnostics/diagnostic.ts";
+import type { Manifest } from "../../../manifests/manifests.ts";
 import {
   type PolicyConfig,
   type PolicyKind,

@@ -1,4 +1,4 @@
-import type { Manifest } from "../../../config/manifests.ts";
+import type { Manifest } from "../../../manifests/manifests.ts";
 import type { ReferenceContext } from "../inventory/references.ts";
 import type { FieldValue } from "./merge.ts";
 

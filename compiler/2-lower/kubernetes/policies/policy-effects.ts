@@ -1,5 +1,5 @@
-import type { Manifest } from "../../../config/manifests.ts";
 import { keyPlace } from "../../../diagnostics/diagnostic.ts";
+import type { Manifest } from "../../../manifests/manifests.ts";
 import { resourceName } from "../inventory/inventory.ts";
 import type { EffectiveField } from "./merge.ts";
 import type { PolicyContext } from "./policy-context.ts";

@@ -1,13 +1,13 @@
 import { resourceKind } from "../../../1-parse/kubernetes/kinds.ts";
 import { backends } from "../../../backends/index.ts";
+import { childOf, keyPlace, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type {
   Manifest,
   ManifestKind,
   ManifestOf,
   PolicyFields,
   PolicySpec,
-} from "../../../config/manifests.ts";
-import { childOf, keyPlace, type Origin } from "../../../diagnostics/diagnostic.ts";
+} from "../../../manifests/manifests.ts";
 import { byAge, resourceName } from "../inventory/inventory.ts";
 import { follow, type ReferenceContext } from "../inventory/references.ts";
 import { isStream } from "../routes/attach.ts";

@@ -1,13 +1,13 @@
 import { resourceKind } from "../../../1-parse/kubernetes/kinds.ts";
 import { intersectHostnames } from "../../../config/hostnames.ts";
+import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
+import type { MessageParams } from "../../../diagnostics/messages/index.ts";
 import type {
   Manifest,
   ManifestOf,
   ParentReference,
   RouteKind,
-} from "../../../config/manifests.ts";
-import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
-import type { MessageParams } from "../../../diagnostics/messages/index.ts";
+} from "../../../manifests/manifests.ts";
 import { allowsNamespace, type KubernetesListener, kindsTaken } from "../gateway/listeners.ts";
 import { type Inventory, resourceName } from "../inventory/inventory.ts";
 import { follow, groupOf, type ReferenceContext } from "../inventory/references.ts";

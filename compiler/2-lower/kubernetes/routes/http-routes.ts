@@ -1,16 +1,16 @@
 import type {
-  HttpRouteMatch,
-  HttpRouteRule,
-  HttpValueMatch,
-  ManifestOf,
-} from "../../../config/manifests.ts";
-import type {
   MatchConfig,
   RouteAttachment,
   RouteResource,
   ValueMatchConfig,
 } from "../../../config/resources.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
+import type {
+  HttpRouteMatch,
+  HttpRouteRule,
+  HttpValueMatch,
+  ManifestOf,
+} from "../../../manifests/manifests.ts";
 import { backendConfigs, type WeightedBackend } from "../backends/backend-configs.ts";
 import { referencedBackend } from "../backends/backends.ts";
 import type { KubernetesListener } from "../gateway/listeners.ts";

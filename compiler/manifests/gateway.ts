@@ -1,4 +1,15 @@
 import {
+  anyText,
+  choice,
+  list,
+  map,
+  object,
+  type Schema,
+  shortText,
+  text,
+  unsupported,
+} from "../schema/schema.ts";
+import {
   controllerName,
   groupName,
   hostname,
@@ -11,18 +22,7 @@ import {
   preciseHostname,
   resource,
   sectionName,
-} from "../../../schema/kubernetes-fields.ts";
-import {
-  anyText,
-  choice,
-  list,
-  map,
-  object,
-  type Schema,
-  shortText,
-  text,
-  unsupported,
-} from "../../../schema/schema.ts";
+} from "./field-types.ts";
 
 /** Gateway API GatewayClass. */
 export const gatewayClassSchema = resource(

@@ -1,7 +1,7 @@
 import type { KeepAliveSettings } from "../../runtime/net/connection-settings.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
-import type { BackendConnection } from "../ir/connections.ts";
-import type { MountedFile, Text } from "../ir/texts.ts";
+import type { BackendConnection } from "./connections.ts";
+import type { MountedFile, Text } from "./texts.ts";
 
 /** How a backend is reached, as configured: each part from the most specific place that has it. */
 export interface BackendPolicies {

@@ -1,5 +1,5 @@
 import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
-import type { Text } from "../ir/texts.ts";
+import type { Text } from "./texts.ts";
 
 /** An address as URLs have it. */
 export function hostAndPort(host: string, port: number): string {

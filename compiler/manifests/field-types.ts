@@ -13,7 +13,7 @@ import {
   type Schema,
   shortText,
   text,
-} from "./schema.ts";
+} from "../schema/schema.ts";
 
 /** TinyString of the specification: 1..64 characters. */
 export function tinyText(description: string) {

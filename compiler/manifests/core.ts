@@ -1,13 +1,4 @@
 import {
-  document,
-  groupName,
-  kindName,
-  namespaceName,
-  objectName,
-  port,
-  resource,
-} from "../../../schema/kubernetes-fields.ts";
-import {
   anyText,
   boolean,
   choice,
@@ -19,7 +10,16 @@ import {
   openObject,
   type Schema,
   text,
-} from "../../../schema/schema.ts";
+} from "../schema/schema.ts";
+import {
+  document,
+  groupName,
+  kindName,
+  namespaceName,
+  objectName,
+  port,
+  resource,
+} from "./field-types.ts";
 
 // Core kinds are validated as far as gwc reads them: a cluster may know more fields than this version.
 

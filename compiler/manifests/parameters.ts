@@ -1,5 +1,4 @@
-import type { Json } from "../../../ir/deployment.ts";
-import { resource } from "../../../schema/kubernetes-fields.ts";
+import type { Json } from "../model/json.ts";
 import {
   anyText,
   choice,
@@ -12,7 +11,8 @@ import {
   openObject,
   type Schema,
   text,
-} from "../../../schema/schema.ts";
+} from "../schema/schema.ts";
+import { resource } from "./field-types.ts";
 
 /** A part of a resource as Kubernetes has it. */
 function part(description: string): Schema<Json> {

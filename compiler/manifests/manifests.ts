@@ -1,18 +1,14 @@
-import type {
-  endpointSliceSchema,
-  referenceGrantSchema,
-  serviceSchema,
-} from "../1-parse/kubernetes/schemas/core.ts";
+import type { Origin } from "../diagnostics/diagnostic.ts";
+import type { Infer, Schema } from "../schema/schema.ts";
+import type { endpointSliceSchema, referenceGrantSchema, serviceSchema } from "./core.ts";
+import type { labelSelector } from "./field-types.ts";
 import type {
   backendTlsPolicySchema,
   gatewayClassSchema,
   gatewaySchema,
   listenerSetSchema,
-} from "../1-parse/kubernetes/schemas/gateway.ts";
-import type { parametersSchema } from "../1-parse/kubernetes/schemas/parameters.ts";
-import type { Origin } from "../diagnostics/diagnostic.ts";
-import type { labelSelector } from "../schema/kubernetes-fields.ts";
-import type { Infer, Schema } from "../schema/schema.ts";
+} from "./gateway.ts";
+import type { parametersSchema } from "./parameters.ts";
 
 /**
  * A Kubernetes resource as declared: its shape checked, spellings and aliases gone, every reference still a name. The
