@@ -28,7 +28,7 @@ export interface CheckOptions extends LowerOptions {
 }
 
 /** Parses, lowers and resolves; `gwc check`, `build` and `run` all ask this one function, so they have one verdict. */
-export function check(paths: readonly string[], host: Host, options: CheckOptions): Checked {
+export function checkFiles(paths: readonly string[], host: Host, options: CheckOptions): Checked {
   const read = new Map<string, FileText>();
   // One state of each file for the whole run, and many routes may name the same one.
   const recording: Host = {

@@ -62,38 +62,69 @@ function text(found: readonly Import[]): string[] {
   return found.map(({ from, to }) => `${from} imports ${to}`);
 }
 
-/** The rooms of the runtime from the ground up. A file belongs to the longest of them that it lies in. */
-const floors = [
-  "cel",
-  "process",
-  "http/headers",
-  "http/body",
-  "http",
-  "http/routing",
-  "tls",
-  "net",
-  "http/upstream",
-  "http/engine",
-  "telemetry",
-  "auth",
-  "backends",
-  "policies",
-  "mcp/protocol",
-  "mcp/rules",
-  "mcp/transports",
-  "mcp/session",
-  "mcp/aggregate",
-  "mcp/passthrough",
-  "mcp",
-  "tcp",
-  "gateway",
-];
+/** The rooms of each folder from the ground up. A file belongs to the longest of them that it lies in, or is one itself. */
+const floors: Readonly<Record<string, readonly string[]>> = {
+  compiler: [
+    "host.ts",
+    "version.ts",
+    "diagnostics",
+    "model",
+    "schema",
+    "cel",
+    "manifests",
+    "backends",
+    "policies",
+    "ir",
+    "config",
+    "1-parse",
+    "2-lower",
+    "3-resolve",
+    "4-emit",
+    "compile.ts",
+    "inspect",
+    "run",
+    "commands",
+    "cli.ts",
+    "package",
+  ],
+  templates: ["code", "routing", "backends", "policies", "modules", "kubernetes", "image"],
+  runtime: [
+    "cel",
+    "process",
+    "http/headers",
+    "http/body",
+    "http",
+    "http/routing",
+    "tls",
+    "net",
+    "http/upstream",
+    "http/engine",
+    "telemetry",
+    "auth",
+    "backends",
+    "policies",
+    "mcp/protocol",
+    "mcp/rules",
+    "mcp/transports",
+    "mcp/session",
+    "mcp/aggregate",
+    "mcp/passthrough",
+    "mcp",
+    "tcp",
+    "gateway",
+  ],
+};
+
+/** Nodes of expressions hold expressions: what checks or writes one kind asks the others. */
+const recursions = ["compiler/cel/check/", "compiler/cel/emit/"];
 
 function floorOf(module: string): number {
-  const rooms = floors.filter((room) => module.startsWith(`runtime/${room}/`));
-  const [room] = rooms.sort((a, b) => b.length - a.length);
-  if (room === undefined) throw new Error(`${module} lies in no room of the runtime`);
-  return floors.indexOf(room);
+  const folder = folderOf(module);
+  const rooms = floors[folder] ?? [];
+  const own = rooms.filter((room) => `${module}/`.startsWith(`${folder}/${room}/`));
+  const [room] = own.sort((a, b) => b.length - a.length);
+  if (room === undefined) throw new Error(`${module} lies in no room of ${folder}`);
+  return rooms.indexOf(room);
 }
 
 function circlesOf(edges: readonly Import[]): readonly string[] {
@@ -156,7 +187,7 @@ describe("who may import whom", () => {
       if (folder === "templates") {
         return (
           folderOf(to) !== "runtime" &&
-          !/^compiler\/(ir\/[a-z-]+|diagnostics\/diagnostic)\.ts$/.test(to)
+          !/^compiler\/((ir|model)\/[a-z-]+|diagnostics\/diagnostic)\.ts$/.test(to)
         );
       }
       return folder !== "out" || folderOf(to) !== "runtime";
@@ -183,21 +214,23 @@ describe("who may import whom", () => {
     ]);
   });
 
-  it("there are no circles of value imports", () => {
+  it("files import each other in no circle, types included, but where nodes hold nodes", () => {
+    const isRecursion = ({ from, to }: Import): boolean =>
+      recursions.some((folder) => from.startsWith(folder) && to.startsWith(folder));
+    expect(circlesOf(imports.filter((each) => !isRecursion(each)))).toEqual([]);
     expect(circlesOf(imports.filter(({ isType, isDynamic }) => !isType && !isDynamic))).toEqual([]);
   });
 
-  it("the files of the runtime import each other in no circle, types included", () => {
-    expect(circlesOf(imports.filter(({ from }) => folderOf(from) === "runtime"))).toEqual([]);
-  });
-
-  it("the rooms of the runtime import from the floors below them, types included", () => {
-    const wrong = imports.filter(
-      ({ from, to }) =>
-        folderOf(from) === "runtime" && folderOf(to) === "runtime" && floorOf(from) < floorOf(to),
-    );
-    expect(text(wrong)).toEqual([]);
-  });
+  it.each(Object.keys(floors))(
+    "the rooms of %s import from the floors below them, types included",
+    (folder) => {
+      const wrong = imports.filter(
+        ({ from, to }) =>
+          folderOf(from) === folder && folderOf(to) === folder && floorOf(from) < floorOf(to),
+      );
+      expect(text(wrong)).toEqual([]);
+    },
+  );
 
   it("sockets, node's HTTP and undici are known to the engine, the clients and TCP alone", () => {
     const network = /^(node:(net|tls|https?|http2)|undici)$/;
@@ -359,6 +392,72 @@ describe("generated code", () => {
     expect(bare.filter((line) => /\bas\b/.test(line) && !/^import /.test(line))).toEqual([]);
     expect(bare.filter((line) => /[\w)\]]!(?!=)/.test(line))).toEqual([]);
     expect(bare.filter((line) => /^let /.test(line))).toEqual([]);
+  });
+});
+
+describe("words", () => {
+  /** Words of an older dialect, and what the field says instead. */
+  const banned: readonly (readonly [RegExp, string])[] = [
+    [/\b\w*[aA]nswer(?:s|ed)?\b|\b\w*[aA]nswer[A-Z]\w*/, "response"],
+    [/\b(?:late|Late[A-Z]\w*|isLate|lateError)\b/, "startup value"],
+    [/\benter(?:[A-Z]\w*)?\b/, "dispatch"],
+    [/\b\w*[rR]emark\w*/, "warning"],
+    [/\b\w*[sS]urroundings?\b/, "context"],
+    [/\b\w*[uU]sual\w*|\bUSUAL\w*/, "default"],
+    [/\b[eE]xamined?\b/, "check"],
+    [/\b(?:verbs|[vV]erb[A-Z]\w*)\b/, "command"],
+    [/\b(?!clusterIP\b)cluster[A-Z]?\w*|\bCluster(?!IP)\w*|\bCLUSTER\w*/, "kubernetes"],
+    [/\bnotYet\w*/, "unsupported"],
+    [/\bmayUse\w*/, "isAuthorized"],
+    [/\brefuseUnauthorized\b/, "denyForbidden"],
+    [/\b(?:titleOf|nearest|layOut|asSent)\b/, "resourceName, suggest, format, original"],
+    [/\b[sS]pelling\w*|\bSPELLING\w*/, "alias"],
+    [/\bforward(?:Target|Method|Host)\b/, "upstreamTarget, upstreamMethod, upstreamHost"],
+    [/\b[eE]stablishedV?\w*/, "attributes"],
+    [/\bLivePeer\w*|\b[lL]ane\b/, "TargetConnection, StreamConsumer"],
+    [/\b(?:told|behave|become)\b/, "notified, setHandlers"],
+  ];
+  const comments = /\/\*[\s\S]*?\*\/|\/\/[^\n]*/g;
+  const texts = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/g;
+
+  it("names are the field's words", () => {
+    const wrong = sources.flatMap((file) => {
+      const code = readFileSync(path.join(root, file), "utf8")
+        .replace(comments, "")
+        .replace(texts, '""');
+      return banned.flatMap(([word, instead]) => {
+        const found = word.exec(code);
+        return found === null ? [] : [`${file}: ${found[0]} (say ${instead})`];
+      });
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it("a response is no answer, in comments either", () => {
+    const noun = /\b(?:an?|the|its|their|whose|every|each|no|other|own|this|one|of) answers?\b/i;
+    const wrong = sources.flatMap((file) => {
+      const [found] = (readFileSync(path.join(root, file), "utf8").match(comments) ?? []).flatMap(
+        (comment) => noun.exec(comment) ?? [],
+      );
+      return found === undefined ? [] : [`${file}: ${found}`];
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it("an exported name has one meaning", () => {
+    // The functions of expressions are called as CEL calls them.
+    const own = sources.filter((file) => !/^(?:out|runtime\/cel)\//.test(file));
+    const homes = new Map<string, string[]>();
+    for (const file of own) {
+      const declared = readFileSync(path.join(root, file), "utf8").matchAll(
+        /^export (?:abstract )?(?:async )?(?:function\*?|const|class|interface|type) ([\w$]+)/gm,
+      );
+      for (const name of new Set([...declared].map(([, name = ""]) => name))) {
+        homes.set(name, [...(homes.get(name) ?? []), file]);
+      }
+    }
+    const several = [...homes].filter(([, files]) => files.length > 1);
+    expect(several).toEqual([]);
   });
 });
 

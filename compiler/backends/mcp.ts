@@ -6,7 +6,7 @@ import type { Text } from "../model/texts.ts";
 import type { Backend, BackendLine, BackendUse } from "./backend.ts";
 import { lowerMcp, type McpValue, mcpSchema } from "./mcp/file-form.ts";
 import { kubernetesMcp } from "./mcp/manifest-form.ts";
-import type { McpCommand, McpConfig, McpTarget, McpTargetConfig } from "./mcp/mcp-config.ts";
+import type { McpCommand, McpConfig, McpTargetConfig, NamedMcpTarget } from "./mcp/mcp-config.ts";
 import { checkPinned } from "./mcp/stdio-command.ts";
 import { type ConnectionContext, resolveConnection, secureUrl } from "./parts/connection.ts";
 import { curlCommand, shellWord, type TryRequest } from "./parts/try-request.ts";
@@ -22,7 +22,7 @@ interface McpNode {
 }
 
 /** One MCP server behind a backend. */
-type McpTargetNode = McpTarget &
+type McpTargetNode = NamedMcpTarget &
   (
     | {
         readonly kind: "streamable" | "sse";

@@ -1,5 +1,5 @@
 import { gatewayName } from "../1-parse/gateway-name.ts";
-import { type Checked, check } from "../compile.ts";
+import { type Checked, checkFiles } from "../compile.ts";
 import { type Finding, findingsOf } from "../diagnostics/report/findings.ts";
 import type { Host } from "../host.ts";
 
@@ -19,6 +19,11 @@ export function checkInput(
   gateway?: string,
   isSingle = false,
 ): CheckedInput {
-  const checked = check(files, host, { name: gatewayName(files), isStrict, gateway, isSingle });
+  const checked = checkFiles(files, host, {
+    name: gatewayName(files),
+    isStrict,
+    gateway,
+    isSingle,
+  });
   return { ...checked, findings: findingsOf(checked.diagnostics, checked.files, isStrict) };
 }

@@ -127,7 +127,7 @@ export function backendReference(description: string) {
 }
 
 /** A reference to a Service or a GatewayBackend as the schema lets it through. */
-export type BackendReference = Infer<ReturnType<typeof backendReference>>;
+export type BackendReferenceValue = Infer<ReturnType<typeof backendReference>>;
 
 /** The fields of a reference to a backend. */
 export const backendReferenceFields = {

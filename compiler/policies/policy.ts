@@ -1,7 +1,7 @@
 import type { BackendProtocol } from "../backends/parts/backend-protocol.ts";
 import type { Diagnostics, Origin, Place } from "../diagnostics/diagnostic.ts";
 import type { Host } from "../host.ts";
-import type { BackendReference } from "../manifests/field-types.ts";
+import type { BackendReferenceValue } from "../manifests/field-types.ts";
 import type { BackendPolicies, ServerConfig } from "../model/backend-policies.ts";
 import type { PathMatch } from "../model/matches.ts";
 import type { Text } from "../model/texts.ts";
@@ -80,7 +80,7 @@ export interface KubernetesContext {
   readonly origin: Origin;
   readonly diagnostics: Diagnostics;
   /** The server that a backend reference leads to; undefined when there is none (reported). */
-  readonly server: (reference: BackendReference, origin: Origin) => ServerConfig | undefined;
+  readonly server: (reference: BackendReferenceValue, origin: Origin) => ServerConfig | undefined;
   /** The names of the mounted files of a Secret's keys, NAME/KEY; all of its keys, or those given. */
   readonly secretFiles: (
     name: string,

@@ -47,7 +47,7 @@ function compile(program: Program, files: readonly SourceFile[]): Compiled {
 }
 
 /** What differs between two compiled configurations, for the log; empty when they do the same. */
-export function differences(before: Compiled, after: Compiled): readonly string[] {
+export function changedParts(before: Compiled, after: Compiled): readonly string[] {
   const [old, now] = [routeCode(before), routeCode(after)];
   const found = [
     ...[...now.keys()].filter((route) => !old.has(route)).map((route) => `route ${route} added`),

@@ -5,7 +5,7 @@ import { totals } from "../diagnostics/report/findings.ts";
 import { textReport } from "../diagnostics/report/text.ts";
 import type { Host } from "../host.ts";
 import type { LastChange, LiveView } from "./admin/view.ts";
-import { type Candidate, type Compiled, compileCandidate, differences } from "./candidate.ts";
+import { type Candidate, type Compiled, changedParts, compileCandidate } from "./candidate.ts";
 import { loadGateway } from "./load.ts";
 import { FileWatch } from "./watch.ts";
 
@@ -119,7 +119,7 @@ export class LiveGateway implements LiveView {
         this.#keep({ at, findings, problem: totals(findings) });
         return;
       }
-      const changes = differences(this.#current, compiled);
+      const changes = changedParts(this.#current, compiled);
       if (changes.length > 0) {
         await this.#running.replace(await loadGateway(compiled.modules));
         this.#servedSince = at;

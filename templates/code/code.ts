@@ -60,7 +60,7 @@ export function comment(text: string): Comment {
 }
 
 /** `line` when it fits into the line, else `broken`. */
-export function either(line: Hole, broken: Hole): Group {
+export function eitherLine(line: Hole, broken: Hole): Group {
   return firstThatFits([line, broken]);
 }
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { check } from "../../compiler/compile.ts";
+import { checkFiles } from "../../compiler/compile.ts";
 import { memoryHost } from "../../compiler/host.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { type Scripted, startScripted } from "../harness/scripted.ts";
@@ -72,7 +72,7 @@ describe("mistakes", () => {
   const findings = (backends: readonly object[], route: object) => {
     const file = { backends, binds: [{ port: 8080, listeners: [{ routes: [route] }] }] };
     const host = memoryHost({ "gateway.yaml": JSON.stringify(file) });
-    return check(["gateway.yaml"], host, { name: "test", isStrict: false }).diagnostics.map(
+    return checkFiles(["gateway.yaml"], host, { name: "test", isStrict: false }).diagnostics.map(
       ({ code }) => code,
     );
   };

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { check } from "../../compiler/compile.ts";
+import { checkFiles } from "../../compiler/compile.ts";
 import { memoryHost } from "../../compiler/host.ts";
 
 // `npm run bench:check`: what checking many manifests costs. Its growth is the result: 1 is linear; the time of
@@ -52,7 +52,7 @@ function bestOf(count: number, measure: () => number): number {
 function inProcess(text: string): number {
   const host = memoryHost({ "many.yaml": text });
   const start = process.cpuUsage();
-  const { programs } = check(["many.yaml"], host, { name: "many", isStrict: false });
+  const { programs } = checkFiles(["many.yaml"], host, { name: "many", isStrict: false });
   const { user, system } = process.cpuUsage(start);
   if (programs.length !== 1) throw new Error("the manifests are refused");
   return (user + system) / 1e6;

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
 import { emitModules } from "../../compiler/4-emit/modules.ts";
-import { check } from "../../compiler/compile.ts";
+import { checkFiles } from "../../compiler/compile.ts";
 import { memoryHost } from "../../compiler/host.ts";
 import { root } from "../harness/root.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
@@ -26,7 +26,7 @@ function changes(files: Readonly<Record<string, string>>): string {
 
 function modulesOf(config: object): Readonly<Record<string, string>> {
   const host = memoryHost({ "gateway.yaml": JSON.stringify(config) });
-  const checked = check(["gateway.yaml"], host, { name: "gateway", isStrict: false });
+  const checked = checkFiles(["gateway.yaml"], host, { name: "gateway", isStrict: false });
   const modules = checked.programs.flatMap((program) =>
     emitModules(program, "path", checked.files),
   );

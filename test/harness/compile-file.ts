@@ -1,5 +1,5 @@
 import { type Emitted, emit } from "../../compiler/4-emit/emit.ts";
-import { check } from "../../compiler/compile.ts";
+import { checkFiles } from "../../compiler/compile.ts";
 import { messageOf } from "../../compiler/diagnostics/messages/index.ts";
 import { locate } from "../../compiler/diagnostics/source.ts";
 import { type Host, realHost } from "../../compiler/host.ts";
@@ -10,7 +10,7 @@ export async function compileFile(
   options: { readonly name: string; readonly host?: Host; readonly isTypeChecked?: boolean },
 ): Promise<Emitted> {
   const host = options.host ?? realHost(process.env);
-  const { program, diagnostics, files } = check([file], host, {
+  const { program, diagnostics, files } = checkFiles([file], host, {
     name: options.name,
     isStrict: false,
   });

@@ -1,4 +1,4 @@
-import { check } from "../../compiler/compile.ts";
+import { checkFiles } from "../../compiler/compile.ts";
 import { memoryHost } from "../../compiler/host.ts";
 import type { GatewayConfig } from "./gateway.ts";
 
@@ -10,7 +10,10 @@ export function refusals(options: GatewayConfig): string[] {
       : { ...options.file, binds: [{ port: 3000, listeners: options.listeners }] };
   const text = typeof config === "string" ? config : JSON.stringify(config);
   const host = memoryHost({ "gateway.yaml": text });
-  const { program, diagnostics } = check(["gateway.yaml"], host, { name: "test", isStrict: false });
+  const { program, diagnostics } = checkFiles(["gateway.yaml"], host, {
+    name: "test",
+    isStrict: false,
+  });
   if (program !== undefined) throw new Error("it was accepted");
   return diagnostics.map(({ code }) => code).filter((code) => code !== "file-not-here");
 }

@@ -1,4 +1,4 @@
-import { type Checked, check } from "../../compiler/compile.ts";
+import { type Checked, checkFiles } from "../../compiler/compile.ts";
 import { messageOf } from "../../compiler/diagnostics/messages/index.ts";
 import { locate } from "../../compiler/diagnostics/source.ts";
 import { memoryHost } from "../../compiler/host.ts";
@@ -9,7 +9,7 @@ export function checkManifests(
   options: { readonly gateway?: string; readonly isSingle?: boolean } = {},
 ): Checked {
   const files = typeof text === "string" ? { "manifests.yaml": text } : text;
-  return check(Object.keys(files), memoryHost(files), {
+  return checkFiles(Object.keys(files), memoryHost(files), {
     name: "test",
     isStrict: false,
     ...options,

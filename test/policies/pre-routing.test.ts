@@ -1,7 +1,7 @@
 import { connect } from "node:http2";
 import { exportJWK, generateKeyPair, type JWK } from "jose";
 import { beforeAll, describe, expect, it } from "vitest";
-import { check } from "../../compiler/compile.ts";
+import { checkFiles } from "../../compiler/compile.ts";
 import { memoryHost } from "../../compiler/host.ts";
 import { type Echo, type Echoed, startEcho } from "../harness/echo.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
@@ -390,7 +390,7 @@ describe("what can't run before routing is refused", () => {
   function findings(listener: object): readonly string[] {
     const file = { binds: [{ port: 8080, listeners: [listener] }] };
     const host = memoryHost({ "gateway.yaml": JSON.stringify(file) });
-    return check(["gateway.yaml"], host, { name: "test", isStrict: false }).diagnostics.map(
+    return checkFiles(["gateway.yaml"], host, { name: "test", isStrict: false }).diagnostics.map(
       ({ code }) => code,
     );
   }

@@ -1,4 +1,4 @@
-import { check } from "../../compiler/compile.ts";
+import { checkFiles } from "../../compiler/compile.ts";
 import { memoryHost } from "../../compiler/host.ts";
 import { routesConfig } from "../harness/routes-gateway.ts";
 import { nowhere, type RouteCase, routesText } from "./routes.ts";
@@ -7,6 +7,6 @@ import { nowhere, type RouteCase, routesText } from "./routes.ts";
 export function findings(route: RouteCase, files: Readonly<Record<string, string>> = {}): string[] {
   const text = routesConfig(routesText({ route }, nowhere), 3000);
   const host = memoryHost({ "gateway.yaml": text, ...files });
-  const { diagnostics } = check(["gateway.yaml"], host, { name: "test", isStrict: false });
+  const { diagnostics } = checkFiles(["gateway.yaml"], host, { name: "test", isStrict: false });
   return diagnostics.map(({ code }) => code);
 }

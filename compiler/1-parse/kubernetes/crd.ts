@@ -53,7 +53,7 @@ export function customResourceDefinitions(): readonly CustomResourceDefinition[]
 
 /** The schema of a kind, structural: `gwc schema --kind`. Undefined when there is no such kind. */
 export function kindSchema(name: string): JsonSchema | undefined {
-  const row = kinds.find(({ spellings }) => spellings.includes(name));
+  const row = kinds.find(({ names }) => names.includes(name));
   if (row === undefined) return undefined;
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",

@@ -15,7 +15,7 @@ import {
 import type { ManifestKind } from "../../manifests/manifests.ts";
 import { parametersSchema } from "../../manifests/parameters.ts";
 import type { Schema } from "../../schema/schema.ts";
-import { backendSchema } from "./schemas/backend.ts";
+import { gatewayBackendSchema } from "./schemas/backend.ts";
 import { policySchema } from "./schemas/policy.ts";
 import {
   grpcRouteSchema,
@@ -29,7 +29,7 @@ import { CONNECTION_FIELDS } from "./supported-fields.ts";
 export interface KindRow {
   readonly kind: ManifestKind;
   /** `HTTPRoute`; our kinds also have the name of the gateway whose configuration they share. */
-  readonly spellings: readonly string[];
+  readonly names: readonly string[];
   readonly groups: readonly string[];
   readonly versions: readonly string[];
   readonly isNamespaced: boolean;
@@ -50,7 +50,7 @@ export const kinds: readonly KindRow[] = [
   gatewayKind("Gateway", ["v1", "v1beta1"], () => gatewaySchema),
   {
     ...gatewayKind("ListenerSet", ["v1", "v1alpha1"], () => listenerSetSchema),
-    spellings: ["ListenerSet", "XListenerSet"],
+    names: ["ListenerSet", "XListenerSet"],
     groups: [GATEWAY_GROUP, "gateway.networking.x-k8s.io"],
   },
   gatewayKind("HTTPRoute", ["v1", "v1beta1"], () => httpRouteSchema()),
@@ -64,7 +64,7 @@ export const kinds: readonly KindRow[] = [
   { ...coreKind("Namespace", () => namespaceSchema), isNamespaced: false },
   coreKind("Secret", () => secretSchema),
   coreKind("ConfigMap", () => configMapSchema),
-  ourKind("GatewayBackend", "AgentgatewayBackend", () => backendSchema(CONNECTION_FIELDS)),
+  ourKind("GatewayBackend", "AgentgatewayBackend", () => gatewayBackendSchema(CONNECTION_FIELDS)),
   ourKind("GatewayPolicy", "AgentgatewayPolicy", () => policySchema(CONNECTION_FIELDS)),
   ourKind("GatewayParameters", "AgentgatewayParameters", () => parametersSchema),
 ];
@@ -79,8 +79,7 @@ export function splitApiVersion(apiVersion: string): { group: string; version: s
 
 /** The kind that a group and a kind's name stand for, in references as in documents. */
 export function resourceKind(group: string, name: string): ManifestKind | undefined {
-  return kinds.find(({ groups, spellings }) => groups.includes(group) && spellings.includes(name))
-    ?.kind;
+  return kinds.find(({ groups, names }) => groups.includes(group) && names.includes(name))?.kind;
 }
 
 function gatewayKind(
@@ -88,17 +87,17 @@ function gatewayKind(
   versions: readonly string[],
   schema: () => Schema,
 ): KindRow {
-  return { kind, spellings: [kind], groups: [GATEWAY_GROUP], versions, isNamespaced: true, schema };
+  return { kind, names: [kind], groups: [GATEWAY_GROUP], versions, isNamespaced: true, schema };
 }
 
 function coreKind(kind: ManifestKind, schema: () => Schema): KindRow {
-  return { kind, spellings: [kind], groups: [""], versions: ["v1"], isNamespaced: true, schema };
+  return { kind, names: [kind], groups: [""], versions: ["v1"], isNamespaced: true, schema };
 }
 
 function ourKind(kind: ManifestKind, other: string, schema: () => Schema): KindRow {
   return {
     kind,
-    spellings: [kind, other],
+    names: [kind, other],
     groups: OUR_GROUPS,
     versions: ["v1alpha1"],
     isNamespaced: true,

@@ -128,11 +128,9 @@ function recognise(
   const { group, version } = splitApiVersion(apiVersion);
   const at = { ...origin, path: [...origin.path, "kind"] };
   const own = kinds.filter(({ groups }) => groups.includes(group));
-  const row = own.find(({ spellings }) => spellings.includes(kind));
+  const row = own.find(({ names }) => names.includes(kind));
   if (row?.versions.includes(version) === true) return { row, isKnown: true };
-  const ours = kinds.find(
-    ({ groups, spellings }) => groups === OUR_GROUPS && spellings.includes(kind),
-  );
+  const ours = kinds.find(({ groups, names }) => groups === OUR_GROUPS && names.includes(kind));
   const known = row ?? ours;
   if (known !== undefined) {
     diagnostics.report(
@@ -155,7 +153,7 @@ function recognise(
   }
   const suggestion = suggest(
     kind,
-    own.flatMap(({ spellings }) => spellings),
+    own.flatMap(({ names }) => names),
   );
   const isMisspelled =
     OUR_GROUPS.includes(group) || (group === GATEWAY_GROUP && suggestion !== undefined);

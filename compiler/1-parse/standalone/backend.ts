@@ -12,10 +12,10 @@ import {
 import { ownPoliciesSchema } from "./backend-policies.ts";
 
 /** A backend as the schema lets it through. */
-export type BackendValue = Infer<ReturnType<typeof backendSchema>>;
+export type BackendValue = Infer<ReturnType<typeof routeBackendSchema>>;
 
 /** Where requests go. */
-export function backendSchema() {
+export function routeBackendSchema() {
   const later = ["service", "backend", "internal", "ai", "aws", "routeGroup"] as const;
   return object(backendFields(), {
     exactlyOneOf: [...backends.map(({ kind }) => kind), ...later],

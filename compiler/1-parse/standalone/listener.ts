@@ -11,7 +11,7 @@ import {
 import { cipherSuitesSchema, tlsVersionSchema } from "./frontend.ts";
 import { listenerPoliciesSchema, routePoliciesSchema } from "./policies.ts";
 import { routeSchema } from "./route.ts";
-import { tcpRouteSchema } from "./tcp-route.ts";
+import { fileTcpRouteSchema } from "./tcp-route.ts";
 
 /** A port with its listeners. */
 export function bindSchema() {
@@ -77,7 +77,7 @@ function listenerSchema() {
         },
       ),
       routes: listOfParts(routeSchema(), { description: "What it answers." }),
-      tcpRoutes: listOfParts(tcpRouteSchema(routePoliciesSchema()), {
+      tcpRoutes: listOfParts(fileTcpRouteSchema(routePoliciesSchema()), {
         description: "Where connections of a TCP or TLS listener go.",
       }),
       policies: listenerPoliciesSchema(),

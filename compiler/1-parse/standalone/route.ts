@@ -9,7 +9,7 @@ import {
   text,
   unsupported,
 } from "../../schema/schema.ts";
-import { backendSchema } from "./backend.ts";
+import { routeBackendSchema } from "./backend.ts";
 import { routePoliciesSchema } from "./policies.ts";
 
 /** A route of requests as the schema lets it through. */
@@ -34,7 +34,7 @@ export function routeSchema() {
         description: "Which requests it answers: any of these. Every path by default.",
       }),
       policies: routePoliciesSchema(),
-      backends: listOfParts(backendSchema(), {
+      backends: listOfParts(routeBackendSchema(), {
         maxItems: 32,
         description: "Where requests go: one backend, or several plain HTTP ones by weight.",
       }),

@@ -14,10 +14,10 @@ import {
 import type { RoutePolicies } from "./policies.ts";
 
 /** A route of connections as the schema lets it through. */
-export type TcpRouteValue = Infer<ReturnType<typeof tcpRouteSchema<RoutePolicies>>>;
+export type TcpRouteValue = Infer<ReturnType<typeof fileTcpRouteSchema<RoutePolicies>>>;
 
 /** A route of connections. `requestPolicies`: what a route of requests may have, of which most mean nothing here. */
-export function tcpRouteSchema<Policies>(requestPolicies: Schema<Policies>) {
+export function fileTcpRouteSchema<Policies>(requestPolicies: Schema<Policies>) {
   return object(
     {
       name: shortText("What logs, metrics and generated code call it."),

@@ -10,13 +10,13 @@ export interface McpConfig {
 }
 
 /** One MCP server as configured. */
-export type McpTargetConfig = McpTarget & {
+export type McpTargetConfig = NamedMcpTarget & {
   /** How it is reached, over what the backend says; undefined: as that. */
   readonly policies: BackendPolicies | undefined;
 } & ({ readonly kind: "streamable" | "sse"; readonly url: Text } | McpCommand);
 
 /** What every MCP server has. */
-export interface McpTarget {
+export interface NamedMcpTarget {
   readonly name: string;
   readonly origin: Origin;
 }

@@ -33,7 +33,7 @@ export interface MessageProblem {
 }
 
 /** The members of an object by name; a name sent twice, or one that differs from a known one in case only, is a problem. */
-export type Fields = ReadonlyMap<string, Member>;
+export type MessageFields = ReadonlyMap<string, Member>;
 
 /** Reads one message from a request body. */
 export function readMessageBytes(bytes: Buffer): Message | MessageProblem {
@@ -62,7 +62,11 @@ export function readMessage(text: string): Message | MessageProblem {
  * The members of the object at `at`. A string is the problem: JSON parsers differ in which of two equal keys they take,
  * and some ignore case, so what was checked would not be what is executed.
  */
-export function readFields(text: string, at: number, known: ReadonlySet<string>): Fields | string {
+export function readFields(
+  text: string,
+  at: number,
+  known: ReadonlySet<string>,
+): MessageFields | string {
   const fields = new Map<string, Member>();
   for (const member of objectMembers(text, at)) {
     const key = member.key;
@@ -115,7 +119,7 @@ function foldCase(key: string): string {
   return key.toUpperCase().toLowerCase();
 }
 
-function classify(text: string, envelope: Fields): Message | MessageProblem {
+function classify(text: string, envelope: MessageFields): Message | MessageProblem {
   const idAt = envelope.get("id");
   const id = idAt === undefined ? "" : textAt(text, idAt);
   const version = envelope.get("jsonrpc");

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Client } from "undici";
 import { emit } from "../../../compiler/4-emit/emit.ts";
 import { writeFiles } from "../../../compiler/4-emit/write.ts";
-import { type Checked, check } from "../../../compiler/compile.ts";
+import { type Checked, checkFiles } from "../../../compiler/compile.ts";
 import { memoryHost } from "../../../compiler/host.ts";
 import { Gateway } from "../../harness/gateway.ts";
 import { temporaryFolder } from "../../harness/temporary-folder.ts";
@@ -60,7 +60,7 @@ function compiled(tables: readonly Table[], ports: readonly number[], form: Form
   const leftOut = new Set<string>();
   const checkInput = () => {
     const host = memoryHost({ "gateway.yaml": form(tables, ports, (name) => leftOut.has(name)) });
-    return check(["gateway.yaml"], host, { name: "test", isStrict: false });
+    return checkFiles(["gateway.yaml"], host, { name: "test", isStrict: false });
   };
   const first = checkInput();
   for (const { code, params } of first.diagnostics) {

@@ -131,7 +131,7 @@ function namesOf(providers: unknown): readonly unknown[] {
 }
 
 /** GatewayBackend. */
-export function backendSchema(built: SupportedFields) {
+export function gatewayBackendSchema(built: SupportedFields) {
   const ai = aiSchema(built);
   const forms = backends.flatMap(({ kubernetes }) => kubernetes ?? []);
   const fields = forms.map(({ field, schema }) => [

@@ -66,10 +66,10 @@ export function checkGrace(
     }
     const grace = typeof seconds === "number" ? seconds : defaults;
     const index = env.findIndex((each) => valueAt(each, ["name"]) === GRACE_VARIABLE);
-    const told = Number(valueAt(env[index], ["value"]));
-    if (!(told > grace)) continue;
+    const deadline = Number(valueAt(env[index], ["value"]));
+    if (!(deadline > grace)) continue;
     const at = childOf(origin, "spec", "env", index, "value");
-    diagnostics.report("grace-too-short", at, { seconds: grace, needed: told - KILL_MARGIN });
+    diagnostics.report("grace-too-short", at, { seconds: grace, needed: deadline - KILL_MARGIN });
   }
 }
 

@@ -20,7 +20,7 @@ import type { PolicyContext } from "./policy-context.ts";
 import { recordEffect } from "./policy-effects.ts";
 
 /** The policies of traffic. */
-export interface RoutePolicies {
+export interface RulePolicies {
   /** In request order, as the standalone file would have them on the route. */
   readonly policies: readonly PolicyConfig[];
   /** True when one of them, which is not the route's own, answers: the backends are not reached. */
@@ -28,7 +28,7 @@ export interface RoutePolicies {
 }
 
 /** The policies of traffic as the standalone file would have them on the route. */
-export function routePolicies(traffic: RulePath, context: PolicyContext): RoutePolicies {
+export function routePolicies(traffic: RulePath, context: PolicyContext): RulePolicies {
   const { gateway } = traffic.listener;
   const fields = new Map(
     effectivePolicy(traffic, context.policyIndex)

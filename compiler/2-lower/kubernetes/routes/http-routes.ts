@@ -40,7 +40,7 @@ export function routeResources(
         readMatch(match, childOf(origin, "matches", position)),
       ),
       policies,
-      isPartial: isPartial(backends, context),
+      isPartial: isPartialRule(backends, context),
       backends: headersSent ? [] : backendConfigs(traffic, backends, context),
       origin,
     };
@@ -48,7 +48,7 @@ export function routeResources(
 }
 
 /** Whether a backend, or a policy that might be about the rule, has mistakes (reported). */
-export function isPartial(
+export function isPartialRule(
   backends: readonly WeightedBackend[],
   { inventory }: PolicyContext,
 ): boolean {

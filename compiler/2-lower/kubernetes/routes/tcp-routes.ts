@@ -6,7 +6,7 @@ import type { RulePath } from "../policies/effective.ts";
 import { routePolicies } from "../policies/policies.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";
 import type { Attachment } from "./attach.ts";
-import { attachmentOf, isPartial, ruleBackends, ruleNames, rulesOf } from "./http-routes.ts";
+import { attachmentOf, isPartialRule, ruleBackends, ruleNames, rulesOf } from "./http-routes.ts";
 
 /** The rules of a TCPRoute or TLSRoute on one of its listeners, as the standalone file would have them. */
 export function tcpRouteResources(
@@ -23,7 +23,7 @@ export function tcpRouteResources(
       kind: "tcpRoute",
       ...ruleNames(route, rules, index),
       listeners: [attachmentOf(listener, hostnames)],
-      isPartial: isPartial(backends, context),
+      isPartial: isPartialRule(backends, context),
       policies: routePolicies(traffic, context).policies,
       backends: backendConfigs(traffic, backends, context),
       origin,
