@@ -3,7 +3,9 @@ import {
   type Document,
   isAlias,
   isCollection,
+  isMap,
   isPair,
+  isScalar,
   type Node,
   parseAllDocuments,
   visit,
@@ -14,6 +16,8 @@ import type { SourceDocument, SourceFile } from "../diagnostics/source.ts";
 
 /** Nodes that one document may have after its aliases are expanded. */
 const NODE_LIMIT = 200_000;
+
+const NO_ALIASES: ReadonlyMap<Alias, Node> = new Map();
 
 /**
  * Reads the YAML documents of one file: YAML 1.2 core schema, unique keys, no merge keys, no custom tags. Mistakes are
@@ -27,19 +31,20 @@ export function readDocuments(
 ): SourceFile {
   const parsed = parseAllDocuments(text, {
     version: "1.2",
-    uniqueKeys: true,
+    // found below: the parser compares each key of a mapping with all before it
+    uniqueKeys: false,
     prettyErrors: false,
     logLevel: "silent",
   });
   // Most files have no aliases, and a walk through all of a large one takes long.
   const mayAlias = text.includes("*");
-  const noAliases: ReadonlyMap<Alias, Node> = new Map();
   const documents = (Array.isArray(parsed) ? parsed : []).map((yaml, index): SourceDocument => {
     const origin: Origin = { file: name, document: index, path: [] };
     // A warning is an unknown tag, which would change what a value means without a word.
     for (const error of [...yaml.errors, ...yaml.warnings])
-      reportSyntax(error, origin, text, diagnostics);
-    const aliases = mayAlias ? aliasTargets(yaml, origin, diagnostics) : noAliases;
+      reportSyntax(error, origin, diagnostics, text.length);
+    if (yaml.contents !== null) reportDuplicates(yaml.contents, origin, text, diagnostics);
+    const aliases = mayAlias ? aliasTargets(yaml, origin, diagnostics) : NO_ALIASES;
     if (yaml.errors.length === 0) refuseAliasBomb(yaml, aliases, origin, diagnostics);
     return { yaml, aliases };
   });
@@ -49,19 +54,38 @@ export function readDocuments(
 function reportSyntax(
   error: YAMLError,
   origin: Origin,
+  diagnostics: Diagnostics,
+  length: number,
+): void {
+  const start = Math.min(error.pos[0], length);
+  const end = Math.max(start, Math.min(error.pos[1], length));
+  const problem = error.message.replace(/\.$/, "");
+  diagnostics.report("yaml-syntax", { ...origin, offsets: [start, end] }, { problem });
+}
+
+/** Reports the keys that come twice in a mapping, at the second one. */
+function reportDuplicates(
+  root: Node,
+  origin: Origin,
   text: string,
   diagnostics: Diagnostics,
 ): void {
-  const start = Math.min(error.pos[0], text.length);
-  const end = Math.max(start, Math.min(error.pos[1], text.length));
-  if (error.code === "DUPLICATE_KEY") {
-    const key = /^(?:"[^"\n]*"|'[^'\n]*'|[^\s:]+)/.exec(text.slice(start))?.[0] ?? "";
-    const at = { ...origin, offsets: [start, start + key.length] as const };
-    diagnostics.report("duplicate-key", at, { key: key.replace(/^["']|["']$/g, "") });
-    return;
+  const waiting = [root];
+  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+    if (isCollection(node)) for (const part of parts(node, NO_ALIASES)) waiting.push(part);
+    const seen = new Set<unknown>();
+    for (const { key } of isMap(node) ? node.items : []) {
+      if (!isScalar(key)) continue;
+      if (seen.has(key.value)) {
+        const start = key.range?.[0] ?? 0;
+        const found =
+          /^(?:"[^"\n]*"|'[^'\n]*'|[^\s:]+)/.exec(text.slice(start, start + 1_000))?.[0] ?? "";
+        const at = { ...origin, offsets: [start, start + found.length] as const };
+        diagnostics.report("duplicate-key", at, { key: found.replace(/^["']|["']$/g, "") });
+      }
+      seen.add(key.value);
+    }
   }
-  const problem = error.message.replace(/\.$/, "");
-  diagnostics.report("yaml-syntax", { ...origin, offsets: [start, end] }, { problem });
 }
 
 /** What each alias stands for: the last node before it with that anchor. One walk, whatever the number of aliases. */

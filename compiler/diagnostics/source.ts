@@ -47,7 +47,7 @@ export function locate(place: Place, files: readonly SourceFile[]): Location {
     return { path: place.file, text: "", start: 0, end: 0, line: 1, column: 1 };
   }
   const [start, end] = rangeOf(place, file);
-  return { path: file.path, text: file.text, start, end, ...lineAndColumn(file.text, start) };
+  return { path: file.path, text: file.text, start, end, ...placeOf(start, file) };
 }
 
 /** What stands at a place, as data. */
@@ -64,6 +64,25 @@ export function lineAndColumn(text: string, offset: number): { line: number; col
   const before = text.slice(0, offset);
   const lineStart = before.lastIndexOf("\n") + 1;
   return { line: before.split("\n").length, column: offset - lineStart + 1 };
+}
+
+/** Where the lines of a file start, and the pairs of its mappings: found once, for a file may have many mistakes. */
+const lineStarts = new WeakMap<SourceFile, readonly number[]>();
+const pairsByKey = new WeakMap<Node, ReadonlyMap<string, Pair>>();
+
+function placeOf(offset: number, file: SourceFile): { line: number; column: number } {
+  const starts = lineStarts.get(file) ?? [
+    0,
+    ...[...file.text.matchAll(/\n/g)].map(({ index }) => index + 1),
+  ];
+  lineStarts.set(file, starts);
+  let [from, to] = [0, starts.length];
+  while (to - from > 1) {
+    const middle = (from + to) >> 1;
+    if ((starts[middle] ?? 0) <= offset) from = middle;
+    else to = middle;
+  }
+  return { line: from + 1, column: offset - (starts[from] ?? 0) + 1 };
 }
 
 function rangeOf(place: Place, file: SourceFile): readonly [number, number] {
@@ -110,12 +129,20 @@ function child(node: Node, step: string | number): FoundNode | undefined {
     return { node: item as Node, key: undefined, isWhole: true };
   }
   if (!isMap(node)) return undefined;
-  const pair = node.items.find(
-    (item: Pair) => isScalar(item.key) && String(item.key.value) === String(step),
-  );
+  const pairs = pairsByKey.get(node) ?? pairsOf(node.items);
+  pairsByKey.set(node, pairs);
+  const pair = pairs.get(String(step));
   if (pair === undefined) return undefined;
   const key = pair.key as Node;
   return { node: (pair.value ?? key) as Node, key, isWhole: true };
+}
+
+/** The pairs by their keys; of two with one key the first. */
+function pairsOf(items: readonly Pair[]): ReadonlyMap<string, Pair> {
+  const scalar = items.flatMap((item): [string, Pair][] =>
+    isScalar(item.key) ? [[String(item.key.value), item]] : [],
+  );
+  return new Map(scalar.reverse());
 }
 
 const STYLES = {

@@ -74,6 +74,7 @@ class Printer {
   readonly #imports = new Map<string, ImportSymbol>();
   readonly #declared: ReadonlySet<string>;
   readonly #layouts = new WeakMap<Literal | Expression, Piece>();
+  readonly #breaking = new WeakMap<Group, boolean>();
 
   constructor(declared: ReadonlySet<string>) {
     this.#declared = declared;
@@ -194,7 +195,7 @@ class Printer {
     const [first = []] = forms;
     const broken = { piece: forms.at(-1) ?? first, depth, isFlat: false };
     if (isBroken) return broken;
-    const isBreaking = this.#isBreaking(first);
+    const isBreaking = this.#isGroupBreaking(group);
     if (forms.length === 1 && isBreaking) return broken;
     if (isFlat) return { piece: first, depth, isFlat };
     const flat = forms.map((piece) => ({ piece, depth, isFlat: true }));
@@ -233,8 +234,7 @@ class Printer {
             break;
           case "group": {
             const isBroken =
-              piece.isBroken ||
-              (piece.forms.length === 1 && this.#isBreaking(piece.forms[0] ?? ""));
+              piece.isBroken || (piece.forms.length === 1 && this.#isGroupBreaking(piece));
             const form = isFlat ? piece.forms[0] : piece.forms.at(-1);
             commands.push({ piece: form ?? "", depth, isFlat: isFlat && !isBroken });
             break;
@@ -250,6 +250,15 @@ class Printer {
     return false;
   }
 
+  /** Groups in each other ask again and again. */
+  #isGroupBreaking(group: Group): boolean {
+    const known = this.#breaking.get(group);
+    if (known !== undefined) return known;
+    const isBreaking = group.isBroken || this.#isBreaking(group.forms[0] ?? "");
+    this.#breaking.set(group, isBreaking);
+    return isBreaking;
+  }
+
   /** Whether a piece has a line break whatever its width. */
   #isBreaking(piece: Piece): boolean {
     if (typeof piece === "string") return piece.includes("\n");
@@ -258,7 +267,7 @@ class Printer {
       case "code":
         return piece.parts.some((part) => this.#isBreaking(part));
       case "group":
-        return piece.isBroken || this.#isBreaking(piece.forms[0] ?? "");
+        return this.#isGroupBreaking(piece);
       case "indented":
         return this.#isBreaking(piece.content);
       case "comment":

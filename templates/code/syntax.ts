@@ -123,8 +123,12 @@ export function partsOfExpression(expression: Expression): readonly Expression[]
 
 /** The expression and all below it. Initializers of constants are not part of it. */
 export function* nodesOf(expression: Expression): Generator<Expression> {
-  yield expression;
-  for (const part of partsOfExpression(expression)) yield* nodesOf(part);
+  // a stack instead of generators in each other: those take time with the square of the depth
+  const rest = [expression];
+  for (let node = rest.pop(); node !== undefined; node = rest.pop()) {
+    yield node;
+    for (const part of partsOfExpression(node).toReversed()) rest.push(part);
+  }
 }
 
 /** The same expression with other names in it: for locals, and for constants. */

@@ -89,8 +89,9 @@ function rangeCode(emitter: Emitter, node: MacroNode, range: EmittedValue): Emit
 
 /** How many loops a node has inside each other. */
 function loopHeight(node: Node): number {
-  const childOf = Math.max(0, ...childrenOf(node).map(loopHeight));
-  if (node.kind !== "macro" || !LOOPS.has(node.macro)) return childOf;
+  if (node.kind !== "macro" || !LOOPS.has(node.macro)) {
+    return Math.max(0, ...childrenOf(node).map(loopHeight));
+  }
   return Math.max(loopHeight(node.range), 1 + Math.max(0, ...node.bodies.map(loopHeight)));
 }
 

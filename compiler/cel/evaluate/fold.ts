@@ -1,6 +1,7 @@
 import type { CheckedExpression } from "../check/check.ts";
 import { childrenOf, type LiteralValue, type Node } from "../parse/ast.ts";
 import type { Problems } from "../parse/problems.ts";
+import { type Cost, costOf, costOfValue } from "./cost.ts";
 import { doubleOf, kindOf, numberOf } from "./run-code.ts";
 
 /** What is known at build about the parts of an expression that read nothing. */
@@ -15,6 +16,10 @@ export interface Constants {
 const MAX_TEXT = 1_000;
 /** More elements or bodies than this are not evaluated at build. */
 const MAX_NODES = 2_000;
+/** How many failing parts of an expression are evaluated again to find the one inside that fails. */
+const MAX_EVALUATIONS = 10;
+/** Characters and items that a constant may take to evaluate. */
+const MAX_COST = 1_000_000;
 
 /**
  * Evaluates the closed parts of an expression with the code that they would become. A part that always fails is
@@ -28,6 +33,27 @@ export function foldConstants(
   const literals = new Map<Node, LiteralValue>();
   const constants = new Set<Node>();
   const closed = closedNodes(checked);
+  const costs = new Map<Node, Cost>();
+  let isTooCostly = false;
+  let evaluations = 0;
+
+  /**
+   * Whether a closed node may be evaluated. What its text alone makes look too costly is judged again by what its parts
+   * are; what is too costly then is reported once.
+   */
+  const isAffordable = (node: Node): boolean => {
+    if (costOf(node, costs).total <= MAX_COST) return true;
+    for (const child of childrenOf(node)) {
+      if (!closed.has(child) || child.kind === "literal" || costs.has(child)) continue;
+      if (!isAffordable(child)) return false;
+      if (costOf(node, costs).total <= MAX_COST) return true;
+      costs.set(child, costOfValue(evaluate(child)));
+    }
+    if (costOf(node, costs).total <= MAX_COST) return true;
+    if (!isTooCostly) problems.report("cel-too-costly", node.span, { limit: MAX_COST });
+    isTooCostly = true;
+    return false;
+  };
 
   /** Whether evaluating the node always fails. */
   const visit = (node: Node, isAbsorbed: boolean): boolean => {
@@ -36,15 +62,22 @@ export function foldConstants(
         visit(child, isAbsorbed || absorbs(checked, node, child));
       return false;
     }
+    if (!isAffordable(node)) return true;
     const value = evaluate(node);
     if (value === undefined) {
-      const isBelow = childrenOf(node)
-        .map(
-          (child) => closed.has(child) && visit(child, isAbsorbed || absorbs(checked, node, child)),
-        )
-        .some(Boolean);
+      evaluations += 1;
+      const isSearched = evaluations < MAX_EVALUATIONS;
+      const isBelow =
+        isSearched &&
+        childrenOf(node)
+          .map(
+            (child) =>
+              closed.has(child) && visit(child, isAbsorbed || absorbs(checked, node, child)),
+          )
+          .some(Boolean);
       if (!isBelow && !isAbsorbed) {
-        problems.report("cel-always-fails", node.span, { problem: describeFailure(checked, node) });
+        const problem = isSearched ? describeFailure(checked, node) : "a part of this always fails";
+        problems.report("cel-always-fails", node.span, { problem });
       }
       return true;
     }

@@ -22,6 +22,15 @@ export const celMessages = {
     explanation:
       "Parentheses, calls and operators nest at most 100 levels deep. A chain of the same operator counts once.",
   }),
+  "cel-too-costly": message<{ limit: number }>({
+    severity: "error",
+    text: ({ limit }) =>
+      `this constant may take more than ${limit} characters and items to evaluate`,
+    hint: () => "write its value down, or repeat less",
+    explanation:
+      "Constant parts of an expression are evaluated when the configuration is compiled. Calls that grow their result, " +
+      "such as a chain of `replace`, double the work with each one, so the work has a bound.",
+  }),
   "cel-number-range": message<{ type: string }>({
     severity: "error",
     text: ({ type }) => `the number does not fit into ${type === "uint" ? "a uint" : "an int"}`,

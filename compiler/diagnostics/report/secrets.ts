@@ -16,8 +16,10 @@ export function shownLine(code: MessageCode, line: string, start: number, end: n
 
 const NAME =
   "(?:token|secret|passw(?:or)?d|credential|api[-_]?key|private[-_]?key|access[-_]?key|authorization)";
+/** A word is tried from its start only: from each of its letters would take time with the square of its length. */
+const KEY = `(?<![\\w.-])(?=[\\w.-]*${NAME})[\\w.-]+(?![\\w.-])`;
 const AFTER_KEY = new RegExp(
-  `(["']?[\\w.-]*${NAME}[\\w.-]*["']?\\s*[:=]\\s+|"[\\w.-]*${NAME}[\\w.-]*"\\s*:\\s*)("[^"]*"?|'[^']*'?|[^\\s,{}\\[\\]"'#][^,}\\]#]*)`,
+  `(${KEY}(?:["']?\\s*[:=]\\s+|"\\s*:\\s*))("[^"]*"?|'[^']*'?|[^\\s,{}\\[\\]"'#][^,}\\]#]*)`,
   "gi",
 );
 /** Members of a private or symmetric JSON Web Key, bearer tokens, and user names in URLs. */
