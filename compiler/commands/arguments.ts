@@ -13,7 +13,8 @@ export type ReadArguments =
 export function readArguments(command: Command, argv: readonly string[]): ReadArguments {
   const known = [...command.options, help];
   const { tokens } = parseArgs({
-    args: [...argv],
+    // no option begins with a digit or a bracket: `-7 / 2` is an expression
+    args: argv.map((word) => word.replace(/^(?=-[\d.(["'])/, " ")),
     strict: false,
     allowPositionals: true,
     tokens: true,
@@ -23,7 +24,7 @@ export function readArguments(command: Command, argv: readonly string[]): ReadAr
   const options: Record<string, string> = {};
   const flags = new Set<string>();
   for (const token of tokens) {
-    if (token.kind === "positional") positionals.push(token.value);
+    if (token.kind === "positional") positionals.push(argv[token.index] ?? token.value);
     if (token.kind !== "option") continue;
     const option = known.find((each) => each.name === token.name);
     if (option === help) return { kind: "help" };

@@ -15,6 +15,8 @@ import {
   type Printable,
 } from "./hole.ts";
 
+import { BIDIRECTIONAL, unicodeEscape } from "./quote.ts";
+
 export type { Code, Comment, Hole, ImportSymbol, Literal, Name, Piece, Printable } from "./hole.ts";
 export { imported, importedType, name } from "./names.ts";
 
@@ -55,7 +57,10 @@ export function comment(text: string): Comment {
   return {
     [made]: true,
     kind: "comment",
-    text: text.replace(/[\u0000-\u001f\u007f\u2028\u2029]+/g, " ").trim(),
+    text: text
+      .replace(/[\u0000-\u001f\u007f\u2028\u2029]+/g, " ")
+      .replace(BIDIRECTIONAL, unicodeEscape)
+      .trim(),
   };
 }
 

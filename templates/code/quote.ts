@@ -1,8 +1,16 @@
 import { isIdentifier } from "./names.ts";
 
+/** Characters that turn the direction of text around, so that code reads otherwise than it runs (Trojan Source). */
+export const BIDIRECTIONAL = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/** A character as JavaScript escapes it. */
+export function unicodeEscape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
 /** A string as a literal, in the quotes that need fewer escapes. */
 export function stringLiteral(text: string): string {
-  return quoted(text, /[\u007f-\u009f\u2028\u2029]/g);
+  return quoted(text, /[\u007f-\u009f\u2028\u2029]/g).replace(BIDIRECTIONAL, unicodeEscape);
 }
 
 /** The same in ASCII. */
@@ -17,9 +25,7 @@ export function propertyName(key: string, quoteKey = stringLiteral): string {
 }
 
 function quoted(text: string, escaped: RegExp): string {
-  const json = JSON.stringify(text).replace(escaped, (character) => {
-    return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  });
+  const json = JSON.stringify(text).replace(escaped, unicodeEscape);
   const [doubles, singles] = [text.split('"').length, text.split("'").length];
   if (doubles <= singles) return json;
   const content = json.slice(1, -1).replace(/\\"|'/g, (found) => (found === "'" ? "\\'" : '"'));

@@ -13,6 +13,11 @@ describe("the command line", () => {
     expect(gwc(["help", "build"]).stdout).toBe(command.stdout);
   });
 
+  it("an expression may begin with a minus", () => {
+    const { code, stdout } = gwc(["eval", "-7 / 2"]);
+    expect([code, stdout.split("\n")[0]]).toEqual([0, "-3"]);
+  });
+
   it("without a verb the help goes to stderr, and that is a usage error", () => {
     const { code, stdout, stderr } = gwc([]);
     expect([code, stdout]).toEqual([2, ""]);
