@@ -1,3 +1,4 @@
+import { nodesOf } from "../../templates/code/syntax.ts";
 import { Identifiers } from "../model/identifiers.ts";
 import type { Rule } from "../model/rules.ts";
 
@@ -25,6 +26,8 @@ interface McpAuthorizationConfig {
 /** `mcpAuthorization` resolved. */
 interface McpAuthorizationNode {
   readonly rules: readonly Rule[];
+  /** The strings in rules that read the method: the methods they may be about, sorted. */
+  readonly methods: readonly string[];
   readonly ofTargets: readonly {
     readonly target: string;
     /** What generated code calls it: unique among the targets. */
@@ -76,6 +79,14 @@ export const mcpAuthorization: Policy<
       return resolved === undefined ? [] : [{ target, id: names.take(target), rules: resolved }];
     });
     if (compiled === undefined || targets.length < ofTargets.length) return undefined;
-    return { rules: compiled, ofTargets: targets };
+    const methods = [...compiled, ...targets.flatMap((each) => each.rules)].flatMap(methodsIn);
+    return { rules: compiled, methods: [...new Set(methods)].sort(), ofTargets: targets };
   },
 };
+
+function methodsIn({ expression: { code, reads } }: Rule): readonly string[] {
+  if (!reads.some(([variable, field]) => variable === "mcp" && field === "methodName")) return [];
+  return [...nodesOf(code)].flatMap((node) =>
+    node.kind === "value" && typeof node.value === "string" ? [node.value] : [],
+  );
+}

@@ -8,11 +8,13 @@ import {
 } from "./aggregate/serve-session.ts";
 import { type PassthroughMessage, passThrough } from "./passthrough/passthrough.ts";
 import { type Message, readMessageBytes } from "./protocol/message.ts";
+import { isSpecified } from "./protocol/methods.ts";
 import { addressedPrimitive } from "./protocol/primitives.ts";
 import { respondRpcError, rpcCode } from "./protocol/rpc-response.ts";
 import { passesTransportChecks } from "./protocol/transport-check.ts";
 import {
   isAllowed,
+  isMethodAllowed,
   isOpen,
   type McpAuthorization,
   unknownPrimitive,
@@ -72,6 +74,17 @@ function isPermitted(
   message: Message,
 ): boolean {
   if (message.kind === "response") return true;
+  if (
+    !isSpecified(message) &&
+    !isMethodAllowed(access, exchange, backend.ruledMethods, message.method)
+  ) {
+    respondRpcError(exchange, message.kind === "request" ? 200 : 400, "MCP", {
+      id: idOf(message),
+      code: rpcCode.methodNotFound,
+      message: "Method not found",
+    });
+    return false;
+  }
   const addressed = addressedPrimitive(message);
   if (addressed === undefined) return true;
   if (addressed.kind === "problem") {
@@ -102,11 +115,11 @@ function isPermitted(
 }
 
 function invalid(message: Message, text: string) {
-  return {
-    id: message.id === "" ? "null" : message.id,
-    code: rpcCode.invalidParams,
-    message: text,
-  };
+  return { id: idOf(message), code: rpcCode.invalidParams, message: text };
+}
+
+function idOf({ id }: Message): string {
+  return id === "" ? "null" : id;
 }
 
 function record(exchange: Exchange, message: Message): void {

@@ -35,6 +35,8 @@ export interface BackendScope {
   readonly forward: ((upstream: Code) => Code) | undefined;
   /** The function of the rules over MCP messages; undefined without rules. */
   readonly mcpRule: Code | undefined;
+  /** The methods that those rules name. */
+  readonly mcpMethods: readonly string[];
 }
 
 /** A list with something in it. */

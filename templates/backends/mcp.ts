@@ -32,6 +32,7 @@ function mcpCode([backend]: AtLeastOne<McpNode>, scope: BackendScope): BackendCo
     targets: backend.targets.map((node) => target(node, hasIdentity ? "withhold" : "forward")),
     prefix: backend.prefixMode === "always" || backend.targets.length > 1,
     failureMode: backend.failureMode,
+    ruledMethods: scope.mcpMethods,
     timeouts: imported(LIMITS, "defaultMcpTimeouts"),
     limits: limits(backend, scope),
   };

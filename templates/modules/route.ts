@@ -62,6 +62,7 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
           allowedOrigins: allowedOrigins([...preRouting, ...route.policies]),
           forward: policies.findLast((policy) => policy.forward !== undefined)?.forward,
           mcpRule: policies.find((policy) => policy.mcpRule !== undefined)?.mcpRule,
+          mcpMethods: policies.flatMap((policy) => policy.mcpMethods ?? []),
         });
   const isAsync = backend.isAsync || isAsyncChain(parts);
   const exchange = importedType("gwc/runtime/http/exchange", "Exchange");

@@ -11,7 +11,7 @@ const MODULE = "gwc/runtime/policies/mcp-authorization";
 /** `mcpAuthorization`: the rule function that the MCP backend asks about every item, listed or called. */
 export const mcpAuthorizationTemplate: PolicyTemplate<"mcpAuthorization"> = {
   code: ({ settings, origin }, { trace, expressions, variables }) => {
-    const { rules, ofTargets } = settings;
+    const { rules, ofTargets, methods } = settings;
     const own = ofTargets.map(({ id, rules: each }) =>
       ruleFunction(
         `isCallAuthorizedOn${id.charAt(0).toUpperCase()}${id.slice(1)}`,
@@ -40,6 +40,7 @@ export const mcpAuthorizationTemplate: PolicyTemplate<"mcpAuthorization"> = {
         [...rules, ...ofTargets.flatMap((each) => each.rules)].map(({ expression }) => expression),
         "request",
       ),
+      mcpMethods: methods,
       mcpRule:
         others.length === 0
           ? code`isCallAuthorized`

@@ -25,6 +25,8 @@ export interface PolicyCode {
   readonly forward?: (upstream: Code) => Code;
   /** What later parts of the route pass on: the name of the MCP rule function. */
   readonly mcpRule?: Code;
+  /** The MCP methods that its rules name. */
+  readonly mcpMethods?: readonly string[];
 }
 
 /** What a policy's template may know of the route around it. */

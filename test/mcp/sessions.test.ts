@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Gateway } from "../harness/gateway.ts";
-import { startMcpGateway } from "./mcp-gateway.ts";
+import { startHandwritten, startMcpGateway } from "./mcp-gateway.ts";
 import { initialize, openSession, post, send } from "./raw-client.ts";
 import { mcpResponses, type RawUpstream, startUpstream } from "./raw-upstream.ts";
 import { as } from "./subjects.ts";
@@ -92,6 +92,46 @@ describe.each(["/mcp", "/merged"])("a session of %s", (path) => {
     await expect.poll(deletions).toBeGreaterThan(0);
   });
 
+  it("is over after DELETE under any spelling of its id, and the target hears nothing of it", async () => {
+    const session = await openSession(at(gateway, path), alice);
+    await send(at(gateway, path), { method: "DELETE", headers: session });
+    const pings = () => upstream.seen.filter(({ text }) => text.includes('"ping"')).length;
+    for (const id of spellings(session["mcp-session-id"] ?? "")) {
+      const named = { ...session, "mcp-session-id": id };
+      expect((await post(at(gateway, path), ping, named)).status).toBe(404);
+    }
+    expect(pings()).toBe(0);
+  });
+
+  it("is over after DELETE when the target has forgotten it", async () => {
+    const session = await openSession(at(gateway, path), alice);
+    upstream.response = (response, request, message) => {
+      if (request.method === "DELETE") response.writeHead(404).end();
+      else plain(response, request, message);
+    };
+    await send(at(gateway, path), { method: "DELETE", headers: session });
+    expect((await post(at(gateway, path), ping, session)).status).toBe(404);
+  });
+
+  it("is over after its longest time, however much it is used", async () => {
+    const one = { name: "one", mcp: { host: upstream.url } };
+    const targets = path === "/merged" ? [one, { ...one, name: "two" }] : [one];
+    const brief = await startHandwritten({
+      routes: [{ name: "brief", path, targets, timeouts: { session: 1500 } }],
+    });
+    try {
+      const session = await openSession(at(brief, path));
+      expect((await post(at(brief, path), ping, session)).status).toBe(200);
+      const status = async () => (await post(at(brief, path), ping, session)).status;
+      await expect.poll(status, { timeout: 5000 }).toBe(404);
+      const before = upstream.seen.length;
+      expect(await status()).toBe(404);
+      expect(upstream.seen.length).toBe(before);
+    } finally {
+      await brief.stop();
+    }
+  });
+
   it("goes on when the target does not let clients end it", async () => {
     if (path === "/merged") return;
     const session = await openSession(at(gateway, path), alice);
@@ -145,6 +185,14 @@ describe.each(["/mcp", "/merged"])("a session of %s", (path) => {
     expect(response.status).toBe(404);
   });
 });
+
+/** Texts that base64url decoders read as the same bytes. */
+function spellings(id: string): string[] {
+  const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+  const bytes = Buffer.from(id, "base64url");
+  const all = Array.from(letters, (letter) => id.slice(0, -1) + letter);
+  return all.filter((each) => Buffer.from(each, "base64url").equals(bytes));
+}
 
 function sessionOf({ headers }: { headers: { readonly [name: string]: unknown } }): string {
   return String(headers["mcp-session-id"]);

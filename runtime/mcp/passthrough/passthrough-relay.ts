@@ -23,8 +23,8 @@ export interface PassthroughRelayOptions {
   readonly limit: number;
   /** Takes the target's session id and gives the client's; undefined: this request opens no session. */
   readonly onSession: ((targetId: string) => string) | undefined;
-  /** Called when the target has agreed (2xx). */
-  readonly onAccepted: (() => void) | undefined;
+  /** Called when the target has ended its session (2xx), or says that it is no more (404, 410). */
+  readonly onEnded: (() => void) | undefined;
 }
 
 /** Passes one response of the only target on to the client. */
@@ -59,9 +59,9 @@ export class PassthroughRelay implements UpstreamHandler {
   }
 
   onHead(status: number, headers: readonly string[]): void {
-    const { filter, limit, onSession, onAccepted } = this.#options;
+    const { filter, limit, onSession, onEnded } = this.#options;
     const isTaken = status >= 200 && status < 300;
-    if (isTaken) onAccepted?.();
+    if (isTaken || status === 404 || status === 410) onEnded?.();
     this.#status = status;
     this.#headers = headersForClient(headers, this.#target.credentials);
     const opened = onSession && headerValue(headers, "mcp-session-id");

@@ -56,7 +56,7 @@ export function passThrough(
     onSession: isOpening
       ? (opened) => openSession(exchange, backend, access, partsOf(post.message, opened)).id
       : undefined,
-    onAccepted:
+    onEnded:
       exchange.method === "DELETE" && session !== undefined
         ? () => endSession(exchange, session)
         : undefined,
@@ -98,7 +98,7 @@ export function passMetadata(
     filter: undefined,
     limit: backend.limits.message,
     onSession: undefined,
-    onAccepted: undefined,
+    onEnded: undefined,
   });
   const headers = headersForTarget(exchange, target.credentials);
   headers.push("host", target.upstream.authority, "accept", exchange.header("accept") ?? "*/*");

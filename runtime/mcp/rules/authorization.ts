@@ -37,6 +37,25 @@ export function isAllowed(
   }
 }
 
+/**
+ * Whether a method that MCP does not have passes: with rules only one that they name (`ruledMethods`), and that they allow
+ * to this client.
+ */
+export function isMethodAllowed(
+  access: McpAuthorization,
+  request: Exchange,
+  ruledMethods: readonly string[],
+  methodName: string,
+): boolean {
+  if (isOpen(access)) return true;
+  if (!ruledMethods.includes(methodName)) return false;
+  try {
+    return access.authorize({ mcp: { methodName }, request, jwt: access.jwt });
+  } catch {
+    return false;
+  }
+}
+
 /** The error that a client gets for an item that is hidden from it, or isn't there: the same. */
 export function unknownPrimitive(kind: McpPrimitiveKind, nameAsSent: string): string {
   return `Unknown ${kind}: ${nameAsSent}`;

@@ -4,6 +4,7 @@ import type { SessionLimits } from "../transports/backend.ts";
 import { ProcessGroups } from "../transports/process-groups.ts";
 import type { TransportHost } from "../transports/transport.ts";
 import type { LiveParts, McpSession } from "./session.ts";
+import { sealNonce } from "./session-seal.ts";
 
 /**
  * The MCP sessions of a process. It lives in the gateway's context and so outlives a reload: newer code uses the object that
@@ -14,6 +15,10 @@ export interface SessionTable extends LiveSession {
   find(id: string): McpSession | undefined;
   findLive(id: string): LiveParts | undefined;
   remember(session: McpSession): void;
+  /** Closes what the session holds; its id stays dead until it expires. */
+  end(session: McpSession): void;
+  /** True for the id of a session that was ended here. */
+  isEnded(id: string): boolean;
   /** An empty set of connections; undefined when there are too many and all are busy. */
   openLive(limits: SessionLimits): LiveParts | undefined;
   closeLive(live: LiveParts): void;
@@ -21,7 +26,7 @@ export interface SessionTable extends LiveSession {
 }
 
 /** The table of this process. */
-export function sessionTable(gateway: GatewayContext): SessionTable {
+export function sessionTable(gateway: Pick<GatewayContext, "sessions">): SessionTable {
   const found = gateway.sessions.get(tableKey);
   // Only this function writes under the key.
   if (found !== undefined) return found as SessionTable;
@@ -35,6 +40,9 @@ const tableKey = "mcp";
 /** Sessions of HTTP targets need no memory here: this bounds a cache. */
 const mostRemembered = 4096;
 
+/** Ended sessions that are known, about 100 bytes each; the one that was ended first makes room. */
+const mostEnded = 65_536;
+
 /** What a target writes is cut to this many characters in the log. */
 const longestLogText = 4096;
 
@@ -44,6 +52,8 @@ const longestSweep = 30_000;
 class Sessions implements SessionTable {
   /** Insertion order is order of use. */
   readonly #remembered = new Map<string, McpSession>();
+  /** When the ids of ended sessions expire (milliseconds since the epoch), by their nonces. */
+  readonly #ended = new Map<string, number>();
   readonly #live = new Map<string, LiveParts>();
   readonly #groups = new ProcessGroups();
   #sweeper: NodeJS.Timeout | undefined;
@@ -75,6 +85,19 @@ class Sessions implements SessionTable {
       this.#remembered.delete(oldest);
       return;
     }
+  }
+
+  end(session: McpSession): void {
+    session.isEnded = true;
+    this.#remembered.delete(session.id);
+    this.#forgetExpired();
+    this.#ended.set(sealNonce(session.id), session.expiresAt);
+    for (const end of session.streams) end();
+    if (session.live !== undefined) this.closeLive(session.live);
+  }
+
+  isEnded(id: string): boolean {
+    return this.#ended.has(sealNonce(id));
   }
 
   openLive(limits: SessionLimits): LiveParts | undefined {
@@ -113,6 +136,15 @@ class Sessions implements SessionTable {
   close(): void {
     for (const live of [...this.#live.values()]) this.closeLive(live);
     this.#remembered.clear();
+  }
+
+  /** Insertion order is nearly the order of expiry: what is left over goes as the oldest. */
+  #forgetExpired(): void {
+    const now = Date.now();
+    for (const [nonce, expiresAt] of this.#ended) {
+      if (expiresAt > now && this.#ended.size < mostEnded) return;
+      this.#ended.delete(nonce);
+    }
   }
 
   #sweepEvery(interval: number): void {

@@ -13,6 +13,8 @@ export interface McpSession {
   readonly targets: readonly (TargetSession | undefined)[];
   /** What it holds open in this process; undefined when all targets are streamable HTTP. */
   readonly live: LiveParts | undefined;
+  /** Milliseconds since the epoch from which on its id is of no use. */
+  readonly expiresAt: number;
   /** The client has ended it: it isn't resumed from its id, nor renewed. */
   isEnded: boolean;
   /** Ends the streams that listen to it in this process. */
@@ -69,6 +71,8 @@ export const featureLetters: Readonly<Record<string, string>> = {
 
 /** The part of a session that travels in its id. Short names: it is sent with every request. */
 interface SealedState {
+  /** When the id expires, in milliseconds since the epoch. */
+  readonly e: number;
   /** `initialize` params. */
   readonly i?: string;
   /** The id of the live parts. */
@@ -77,9 +81,10 @@ interface SealedState {
   readonly t: readonly ([id: string, version: string, features: string] | [string] | null)[];
 }
 
-/** The text that is sealed into the id. */
-export function sessionState(session: SessionParts): string {
+/** The text that is sealed into the id. `expiresAt`: milliseconds since the epoch. */
+export function sessionState(session: SessionParts, expiresAt: number): string {
   const state: SealedState = {
+    e: expiresAt,
     ...(session.initialize === undefined ? {} : { i: session.initialize }),
     ...(session.live === undefined ? {} : { l: session.live.id }),
     t: session.targets.map((target) => {
@@ -94,13 +99,18 @@ export function sessionState(session: SessionParts): string {
 /** What a session consists of. */
 export type SessionParts = Pick<McpSession, "initialize" | "targets" | "live">;
 
-/** A session that has not been used yet. */
-export function newSession(id: string, binding: string, parts: SessionParts): McpSession {
+/** A session that has not been used yet. `expiresAt`: milliseconds since the epoch. */
+export function newSession(
+  id: string,
+  binding: string,
+  parts: SessionParts,
+  expiresAt: number,
+): McpSession {
   const logName = createHash("sha256").update(id).digest("hex").slice(0, 12);
-  return { id, binding, ...parts, isEnded: false, streams: new Set(), logName };
+  return { id, binding, ...parts, expiresAt, isEnded: false, streams: new Set(), logName };
 }
 
-/** The session that a state describes; undefined when it needs live parts that this process doesn't have. */
+/** The session that a state describes; undefined when it has expired, or needs live parts that this process doesn't have. */
 export function sessionOf(
   id: string,
   binding: string,
@@ -109,6 +119,7 @@ export function sessionOf(
 ): McpSession | undefined {
   // Authenticated text that this gateway wrote itself.
   const state = JSON.parse(text) as SealedState;
+  if (!(state.e > Date.now())) return undefined;
   const live = state.l === undefined ? undefined : findLive(state.l);
   if (state.l !== undefined && live === undefined) return undefined;
   let nextConnection = 0;
@@ -121,5 +132,5 @@ export function sessionOf(
     const connection = live?.connections[nextConnection++];
     return connection && { kind: "live", connection, features: entry[0] };
   });
-  return newSession(id, binding, { initialize: state.i, targets, live });
+  return newSession(id, binding, { initialize: state.i, targets, live }, state.e);
 }

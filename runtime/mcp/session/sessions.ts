@@ -23,17 +23,18 @@ export function openSession(
   const binding = bindingOf(exchange, backend, access);
   const { initialize } = opened;
   const isShort = initialize !== undefined && initialize.length <= longestInitialize;
+  const expiresAt = Date.now() + backend.timeouts.session;
   const parts = { ...opened, initialize: isShort ? initialize : undefined };
-  const id = sealSession(gateway.sessionKey, binding, sessionState(parts));
-  const session = newSession(id, binding, parts);
+  const id = sealSession(gateway.sessionKey, binding, sessionState(parts, expiresAt));
+  const session = newSession(id, binding, parts, expiresAt);
   sessionTable(gateway).remember(session);
   note(exchange, session);
   return session;
 }
 
 /**
- * The session that the request names; undefined when it names none that is valid here: unknown, ended, another route's or
- * another subject's.
+ * The session that the request names; undefined when it names none that is valid here: unknown, ended, expired, another
+ * route's or another subject's.
  */
 export function resumeSession(
   exchange: Exchange,
@@ -44,9 +45,10 @@ export function resumeSession(
   const { gateway } = exchange;
   const binding = bindingOf(exchange, backend, access);
   const table = sessionTable(gateway);
+  if (table.isEnded(id)) return undefined;
   const known = table.find(id);
   if (known !== undefined) {
-    if (known.binding !== binding || known.isEnded) return undefined;
+    if (known.binding !== binding || known.expiresAt <= Date.now()) return undefined;
     note(exchange, known);
     return known;
   }
@@ -61,9 +63,7 @@ export function resumeSession(
 
 /** Ends what a session holds here; its id is of no use any more. */
 export function endSession(exchange: Exchange, session: McpSession): void {
-  session.isEnded = true;
-  for (const end of session.streams) end();
-  if (session.live !== undefined) sessionTable(exchange.gateway).closeLive(session.live);
+  sessionTable(exchange.gateway).end(session);
 }
 
 /** Answers with 404: the client opens a new session (MCP, transports, session management). */

@@ -19,6 +19,8 @@ export interface McpBackendSettings {
   readonly prefix: boolean;
   /** `failClosed`: a target that fails, fails the request; `failOpen`: the others answer without it. */
   readonly failureMode: "failClosed" | "failOpen";
+  /** The names in rules that read the method: beside MCP's own methods no others pass where there are rules. */
+  readonly ruledMethods: readonly string[];
   readonly timeouts: McpTimeouts;
   readonly limits: McpLimits;
 }
@@ -33,6 +35,8 @@ export interface McpTimeouts {
   readonly call: number;
   /** Without a request or an open stream, a session's connections and children end after this time. */
   readonly idle: number;
+  /** After this time from its opening a session's id is of no use any more, however much it is used. */
+  readonly session: number;
   /** Between two comments on a stream that has nothing to say, for the proxies on the way. */
   readonly keepAlive: number;
 }

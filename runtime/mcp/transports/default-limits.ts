@@ -1,4 +1,4 @@
-import { MINUTE, MiB, SECOND } from "../../process/units.ts";
+import { HOUR, MINUTE, MiB, SECOND } from "../../process/units.ts";
 import type { McpLimits, McpTimeouts } from "./backend.ts";
 
 /** The timeouts of every MCP backend. */
@@ -7,6 +7,7 @@ export const defaultMcpTimeouts: McpTimeouts = {
   fanOut: 10 * SECOND,
   call: 5 * MINUTE,
   idle: 30 * MINUTE,
+  session: 7 * 24 * HOUR,
   keepAlive: 15 * SECOND,
 };
 
