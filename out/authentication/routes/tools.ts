@@ -75,6 +75,7 @@ const backend = openMcpBackend({
   ],
   prefix: false,
   failureMode: "failClosed",
+  ruledMethods: [],
   timeouts: defaultMcpTimeouts,
   limits: defaultStdioLimits,
 });

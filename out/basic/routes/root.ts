@@ -31,6 +31,7 @@ const backend = openMcpBackend({
   ],
   prefix: false,
   failureMode: "failClosed",
+  ruledMethods: [],
   timeouts: defaultMcpTimeouts,
   limits: defaultStdioLimits,
 });

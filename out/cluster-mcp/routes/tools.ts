@@ -56,6 +56,7 @@ const backend = openMcpBackend({
   ],
   prefix: true,
   failureMode: "failClosed",
+  ruledMethods: [],
   timeouts: defaultMcpTimeouts,
   limits: defaultMcpLimits,
 });

@@ -38,6 +38,7 @@ const backend = openMcpBackend({
   ],
   prefix: true,
   failureMode: "failOpen",
+  ruledMethods: [],
   timeouts: defaultMcpTimeouts,
   limits: defaultStdioLimits,
 });
