@@ -30,7 +30,7 @@ async function start(args: readonly string[] = [], more: object = {}): Promise<v
         },
       ],
     },
-    { GATEWAY_SECRET: "not for children" },
+    { GATEWAY_SECRET: "not for children", SSL_CERT_FILE: "/authorities.pem" },
   );
 }
 
@@ -79,6 +79,12 @@ describe("a child", () => {
     expect(response.text).toContain("PATH");
     expect(response.text).not.toContain("not for children");
     expect(response.text).not.toContain("GATEWAY_FIXTURE");
+  });
+
+  it("trusts the authorities that the gateway was told to trust", async () => {
+    const session = await openSession(gateway.url);
+    const response = await post(gateway.url, toolCall("env"), session);
+    expect(response.text).toContain("SSL_CERT_FILE");
   });
 
   it("responds under the very id of the request, beyond 2^53 too", async () => {

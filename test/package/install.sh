@@ -51,10 +51,13 @@ serve() {
     kill -0 "$gateway" 2>/dev/null || fail "$* ended"
     sleep 0.1
   done
-  curl -sf --max-time 120 "http://127.0.0.1:$port/mcp" \
+  local response
+  # A first `npx -y` on a slow machine may take longer than a gateway waits for a server to start.
+  response=$(curl -sSf --retry 8 --retry-delay 1 "http://127.0.0.1:$port/mcp" \
     -H 'content-type: application/json' -H 'accept: application/json, text/event-stream' \
-    -d '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}' |
-    grep -q '"serverInfo"' || fail "$* gave no server"
+    -d '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}' 2>&1) ||
+    fail "$* gave no server: $response"
+  [[ $response == *'"serverInfo"'* ]] || fail "$* gave no server: $response"
   kill "$gateway"
   wait "$gateway" || fail "$* ended with $?"
   gateway=

@@ -30,6 +30,9 @@ const inherited = [
   "LC_ALL",
   "TZ",
   "TMPDIR",
+  // Paths of authorities: npx and uvx fetch through what intercepts TLS, as the gateway itself does.
+  "NODE_EXTRA_CA_CERTS",
+  "SSL_CERT_FILE",
 ] as const;
 
 /** Milliseconds between SIGTERM and SIGKILL. */
