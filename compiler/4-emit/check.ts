@@ -43,7 +43,8 @@ export async function checkModules(
   // What Node.js 24 adds to the language and generated code uses.
   project.createSourceFile(
     path.join(folder, "node.d.ts"),
-    "interface ImportMeta { readonly main: boolean }",
+    "interface ImportMeta { readonly main: boolean }\n" +
+      'declare const Buffer: { from(text: string, encoding: "base64"): Uint8Array };',
   );
   const files = modules.map(({ path: name, text }) =>
     project.createSourceFile(path.join(folder, name), text),

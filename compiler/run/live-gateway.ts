@@ -70,6 +70,7 @@ export class LiveGateway implements LiveView {
     try {
       const { openGateway } = await import("gwc/runtime/gateway/gateway");
       const running = await openGateway(await loadGateway(candidate.compiled.modules), OWN_ADDRESS);
+      await running.logged();
       return new LiveGateway(settings, running, candidate.compiled, candidate);
     } catch (error) {
       if (!isStartupError(error)) throw error;

@@ -33,6 +33,8 @@ export interface RunningGateway {
   replace(next: Gateway): Promise<void>;
   /** What each route has answered since the process started. */
   routes(): readonly RouteCount[];
+  /** Resolves when what was logged so far is written: whoever says more about the gateway says it after that. */
+  logged(): Promise<void>;
   /** Ends the service as SIGTERM does, and resolves when it has ended. */
   close(): Promise<void>;
 }
@@ -100,8 +102,10 @@ class Running implements RunningGateway {
   async open(): Promise<void> {
     for (const warning of this.#settings.warnings) this.#log.warn(warning);
     await this.#serve(this.#definition, this.#settings);
-    // Whoever says more about the gateway says it after these lines.
-    await this.#writer.written();
+  }
+
+  logged(): Promise<void> {
+    return this.#writer.written();
   }
 
   replace(next: Gateway): Promise<void> {
