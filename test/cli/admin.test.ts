@@ -78,7 +78,7 @@ describe.skipIf(isMissing)("the admin page in a browser", () => {
       "apigateway.yaml:6",
       "/*",
       "cors :7",
-      `http://127.0.0.1:${upstream}`,
+      upstream,
       "0",
       "0",
     ]);
