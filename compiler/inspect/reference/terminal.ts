@@ -38,15 +38,18 @@ function columns(rows: readonly Row[], width: number): string {
     Math.max(...cells.map((row) => longestLine(row[column] ?? ""))),
   );
   const indent = fixed.reduce((sum, each) => sum + each + GAP, GAP);
-  const format = 2 * indent > width ? stackedRow : alignedRow;
-  return cells.map((row) => format(row, fixed, width)).join("\n");
+  const format =
+    2 * indent > width
+      ? (row: Row) => stackedRow(row, width - STACKED_INDENT)
+      : (row: Row) => alignedRow(row, fixed, width - indent);
+  return cells.map(format).join("\n");
 }
 
-function alignedRow(row: Row, fixed: readonly number[], width: number): string {
-  const indent = fixed.reduce((sum, each) => sum + each + GAP, GAP);
+/** `rest` is the room of the last cell. */
+function alignedRow(row: Row, fixed: readonly number[], rest: number): string {
   const parts = row.map((cell, column) => {
     const lines = cell.split("\n");
-    return column === fixed.length ? lines.flatMap((line) => wrapped(line, width - indent)) : lines;
+    return column === fixed.length ? lines.flatMap((line) => wrapped(line, rest)) : lines;
   });
   const height = Math.max(...parts.map((lines) => lines.length));
   return Array.from({ length: height }, (_, line) =>
@@ -58,18 +61,21 @@ function alignedRow(row: Row, fixed: readonly number[], width: number): string {
   ).join("\n");
 }
 
-function stackedRow([first = "", ...others]: Row, _: readonly number[], width: number): string {
+/** `rest` is the room of what stands below the row's name. */
+function stackedRow([first = "", ...others]: Row, rest: number): string {
   const names = first.split("\n");
-  const beside = others.slice(0, -1).filter((cell) => cell.length <= SHORT);
+  const isBeside = (cell: string, index: number): boolean =>
+    cell.length <= SHORT && index < others.length - 1;
+  const beside = others.filter(isBeside);
   const below = others
-    .filter((cell) => !beside.includes(cell))
+    .filter((cell, index) => !isBeside(cell, index))
     .join("\n")
     .split("\n");
   return [
     ...names.slice(0, -1).map((each) => `${" ".repeat(GAP)}${each}`),
     " ".repeat(GAP) + [names.at(-1), ...beside].join(" ".repeat(GAP)),
     ...below
-      .flatMap((line) => wrapped(line, width - STACKED_INDENT))
+      .flatMap((line) => wrapped(line, rest))
       .map((line) => `${" ".repeat(STACKED_INDENT)}${line}`),
   ].join("\n");
 }
@@ -84,7 +90,7 @@ function longestLine(text: string): number {
   return Math.max(...text.split("\n").map((line) => line.length));
 }
 
-/** Code stands out by itself on a terminal, or is quoted where blanks would hide its ends. */
+/** Without the marks of code and emphasis. */
 function plain(text: string): string {
   return text.replace(/`([^`]+)`/g, "$1").replace(/\*\*?([^*\n]+)\*\*?/g, "$1");
 }
