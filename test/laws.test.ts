@@ -89,6 +89,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   ],
   templates: ["code", "routing", "backends", "policies", "modules", "kubernetes", "image"],
   runtime: [
+    "json",
     "cel",
     "process",
     "http/headers",

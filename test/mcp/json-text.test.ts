@@ -9,7 +9,7 @@ import {
   onOneLine,
   skipSpace,
   type TextRange,
-} from "../../runtime/mcp/protocol/json-text.ts";
+} from "../../runtime/json/json-text.ts";
 import { readMessage } from "../../runtime/mcp/protocol/message.ts";
 
 /** JSON text of a value with white space and escapes where JSON allows them. */

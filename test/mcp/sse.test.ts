@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { SseReader, sseMessage } from "../../runtime/mcp/protocol/sse.ts";
+import { SseReader, sseMessage } from "../../runtime/http/body/sse.ts";
 
 const stream = Buffer.from(
   '\uFEFF: comment\r\n\r\nid: 1\r\nevent: message\r\ndata: {"a":\r\ndata:1}\r\n\r\n' +

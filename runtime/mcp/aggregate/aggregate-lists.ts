@@ -1,4 +1,4 @@
-import { stringAt } from "../protocol/json-text.ts";
+import { stringAt } from "../../json/json-text.ts";
 import { readLists } from "../protocol/list-edit.ts";
 import type { Message } from "../protocol/message.ts";
 import { readFields } from "../protocol/message.ts";

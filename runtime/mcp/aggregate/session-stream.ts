@@ -1,7 +1,7 @@
+import { sseMessage } from "../../http/body/sse.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { refuse } from "../../http/refuse.ts";
 import type { Message } from "../protocol/message.ts";
-import { sseMessage } from "../protocol/sse.ts";
 import { streamHeaders } from "../session/client-stream.ts";
 import { HttpListener } from "../session/http-listener.ts";
 import {

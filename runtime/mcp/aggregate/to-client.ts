@@ -5,7 +5,7 @@ import {
   isObjectAt,
   stringAt,
   type TextRange,
-} from "../protocol/json-text.ts";
+} from "../../json/json-text.ts";
 import { type Message, readFields, textAt } from "../protocol/message.ts";
 import { edited, paramOf, replaced } from "../protocol/message-edit.ts";
 import { aggregateId } from "./aggregate-ids.ts";

@@ -1,4 +1,4 @@
-import type { TextRange } from "../protocol/json-text.ts";
+import type { TextRange } from "../../json/json-text.ts";
 import { type Message, textAt, withId } from "../protocol/message.ts";
 import { edited, paramOf, replaced } from "../protocol/message-edit.ts";
 import type { AddressedPrimitive } from "../protocol/primitives.ts";

@@ -1,3 +1,4 @@
+import { sseMessage } from "../../http/body/sse.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { headerValue } from "../../http/headers/header-list.ts";
 import type {
@@ -6,7 +7,6 @@ import type {
   UpstreamRequest,
 } from "../../http/upstream/upstream.ts";
 import { rpcError } from "../protocol/rpc-response.ts";
-import { sseMessage } from "../protocol/sse.ts";
 import type { ListFilter } from "../rules/list-filter.ts";
 import { failureResponse, recordFailure, respondFailure } from "../session/failure-response.ts";
 import { type Received, type ResponseReader, readResponse } from "../transports/response-reader.ts";

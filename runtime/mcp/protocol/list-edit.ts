@@ -6,7 +6,7 @@ import {
   type Member,
   stringAt,
   type TextRange,
-} from "./json-text.ts";
+} from "../../json/json-text.ts";
 import { type Message, readFields, textAt } from "./message.ts";
 import type { McpPrimitiveKind } from "./primitives.ts";
 

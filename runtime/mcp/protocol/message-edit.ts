@@ -1,4 +1,4 @@
-import { applyEdits, type Edit, stringAt, type TextRange } from "./json-text.ts";
+import { applyEdits, type Edit, stringAt, type TextRange } from "../../json/json-text.ts";
 import { type Message, readFields, readMessage } from "./message.ts";
 
 /** A member of `params`; undefined when it is not there, or there twice. */

@@ -7,7 +7,7 @@ import {
   objectMembers,
   skipSpace,
   type TextRange,
-} from "./json-text.ts";
+} from "../../json/json-text.ts";
 
 /** A JSON-RPC 2.0 message as it was sent, and where its parts are. */
 export interface Message {

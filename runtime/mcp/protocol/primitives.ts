@@ -1,4 +1,4 @@
-import { isObjectAt, stringAt, type TextRange } from "./json-text.ts";
+import { isObjectAt, stringAt, type TextRange } from "../../json/json-text.ts";
 import { type Message, readFields } from "./message.ts";
 
 /** What servers offer, and what rules are about. */

@@ -1,6 +1,6 @@
+import { sseMessage } from "../../http/body/sse.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { respondRpc, rpcError } from "../protocol/rpc-response.ts";
-import { sseMessage } from "../protocol/sse.ts";
 import type { TargetFailure } from "../transports/target.ts";
 import { failureResponse, recordFailure, respondFailure } from "./failure-response.ts";
 

@@ -1,4 +1,4 @@
-import { isObjectAt, type TextRange } from "../protocol/json-text.ts";
+import { isObjectAt, type TextRange } from "../../json/json-text.ts";
 import { type Message, readFields, textAt } from "../protocol/message.ts";
 import type { CallSink } from "./target.ts";
 

@@ -1,6 +1,6 @@
+import { type SseEvent, SseReader } from "../../http/body/sse.ts";
 import { headerValue } from "../../http/headers/header-list.ts";
 import { type Message, readMessage, readMessageBytes } from "../protocol/message.ts";
-import { type SseEvent, SseReader } from "../protocol/sse.ts";
 
 /** A piece of a target's response. */
 export interface Received {

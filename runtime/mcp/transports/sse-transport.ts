@@ -1,6 +1,6 @@
+import { SseReader } from "../../http/body/sse.ts";
 import { headerValue } from "../../http/headers/header-list.ts";
 import type { Upstream, UpstreamFailure, UpstreamRequest } from "../../http/upstream/upstream.ts";
-import { SseReader } from "../protocol/sse.ts";
 import type { SseTarget } from "./target.ts";
 import type { Transport, TransportEvents, TransportHost } from "./transport.ts";
 

@@ -1,6 +1,6 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
-import { onOneLine } from "../protocol/json-text.ts";
+import { onOneLine } from "../../json/json-text.ts";
 import { LineReader } from "../protocol/line-reader.ts";
 import { signalGroup } from "./process-groups.ts";
 import type { StdioTarget } from "./target.ts";
