@@ -2,6 +2,7 @@ import type { RequestVariables } from "../cel/variables.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
 import type { BodySource } from "./body/body.ts";
 import type { StrippedCredential } from "./headers/credential-location.ts";
+import type { RefusalFormat } from "./refusal-format.ts";
 import type { RequestAttributes } from "./request-attributes.ts";
 import type { RequestLine, RequestLineChanges } from "./request-line.ts";
 import type { ResponseSink } from "./response-sink.ts";
@@ -121,8 +122,8 @@ export interface Exchange extends RequestVariables {
   /** The credentials that policies took off the request, the last one first. */
   strippedCredentials: StrippedCredential | undefined;
 
-  /** How a refusal is written: set once by an MCP route to JSON-RPC (see refuse.ts). */
-  refusalFormat: "text" | "json-rpc";
+  /** How a refusal is written: a small text, unless the route speaks a protocol with errors of its own. */
+  refusalFormat: RefusalFormat;
   /** What the access log and the metrics say about this request beyond its head. */
   readonly record: ExchangeRecord;
 }

@@ -1,8 +1,8 @@
 import type { Exchange, RefusalReason } from "./exchange.ts";
 
 /**
- * Answers a request that the gateway itself refuses: a small text, or a JSON-RPC error on an MCP route. `message` goes
- * to the client: no internals. `headers` is a flat list.
+ * Answers a request that the gateway itself refuses, in the format of the route. `message` goes to the client: no
+ * internals. `headers` is a flat list.
  */
 export function refuse(
   exchange: Exchange,
@@ -12,16 +12,8 @@ export function refuse(
   headers: readonly string[] = [],
 ): void {
   exchange.record.reason = reason;
-  if (exchange.refusalFormat === "json-rpc") {
-    const error = { jsonrpc: "2.0", error: { code: jsonRpcCode(status), message }, id: null };
-    exchange.respond(
-      status,
-      [...headers, "content-type", "application/json"],
-      JSON.stringify(error),
-    );
-    return;
-  }
-  exchange.respond(status, [...headers, "content-type", "text/plain; charset=utf-8"], message);
+  const { contentType, body } = exchange.refusalFormat;
+  exchange.respond(status, [...headers, "content-type", contentType], body(status, message));
 }
 
 /** No listener or no route answers this request. */
@@ -40,9 +32,4 @@ export function noBackend(exchange: Exchange): void {
  */
 export function misdirected(exchange: Exchange): void {
   refuse(exchange, 421, "Misdirected", "misdirected request");
-}
-
-/** JSON-RPC 2.0, 5.1: -32603 is an internal error; -32000 starts the range of the implementation. */
-function jsonRpcCode(status: number): number {
-  return status >= 500 ? -32603 : -32000;
 }

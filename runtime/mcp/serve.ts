@@ -30,7 +30,6 @@ export async function serveMcp(
   backend: McpBackend,
   access: McpAuthorization,
 ): Promise<void> {
-  exchange.refusalFormat = "json-rpc";
   if (!passesTransportChecks(exchange)) return;
   switch (exchange.method) {
     case "POST":

@@ -55,7 +55,9 @@ function mcpCode([backend]: AtLeastOne<McpNode>, scope: BackendScope): BackendCo
       `,
       code`const allowedOrigins: ${importedType(origin, "OriginSettings")} = ${literal(allowedOrigins)};`,
     ],
-    first: [code`exchange.refusalFormat = "json-rpc";`],
+    first: [
+      code`exchange.refusalFormat = ${imported("gwc/runtime/mcp/protocol/json-rpc-refusal", "jsonRpcRefusal")};`,
+    ],
     guard: [
       code`if (${imported(origin, "refuseForeignOrigin")}(exchange, allowedOrigins)) return;`,
     ],

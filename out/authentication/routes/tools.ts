@@ -8,6 +8,7 @@ import { contains } from "gwc/runtime/cel/functions/strings";
 import type { JwtVariable } from "gwc/runtime/cel/variables";
 import type { Exchange } from "gwc/runtime/http/exchange";
 import { type OriginSettings, refuseForeignOrigin } from "gwc/runtime/mcp/origin";
+import { jsonRpcRefusal } from "gwc/runtime/mcp/protocol/json-rpc-refusal";
 import { allowEverything } from "gwc/runtime/mcp/rules/authorization";
 import { serveMcp } from "gwc/runtime/mcp/serve";
 import { openMcpBackend, stdio } from "gwc/runtime/mcp/transports/backend";
@@ -85,7 +86,7 @@ const allowedOrigins: OriginSettings = { hostnames: [], allowOrigins: ["*"] };
 // gateway.yaml binds[0].listeners[0].routes[0]
 export async function tools(exchange: Exchange): Promise<void> {
   if (isOAuthPath(exchange)) return serveOAuth(exchange, oauth);
-  exchange.refusalFormat = "json-rpc";
+  exchange.refusalFormat = jsonRpcRefusal;
   if (applyCorsToAnyOrigin(exchange, cors)) return;
   if (refuseForeignOrigin(exchange, allowedOrigins)) return;
   const jwt = await requireMcpJwt(exchange, mcpAuthentication);

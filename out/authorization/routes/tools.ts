@@ -6,6 +6,7 @@ import { startsWith } from "gwc/runtime/cel/functions/strings";
 import { includes } from "gwc/runtime/cel/values/compare";
 import type { Exchange } from "gwc/runtime/http/exchange";
 import { type OriginSettings, refuseForeignOrigin } from "gwc/runtime/mcp/origin";
+import { jsonRpcRefusal } from "gwc/runtime/mcp/protocol/json-rpc-refusal";
 import { serveMcp } from "gwc/runtime/mcp/serve";
 import { openMcpBackend, stdio } from "gwc/runtime/mcp/transports/backend";
 import { defaultMcpTimeouts, defaultStdioLimits } from "gwc/runtime/mcp/transports/default-limits";
@@ -82,7 +83,7 @@ const allowedOrigins: OriginSettings = { hostnames: [], allowOrigins: ["*"] };
 
 // gateway.yaml binds[0].listeners[0].routes[0]
 export async function tools(exchange: Exchange): Promise<void> {
-  exchange.refusalFormat = "json-rpc";
+  exchange.refusalFormat = jsonRpcRefusal;
   if (applyCorsToAnyOrigin(exchange, cors)) return;
   if (refuseForeignOrigin(exchange, allowedOrigins)) return;
   const jwt = await requireJwt(exchange, jwtAuth);

@@ -3,6 +3,7 @@
 
 import type { Exchange } from "gwc/runtime/http/exchange";
 import { type OriginSettings, refuseForeignOrigin } from "gwc/runtime/mcp/origin";
+import { jsonRpcRefusal } from "gwc/runtime/mcp/protocol/json-rpc-refusal";
 import { serveMcp } from "gwc/runtime/mcp/serve";
 import { openMcpBackend, streamableHttp } from "gwc/runtime/mcp/transports/backend";
 import { defaultMcpLimits, defaultMcpTimeouts } from "gwc/runtime/mcp/transports/default-limits";
@@ -65,7 +66,7 @@ const allowedOrigins: OriginSettings = { hostnames: [], allowOrigins: ["https://
 
 // HTTPRoute agents/tools spec.rules[0]
 export async function tools(exchange: Exchange): Promise<void> {
-  exchange.refusalFormat = "json-rpc";
+  exchange.refusalFormat = jsonRpcRefusal;
   if (applyCors(exchange, cors)) return;
   if (refuseForeignOrigin(exchange, allowedOrigins)) return;
   return serveMcp(exchange, backend, { jwt: null, authorize: isCallAuthorized });

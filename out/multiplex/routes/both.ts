@@ -3,6 +3,7 @@
 
 import type { Exchange } from "gwc/runtime/http/exchange";
 import { type OriginSettings, refuseForeignOrigin } from "gwc/runtime/mcp/origin";
+import { jsonRpcRefusal } from "gwc/runtime/mcp/protocol/json-rpc-refusal";
 import { serveMcp } from "gwc/runtime/mcp/serve";
 import { openMcpBackend, stdio, streamableHttp } from "gwc/runtime/mcp/transports/backend";
 import { defaultMcpTimeouts, defaultStdioLimits } from "gwc/runtime/mcp/transports/default-limits";
@@ -47,7 +48,7 @@ const allowedOrigins: OriginSettings = { hostnames: [], allowOrigins: [] };
 
 // gateway.yaml binds[0].listeners[0].routes[0]
 export async function both(exchange: Exchange): Promise<void> {
-  exchange.refusalFormat = "json-rpc";
+  exchange.refusalFormat = jsonRpcRefusal;
   if (refuseForeignOrigin(exchange, allowedOrigins)) return;
   return serveMcp(exchange, backend, { jwt: null, authorize: isCallAuthorized });
 }

@@ -7,6 +7,7 @@ import type { StrippedCredential } from "../headers/credential-location.ts";
 import { type HeaderList, headerMap, headerValue, withoutHeader } from "../headers/header-list.ts";
 import { endToEnd } from "../headers/hop-by-hop.ts";
 import { ResponseHeaderEdits } from "../headers/response-header-edits.ts";
+import { type RefusalFormat, textRefusal } from "../refusal-format.ts";
 import { RequestAttributes } from "../request-attributes.ts";
 import type { RequestLine, RequestLineChanges } from "../request-line.ts";
 import type { ResponseSink } from "../response-sink.ts";
@@ -30,7 +31,7 @@ export class EngineExchange implements Exchange {
   upstreamMethod: string;
   upstreamTarget: string;
   upstreamHost: string | null | undefined;
-  refusalFormat: "text" | "json-rpc" = "text";
+  refusalFormat: RefusalFormat = textRefusal;
   bufferedBody: Uint8Array | undefined;
   strippedCredentials: StrippedCredential | undefined;
   responseHeaders: HeaderList = [];

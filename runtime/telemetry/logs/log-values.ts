@@ -57,7 +57,7 @@ function calledItem({ fields }: ExchangeRecord, field: string): McpPrimitive | u
 /** Where a request went; null when it was answered before. */
 export function calledBackend({ record, refusalFormat }: Exchange): BackendVariable {
   const { upstream, fields } = record;
-  if (refusalFormat === "json-rpc") {
+  if (refusalFormat.protocol === "mcp") {
     const name = upstream ?? fields?.get("mcp.target");
     return name === undefined ? null : { name, type: "mcp", protocol: "mcp" };
   }
