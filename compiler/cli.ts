@@ -1,6 +1,6 @@
 import { readArguments } from "./commands/arguments.ts";
-import type { Command, CommandContext, CommandResult } from "./commands/command.ts";
-import { commands } from "./commands/commands.ts";
+import type { CommandContext, CommandResult } from "./commands/command.ts";
+import { type CommandEntry, commands } from "./commands/commands.ts";
 import { commandHelp, overallHelp } from "./commands/help.ts";
 import { bugReport } from "./diagnostics/report/bug.ts";
 import { takesColors } from "./diagnostics/report/colors.ts";
@@ -25,24 +25,25 @@ try {
 
 async function main(argv: readonly string[]): Promise<CommandResult> {
   const [first, ...rest] = argv;
-  if (first === undefined) return { exitCode: 2, stderr: await wholeHelp() };
+  if (first === undefined) return { exitCode: 2, stderr: overallHelp(commands) };
   if (first === "--help" || first === "-h" || first === "help") return helpFor(rest[0]);
   const name = first === "--version" ? "version" : first;
   const command = commands.find((each) => each.name === name);
-  if (command !== undefined) return perform(await command.load(), rest);
+  if (command !== undefined) return perform(command, rest);
   // The short form of `run`.
   const run = commands.find((each) => each.name === "run");
-  if (run !== undefined && /^(-f|--file(=|$))/.test(first)) return perform(await run.load(), argv);
+  if (run !== undefined && /^(-f|--file(=|$))/.test(first)) return perform(run, argv);
   return unknownCommand(first);
 }
 
-async function perform(command: Command, argv: readonly string[]): Promise<CommandResult> {
-  const read = readArguments(command, argv);
+async function perform(entry: CommandEntry, argv: readonly string[]): Promise<CommandResult> {
+  const command = await entry.load();
+  const read = readArguments(entry.name, command, argv);
   switch (read.kind) {
     case "help":
-      return { exitCode: 0, stdout: commandHelp(command) };
+      return { exitCode: 0, stdout: commandHelp(entry, command) };
     case "usage":
-      return usage(read.problem, read.hint, `gwc ${command.name} --help`);
+      return usage(read.problem, read.hint, `gwc ${entry.name} --help`);
     case "arguments": {
       const progress = progressLine();
       try {
@@ -67,15 +68,11 @@ function commandContext(progress: CommandContext["progress"]): CommandContext {
 }
 
 async function helpFor(name: string | undefined): Promise<CommandResult> {
-  if (name === undefined) return { exitCode: 0, stdout: await wholeHelp() };
+  if (name === undefined) return { exitCode: 0, stdout: overallHelp(commands) };
   const command = commands.find((each) => each.name === name);
   return command === undefined
     ? unknownCommand(name)
-    : { exitCode: 0, stdout: commandHelp(await command.load()) };
-}
-
-async function wholeHelp(): Promise<string> {
-  return overallHelp(await Promise.all(commands.map(({ load }) => load())));
+    : { exitCode: 0, stdout: commandHelp(command, await command.load()) };
 }
 
 function unknownCommand(word: string): CommandResult {

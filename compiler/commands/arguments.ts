@@ -10,7 +10,11 @@ export type ReadArguments =
   | { readonly kind: "usage"; readonly problem: string; readonly hint?: string };
 
 /** Reads the words after a verb. */
-export function readArguments(command: Command, argv: readonly string[]): ReadArguments {
+export function readArguments(
+  name: string,
+  command: Command,
+  argv: readonly string[],
+): ReadArguments {
   const known = [...command.options, help];
   const { tokens } = parseArgs({
     // no option begins with a digit or a bracket: `-7 / 2` is an expression
@@ -33,8 +37,7 @@ export function readArguments(command: Command, argv: readonly string[]): ReadAr
     if (token.value === undefined) flags.add(token.name);
     else options[token.name] = token.value;
   }
-  if (positionals.length < command.minPositionals)
-    return usage(`\`gwc ${command.name}\` needs a file`);
+  if (positionals.length < command.minPositionals) return usage(`\`gwc ${name}\` needs a file`);
   const extra = positionals[command.maxPositionals];
   if (extra !== undefined) return usage(`"${extra}" is one word too many`);
   return { kind: "arguments", values: { positionals, options, flags } };

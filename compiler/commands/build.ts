@@ -21,11 +21,8 @@ const TRACES: readonly TraceLevel[] = ["path", "line", "none"];
 
 /** `gwc build`: checks, writes the gateway down, and says what is in it. */
 export const build: Command = {
-  name: "build",
-  positionals: "[FILES..]",
   minPositionals: 0,
   maxPositionals: Number.POSITIVE_INFINITY,
-  summary: "compile a gateway to readable TypeScript and one file that runs",
   details:
     "FILES are standalone files or Kubernetes manifests: files, folders, or - for standard input; without any,\n" +
     "gateway.yaml of this folder.\n" +

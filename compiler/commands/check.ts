@@ -12,11 +12,8 @@ const FORMATS: readonly ReportFormat[] = ["text", "json", "sarif", "github", "ju
 
 /** `gwc check`: the report is the result. */
 export const check: Command = {
-  name: "check",
-  positionals: "[FILES..]",
   minPositionals: 0,
   maxPositionals: Number.POSITIVE_INFINITY,
-  summary: "report every mistake, each with its place and what to do; write nothing",
   details:
     "The verdict is the one of `gwc build`: what check passes, build builds. Without FILES it is gateway.yaml of this\n" +
     "folder.\n" +

@@ -34,15 +34,10 @@ export interface Arguments {
   readonly flags: ReadonlySet<string>;
 }
 
-/** A command as the command line and the help know it. */
+/** What a command takes and does; how it is called stands in the list of commands. */
 export interface Command {
-  readonly name: string;
-  /** What stands after the name: `FILES..`. */
-  readonly positionals: string;
   readonly minPositionals: number;
   readonly maxPositionals: number;
-  /** One line, for the list of verbs. */
-  readonly summary: string;
   /** What `gwc VERB --help` says beyond the options: paragraphs. */
   readonly details: string;
   readonly options: readonly Option[];

@@ -1,20 +1,69 @@
 import type { Command } from "./command.ts";
 
-/** A command by its name: the rest is loaded when it is called, so that one does not wait for what another needs. */
+/** A row of the list of commands. The rest is loaded when it is called: none waits for what another one needs. */
 export interface CommandEntry {
   readonly name: string;
+  /** What stands after the name: `FILES..`. */
+  readonly positionals: string;
+  /** One line, for the help. */
+  readonly summary: string;
   readonly load: () => Promise<Command>;
 }
 
 /** Every command, in the order of the help. */
 export const commands: readonly CommandEntry[] = [
-  { name: "build", load: async () => (await import("./build.ts")).build },
-  { name: "check", load: async () => (await import("./check.ts")).check },
-  { name: "run", load: async () => (await import("./run.ts")).run },
-  { name: "status", load: async () => (await import("./status.ts")).status },
-  { name: "schema", load: async () => (await import("./schema.ts")).schema },
-  { name: "explain", load: async () => (await import("./explain.ts")).explain },
-  { name: "eval", load: async () => (await import("./eval.ts")).evalCommand },
-  { name: "init", load: async () => (await import("./init.ts")).init },
-  { name: "version", load: async () => (await import("./version.ts")).versionCommand },
+  {
+    name: "build",
+    positionals: "[FILES..]",
+    summary: "compile a gateway to readable TypeScript and one file that runs",
+    load: async () => (await import("./build.ts")).build,
+  },
+  {
+    name: "check",
+    positionals: "[FILES..]",
+    summary: "report every mistake, each with its place and what to do; write nothing",
+    load: async () => (await import("./check.ts")).check,
+  },
+  {
+    name: "run",
+    positionals: "[FILE]",
+    summary: "compile and serve in one step; follow every change of the file",
+    load: async () => (await import("./run.ts")).run,
+  },
+  {
+    name: "status",
+    positionals: "FILES..",
+    summary: "print the conditions that a controller would write for Kubernetes manifests",
+    load: async () => (await import("./status.ts")).status,
+  },
+  {
+    name: "schema",
+    positionals: "",
+    summary: "print the JSON schema of the configuration, for editors",
+    load: async () => (await import("./schema.ts")).schema,
+  },
+  {
+    name: "explain",
+    positionals: "[WHAT..]",
+    summary: "explain a diagnostic, a policy, a route, a request, a generated line",
+    load: async () => (await import("./explain.ts")).explain,
+  },
+  {
+    name: "eval",
+    positionals: "EXPRESSION",
+    summary: "evaluate an expression of a rule on data of your own",
+    load: async () => (await import("./eval.ts")).evalCommand,
+  },
+  {
+    name: "init",
+    positionals: "[FILE]",
+    summary: "write a small commented configuration that works at once",
+    load: async () => (await import("./init.ts")).init,
+  },
+  {
+    name: "version",
+    positionals: "",
+    summary: "print the version",
+    load: async () => (await import("./version.ts")).versionCommand,
+  },
 ];

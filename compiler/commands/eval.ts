@@ -11,11 +11,8 @@ import type { Arguments, Command, CommandContext, CommandResult } from "./comman
 
 /** `gwc eval`: the value of an expression; exit code 1 when it does not compile, or when evaluating it is an error. */
 export const evalCommand: Command = {
-  name: "eval",
-  positionals: "EXPRESSION",
   minPositionals: 1,
   maxPositionals: 1,
-  summary: "evaluate an expression of a rule on data of your own",
   details:
     "The expression is compiled as in a gateway, and what it becomes is run. DATA has the variables as expressions\n" +
     "name them, as a JSON file or as JSON itself; what it leaves out is absent.",

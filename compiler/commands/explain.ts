@@ -10,11 +10,8 @@ import type { Arguments, Command, CommandContext, CommandResult } from "./comman
 
 /** `gwc explain`: the long text of a diagnostic, what a policy does, the expression language, or what there is. */
 export const explain: Command = {
-  name: "explain",
-  positionals: "[WHAT..]",
   minPositionals: 0,
   maxPositionals: 3,
-  summary: "explain a diagnostic, a policy, a route, a request, a generated line",
   details:
     "The code of a diagnostic stands in brackets in its message: error[unknown-field].\n" +
     "`route NAMESPACE/NAME [RULE]` and `GET https://host/path` print what holds for that traffic: each policy field, its\n" +

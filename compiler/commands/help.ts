@@ -1,9 +1,10 @@
 import { optionUsage } from "./arguments.ts";
 import type { Command, Option } from "./command.ts";
+import type { CommandEntry } from "./commands.ts";
 import { help } from "./shared-options.ts";
 
 /** `gwc --help`. */
-export function overallHelp(commands: readonly Command[]): string {
+export function overallHelp(commands: readonly CommandEntry[]): string {
   const rows = commands.map((command) => [
     `${command.name} ${command.positionals}`.trimEnd(),
     command.summary,
@@ -32,12 +33,15 @@ export function overallHelp(commands: readonly Command[]): string {
 }
 
 /** `gwc VERB --help`. */
-export function commandHelp(command: Command): string {
+export function commandHelp(
+  { name, positionals, summary }: CommandEntry,
+  command: Command,
+): string {
   const options = [...command.options, { ...help, summary: "this text" }];
   return [
-    `${command.summary.charAt(0).toUpperCase()}${command.summary.slice(1)}.`,
+    `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`,
     "",
-    `Usage: gwc ${command.name} ${command.options.length === 0 ? "" : "[OPTIONS] "}${command.positionals}`.trimEnd(),
+    `Usage: gwc ${name} ${command.options.length === 0 ? "" : "[OPTIONS] "}${positionals}`.trimEnd(),
     "",
     command.details,
     "",

@@ -10,11 +10,8 @@ const SCHEMA = "gateway.schema.json";
 
 /** `gwc init`: a small configuration that works at once; with `--schema` also the schema, beside it. */
 export const init: Command = {
-  name: "init",
-  positionals: "[FILE]",
   minPositionals: 0,
   maxPositionals: 1,
-  summary: "write a small commented configuration that works at once",
   details:
     "FILE is gateway.yaml by default; an existing file is left alone. Its first line names the schema for editors in the\n" +
     "installed package.",

@@ -7,11 +7,8 @@ import { gateway, strict } from "./shared-options.ts";
 
 /** `gwc run`: serves until a signal ends the process. A result only when it can't start. */
 export const run: Command = {
-  name: "run",
-  positionals: "[FILE]",
   minPositionals: 0,
   maxPositionals: 1,
-  summary: "compile and serve in one step; follow every change of the file",
   details:
     "A good change is served at once, without dropping a connection. After a bad one its mistakes are printed and\n" +
     "the last good gateway goes on. Without FILE it is gateway.yaml of this folder; `gwc -f FILE` is the same.",

@@ -8,11 +8,8 @@ import type { Arguments, Command, CommandResult } from "./command.ts";
  * `--crd` the definitions of our kinds for a cluster.
  */
 export const schema: Command = {
-  name: "schema",
-  positionals: "",
   minPositionals: 0,
   maxPositionals: 0,
-  summary: "print the JSON schema of the configuration, for editors",
   details:
     "Editors with the YAML language server use it through a first line in the configuration:\n" +
     "  # yaml-language-server: $schema=gateway.schema.json",

@@ -6,11 +6,8 @@ import type { Arguments, Command, CommandContext, CommandResult } from "./comman
 
 /** `gwc status`: the conditions of manifests. 1 when a condition is not as it should be. */
 export const status: Command = {
-  name: "status",
-  positionals: "FILES..",
   minPositionals: 1,
   maxPositionals: Number.POSITIVE_INFINITY,
-  summary: "print the conditions that a controller would write for Kubernetes manifests",
   details:
     "Gateway classes, Gateways and their listeners, routes for each parent, backends, policies for each target, with\n" +
     "the Gateway API's reasons. A policy with mistakes is not Accepted, one that acts on nothing is not Attached.",

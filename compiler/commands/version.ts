@@ -3,11 +3,8 @@ import type { Arguments, Command, CommandResult } from "./command.ts";
 
 /** `gwc version`: of gwc, and of what runs it. */
 export const versionCommand: Command = {
-  name: "version",
-  positionals: "",
   minPositionals: 0,
   maxPositionals: 0,
-  summary: "print the version",
   details: "`gwc --version` is the same.",
   options: [
     {

@@ -13,6 +13,15 @@ describe("the command line", () => {
     expect(gwc(["help", "build"]).stdout).toBe(command.stdout);
   });
 
+  it("help loads no command, and a command only what it needs", () => {
+    const loaded = (verb: string) => gwc([verb], { env: { NODE_DEBUG: "esm" } }).stderr;
+    expect(loaded("--help")).toMatch(/commands\/help\.ts/);
+    expect(loaded("--help")).not.toMatch(/commands\/(build|check|version)\.ts/);
+    expect(loaded("version")).toMatch(/commands\/version\.ts/);
+    expect(loaded("version")).not.toMatch(/1-parse\//);
+    expect(loaded("check")).toMatch(/1-parse\//);
+  });
+
   it("an expression may begin with a minus", () => {
     const { code, stdout } = gwc(["eval", "-7 / 2"]);
     expect([code, stdout.split("\n")[0]]).toEqual([0, "-3"]);
