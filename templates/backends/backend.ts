@@ -1,7 +1,7 @@
 import type { BackendKind, BackendNode, TcpBackendNode } from "../../compiler/ir/backends.ts";
 import type { ListenerNode, RouteNode } from "../../compiler/ir/program.ts";
-import type { Code, Hole } from "../code/code.ts";
 import type { ConnectionPart } from "../code/connection-part.ts";
+import type { Code, Hole } from "../code/hole.ts";
 import type { Trace } from "../code/trace.ts";
 import type { RouteVariables } from "../code/variables.ts";
 

@@ -1,6 +1,8 @@
 import type { BackendNode, TcpBackendNode } from "../../compiler/ir/backends.ts";
-import { code, imported, literal, type Printable } from "../code/code.ts";
+import { code, literal } from "../code/code.ts";
 import type { ConnectionPart } from "../code/connection-part.ts";
+import type { Printable } from "../code/hole.ts";
+import { imported } from "../code/names.ts";
 import type { Trace } from "../code/trace.ts";
 import type { AtLeastOne, BackendCode, BackendScope, BackendTemplate } from "./backend.ts";
 import { connectionSettings, passthrough, tcpSettings } from "./parts/connection.ts";

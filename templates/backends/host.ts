@@ -1,6 +1,8 @@
 import type { BackendNode, TcpBackendNode } from "../../compiler/ir/backends.ts";
-import { type Code, code, imported, literal } from "../code/code.ts";
+import { code, literal } from "../code/code.ts";
 import type { ConnectionPart } from "../code/connection-part.ts";
+import type { Code } from "../code/hole.ts";
+import { imported } from "../code/names.ts";
 import type { Trace } from "../code/trace.ts";
 import type { AtLeastOne, BackendCode, BackendScope, BackendTemplate } from "./backend.ts";
 import { passthrough, tcpSettings, upstreamCode } from "./parts/connection.ts";

@@ -1,15 +1,9 @@
 import type { BackendNode } from "../../compiler/ir/backends.ts";
 import type { RouteMatch } from "../../compiler/model/matches.ts";
 import { defaultMcpLimits } from "../../runtime/mcp/transports/default-limits.ts";
-import {
-  type Code,
-  code,
-  extension,
-  imported,
-  importedType,
-  literal,
-  type Printable,
-} from "../code/code.ts";
+import { code, extension, literal } from "../code/code.ts";
+import type { Code, Printable } from "../code/hole.ts";
+import { imported, importedType } from "../code/names.ts";
 import { bytes } from "../code/units.ts";
 import type { AtLeastOne, BackendCode, BackendScope, BackendTemplate } from "./backend.ts";
 import { passthrough, upstreamSettings } from "./parts/connection.ts";

@@ -14,11 +14,7 @@ import {
   type Piece,
   type Printable,
 } from "./hole.ts";
-
 import { BIDIRECTIONAL, unicodeEscape } from "./quote.ts";
-
-export type { Code, Comment, Hole, ImportSymbol, Literal, Name, Piece, Printable } from "./hole.ts";
-export { imported, importedType, name } from "./names.ts";
 
 /**
  * Code from a template. The common indentation is removed; a hole that spans lines keeps the indentation of its line;

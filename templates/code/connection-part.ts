@@ -1,4 +1,4 @@
-import type { Code, Hole } from "./code.ts";
+import type { Code, Hole } from "./hole.ts";
 
 /** A constant or function of the module of a route of connections, and the statement that uses it. */
 export interface ConnectionPart {

@@ -1,5 +1,5 @@
-import { type Code, code, verbatim } from "./code.ts";
-import type { ConstantType, Expression, HoistedConstant, Hole, Name } from "./hole.ts";
+import { code, verbatim } from "./code.ts";
+import type { Code, ConstantType, Expression, HoistedConstant, Hole, Name } from "./hole.ts";
 import { assigned } from "./layout.ts";
 import { name } from "./names.ts";
 import { printText } from "./print.ts";

@@ -5,7 +5,6 @@ import {
   code,
   filled,
   group,
-  imported,
   indented,
   join,
   LINE,
@@ -22,6 +21,7 @@ import {
   type Piece,
   type Printable,
 } from "./hole.ts";
+import { imported } from "./names.ts";
 import { propertyName, stringLiteral } from "./quote.ts";
 
 /** Data as a literal, with its line breaks as `biome format` sets them. `nameOf`: what an import is called here. */

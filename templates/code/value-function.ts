@@ -1,8 +1,9 @@
 import type { CompiledExpression } from "../../compiler/model/expressions.ts";
-import { code, comment, join, name } from "./code.ts";
+import { code, comment, join } from "./code.ts";
 import type { Expressions } from "./expression.ts";
 import type { Code } from "./hole.ts";
 import { returned } from "./layout.ts";
+import { name } from "./names.ts";
 import { parameter, type RouteVariables } from "./variables.ts";
 
 /** An expression as a function of the module, and its call in the route's function. */

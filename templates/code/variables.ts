@@ -1,5 +1,6 @@
-import { code, importedType, name } from "./code.ts";
+import { code } from "./code.ts";
 import type { Code, ImportSymbol } from "./hole.ts";
+import { importedType, name } from "./names.ts";
 
 const VARIABLES = "gwc/runtime/cel/variables";
 

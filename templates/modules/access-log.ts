@@ -4,19 +4,11 @@ import type {
   LineField,
   LogFieldsNode,
 } from "../../compiler/ir/access-log.ts";
-import {
-  type Code,
-  code,
-  comment,
-  type Hole,
-  imported,
-  importedType,
-  join,
-  literal,
-  name,
-} from "../code/code.ts";
+import { code, comment, join, literal } from "../code/code.ts";
 import { constantsOf, Expressions } from "../code/expression.ts";
+import type { Code, Hole } from "../code/hole.ts";
 import { returned } from "../code/layout.ts";
+import { imported, importedType, name } from "../code/names.ts";
 import { type PrintedModule, printModule } from "../code/print.ts";
 import { call } from "../code/syntax.ts";
 import type { Trace } from "../code/trace.ts";

@@ -1,15 +1,8 @@
 import type { BindNode, ListenerNode, RouteEntry } from "../../compiler/ir/program.ts";
-import {
-  type Code,
-  code,
-  imported,
-  importedType,
-  join,
-  literal,
-  type Name,
-  name,
-} from "../code/code.ts";
+import { code, join, literal } from "../code/code.ts";
 import type { Expressions } from "../code/expression.ts";
+import type { Code, Name } from "../code/hole.ts";
+import { imported, importedType, name } from "../code/names.ts";
 import type { Trace } from "../code/trace.ts";
 import { conditional, hostConditions, routeChain } from "../routing/route-chain.ts";
 import { routeTableCode } from "../routing/route-table.ts";

@@ -5,15 +5,9 @@ import type { ConnectionSettings } from "../../runtime/net/connection-settings.t
 import { defaultConnections } from "../../runtime/net/default-connections.ts";
 import { backendTemplateOf } from "../backends/index.ts";
 import { keepAliveSettings } from "../backends/parts/connection.ts";
-import {
-  type Code,
-  code,
-  extension,
-  imported,
-  literal,
-  name,
-  type Printable,
-} from "../code/code.ts";
+import { code, extension, literal } from "../code/code.ts";
+import type { Code, Printable } from "../code/hole.ts";
+import { imported, name } from "../code/names.ts";
 import { originText } from "../code/trace.ts";
 import { bytes, milliseconds } from "../code/units.ts";
 import { ACCESS_LOG_PATH } from "./access-log.ts";

@@ -1,15 +1,8 @@
 import type { ListenerNode, PreRoutingNode } from "../../compiler/ir/program.ts";
-import {
-  type Code,
-  code,
-  comment,
-  type Hole,
-  importedType,
-  join,
-  literal,
-  name,
-} from "../code/code.ts";
+import { code, comment, join, literal } from "../code/code.ts";
 import { constantsOf, Expressions } from "../code/expression.ts";
+import type { Code, Hole } from "../code/hole.ts";
+import { importedType, name } from "../code/names.ts";
 import { type PrintedModule, printModule } from "../code/print.ts";
 import type { Trace } from "../code/trace.ts";
 import { RouteVariables } from "../code/variables.ts";

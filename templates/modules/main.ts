@@ -1,6 +1,8 @@
 import type { Program } from "../../compiler/ir/program.ts";
-import { code, comment, type Hole, imported, importedType, join, literal } from "../code/code.ts";
+import { code, comment, join, literal } from "../code/code.ts";
 import { constantsOf, Expressions } from "../code/expression.ts";
+import type { Hole } from "../code/hole.ts";
+import { imported, importedType } from "../code/names.ts";
 import { type PrintedModule, printModule } from "../code/print.ts";
 import type { Trace } from "../code/trace.ts";
 import { bindFunctions } from "./bind.ts";

@@ -1,5 +1,7 @@
 import type { TcpBindNode, TcpListenerNode } from "../../compiler/ir/tcp.ts";
-import { type Code, code, type Hole, imported, importedType, literal, name } from "../code/code.ts";
+import { code, literal } from "../code/code.ts";
+import type { Code, Hole } from "../code/hole.ts";
+import { imported, importedType, name } from "../code/names.ts";
 import type { Trace } from "../code/trace.ts";
 import { conditional, hostConditions } from "../routing/route-chain.ts";
 import type { MainNames } from "./main-names.ts";

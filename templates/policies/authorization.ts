@@ -1,6 +1,7 @@
 import type { PolicyUse } from "../../compiler/ir/policies.ts";
-import { code, imported, importedType, join } from "../code/code.ts";
+import { code, join } from "../code/code.ts";
 import type { ConnectionPart } from "../code/connection-part.ts";
+import { imported, importedType } from "../code/names.ts";
 import { readsBody } from "../code/reads.ts";
 import { ifStatement } from "../code/statements.ts";
 import { parameter } from "../code/variables.ts";

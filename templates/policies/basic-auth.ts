@@ -1,5 +1,7 @@
 import type { PolicySettings } from "../../compiler/ir/policies.ts";
-import { type Code, code, imported, literal } from "../code/code.ts";
+import { code, literal } from "../code/code.ts";
+import type { Code } from "../code/hole.ts";
+import { imported } from "../code/names.ts";
 import { locationCode } from "./parts/credential-location.ts";
 import { awaitedIdentitySteps } from "./parts/identity.ts";
 import type { PolicyTemplate } from "./policy.ts";

@@ -1,5 +1,6 @@
 import type { PolicySettings } from "../../compiler/ir/policies.ts";
-import { code, imported, importedType, literal, name } from "../code/code.ts";
+import { code, literal } from "../code/code.ts";
+import { imported, importedType, name } from "../code/names.ts";
 import { readsBody } from "../code/reads.ts";
 import { valueFunction } from "../code/value-function.ts";
 import { type CaseCode, casesCode } from "./parts/cases.ts";

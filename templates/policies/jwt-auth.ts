@@ -1,6 +1,8 @@
 import type { PolicySettings } from "../../compiler/ir/policies.ts";
 import { upstreamCode } from "../backends/parts/connection.ts";
-import { code, imported, literal, type Printable } from "../code/code.ts";
+import { code, literal } from "../code/code.ts";
+import type { Printable } from "../code/hole.ts";
+import { imported } from "../code/names.ts";
 import { milliseconds } from "../code/units.ts";
 import { locationCode } from "./parts/credential-location.ts";
 import { awaitedIdentitySteps } from "./parts/identity.ts";

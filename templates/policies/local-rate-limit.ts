@@ -1,4 +1,6 @@
-import { code, type Hole, imported, literal, name } from "../code/code.ts";
+import { code, literal } from "../code/code.ts";
+import type { Hole } from "../code/hole.ts";
+import { imported, name } from "../code/names.ts";
 import { readsBody } from "../code/reads.ts";
 import { milliseconds } from "../code/units.ts";
 import { valueFunction } from "../code/value-function.ts";

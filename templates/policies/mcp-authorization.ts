@@ -1,6 +1,8 @@
 import type { PolicySettings } from "../../compiler/ir/policies.ts";
-import { type Code, code, imported, importedType, join, literal, name } from "../code/code.ts";
+import { code, join, literal } from "../code/code.ts";
 import type { Expressions } from "../code/expression.ts";
+import type { Code } from "../code/hole.ts";
+import { imported, importedType, name } from "../code/names.ts";
 import { readsBody } from "../code/reads.ts";
 import { parameter } from "../code/variables.ts";
 import { rulesCode } from "./parts/rules.ts";

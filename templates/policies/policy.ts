@@ -1,7 +1,7 @@
 import type { PolicyKind, PolicySettings, PolicyUse } from "../../compiler/ir/policies.ts";
-import type { Code, Hole } from "../code/code.ts";
 import type { ConnectionPart } from "../code/connection-part.ts";
 import type { Expressions } from "../code/expression.ts";
+import type { Code, Hole } from "../code/hole.ts";
 import type { Trace } from "../code/trace.ts";
 import type { RouteVariables } from "../code/variables.ts";
 

@@ -1,5 +1,6 @@
 import { upstreamCode } from "../backends/parts/connection.ts";
-import { code, imported, importedType, literal, name } from "../code/code.ts";
+import { code, literal } from "../code/code.ts";
+import { imported, importedType, name } from "../code/names.ts";
 import { milliseconds } from "../code/units.ts";
 import type { PolicyTemplate } from "./policy.ts";
 

@@ -1,5 +1,7 @@
 import type { PolicySettings } from "../../compiler/ir/policies.ts";
-import { type Code, code, imported, importedType, literal } from "../code/code.ts";
+import { code, literal } from "../code/code.ts";
+import type { Code } from "../code/hole.ts";
+import { imported, importedType } from "../code/names.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/request-redirect";

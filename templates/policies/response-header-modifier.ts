@@ -1,4 +1,5 @@
-import { code, imported, importedType, literal } from "../code/code.ts";
+import { code, literal } from "../code/code.ts";
+import { imported, importedType } from "../code/names.ts";
 import type { PolicyTemplate } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/response-header-modifier";

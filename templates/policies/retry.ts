@@ -1,18 +1,9 @@
 import type { PolicyUse } from "../../compiler/ir/policies.ts";
 import type { CompiledExpression } from "../../compiler/model/expressions.ts";
-import {
-  type Code,
-  code,
-  comment,
-  type Hole,
-  imported,
-  importedType,
-  join,
-  literal,
-  name,
-} from "../code/code.ts";
-import type { Expression } from "../code/hole.ts";
+import { code, comment, join, literal } from "../code/code.ts";
+import type { Code, Expression, Hole } from "../code/hole.ts";
 import { returned } from "../code/layout.ts";
+import { imported, importedType, name } from "../code/names.ts";
 import { readsBody } from "../code/reads.ts";
 import { value } from "../code/syntax.ts";
 import { milliseconds } from "../code/units.ts";

@@ -1,4 +1,5 @@
-import { code, imported } from "../code/code.ts";
+import { code } from "../code/code.ts";
+import { imported } from "../code/names.ts";
 import { milliseconds } from "../code/units.ts";
 import type { PolicyTemplate } from "./policy.ts";
 

@@ -1,19 +1,10 @@
 import type { PolicySettings } from "../../compiler/ir/policies.ts";
 import type { CompiledExpression } from "../../compiler/model/expressions.ts";
-import {
-  type Code,
-  code,
-  comment,
-  type Hole,
-  imported,
-  importedType,
-  join,
-  literal,
-  type Name,
-  name,
-} from "../code/code.ts";
+import { code, comment, join, literal } from "../code/code.ts";
 import type { Expressions } from "../code/expression.ts";
+import type { Code, Hole, Name } from "../code/hole.ts";
 import { assigned } from "../code/layout.ts";
+import { imported, importedType, name } from "../code/names.ts";
 import { readsBody } from "../code/reads.ts";
 import { listExpression } from "../code/syntax.ts";
 import { bytes } from "../code/units.ts";

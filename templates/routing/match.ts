@@ -1,7 +1,8 @@
 import type { RouteMatch, ValueMatch } from "../../compiler/model/matches.ts";
-import { type Code, code, imported, literal, name } from "../code/code.ts";
+import { code, literal } from "../code/code.ts";
 import type { Expressions } from "../code/expression.ts";
-import type { Expression } from "../code/hole.ts";
+import type { Code, Expression } from "../code/hole.ts";
+import { imported, name } from "../code/names.ts";
 import { arrow, binary, call } from "../code/syntax.ts";
 
 /** The conditions of a match, all of which must hold; none when it always does. `path` is a local name. */

@@ -1,7 +1,8 @@
 import type { HostEntries, RouteEntry } from "../../compiler/ir/program.ts";
-import { type Code, code, type Hole, literal, name } from "../code/code.ts";
+import { code, literal } from "../code/code.ts";
 import type { Expressions } from "../code/expression.ts";
-import type { Expression } from "../code/hole.ts";
+import type { Code, Expression, Hole } from "../code/hole.ts";
+import { name } from "../code/names.ts";
 import { ifStatement } from "../code/statements.ts";
 import { matchConditions } from "./match.ts";
 

@@ -1,7 +1,8 @@
 import type { HostEntries, RouteEntry } from "../../compiler/ir/program.ts";
-import { type Code, code, imported, importedType, literal, name } from "../code/code.ts";
+import { code, literal } from "../code/code.ts";
 import type { Expressions } from "../code/expression.ts";
-import type { Expression } from "../code/hole.ts";
+import type { Code, Expression } from "../code/hole.ts";
+import { imported, importedType, name } from "../code/names.ts";
 import { conjunction } from "../code/statements.ts";
 import { arrow, call } from "../code/syntax.ts";
 import { otherConditions } from "./match.ts";

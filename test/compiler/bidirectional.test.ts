@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { code, comment, literal, name } from "../../templates/code/code.ts";
+import { code, comment, literal } from "../../templates/code/code.ts";
+import { name } from "../../templates/code/names.ts";
 import { printText } from "../../templates/code/print.ts";
 
 const HIDDEN = "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069";

@@ -5,7 +5,9 @@ import type {
 } from "../../../compiler/model/connections.ts";
 import type { MountedFile, Text } from "../../../compiler/model/texts.ts";
 import type { KeepAliveSettings } from "../../../runtime/net/connection-settings.ts";
-import { type Code, code, imported, literal, type Printable } from "../../code/code.ts";
+import { code, literal } from "../../code/code.ts";
+import type { Code, Printable } from "../../code/hole.ts";
+import { imported } from "../../code/names.ts";
 import { milliseconds } from "../../code/units.ts";
 
 /** The connections to an upstream. */

@@ -1,4 +1,6 @@
-import { type Code, code, imported } from "../../code/code.ts";
+import { code } from "../../code/code.ts";
+import type { Code } from "../../code/hole.ts";
+import { imported } from "../../code/names.ts";
 
 /** Passes the request on, once. */
 export function plainForward(upstream: Code): Code {

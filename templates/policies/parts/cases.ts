@@ -1,7 +1,9 @@
 import type { Origin } from "../../../compiler/diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../../../compiler/model/expressions.ts";
-import { type Code, code, comment, type Hole, join, name } from "../../code/code.ts";
+import { code, comment, join } from "../../code/code.ts";
+import type { Code, Hole } from "../../code/hole.ts";
 import { returned } from "../../code/layout.ts";
+import { name } from "../../code/names.ts";
 import { readsBody } from "../../code/reads.ts";
 import { parameter } from "../../code/variables.ts";
 import type { RouteScope } from "../policy.ts";

@@ -1,6 +1,8 @@
 import type { PolicyKind, PolicyUse } from "../../../compiler/ir/policies.ts";
-import { code, type Hole, imported, name } from "../../code/code.ts";
+import { code } from "../../code/code.ts";
 import type { Expressions } from "../../code/expression.ts";
+import type { Hole } from "../../code/hole.ts";
+import { imported, name } from "../../code/names.ts";
 import type { Trace } from "../../code/trace.ts";
 import { bytes } from "../../code/units.ts";
 import type { RouteVariables } from "../../code/variables.ts";

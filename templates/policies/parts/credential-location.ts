@@ -1,6 +1,6 @@
 import type { PolicySettings } from "../../../compiler/ir/policies.ts";
-import type { Code, Printable } from "../../code/code.ts";
-import { name } from "../../code/code.ts";
+import type { Code, Printable } from "../../code/hole.ts";
+import { name } from "../../code/names.ts";
 import { readsBody } from "../../code/reads.ts";
 import { valueFunction } from "../../code/value-function.ts";
 import type { RouteScope } from "../policy.ts";

@@ -1,4 +1,6 @@
-import { type Code, code, type ImportSymbol, name } from "../../code/code.ts";
+import { code } from "../../code/code.ts";
+import type { Code, ImportSymbol } from "../../code/hole.ts";
+import { name } from "../../code/names.ts";
 import type { PolicyCode } from "../policy.ts";
 
 /** The functions that check a credential: which one runs is decided by the mode. */

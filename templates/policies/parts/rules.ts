@@ -1,7 +1,8 @@
 import type { Rule } from "../../../compiler/model/rules.ts";
-import { type Code, code, comment, type Hole, name } from "../../code/code.ts";
+import { code, comment } from "../../code/code.ts";
 import type { Expressions } from "../../code/expression.ts";
-import type { Expression } from "../../code/hole.ts";
+import type { Code, Expression, Hole } from "../../code/hole.ts";
+import { name } from "../../code/names.ts";
 import { ifStatement } from "../../code/statements.ts";
 import { binary, member, negation, value } from "../../code/syntax.ts";
 

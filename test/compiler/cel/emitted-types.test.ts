@@ -12,16 +12,11 @@ import type { Overload } from "../../../compiler/cel/types/signature.ts";
 import { formatType, type Type } from "../../../compiler/cel/types/types.ts";
 import { celPhases, phaseEnvironment } from "../../../compiler/cel/variables/variables.ts";
 import type { CompiledExpression } from "../../../compiler/model/expressions.ts";
-import {
-  code,
-  comment,
-  type Hole,
-  importedType,
-  join,
-  name,
-} from "../../../templates/code/code.ts";
+import { code, comment, join } from "../../../templates/code/code.ts";
 import { constantsOf, Expressions } from "../../../templates/code/expression.ts";
+import type { Hole } from "../../../templates/code/hole.ts";
 import { returned } from "../../../templates/code/layout.ts";
+import { importedType, name } from "../../../templates/code/names.ts";
 import { printModule, printText } from "../../../templates/code/print.ts";
 import { formatted } from "../../harness/formatted.ts";
 import { expressions } from "./expressions.ts";
