@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { FrameClient, frameType, headerBlock } from "../harness/frame-client.ts";
 import { startGateway } from "../harness/gateway.ts";
+import { heldMegabytes } from "../harness/held-memory.ts";
 import { pause } from "../harness/pause.ts";
 import { startUpstream } from "../harness/upstream.ts";
 
@@ -77,7 +78,7 @@ it.each(floods)(
     const gateway = await startTarget();
     const url = `http://127.0.0.1:${gateway.port}/`;
     expect((await fetch(url)).status).toBe(200);
-    const before = gateway.memory();
+    const before = await heldMegabytes(gateway);
     const client = new FrameClient(gateway.port);
     const isEnded = () => client.isClosed || client.last(frameType.goaway, 0) !== undefined;
     for (let round = 0; round < 20_000 && !isEnded(); round++) {
@@ -87,7 +88,7 @@ it.each(floods)(
       if (round % 500 === 0) await pause(1);
     }
     expect((await fetch(url)).status).toBe(200);
-    expect(gateway.memory() - before).toBeLessThan(150);
+    expect((await heldMegabytes(gateway)) - before).toBeLessThan(30);
     client.socket.destroy();
     await eventually(() => client.isClosed || null, "the end of the connection");
     expect((await fetch(url)).status).toBe(200);
@@ -102,7 +103,7 @@ it("connections that never finish a head, or a frame, are closed when they are i
     file,
     listeners: [{ routes: [{ backends: [{ host }] }] }],
   });
-  const before = gateway.memory();
+  const before = await heldMegabytes(gateway);
   const clients = Array.from({ length: 150 }, () => new FrameClient(gateway.port));
   for (const [number, client] of clients.entries()) {
     // Half a block of fields, a frame that is announced and does not come, and nothing but the preface.
@@ -110,7 +111,8 @@ it("connections that never finish a head, or a frame, are closed when they are i
     if (number % 3 === 1) client.socket.write(Buffer.from([0, 0x10, 0, 1, 5, 0, 0, 0, 1, 0x82]));
   }
   expect((await fetch(`http://127.0.0.1:${gateway.port}/`)).status).toBe(200);
+  expect((await heldMegabytes(gateway)) - before).toBeLessThan(30);
   await eventually(() => clients.every(({ isClosed }) => isClosed) || null, "the end of all");
-  expect(gateway.memory() - before).toBeLessThan(100);
+  expect((await heldMegabytes(gateway)) - before).toBeLessThan(5);
   expect((await fetch(`http://127.0.0.1:${gateway.port}/`)).status).toBe(200);
 });

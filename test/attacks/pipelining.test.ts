@@ -3,10 +3,12 @@ import type { Socket } from "node:net";
 import { expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { startGateway } from "../harness/gateway.ts";
-import { bytesTaken, bytesUnread } from "../harness/kernel-queues.ts";
+import { bytesHeld, bytesTaken } from "../harness/kernel-queues.ts";
 import { listen } from "../harness/listen.ts";
 import { pause } from "../harness/pause.ts";
 import { RawClient } from "../harness/raw-client.ts";
+import { settled } from "../harness/settled.ts";
+import { writeEndlessly } from "../harness/write-endlessly.ts";
 
 /** An origin that answers `/wait...` when it is told to, and everything else at once. */
 async function startTarget() {
@@ -127,12 +129,7 @@ it("a response that its client does not read is taken from the upstream as far a
   const written: Socket[] = [];
   const origin = createServer((_, response) => {
     if (response.socket !== null) written.push(response.socket);
-    const piece = Buffer.alloc(65_536);
-    const more = () => {
-      while (response.write(piece)) {}
-    };
-    response.on("drain", more);
-    more();
+    writeEndlessly(response, Buffer.alloc(65_536));
   });
   const host = `127.0.0.1:${await listen(origin)}`;
   const gateway = await startGateway({ listeners: [{ routes: [{ backends: [{ host }] }] }] });
@@ -140,14 +137,9 @@ it("a response that its client does not read is taken from the upstream as far a
   client.socket.pause();
   // The second response never starts: its request waits for the end of the first.
   client.send(get("/endless") + get("/endless"));
-  const [socket] = await eventually(() => (written.length > 0 ? written : null), "the request");
-  if (socket === undefined) throw new Error("no connection to the origin");
-  let taken = 0;
-  do {
-    taken = bytesTaken(socket);
-    await pause(300);
-  } while (taken === 0 || bytesTaken(socket) > taken);
-  expect(taken - bytesUnread(client.socket)).toBeLessThan(1_048_576);
+  await eventually(() => written.length > 0 || null, "the request");
+  await settled(() => bytesTaken(written[0]));
+  expect(bytesHeld(written[0], client.socket)).toBeLessThan(1_048_576);
   expect(written).toHaveLength(1);
   client.socket.destroy();
 });

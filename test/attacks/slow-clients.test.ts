@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
+import { heldMegabytes } from "../harness/held-memory.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { itWith, runTool } from "../harness/tool.ts";
 import { startUpstream } from "../harness/upstream.ts";
@@ -62,11 +63,11 @@ for (const [name, path, parameters] of [
     async () => {
       const gateway = await startTarget();
       const before = sockets(gateway);
-      const memory = gateway.memory();
+      const held = await heldMegabytes(gateway);
       const statuses = await attack(gateway, path, parameters);
       expect(statuses.length).toBeGreaterThan(0);
       expect(new Set(statuses)).toEqual(new Set([200]));
-      expect(gateway.memory() - memory).toBeLessThan(200);
+      expect((await heldMegabytes(gateway)) - held).toBeLessThan(50);
       // Nothing of the attack stays, neither on this side nor upstream.
       await eventually(() => sockets(gateway) <= before + 10 || null, "the end of the connections");
     },

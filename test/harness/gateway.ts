@@ -70,7 +70,9 @@ export async function startGateway(options: GatewayConfig & GatewayOptions): Pro
   return new Gateway(path.join(folder, "gateway.mjs"), options.cwd ?? folder, env).listening();
 }
 
+/** Ports of what serves nobody's requests; the inspector's is opened by held-memory.ts alone. */
 const anyServicePorts = {
+  NODE_OPTIONS: "--inspect-port=127.0.0.1:0",
   ADMIN_ADDR: "127.0.0.1:0",
   STATS_ADDR: "127.0.0.1:0",
   READINESS_ADDR: "127.0.0.1:0",

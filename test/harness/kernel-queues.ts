@@ -5,14 +5,29 @@ import type { Socket } from "node:net";
  * Bytes that the other end of a local IPv4 connection has read of what was written here: what was handed to the kernel,
  * less what still waits in its queues.
  */
-export function bytesTaken(socket: Socket): number {
-  const { bytesWritten, writableLength, localPort, remotePort } = socket;
+export function bytesTaken(socket: Socket | undefined): number {
+  const { bytesWritten, writableLength, localPort, remotePort } = present(socket);
   return bytesWritten - writableLength - bytesBetween(localPort, remotePort);
 }
 
 /** Bytes that the other end has handed to the kernel and that were not read here. */
-export function bytesUnread({ localPort, remotePort }: Socket): number {
+export function bytesUnread(socket: Socket | undefined): number {
+  const { localPort, remotePort } = present(socket);
   return bytesBetween(remotePort, localPort);
+}
+
+/**
+ * Bytes that whoever stands between two local connections has taken from the one and not handed on to the other: bytes
+ * flow from `writer` to `reader`. Only at a standstill, as the queues are not read at one moment.
+ */
+export function bytesHeld(writer: Socket | undefined, reader: Socket | undefined): number {
+  return bytesTaken(writer) - bytesUnread(reader) - present(reader).bytesRead;
+}
+
+/** A connection of a server is there when a client has one. */
+function present(socket: Socket | undefined): Socket {
+  if (socket === undefined) throw new Error("no connection");
+  return socket;
 }
 
 /** What the kernel holds on the way from one port to another: both its queues (Linux, proc(5) net/tcp). */

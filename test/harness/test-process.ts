@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { atEnd } from "./at-end.ts";
 import { pause } from "./pause.ts";
 
@@ -79,11 +79,6 @@ export class TestProcess {
   async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<number | null> {
     if (!this.hasEnded) this.signal(signal);
     return this.exited;
-  }
-
-  /** Resident memory, in megabytes. */
-  memory(): number {
-    return Number(execFileSync("ps", ["-o", "rss=", "-p", String(this.pid)])) / 1024;
   }
 
   /** "close" comes after the last of the output, but not while a child of its own holds the output open. */

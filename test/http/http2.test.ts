@@ -7,8 +7,10 @@ import { makeCertificate } from "../harness/certificate.ts";
 import { eventually } from "../harness/eventually.ts";
 import { FrameClient, frameType, headerBlock } from "../harness/frame-client.ts";
 import { startGateway } from "../harness/gateway.ts";
+import { heldMegabytes } from "../harness/held-memory.ts";
 import { pause } from "../harness/pause.ts";
 import { startRawUpstream } from "../harness/raw-upstream.ts";
+import { roundTripsUntil } from "../harness/round-trips.ts";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
 import { startUpstream } from "../harness/upstream.ts";
 
@@ -176,24 +178,27 @@ it("an empty body that ends in a frame of its own is empty, and not awaited", as
 });
 
 describe("an exchange that does not end well", () => {
-  it("a client that resets its stream aborts the upstream call within 100 ms", async () => {
-    const ends: number[] = [];
-    const upstream = await startUpstream((_request, response) => {
+  it("a client that resets its stream aborts the upstream call at once", async () => {
+    let aborted = 0;
+    const upstream = await startUpstream((request, response) => {
+      if (request.url === "/other") return void response.end("ok");
       response.write("x");
-      response.on("close", () => ends.push(performance.now()));
+      response.on("close", () => {
+        aborted += 1;
+      });
     });
     const { port } = await startGateway({ listeners: [route(upstream)] });
     const session = open(`http://127.0.0.1:${port}`);
-    const delays: number[] = [];
-    // Other work on the machine may delay some of them.
-    for (let number = 0; number < 5; number++) {
+    for (let number = 1; number <= 5; number++) {
       const stream = session.request({ ":path": "/" });
       await new Promise((resolve) => stream.once("data", resolve));
-      const left = performance.now();
       stream.close(constants.NGHTTP2_CANCEL);
-      delays.push((await eventually(() => ends[number] ?? null, "the end upstream")) - left);
+      const others = await roundTripsUntil(
+        () => aborted === number,
+        () => ask(session, { ":path": "/other" }),
+      );
+      expect(others).toBeLessThan(20);
     }
-    expect(Math.min(...delays)).toBeLessThan(100);
     expect(session.destroyed).toBe(false);
   });
 
@@ -425,7 +430,7 @@ describe("floods", () => {
       const { gateway, port } = await startEcho();
       const honest = open(`http://127.0.0.1:${port}`);
       await ask(honest, { ":path": "/" });
-      const before = gateway.memory();
+      const before = await heldMegabytes(gateway);
       const client = new FrameClient(port);
       for (let round = 0; round < 200_000 && !client.isClosed; round++) {
         send(client, round);
@@ -437,10 +442,8 @@ describe("floods", () => {
         () => client.isClosed || client.last(frameType.goaway, 0) !== undefined || null,
         "the end of the connection",
       );
-      const started = performance.now();
       expect((await ask(honest, { ":path": "/" })).headers[":status"]).toBe(200);
-      expect(performance.now() - started).toBeLessThan(2000);
-      expect(gateway.memory() - before).toBeLessThan(150);
+      expect((await heldMegabytes(gateway)) - before).toBeLessThan(10);
     },
     60_000,
   );

@@ -110,7 +110,7 @@ it("the stream is closed with the session", async () => {
   const session = await openSession(gateway.url);
   const opened = upstream.seen[0];
   await send(gateway.url, { method: "DELETE", headers: session });
-  await expect.poll(() => opened?.leftAt).toBeDefined();
+  await expect.poll(() => opened?.isLeft).toBe(true);
 });
 
 it("a server that is down is a 503", async () => {

@@ -8,8 +8,8 @@ export interface SeenRequest {
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
   readonly text: string;
-  /** Milliseconds since the epoch at which the connection closed before the response's end; undefined: not yet. */
-  leftAt: number | undefined;
+  /** The connection closed before the response's end. */
+  isLeft: boolean;
 }
 
 /** Answers a request; `message` is its body, parsed leniently ({} when it is no object). */
@@ -42,11 +42,11 @@ export async function startUpstream(response: Response): Promise<RawUpstream> {
         headers,
         body,
         text: body.toString(),
-        leftAt: undefined,
+        isLeft: false,
       };
       seen.push(one);
       response.on("close", () => {
-        if (!response.writableFinished) one.leftAt = Date.now();
+        if (!response.writableFinished) one.isLeft = true;
       });
       upstream.response(response, one, parse(one.text));
     });

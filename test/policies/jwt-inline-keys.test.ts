@@ -1,82 +1,117 @@
 import { exportJWK, generateKeyPair, type JWK } from "jose";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { callWith } from "../harness/call.ts";
+import { startEcho } from "../harness/echo.ts";
+import type { Gateway } from "../harness/gateway.ts";
 import { now, publicPart, sign } from "../harness/token.ts";
-import { startWorld, type World } from "./jwt-world.ts";
+import { type RouteCase, startRoutes } from "./routes.ts";
+
+async function pair(alg: string, members: object): Promise<JWK> {
+  const { privateKey } = await generateKeyPair(alg, { extractable: true });
+  return { ...(await exportJWK(privateKey)), ...members };
+}
+
+/** Keys that are of no use for a token: what is wrong with them, and how that looks. */
+const useless: readonly (readonly [string, object])[] = [
+  ["are for encryption", { use: "enc" }],
+  ["name an algorithm that is not theirs", { alg: "ES256" }],
+  ["name a secret's algorithm", { alg: "HS256" }],
+];
+
+/** A route that trusts the keys of one issuer, and the same or others of a second one; the second has audiences. */
+function trusting(first: readonly JWK[], second = first, rules: readonly string[] = []): RouteCase {
+  const jwks = (keys: readonly JWK[]) => ({
+    inline: JSON.stringify({ keys: keys.map(publicPart) }),
+  });
+  const providers = [
+    { issuer: "https://first.example", jwks: jwks(first) },
+    { issuer: "https://second.example", audiences: ["a"], jwks: jwks(second) },
+  ];
+  const authorization = rules.length === 0 ? {} : { authorization: { rules } };
+  return { policies: { jwtAuth: { providers }, ...authorization } };
+}
+
+const from = (issuer: string) => ({ iss: `https://${issuer}.example`, exp: now() + 60 });
+
+let gateway: Gateway;
+let keys: Readonly<Record<"rsa" | "ec" | "named" | "unnamed" | "other", JWK>>;
+
+beforeAll(async () => {
+  const [rsa, other, ec] = await Promise.all([
+    pair("RS256", { kid: "1" }),
+    pair("RS256", { kid: "other" }),
+    pair("ES256", { kid: "1" }),
+  ]);
+  const { kid: _, ...unnamed } = rsa;
+  keys = { rsa, ec, named: { ...ec, kid: "ec" }, unnamed, other };
+  const bad = useless.map(([name, members]) => [slug(name), trusting([{ ...rsa, ...members }])]);
+  gateway = await startRoutes(
+    {
+      two: trusting([rsa], [ec]),
+      plain: trusting([rsa]),
+      choice: trusting([unnamed, keys.named]),
+      unsure: trusting([unnamed, keys.named, other]),
+      claims: trusting([ec]),
+      admin: trusting([ec], [ec], ["jwt.admin == true"]),
+      odd: trusting([ec], [ec], ["jwt.constructor == 1"]),
+      ...Object.fromEntries(bad),
+    },
+    await startEcho(),
+  );
+});
+
+const slug = (name: string) => name.replaceAll(/\W+/g, "-");
+
+const status = async (token: string, route: string) =>
+  (await callWith(`${gateway.url}/${route}`, token)).status;
 
 describe("inline keys", () => {
-  async function pair(alg: string, members: object, bits = 2048): Promise<JWK> {
-    const pair = await generateKeyPair(alg, { extractable: true, modulusLength: bits });
-    return { ...(await exportJWK(pair.privateKey)), ...members };
-  }
-
-  function start(first: JWK[], second: JWK[] = first): Promise<World> {
-    const [one, two] = [first, second].map((keys) =>
-      JSON.stringify({ keys: keys.map(publicPart) }),
-    );
-    return startWorld({ inline: [one ?? "", two ?? ""] });
-  }
-
-  const from = (issuer: string) => ({ iss: `https://${issuer}.example`, exp: now() + 60 });
-
   it("of two issuers are not exchanged, though they have the same name", async () => {
-    const first = await pair("RS256", { kid: "1" });
-    const second = await pair("ES256", { kid: "1" });
-    const { status } = await start([first], [second]);
+    const { rsa, ec } = keys;
     const accepted = { ...from("second"), aud: ["b", "a"] };
-    expect(await status(await sign(first, from("first")), "inline")).toBe(200);
-    expect(await status(await sign(second, accepted, { alg: "ES256" }), "inline")).toBe(200);
-    expect(await status(await sign(first, accepted), "inline")).toBe(401);
-    expect(await status(await sign(second, from("first"), { alg: "ES256" }), "inline")).toBe(401);
-    expect(await status(await sign(second, from("second"), { alg: "ES256" }), "inline")).toBe(401);
+    const es256 = { alg: "ES256" };
+    expect(await status(await sign(rsa, from("first"), { alg: "RS256" }), "two")).toBe(200);
+    expect(await status(await sign(ec, accepted, es256), "two")).toBe(200);
+    expect(await status(await sign(rsa, accepted, { alg: "RS256" }), "two")).toBe(401);
+    expect(await status(await sign(ec, from("first"), es256), "two")).toBe(401);
+    expect(await status(await sign(ec, from("second"), es256), "two")).toBe(401);
   });
 
   it("without an algorithm take those of their type, and no others", async () => {
-    const rsa = await pair("RS256", { kid: "rsa" });
-    const { status } = await start([rsa]);
     for (const alg of ["RS256", "RS512", "PS256"]) {
-      expect(await status(await sign(rsa, from("first"), { alg }), "inline")).toBe(200);
+      expect(await status(await sign(keys.rsa, from("first"), { alg }), "plain")).toBe(200);
     }
+    expect(await status(await sign(keys.ec, from("first"), { alg: "ES256" }), "plain")).toBe(401);
   });
 
   it("are found without a name only when there is no choice", async () => {
-    const { kid: _, ...rsa } = await pair("RS256", {});
-    const ec = await pair("ES256", { kid: "ec" });
-    const other = await pair("RS256", { kid: "other" });
-    const { status } = await start([rsa, ec]);
-    expect(await status(await sign(rsa, from("first")), "inline")).toBe(200);
-    const unsure = await start([rsa, ec, other]);
-    expect(await unsure.status(await sign(rsa, from("first")), "inline")).toBe(401);
+    const token = await sign(keys.unnamed, from("first"), { alg: "RS256" });
+    expect(await status(token, "choice")).toBe(200);
+    expect(await status(token, "unsure")).toBe(401);
   });
 
-  it.each([
-    ["are for encryption", { use: "enc" }],
-    ["name an algorithm that is not theirs", { alg: "ES256" }],
-    ["name a secret's algorithm", { alg: "HS256" }],
-  ])("that %s check no tokens", async (_, members) => {
-    const key = await pair("RS256", { kid: "1", ...members });
-    const { status } = await start([key]);
-    expect(await status(await sign(key, from("first"), { alg: "RS256" }), "inline")).toBe(401);
+  it.each(useless)("that %s check no tokens", async (name) => {
+    const token = await sign(keys.rsa, from("first"), { alg: "RS256" });
+    expect(await status(token, slug(name))).toBe(401);
   });
 
   it("give claims as they were signed, and no claim is made of an object's own names", async () => {
-    const key = await pair("ES256", { kid: "1", alg: "ES256" });
-    const { status } = await start([key]);
+    const asked = async (claims: object | string, route: string) =>
+      status(await sign(keys.ec, claims, { alg: "ES256" }), route);
     const odd = JSON.stringify(from("first")).replace("}", ',"__proto__":{"admin":true}}');
-    expect(await status(await sign(key, odd), "admin")).toBe(403);
-    expect(await status(await sign(key, { ...from("first"), admin: true }), "admin")).toBe(200);
-    expect(await status(await sign(key, { ...from("first"), constructor: 1 }), "odd")).toBe(200);
-    expect(await status(await sign(key, from("first")), "odd")).toBe(403);
+    expect(await asked(odd, "admin")).toBe(403);
+    expect(await asked({ ...from("first"), admin: true }, "admin")).toBe(200);
+    expect(await asked({ ...from("first"), constructor: 1 }, "odd")).toBe(200);
+    expect(await asked(from("first"), "odd")).toBe(403);
   });
 
   it("survive claims of the deepest nesting that fits in a token", async () => {
-    const key = await pair("ES256", { kid: "1", alg: "ES256" });
-    const { status } = await start([key]);
     const depth = 5900;
     const deep = `${"[".repeat(depth)}${"]".repeat(depth)}`;
     const claims = JSON.stringify({ ...from("first"), deep: "here" }).replace('"here"', deep);
-    const token = await sign(key, claims);
+    const token = await sign(keys.ec, claims, { alg: "ES256" });
     expect(token.length).toBeLessThan(16_384);
-    expect(await status(token, "inline")).toBe(200);
+    expect(await status(token, "claims")).toBe(200);
     expect(await status(token, "admin")).toBe(403);
   });
 });

@@ -8,6 +8,9 @@ import type { Response } from "../harness/send.ts";
 import { findings } from "./refused.ts";
 import { startRoutes } from "./routes.ts";
 
+/** Routes with the same limits: each has buckets of its own. */
+const ATTEMPTS = [1, 2, 3, 4, 5];
+
 let gateway: Gateway;
 let upstream: Echo;
 
@@ -15,15 +18,17 @@ beforeAll(async () => {
   upstream = await startEcho();
   const key = 'request.headers["x-caller"]';
   const local = (...limits: readonly object[]) => ({ policies: { localRateLimit: limits } });
+  const bucket = local({ maxTokens: 3, tokensPerFill: 2, fillInterval: "2s" });
+  const several = local(
+    { requests: 5, unit: "Hours" },
+    { maxTokens: 2, tokensPerFill: 2, fillInterval: "2s" },
+  );
   gateway = await startRoutes(
     {
-      bucket: local({ maxTokens: 3, tokensPerFill: 2, fillInterval: "2s" }),
+      ...Object.fromEntries(ATTEMPTS.map((attempt) => [`bucket-${attempt}`, bucket])),
+      ...Object.fromEntries(ATTEMPTS.map((attempt) => [`several-${attempt}`, several])),
       hourly: local({ requests: 2, unit: "Hours", burst: 1 }),
       cluster: { policies: { rateLimit: { local: [{ requests: 1, unit: "Hours" }] } } },
-      several: local(
-        { requests: 5, unit: "Hours" },
-        { maxTokens: 2, tokensPerFill: 2, fillInterval: "2s" },
-      ),
       keyed: local({ requests: 2, unit: "Hours", key }),
       both: local({ requests: 3, unit: "Hours" }, { requests: 2, unit: "Hours", key }),
       cors: {
@@ -40,9 +45,40 @@ beforeAll(async () => {
 const ask = (route: string, headers: Record<string, string> = {}): Promise<Response> =>
   call(`${gateway.url}/${route}`, headers);
 
-/** Resolves with the first request that is not refused. */
-async function accepted(route: string): Promise<void> {
-  await eventually(async () => (await ask(route)).status === 200 || null, "a token");
+/** What a scenario of intervals of two seconds does, and whether the machine was quick enough for it to tell anything. */
+class Scenario {
+  isInTime = true;
+
+  statuses(route: string, count: number): Promise<number[]> {
+    return this.#within(500, () => statuses(route, count));
+  }
+
+  /** Asks until a request is not refused. */
+  async accepted(route: string): Promise<void> {
+    const isAccepted = async () => (await ask(route)).status === 200 || null;
+    await eventually(() => this.#within(500, isAccepted), "a token");
+  }
+
+  pause(milliseconds: number): Promise<void> {
+    return this.#within(milliseconds + 500, () => pause(milliseconds));
+  }
+
+  async #within<T>(milliseconds: number, work: () => Promise<T>): Promise<T> {
+    const start = performance.now();
+    const done = await work();
+    if (performance.now() - start > milliseconds) this.isInTime = false;
+    return done;
+  }
+}
+
+/** What was found in the first attempt that was in time. */
+async function inTime<T>(look: (scenario: Scenario, attempt: number) => Promise<T>): Promise<T> {
+  for (const attempt of ATTEMPTS) {
+    const scenario = new Scenario();
+    const found = await look(scenario, attempt);
+    if (scenario.isInTime) return found;
+  }
+  throw new Error("the machine was too busy in every attempt");
 }
 
 async function statuses(route: string, count: number, caller?: string): Promise<number[]> {
@@ -56,23 +92,33 @@ async function statuses(route: string, count: number, caller?: string): Promise<
 
 describe("localRateLimit", () => {
   it("a bucket gives what it holds, and each interval brings some back", async () => {
-    const before = upstream.count();
-    expect(await statuses("bucket", 5)).toEqual([200, 200, 200, 429, 429]);
-    expect(upstream.count()).toBe(before + 3);
-    // The request that finds the first token begins the interval, as far as the client can see.
-    await accepted("bucket");
-    expect(await statuses("bucket", 2)).toEqual([200, 429]);
-    await pause(4500);
-    expect(await statuses("bucket", 4)).toEqual([200, 200, 200, 429]);
+    const found = await inTime(async (scenario, attempt) => {
+      const route = `bucket-${attempt}`;
+      const before = upstream.count();
+      const full = await scenario.statuses(route, 5);
+      const served = upstream.count() - before;
+      // The request that finds the first token begins the interval, as far as the client can see.
+      await scenario.accepted(route);
+      const refilled = await scenario.statuses(route, 2);
+      await scenario.pause(4500);
+      return { full, served, refilled, later: await scenario.statuses(route, 4) };
+    });
+    expect(found).toEqual({
+      full: [200, 200, 200, 429, 429],
+      served: 3,
+      refilled: [200, 429],
+      later: [200, 200, 200, 429],
+    });
   });
 
   it("who is refused learns the limit and when to come again", async () => {
+    const started = performance.now();
     expect(await statuses("hourly", 3)).toEqual([200, 200, 200]);
     const { status, headers, body } = await ask("hourly");
     expect({ status, body }).toEqual({ status: 429, body: "rate limit exceeded" });
     expect(headers).toMatchObject({ "x-ratelimit-limit": "3", "x-ratelimit-remaining": "0" });
     const reset = Number(headers["x-ratelimit-reset"]);
-    expect(reset).toBeGreaterThan(3590);
+    expect(reset).toBeGreaterThanOrEqual(Math.floor(3600 - (performance.now() - started) / 1000));
     expect(reset).toBeLessThanOrEqual(3600);
     expect(headers["retry-after"]).toBe(headers["x-ratelimit-reset"]);
   });
@@ -82,11 +128,19 @@ describe("localRateLimit", () => {
   });
 
   it("a request passes all limits, and one that is refused soon does not use up the long one", async () => {
-    expect(await statuses("several", 6)).toEqual([200, 200, 429, 429, 429, 429]);
-    await accepted("several");
-    expect(await statuses("several", 2)).toEqual([200, 429]);
-    await accepted("several");
-    expect(await statuses("several", 2)).toEqual([429, 429]);
+    const found = await inTime(async (scenario, attempt) => {
+      const route = `several-${attempt}`;
+      const first = await scenario.statuses(route, 6);
+      await scenario.accepted(route);
+      const second = await scenario.statuses(route, 2);
+      await scenario.accepted(route);
+      return { first, second, third: await scenario.statuses(route, 2) };
+    });
+    expect(found).toEqual({
+      first: [200, 200, 429, 429, 429, 429],
+      second: [200, 429],
+      third: [429, 429],
+    });
   });
 
   it("a key gives each caller a bucket; callers without one share one", async () => {

@@ -294,10 +294,13 @@ describe("an expression that reads the body", () => {
   });
 
   it("a bomb is refused before it is unpacked", async () => {
-    const bomb = gzipSync(Buffer.alloc(200_000_000));
-    const start = performance.now();
+    const bomb = gzipSync(Buffer.alloc(20_000_000));
+    // Whoever unpacks it to its end finds that the end is damaged, which is a 400.
+    bomb.fill(0xff, bomb.length - 100);
     expect(await post("denied", bomb, { "content-encoding": "gzip" })).toBe(413);
-    expect(performance.now() - start).toBeLessThan(2000);
+    const small = gzipSync(Buffer.alloc(20_000));
+    small.fill(0xff, small.length - 10);
+    expect(await post("denied", small, { "content-encoding": "gzip" })).toBe(400);
   });
 });
 
