@@ -76,7 +76,11 @@ function resolveGateway(
     tcp,
     process: gateway.process,
     connections: gateway.frontend.connections,
-    maxBufferSize: gateway.frontend.maxBufferSize,
+    // What does not fit into the whole of it never will.
+    maxBufferSize: Math.min(
+      gateway.frontend.maxBufferSize,
+      gateway.process.maxBufferedBytes ?? Number.POSITIVE_INFINITY,
+    ),
     ...(accessLog === undefined ? {} : { accessLog }),
     ...(logLevels === undefined ? {} : { logLevels }),
     ...(gateway.deployment === undefined ? {} : { deployment: gateway.deployment }),

@@ -48,6 +48,8 @@ export interface ProcessNode {
   /** Where `gwc run` serves its admin page: a loopback `host:port`. A bundle has none. */
   readonly adminAddress: string;
   readonly drain: DrainSettings;
+  /** Bytes that bodies which are read whole may take together; absent: a part of the memory there is at start. */
+  readonly maxBufferedBytes?: number;
 }
 
 /** One port. */

@@ -13,6 +13,8 @@ export interface Gateway {
   readonly logLevels?: LogLevels;
   readonly addresses: ServiceAddresses;
   readonly drain: DrainSettings;
+  /** Bytes of messages that are held at once because somebody reads them whole; absent: a quarter of the memory there is. */
+  readonly maxBufferedBytes?: number;
 }
 
 /** Where the process serves its own state: `host:port`. */

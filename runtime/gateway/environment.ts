@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { totalmem } from "node:os";
 import type { EnvVariables } from "../cel/variables.ts";
 import { StartupError } from "../process/startup-error.ts";
 import { type LogLevels, readLevels } from "../telemetry/logs/log-level.ts";
@@ -15,6 +16,8 @@ export interface ProcessSettings {
   readonly warnings: readonly string[];
   readonly sessionKey: Buffer;
   readonly env: EnvVariables;
+  /** Bytes of messages that are held at once. */
+  readonly maxBufferedBytes: number;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -44,7 +47,15 @@ export function processSettings(gateway: Gateway, environment: Environment): Pro
       namespace: environment.NAMESPACE ?? "",
       gateway: gateway.name,
     },
+    maxBufferedBytes: gateway.maxBufferedBytes ?? Math.floor(availableMemory() / 4),
   };
+}
+
+/** Bytes that the process can have: its container's limit (cgroup v2 or v1), else the machine's memory. */
+function availableMemory(): number {
+  const limit = process.constrainedMemory();
+  const machine = totalmem();
+  return limit > 0 && limit < machine ? limit : machine;
 }
 
 /** Milliseconds of `90` (seconds), `10s`, `1m30s`, `500ms`; undefined when the variable is unset. */

@@ -7,6 +7,7 @@ import { AccessLog } from "../telemetry/logs/access-log.ts";
 import { isLevelEnabled } from "../telemetry/logs/log-level.ts";
 import { LogWriter } from "../telemetry/logs/log-writer.ts";
 import { ProcessLog } from "../telemetry/logs/process-log.ts";
+import { exposition } from "../telemetry/metrics/exposition.ts";
 import { Metrics } from "../telemetry/metrics/metrics.ts";
 import type { Gateway } from "./definition.ts";
 import { drain } from "./drain.ts";
@@ -86,9 +87,7 @@ class Running implements RunningGateway {
     this.#definition = definition;
     this.#defaultAddress = defaultAddress;
     this.#settings = settings;
-    this.#context = new LiveContext(settings.sessionKey, settings.env, (message) =>
-      this.#log.warn(message),
-    );
+    this.#context = new LiveContext(settings, (message) => this.#log.warn(message));
     this.#listeners = new Listeners(this.#context);
     this.#accessLog = this.#openAccessLog();
     this.#log = new ProcessLog(settings.logFormat, settings.logLevels, this.#writer);
@@ -120,6 +119,7 @@ class Running implements RunningGateway {
     await this.#serve(next, settings);
     this.#definition = next;
     this.#settings = settings;
+    this.#context.buffers.limit = settings.maxBufferedBytes;
     this.#accessLog = this.#openAccessLog();
     this.#log = new ProcessLog(settings.logFormat, settings.logLevels, this.#writer);
   }
@@ -207,7 +207,11 @@ class Running implements RunningGateway {
         connections,
       };
     };
-    const figures = statsPage(this.#metrics, () => this.#definition.name, this.#writer);
+    const figures = statsPage(() => {
+      const { name } = this.#definition;
+      const { buffers } = this.#context;
+      return exposition(this.#metrics, { name, buffers, droppedLogLines: this.#writer.dropped });
+    });
     return [
       serviceEndpoint(stats, "stats", page(figures)),
       serviceEndpoint(readiness, "readiness", page(readinessPage(this.#context))),

@@ -1,5 +1,10 @@
 import type { EnvVariables } from "../cel/variables.ts";
+import { BufferBudget } from "../process/buffer-budget.ts";
 import type { GatewayContext, LiveSession, SharedDocument } from "../process/gateway-context.ts";
+import type { ProcessSettings } from "./environment.ts";
+
+/** What the context takes of the process's settings. */
+export type ContextSettings = Pick<ProcessSettings, "sessionKey" | "env" | "maxBufferedBytes">;
 
 /** The context of a running process. */
 export class LiveContext implements GatewayContext {
@@ -7,15 +12,20 @@ export class LiveContext implements GatewayContext {
   readonly env: EnvVariables;
   readonly sessions: Map<string, LiveSession> = new Map();
   readonly documents: Map<string, SharedDocument> = new Map();
+  readonly buffers: BufferBudget;
   ports: ReadonlySet<number> = new Set();
   readonly warn: (message: string) => void;
   isDraining = false;
   isOverdue = false;
   readonly #deadlineListeners: Set<() => void> = new Set();
 
-  constructor(sessionKey: Buffer, env: EnvVariables, warn: (message: string) => void) {
+  constructor(
+    { sessionKey, env, maxBufferedBytes }: ContextSettings,
+    warn: (message: string) => void,
+  ) {
     this.sessionKey = sessionKey;
     this.env = env;
+    this.buffers = new BufferBudget(maxBufferedBytes);
     this.warn = warn;
   }
 

@@ -1,26 +1,16 @@
 import type { Exchange, Handled } from "../http/exchange.ts";
 import { notFound } from "../http/refuse.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
-import type { LogWriter } from "../telemetry/logs/log-writer.ts";
-import { exposition, expositionType } from "../telemetry/metrics/exposition.ts";
-import type { Metrics } from "../telemetry/metrics/metrics.ts";
+import { expositionType } from "../telemetry/metrics/exposition.ts";
 
-/** `/metrics` on the stats address. */
-export function statsPage(
-  metrics: Metrics,
-  name: () => string,
-  log: LogWriter,
-): (exchange: Exchange) => Handled {
+/** `/metrics` on the stats address: figures in the Prometheus text format. */
+export function statsPage(figures: () => string): (exchange: Exchange) => Handled {
   return (exchange) => {
     if (exchange.path !== "/metrics" && exchange.path !== "/stats/prometheus") {
       notFound(exchange);
       return;
     }
-    exchange.respond(
-      200,
-      ["content-type", expositionType],
-      exposition(metrics, name(), log.dropped),
-    );
+    exchange.respond(200, ["content-type", expositionType], figures());
   };
 }
 

@@ -1,31 +1,63 @@
-import { decodeBody } from "./body/content-coding.ts";
-import type { Exchange } from "./exchange.ts";
+import type { BodyProblem } from "./body/body.ts";
+import { type DecodeProblem, decodeBody } from "./body/content-coding.ts";
+import type { Exchange, RefusalReason } from "./exchange.ts";
 import { refuse } from "./refuse.ts";
+
+/** The response to a request whose body can't be read. */
+export interface BodyRefusal {
+  readonly status: number;
+  readonly reason: RefusalReason;
+  readonly message: string;
+  /** A flat list. */
+  readonly headers?: readonly string[];
+}
+
+/** What a client gets whose request body can't be read; when it has left, nothing. */
+export const bodyRefusals: Readonly<
+  Record<Exclude<BodyProblem, "aborted"> | DecodeProblem, BodyRefusal>
+> = {
+  "too-large": { status: 413, reason: "BodyTooLarge", message: "request body too large" },
+  "too-slow": { status: 408, reason: "SlowBody", message: "request body too slow" },
+  "no-room": {
+    status: 503,
+    reason: "NoBufferSpace",
+    message: "too many request bodies at once",
+    headers: ["retry-after", "1"],
+  },
+  unknown: { status: 415, reason: "BadRequest", message: "Content-Encoding is not supported" },
+  malformed: {
+    status: 400,
+    reason: "BadRequest",
+    message: "request body is not what Content-Encoding says",
+  },
+};
+
+/** The whole request body; undefined: the request was refused (413 beyond `limit` bytes, 408, 503), or the client is gone. */
+export async function readWhole(exchange: Exchange, limit: number): Promise<Buffer | undefined> {
+  const body = await exchange.readBody(limit);
+  if (typeof body !== "string") return body;
+  if (body !== "aborted") refuseBody(exchange, bodyRefusals[body]);
+  return undefined;
+}
 
 /**
  * Holds the request until its body is there, for expressions that read `request.body`: its content, decoded. False: the
- * request was answered (413 beyond `limit` bytes, also decoded ones; 415, 400), or the client is gone.
+ * request was refused (as by `readWhole`, also for its decoded size; 415, 400), or the client is gone.
  */
 export async function bufferBody(exchange: Exchange, limit: number): Promise<boolean> {
   if (exchange.bufferedBody !== undefined) return true;
-  const body = await exchange.readBody(limit);
-  if (body === "aborted") return false;
-  if (body === "too-large") return refuseBody(exchange, 413, "request body too large");
-  const content = await decodeBody(body, exchange.header("content-encoding"), limit);
-  switch (content) {
-    case "too-large":
-      return refuseBody(exchange, 413, "request body too large");
-    case "unknown":
-      return refuseBody(exchange, 415, "Content-Encoding is not supported");
-    case "malformed":
-      return refuseBody(exchange, 400, "request body is not what Content-Encoding says");
-    default:
-      exchange.bufferedBody = content;
-      return true;
+  const body = await readWhole(exchange, limit);
+  if (body === undefined) return false;
+  const coding = exchange.header("content-encoding");
+  const content = await decodeBody(body, coding, limit, exchange.newBuffer());
+  if (typeof content === "string") {
+    refuseBody(exchange, bodyRefusals[content]);
+    return false;
   }
+  exchange.bufferedBody = content;
+  return true;
 }
 
-function refuseBody(exchange: Exchange, status: 400 | 413 | 415, message: string): false {
-  refuse(exchange, status, status === 413 ? "BodyTooLarge" : "BadRequest", message);
-  return false;
+function refuseBody(exchange: Exchange, { status, reason, message, headers }: BodyRefusal): void {
+  refuse(exchange, status, reason, message, headers);
 }

@@ -1,6 +1,7 @@
 import type { RequestVariables } from "../cel/variables.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
-import type { BodySource } from "./body/body.ts";
+import type { BodyProblem, BodySource } from "./body/body.ts";
+import type { CountedBuffer } from "./body/counted-buffer.ts";
 import type { StrippedCredential } from "./headers/credential-location.ts";
 import type { RefusalFormat } from "./refusal-format.ts";
 import type { RequestAttributes } from "./request-attributes.ts";
@@ -63,10 +64,12 @@ export interface Exchange extends RequestVariables {
   upstreamHost: string | null | undefined;
 
   /**
-   * The whole request body, at most `limit` bytes. `"too-large"` when it is longer (nothing more is read),
-   * `"aborted"` when the client left. May be called again: the bytes are kept.
+   * The whole request body, at most `limit` bytes, or why it can't be had: `bodyRefusals` (buffer-body.ts) says what the
+   * client gets then. May be called again: the bytes are kept, and count, until the exchange is over.
    */
-  readBody(limit: number): Promise<Buffer | "too-large" | "aborted">;
+  readBody(limit: number): Promise<Buffer | BodyProblem>;
+  /** A place to gather a message in, for as long as this exchange lasts: what is held counts against the process's budget. */
+  newBuffer(): CountedBuffer;
   /**
    * The request body for one upstream call: null without a body, the bytes when `readBody` has them, else the body as
    * it arrives (it can then be read by nobody else).
@@ -159,6 +162,8 @@ export type RefusalReason =
   | "RateLimit"
   | "ExtProc"
   | "BodyTooLarge"
+  | "SlowBody"
+  | "NoBufferSpace"
   | "MCP"
   | "DirectResponse"
   | "Redirect"

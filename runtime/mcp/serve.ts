@@ -1,3 +1,4 @@
+import { readWhole } from "../http/buffer-body.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
 import { resolvePrimitive } from "./aggregate/names.ts";
@@ -48,9 +49,8 @@ async function servePost(
   backend: McpBackend,
   access: McpAuthorization,
 ): Promise<void> {
-  const bytes = await exchange.readBody(backend.limits.body);
-  if (bytes === "aborted") return;
-  if (bytes === "too-large") return refuse(exchange, 413, "BodyTooLarge", "Message too large");
+  const bytes = await readWhole(exchange, backend.limits.body);
+  if (bytes === undefined) return;
   const message = readMessageBytes(bytes);
   if (message.kind === "problem") return respondRpcError(exchange, 400, "MCP", message);
   record(exchange, message);

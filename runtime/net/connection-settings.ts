@@ -3,6 +3,8 @@ export interface ConnectionSettings {
   readonly keepAlive: KeepAliveSettings;
   /** Header fields of one request, in every version of HTTP; one more is answered 431. */
   readonly maxHeaders: number;
+  /** Bytes per second that the body of a request has to make where it is read whole; a slower one is answered 408. 0: any. */
+  readonly minBodyRate: number;
   /** How long a connection without a request under way stays open. */
   readonly idleTimeout: number;
   /** Connections that a port has at once; one more is closed as soon as it is there. */

@@ -5,6 +5,7 @@ import type { ConnectionSettings } from "./connection-settings.ts";
 export const defaultConnections: ConnectionSettings = {
   keepAlive: { time: 3 * MINUTE, interval: 3 * MINUTE, retries: 9 },
   maxHeaders: 100,
+  minBodyRate: 240,
   idleTimeout: 10 * MINUTE,
   maxConnections: 10_000,
   http2: {

@@ -22,7 +22,7 @@ export function mirrorRequest(exchange: Exchange, settings: MirrorSettings): voi
     start(upstream, call, timeout);
     return;
   }
-  const copied = new TeeBody(body);
+  const copied = new TeeBody(body, exchange.gateway.buffers);
   exchange.setRequestBody(copied);
   start(upstream, { ...call, body: copied.copy }, timeout);
 }

@@ -78,7 +78,7 @@ class Attempts {
     this.#relay = new Relay(exchange);
     const { body } = exchange;
     if (settings.attempts > 0 && body !== null && "flow" in body) {
-      this.#body = new ReplayBody(body, keptBody);
+      this.#body = new ReplayBody(body, keptBody, exchange.newBuffer());
     }
   }
 

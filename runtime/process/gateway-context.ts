@@ -1,4 +1,5 @@
 import type { EnvVariables, JsonObject } from "../cel/variables.ts";
+import type { BufferBudget } from "./buffer-budget.ts";
 
 /** What the requests of one gateway process share; it outlives a reload of the configuration. */
 export interface GatewayContext {
@@ -10,6 +11,8 @@ export interface GatewayContext {
   readonly sessions: Map<string, LiveSession>;
   /** Documents that requests need from other servers (key sets, metadata), by what they are and their URL. */
   readonly documents: Map<string, SharedDocument>;
+  /** What messages that are read whole may take, together. */
+  readonly buffers: BufferBudget;
   /** The ports that the process listens on. */
   readonly ports: ReadonlySet<number>;
   /** Where the gateway runs: `env` in CEL. */

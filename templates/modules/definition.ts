@@ -28,6 +28,7 @@ export function gatewayValue(program: Program, names: MainNames): Printable {
     logLevels: logLevels && { ...logLevels },
     addresses: { ...process.addresses },
     drain: { min: milliseconds(process.drain.min), max: milliseconds(process.drain.max) },
+    maxBufferedBytes: process.maxBufferedBytes && bytes(process.maxBufferedBytes),
   };
 }
 
@@ -37,6 +38,7 @@ function connectionsValue({ keepAlive, http2, ...rest }: ConnectionSettings): Pr
   return extension(DEFAULTS, {
     keepAlive: isEqual(keepAlive, before.keepAlive) ? undefined : keepAliveSettings(keepAlive),
     maxHeaders: changed(rest.maxHeaders, before.maxHeaders),
+    minBodyRate: changed(rest.minBodyRate, before.minBodyRate),
     idleTimeout: changed(rest.idleTimeout, before.idleTimeout, milliseconds),
     maxConnections: changed(rest.maxConnections, before.maxConnections),
     maxDuration: changed(rest.maxDuration, before.maxDuration, milliseconds),

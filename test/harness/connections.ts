@@ -5,6 +5,7 @@ import type { TlsSettings } from "../../runtime/tls/tls-settings.ts";
 export const connections: ConnectionSettings = {
   keepAlive: { time: 180_000, interval: 180_000, retries: 9 },
   maxHeaders: 100,
+  minBodyRate: 240,
   idleTimeout: 600_000,
   maxConnections: 10_000,
   http2: {

@@ -45,10 +45,18 @@ export function frontendSchema() {
       http: object(
         {
           maxBufferSize: integer(
-            "The most bytes of a body that is read as a whole, for policies and MCP messages that need it so.",
+            "The most bytes of a body that is read as a whole, for policies and MCP messages that need it so; never more than " +
+              "`config.maxBufferedBytes`.",
             1,
             1_073_741_824,
             { default: 2_097_152 },
+          ),
+          minRequestBodyRate: integer(
+            "Bytes per second at which a request body has to come where it is read whole; a slower one is a 408 after five " +
+              "seconds. 0: at any rate.",
+            0,
+            1_073_741_824,
+            { default: 240 },
           ),
           http1MaxHeaders: integer("Header fields of one request; more is a 431.", 1, 4096, {
             default: 100,

@@ -4,6 +4,7 @@ import {
   either,
   expression,
   type Infer,
+  integer,
   list,
   object,
   text,
@@ -45,6 +46,12 @@ export const processSchema = object(
         }),
       },
       { description: "Logging." },
+    ),
+    maxBufferedBytes: integer(
+      "Bytes that bodies which are read whole may take together; a request beyond is a 503. By default a quarter of the " +
+        "memory that the container, else the machine, has when the gateway starts.",
+      65_536,
+      Number.MAX_SAFE_INTEGER,
     ),
     connectionMinTerminationDeadline: duration("How long listeners stay open after SIGTERM.", {
       default: "0s",

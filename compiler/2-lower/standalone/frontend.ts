@@ -59,6 +59,7 @@ function readConnections(
   return {
     keepAlive: readKeepAlive(tcp.keepalives ?? tcp.keepalive ?? {}, rest.keepAlive),
     maxHeaders: http.http1MaxHeaders ?? rest.maxHeaders,
+    minBodyRate: http.minRequestBodyRate ?? rest.minBodyRate,
     idleTimeout: time(http.http1IdleTimeout, rest.idleTimeout),
     maxConnections: tcp.maxConnections ?? rest.maxConnections,
     ...(duration === undefined ? {} : { maxDuration: time(duration, 0) }),

@@ -15,5 +15,8 @@ export function readProcess(config: ProcessValue | undefined): ProcessNode {
       min: parseDuration(config?.connectionMinTerminationDeadline ?? "0s") ?? 0,
       max: parseDuration(config?.connectionTerminationDeadline ?? "5s") ?? 5000,
     },
+    ...(config?.maxBufferedBytes === undefined
+      ? {}
+      : { maxBufferedBytes: config.maxBufferedBytes }),
   };
 }

@@ -1,3 +1,4 @@
+import { readWhole } from "../../http/buffer-body.ts";
 import type { Exchange, Handled } from "../../http/exchange.ts";
 import { refuse } from "../../http/refuse.ts";
 import type { FetchLimits } from "../../http/upstream/fetch-request.ts";
@@ -36,12 +37,8 @@ export function serveKeycloakOAuth(exchange: Exchange, settings: KeycloakSetting
 
 async function register(exchange: Exchange, url: string): Promise<void> {
   if (respondToMethod(exchange, "POST")) return;
-  const body = await exchange.readBody(maxRegistration);
-  if (body === "aborted") return;
-  if (body === "too-large") {
-    refuse(exchange, 413, "BodyTooLarge", "the registration is too large");
-    return;
-  }
+  const body = await readWhole(exchange, maxRegistration);
+  if (body === undefined) return;
   const headers = registrationHeaders(exchange);
   const onAbort = (abort: () => void) => exchange.onAbort(abort);
   try {

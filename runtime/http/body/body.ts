@@ -1,3 +1,5 @@
+import type { CountedBuffer } from "./counted-buffer.ts";
+
 /** A message body as it arrives: it is pushed into one sink, which may pause it. */
 export interface BodySource {
   /** The bytes it will have, when the sender announced them. */
@@ -19,66 +21,77 @@ export interface BodySink {
   onAbort(): void;
 }
 
+/** Why a body could not be read whole. */
+export type BodyProblem =
+  /** It is longer than it may be. */
+  | "too-large"
+  /** The process holds as many bytes as it may (`BufferBudget`). */
+  | "no-room"
+  /** It comes more slowly than it may. */
+  | "too-slow"
+  /** The sender left. */
+  | "aborted";
+
 /**
- * Collects a body of at most `limit` bytes. `"too-large"` as soon as it is known to be longer: the rest is thrown away
- * as it comes. `"aborted"` when the sender left.
+ * Gathers a body of at most `limit` bytes. It ends at once with what makes it impossible: the rest is thrown away as it
+ * comes. The function that is returned ends it with another problem, unless it is over.
  */
 export function collect(
   body: BodySource,
   limit: number,
-  done: (result: Buffer | "too-large" | "aborted") => void,
-): void {
-  if (body.length !== undefined && body.length > limit) {
-    body.discard();
-    done("too-large");
-    return;
-  }
-  body.flow(new Collector(body, limit, done));
+  buffer: CountedBuffer,
+  done: (result: Buffer | BodyProblem) => void,
+): (problem: BodyProblem) => void {
+  const collector = new Collector(body, limit, buffer, done);
+  if (body.length !== undefined && body.length > limit) collector.fail("too-large");
+  else body.flow(collector);
+  return (problem) => collector.fail(problem);
 }
 
 class Collector implements BodySink {
   readonly #body: BodySource;
   readonly #limit: number;
-  readonly #done: (result: Buffer | "too-large" | "aborted") => void;
-  readonly #chunks: Buffer[] = [];
-  #size = 0;
+  readonly #buffer: CountedBuffer;
+  readonly #done: (result: Buffer | BodyProblem) => void;
   #isDone = false;
 
   constructor(
     body: BodySource,
     limit: number,
-    done: (result: Buffer | "too-large" | "aborted") => void,
+    buffer: CountedBuffer,
+    done: (result: Buffer | BodyProblem) => void,
   ) {
     this.#body = body;
     this.#limit = limit;
+    this.#buffer = buffer;
     this.#done = done;
   }
 
   onData(chunk: Buffer): void {
-    this.#size += chunk.length;
-    if (this.#size > this.#limit) {
-      this.#body.discard();
-      this.#finish("too-large");
-      return;
-    }
-    this.#chunks.push(chunk);
+    if (this.#isDone) return;
+    if (this.#buffer.length + chunk.length > this.#limit) this.fail("too-large");
+    else if (!this.#buffer.push(chunk)) this.fail("no-room");
     // The announced length is enforced by the parser: the end needs no waiting for.
-    if (this.#size === this.#body.length) this.onEnd();
+    else if (this.#buffer.length === this.#body.length) this.onEnd();
   }
 
   onEnd(): void {
-    const [only] = this.#chunks;
-    const isOne = this.#chunks.length === 1 && only !== undefined;
-    this.#finish(isOne ? only : Buffer.concat(this.#chunks, this.#size));
+    if (!this.#isDone) this.#finish(this.#buffer.bytes());
   }
 
   onAbort(): void {
-    this.#finish("aborted");
+    if (!this.#isDone) this.#finish("aborted");
   }
 
-  #finish(result: Buffer | "too-large" | "aborted"): void {
+  fail(problem: BodyProblem): void {
     if (this.#isDone) return;
+    this.#body.discard();
+    this.#finish(problem);
+  }
+
+  #finish(result: Buffer | BodyProblem): void {
     this.#isDone = true;
+    if (typeof result === "string") this.#buffer.release();
     this.#done(result);
   }
 }

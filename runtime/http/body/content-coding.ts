@@ -1,44 +1,58 @@
-import { promisify } from "node:util";
-import { brotliDecompress, constants, gunzip, inflate, zstdDecompress } from "node:zlib";
-
-const unzip = promisify(gunzip);
-const unzstd = promisify(zstdDecompress);
+import type { Transform } from "node:stream";
+import {
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createZstdDecompress,
+} from "node:zlib";
+import type { CountedBuffer } from "./counted-buffer.ts";
 
 /** RFC 9659: 8 MB. A sender could ask for 128 MB of memory before the first byte. */
 const zstdWindow = { [constants.ZSTD_d_windowLogMax]: 23 };
 
-const decoders = {
-  gzip: unzip,
-  "x-gzip": unzip,
-  deflate: promisify(inflate),
-  br: promisify(brotliDecompress),
-  zstd: (body: Uint8Array, { maxOutputLength }: { readonly maxOutputLength: number }) =>
-    unzstd(body, { maxOutputLength, params: zstdWindow }),
-} as const;
-
-/** What zlib says of content that is longer than it may be, or would need more memory. */
-const tooLarge: ReadonlySet<unknown> = new Set([
-  "ERR_BUFFER_TOO_LARGE",
-  "ZSTD_error_frameParameter_windowTooLarge",
+const decoders: ReadonlyMap<string, () => Transform> = new Map([
+  ["gzip", () => createGunzip()],
+  ["x-gzip", () => createGunzip()],
+  ["deflate", () => createInflate()],
+  ["br", () => createBrotliDecompress()],
+  ["zstd", () => createZstdDecompress({ params: zstdWindow })],
 ]);
 
+/** What zlib says of content that would need more memory than it may have. */
+const windowTooLarge = "ZSTD_error_frameParameter_windowTooLarge";
+
+/** Why the content of a body can't be read: `"unknown"` is another coding than gwc decodes, or several. */
+export type DecodeProblem = "too-large" | "no-room" | "malformed" | "unknown";
+
 /**
- * The content of a body with a Content-Encoding (RFC 9110 8.4), at most `limit` bytes: decoding stops there, whatever
- * the body would become. `"unknown"`: another coding, or several.
+ * The content of a body with a Content-Encoding (RFC 9110 8.4), at most `limit` bytes: decoding stops there, whatever the
+ * body would become. What is decoded is held in `buffer`.
  */
-export async function decodeBody(
+export function decodeBody(
   body: Uint8Array,
   coding: string | undefined,
   limit: number,
-): Promise<Uint8Array | "too-large" | "malformed" | "unknown"> {
+  buffer: CountedBuffer,
+): Promise<Uint8Array | DecodeProblem> {
   const name = coding?.trim().toLowerCase() ?? "";
-  if (name === "" || name === "identity" || body.length === 0) return body;
-  if (!Object.hasOwn(decoders, name)) return "unknown";
-  try {
-    // The name is a key: it was just looked up.
-    return await decoders[name as keyof typeof decoders](body, { maxOutputLength: limit });
-  } catch (error) {
-    const isTooLarge = error instanceof Error && "code" in error && tooLarge.has(error.code);
-    return isTooLarge ? "too-large" : "malformed";
-  }
+  if (name === "" || name === "identity" || body.length === 0) return Promise.resolve(body);
+  const decoder = decoders.get(name)?.();
+  if (decoder === undefined) return Promise.resolve("unknown");
+  return new Promise((resolve) => {
+    const fail = (problem: DecodeProblem) => {
+      decoder.destroy();
+      buffer.release();
+      resolve(problem);
+    };
+    decoder.on("data", (piece: Buffer) => {
+      if (buffer.length + piece.length > limit) fail("too-large");
+      else if (!buffer.push(piece)) fail("no-room");
+    });
+    decoder.on("end", () => resolve(buffer.bytes()));
+    decoder.on("error", (error: NodeJS.ErrnoException) =>
+      fail(error.code === windowTooLarge ? "too-large" : "malformed"),
+    );
+    decoder.end(body);
+  });
 }

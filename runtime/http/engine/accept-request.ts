@@ -43,8 +43,10 @@ export function acceptRequest(
     if (!response.writableFinished) exchange.clientLeft();
     const status = response.headersSent ? response.statusCode : undefined;
     handlers.ended(exchange, status, performance.now() - started);
+    exchange.close();
     port.ended();
   });
+  exchange.minBodyRate = handlers.connections.minBodyRate;
   exchange.expectsContinue = framing.expectsContinue ?? expectsContinue(exchange, framing);
   if (response.upgrade !== undefined) exchange.closesConnection = true;
   if (!isServed) {

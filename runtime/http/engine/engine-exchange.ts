@@ -1,7 +1,8 @@
 import type { ClientCertificate } from "../../cel/variables.ts";
 import type { GatewayContext } from "../../process/gateway-context.ts";
 import { clientCertificate } from "../../tls/client-certificate.ts";
-import type { BodySource } from "../body/body.ts";
+import type { BodyProblem, BodySource } from "../body/body.ts";
+import { CountedBuffer } from "../body/counted-buffer.ts";
 import type { Exchange, ExchangeRecord } from "../exchange.ts";
 import type { StrippedCredential } from "../headers/credential-location.ts";
 import { type HeaderList, headerMap, headerValue, withoutHeader } from "../headers/header-list.ts";
@@ -49,6 +50,8 @@ export class EngineExchange implements Exchange {
   expectsContinue = false;
   /** The connection ends with this response. */
   closesConnection = false;
+  /** Bytes per second: a body that is read whole and comes more slowly is refused. */
+  minBodyRate = 0;
 
   readonly #request: EngineRequest;
   readonly #response: EngineResponse;
@@ -60,12 +63,14 @@ export class EngineExchange implements Exchange {
 
   #body: RequestBody | undefined;
   #replacement: Uint8Array | BodySource | undefined;
+  #buffers: CountedBuffer[] | undefined;
 
   #filter: ResponseSink | undefined;
   #edits: ResponseHeaderEdits | undefined;
   /** Bytes of the response's body still to come, when its length was announced. */
   #remaining: number | undefined;
   #isAborted = false;
+  #isClosed = false;
   #isFlushed = false;
   #abortListeners: (() => void)[] | undefined;
   #drainListener: (() => void) | undefined;
@@ -210,10 +215,23 @@ export class EngineExchange implements Exchange {
     if (body instanceof Uint8Array) this.#sentBody()?.discardUnread();
   }
 
-  readBody(limit: number): Promise<Buffer | "too-large" | "aborted"> {
+  async readBody(limit: number): Promise<Buffer | BodyProblem> {
     const replacement = this.#replacement;
-    if (replacement instanceof Uint8Array) return Promise.resolve(Buffer.from(replacement));
-    return this.#sentBody()?.read(limit) ?? Promise.resolve(Buffer.alloc(0));
+    if (replacement instanceof Uint8Array) return Buffer.from(replacement);
+    const sent = this.#sentBody();
+    if (sent === undefined) return Buffer.alloc(0);
+    const body = await sent.read(limit, this.minBodyRate, this.newBuffer());
+    // RFC 9110 15.5.9: nobody waits for the rest.
+    if (body === "too-slow") this.closesConnection = true;
+    return body;
+  }
+
+  newBuffer(): CountedBuffer {
+    const buffer = new CountedBuffer(this.gateway.buffers);
+    if (this.#isClosed) buffer.release();
+    else if (this.#buffers === undefined) this.#buffers = [buffer];
+    else this.#buffers.push(buffer);
+    return buffer;
   }
 
   setResponseHeader(name: string, value: string): void {
@@ -352,6 +370,12 @@ export class EngineExchange implements Exchange {
     const listeners = this.#abortListeners;
     this.#abortListeners = undefined;
     if (listeners !== undefined) for (const listener of listeners) listener();
+  }
+
+  /** The exchange is over, one way or the other: nothing that was gathered for it is needed any more. */
+  close(): void {
+    this.#isClosed = true;
+    if (this.#buffers !== undefined) for (const buffer of this.#buffers) buffer.release();
   }
 
   #sendHead(status: number, headers: HeaderList, length: number | undefined): void {

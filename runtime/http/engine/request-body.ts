@@ -1,4 +1,6 @@
-import { type BodySink, type BodySource, collect } from "../body/body.ts";
+import { type BodyProblem, type BodySink, type BodySource, collect } from "../body/body.ts";
+import type { CountedBuffer } from "../body/counted-buffer.ts";
+import { watchRate } from "./body-rate.ts";
 import type { EngineRequest } from "./engine.ts";
 
 /** The body of a request that an engine reads. */
@@ -7,7 +9,7 @@ export class RequestBody implements BodySource {
   readonly #request: EngineRequest;
   readonly #beforeRead: () => void;
   #sink: BodySink | undefined;
-  #whole: Promise<Buffer | "too-large" | "aborted"> | undefined;
+  #whole: Promise<Buffer | BodyProblem> | undefined;
   /** All of it, once `read` has it. */
   bytes: Buffer | undefined;
 
@@ -18,10 +20,15 @@ export class RequestBody implements BodySource {
     this.#beforeRead = beforeRead;
   }
 
-  /** All of it, at most `limit` bytes (see `collect`). May be called again: it is read once. */
-  read(limit: number): Promise<Buffer | "too-large" | "aborted"> {
+  /**
+   * All of it, at most `limit` bytes (see `collect`), at `minRate` bytes per second or faster. May be called again: it is
+   * read once.
+   */
+  read(limit: number, minRate: number, buffer: CountedBuffer): Promise<Buffer | BodyProblem> {
     this.#whole ??= new Promise((resolve) => {
-      collect(this, limit, (result) => {
+      const stopWatching = watchRate(minRate, buffer, () => giveUp("too-slow"));
+      const giveUp = collect(this, limit, buffer, (result) => {
+        stopWatching();
         if (typeof result !== "string") this.bytes = result;
         resolve(result);
       });

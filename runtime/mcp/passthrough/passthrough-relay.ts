@@ -75,7 +75,7 @@ export class PassthroughRelay implements UpstreamHandler {
         this.#exchange.respond(status, this.#headers);
         return;
       }
-      this.#reader = readResponse(headers, limit);
+      this.#reader = readResponse(headers, limit, this.#exchange.newBuffer());
       if (this.#reader === undefined) {
         this.#fail("a response that can't be read");
         return;

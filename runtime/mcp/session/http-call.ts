@@ -74,7 +74,8 @@ export class HttpCall implements UpstreamHandler, Call {
     if (this.#message?.method === "initialize") {
       this.#session.id = headerValue(headers, "mcp-session-id") ?? "";
     }
-    this.#reader = readResponse(headers, this.#context.backend.limits.message);
+    const { exchange, backend } = this.#context;
+    this.#reader = readResponse(headers, backend.limits.message, exchange.newBuffer());
     if (this.#reader === undefined && this.#message?.kind === "request") {
       this.#fail({ kind: "protocol", detail: "answered with neither JSON nor an event stream" });
     }

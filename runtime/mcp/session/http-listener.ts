@@ -79,7 +79,8 @@ export class HttpListener implements UpstreamHandler, Call {
   }
 
   onHead(status: number, headers: readonly string[]): void {
-    this.#reader = readResponse(headers, this.#context.backend.limits.message);
+    const { exchange, backend } = this.#context;
+    this.#reader = readResponse(headers, backend.limits.message, exchange.newBuffer());
     if (status === 200 && this.#reader?.kind === "sse") this.#sink.onOpen();
     else this.#refused();
   }

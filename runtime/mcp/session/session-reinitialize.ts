@@ -1,3 +1,4 @@
+import { CountedBuffer } from "../../http/body/counted-buffer.ts";
 import { headerValue } from "../../http/headers/header-list.ts";
 import type { UpstreamHandler } from "../../http/upstream/upstream.ts";
 import { type ResponseReader, readResponse } from "../transports/response-reader.ts";
@@ -65,7 +66,7 @@ class PostHandler implements UpstreamHandler {
   onHead(status: number, headers: readonly string[]): void {
     this.#isOk = status >= 200 && status < 300;
     this.#sessionId = headerValue(headers, "mcp-session-id") ?? "";
-    this.#reader = readResponse(headers, longestResponse);
+    this.#reader = readResponse(headers, longestResponse, new CountedBuffer(undefined));
   }
 
   onData(chunk: Buffer): boolean {

@@ -1,3 +1,4 @@
+import type { CountedBuffer } from "../../http/body/counted-buffer.ts";
 import { type SseEvent, SseReader } from "../../http/body/sse.ts";
 import { headerValue } from "../../http/headers/header-list.ts";
 import { type Message, readMessage, readMessageBytes } from "../protocol/message.ts";
@@ -19,38 +20,39 @@ export interface ResponseReader {
 
 /**
  * The reader for a response with these headers, undefined when it is neither JSON nor an event stream. `limit`: the most
- * bytes of one message.
+ * bytes of one message; a body that is not a stream is held in `buffer`.
  */
 export function readResponse(
   headers: readonly string[],
   limit: number,
+  buffer: CountedBuffer,
 ): ResponseReader | undefined {
   const encoding = headerValue(headers, "content-encoding");
   // Compression was not offered.
   if (encoding !== undefined && encoding.toLowerCase() !== "identity") return undefined;
   const type = headerValue(headers, "content-type")?.split(";", 1)[0]?.trim().toLowerCase();
   if (type === "text/event-stream") return new SseResponse(limit);
-  return type === "application/json" ? new JsonResponse(limit) : undefined;
+  return type === "application/json" ? new JsonResponse(limit, buffer) : undefined;
 }
 
 class JsonResponse implements ResponseReader {
   readonly kind = "json";
   readonly #limit: number;
-  readonly #pieces: Buffer[] = [];
-  #held = 0;
+  readonly #held: CountedBuffer;
 
-  constructor(limit: number) {
+  constructor(limit: number, held: CountedBuffer) {
     this.#limit = limit;
+    this.#held = held;
   }
 
   push(chunk: Buffer): readonly Received[] | undefined {
-    this.#pieces.push(chunk);
-    this.#held += chunk.length;
-    return this.#held <= this.#limit ? [] : undefined;
+    const isShort = this.#held.length + chunk.length <= this.#limit;
+    return isShort && this.#held.push(chunk) ? [] : undefined;
   }
 
   end(): readonly Received[] | undefined {
-    const message = readMessageBytes(Buffer.concat(this.#pieces));
+    const message = readMessageBytes(this.#held.bytes());
+    this.#held.release();
     return message.kind === "problem" ? undefined : [{ message, event: undefined }];
   }
 }

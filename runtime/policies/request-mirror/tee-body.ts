@@ -1,4 +1,5 @@
 import type { BodySink, BodySource } from "../../http/body/body.ts";
+import type { BufferBudget } from "../../process/buffer-budget.ts";
 
 /** Bytes that a copy may be behind before it is given up. */
 const maxBehind = 262_144;
@@ -13,10 +14,11 @@ export class TeeBody implements BodySource, BodySink {
   readonly #source: BodySource;
   #sink: BodySink | undefined;
 
-  constructor(source: BodySource) {
+  /** What the copy holds back counts against `budget`. */
+  constructor(source: BodySource, budget: BufferBudget) {
     this.length = source.length;
     this.#source = source;
-    this.copy = new BodyCopy(source.length);
+    this.copy = new BodyCopy(source.length, budget);
   }
 
   flow(sink: BodySink): void {
@@ -56,14 +58,16 @@ export class TeeBody implements BodySource, BodySink {
 /** The second reader's side. */
 class BodyCopy implements BodySource, BodySink {
   readonly length: number | undefined;
+  readonly #budget: BufferBudget;
   #waiting: Buffer[] = [];
   #size = 0;
   #sink: BodySink | undefined;
   #isPaused = false;
   #state: "open" | "ended" | "aborted" | "done" = "open";
 
-  constructor(length: number | undefined) {
+  constructor(length: number | undefined, budget: BufferBudget) {
     this.length = length;
+    this.#budget = budget;
   }
 
   flow(sink: BodySink): void {
@@ -82,12 +86,16 @@ class BodyCopy implements BodySource, BodySink {
 
   discard(): void {
     this.#state = "done";
-    this.#waiting = [];
+    this.#forget();
     this.#sink = undefined;
   }
 
   onData(chunk: Buffer): void {
     if (this.#state !== "open") return;
+    if (!this.#budget.take(chunk.length)) {
+      this.onAbort();
+      return;
+    }
     this.#waiting.push(chunk);
     this.#size += chunk.length;
     this.#pass();
@@ -103,8 +111,14 @@ class BodyCopy implements BodySource, BodySink {
   onAbort(): void {
     if (this.#state !== "open") return;
     this.#state = "aborted";
-    this.#waiting = [];
+    this.#forget();
     this.#pass();
+  }
+
+  #forget(): void {
+    this.#budget.give(this.#size);
+    this.#waiting = [];
+    this.#size = 0;
   }
 
   #pass(): void {
@@ -114,6 +128,7 @@ class BodyCopy implements BodySource, BodySink {
       const chunk = this.#waiting.shift();
       if (chunk === undefined) break;
       this.#size -= chunk.length;
+      this.#budget.give(chunk.length);
       sink.onData(chunk);
     }
     if (this.#waiting.length > 0 || this.#state === "open" || this.#state === "done") return;

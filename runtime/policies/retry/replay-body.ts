@@ -1,19 +1,20 @@
 import type { BodySink, BodySource } from "../../http/body/body.ts";
+import type { CountedBuffer } from "../../http/body/counted-buffer.ts";
 
 /** A body that can be read again from its start, as long as it is no longer than a limit. One reader at a time. */
 export class ReplayBody implements BodySink {
   readonly #source: BodySource;
   readonly #limit: number;
-  #kept: Buffer[] = [];
-  #size = 0;
+  readonly #kept: CountedBuffer;
   #reader: ReplayReader | undefined;
   #state: "new" | "flowing" | "ended" | "aborted" = "new";
   #isReplayable = true;
 
-  /** `limit`: bytes that are kept. */
-  constructor(source: BodySource, limit: number) {
+  /** `limit`: bytes that are kept, in `kept`. */
+  constructor(source: BodySource, limit: number, kept: CountedBuffer) {
     this.#source = source;
     this.#limit = limit;
+    this.#kept = kept;
   }
 
   /** Whether it can be read once more. */
@@ -30,14 +31,14 @@ export class ReplayBody implements BodySink {
   /** The reader is the last one: nothing need be kept for another. */
   keepNothing(): void {
     this.#isReplayable = false;
-    this.#kept = [];
+    this.#kept.release();
     if (this.#reader?.isDiscarded !== false) this.#source.discard();
   }
 
   /** A reader begins. */
   flow(reader: ReplayReader, sink: BodySink): void {
     if (reader !== this.#reader) return;
-    for (const chunk of this.#kept) sink.onData(chunk);
+    if (this.#kept.length > 0) sink.onData(this.#kept.bytes());
     if (this.#state === "new") {
       this.#state = "flowing";
       this.#source.flow(this);
@@ -56,13 +57,7 @@ export class ReplayBody implements BodySink {
   }
 
   onData(chunk: Buffer): void {
-    this.#size += chunk.length;
-    if (this.#size > this.#limit) {
-      this.#isReplayable = false;
-      this.#kept = [];
-    } else if (this.#isReplayable) {
-      this.#kept.push(chunk);
-    }
+    if (this.#isReplayable) this.#keep(chunk);
     this.#reader?.sink?.onData(chunk);
   }
 
@@ -74,6 +69,12 @@ export class ReplayBody implements BodySink {
   onAbort(): void {
     this.#state = "aborted";
     this.#reader?.sink?.onAbort();
+  }
+
+  #keep(chunk: Buffer): void {
+    const isShort = this.#kept.length + chunk.length <= this.#limit;
+    this.#isReplayable = isShort && this.#kept.push(chunk);
+    if (!this.#isReplayable) this.#kept.release();
   }
 }
 

@@ -1,4 +1,5 @@
 import { decodeBody } from "../../http/body/content-coding.ts";
+import type { CountedBuffer } from "../../http/body/counted-buffer.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { ResponseHeaderEdits } from "../../http/headers/response-header-edits.ts";
 import type { ResponseSink } from "../../http/response-sink.ts";
@@ -60,14 +61,14 @@ export class WholeFilter implements ResponseSink {
   readonly #transform: ResponseTransform;
   readonly #limit: number;
   #head: TransformedResponse | undefined;
-  #chunks: Buffer[] = [];
-  #size = 0;
+  readonly #held: CountedBuffer;
 
   constructor(exchange: Exchange, next: ResponseSink, transform: ResponseTransform, limit: number) {
     this.#exchange = exchange;
     this.#next = next;
     this.#transform = transform;
     this.#limit = limit;
+    this.#held = exchange.newBuffer();
   }
 
   respond(status: number, headers: readonly string[], body: string | Uint8Array): void {
@@ -83,9 +84,10 @@ export class WholeFilter implements ResponseSink {
 
   write(chunk: string | Uint8Array): boolean {
     if (this.#head === undefined) return true;
-    this.#size += chunk.length;
-    if (this.#size > this.#limit) this.#refuse("response too large to change");
-    else this.#chunks.push(Buffer.from(chunk));
+    const bytes = Buffer.from(chunk);
+    if (this.#held.length + bytes.length > this.#limit)
+      this.#refuse("response too large to change");
+    else if (!this.#held.push(bytes)) this.#refuse("no room for the response");
     return true;
   }
 
@@ -93,12 +95,12 @@ export class WholeFilter implements ResponseSink {
     const head = this.#head;
     if (head === undefined) return;
     this.#head = undefined;
-    const body = Buffer.concat(this.#chunks);
-    void this.#finish(head, body).catch(() => this.#exchange.abort());
+    void this.#finish(head, this.#held.bytes()).catch(() => this.#exchange.abort());
   }
 
   async #finish(head: TransformedResponse, body: Buffer): Promise<void> {
-    const content = await decodeBody(body, head.header("content-encoding"), this.#limit);
+    const coding = head.header("content-encoding");
+    const content = await decodeBody(body, coding, this.#limit, this.#exchange.newBuffer());
     if (typeof content === "string") {
       this.#refuse(`response can't be decoded: ${content}`);
       return;
@@ -110,7 +112,7 @@ export class WholeFilter implements ResponseSink {
 
   #refuse(detail: string): void {
     this.#head = undefined;
-    this.#chunks = [];
+    this.#held.release();
     const { record } = this.#exchange;
     record.reason = "UpstreamFailure";
     record.fields ??= new Map();

@@ -1,13 +1,25 @@
+import type { BufferBudget } from "../../process/buffer-budget.ts";
 import { head, label } from "./exposition-text.ts";
 import { latencyBounds, type Metrics, type RouteMetrics } from "./metrics.ts";
 
 /** The content type of the Prometheus text format. */
 export const expositionType = "text/plain; version=0.0.4; charset=utf-8";
 
+/** What a process knows besides its counters. */
+export interface ProcessFigures {
+  /** The gateway's name. */
+  readonly name: string;
+  readonly buffers: BufferBudget;
+  readonly droppedLogLines: number;
+}
+
 /** Everything counted, in the Prometheus text format 0.0.4. */
-export function exposition(metrics: Metrics, gateway: string, droppedLogLines: number): string {
+export function exposition(
+  metrics: Metrics,
+  { name, buffers, droppedLogLines }: ProcessFigures,
+): string {
   let text = head("gwc_build_info", "gauge", "The gateway that runs.");
-  text += `gwc_build_info{gateway="${label(gateway)}"} 1\n`;
+  text += `gwc_build_info{gateway="${label(name)}"} 1\n`;
   text += head("gwc_requests_total", "counter", "Requests that have ended.");
   for (const route of metrics.routes()) text += requests(route);
   text += head(
@@ -25,6 +37,10 @@ export function exposition(metrics: Metrics, gateway: string, droppedLogLines: n
     "Connections that were closed at once, because their port had too many.",
   );
   text += `gwc_connections_refused_total ${metrics.refused}\n`;
+  text += head("gwc_buffered_bytes", "gauge", "Bytes held of messages that are read whole.");
+  text += `gwc_buffered_bytes ${buffers.held}\n`;
+  text += head("gwc_buffered_bytes_limit", "gauge", "The most of them: more is a 503.");
+  text += `gwc_buffered_bytes_limit ${buffers.limit}\n`;
   text += head(
     "gwc_log_lines_dropped_total",
     "counter",

@@ -4,6 +4,7 @@ import type { Connect } from "../../../net/connector.ts";
 import type { Lookup } from "../../../net/lookup.ts";
 import { startupError } from "../../../process/startup-error.ts";
 import { type BodySource, collect } from "../../body/body.ts";
+import { CountedBuffer } from "../../body/counted-buffer.ts";
 import { isHeader } from "../../headers/header-list.ts";
 import type { Credential } from "../credential-file.ts";
 import type {
@@ -66,7 +67,8 @@ export class PooledUpstream implements Upstream {
     const { body } = call;
     setCredential(call.headers, this.#extras.authorization);
     if (isSource(body) && body.length !== undefined && body.length <= oneWrite) {
-      collect(body, oneWrite, (bytes) => sendCollected(call, bytes, request));
+      const buffer = new CountedBuffer(undefined);
+      collect(body, oneWrite, buffer, (bytes) => sendCollected(call, bytes, request));
     } else {
       request.dispatch(dispatchOptions(call));
     }
