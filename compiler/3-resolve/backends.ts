@@ -41,7 +41,7 @@ export function resolveTcpBackend<Kind extends BackendKind>(
   const { kind, origin } = backend;
   const { resolveTcp } = backendOf(kind);
   if (resolveTcp !== undefined) return resolveTcp(backend, context);
-  const params = { field: `an ${kind} backend`, actsOn: "MCP messages" };
+  const params = { field: `an ${kind} backend`, actsOn: "MCP messages", found: "connections" };
   context.diagnostics.report("misplaced-field", origin, params);
   return undefined;
 }

@@ -38,6 +38,14 @@ export function resolveTls(
   };
 }
 
+/** Reports versions of a gateway's own that leave no handshake possible, whichever listeners there are. */
+export function checkVersions(
+  { minVersion: min, maxVersion: max, versionOrigin }: FrontendTlsConfig,
+  diagnostics: Diagnostics,
+): void {
+  if (min > max) diagnostics.report("tls-versions", versionOrigin, { min, max });
+}
+
 /** The certificate of a listener whose TLS ends here. */
 export function certificateOf({ tls }: ListenerResource): CertificateFiles | undefined {
   if (tls === undefined) return undefined;

@@ -28,7 +28,6 @@ export function checkListeners(gateway: GatewayResource, context: ListenerContex
     checkPort(listener, ports, gateway, own.diagnostics);
     checkHostname(listener, hostnames, own.diagnostics);
     checkTls(listener, own);
-    checkPolicies(listener, own.diagnostics);
   }
 }
 
@@ -81,15 +80,6 @@ function checkHostname(
       { hostname, port },
       related,
     );
-  }
-}
-
-/** What passes connections on has no requests to act on. */
-function checkPolicies({ protocol, policies }: ListenerResource, diagnostics: Diagnostics): void {
-  if (protocol === "HTTP" || protocol === "HTTPS") return;
-  for (const { kind, origin } of policies) {
-    const params = { field: `"${kind}"`, actsOn: "requests" };
-    diagnostics.report("misplaced-field", keyPlace(origin), params);
   }
 }
 

@@ -36,15 +36,7 @@ export function resolvePolicies(
   place: PolicyPlace,
   context: ListenerContext,
 ): readonly PolicyUse[] {
-  return policies.flatMap((policy) => {
-    const { kind, origin } = policy;
-    const { protocol } = policyOf(kind);
-    if (protocol !== undefined && protocol !== place.route.protocol) {
-      const code = protocol === "mcp" ? "needs-mcp-backend" : "needs-host-backend";
-      context.diagnostics.report(code, keyPlace(origin), { policy: kind });
-    }
-    return resolvePolicy(policy, place, context) ?? [];
-  });
+  return policies.flatMap((policy) => resolvePolicy(policy, place, context) ?? []);
 }
 
 /** A policy with complete settings; undefined when it has mistakes (reported). */

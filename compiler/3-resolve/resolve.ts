@@ -14,7 +14,7 @@ import type { BindNode, ListenerNode, Program, ProgramInput } from "../ir/progra
 import { Identifiers } from "../model/identifiers.ts";
 import { policies } from "../policies/index.ts";
 import { resolveAccessLog } from "./access-log.ts";
-import { certificateOf, resolveTls } from "./listener-tls.ts";
+import { certificateOf, checkVersions, resolveTls } from "./listener-tls.ts";
 import { checkListeners } from "./listeners.ts";
 import { effectiveRoutes, resolvePreRouting } from "./pre-routing.ts";
 import { type ResolvedRoute, type RouteContext, resolveHostnames, resolveRoute } from "./routes.ts";
@@ -60,6 +60,7 @@ function resolveGateway(
     resolvePath: (file, at) => existingPath(file, at, folder, { host, diagnostics }),
   };
   checkListeners(gateway, context);
+  checkVersions(gateway.frontend.tls, diagnostics);
   const binds = resolveBinds(gateway, routes, context);
   const tcp = resolveTcpBinds(
     gateway,

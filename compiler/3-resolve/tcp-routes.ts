@@ -32,7 +32,6 @@ export function resolveTcpRoute(
     context.diagnostics.report("name-without-tls", keyPlace(childOf(origin, "hostnames")), {});
   }
   checkBackends(resource, attachments, name, context);
-  checkTls(resource, attachments, context);
   return {
     id: context.names.take(...(resource.ids ?? [name])),
     name,
@@ -77,21 +76,6 @@ function checkBackends(
   if (isOpen && policies.length === 0) {
     diagnostics.report("open-proxy", at, { route, names: true });
   }
-}
-
-/** Nobody expects a second TLS around that of the client. */
-function checkTls(
-  { backends }: TcpRouteResource,
-  attachments: readonly TcpAttachment[],
-  { diagnostics }: RouteContext,
-): void {
-  const isPassedOn = attachments.some(
-    ({ listener: { protocol, tls } }) => protocol === "TLS" && tls === undefined,
-  );
-  const place = isPassedOn
-    ? backends.find(({ policies }) => policies?.tls)?.policies?.tls?.origin
-    : undefined;
-  if (place !== undefined) diagnostics.report("tls-within-tls", keyPlace(place), {});
 }
 
 function resolvePolicies(

@@ -8,6 +8,7 @@ import type {
 } from "../manifests/manifests.ts";
 import type { BackendPolicies } from "../model/backend-policies.ts";
 import type { Text } from "../model/texts.ts";
+import type { Traffic } from "../model/traffic.ts";
 import type { Schema } from "../schema/schema.ts";
 import type { BackendProtocol } from "./parts/backend-protocol.ts";
 import type { ConnectionContext } from "./parts/connection.ts";
@@ -33,6 +34,8 @@ export interface Backend<Kind extends string, Value, Config, Node, TcpNode = nev
   readonly kubernetes?: KubernetesBackendForm<Config>;
   /** What is spoken to it. */
   readonly protocol: BackendProtocol;
+  /** What there is to act on behind a route with it, server by server. */
+  readonly carries: (config: Config) => readonly CarriedTraffic[];
   /** A route may have several, each with a share of its requests. */
   readonly takesWeight?: true;
   /** Clients choose what is reached through it: a rule has to say who may. */
@@ -58,6 +61,13 @@ export interface Backend<Kind extends string, Value, Config, Node, TcpNode = nev
   describeTcp?(node: TcpNode): BackendLine;
   /** A shell command that tries a route with it, as a person would. */
   tryCommand(request: TryRequest): string;
+}
+
+/** What one server of a backend has that sections can act on. */
+export interface CarriedTraffic {
+  readonly traffic: readonly Traffic[];
+  /** How the server itself says it is reached; absent: as its backend. */
+  readonly own?: BackendPolicies | undefined;
 }
 
 /** What a backend may ask while it is lowered. */

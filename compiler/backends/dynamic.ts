@@ -1,5 +1,6 @@
 import { keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import type { BackendConnection, TcpConnection } from "../model/connections.ts";
+import { HTTP_SERVER } from "../model/traffic.ts";
 import { type Infer, integer, list, object, shortText } from "../schema/schema.ts";
 import type { Backend } from "./backend.ts";
 import { resolveConnection, resolveTcpConnection } from "./parts/connection.ts";
@@ -42,6 +43,7 @@ export const dynamic: Backend<
       proxy && { config: lowerDynamic(proxy), sections: new Map() },
   },
   protocol: "http",
+  carries: () => [{ traffic: ["forwards", ...HTTP_SERVER] }],
   isOpenProxy: true,
   names: ["upstream", "destinations"],
   resolve: ({ config: { port, allowPrivate }, policies = {}, origin }, context) => {

@@ -3,6 +3,7 @@ import { port } from "../manifests/field-types.ts";
 import type { BackendConnection, TcpConnection } from "../model/connections.ts";
 import { hostAndPort, hostUrl } from "../model/host-url.ts";
 import type { Text } from "../model/texts.ts";
+import { HTTP_SERVER } from "../model/traffic.ts";
 import { object, shortText, text } from "../schema/schema.ts";
 import type { Backend, BackendUse } from "./backend.ts";
 import {
@@ -55,6 +56,7 @@ export const host: Backend<"host", Text, HostConfig, HostNode, TcpHostNode> = {
       },
   },
   protocol: "http",
+  carries: () => [{ traffic: ["forwards", ...HTTP_SERVER] }],
   takesWeight: true,
   names: ["upstream", "upstreams"],
   resolve: ({ config, policies = {}, keepsHost, weight = 1, origin }, context) => {

@@ -1,8 +1,9 @@
-import { childOf, type Diagnostics, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
+import { childOf, type Diagnostics, type Origin } from "../diagnostics/diagnostic.ts";
 import { type BackendPolicies, mergeBackendPolicies } from "../model/backend-policies.ts";
 import type { BackendConnection } from "../model/connections.ts";
 import { checkUrl } from "../model/host-url.ts";
 import type { Text } from "../model/texts.ts";
+import { HTTP_SERVER } from "../model/traffic.ts";
 import type { Backend, BackendLine, BackendUse } from "./backend.ts";
 import { lowerMcp, type McpValue, mcpSchema } from "./mcp/file-form.ts";
 import { kubernetesMcp } from "./mcp/manifest-form.ts";
@@ -40,6 +41,11 @@ export const mcp: Backend<"mcp", McpValue, McpConfig, McpNode> = {
   lower: lowerMcp,
   kubernetes: kubernetesMcp,
   protocol: "mcp",
+  carries: ({ targets }) =>
+    targets.map(({ kind, policies: own }) => ({
+      traffic: ["mcp", ...(kind === "stdio" ? (["children"] as const) : HTTP_SERVER)],
+      own,
+    })),
   names: ["backend", "allowedOrigins"],
   resolve: resolveMcp,
   startedServers: ({ targets }) =>
@@ -98,11 +104,6 @@ function resolveTarget(
 ): McpTargetNode | undefined {
   const { name, origin } = target;
   if (target.kind === "stdio") {
-    if (own !== undefined) {
-      const field = keyPlace(childOf(origin, "policies"));
-      context.diagnostics.report("unused-connection", field, { name });
-      return undefined;
-    }
     const at = childOf(origin, "stdio");
     if (!checkEnvironment(target.env, childOf(at, "env"), context.diagnostics)) return undefined;
     checkPinned(target.command, target.args, at, context.diagnostics);

@@ -2,6 +2,7 @@ import type { ConnectionSettings } from "../../runtime/net/connection-settings.t
 import { defaultConnections } from "../../runtime/net/default-connections.ts";
 import type { AlpnProtocol, TlsVersion } from "../../runtime/tls/tls-settings.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
+import type { Traffic } from "../model/traffic.ts";
 
 /** How a gateway meets its clients, complete: what both front ends make of their frontend policies. */
 export interface FrontendConfig {
@@ -24,6 +25,18 @@ export interface FrontendTlsConfig {
   /** Where the suites stand; the gateway when they are the defaults. */
   readonly suitesOrigin: Origin;
 }
+
+/** What the sections of a frontend act on, single fields where they differ, by their names in a file. */
+export const frontendTraffic: Readonly<Record<string, readonly Traffic[]>> = {
+  accessLog: ["requests", "streams"],
+  http: ["requests"],
+  tcp: ["connections"],
+  "tls.handshakeTimeout": ["handshakes"],
+  "tls.minVersion": ["tls"],
+  "tls.maxVersion": ["tls"],
+  "tls.cipherSuites": ["tls"],
+  "tls.alpn": ["https"],
+};
 
 /** The frontend of a gateway that configures nothing of it. `origin` is the gateway's. */
 export function defaultFrontend(origin: Origin): FrontendConfig {

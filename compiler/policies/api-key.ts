@@ -92,6 +92,7 @@ export const apiKey: Policy<
   kind: "apiKey",
   summary: "checks an API key against SHA-256 digests; its metadata is `apiKey` in rules",
   scope: ["listener", "route"],
+  actsOn: ["requests"],
   schema,
   aliases: [["apiKeyAuthentication"]],
   names: ["apiKeys", "findApiKey"],

@@ -37,6 +37,7 @@ export const authorization: Policy<
   kind: "authorization",
   summary: "CEL rules over request and identity; a request that they do not allow is answered 403",
   scope: ["listener", "route"],
+  actsOn: ["requests", "streams"],
   schema,
   isPlannedOnBackend: true,
   names: ["isAuthorized"],

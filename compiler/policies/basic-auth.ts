@@ -85,6 +85,7 @@ export const basicAuth: Policy<
   summary:
     "checks user name and password against an htpasswd file (bcrypt, apr1, SHA, crypt); the user is `basicAuth` in rules",
   scope: ["listener", "route"],
+  actsOn: ["requests"],
   schema,
   aliases: [["basicAuthentication"]],
   names: ["passwords", "findLogin"],

@@ -106,6 +106,7 @@ export const cors: Policy<
   summary:
     "answers preflights before any authentication and marks every response for the allowed origins",
   scope: ["listener", "route"],
+  actsOn: ["requests"],
   schema,
   names: ["cors"],
   merge: "replace",

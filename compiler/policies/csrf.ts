@@ -43,6 +43,7 @@ export const csrf: Policy<
   summary:
     "refuses with 403 what a browser sends for a page of another site (Sec-Fetch-Site, else Origin against Host)",
   scope: ["listener", "route"],
+  actsOn: ["requests"],
   schema,
   names: ["csrf"],
   merge: "replace",

@@ -98,6 +98,7 @@ export const directResponse: Policy<
   kind: "directResponse",
   summary: "answers with a status, headers and a body; the route needs no backend",
   scope: ["listener", "route"],
+  actsOn: ["requests"],
   responses: ({ cases }) => cases.some(({ condition }) => condition === undefined),
   schema,
   names: ["responseBody"],

@@ -171,6 +171,7 @@ export const jwtAuth: Policy<
   summary:
     "verifies bearer tokens (issuer, audience, expiry, signature); their claims are `jwt` in rules",
   scope: ["listener", "route"],
+  actsOn: ["requests"],
   schema,
   names: ["jwtAuth", "findToken"],
   identity: "jwt",

@@ -135,6 +135,7 @@ export const localRateLimit: Policy<
   summary:
     "token buckets, for all requests of the route or one for each caller (`key`); 429 beyond",
   scope: ["listener", "route"],
+  actsOn: ["requests"],
   schema,
   aliases: [["rateLimit", "local"]],
   names: ["perSecond", "perMinute", "perHour", "perInterval"],

@@ -129,7 +129,7 @@ export const mcpAuthentication: Policy<
     "verifies bearer tokens and serves the OAuth metadata by which MCP clients find the authorization server",
   scope: ["route"],
   schema,
-  protocol: "mcp",
+  actsOn: ["mcp"],
   names: ["mcpAuthentication", "oauth"],
   identity: "jwt",
   addPrefixes: metadataPrefixes,

@@ -57,7 +57,7 @@ export const mcpAuthorization: Policy<
     "CEL rules per tool, prompt and resource; lists show what may be called, anything else is unknown",
   scope: ["route", "backend"],
   schema,
-  protocol: "mcp",
+  actsOn: ["mcp"],
   isPlannedOnBackend: true,
   names: ["isCallAuthorized"],
   merge: "replace",

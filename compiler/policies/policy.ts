@@ -5,6 +5,7 @@ import type { BackendReferenceValue } from "../manifests/field-types.ts";
 import type { BackendPolicies, ServerConfig } from "../model/backend-policies.ts";
 import type { PathMatch } from "../model/matches.ts";
 import type { Text } from "../model/texts.ts";
+import type { Traffic } from "../model/traffic.ts";
 import type { Schema } from "../schema/schema.ts";
 
 /**
@@ -23,8 +24,8 @@ export interface Policy<Kind extends string, Config, Settings, Value, Kubernetes
   readonly schema: Schema<Value>;
   /** Whether it answers every request that reaches it: the route needs no backend, and what follows never acts. */
   responses?(config: Config): boolean;
-  /** What the backend must speak for it to act: in front of another one it is a mistake. */
-  readonly protocol?: BackendProtocol;
+  /** What it can act on: where there is none of it, it is a mistake. */
+  readonly actsOn: readonly Traffic[];
   /** Other places where a file may have it: a key of `policies`, or a field of one. */
   readonly aliases?: readonly (readonly [key: string] | readonly [key: string, field: string])[];
   /** The specification also has it on a backend, where it is not built yet. */
@@ -41,7 +42,7 @@ export interface Policy<Kind extends string, Config, Settings, Value, Kubernetes
   readonly mayReroute?: true;
   /** Path prefixes that its route serves besides its own paths, whatever method and headers those ask for. */
   addPrefixes?(paths: readonly PathMatch[]): readonly string[];
-  /** Reports what can't be decided about a connection; absent: it acts on requests alone. */
+  /** Reports what can't be decided about a connection, of one that acts on those too. */
   checkConnection?(settings: Settings, diagnostics: Diagnostics): void;
   /** How the values of several levels become one: the most specific wins whole, or their rules are joined. */
   readonly merge: "replace" | "join";

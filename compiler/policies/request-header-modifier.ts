@@ -22,6 +22,7 @@ export const requestHeaderModifier: Policy<
   kind: "requestHeaderModifier",
   summary: "sets, adds and removes headers of the request before it goes to the backend",
   scope: ["listener", "route"],
+  actsOn: ["requests"],
   schema: headerModifierSchema("Changes to the request's headers."),
   aliases: [["headerModifiers", "request"]],
   isPlannedOnBackend: true,

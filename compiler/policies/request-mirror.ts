@@ -108,7 +108,7 @@ export const requestMirror: Policy<
     "sends a copy of a part of the requests to another backend, whose responses are thrown away",
   scope: ["route"],
   schema,
-  protocol: "http",
+  actsOn: ["forwards"],
   names: ["mirror"],
   merge: "join",
   lower: ({ backend: { host, backend: name = "" }, percentage: share = 1 }, origin) => {

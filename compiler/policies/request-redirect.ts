@@ -70,6 +70,7 @@ export const requestRedirect: Policy<
   kind: "requestRedirect",
   summary: "answers with a redirect: another scheme, host, port or path; the query stays",
   scope: ["route"],
+  actsOn: ["requests"],
   responses: () => true,
   schema,
   isPlannedOnBackend: true,

@@ -22,6 +22,7 @@ export const responseHeaderModifier: Policy<
   kind: "responseHeaderModifier",
   summary: "sets, adds and removes headers of the response, also of one that a later policy makes",
   scope: ["listener", "route"],
+  actsOn: ["requests"],
   schema: headerModifierSchema("Changes to the response's headers."),
   aliases: [["headerModifiers", "response"]],
   isPlannedOnBackend: true,

@@ -75,7 +75,7 @@ export const retry: Policy<
     "sends a request again when the backend fails or answers with a listed status; bodies up to 64 KiB are kept for it",
   scope: ["route"],
   schema,
-  protocol: "http",
+  actsOn: ["forwards"],
   names: ["retry", "noRetry", "mayRetry", "wantsRetry"],
   actsOnCall: true,
   merge: "replace",

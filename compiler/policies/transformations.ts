@@ -78,6 +78,7 @@ export const transformations: Policy<
   summary:
     "sets, adds, removes and replaces headers and bodies of requests and responses, by CEL expressions",
   scope: ["listener", "route"],
+  actsOn: ["requests"],
   schema,
   aliases: [["transformation"]],
   isPlannedOnBackend: true,

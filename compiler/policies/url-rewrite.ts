@@ -63,7 +63,7 @@ export const urlRewrite: Policy<
   summary: "the Host and path that the backend sees: a new one, or the matched prefix replaced",
   scope: ["route"],
   schema,
-  protocol: "http",
+  actsOn: ["forwards"],
   merge: "replace",
   lower: ({ authority, path }) => ({
     authority: lowerAuthority(authority),

@@ -167,7 +167,7 @@ function reportUnknown({ error, subject, diagnostics, path, schema }: Violation)
     return;
   }
   if (later?.misplaced !== undefined) {
-    const params = { field: `"${key}"`, actsOn: later.misplaced };
+    const params = { field: `"${key}"`, actsOn: later.misplaced, found: "connections" };
     diagnostics.report("misplaced-field", keyPlace(place), params);
     return;
   }

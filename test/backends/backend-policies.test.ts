@@ -226,6 +226,7 @@ describe("backendTLS", () => {
       refusals({ listeners: routes({ "/": { host: "a:1", policies } }) });
     expect(of({ backendTLS: { cert: "a.pem" } })).toEqual(["broken-rule"]);
     expect(of({ backendTLS: { insecure: true, subjectAltNames: ["a"] } })).toEqual(["broken-rule"]);
+    expect(of({ backendTLS: { insecure: true, root: "ca.pem" } })).toEqual(["broken-rule"]);
     expect(of({ backendTLS: { hostname: "*.a" } })).toEqual(["bad-format"]);
     expect(of({ backendTLS: { alpn: ["http/1.1"] }, http: { version: "HTTP2" } })).toEqual([
       "alpn-version",
@@ -235,7 +236,7 @@ describe("backendTLS", () => {
     expect(of({ tcp: { keepalives: { time: "500ms" } } })).toEqual(["out-of-range"]);
     const stdio = { name: "a", stdio: { cmd: "true" }, policies: { backendTLS: {} } };
     expect(refusals({ listeners: routes({ "/": { mcp: { targets: [stdio] } } }) })).toEqual([
-      "unused-connection",
+      "misplaced-field",
     ]);
     const backends = [
       { host: "a:1", policies: { backendAuth: { passthrough: {} } } },

@@ -128,7 +128,7 @@ it.each([
     what: "timeouts on a route to MCP servers",
     document: `${policy(target("HTTPRoute", "mr"), "traffic: {timeouts: {request: 1s}}")}\n---\n${mcpWorld}`,
     said: [
-      'needs-host-backend: "timeout" acts on a plain HTTP backend, and this route has an mcp backend',
+      'misplaced-field: "timeouts" acts on plain HTTP requests, and here are only MCP messages',
     ],
   },
   {

@@ -124,12 +124,22 @@ it("a policy whose target is missing is not Attached", () => {
   ]);
 });
 
-it("a policy that acts on nothing says so", () => {
-  const rulesOfMcp = "backend: {mcp: {authorization: {policy: {matchExpressions: ['true']}}}}";
-  const { ancestors } = statusOfOne("GatewayPolicy p", policy(rulesOfMcp));
+const rulesOfMcp = "backend: {mcp: {authorization: {policy: {matchExpressions: ['true']}}}}";
+
+it("a policy of a Gateway that acts on none of its routes says so", () => {
+  const ofGateway = policy(rulesOfMcp, "gw").replace("HTTPRoute", "Gateway");
+  const { ancestors } = statusOfOne("GatewayPolicy p", ofGateway);
   expect(brief(ancestors?.[0]?.conditions)).toEqual([
     "Accepted=True Valid",
     "Attached=False NoEffect",
+  ]);
+});
+
+it("a policy of a route that can't act on it is not accepted", () => {
+  const { ancestors } = statusOfOne("GatewayPolicy p", policy(rulesOfMcp));
+  expect(brief(ancestors?.[0]?.conditions)).toEqual([
+    "Accepted=False Invalid",
+    "Attached=False Pending",
   ]);
 });
 

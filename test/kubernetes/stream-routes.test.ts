@@ -243,7 +243,7 @@ it.each([
     ],
     said: [
       'misplaced-field: "cors" acts on HTTP requests, and here are only connections',
-      'misplaced-field: "http" acts on HTTP requests, and here are only connections',
+      'misplaced-field: "http.version" acts on HTTP requests to backends, and here are only connections',
     ],
   },
   {
@@ -263,7 +263,9 @@ it.each([
       tcpRoute(`rules: [{backendRefs: [${to("b")}]}]`),
       backend("b", "b.test", 1, ", policies: {auth: {passthrough: {}}}"),
     ],
-    said: ['misplaced-field: "auth" acts on HTTP requests, and here are only connections'],
+    said: [
+      'misplaced-field: "auth" acts on HTTP requests to backends, and here are only connections',
+    ],
   },
   {
     what: "an MCP backend",
@@ -282,9 +284,7 @@ it.each([
       tlsRoute(""),
       policyOn("TLSRoute", "r", "backend: {tls: {insecureSkipVerify: All}}"),
     ],
-    said: [
-      "tls-within-tls: TLS of the client goes on to this backend: the gateway's own would be around it",
-    ],
+    said: ['misplaced-field: "tls" acts on TLS to backends, and here are only connections'],
   },
   {
     what: "an open proxy",

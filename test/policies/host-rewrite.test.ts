@@ -50,6 +50,6 @@ it("a Host that urlRewrite sets wins", async () => {
 it("on an mcp backend it is a mistake", () => {
   const backends = [{ mcp: { targets: [{ name: "one", mcp: { host: "http://127.0.0.1:1/" } }] } }];
   expect(findings({ policies: { hostRewrite: { mode: "None" } }, backends })).toEqual([
-    "needs-host-backend",
+    "misplaced-field",
   ]);
 });

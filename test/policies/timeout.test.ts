@@ -75,7 +75,7 @@ describe("timeout", () => {
       { mcp: { targets: [{ name: "one", mcp: { host: "http://127.0.0.1:1/" } }] } },
     ];
     expect(findings({ policies: { timeout: { request: "1s" } }, backends })).toEqual([
-      "needs-host-backend",
+      "misplaced-field",
     ]);
   });
 });

@@ -1,4 +1,6 @@
 import { type BackendKind, type BackendValues, backends } from "../../backends/index.ts";
+import { connectionKeys } from "../../backends/parts/connection-sections.ts";
+import { type Traffic, trafficText } from "../../model/traffic.ts";
 import { policies } from "../../policies/index.ts";
 import {
   type Infer,
@@ -43,20 +45,19 @@ export function fileTcpRouteSchema<Policies>(requestPolicies: Schema<Policies>) 
   );
 }
 
-/** Policies of a route of requests that decide about a connection too. */
-const ON_CONNECTIONS: readonly string[] = policies.flatMap(({ kind, checkConnection }) =>
-  checkConnection === undefined ? [] : [kind],
+/** What there may be on a route of connections. */
+const CARRIED: readonly Traffic[] = ["streams", "upstreams", "upstreamTls"];
+
+/** Policies that act on a connection too. */
+const ON_CONNECTIONS: readonly string[] = policies.flatMap(({ kind, actsOn }) =>
+  actsOn.includes("streams") ? [kind] : [],
 );
 
-/** Those that say how a backend is reached, and mean the same for a connection. */
-const OF_BACKENDS: readonly string[] = ["backendTLS", "tcp"];
-
 function connectionPolicies<Policies>(all: Schema<Policies>): Schema<Policies> {
+  const usable = [...ON_CONNECTIONS, ...connectionKeys(CARRIED), ...UNSUPPORTED];
   const marked = Object.entries(all.properties ?? {}).map(([key, schema]) => [
     key,
-    [...ON_CONNECTIONS, ...OF_BACKENDS, ...UNSUPPORTED].includes(key)
-      ? schema
-      : misplaced(subjectOf(key)),
+    usable.includes(key) ? schema : misplaced(subjectOf(key)),
   ]);
   return { ...all, properties: Object.fromEntries(marked) };
 }
@@ -65,7 +66,8 @@ function connectionPolicies<Policies>(all: Schema<Policies>): Schema<Policies> {
 const UNSUPPORTED = ["backendTunnel"];
 
 function subjectOf(key: string): string {
-  return key.startsWith("mcp") ? "MCP messages" : "HTTP requests";
+  const { actsOn = ["requests"] as const } = policies.find(({ kind }) => kind === key) ?? {};
+  return trafficText(actsOn);
 }
 
 function backendSchema<Policies>(requestPolicies: Schema<Policies>) {
@@ -101,7 +103,7 @@ const KINDS = backends.flatMap(({ kind, tcpSchema }) => (tcpSchema === undefined
 function kindSchemas(): { readonly [Kind in BackendKind]: Schema<BackendValues[Kind]> } {
   const schemas = backends.map(({ kind, protocol, tcpSchema }) => [
     kind,
-    tcpSchema ?? misplaced(protocol === "mcp" ? "MCP messages" : "HTTP requests"),
+    tcpSchema ?? misplaced(trafficText([protocol === "mcp" ? "mcp" : "requests"])),
   ]);
   // The list of backends has every kind, each with the shape of its own value.
   return Object.fromEntries(schemas) as ReturnType<typeof kindSchemas>;

@@ -1,8 +1,9 @@
 import type { KeepAliveSettings } from "../../../runtime/net/connection-settings.ts";
 import type { TlsVersion } from "../../../runtime/tls/tls-settings.ts";
 import type { FrontendValue } from "../../1-parse/standalone/frontend.ts";
-import { defaultFrontend, type FrontendConfig } from "../../config/frontend.ts";
+import { defaultFrontend, type FrontendConfig, frontendTraffic } from "../../config/frontend.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
+import type { Section } from "../../model/traffic.ts";
 import { parseTimer } from "../../schema/duration.ts";
 
 type HttpValue = NonNullable<FrontendValue["http"]>;
@@ -29,6 +30,21 @@ export function readFrontend(value: FrontendValue | undefined, origin: Origin): 
       suitesOrigin: tls.cipherSuites === undefined ? origin : childOf(at, "cipherSuites"),
     },
   };
+}
+
+/** The sections of a frontend that need something of the listeners. `origin`: where it stands. */
+export function frontendSections(
+  value: FrontendValue | undefined,
+  origin: Origin,
+): readonly Section[] {
+  return Object.entries(frontendTraffic).flatMap(([field, actsOn]): readonly Section[] => {
+    const path = field.split(".");
+    const found = path.reduce<unknown>(
+      (at, step) => (typeof at === "object" && at !== null ? Reflect.get(at, step) : undefined),
+      value,
+    );
+    return found === undefined ? [] : [{ name: field, actsOn, origin: childOf(origin, ...path) }];
+  });
 }
 
 /** Keepalive with its defaults, in milliseconds. */

@@ -10,7 +10,10 @@ import {
   backendOf,
   backends as kinds,
 } from "../../backends/index.ts";
+import { sectionsOf } from "../../backends/parts/connection-sections.ts";
+import type { BackendPoliciesValue } from "../../backends/parts/policies-schema.ts";
 import { findBackend } from "../../config/named-backends.ts";
+import { backendTraffic, type SectionUse } from "../../config/sections.ts";
 import {
   type ConfigPath,
   childOf,
@@ -18,6 +21,7 @@ import {
   type Origin,
 } from "../../diagnostics/diagnostic.ts";
 import { type BackendPolicies, mergeBackendPolicies } from "../../model/backend-policies.ts";
+import type { Traffic } from "../../model/traffic.ts";
 import { type PolicyConfig, type PolicyKind, policyOf } from "../../policies/index.ts";
 import { validated } from "../../schema/schema.ts";
 import { readBackendPolicies } from "./backend-policies.ts";
@@ -49,13 +53,57 @@ function readPolicy<Kind extends PolicyKind>(
 export function readBackends(
   { policies, backends = [] }: Pick<RouteValue | TcpRouteValue, "policies" | "backends">,
   origin: Origin,
+  trafficOf: (backends: readonly BackendConfig[]) => readonly Traffic[],
   context: FileContext,
 ): readonly (BackendConfig | undefined)[] {
   const ofRoute = readBackendPolicies(policies, childOf(origin, "policies"));
-  return backends.map(
-    (backend, index) =>
-      backend && readBackend(backend, ofRoute, childOf(origin, "backends", index), context),
-  );
+  return backends.map((backend, index) => {
+    const at = childOf(origin, "backends", index);
+    if (backend === undefined) return undefined;
+    const read = readBackend(backend, ofRoute, at, context);
+    if (read !== undefined) meetOwn(read, backend.policies, at, trafficOf([read]), context);
+    return read;
+  });
+}
+
+/** What a backend and its servers say of how they are reached meets what they have. */
+function meetOwn<Kind extends BackendKind>(
+  { kind, config }: BackendConfig<Kind>,
+  policies: BackendPoliciesValue | undefined,
+  origin: Origin,
+  carried: readonly Traffic[],
+  { sections }: FileContext,
+): void {
+  const own = readBackendPolicies(policies, childOf(origin, "policies"));
+  for (const section of sectionsOf(own ?? {})) sections.meet(section, carried);
+  for (const server of backendOf(kind).carries(config)) {
+    for (const section of sectionsOf(server.own ?? {})) sections.meet(section, server.traffic);
+  }
+}
+
+/** The policies of a route, and what it says of how its backends are reached, meet what there is on it. */
+export function meetRoute(
+  { policies: given }: Pick<RouteValue | TcpRouteValue, "policies">,
+  policies: readonly PolicyConfig[],
+  origin: Origin,
+  carried: readonly Traffic[] | undefined,
+  { sections }: FileContext,
+): void {
+  meetPolicies(policies, carried, sections);
+  const own = readBackendPolicies(given, childOf(origin, "policies"));
+  for (const section of sectionsOf(own ?? {})) sections.meet(section, carried);
+}
+
+/** Policies meet what there is where they stand. */
+export function meetPolicies(
+  policies: readonly PolicyConfig[],
+  carried: readonly Traffic[] | undefined,
+  sections: SectionUse,
+): void {
+  for (const { kind, origin } of policies) {
+    const name = String(origin.path.at(-1));
+    sections.meet({ name, actsOn: policyOf(kind).actsOn, origin }, carried);
+  }
 }
 
 function readBackend(
@@ -101,6 +149,7 @@ export interface FileContext {
   readonly backends: ReadonlyMap<string, BackendConfig>;
   /** Where parts with mistakes were left out. */
   readonly broken: readonly ConfigPath[];
+  readonly sections: SectionUse;
   readonly diagnostics: Diagnostics;
 }
 
@@ -120,7 +169,7 @@ export function isPartial(
 /** The file's `backends`, by name. */
 export function readNamedBackends(
   values: readonly (NamedBackendValue | undefined)[],
-  { origin, ...context }: Pick<FileContext, "broken" | "diagnostics"> & { readonly origin: Origin },
+  { origin, ...context }: Omit<FileContext, "backends"> & { readonly origin: Origin },
 ): ReadonlyMap<string, BackendConfig> {
   const found = new Map<string, BackendConfig>();
   values.forEach((each, index) => {
@@ -133,7 +182,10 @@ export function readNamedBackends(
       context.diagnostics.report("duplicate-backend", childOf(at, "name"), { name }, related);
     }
     const backend = readBackend(each, undefined, at, { ...context, backends: found });
-    if (backend !== undefined) found.set(name, backend);
+    if (backend === undefined) return;
+    found.set(name, backend);
+    const named = { ...context, backends: found };
+    meetOwn(backend, each.policies, at, backendTraffic(backend), named);
   });
   return found;
 }

@@ -11,13 +11,17 @@ import type {
   TcpRouteResource,
   ValueMatchConfig,
 } from "../../config/resources.ts";
+import { listenerTraffic, reportIdle, routeTraffic, SectionUse } from "../../config/sections.ts";
 import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
+import { respondsToAll } from "../../policies/index.ts";
 import { readAccessLogs, readLogLevels } from "./access-log.ts";
-import { readFrontend, readTlsVersion } from "./frontend.ts";
+import { frontendSections, readFrontend, readTlsVersion } from "./frontend.ts";
 import { readProcess } from "./process.ts";
 import {
   type FileContext,
   isPartial,
+  meetPolicies,
+  meetRoute,
   readBackends,
   readNamedBackends,
   readPolicies,
@@ -32,12 +36,14 @@ export function lowerStandalone(
   { file, origin, broken }: StandaloneInput,
   diagnostics: Diagnostics,
 ): readonly Resource[] {
+  const sections = new SectionUse();
   const backends = readNamedBackends(file.backends ?? [], {
     diagnostics,
+    sections,
     broken,
     origin: childOf(origin, "backends"),
   });
-  const context: FileContext = { broken, diagnostics, backends };
+  const context: FileContext = { broken, diagnostics, sections, backends };
   const listeners: ListenerResource[] = [];
   const routes: (RouteResource | TcpRouteResource)[] = [];
   file.binds.forEach((bind, bindIndex) => {
@@ -47,24 +53,30 @@ export function lowerStandalone(
       const key = `${bindIndex}/${listenerIndex}`;
       const isListenerPartial = isPartial(at, context, ["routes", "tcpRoutes"]);
       const portOrigin = childOf(origin, "binds", bindIndex, "port");
-      listeners.push({
-        ...readListener(listener, key, bind.port, portOrigin, at),
-        address: bind.address,
-        isPartial: isListenerPartial,
-        policies: readPolicies(listener.policies ?? {}, childOf(at, "policies"), diagnostics),
-      });
+      const policies = readPolicies(listener.policies ?? {}, childOf(at, "policies"), diagnostics);
+      const read = { ...readListener(listener, key, bind.port, portOrigin, at), policies };
+      meetPolicies(policies, isListenerPartial ? undefined : listenerTraffic(read), sections);
+      listeners.push({ ...read, address: bind.address, isPartial: isListenerPartial });
       listener.routes?.forEach((route, index) => {
         if (route !== undefined)
           routes.push(readRoute(route, key, childOf(at, "routes", index), context));
       });
       listener.tcpRoutes?.forEach((route, index) => {
-        if (route !== undefined)
-          routes.push(readTcpRoute(route, key, childOf(at, "tcpRoutes", index), context));
+        if (route === undefined) return;
+        const isPassedOn = read.protocol === "TLS" && read.tls === undefined;
+        routes.push(readTcpRoute(route, key, isPassedOn, childOf(at, "tcpRoutes", index), context));
       });
       // Its protocol may be what was left out.
       if (!isListenerPartial) checkRouteField(listener, at, diagnostics);
     });
   });
+  const ofClients = listeners.flatMap((listener) => listenerTraffic(listener));
+  for (const section of frontendSections(
+    file.frontendPolicies,
+    childOf(origin, "frontendPolicies"),
+  ))
+    sections.meet(section, broken.length === 0 ? ofClients : undefined);
+  for (const idle of sections.idle()) reportIdle(idle, diagnostics);
   const gateway: GatewayResource = {
     kind: "gateway",
     process: readProcess(file.config),
@@ -78,13 +90,16 @@ export function lowerStandalone(
   return [gateway, ...routes];
 }
 
+/** What a listener says of itself. */
+type ReadListener = Omit<ListenerResource, "policies" | "isPartial" | "address">;
+
 function readListener(
   listener: ListenerValue,
   key: string,
   port: number,
   portOrigin: Origin,
   origin: Origin,
-): Omit<ListenerResource, "policies" | "isPartial" | "address"> {
+): ReadListener {
   const hostname = listener.hostname ?? "*";
   return {
     key,
@@ -119,15 +134,20 @@ function readRoute(
   const matches = route.matches?.flatMap((match, index) =>
     match === undefined ? [] : [readMatch(match, childOf(origin, "matches", index))],
   );
-  const backends = readBackends(route, origin, context);
+  const backends = readBackends(route, origin, routeTraffic, context);
+  const known = backends.flatMap((backend) => backend ?? []);
+  const isRoutePartial = isPartial(origin, context) || backends.includes(undefined);
+  const policies = readPolicies(route.policies ?? {}, place, context.diagnostics);
+  const carried = routeTraffic(policies.some(respondsToAll) ? [] : known);
+  meetRoute(route, policies, origin, isRoutePartial ? undefined : carried, context);
   return {
     kind: "route",
     name: route.name,
     listeners: [{ listener, hostnames: route.hostnames ?? [] }],
-    isPartial: isPartial(origin, context) || backends.includes(undefined),
+    isPartial: isRoutePartial,
     matches: matches ?? [readMatch({}, origin)],
-    policies: readPolicies(route.policies ?? {}, place, context.diagnostics),
-    backends: backends.flatMap((backend) => backend ?? []),
+    policies,
+    backends: known,
     origin,
   };
 }

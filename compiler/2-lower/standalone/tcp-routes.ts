@@ -1,24 +1,38 @@
 import type { TcpRouteValue } from "../../1-parse/standalone/tcp-route.ts";
+import type { BackendConfig } from "../../backends/index.ts";
 import type { ListenerResource, TcpRouteResource } from "../../config/resources.ts";
+import { streamTraffic } from "../../config/sections.ts";
 import { childOf, type Diagnostics, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
-import { type FileContext, isPartial, readBackends, readPolicies } from "./route-parts.ts";
+import {
+  type FileContext,
+  isPartial,
+  meetRoute,
+  readBackends,
+  readPolicies,
+} from "./route-parts.ts";
 
-/** A route of connections, which stands on one listener. */
+/** A route of connections, which stands on one listener; `isPassedOn`: the client's TLS goes on to its backends. */
 export function readTcpRoute(
   route: TcpRouteValue,
   listener: string,
+  isPassedOn: boolean,
   origin: Origin,
   context: FileContext,
 ): TcpRouteResource {
   const { name, hostnames = [], policies = {} } = route;
-  const backends = readBackends(route, origin, context);
+  const trafficOf = (backends: readonly BackendConfig[]) => streamTraffic(backends, isPassedOn);
+  const backends = readBackends(route, origin, trafficOf, context);
+  const known = backends.flatMap((backend) => backend ?? []);
+  const isRoutePartial = isPartial(origin, context) || backends.includes(undefined);
+  const read = readPolicies(policies, childOf(origin, "policies"), context.diagnostics);
+  meetRoute(route, read, origin, isRoutePartial ? undefined : trafficOf(known), context);
   return {
     kind: "tcpRoute",
     name,
     listeners: [{ listener, hostnames }],
-    isPartial: isPartial(origin, context) || backends.includes(undefined),
-    policies: readPolicies(policies, childOf(origin, "policies"), context.diagnostics),
-    backends: backends.flatMap((backend) => backend ?? []),
+    isPartial: isRoutePartial,
+    policies: read,
+    backends: known,
     origin,
   };
 }

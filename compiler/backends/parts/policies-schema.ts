@@ -65,6 +65,12 @@ export function backendPolicySchemas() {
             cel: "has(self.cert) == has(self.key)",
           },
           {
+            message: '"root" verifies nothing beside "insecure"',
+            field: "root",
+            holds: ({ root, insecure }) => root === undefined || insecure !== true,
+            cel: "!has(self.root) || !has(self.insecure) || !self.insecure",
+          },
+          {
             message:
               'only one of "insecure", "insecureHost" and "subjectAltNames" can say what is verified',
             holds: (value) =>

@@ -48,14 +48,23 @@ export const connectionMessages = {
       "A dynamic backend connects to the host that the client names: a client could have the key sent to a server of its " +
       "own. `passthrough` is possible, because the client's token is the client's to give.",
   }),
-  "misplaced-field": message<{ field: string; actsOn: string }>({
+  "misplaced-field": message<{ field: string; actsOn: string; found: string | undefined }>({
     severity: "error",
-    text: ({ field, actsOn }) => `${field} acts on ${actsOn}, and here are only connections`,
-    hint: () => "use a listener with protocol: HTTP or HTTPS, or remove it",
+    text: ({ field, actsOn, found }) =>
+      found === undefined
+        ? `${field} acts on ${actsOn}, and here are none`
+        : `${field} acts on ${actsOn}, and here are only ${found}`,
+    hint: ({ found }) =>
+      found === "connections"
+        ? "use a listener with protocol: HTTP or HTTPS, or remove it"
+        : "remove it, or move it to where they are",
     explanation:
-      "The bytes of TCP and TLS routes are passed on as they come: there is no request whose headers, path or response a " +
-      "policy could act on. What can be decided is who may connect (`authorization` over `source`) and how the backend is " +
-      "reached (`tcp`, `backendTLS`).",
+      "Each section acts on something: requests, the messages of MCP, how a backend is connected to. Where there is none of " +
+      "it the section would be a promise that nobody keeps. A route that answers by itself calls no backend; an MCP endpoint " +
+      "speaks to its servers by itself, so one request of a client may become several or none; a child process is not " +
+      "connected to; the bytes of TCP and TLS routes are passed on as they come, so only who may connect (`authorization` over " +
+      "`source`) and how the backend is reached (`tcp`, `backendTLS`) can be decided. What stands on a Gateway or a whole " +
+      "route holds where it can act, and is told when that is nowhere.",
   }),
   "wrong-routes": message<{ field: string; protocol: string; instead: string }>({
     severity: "error",
@@ -78,14 +87,6 @@ export const connectionMessages = {
     explanation:
       "HTTPS is answered by routes of requests, so the gateway has to end TLS. Connections whose TLS goes on to the backend " +
       "belong to a listener of TLS (Gateway API, `tls.mode: Passthrough`).",
-  }),
-  "tls-within-tls": message<Record<never, never>>({
-    severity: "error",
-    text: () => "TLS of the client goes on to this backend: the gateway's own would be around it",
-    hint: () => "remove it, or end the client's TLS here (a certificate on the listener)",
-    explanation:
-      "On a listener that passes TLS on, the backend answers the client's handshake. A second TLS around it is something " +
-      "that hardly any server expects.",
   }),
   "log-of-requests": message<Record<never, never>>({
     severity: "warning",
@@ -126,13 +127,6 @@ export const connectionMessages = {
       "The image has Node.js with npm and npx, and where a server needs them Python and uv. Other commands and files are " +
       "not in it: a Dockerfile of your own may begin with the image that gwc's builds, and add them. `gwc run` and " +
       "`node gateway.mjs` use the commands of the machine.",
-  }),
-  "unused-connection": message<{ name: string }>({
-    severity: "error",
-    text: ({ name }) => `the target "${name}" is a child process: nothing connects to it`,
-    hint: () => "remove its policies",
-    explanation:
-      "TLS, credentials and timeouts of connections mean nothing for a server over stdio.",
   }),
   "tls-conflict": message<{ port: number; field: string }>({
     severity: "error",

@@ -186,12 +186,14 @@ export const kubernetesMessages = {
       "Of two policies that say the same field for the same target the older one wins (creationTimestamp), then the one " +
       "whose namespace and name come first (Gateway API).",
   }),
-  "policy-without-effect": message<{ policy: string }>({
+  "policy-without-effect": message<{ policy: string; field?: string; actsOn?: string }>({
     severity: "warning",
-    text: ({ policy }) => `${policy} acts on nothing that is served`,
+    text: ({ policy, field }) =>
+      `${field === undefined ? policy : `"${field}" of ${policy}`} acts on nothing that is served`,
+    hint: ({ actsOn }) => (actsOn === undefined ? undefined : `it acts on ${actsOn}`),
     explanation:
-      "Its targets exist, but no request of these Gateways passes them, or more specific policies say everything that " +
-      "it says.",
+      "Its targets exist, but no request of these Gateways passes them, none of the routes has what it acts on, or more " +
+      "specific policies say everything that it says.",
   }),
   "selector-without-match": message<{ what: string }>({
     severity: "warning",

@@ -236,12 +236,6 @@ export const referenceMessages = {
     explanation:
       "A target's name is the prefix of its tools and names it in rules, so it is unique within its backend.",
   }),
-  "needs-mcp-backend": message<{ policy: string }>({
-    severity: "error",
-    text: ({ policy }) => `"${policy}" needs an mcp backend on this route`,
-    explanation:
-      "The policy judges MCP messages. On a route without an mcp backend there are none, and it would do nothing.",
-  }),
   "two-token-checks": message<Record<never, never>>({
     severity: "error",
     text: () => '"jwtAuth" and "mcpAuthentication" both check the bearer token of this route',

@@ -1,7 +1,7 @@
 import type { WeightedBackend } from "../../2-lower/kubernetes/backends/backend-configs.ts";
 import type { KubernetesModel } from "../../2-lower/kubernetes/gateway/gateways.ts";
 import { resourceName } from "../../2-lower/kubernetes/inventory/inventory.ts";
-import { whyIdle } from "../../2-lower/kubernetes/policies/applicable.ts";
+import { carriedBy, whyIdle } from "../../2-lower/kubernetes/policies/applicable.ts";
 import {
   connectionFields,
   effectivePolicy,
@@ -123,7 +123,7 @@ function explainTraffic(
     listener: `${listener.spec.name} of ${resourceName(listener.owner)}`,
     backend: backends.length === 0 ? "none" : backends.map(backendText).join(", "),
     fields: trafficFields(traffic, kubernetes).map((field) => {
-      const idle = whyIdle(field, traffic);
+      const idle = whyIdle(field, carriedBy(traffic));
       return { ...explainField(field, files), ...(idle === undefined ? {} : { idle }) };
     }),
   };

@@ -109,7 +109,7 @@ function manifests(fields: readonly FieldCase[], levels: readonly [LevelCase, Le
 const EXPECTED = [
   "not-built-yet",
   "policy-without-effect",
-  "needs-host-backend",
+  "misplaced-field",
   "two-token-checks",
   "missing-secret",
   "bad-format",

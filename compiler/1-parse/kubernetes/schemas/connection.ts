@@ -38,7 +38,18 @@ export const backendTls = object(
     verifySubjectAltNames: list(shortText("A name."), { minItems: 1, maxItems: 16 }),
     alpnProtocols: list(tinyText("A protocol."), { minItems: 1, maxItems: 16 }),
   },
-  { atMostOneOf: ["verifySubjectAltNames", "insecureSkipVerify"] },
+  {
+    atMostOneOf: ["verifySubjectAltNames", "insecureSkipVerify"],
+    checks: [
+      {
+        message: '"caCertificateRefs" verifies nothing beside "insecureSkipVerify: All"',
+        field: "caCertificateRefs",
+        holds: ({ caCertificateRefs, insecureSkipVerify }) =>
+          caCertificateRefs === undefined || insecureSkipVerify !== "All",
+        cel: "!has(self.caCertificateRefs) || !has(self.insecureSkipVerify) || self.insecureSkipVerify != 'All'",
+      },
+    ],
+  },
 );
 
 /** `BackendAuth`. */

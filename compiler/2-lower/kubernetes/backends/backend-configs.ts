@@ -2,6 +2,7 @@ import type { BackendSection } from "../../../backends/backend.ts";
 import { type BackendConfig, type BackendKind, backendOf } from "../../../backends/index.ts";
 import type { BackendPolicies } from "../../../model/backend-policies.ts";
 import { serviceName } from "../inventory/services.ts";
+import { actsThere, carriedBy, meetField } from "../policies/applicable.ts";
 import { connectionFields, type RulePath } from "../policies/effective.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";
 import { recordEffect } from "../policies/policy-effects.ts";
@@ -91,7 +92,10 @@ function readConnection(
   destination: ConnectionDestination,
   context: PolicyContext,
 ): BackendPolicies | undefined {
-  const fields = connectionFields(traffic, part, context.policyIndex);
+  const carried = carriedBy(traffic);
+  const all = connectionFields(traffic, part, context.policyIndex);
+  for (const field of all) meetField(field, carried, context.sections);
+  const fields = all.filter((field) => actsThere(field, carried));
   for (const field of fields) recordEffect(field, traffic.listener.gateway, context);
   return connectionOf(fields, destination, traffic.listener.gateway, context);
 }

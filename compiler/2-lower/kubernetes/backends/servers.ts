@@ -7,9 +7,11 @@ import type {
   ServicePort,
 } from "../../../manifests/manifests.ts";
 import type { ServerConfig } from "../../../model/backend-policies.ts";
+import { HTTP_SERVER } from "../../../model/traffic.ts";
 import { resourceName } from "../inventory/inventory.ts";
 import { follow } from "../inventory/references.ts";
 import { portAddress, portOf, serviceName } from "../inventory/services.ts";
+import { meetField } from "../policies/applicable.ts";
 import { backendOnly } from "../policies/effective.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";
 import { recordEffect } from "../policies/policy-effects.ts";
@@ -43,7 +45,10 @@ export function serverOf(
   if (found === undefined) return undefined;
   const { address, port } = found;
   const fields = backendOnly(manifest, port, context.policyIndex);
-  for (const field of fields) recordEffect(field, gateway, context);
+  for (const field of fields) {
+    recordEffect(field, gateway, context);
+    meetField(field, HTTP_SERVER, context.sections);
+  }
   const serverName =
     manifest.kind === "Service" && !address.startsWith(serviceName(manifest))
       ? serviceName(manifest)

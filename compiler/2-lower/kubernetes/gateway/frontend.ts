@@ -1,7 +1,9 @@
 import { frontendFields } from "../../../1-parse/kubernetes/schemas/frontend.ts";
 import type { FrontendValue } from "../../../1-parse/standalone/frontend.ts";
 import type { AccessLogConfig } from "../../../config/access-log.ts";
-import { type FrontendConfig, isAlpn } from "../../../config/frontend.ts";
+import { type FrontendConfig, frontendTraffic, isAlpn } from "../../../config/frontend.ts";
+import type { ListenerResource } from "../../../config/resources.ts";
+import { listenerTraffic } from "../../../config/sections.ts";
 import { childOf } from "../../../diagnostics/diagnostic.ts";
 import type { ManifestOf } from "../../../manifests/manifests.ts";
 import { type Infer, type Schema, validated } from "../../../schema/schema.ts";
@@ -17,9 +19,11 @@ import { targetKey } from "../policies/policy-targets.ts";
 export function gatewayFrontend(
   gateway: ManifestOf<"Gateway">,
   raw: FrontendValue,
+  listeners: readonly ListenerResource[],
   context: PolicyContext,
 ): FrontendConfig {
   const fields = gatewayFields(gateway, context);
+  meetFrontend(fields, listeners, context);
   const http = valueOfField(frontendFields.http, fields.get("frontend.http"));
   const tcp = valueOfField(frontendFields.tcp, fields.get("frontend.tcp"));
   const tls = valueOfField(frontendFields.tls, fields.get("frontend.tls"));
@@ -44,6 +48,30 @@ export function gatewayFrontend(
     },
   };
 }
+
+/** The fields of a frontend, and single fields of its TLS, meet what the listeners have. */
+function meetFrontend(
+  fields: ReadonlyMap<string, EffectiveField>,
+  listeners: readonly ListenerResource[],
+  { sections }: PolicyContext,
+): void {
+  const carried = listeners.flatMap(listenerTraffic);
+  for (const { field, values } of fields.values()) {
+    const name = field.slice("frontend.".length);
+    for (const { value, origin } of values) {
+      const parts = Object.keys(value ?? {}).map((key) => `${name}.${TLS_FIELDS[key] ?? key}`);
+      const known = [name, ...parts].flatMap((each) => frontendTraffic[each] ?? []);
+      sections.meet({ name, actsOn: known, origin }, carried);
+    }
+  }
+}
+
+/** The names of TLS fields in manifests, and in a file. */
+const TLS_FIELDS: Readonly<Record<string, string>> = {
+  alpnProtocols: "alpn",
+  minProtocolVersion: "minVersion",
+  maxProtocolVersion: "maxVersion",
+};
 
 /** What the policies of a Gateway say of the access log. */
 export function gatewayAccessLogs(

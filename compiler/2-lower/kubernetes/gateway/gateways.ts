@@ -3,13 +3,15 @@ import type {
   RouteResource,
   TcpRouteResource,
 } from "../../../config/resources.ts";
-import { childOf, keyPlace } from "../../../diagnostics/diagnostic.ts";
+import { SectionUse } from "../../../config/sections.ts";
+import { childOf } from "../../../diagnostics/diagnostic.ts";
 import type { Manifest, ManifestOf } from "../../../manifests/manifests.ts";
 import { byAge, Inventory, resourceName } from "../inventory/inventory.ts";
 import type { ReferenceContext } from "../inventory/references.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";
 import { targetPolicies } from "../policies/policy-targets.ts";
 import { preRoutingPolicies } from "../policies/pre-routing.ts";
+import { reportWithoutEffect } from "../policies/without-effect.ts";
 import {
   type AnyRoute,
   type Attachment,
@@ -60,6 +62,7 @@ export function lowerKubernetes(
   const context: PolicyContext = {
     ...references,
     policyIndex: targetPolicies(references),
+    sections: new SectionUse(),
     effective: new Map(),
     secrets: new Map(),
     configMaps: new Map(),
@@ -76,7 +79,7 @@ export function lowerKubernetes(
     const routes = routesOf(byGateway.get(manifest) ?? [], context);
     return { manifest, gateway: gatewayResource(manifest, listeners, context), routes };
   });
-  reportWithoutEffect(context, own);
+  reportWithoutEffect(context);
   return { manifests, inventory, context, listeners, attachments, gateways };
 }
 
@@ -126,7 +129,7 @@ function gatewayResource(
   return {
     kind: "gateway",
     process,
-    frontend: gatewayFrontend(manifest, rawFrontend(parameters), context),
+    frontend: gatewayFrontend(manifest, rawFrontend(parameters), own, context),
     accessLogs: [...rawAccessLogs(parameters), ...gatewayAccessLogs(manifest, context)],
     logLevels: logLevels(parameters),
     deployment: deploymentOf(manifest, parameters, own, mounts),
@@ -176,32 +179,4 @@ function reportLaterKind(route: AnyRoute, { diagnostics }: ReferenceContext): vo
   const what = UNSUPPORTED_KINDS[route.kind];
   if (what === undefined) return;
   diagnostics.report("not-built-yet", childOf(route.origin, "kind"), { what, field: route.kind });
-}
-
-/** Policies that act on nothing: a promise that nobody keeps. */
-function reportWithoutEffect(
-  { inventory, effective, policyIndex, diagnostics }: PolicyContext,
-  gateways: readonly ManifestOf<"Gateway">[],
-): void {
-  if (gateways.some(({ spec }) => spec === undefined)) return;
-  // That they act on nothing has been said, field by field.
-  const misplaced = new Set(
-    diagnostics.list
-      .filter(({ code }) => code === "misplaced-field")
-      .map(({ at }) => at.resource?.name),
-  );
-  const targeted = new Set([...policyIndex.values()].flat().map(({ source }) => source));
-  for (const policy of [...inventory.all("GatewayPolicy"), ...inventory.all("BackendTLSPolicy")]) {
-    const title = resourceName(policy);
-    if (policy.spec === undefined || effective.has(policy)) continue;
-    if (misplaced.has(policy.origin.resource?.name)) continue;
-    const isEmpty = !["frontend", "traffic", "backend", "validation"].some((name) =>
-      Object.hasOwn(policy.spec ?? {}, name),
-    );
-    // One whose targets could not be found has been reported.
-    if (!targeted.has(policy) && !isEmpty) continue;
-    diagnostics.report("policy-without-effect", keyPlace(childOf(policy.origin, "spec")), {
-      policy: title,
-    });
-  }
 }

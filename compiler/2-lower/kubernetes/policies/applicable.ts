@@ -1,33 +1,82 @@
-import { backendOf } from "../../../backends/index.ts";
-import type { BackendProtocol } from "../../../backends/parts/backend-protocol.ts";
+import { actsOnOfConnection } from "../../../backends/parts/connection-sections.ts";
+import { acts, routeTraffic, type SectionUse, streamTraffic } from "../../../config/sections.ts";
+import { foundText, type Section, type Traffic, trafficText } from "../../../model/traffic.ts";
 import { policies } from "../../../policies/index.ts";
+import type { KubernetesBackend } from "../backends/backends.ts";
+import { isStream } from "../routes/attach.ts";
 import type { RulePath } from "./effective.ts";
-import type { EffectiveField } from "./merge.ts";
+import { fieldName, PRE_ROUTING } from "./fields.ts";
+import type { EffectiveField, FieldValue } from "./merge.ts";
 
-/**
- * Why a field that is effective for traffic does nothing there: it is about another kind of backend. What stands on a
- * Gateway or listener is for the routes that it suits. On a route itself it is a mistake, which is told later.
- */
-export function whyIdle(
-  { field, values }: EffectiveField,
-  { backend }: RulePath,
-): string | undefined {
-  const spoken = backend === undefined ? "http" : backendOf(backend.config.kind).protocol;
-  const wanted = PROTOCOLS.get(field);
-  if (wanted === undefined || wanted === spoken) return undefined;
-  if (wanted === "mcp") return "it is about MCP, and the backend is no MCP server";
-  const level = values.at(-1)?.level ?? "";
-  return OUTER.includes(level)
-    ? "it is about single requests, and the backend speaks MCP"
-    : undefined;
+/** What there is behind a rule with its backend; undefined: the backend has mistakes (reported). */
+export function carriedBy({ listener, route, backend }: RulePath): readonly Traffic[] | undefined {
+  if (backend !== undefined && !isKnown(backend)) return undefined;
+  const backends = backend === undefined ? [] : [backend.config];
+  if (!isStream(route)) return routeTraffic(backends);
+  return streamTraffic(backends, listener.spec.tls?.mode === "Passthrough");
 }
 
-const OUTER: readonly string[] = ["gateway", "listenerSet", "listener"];
+/** Whether it was found, without mistakes. */
+function isKnown({ manifest }: KubernetesBackend): boolean {
+  return manifest?.spec !== undefined;
+}
 
-const PROTOCOLS: ReadonlyMap<string, BackendProtocol> = new Map(
-  policies.flatMap(({ kubernetes, protocol }) =>
-    kubernetes === undefined || protocol === undefined
-      ? []
-      : [[kubernetes.field, protocol] as const],
+/** Whether a field that is effective for traffic does something there. */
+export function actsThere(
+  { field }: Pick<EffectiveField, "field">,
+  carried: readonly Traffic[] | undefined,
+): boolean {
+  const actsOn = actsOnOf(field);
+  return carried === undefined || actsOn === undefined || acts(actsOn, carried);
+}
+
+/** Why a field that is effective for traffic does nothing there: it is about something else. */
+export function whyIdle(
+  { field }: EffectiveField,
+  carried: readonly Traffic[] | undefined,
+): string | undefined {
+  const actsOn = actsOnOf(field);
+  if (carried === undefined || actsOn === undefined || acts(actsOn, carried)) return undefined;
+  const found = foundText(actsOn, carried);
+  return `it acts on ${trafficText(actsOn)}, and here are ${found === undefined ? "none" : `only ${found}`}`;
+}
+
+/** The values of a field meet what there is; those that lost to them have been reported. */
+export function meetField(
+  { values, conflicts }: Pick<EffectiveField, "values" | "conflicts">,
+  carried: readonly Traffic[] | undefined,
+  sections: SectionUse,
+): void {
+  const lost = conflicts.map((each) => each.lost);
+  for (const value of values) sections.meet(sectionOf(value), carriedFor(value, carried));
+  for (const value of lost) sections.meet(sectionOf(value), undefined);
+}
+
+/** A value as its policy says it. */
+export function sectionOf({ field, origin }: FieldValue): Section {
+  return { name: fieldName(origin), actsOn: actsOnOf(field) ?? [], origin };
+}
+
+/** What a field is of that is not built (reported) can't be known. */
+function carriedFor(
+  { field }: FieldValue,
+  carried: readonly Traffic[] | undefined,
+): readonly Traffic[] | undefined {
+  return actsOnOf(field) === undefined ? undefined : carried;
+}
+
+/** What a field acts on, whatever its phase; undefined for one that nothing reads. */
+function actsOnOf(field: string): readonly Traffic[] | undefined {
+  const [section, name = ""] = field.split(".");
+  if (section === "backend") {
+    const ofConnection = actsOnOfConnection(name);
+    if (ofConnection.length > 0) return ofConnection;
+  }
+  return ACTS_ON.get(field.replace(PRE_ROUTING, "traffic."));
+}
+
+const ACTS_ON: ReadonlyMap<string, readonly Traffic[]> = new Map(
+  policies.flatMap(({ kubernetes, actsOn }) =>
+    kubernetes === undefined ? [] : [[kubernetes.field, actsOn] as const],
   ),
 );

@@ -9,9 +9,9 @@ import type {
 import { policies } from "../../../policies/index.ts";
 import type { KubernetesBackend } from "../backends/backends.ts";
 import type { KubernetesListener } from "../gateway/listeners.ts";
-import { type AnyRoute, isStream } from "../routes/attach.ts";
-import { fieldValues, isConnection, isJoined, ON_STREAMS, PRE_ROUTING } from "./fields.ts";
-import { type EffectiveField, type FieldValue, type Level, merge } from "./merge.ts";
+import type { AnyRoute } from "../routes/attach.ts";
+import { fieldValues, isConnection, isJoined, PRE_ROUTING } from "./fields.ts";
+import { type EffectiveField, type FieldValue, merge } from "./merge.ts";
 import type { PolicyIndex } from "./policy-context.ts";
 import { targetKey } from "./policy-targets.ts";
 
@@ -30,10 +30,7 @@ export function effectivePolicy(
   policyIndex: PolicyIndex,
 ): readonly EffectiveField[] {
   const values = [...outerValues(traffic, policyIndex), ...backendValues(traffic, policyIndex)];
-  return merge(
-    values.filter((value) => actsOnStream(value, traffic)),
-    isJoined,
-  );
+  return merge(values, isJoined);
 }
 
 /** What holds for one target of an MCP backend, where it differs from the others. */
@@ -85,23 +82,8 @@ export function connectionFields(
     ...outerValues(traffic, policyIndex),
     ...backendValues(traffic, policyIndex),
     ...(part === undefined ? [] : partValues(traffic, part, policyIndex)),
-  ].filter((value) => isConnection(value.field) && actsOnStream(value, traffic));
+  ].filter((value) => isConnection(value.field));
   return merge(values, isJoined);
-}
-
-/** Levels at which something is said of one route or backend alone. */
-const OWN: readonly Level[] = ["route", "rule", "backendOwn"];
-
-/**
- * Of connections that are passed on, only who may connect and TCP and TLS to the backend are the gateway's; and where
- * TLS is the client's, what is said of backends in general is not about it (Gateway API BackendTLSPolicy).
- */
-function actsOnStream({ field, level }: FieldValue, { route, listener }: RulePath): boolean {
-  if (!isStream(route)) return true;
-  if (field.startsWith("backend.tls")) {
-    return listener.spec.tls?.mode !== "Passthrough" || OWN.includes(level);
-  }
-  return field.startsWith("backend.tcp") || ON_STREAMS.includes(field);
 }
 
 /** How a backend is reached by who has no route: as the policies on it say, and its own. */
@@ -183,6 +165,26 @@ function valuesOn(
   return [...targeted, ...fieldValues("backend", manifest.spec?.policies, at)];
 }
 
+/** Everything that is said of a backend and of its parts, whoever uses it. */
+export function allOfBackend(
+  manifest: ManifestOf<"GatewayBackend">,
+  parts: ReadonlyMap<string, BackendSection>,
+  policyIndex: PolicyIndex,
+): readonly FieldValue[] {
+  const ofParts = [...parts.values()].flatMap((part) => [
+    ...(policyIndex.get(targetKey(manifest, part.name)) ?? []),
+    ...ownOfPart(manifest, part),
+  ]);
+  return [...valuesOn(manifest, undefined, policyIndex), ...ofParts];
+}
+
+/** What a target says of itself. */
+function ownOfPart(manifest: Manifest, { own }: BackendSection): readonly FieldValue[] {
+  if (own === undefined) return [];
+  const { fields, origin } = own;
+  return fieldValues("backend", fields, { level: "partOwn", source: manifest, origin });
+}
+
 /** Policies on a port of a Service, by its name or number. */
 function portValues(
   service: Manifest,
@@ -197,11 +199,12 @@ function portValues(
 /** Policies on one target and on the Service behind it, then the target's own. */
 function partValues(
   { backend }: RulePath,
-  { name: part, service: selected, own }: BackendSection,
+  part: BackendSection,
   policyIndex: PolicyIndex,
 ): readonly FieldValue[] {
   const manifest = backend?.manifest;
   if (manifest?.kind !== "GatewayBackend") return [];
+  const { name, service: selected } = part;
   const ofService =
     selected === undefined
       ? []
@@ -210,12 +213,9 @@ function partValues(
           ...portValues(selected.service, selected.port, policyIndex),
         ];
   const targeted = [
-    ...(policyIndex.get(targetKey(manifest, part)) ?? []),
+    ...(policyIndex.get(targetKey(manifest, name)) ?? []),
     // The Service is more specific than the backend that selects it among others.
     ...ofService.map((value): FieldValue => ({ ...value, level: "backendPart" })),
   ];
-  if (own === undefined) return targeted;
-  const { fields, origin } = own;
-  const at = { level: "partOwn", source: manifest, origin } as const;
-  return [...targeted, ...fieldValues("backend", fields, at)];
+  return [...targeted, ...ownOfPart(manifest, part)];
 }

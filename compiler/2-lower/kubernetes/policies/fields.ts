@@ -4,7 +4,7 @@ import { policies } from "../../../policies/index.ts";
 import type { FieldValue, Level } from "./merge.ts";
 
 /** The sections of a GatewayPolicy. */
-export type Section = "frontend" | "traffic" | "backend";
+export type PolicySection = "frontend" | "traffic" | "backend";
 
 /**
  * Fields of the backend section whose parts are replaced one by one; every other field, of every section, is replaced
@@ -12,9 +12,15 @@ export type Section = "frontend" | "traffic" | "backend";
  */
 const DIVIDED: ReadonlySet<string> = new Set(["tcp", "http", "mcp", "ai"]);
 
+/** What messages call a field: of one whose parts are replaced one by one the part, with its owner. */
+export function fieldName({ path }: Origin): string {
+  const [owner, name] = path.slice(-2);
+  return DIVIDED.has(String(owner)) ? `${owner}.${name}` : String(name);
+}
+
 /** The values of a section, field by field, as the merge takes them. */
 export function fieldValues(
-  section: Section,
+  section: PolicySection,
   fields: PolicyFields | undefined,
   at: { readonly level: Level; readonly source: Manifest; readonly origin: Origin },
 ): readonly FieldValue[] {
@@ -54,12 +60,7 @@ const JOINED: ReadonlySet<string> = new Set(
   ),
 );
 
-/** The fields that decide about connections, of which nothing but the source is known. */
-export const ON_STREAMS: readonly string[] = policies.flatMap(({ kubernetes, checkConnection }) =>
-  kubernetes !== undefined && checkConnection !== undefined ? [kubernetes.field] : [],
-);
-
 /** PreRouting rules and PostRouting rules are merged apart. */
-function phaseOf(section: Section, fields: PolicyFields | undefined): string {
+function phaseOf(section: PolicySection, fields: PolicyFields | undefined): string {
   return section === "traffic" && fields?.phase === "PreRouting" ? "PreRouting." : "";
 }

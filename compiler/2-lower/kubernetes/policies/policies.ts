@@ -12,7 +12,7 @@ import type { KubernetesContext, KubernetesForm } from "../../../policies/policy
 import { validated } from "../../../schema/schema.ts";
 import { serverOf } from "../backends/servers.ts";
 import { secretFiles } from "../inventory/secrets.ts";
-import { whyIdle } from "./applicable.ts";
+import { actsThere, carriedBy, meetField } from "./applicable.ts";
 import { effectivePolicy, partPolicy, type RulePath } from "./effective.ts";
 import { isConnection } from "./fields.ts";
 import type { EffectiveField, FieldValue } from "./merge.ts";
@@ -30,10 +30,10 @@ export interface RulePolicies {
 /** The policies of traffic as the standalone file would have them on the route. */
 export function routePolicies(traffic: RulePath, context: PolicyContext): RulePolicies {
   const { gateway } = traffic.listener;
+  const effective = effectivePolicy(traffic, context.policyIndex);
+  const carried = carriedBy(traffic);
   const fields = new Map(
-    effectivePolicy(traffic, context.policyIndex)
-      .filter((field) => whyIdle(field, traffic) === undefined)
-      .map((each) => [each.field, each]),
+    effective.filter((field) => actsThere(field, carried)).map((each) => [each.field, each]),
   );
   for (const field of fields.values()) {
     // How backends are reached is read where they are.
@@ -44,7 +44,9 @@ export function routePolicies(traffic: RulePath, context: PolicyContext): RulePo
   const found = policies.flatMap(
     ({ kind }) => readPolicy(kind, fields, parts, gateway, context) ?? [],
   );
-  const { acting, headersSent } = reached(found);
+  const { acting, headersSent, callsNothing } = reached(found);
+  const left = callsNothing ? carriedBy({ ...traffic, backend: undefined }) : carried;
+  for (const field of effective) meetField(field, left, context.sections);
   for (const { field } of acting) if (field !== undefined) recordEffect(field, gateway, context);
   return { policies: acting.map(({ config }) => config), headersSent };
 }
@@ -85,15 +87,20 @@ interface ReadPolicy<Kind extends PolicyKind = PolicyKind> {
 function reached(found: readonly ReadPolicy[]): {
   readonly acting: readonly ReadPolicy[];
   readonly headersSent: boolean;
+  readonly callsNothing: boolean;
 } {
   const end = found.findIndex(({ config }) => respondsToAll(config));
   const response = found[end];
-  if (response === undefined) return { acting: found, headersSent: false };
+  if (response === undefined) return { acting: found, headersSent: false, callsNothing: false };
   const headersSent = response.source.kind === "GatewayPolicy";
   const own = found
     .slice(end + 1)
     .filter(({ source }) => source === response.source && !headersSent);
-  return { acting: [...found.slice(0, end + 1), ...own], headersSent };
+  // Nothing comes from a backend that is not called.
+  const before = found
+    .slice(0, end)
+    .filter(({ config }) => policyOf(config.kind).actsOn.includes("requests"));
+  return { acting: [...before, response, ...own], headersSent, callsNothing: true };
 }
 
 /** The fields that policies of a route read. */
@@ -116,7 +123,10 @@ function partFields(
   const found = [...(traffic.backend?.parts ?? [])].flatMap(([target, part]) =>
     partPolicy(traffic, part, context.policyIndex).map((field) => ({ target, field })),
   );
-  for (const { field } of found) recordEffect(field, traffic.listener.gateway, context);
+  for (const { field } of found) {
+    recordEffect(field, traffic.listener.gateway, context);
+    meetField(field, carriedBy(traffic), context.sections);
+  }
   return Map.groupBy(found, ({ field }) => field.field);
 }
 

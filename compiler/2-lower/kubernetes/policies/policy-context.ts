@@ -1,3 +1,4 @@
+import type { SectionUse } from "../../../config/sections.ts";
 import type { Manifest } from "../../../manifests/manifests.ts";
 import type { ReferenceContext } from "../inventory/references.ts";
 import type { FieldValue } from "./merge.ts";
@@ -8,6 +9,8 @@ export type PolicyIndex = ReadonlyMap<string, readonly FieldValue[]>;
 /** What reading policies needs, and what it finds out about them. */
 export interface PolicyContext extends ReferenceContext {
   readonly policyIndex: PolicyIndex;
+  /** Which values act. */
+  readonly sections: SectionUse;
   /** The resources one of whose values counts somewhere, and for which Gateways. */
   readonly effective: Map<Manifest, Set<Manifest>>;
   /** The Secrets that each Gateway's pods mount, by the Gateway's `NAMESPACE/NAME`. */

@@ -1,6 +1,6 @@
 import { resourceKind } from "../../../1-parse/kubernetes/kinds.ts";
 import { backends } from "../../../backends/index.ts";
-import { childOf, keyPlace, type Origin } from "../../../diagnostics/diagnostic.ts";
+import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type {
   Manifest,
   ManifestKind,
@@ -10,8 +10,7 @@ import type {
 } from "../../../manifests/manifests.ts";
 import { byAge, resourceName } from "../inventory/inventory.ts";
 import { follow, type ReferenceContext } from "../inventory/references.ts";
-import { isStream } from "../routes/attach.ts";
-import { fieldValues, ON_STREAMS, type Section } from "./fields.ts";
+import { fieldValues, type PolicySection } from "./fields.ts";
 import type { FieldValue, Level } from "./merge.ts";
 import type { PolicyIndex } from "./policy-context.ts";
 
@@ -134,31 +133,9 @@ function valuesFor(
     const fields: PolicyFields | undefined = spec[section];
     if (fields === undefined || !mayTarget(section, target, context)) return [];
     if (!mayPhase(fields, section, target, level, context)) return [];
-    if (isStream(target.manifest)) reportMisplaced(policy, section, fields, context);
     const origin = childOf(policy.origin, "spec", section);
     return fieldValues(section, fields, { level, source: policy, origin });
   });
-}
-
-/** What of a policy acts on connections, of which nothing is known but their source. */
-const ON_CONNECTIONS: Readonly<Record<Section, readonly string[]>> = {
-  frontend: [],
-  traffic: ["phase", ...ON_STREAMS.map((field) => field.slice("traffic.".length))],
-  backend: ["tcp", "tls"],
-};
-
-function reportMisplaced(
-  { origin }: Manifest,
-  section: Section,
-  fields: PolicyFields,
-  { diagnostics }: ReferenceContext,
-): void {
-  for (const name of Object.keys(fields)) {
-    if (ON_CONNECTIONS[section].includes(name)) continue;
-    const at = keyPlace(childOf(origin, "spec", section, name));
-    const actsOn = name === "mcp" ? "MCP messages" : "HTTP requests";
-    diagnostics.report("misplaced-field", at, { field: `"${name}"`, actsOn });
-  }
 }
 
 /** The level of a target: what it is, and whether a part of it is meant. */
@@ -176,14 +153,14 @@ function levelOf(kind: ManifestKind, section: string | undefined): Level {
   }
 }
 
-const ALLOWED: Readonly<Record<Section, string>> = {
+const ALLOWED: Readonly<Record<PolicySection, string>> = {
   frontend: "a Gateway, and no part of one",
   traffic: "a Gateway, a ListenerSet, a route, or a listener or rule of one",
   backend: "a Gateway, a ListenerSet, a route, a Service or a GatewayBackend, or a part of one",
 };
 
 function mayTarget(
-  section: Section,
+  section: PolicySection,
   { manifest, section: part, origin }: Target,
   { diagnostics }: ReferenceContext,
 ): boolean {
@@ -200,7 +177,7 @@ function mayTarget(
 
 function mayPhase(
   fields: PolicyFields,
-  section: Section,
+  section: PolicySection,
   { manifest, origin }: Target,
   level: Level,
   { diagnostics }: ReferenceContext,

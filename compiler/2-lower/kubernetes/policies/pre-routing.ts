@@ -1,3 +1,4 @@
+import { listenerTraffic } from "../../../config/sections.ts";
 import { keyPlace } from "../../../diagnostics/diagnostic.ts";
 import {
   type PolicyConfig,
@@ -7,6 +8,7 @@ import {
   policyOf,
 } from "../../../policies/index.ts";
 import type { KubernetesListener } from "../gateway/listeners.ts";
+import { meetField } from "./applicable.ts";
 import { listenerPolicy } from "./effective.ts";
 import { PRE_ROUTING } from "./fields.ts";
 import type { EffectiveField } from "./merge.ts";
@@ -25,7 +27,10 @@ export function preRoutingPolicies(
   const fields = new Map(
     listenerPolicy(listener, context.policyIndex).map((each) => [each.field, each]),
   );
-  for (const field of fields.values()) recordEffect(field, listener.gateway, context);
+  for (const field of fields.values()) {
+    recordEffect(field, listener.gateway, context);
+    meetField(field, listenerTraffic(listener.resource), context.sections);
+  }
   return policies.flatMap(({ kind }) => readPolicy(kind, fields, listener, context) ?? []);
 }
 

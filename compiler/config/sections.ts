@@ -1,0 +1,108 @@
+import { type BackendConfig, type BackendKind, backendOf } from "../backends/index.ts";
+import type { Diagnostics } from "../diagnostics/diagnostic.ts";
+import { keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
+import { foundText, type Section, type Traffic, trafficText } from "../model/traffic.ts";
+import type { ListenerResource } from "./resources.ts";
+
+/** A section and what there is where it stands. */
+export interface IdleSection {
+  readonly section: Section;
+  readonly carried: readonly Traffic[];
+}
+
+/**
+ * Which sections of a configuration act. One may hold for many routes and backends: it is fine when it acts on one of
+ * them, so what acts on none is only known in the end.
+ */
+export class SectionUse {
+  readonly #acting = new Set<string>();
+  readonly #idle = new Map<string, IdleSection>();
+
+  /** A section holds where there is this; undefined: what there is can't be known. Returns whether it acts there. */
+  meet(section: Section, carried: readonly Traffic[] | undefined): boolean {
+    const key = keyOf(section.origin);
+    if (carried === undefined || acts(section.actsOn, carried)) {
+      this.#acting.add(key);
+      return true;
+    }
+    this.#idle.set(key, { section, carried });
+    return false;
+  }
+
+  /** What became of a section; undefined: it holds nowhere. */
+  useOf(origin: Origin): "acting" | IdleSection | undefined {
+    const key = keyOf(origin);
+    return this.#acting.has(key) ? "acting" : this.#idle.get(key);
+  }
+
+  /** The sections that act nowhere they hold. */
+  idle(): readonly IdleSection[] {
+    return [...this.#idle].flatMap(([key, idle]) => (this.#acting.has(key) ? [] : [idle]));
+  }
+}
+
+/** Whether there is anything that a section acts on. */
+export function acts(actsOn: readonly Traffic[], carried: readonly Traffic[]): boolean {
+  return actsOn.some((each) => carried.includes(each));
+}
+
+/** Reports a section that can't act where it is written. */
+export function reportIdle({ section, carried }: IdleSection, diagnostics: Diagnostics): void {
+  const { name, actsOn, origin } = section;
+  diagnostics.report("misplaced-field", keyPlace(origin), {
+    field: `"${name}"`,
+    actsOn: trafficText(actsOn),
+    found: foundText(actsOn, carried),
+  });
+}
+
+/** What there is on a listener before there is a route. */
+export function listenerTraffic({
+  protocol,
+  tls,
+}: Pick<ListenerResource, "protocol" | "tls">): readonly Traffic[] {
+  switch (protocol) {
+    case "HTTP":
+      return ["connections", "requests"];
+    case "HTTPS":
+      return ["connections", "handshakes", "tls", "https", "requests"];
+    case "TLS":
+      return [
+        "connections",
+        "handshakes",
+        ...(tls === undefined ? [] : (["tls"] as const)),
+        "streams",
+      ];
+    case "TCP":
+      return ["connections", "streams"];
+  }
+}
+
+/** What there is on a route of requests; one that answers by itself has no backends. */
+export function routeTraffic(backends: readonly BackendConfig[]): readonly Traffic[] {
+  return ["requests", ...backends.flatMap((backend) => backendTraffic(backend))];
+}
+
+/** What there is on a route of connections: where the client's TLS goes on, the gateway begins none. */
+export function streamTraffic(
+  backends: readonly BackendConfig[],
+  isPassedOn: boolean,
+): readonly Traffic[] {
+  const kept: readonly Traffic[] = isPassedOn ? ["upstreams"] : ["upstreams", "upstreamTls"];
+  const carried = backends.flatMap((backend) => backendTraffic(backend));
+  return ["streams", ...carried.filter((each) => kept.includes(each))];
+}
+
+/** What there is behind a route with a backend. */
+export function backendTraffic<Kind extends BackendKind>({
+  kind,
+  config,
+}: BackendConfig<Kind>): readonly Traffic[] {
+  return backendOf(kind)
+    .carries(config)
+    .flatMap(({ traffic }) => traffic);
+}
+
+function keyOf({ file, document, path }: Origin): string {
+  return `${file} ${document} ${path.join("/")}`;
+}

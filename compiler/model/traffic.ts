@@ -1,0 +1,58 @@
+import type { Origin } from "../diagnostics/diagnostic.ts";
+
+/** What passes a gateway, on either side of it. */
+interface TrafficKind {
+  /** What messages call it. */
+  readonly words: string;
+  /** Where it passes: sections of one side are told what else is there. */
+  readonly side: "client" | "message" | "backend";
+}
+
+const kinds = {
+  connections: { words: "connections of clients", side: "client" },
+  handshakes: { words: "TLS handshakes of clients", side: "client" },
+  tls: { words: "TLS that ends here", side: "client" },
+  https: { words: "HTTPS", side: "client" },
+  requests: { words: "HTTP requests", side: "message" },
+  streams: { words: "connections", side: "message" },
+  forwards: { words: "plain HTTP requests", side: "message" },
+  mcp: { words: "MCP messages", side: "message" },
+  upstreams: { words: "connections to backends", side: "backend" },
+  upstreamTls: { words: "TLS to backends", side: "backend" },
+  upstreamRequests: { words: "HTTP requests to backends", side: "backend" },
+  children: { words: "child processes", side: "backend" },
+} as const satisfies Readonly<Record<string, TrafficKind>>;
+
+/** What a section of a configuration may act on, and a listener, route or backend may have. */
+export type Traffic = keyof typeof kinds;
+
+/** A part of a configuration as it is written, and what it is about. */
+export interface Section {
+  /** As the configuration calls it. */
+  readonly name: string;
+  /** Any of these will do. */
+  readonly actsOn: readonly Traffic[];
+  readonly origin: Origin;
+}
+
+/** What a server has that is reached by HTTP requests, whatever they carry. */
+export const HTTP_SERVER: readonly Traffic[] = ["upstreams", "upstreamTls", "upstreamRequests"];
+
+/** `MCP messages`; the words of each, joined. */
+export function trafficText(traffic: readonly Traffic[]): string {
+  return traffic.map((each) => kinds[each].words).join(" and ");
+}
+
+/** What is there of the side that a section acts on; undefined: nothing. */
+export function foundText(
+  actsOn: readonly Traffic[],
+  carried: readonly Traffic[],
+): string | undefined {
+  // Of a connection that is passed on nothing else is known.
+  if (carried.includes("streams")) return kinds.streams.words;
+  const sides = actsOn.map((each): string => kinds[each].side);
+  const same = carried.filter((each) => sides.includes(kinds[each].side));
+  // Every message begins as a request: what becomes of it says more.
+  const found = same.filter((each) => each !== "requests" || same.length === 1);
+  return found.length === 0 ? undefined : trafficText([...new Set(found)]);
+}

@@ -1,0 +1,98 @@
+import { expect, it } from "vitest";
+import { checkManifests, complaints } from "./manifests.ts";
+
+/** What is said of manifests beside a Gateway. */
+function said(...documents: readonly string[]): readonly string[] {
+  return complaints(checkManifests([gateway, ...documents].join("\n---\n"))).map((line) =>
+    line.replace(/^\d+ /, ""),
+  );
+}
+
+const gateway =
+  "{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: g}, spec: {gatewayClassName: gwc, listeners: [{name: a, port: 8080, protocol: HTTP}]}}";
+const route = (name: string, path: string, rest: string): string =>
+  `{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {name: ${name}}, spec: {parentRefs: [{name: g}], rules: [{matches: [{path: {value: ${path}}}], ${rest}}]}}`;
+const to = (name: string): string =>
+  `backendRefs: [{group: gwc.dev, kind: GatewayBackend, name: ${name}}]`;
+const backend = (name: string, spec: string): string =>
+  `{apiVersion: gwc.dev/v1alpha1, kind: GatewayBackend, metadata: {name: ${name}}, spec: {${spec}}}`;
+const policy = (kind: string, name: string, rest: string): string => {
+  const group = kind === "GatewayBackend" ? "gwc.dev" : "gateway.networking.k8s.io";
+  return `{apiVersion: gwc.dev/v1alpha1, kind: GatewayPolicy, metadata: {name: p}, spec: {targetRefs: [{group: ${group}, kind: ${kind}, name: ${name}}], ${rest}}}`;
+};
+const plain = [route("r", "/r", to("s")), backend("s", "static: {host: s, port: 80}")];
+const mcp = [
+  route("m", "/m", to("t")),
+  backend("t", "mcp: {targets: [{name: t, static: {host: t, port: 80}}]}"),
+];
+const redirect = route(
+  "away",
+  "/away",
+  "filters: [{type: RequestRedirect, requestRedirect: {hostname: b.test}}]",
+);
+const mcpRules = "mcp: {authorization: {policy: {matchExpressions: ['true']}}}";
+const misplacedRules =
+  'misplaced-field: "mcp.authorization" acts on MCP messages, and here are only plain HTTP requests';
+
+it("rules about MCP on a static backend are a mistake", () => {
+  const wrong = backend("s", `static: {host: s, port: 80}, policies: {${mcpRules}}`);
+  expect(said(route("r", "/r", to("s")), wrong)).toEqual([misplacedRules]);
+});
+
+it("they are one on a backend that no route uses, too", () => {
+  const wrong = backend("u", `static: {host: s, port: 80}, policies: {${mcpRules}}`);
+  expect(said(...plain, wrong)).toEqual([misplacedRules]);
+  const unused = backend("u", "static: {host: s, port: 80}");
+  const targeted = policy("GatewayBackend", "u", `backend: {${mcpRules}}`);
+  expect(said(...plain, unused, targeted)).toEqual([misplacedRules]);
+});
+
+it("a policy of a route that calls no backend can't say how one is reached", () => {
+  const connection = policy("HTTPRoute", "away", "backend: {tcp: {connectTimeout: 1s}}");
+  expect(said(redirect, connection)).toEqual([
+    'misplaced-field: "tcp.connectTimeout" acts on connections to backends, and here are none',
+  ]);
+});
+
+it("what stands on a Gateway may act on some of its routes only", () => {
+  const traffic = "traffic: {timeouts: {request: 1s}, retry: {attempts: 1}}";
+  const ofGateway = policy("Gateway", "g", `${traffic}, backend: {${mcpRules}}`);
+  expect(said(...plain, ...mcp, redirect, ofGateway)).toEqual([]);
+});
+
+it("what acts on none of them is told once, where it is written", () => {
+  const traffic = "traffic: {cors: {allowOrigins: ['*']}, retry: {attempts: 1}}";
+  const ofGateway = policy("Gateway", "g", traffic);
+  const others = [route("n", "/n", to("t")), redirect];
+  expect(said(...mcp, ...others, ofGateway)).toEqual([
+    'policy-without-effect: "retry" of GatewayPolicy "default/p" acts on nothing that is served',
+  ]);
+});
+
+it("a field that every route overrides is told, too", () => {
+  const ofGateway = policy(
+    "Gateway",
+    "g",
+    "traffic: {retry: {attempts: 1}, timeouts: {request: 1s}}",
+  );
+  const own = route("r", "/r", `timeouts: {request: 2s}, ${to("s")}`);
+  expect(said(own, ...plain.slice(1), ofGateway)).toEqual([
+    'policy-without-effect: "timeouts" of GatewayPolicy "default/p" acts on nothing that is served',
+  ]);
+});
+
+it("TLS with clients needs a listener that ends TLS, and its versions a handshake", () => {
+  const tls = "frontend: {tls: {minProtocolVersion: '1.3', maxProtocolVersion: '1.2'}}";
+  expect(said(...plain, policy("Gateway", "g", tls))).toEqual([
+    'policy-without-effect: GatewayPolicy "default/p" acts on nothing that is served',
+    "tls-versions: the lowest TLS version (TLSv1.3) is above the highest (TLSv1.2)",
+  ]);
+});
+
+it("authorities beside a certificate that is not verified are a mistake", () => {
+  const tls = "tls: {insecureSkipVerify: All, caCertificateRefs: [{name: ca}]}";
+  const wrong = backend("s", `static: {host: s, port: 80}, policies: {${tls}}`);
+  expect(said(route("r", "/r", to("s")), wrong)).toEqual([
+    'broken-rule: "caCertificateRefs" verifies nothing beside "insecureSkipVerify: All"',
+  ]);
+});
