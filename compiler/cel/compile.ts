@@ -1,20 +1,23 @@
 import { nodesOf } from "../../templates/code/syntax.ts";
 import { messages } from "../diagnostics/messages/index.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
+import type { Rule, RuleCase } from "../model/rules.ts";
 import type { CheckedExpression } from "./check/check.ts";
 import { checkExpression } from "./check/check.ts";
-import { needsOf } from "./check/needs.ts";
 import { Emitter } from "./emit/emit.ts";
 import { type EmittedValue, literalIn } from "./emit/emitted-value.ts";
 import { nameLocals } from "./emit/local-names.ts";
 import { foldConstants } from "./evaluate/fold.ts";
 import { functionOf } from "./evaluate/run-code.ts";
-import type { Node } from "./parse/ast.ts";
+import { inlineBindings } from "./kinds/inline-bindings.ts";
+import { namesKind, type Situation } from "./kinds/kind-reader.ts";
+import { casesOf, type NodeCases } from "./kinds/rule-cases.ts";
+import type { Node, Span } from "./parse/ast.ts";
 import { parseExpression } from "./parse/parse.ts";
 import { type CelProblem, Problems } from "./parse/problems.ts";
 import { formatType } from "./types/types.ts";
 import type { Environment } from "./variables/environment.ts";
-import { type CelPhase, phaseEnvironment } from "./variables/variables.ts";
+import { type CelPhase, itemKinds, phaseEnvironment } from "./variables/variables.ts";
 
 /**
  * What an expression is for. `allow`, `require` and `filter` are JavaScript booleans, true exactly when the expression is
@@ -34,13 +37,72 @@ export interface CompileResult {
 export interface CompileOptions {
   readonly phase: CelPhase;
   readonly slot: CelSlot;
-  /** Fields that the code before the expression has found to be there: `mcp.tool`. */
-  readonly present?: readonly string[];
+}
+
+/** What `compileRule` gives: no expression, and no cases, when a problem is an error. */
+export interface RuleResult extends CompileResult {
+  readonly cases: readonly RuleCase[];
 }
 
 /** Compiles an expression for a phase of the gateway. */
 export function compileExpression(text: string, options: CompileOptions): CompileResult {
-  return compileIn(text, phaseEnvironment(options.phase, options.present), options.slot);
+  return compileIn(text, phaseEnvironment(options.phase), options.slot);
+}
+
+/** Compiles a rule for a phase of the gateway: what it says of each kind of item. */
+export function compileRule(text: string, phase: CelPhase, action: Rule["action"]): RuleResult {
+  const { expression, problems } = compileExpression(text, { phase, slot: action });
+  if (expression === undefined) return { expression, problems, cases: [] };
+  const root = parseExpression(text, new Problems());
+  const kinds = itemKinds(phase);
+  const isConstant = expression.code.kind === "value";
+  if (root === undefined || isConstant || !namesKind(root, kinds)) {
+    return { expression, problems, cases: [{ present: [], absent: [], expression }] };
+  }
+  const whole = inlineBindings(root, (value) => namesKind(value, kinds));
+  const environment = phaseEnvironment(phase);
+  const found = casesOf(checkExpression(whole, environment, new Problems()), action, kinds);
+  if (found.kind !== "cases") {
+    const problem = kindProblem(found.kind, [0, text.length]);
+    return { expression: undefined, problems: [...problems, problem], cases: [] };
+  }
+  const cases = found.cases.map(({ situation = EVERYWHERE, node }) => ({
+    ...situation,
+    expression: compileCase(text, node, situation, phase, action),
+  }));
+  return { expression, problems, cases };
+}
+
+const EVERYWHERE: Situation = { present: [], absent: [] };
+
+function kindProblem(kind: Exclude<NodeCases["kind"], "cases">, within: Span): CelProblem {
+  const params = {};
+  if (kind === "never") return { code: "cel-no-item", params, within };
+  if (kind === "always") return { code: "cel-never-objects", params, within };
+  return { code: "cel-too-many-cases", params, within };
+}
+
+/**
+ * Compiles what a rule says of some items. TypeScript does not carry what it knows of them into functions, so an
+ * expression that makes some does not count on it.
+ */
+function compileCase(
+  text: string,
+  root: Node,
+  { present }: Situation,
+  phase: CelPhase,
+  slot: CelSlot,
+): CompiledExpression {
+  const compiled = (known: readonly string[]): CompiledExpression => {
+    const problems = new Problems();
+    const checked = checkExpression(root, phaseEnvironment(phase, known), problems);
+    const constants = foldConstants(checked, (node) => valueOfClosed(checked, node), problems);
+    const emitter = new Emitter(checked, constants);
+    return describe(text, checked, emitter, emitSlot(emitter, checked, slot));
+  };
+  const narrow = compiled(present);
+  const hasFunction = [...nodesOf(narrow.code)].some(({ kind }) => kind === "arrow");
+  return hasFunction ? compiled([]) : narrow;
 }
 
 /**
@@ -121,7 +183,6 @@ function describe(
     source: source.replace(/\s+/g, " ").trim(),
     type: formatType(checked.typeOf(checked.root)),
     variables: [...variables].filter((variable) => names.includes(variable)).sort(),
-    needs: [...needsOf(checked.root)].sort(),
     reads: [...reads.keys()].sort().flatMap((key) => [reads.get(key) ?? []]),
     code,
   };

@@ -16,8 +16,6 @@ export interface CompiledExpression {
   readonly variables: readonly string[];
   /** The paths it reads, for what the route has to collect: `["request", "body"]`, `["jwt", "sub"]`. */
   readonly reads: readonly (readonly string[])[];
-  /** Fields of variables without which it cannot be true, sorted: `mcp.tool`. */
-  readonly needs: readonly string[];
   /** The TypeScript expression for the slot it was compiled for. Constants of the module are nodes of it. */
   readonly code: Expression;
 }

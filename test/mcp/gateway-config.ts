@@ -6,7 +6,7 @@ export interface RouteConfig {
   readonly targets: readonly TargetConfig[];
   readonly failureMode?: "failClosed" | "failOpen";
   /** mcpAuthorization.rules. */
-  readonly rules?: readonly (string | { readonly deny: string })[];
+  readonly rules?: readonly (string | object)[];
   /** cors.allowOrigins. */
   readonly allowOrigins?: readonly string[];
   /** True: a client may have a token (see subjects.ts). */

@@ -28,6 +28,33 @@ const cases: Readonly<
       alice: ["hello", "add", "ask", "memo://notes"],
     },
   },
+  "a deny rule over two kinds denies one of each and nothing else": {
+    rules: [{ deny: 'mcp.tool.name == "drop" || mcp.prompt.name == "ask"' }],
+    sees: { nobody: ["hello", "add", "memo://notes"] },
+  },
+  "a deny rule that binds a condition on a tool says nothing about prompts": {
+    rules: [{ deny: 'cel.bind(t, mcp.tool.name == "drop", t)' }],
+    sees: { nobody: ["hello", "add", "ask", "memo://notes"] },
+  },
+  "a deny rule on the caller or a tool denies the caller everything": {
+    rules: [{ deny: 'default(jwt.sub, "") == "bob" || mcp.tool.name == "drop"' }],
+    sees: { nobody: ["hello", "add", "ask", "memo://notes"], bob: [] },
+  },
+  "a require rule over two kinds asks of each its own": {
+    rules: [{ require: 'mcp.tool.name == "hello" || mcp.resource.name == "memo://other"' }],
+    sees: { nobody: ["hello", "ask"] },
+  },
+  "a choice allows what it says for each kind": {
+    rules: ['mcp.tool.name == "add" ? true : mcp.prompt.name == "ask"'],
+    sees: { nobody: ["add", "ask"] },
+  },
+  "a rule after one that denies a kind still holds": {
+    rules: [
+      { deny: 'has(mcp.prompt) ? true : mcp.resource.name == "x"' },
+      { deny: 'mcp.tool.name == "add"' },
+    ],
+    sees: { nobody: ["hello", "drop", "memo://notes"] },
+  },
   "rules tell targets apart": {
     rules: ['mcp.tool.target == "main"', 'mcp.tool.target == "other" || mcp.prompt.name == "ask"'],
     sees: { nobody: ["hello", "add", "drop", "ask"] },

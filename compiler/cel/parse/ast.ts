@@ -143,6 +143,48 @@ export function childrenOf(node: Node): readonly Node[] {
   }
 }
 
+/** The node with other nodes directly below it; the node itself when none of them changes. */
+export function mapChildren(node: Node, change: (child: Node) => Node): Node {
+  const before = childrenOf(node);
+  const after = before.map(change);
+  if (before.every((child, at) => child === after[at])) return node;
+  const changed = (child: Node): Node => after[before.indexOf(child)] ?? child;
+  switch (node.kind) {
+    case "literal":
+    case "name":
+      return node;
+    case "select":
+    case "presence":
+      return { ...node, operand: changed(node.operand) };
+    case "index":
+      return { ...node, operand: changed(node.operand), index: changed(node.index) };
+    case "call":
+      return { ...node, args: after };
+    case "logical":
+      return { ...node, operands: after };
+    case "conditional": {
+      const { test, consequent, alternate } = node;
+      return {
+        ...node,
+        test: changed(test),
+        consequent: changed(consequent),
+        alternate: changed(alternate),
+      };
+    }
+    case "list":
+      return { ...node, elements: after };
+    case "map": {
+      const entries = node.entries.map(({ key, value }) => ({
+        key: changed(key),
+        value: changed(value),
+      }));
+      return { ...node, entries };
+    }
+    case "macro":
+      return { ...node, range: changed(node.range), bodies: node.bodies.map(changed) };
+  }
+}
+
 /** `a.b.c`, for a chain of selections that starts at a name. */
 export function dottedName(node: Node): string | undefined {
   if (node.kind === "name") return node.name;

@@ -60,7 +60,7 @@ export const STRINGS = mapOf(STRING, STRING);
 const TOKENS: readonly [number, number] = [0, 1_000_000_000];
 
 /** The type of an object with fields. */
-export const objectVariable = (name: string): Type => ({ kind: "object", name });
+export const objectType = (name: string): Type => ({ kind: "object", name });
 
 /** A string; it may be absent where its owner may. */
 export function textVariable(
@@ -97,9 +97,12 @@ export function jsonVariable(
   return { path, type: DYN, phases, doc, access: [variable], isJsonRoot: true, isJson: true };
 }
 
+/** The kinds of MCP items. */
+export const MCP_ITEMS = ["tool", "prompt", "resource"] as const;
+
 /** An MCP item and its fields. */
 export function mcpPrimitive(
-  item: "tool" | "prompt" | "resource",
+  item: (typeof MCP_ITEMS)[number],
   name: string,
 ): readonly VariableDefinition[] {
   const path = `mcp.${item}`;
@@ -107,7 +110,7 @@ export function mcpPrimitive(
   return [
     {
       path,
-      type: objectVariable(path),
+      type: objectType(path),
       phases: MCP,
       doc,
       access: ["mcp", `?${item}`],

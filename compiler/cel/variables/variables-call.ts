@@ -7,7 +7,7 @@ import {
   MCP,
   mcpPrimitive,
   ON_RESPONSE,
-  objectVariable,
+  objectType,
   STRINGS,
   textVariable,
   type VariableDefinition,
@@ -16,7 +16,7 @@ import {
 const ITEMS: readonly VariableDefinition[] = [
   {
     path: "mcp",
-    type: objectVariable("mcp"),
+    type: objectType("mcp"),
     phases: MCP,
     doc: "The MCP message; in the log null for other requests.",
     access: ["mcp"],
@@ -30,7 +30,7 @@ const ITEMS: readonly VariableDefinition[] = [
 const MODELS: readonly VariableDefinition[] = [
   {
     path: "llm",
-    type: objectVariable("llm"),
+    type: objectType("llm"),
     phases: LLM,
     doc: "The LLM call; null for other requests.",
     access: ["llm"],
@@ -95,7 +95,7 @@ const MODELS: readonly VariableDefinition[] = [
 ];
 
 const RESPONSE: readonly VariableDefinition[] = [
-  { path: "response", type: objectVariable("response"), phases: ON_RESPONSE, doc: "The response." },
+  { path: "response", type: objectType("response"), phases: ON_RESPONSE, doc: "The response." },
   {
     path: "response.code",
     type: INT,
@@ -124,7 +124,7 @@ const RESPONSE: readonly VariableDefinition[] = [
   },
   {
     path: "backend",
-    type: objectVariable("backend"),
+    type: objectType("backend"),
     phases: LLM,
     doc: "Where the request goes.",
     access: ["backend"],
@@ -137,7 +137,7 @@ const RESPONSE: readonly VariableDefinition[] = [
     "`ai`, `mcp`, `static`, `dynamic` or `service`.",
   ),
   textVariable("backend.protocol", ["backend", "?protocol"], LLM, "`http`, `tcp`, `mcp` or `llm`."),
-  { path: "env", type: objectVariable("env"), phases: ALL, doc: "Where the gateway runs." },
+  { path: "env", type: objectType("env"), phases: ALL, doc: "Where the gateway runs." },
   textVariable("env.podName", ["env", "podName"], ALL, "The pod's name; empty outside Kubernetes."),
   textVariable(
     "env.namespace",

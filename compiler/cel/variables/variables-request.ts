@@ -2,7 +2,7 @@ import { BYTES, INT, listOf, STRING, TIMESTAMP } from "../types/types.ts";
 import {
   ALL,
   jsonVariable,
-  objectVariable,
+  objectType,
   STRINGS,
   textVariable,
   type VariableDefinition,
@@ -11,7 +11,7 @@ import {
 const REQUEST: readonly VariableDefinition[] = [
   {
     path: "request",
-    type: objectVariable("request"),
+    type: objectType("request"),
     phases: ALL,
     doc: "The request of the client.",
   },
@@ -71,7 +71,7 @@ const REQUEST: readonly VariableDefinition[] = [
 const CERTIFICATE = ["request", "clientCertificate"] as const;
 
 const SOURCE: readonly VariableDefinition[] = [
-  { path: "source", type: objectVariable("source"), phases: ALL, doc: "The client's connection." },
+  { path: "source", type: objectType("source"), phases: ALL, doc: "The client's connection." },
   textVariable("source.address", ["request", "remoteAddress"], ALL, "The client's IP address."),
   {
     path: "source.port",
@@ -110,7 +110,7 @@ const SOURCE: readonly VariableDefinition[] = [
   },
   {
     path: "source.identity",
-    type: objectVariable("source.identity"),
+    type: objectType("source.identity"),
     phases: ALL,
     doc: "The workload that a SPIFFE client certificate names.",
     access: [...CERTIFICATE, "?identity"],
@@ -138,12 +138,12 @@ const SOURCE: readonly VariableDefinition[] = [
 
 const IDENTITIES: readonly VariableDefinition[] = [
   jsonVariable("jwt", "jwt", ALL, "The claims of the verified token; null without one."),
-  { path: "auth", type: objectVariable("auth"), phases: ALL, doc: "Who the caller is." },
+  { path: "auth", type: objectType("auth"), phases: ALL, doc: "Who the caller is." },
   jsonVariable("auth.claims", "jwt", ALL, "The same claims as `jwt`."),
   jsonVariable("apiKey", "apiKey", ALL, "The metadata of the matched API key; null without one."),
   {
     path: "basicAuth",
-    type: objectVariable("basicAuth"),
+    type: objectType("basicAuth"),
     phases: ALL,
     doc: "The user of basic authentication; null without one.",
     access: ["basicAuth"],

@@ -7,6 +7,7 @@ import {
   type Access,
   type CelPhase,
   describePhase,
+  MCP_ITEMS,
   type VariableDefinition,
 } from "./variable-definitions.ts";
 import { callVariables } from "./variables-call.ts";
@@ -25,6 +26,11 @@ export function phaseEnvironment(phase: CelPhase, present: readonly string[] = [
   const environment = environments.get(key) ?? environmentOf(phase, present);
   environments.set(key, environment);
   return environment;
+}
+
+/** The kinds of items that rules of a phase are asked about: an item is of one of them, or of none. */
+export function itemKinds(phase: CelPhase): readonly string[] {
+  return phase === "mcp" ? MCP_ITEMS.map((item) => `mcp.${item}`) : [];
 }
 
 function environmentOf(phase: CelPhase, present: readonly string[]): Environment {

@@ -130,6 +130,31 @@ export const celMessages = {
       "The expression is false for every request. A deny rule that cannot deny gives a false sense of protection, so " +
       "it is an error, not a warning.",
   }),
+  "cel-no-item": message<Record<string, never>>({
+    severity: "error",
+    text: () => "this can be true of no MCP item",
+    hint: () =>
+      "an item is a tool, a prompt or a resource: join conditions on different kinds with `||`",
+    explanation:
+      "A rule is asked about one tool, prompt or resource at a time. A condition on the name of another kind is false, " +
+      "so conditions on two kinds that are joined with `&&` are never true together.",
+  }),
+  "cel-never-objects": message<Record<string, never>>({
+    severity: "error",
+    text: () => "this require rule never objects: it is true of every item that it is about",
+    hint: () => "to refuse items of another kind, deny them: `deny: !has(mcp.tool)`",
+    explanation:
+      "A require rule is about the kinds of MCP items under which it can be true, and leaves the others alone: " +
+      "`require: has(mcp.tool)` asks of every tool to be a tool.",
+  }),
+  "cel-too-many-cases": message<Record<string, never>>({
+    severity: "error",
+    text: () => "this rule has too many cases to tell what it says of each kind of MCP item",
+    hint: () => "split it into several rules",
+    explanation:
+      "What a rule says of tools, of prompts and of resources is worked out when the configuration is compiled. Choices " +
+      "and bindings over the fields of items multiply: a rule may come to ten thousand parts.",
+  }),
   "cel-never-equal": message<{ left: string; right: string; result: string }>({
     severity: "warning",
     text: ({ left, right, result }) =>

@@ -38,6 +38,10 @@ Rules and filters are true or false. Evaluation never throws: where something is
 expression is an *error*. An allow or require rule with an error does not match, a deny rule with an error denies, a value
 with an error is left out. \`a || b\` is true when either is, whatever becomes of the other; \`a && b\` is false likewise.
 
+An MCP item is a tool, a prompt or a resource. A condition on the name of another kind is false, and so is its opposite:
+\`deny: mcp.tool.name == "x" || mcp.prompt.name == "y"\` denies that tool and that prompt and nothing else. A require rule is
+about the kinds of which it can be true, and leaves the others alone. \`has(mcp.tool)\` asks for the kind itself.
+
 Numbers are ints of 64 bits (\`1\`), uints (\`1u\`) or doubles (\`1.0\`). They compare by value across types, and are converted
 by \`int()\`, \`uint()\` and \`double()\` only. Strings are ordered and indexed by code point. Numbers in JSON are ints when they
 are whole, else doubles.

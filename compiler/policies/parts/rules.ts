@@ -1,6 +1,7 @@
-import { nodesOf } from "../../../templates/code/syntax.ts";
-import { type CelPhase, compileExpression } from "../../cel/compile.ts";
-import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
+import { type CelPhase, compileRule } from "../../cel/compile.ts";
+import { addProblems, type CelProblem } from "../../cel/parse/problems.ts";
+import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
+import { messages } from "../../diagnostics/messages/index.ts";
 import type { CompiledExpression } from "../../model/expressions.ts";
 import type { Rule } from "../../model/rules.ts";
 import {
@@ -108,54 +109,50 @@ export function resolveRules(
   phase: CelPhase,
   context: ResolveContext,
 ): readonly Rule[] | undefined {
-  const compiled = rules.flatMap(({ parts, ...rule }): Rule[] => {
-    const own = parts?.map((part) => compileRule({ ...rule, ...part }, phase, context));
-    if (own?.includes(undefined)) return [];
-    // What is wrong with a part was reported there.
-    const expression =
-      own === undefined
-        ? compileRule(rule, phase, context)
-        : compileExpression(rule.expression, { phase, slot: rule.action }).expression;
-    if (expression === undefined) return [];
-    const about =
-      phase === "mcp" ? MCP_ITEMS.filter((item) => expression.needs.includes(`mcp.${item}`)) : [];
-    return [{ ...rule, expression: aboutItems(rule, expression, about), about }];
-  });
-  return compiled.length === rules.length ? compiled : undefined;
+  const resolved = rules.flatMap((rule) => resolveRule(rule, phase, context) ?? []);
+  return resolved.length === rules.length ? resolved : undefined;
 }
 
-/** Compiles one expression; its problems are reported where it stands. */
-function compileRule(
-  rule: RuleConfig,
+function resolveRule(
+  { action, expression: text, origin, parts }: RuleConfig,
   phase: CelPhase,
   context: ResolveContext,
+): Rule | undefined {
+  const own = parts?.map((part) => resolvePart(part, { phase, slot: action }, context));
+  if (own?.includes(undefined)) return undefined;
+  const { expression, cases, problems } = compileRule(text, phase, action);
+  if (own === undefined) addProblems(problems, origin, context.diagnostics);
+  else if (expression === undefined) addJoinedProblems(problems, origin, context.diagnostics);
+  if (expression === undefined) return undefined;
+  if (own === undefined) reportAbsentIdentity(origin, expression, context);
+  return { action, expression, cases, origin };
+}
+
+/** Compiles one of several expressions that are joined; its problems are reported where it stands. */
+function resolvePart(
+  { expression: text, origin }: Pick<RuleConfig, "expression" | "origin">,
+  options: { readonly phase: CelPhase; readonly slot: Rule["action"] },
+  context: ResolveContext,
 ): CompiledExpression | undefined {
-  const { expression: text, origin, action: slot } = rule;
-  const expression = resolveExpression({ text, origin }, { phase, slot }, context.diagnostics);
-  if (expression !== undefined) reportAbsentIdentity(rule, expression, context);
+  const expression = resolveExpression({ text, origin }, options, context.diagnostics);
+  if (expression !== undefined) reportAbsentIdentity(origin, expression, context);
   return expression;
 }
 
-/**
- * The expression for where its items are known to be there, as a deny or require rule is written down. TypeScript does
- * not carry that knowledge into functions, so an expression that makes some stays as it is.
- */
-function aboutItems(
-  { action, expression: text }: RuleConfig,
-  expression: CompiledExpression,
-  about: readonly (typeof MCP_ITEMS)[number][],
-): CompiledExpression {
-  if (action === "allow" || about.length === 0) return expression;
-  const present = about.map((item) => `mcp.${item}`);
-  const narrow = compileExpression(text, { phase: "mcp", slot: action, present }).expression;
-  const hasFunction =
-    narrow !== undefined && [...nodesOf(narrow.code)].some(({ kind }) => kind === "arrow");
-  return narrow === undefined || hasFunction ? expression : narrow;
+/** What is wrong with expressions only when they are joined, where all of them stand. */
+function addJoinedProblems(
+  problems: readonly CelProblem[],
+  origin: Origin,
+  diagnostics: Diagnostics,
+): void {
+  for (const { within: _within, ...problem } of problems) {
+    if (messages[problem.code].severity === "error") diagnostics.add({ ...problem, at: origin });
+  }
 }
 
 /** Without a policy that checks credentials the identity is null for every request, and the rule a constant. */
 function reportAbsentIdentity(
-  { origin }: RuleConfig,
+  origin: Origin,
   { variables }: CompiledExpression,
   { diagnostics, identities, route }: ResolveContext,
 ): void {
@@ -166,5 +163,3 @@ function reportAbsentIdentity(
     diagnostics.report("absent-identity", origin, { variable, policies: kinds.join('" or "') });
   }
 }
-
-const MCP_ITEMS = ["tool", "prompt", "resource"] as const;

@@ -1,10 +1,10 @@
-import type { Rule } from "../../../compiler/model/rules.ts";
-import { code, comment } from "../../code/code.ts";
+import type { Rule, RuleCase } from "../../../compiler/model/rules.ts";
+import { code, comment, join } from "../../code/code.ts";
 import type { Expressions } from "../../code/expression.ts";
 import type { Code, Expression, Hole } from "../../code/hole.ts";
-import { name } from "../../code/names.ts";
+import { imported, name } from "../../code/names.ts";
 import { ifStatement } from "../../code/statements.ts";
-import { binary, member, negation, value } from "../../code/syntax.ts";
+import { binary, call, member, negation, value } from "../../code/syntax.ts";
 
 /** Rules as a function body and what it needs. */
 export interface RulesCode {
@@ -25,33 +25,63 @@ export function rulesCode(rules: readonly Rule[], expressions: Expressions): Rul
   const last = allow.length === 0 ? code`return true;` : code`return false;`;
   return {
     body: [
-      ...deny.map((rule) => statement(rule, "deny: ", "false", expressions)),
-      ...require.map((rule) => statement(rule, "require: ", "false", expressions)),
-      ...allow.map((rule) => statement(rule, "", "true", expressions)),
+      ...deny.map((rule) => statements(rule, "deny: ", "false", expressions)),
+      ...require.map((rule) => statements(rule, "require: ", "false", expressions)),
+      ...allow.map((rule) => statements(rule, "", "true", expressions)),
       last,
     ],
-    variables: [...new Set(rules.flatMap(variablesOf))].sort(),
+    variables: [
+      ...new Set(rules.flatMap(({ cases }) => cases).flatMap((each) => variablesOf(each))),
+    ].sort(),
   };
 }
 
-function statement(rule: Rule, label: string, verdict: string, expressions: Expressions): Code {
-  const { action, expression } = rule;
-  const test = expressions.use(expression.code);
-  const conditions = [...subject(rule), action === "require" ? negation(test) : test];
+/** A rule: one statement for each of the items that it is about, or one for all. */
+function statements(
+  { action, cases, expression }: Rule,
+  label: string,
+  verdict: string,
+  expressions: Expressions,
+): Code {
+  const tests = cases.map((each) => {
+    const test = expressions.use(each.expression.code);
+    const isMet = action === "require" ? negation(test) : test;
+    const conditions =
+      isMet.kind === "value" && isMet.value === true
+        ? checkedSubject(each)
+        : [...subject(each), isMet];
+    return ifStatement(conditions, code`return ${name(verdict)};`);
+  });
   return code`
     ${comment(`${label}${expression.source}`)}
-    ${ifStatement(conditions, code`return ${name(verdict)};`)}
+    ${join(tests, "\n")}
   `;
 }
 
-/** The conditions under which a deny or require rule is about the item at all. */
-function subject({ action, about }: Rule): readonly Expression[] {
-  if (action === "allow") return [];
-  return about.map((kind) => binary("!==", [member(name("mcp"), kind), value(undefined)]));
+/** The conditions under which a case is about the item at all. */
+function subject({ present, absent }: RuleCase): readonly Expression[] {
+  if (present.length > 0) return present.map((path) => binary("!==", [read(path), ABSENT]));
+  return absent.map((path) => binary("===", [read(path), ABSENT]));
 }
 
-function variablesOf(rule: Rule): readonly string[] {
-  return subject(rule).length === 0
-    ? rule.expression.variables
-    : [...rule.expression.variables, "mcp"];
+/** The same where they decide alone: a comparison would tell TypeScript that no item of the kind comes after it. */
+function checkedSubject(each: RuleCase): readonly Expression[] {
+  const { present, absent } = each;
+  const isPresent = imported("gwc/runtime/cel/values/select", "isPresent");
+  if (present.length > 0) return present.map((path) => call(isPresent, [read(path)]));
+  const without = absent.map((path) => negation(call(isPresent, [read(path)])));
+  return without.length === 0 ? [value(true)] : without;
+}
+
+/** `mcp.tool` of a path of that text. */
+function read(path: string): Expression {
+  const [root = "", ...fields] = path.split(".");
+  return fields.reduce<Expression>((object, field) => member(object, field), name(root));
+}
+
+const ABSENT = value(undefined);
+
+function variablesOf({ present, absent, expression }: RuleCase): readonly string[] {
+  const roots = [...present, ...absent].flatMap((path) => path.split(".").slice(0, 1));
+  return [...expression.variables, ...roots];
 }
