@@ -161,11 +161,104 @@ describe("a hidden list entry stays hidden when", () => {
         .end(`id: 2\ndata: ${message}\n\n`);
     };
     const response = await send(gateway.url, { method: "GET", headers: { "last-event-id": "1" } });
-    expect(response.text).toMatch(/^id: 2\n/);
+    expect(response.text).toMatch(/^id: /);
     expect(response.text).not.toContain("secret");
     expect(namesIn(response)).toEqual(["echo"]);
   });
+
+  it.each([404, 405, 500])("it comes with status %i", async (status) => {
+    const body = `{"jsonrpc":"2.0","id":1,"result":${results["tools/list"]}}`;
+    upstream.response = (response) => {
+      response.writeHead(status, { "content-type": "application/json", "x-kept": "1" }).end(body);
+    };
+    const responses = [
+      await post(gateway.url, list("tools/list")),
+      await send(gateway.url, { method: "GET" }),
+    ];
+    for (const response of responses) {
+      expect(response.status).toBe(status);
+      expect(response.headers["x-kept"]).toBe("1");
+      expect(response.text).not.toContain("secret");
+    }
+    expect(responses.map(({ text }) => JSON.parse(text).id)).toEqual([1, null]);
+  });
+
+  it.each(["/mcp", "/merged"])("an error of a list says it (%s)", async (path) => {
+    const session = await openSession(at(path));
+    upstream.response = (response) => {
+      const error = '{"code":-32602,"message":"have: secret","data":["secret"]}';
+      response
+        .writeHead(200, { "content-type": "application/json" })
+        .end(`{"jsonrpc":"2.0","id":1,"error":${error}}`);
+    };
+    const response = await post(at(path), list("tools/list"), session);
+    expect(JSON.parse(response.text)).toMatchObject({ id: 1, error: { code: -32603 } });
+    expect(response.text).not.toContain("secret");
+  });
+
+  it("comments, names and ids of events say it", async () => {
+    const message = `{"jsonrpc":"2.0","id":1,"result":${results["tools/list"]}}`;
+    const lines = [": secret", "", "id: secret", "data:", "", "event: secret", "id: secret-2"];
+    upstream.response = (response) => {
+      response
+        .writeHead(200, { "content-type": "text/event-stream" })
+        .end(`${lines.join("\n")}\nretry: 5\ndata: ${message}\n\n`);
+    };
+    const { text } = await post(gateway.url, list("tools/list"));
+    expect(text).not.toContain("secret");
+    expect(text).toMatch(/^:\n\nid: \S+\ndata:\n\nid: \S+\nretry: 5\nevent: message\ndata: /);
+    // The target gets its own ids back.
+    const [, id = ""] = /id: (\S+)\nretry/.exec(text) ?? [];
+    await send(gateway.url, { method: "GET", headers: { "last-event-id": id } });
+    expect(upstream.seen.at(-1)?.headers["last-event-id"]).toBe("secret-2");
+  });
 });
+
+describe("a resource that is hidden does not change for its client", () => {
+  const updated = (uri: string) =>
+    `data: {"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"${uri}"}}\n\n`;
+  const events = `${updated("a:secret")}${updated("a:features.md")}`;
+
+  it.each(["/mcp", "/merged"])("on the stream of its session (%s)", async (path) => {
+    const session = await openSession(at(path));
+    upstream.response = (response, { method }) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      if (method === "GET") response.write(events);
+    };
+    const headers = { ...session, accept: "text/event-stream" };
+    const read = await streamUntil(at(path), headers, "features.md");
+    expect(read).not.toContain("secret");
+  });
+
+  it.each(["/mcp", "/merged"])("nor beside the response to a call (%s)", async (path) => {
+    const session = await openSession(at(path));
+    upstream.response = (response, { text }) => {
+      const id = /"id":("[^"]*"|\d+)/.exec(text)?.[1];
+      const body = `data: {"jsonrpc":"2.0","id":${id},"result":{"content":[]}}\n\n`;
+      response.writeHead(200, { "content-type": "text/event-stream" }).end(`${events}${body}`);
+    };
+    const name = path === "/mcp" ? "echo" : "one_echo";
+    const { text } = await post(at(path), toolCall(name), session);
+    expect(text).toContain("features.md");
+    expect(text).toContain('"content":[]');
+    expect(text).not.toContain("secret");
+  });
+});
+
+/** What a GET stream says until it says something. */
+async function streamUntil(
+  url: string,
+  headers: Record<string, string>,
+  wanted: string,
+): Promise<string> {
+  const { body } = await fetch(url, { headers });
+  let read = "";
+  for await (const chunk of body ?? []) {
+    read += Buffer.from(chunk).toString();
+    if (read.includes(wanted)) break;
+  }
+  return read;
+}
 
 describe("a hidden item is unknown", () => {
   const refused: [string, string, object][] = [

@@ -1,7 +1,7 @@
 import type { Message } from "../protocol/message.ts";
 import { isListMethod } from "../protocol/primitives.ts";
 import { isOpen } from "../rules/authorization.ts";
-import { rulesFilter } from "../rules/list-filter.ts";
+import { isHiddenUpdate, rulesFilter, type ShownMessage } from "../rules/list-filter.ts";
 import { ClientStream } from "../session/client-stream.ts";
 import { type ActiveTarget, callTarget, type SessionContext } from "../session/session-context.ts";
 import { clientName } from "./names.ts";
@@ -16,10 +16,10 @@ export function forwardCall(context: SessionContext, active: ActiveTarget, reque
   const call = callTarget(context, active, request, {
     onMessage: (message) => forwardTo(stream, active, context, message),
     onResponse: (response) => {
-      const text = responseText(context, active, request, response);
-      if (text === undefined)
+      const shown = shownResponse(context, active, request, response);
+      if (typeof shown === "string")
         stream.fail({ kind: "protocol", detail: "a result with a repeated key" });
-      else stream.response(text);
+      else stream.response(shown.text);
     },
     onFailure: (failure) => stream.fail(failure),
   });
@@ -34,27 +34,30 @@ export function forwardTo(
   context: SessionContext,
   message: Message,
 ): boolean {
-  return active === undefined || stream.message(messageForClient(context, active, message).text);
+  const shown = active && messageForClient(context, active, message);
+  return shown === undefined || stream.message(shown.text);
 }
 
-/** A server's request or notification as this client sees it. */
+/** A server's request or notification as this client sees it; undefined: it does not. */
 export function messageForClient(
   context: SessionContext,
   active: ActiveTarget,
   message: Message,
-): Message {
+): Message | undefined {
+  const { exchange, access } = context;
+  if (isHiddenUpdate(exchange, access, active.target.name, message)) return undefined;
   return context.backend.prefix ? forClient(message, aggregateTarget(context, active)) : message;
 }
 
-function responseText(
+function shownResponse(
   context: SessionContext,
   active: ActiveTarget,
   request: Message,
   response: Message,
-): string | undefined {
+): ShownMessage {
   const { backend, access, exchange } = context;
-  if (backend.prefix) return responseForClient(response, aggregateTarget(context, active)).text;
-  if (isOpen(access) || !isListMethod(request.method)) return response.text;
+  if (backend.prefix) return responseForClient(response, aggregateTarget(context, active));
+  if (isOpen(access) || !isListMethod(request.method)) return response;
   return rulesFilter(exchange, access, active.target.name)(response);
 }
 

@@ -78,7 +78,8 @@ class SessionStream {
 
   #send(active: ActiveTarget, message: Message): boolean {
     this.#timer.refresh();
-    return this.#exchange.write(sseMessage(messageForClient(this.#context, active, message).text));
+    const shown = messageForClient(this.#context, active, message);
+    return shown === undefined || this.#exchange.write(sseMessage(shown.text));
   }
 
   #keepAlive(): void {

@@ -1,13 +1,14 @@
-import { sseMessage } from "../../http/body/sse.ts";
+import { type SseEvent, sseMessage } from "../../http/body/sse.ts";
 import type { Exchange } from "../../http/exchange.ts";
-import { headerValue } from "../../http/headers/header-list.ts";
+import { headerValue, withoutHeaders } from "../../http/headers/header-list.ts";
 import type {
   UpstreamFailure,
   UpstreamHandler,
   UpstreamRequest,
 } from "../../http/upstream/upstream.ts";
-import { rpcError } from "../protocol/rpc-response.ts";
+import { respondRpc, rpcError } from "../protocol/rpc-response.ts";
 import type { ListFilter } from "../rules/list-filter.ts";
+import { sealEventId } from "../session/event-ids.ts";
 import { failureResponse, recordFailure, respondFailure } from "../session/failure-response.ts";
 import { type Received, type ResponseReader, readResponse } from "../transports/response-reader.ts";
 import type { StreamableHttpTarget } from "../transports/target.ts";
@@ -19,6 +20,8 @@ export interface PassthroughRelayOptions {
   readonly requestId: string | undefined;
   /** Undefined: the response passes unread. */
   readonly filter: ListFilter | undefined;
+  /** Whether the response may hold a list: then it is read whatever it is. Of others events are. */
+  readonly isList: boolean;
   /** The most bytes of one message that is read. */
   readonly limit: number;
   /** Takes the target's session id and gives the client's; undefined: this request opens no session. */
@@ -59,7 +62,7 @@ export class PassthroughRelay implements UpstreamHandler {
   }
 
   onHead(status: number, headers: readonly string[]): void {
-    const { filter, limit, onSession, onEnded } = this.#options;
+    const { filter, isList, limit, onSession, onEnded } = this.#options;
     const isTaken = status >= 200 && status < 300;
     if (isTaken || status === 404 || status === 410) onEnded?.();
     this.#status = status;
@@ -68,8 +71,11 @@ export class PassthroughRelay implements UpstreamHandler {
     if (opened !== undefined) this.#headers.push("mcp-session-id", onSession?.(opened) ?? "");
     const type = headerValue(headers, "content-type") ?? "";
     this.#isStream = type.toLowerCase().startsWith("text/event-stream");
-    // Anything but success is an error that lists nothing: it passes as it is.
-    if (filter !== undefined && isTaken) {
+    if (filter !== undefined && (isList || this.#isStream)) {
+      if (!isTaken) {
+        this.#respondWithoutBody(headers);
+        return;
+      }
       if (status === 202 || status === 204) {
         // A body is not expected here and does not pass unread.
         this.#exchange.respond(status, this.#headers);
@@ -85,6 +91,7 @@ export class PassthroughRelay implements UpstreamHandler {
   }
 
   onData(chunk: Buffer): boolean {
+    if (this.#exchange.isOver) return true;
     if (this.#reader !== undefined) return this.#pass(this.#reader.push(chunk));
     if (this.#isStream && !this.#isResumable) this.#isResumable = chunk.includes("id:");
     return this.#write(chunk);
@@ -128,17 +135,38 @@ export class PassthroughRelay implements UpstreamHandler {
     }
     let isTaken = true;
     for (const { message, event } of received) {
-      const shown = message && this.#options.filter?.(message);
-      if (message !== undefined && shown === undefined) {
+      const shown = message === undefined ? undefined : this.#options.filter?.(message);
+      if (shown === "unreadable") {
         this.#fail("a result with a repeated key");
         return true;
       }
-      if (event === undefined) this.#exchange.respond(this.#status, this.#headers, shown);
-      else if (shown === message?.text) isTaken = this.#write(event.raw);
-      else isTaken = this.#write(sseMessage(shown ?? "", fieldsOf(event)));
+      const text = shown === "hidden" ? undefined : shown?.text;
+      if (event === undefined) this.#exchange.respond(this.#status, this.#headers, text);
+      else isTaken = this.#write(this.#eventText(event, text));
       if (event?.id !== undefined) this.#isResumable = true;
     }
     return isTaken;
+  }
+
+  /** An event made anew: its name and its comments are the target's words, and pass by no rule. */
+  #eventText({ id, retry, data }: SseEvent, text: string | undefined): string {
+    const idLine = id === undefined ? "" : `id: ${sealEventId(this.#exchange, id)}\n`;
+    const fields = retry === undefined || /\D/.test(retry) ? idLine : `${idLine}retry: ${retry}\n`;
+    if (text !== undefined) return sseMessage(text, fields);
+    // An id without a message is where a client goes on that loses the stream (SEP-1699, revision 2025-11-25).
+    if (data === "") return `${fields}data:\n\n`;
+    return fields === "" ? ":\n\n" : `${fields}\n`;
+  }
+
+  /** Passes the status on. What stands in the body may be a list too. */
+  #respondWithoutBody(headers: readonly string[]): void {
+    this.#request?.abort();
+    this.#stopWaiting?.();
+    this.#exchange.record.reason = "UpstreamFailure";
+    const { code, message } = failureResponse("status");
+    const kept = withoutHeaders(headersForClient(headers, this.#target.credentials), ofContent);
+    const text = rpcError(this.#options.requestId ?? "null", code, message);
+    respondRpc(this.#exchange, this.#status, text, kept);
   }
 
   #write(chunk: string | Buffer): boolean {
@@ -184,7 +212,5 @@ export class PassthroughRelay implements UpstreamHandler {
   }
 }
 
-function fieldsOf(event: NonNullable<Received["event"]>): string {
-  const id = event.id === undefined ? "" : `id: ${event.id}\n`;
-  return event.retry === undefined ? id : `${id}retry: ${event.retry}\n`;
-}
+/** Headers that say what a body is. */
+const ofContent: ReadonlySet<string> = new Set(["content-type", "content-encoding"]);

@@ -9,7 +9,8 @@ import { isUnder } from "../../http/routing/path.ts";
 import { type Message, textAt } from "../protocol/message.ts";
 import { isListMethod } from "../protocol/primitives.ts";
 import { isOpen, type McpAuthorization } from "../rules/authorization.ts";
-import { rulesFilter } from "../rules/list-filter.ts";
+import { rulesFilter, updatesFilter } from "../rules/list-filter.ts";
+import { targetEventId } from "../session/event-ids.ts";
 import type { HttpSession, McpSession, SessionParts } from "../session/session.ts";
 import { sendInSession } from "../session/session-request.ts";
 import {
@@ -32,7 +33,7 @@ export interface PassthroughMessage {
 
 /**
  * Passes a request on to the only target of a route. What it says is not changed, and its response is read only where
- * rules may hide something in it.
+ * rules may hide something in it: lists, and whatever comes in events.
  */
 export function passThrough(
   exchange: Exchange,
@@ -48,10 +49,15 @@ export function passThrough(
     refuseUnknownSession(exchange);
     return;
   }
-  const isInspected = !isOpen(access) && mayList(exchange, post);
+  const isOpenRoute = isOpen(access);
+  const isList = mayList(exchange, post);
+  const lastEventId = exchange.header("last-event-id");
   const relay = new PassthroughRelay(exchange, target, {
     requestId: post?.message.kind === "request" ? post.message.id : undefined,
-    filter: isInspected ? rulesFilter(exchange, access, target.name) : undefined,
+    filter: isOpenRoute
+      ? undefined
+      : (isList ? rulesFilter : updatesFilter)(exchange, access, target.name),
+    isList,
     limit: backend.limits.message,
     onSession: isOpening
       ? (opened) => openSession(exchange, backend, access, partsOf(post.message, opened)).id
@@ -68,8 +74,9 @@ export function passThrough(
     method: methodOf(exchange),
     headers: headersForTarget(exchange, target.credentials),
     version: exchange.header("mcp-protocol-version"),
-    acceptEncoding: isInspected ? undefined : exchange.header("accept-encoding"),
-    lastEventId: exchange.header("last-event-id"),
+    acceptEncoding: isOpenRoute ? exchange.header("accept-encoding") : undefined,
+    lastEventId:
+      isOpenRoute || lastEventId === undefined ? lastEventId : targetEventId(exchange, lastEventId),
     body: post?.bytes ?? null,
   };
   relay.start((handler) => sendInSession(options, handler));
@@ -96,6 +103,7 @@ export function passMetadata(
   const relay = new PassthroughRelay(exchange, target, {
     requestId: undefined,
     filter: undefined,
+    isList: false,
     limit: backend.limits.message,
     onSession: undefined,
     onEnded: undefined,

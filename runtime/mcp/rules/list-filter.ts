@@ -1,14 +1,19 @@
 import type { Exchange } from "../../http/exchange.ts";
 import { editLists } from "../protocol/list-edit.ts";
 import type { Message } from "../protocol/message.ts";
-import { isAllowed, type McpAuthorization } from "./authorization.ts";
+import { stringParamOf } from "../protocol/message-edit.ts";
+import { rpcCode, rpcError } from "../protocol/rpc-response.ts";
+import { isAllowed, isOpen, type McpAuthorization } from "./authorization.ts";
 
-/** A message for the client, as text; undefined when it can't be shown. */
-export type ListFilter = (message: Message) => string | undefined;
+/** A message as a client is shown it; `hidden`: not at all; `unreadable`: nobody can say what it shows. */
+export type ShownMessage = { readonly text: string } | "hidden" | "unreadable";
+
+/** What a client is shown of a target's message. */
+export type ListFilter = (message: Message) => ShownMessage;
 
 /**
- * Leaves out of every list what the rules hide. Lists are known by their shape, not by the request: a stream may repeat the
- * response to an earlier one.
+ * Leaves out of every list what the rules hide, and out of errors what they say, which may be a list too. Lists are known by
+ * their shape, not by the request: a stream may repeat the response to an earlier one.
  */
 export function rulesFilter(
   exchange: Exchange,
@@ -16,11 +21,37 @@ export function rulesFilter(
   target: string,
 ): ListFilter {
   return (message) => {
+    if (message.kind === "response" && message.result === undefined) {
+      return { text: rpcError(message.id, rpcCode.internal, "MCP server answered with an error") };
+    }
+    if (isHiddenUpdate(exchange, access, target, message)) return "hidden";
     const edited = editLists(message, ({ kind, name }) =>
       isAllowed(access, exchange, methodsOf[kind], kind, { name, target }) ? name : undefined,
     );
-    return typeof edited === "string" ? edited : undefined;
+    return typeof edited === "string" ? { text: edited } : "unreadable";
   };
+}
+
+/** For what comes with the response to a call that the rules allow: it says nothing of other resources. */
+export function updatesFilter(
+  exchange: Exchange,
+  access: McpAuthorization,
+  target: string,
+): ListFilter {
+  return (message) => (isHiddenUpdate(exchange, access, target, message) ? "hidden" : message);
+}
+
+/** Whether a message says that a resource has changed which the rules hide. */
+export function isHiddenUpdate(
+  exchange: Exchange,
+  access: McpAuthorization,
+  target: string,
+  message: Message,
+): boolean {
+  if (message.method !== "notifications/resources/updated" || isOpen(access)) return false;
+  const name = stringParamOf(message, "uri");
+  if (name === undefined) return true;
+  return !isAllowed(access, exchange, "resources/subscribe", "resource", { name, target });
 }
 
 const methodsOf = {
