@@ -1,4 +1,4 @@
-import { childOf, type Diagnostics, type Origin } from "../diagnostics/diagnostic.ts";
+import { childOf, type Diagnostics, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import { type BackendPolicies, mergeBackendPolicies } from "../model/backend-policies.ts";
 import type { BackendConnection } from "../model/connections.ts";
 import { checkUrl } from "../model/host-url.ts";
@@ -8,6 +8,7 @@ import type { Backend, BackendLine, BackendUse } from "./backend.ts";
 import { lowerMcp, type McpValue, mcpSchema } from "./mcp/file-form.ts";
 import { kubernetesMcp } from "./mcp/manifest-form.ts";
 import type { McpCommand, McpConfig, McpTargetConfig, NamedMcpTarget } from "./mcp/mcp-config.ts";
+import type { McpSessionsConfig } from "./mcp/sessions.ts";
 import { checkPinned } from "./mcp/stdio-command.ts";
 import { type ConnectionContext, resolveConnection, secureUrl } from "./parts/connection.ts";
 import { curlCommand, shellWord, type TryRequest } from "./parts/try-request.ts";
@@ -19,8 +20,13 @@ interface McpNode {
   readonly failureMode: "failClosed" | "failOpen";
   readonly prefixMode: "conditional" | "always";
   readonly targets: readonly McpTargetNode[];
+  /** Of sessions that hold something open; undefined: as by default. */
+  readonly sessions: McpSessionsNode | undefined;
   readonly origin: Origin;
 }
+
+/** What is configured of sessions; idle time in milliseconds. */
+type McpSessionsNode = Omit<McpSessionsConfig, "origin">;
 
 /** One MCP server behind a backend. */
 type McpTargetNode = NamedMcpTarget &
@@ -81,7 +87,15 @@ function resolveMcp(
   { config, policies, origin }: BackendUse<McpConfig>,
   context: ConnectionContext,
 ): McpNode | undefined {
-  const { targets, prefixMode, failureMode } = config;
+  const { targets, prefixMode, failureMode, sessions } = config;
+  if (sessions !== undefined && targets.every(({ kind }) => kind === "streamable")) {
+    context.diagnostics.report("misplaced-field", keyPlace(sessions.origin), {
+      field: '"sessions"',
+      actsOn: "child processes and SSE connections",
+      found: undefined,
+    });
+    return undefined;
+  }
   const seen = new Map<string, Origin>();
   const resolved = targets.flatMap((target) => {
     const { name, origin: at } = target;
@@ -94,7 +108,19 @@ function resolveMcp(
     return resolveTarget(target, policies, context) ?? [];
   });
   if (resolved.length < targets.length) return undefined;
-  return { kind: "mcp", isStateful: true, prefixMode, failureMode, targets: resolved, origin };
+  return {
+    kind: "mcp",
+    isStateful: true,
+    prefixMode,
+    failureMode,
+    targets: resolved,
+    sessions: sessions && sessionsNode(sessions),
+    origin,
+  };
+}
+
+function sessionsNode({ idleTimeout, max, maxPerCaller }: McpSessionsConfig): McpSessionsNode {
+  return { idleTimeout, max, maxPerCaller };
 }
 
 function resolveTarget(

@@ -189,6 +189,11 @@ export interface McpBackendSpec {
   readonly targets: readonly McpTargetSpec[];
   readonly sessionRouting?: "Stateful" | "Stateless";
   readonly failureMode?: "FailClosed" | "FailOpen";
+  readonly sessions?: {
+    readonly idleTimeout?: string;
+    readonly max?: number;
+    readonly maxPerCaller?: number;
+  };
 }
 
 /** One MCP server, or a selection of Services. */

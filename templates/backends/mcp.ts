@@ -1,10 +1,14 @@
 import type { BackendNode } from "../../compiler/ir/backends.ts";
 import type { RouteMatch } from "../../compiler/model/matches.ts";
-import { defaultMcpLimits } from "../../runtime/mcp/transports/default-limits.ts";
+import {
+  defaultMcpLimits,
+  defaultMcpTimeouts,
+  defaultStdioLimits,
+} from "../../runtime/mcp/transports/default-limits.ts";
 import { code, extension, literal } from "../code/code.ts";
 import type { Code, Printable } from "../code/hole.ts";
 import { imported, importedType } from "../code/names.ts";
-import { bytes } from "../code/units.ts";
+import { bytes, changed, milliseconds } from "../code/units.ts";
 import type { AtLeastOne, BackendCode, BackendScope, BackendTemplate } from "./backend.ts";
 import { passthrough, upstreamSettings } from "./parts/connection.ts";
 
@@ -27,7 +31,9 @@ function mcpCode([backend]: AtLeastOne<McpNode>, scope: BackendScope): BackendCo
     prefix: backend.prefixMode === "always" || backend.targets.length > 1,
     failureMode: backend.failureMode,
     ruledMethods: scope.mcpMethods,
-    timeouts: imported(LIMITS, "defaultMcpTimeouts"),
+    timeouts: extension(imported(LIMITS, "defaultMcpTimeouts"), {
+      idle: changed(backend.sessions?.idleTimeout, defaultMcpTimeouts.idle, milliseconds),
+    }),
     limits: limits(backend, scope),
   };
   const authorize =
@@ -65,11 +71,19 @@ function mcpCode([backend]: AtLeastOne<McpNode>, scope: BackendScope): BackendCo
 }
 
 /** Sessions that hold child processes are fewer. */
-function limits({ targets }: McpNode, { maxBufferSize }: BackendScope): Printable {
+function limits({ targets, sessions }: McpNode, { maxBufferSize }: BackendScope): Printable {
   const isStdio = targets.some(({ kind }) => kind === "stdio");
   const base = imported(LIMITS, isStdio ? "defaultStdioLimits" : "defaultMcpLimits");
-  const isDefault = maxBufferSize === defaultMcpLimits.body;
-  return extension(base, { body: isDefault ? undefined : bytes(maxBufferSize) });
+  const before = isStdio ? defaultStdioLimits : defaultMcpLimits;
+  const max = sessions?.max ?? before.sessions;
+  return extension(base, {
+    body: changed(maxBufferSize, before.body, bytes),
+    sessions: changed(max, before.sessions),
+    sessionsPerCaller: changed(
+      sessions?.maxPerCaller ?? Math.ceil(max / 2),
+      before.sessionsPerCaller,
+    ),
+  });
 }
 
 /** A single server behind a route without token check is its own OAuth resource server: it answers for its metadata. */

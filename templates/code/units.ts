@@ -1,4 +1,4 @@
-import type { Expression } from "./hole.ts";
+import type { Expression, Printable } from "./hole.ts";
 import { imported } from "./names.ts";
 import { binary, value } from "./syntax.ts";
 
@@ -24,6 +24,15 @@ export function milliseconds(amount: number): Expression {
 /** A size in bytes: `2 * MiB`; a number of bytes that is no whole number of kibibytes is written as it is. */
 export function bytes(amount: number): Expression {
   return inUnits(amount, SIZES);
+}
+
+/** A field that is not as it is by default, `written` as one of the above; undefined: it is. */
+export function changed(
+  amount: number | undefined,
+  byDefault: number | undefined,
+  written: (amount: number) => Printable = (each) => each,
+): Printable | undefined {
+  return amount === undefined || amount === byDefault ? undefined : written(amount);
 }
 
 function inUnits(

@@ -9,7 +9,7 @@ import { code, extension, literal } from "../code/code.ts";
 import type { Code, Printable } from "../code/hole.ts";
 import { imported, name } from "../code/names.ts";
 import { originText } from "../code/trace.ts";
-import { bytes, milliseconds } from "../code/units.ts";
+import { bytes, changed, milliseconds } from "../code/units.ts";
 import { ACCESS_LOG_PATH } from "./access-log.ts";
 import { defaultListener, handlerOf } from "./bind.ts";
 import type { MainNames } from "./main-names.ts";
@@ -55,15 +55,6 @@ function http2Value(http2: ConnectionSettings["http2"]): Printable {
     keepAliveInterval: http2.keepAliveInterval && milliseconds(http2.keepAliveInterval),
     keepAliveTimeout: milliseconds(http2.keepAliveTimeout),
   };
-}
-
-/** A field that is not as it is by default. */
-function changed(
-  value: number | undefined,
-  byDefault: number | undefined,
-  inUnits: (amount: number) => Printable = (amount) => amount,
-): Printable | undefined {
-  return value === undefined || value === byDefault ? undefined : inUnits(value);
 }
 
 function isEqual(left: object, right: object): boolean {

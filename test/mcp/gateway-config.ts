@@ -5,6 +5,8 @@ export interface RouteConfig {
   readonly path?: string;
   readonly targets: readonly TargetConfig[];
   readonly failureMode?: "failClosed" | "failOpen";
+  /** Of the backend. */
+  readonly sessions?: object;
   /** mcpAuthorization.rules. */
   readonly rules?: readonly (string | object)[];
   /** cors.allowOrigins. */

@@ -35,6 +35,7 @@ function routeOf({
   path = "/mcp",
   targets,
   failureMode,
+  sessions,
   rules,
   allowOrigins,
   hasSubjects,
@@ -48,6 +49,7 @@ function routeOf({
       ...(hasSubjects === true ? { jwtAuth } : {}),
       ...(rules === undefined ? {} : { mcpAuthorization: { rules } }),
     },
-    backends: [{ mcp: { targets, ...(failureMode === undefined ? {} : { failureMode }) } }],
+    // A field without a value is none.
+    backends: [JSON.parse(JSON.stringify({ mcp: { targets, failureMode, sessions } }))],
   };
 }

@@ -5,6 +5,7 @@ import { PATH_FORM } from "../../schema/path-form.ts";
 import {
   anyText,
   choice,
+  duration,
   type Infer,
   integer,
   list,
@@ -18,6 +19,7 @@ import {
 import type { LowerContext } from "../backend.ts";
 import type { BackendPoliciesValue } from "../parts/policies-schema.ts";
 import type { McpConfig, McpTargetConfig } from "./mcp-config.ts";
+import { IDLE_TIMEOUT, lowerSessions, sessionsSchema } from "./sessions.ts";
 
 /** The shape of `mcp` in a standalone file. */
 export function mcpSchema(policies: Schema<BackendPoliciesValue>) {
@@ -39,6 +41,7 @@ export function mcpSchema(policies: Schema<BackendPoliciesValue>) {
       failureMode: choice("What a broken target does to the others.", ["failClosed", "failOpen"], {
         default: "failClosed",
       }),
+      sessions: sessionsSchema(duration(IDLE_TIMEOUT, { minimumDuration: "1s" })),
     },
     {
       required: ["targets"],
@@ -110,7 +113,7 @@ type TargetValue = McpValue["targets"][number];
 
 /** The canonical form of a validated `mcp`. */
 export function lowerMcp(
-  { targets, prefixMode = "conditional", failureMode = "failClosed" }: McpValue,
+  { targets, prefixMode = "conditional", failureMode = "failClosed", sessions }: McpValue,
   context: LowerContext,
 ): McpConfig {
   return {
@@ -120,6 +123,7 @@ export function lowerMcp(
     ),
     prefixMode,
     failureMode,
+    sessions: lowerSessions(sessions, childOf(context.origin, "sessions")),
   };
 }
 

@@ -1,5 +1,5 @@
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
-import { labelSelector, longText, port, sectionName } from "../../manifests/field-types.ts";
+import { labelSelector, longText, port, sectionName, span } from "../../manifests/field-types.ts";
 import type { ManifestOf, McpTargetSpec, ServicePort } from "../../manifests/manifests.ts";
 import { withScheme } from "../../model/host-url.ts";
 import { choice, list, object, shortText } from "../../schema/schema.ts";
@@ -11,6 +11,7 @@ import type {
   SelectedPort,
 } from "../backend.ts";
 import type { McpConfig, McpTargetConfig } from "./mcp-config.ts";
+import { IDLE_TIMEOUT, lowerSessions, sessionsSchema } from "./sessions.ts";
 
 /** `mcp` of a GatewayBackend: servers by address, or the Services that a selector finds. */
 export const kubernetesMcp: KubernetesBackendForm<McpConfig> = {
@@ -26,6 +27,7 @@ export const kubernetesMcp: KubernetesBackendForm<McpConfig> = {
         targets: found.map(({ section: _, ...target }) => target),
         prefixMode: "conditional",
         failureMode: mcp.failureMode === "FailOpen" ? "failOpen" : "failClosed",
+        sessions: lowerSessions(mcp.sessions, childOf(context.origin, "sessions")),
       },
       sections: new Map(found.map(({ name, section }) => [name, section])),
     };
@@ -46,6 +48,7 @@ function mcpSchema(policies: KubernetesPoliciesSchema) {
         unsupportedValues: { Stateless: "stateless MCP sessions" },
       }),
       failureMode: choice("What a broken target does to the others.", ["FailClosed", "FailOpen"]),
+      sessions: sessionsSchema(span(IDLE_TIMEOUT, { minimumDuration: "1s" })),
     },
     { required: ["targets"] },
   );

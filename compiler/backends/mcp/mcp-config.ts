@@ -1,12 +1,14 @@
 import type { Origin } from "../../diagnostics/diagnostic.ts";
 import type { BackendPolicies } from "../../model/backend-policies.ts";
 import type { Text } from "../../model/texts.ts";
+import type { McpSessionsConfig } from "./sessions.ts";
 
 /** `mcp` as configured. */
 export interface McpConfig {
   readonly targets: readonly McpTargetConfig[];
   readonly prefixMode: "conditional" | "always";
   readonly failureMode: "failClosed" | "failOpen";
+  readonly sessions: McpSessionsConfig | undefined;
 }
 
 /** One MCP server as configured. */

@@ -8,7 +8,7 @@ import { HttpCall } from "../session/http-call.ts";
 import { openConnection } from "../session/open-connection.ts";
 import type { HttpSession, LiveParts, TargetSession } from "../session/session.ts";
 import { sessionTable } from "../session/session-table.ts";
-import { openSession } from "../session/sessions.ts";
+import { openSession, sessionCaller } from "../session/sessions.ts";
 import { endTargetSession } from "../session/target-end.ts";
 import type { McpBackend } from "../transports/backend.ts";
 import type { CallSink, McpTarget } from "../transports/target.ts";
@@ -24,7 +24,8 @@ export function serveInitialize(
 ): void {
   const table = sessionTable(exchange.gateway);
   const needsLive = backend.targets.some((target) => target.kind !== "streamableHttp");
-  const live = needsLive ? table.openLive(backend.sessionLimits) : undefined;
+  const caller = sessionCaller(exchange, access);
+  const live = needsLive ? table.openLive(backend.sessionLimits, caller) : undefined;
   if (needsLive && live === undefined) {
     refuse(exchange, 503, "MCP", "Too many sessions");
     return;

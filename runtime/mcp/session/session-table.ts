@@ -19,8 +19,8 @@ export interface SessionTable extends LiveSession {
   end(session: McpSession): void;
   /** True for the id of a session that was ended here. */
   isEnded(id: string): boolean;
-  /** An empty set of connections; undefined when there are too many and all are busy. */
-  openLive(limits: SessionLimits): LiveParts | undefined;
+  /** An empty set of connections for a caller; undefined when there are too many, and none of them may make room for it. */
+  openLive(limits: SessionLimits, caller: string): LiveParts | undefined;
   closeLive(live: LiveParts): void;
   host(gateway: GatewayContext, messageLimit: number): TransportHost;
 }
@@ -100,11 +100,12 @@ class Sessions implements SessionTable {
     return this.#ended.has(sealNonce(id));
   }
 
-  openLive(limits: SessionLimits): LiveParts | undefined {
-    if (this.#live.size >= limits.live && !this.#closeIdlest()) return undefined;
+  openLive(limits: SessionLimits, caller: string): LiveParts | undefined {
+    if (!this.#makeRoom(limits, caller)) return undefined;
     const id = randomBytes(16).toString("base64url");
     const live: LiveParts = {
       id,
+      caller,
       connections: [],
       idle: limits.idle,
       usedAt: Date.now(),
@@ -162,13 +163,26 @@ class Sessions implements SessionTable {
     }
   }
 
-  #closeIdlest(): boolean {
-    let idlest: LiveParts | undefined;
+  /** No caller makes others lose a session as long as it has as many as they, or its share of all. */
+  #makeRoom({ live: most, perCaller }: SessionLimits, caller: string): boolean {
+    const counts = new Map<string, number>();
     for (const live of this.#live.values()) {
-      if (!isBusy(live) && (idlest === undefined || live.usedAt < idlest.usedAt)) idlest = live;
+      counts.set(live.caller, (counts.get(live.caller) ?? 0) + 1);
     }
-    if (idlest === undefined) return false;
-    this.closeLive(idlest);
+    const own = counts.get(caller) ?? 0;
+    if (own < perCaller && this.#live.size < most) return true;
+    let first: LiveParts | undefined;
+    let firstCount = 0;
+    for (const live of this.#live.values()) {
+      const count = counts.get(live.caller) ?? 0;
+      const isPossible = live.caller === caller || (own < perCaller && count > own);
+      if (!isPossible || isBusy(live) || count < firstCount) continue;
+      if (first !== undefined && count === firstCount && live.usedAt >= first.usedAt) continue;
+      first = live;
+      firstCount = count;
+    }
+    if (first === undefined) return false;
+    this.closeLive(first);
     return true;
   }
 }

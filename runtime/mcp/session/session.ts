@@ -51,6 +51,8 @@ export type Features = string;
 /** The connections of a session, and how long nobody has used them. */
 export interface LiveParts {
   readonly id: string;
+  /** Who opened it: an identity, or an address. */
+  readonly caller: string;
   readonly connections: TargetConnection[];
   /** Milliseconds without use after which they are ended. */
   readonly idle: number;

@@ -79,10 +79,18 @@ function note(exchange: Exchange, session: McpSession): void {
   exchange.record.fields.set("mcp.session.id", session.logName);
 }
 
+/** Whose share a session takes: the identity's that the request has, else that of the client's address. */
+export function sessionCaller(exchange: Exchange, access: McpAuthorization): string {
+  const identity = identityOf(exchange, access);
+  return identity === "" ? exchange.remoteAddress : identity;
+}
+
+function identityOf({ record: { caller } }: Exchange, { jwt }: McpAuthorization): string {
+  return caller === undefined ? subjectOf(jwt) : `${subjectOf(jwt)} ${caller}`;
+}
+
 function bindingOf(exchange: Exchange, backend: McpBackend, access: McpAuthorization): string {
-  const { caller } = exchange.record;
-  const subject =
-    caller === undefined ? subjectOf(access.jwt) : `${subjectOf(access.jwt)} ${caller}`;
+  const subject = identityOf(exchange, access);
   const place = `${backend.targetDigest}\n${backend.route}\n${subject}`;
   if (!backend.keepsCredentials) return place;
   return `${place}\n${JSON.stringify([exchange.header("authorization"), exchange.header("cookie")])}`;

@@ -49,14 +49,18 @@ export interface McpLimits {
   readonly message: number;
   /** The most sessions with children or SSE connections. */
   readonly sessions: number;
+  /** The most of them that one caller has. */
+  readonly sessionsPerCaller: number;
 }
 
 /** How many sessions a process holds, and for how long. */
 export interface SessionLimits {
   /** Milliseconds without a request or an open stream after which connections and children are ended. */
   readonly idle: number;
-  /** The most sessions with connections or children; the one that was idle longest makes room. */
+  /** The most sessions with connections or children; of the caller with the most, the one that was idle longest makes room. */
   readonly live: number;
+  /** The most of one caller; then its own make room. */
+  readonly perCaller: number;
   /** The most bytes of one message from a target. */
   readonly message: number;
 }
@@ -88,7 +92,12 @@ export function openMcpBackend(settings: McpBackendSettings): McpBackend {
     keepsCredentials: targets.some(
       (target) => target.kind === "sse" && target.credentials !== "withhold",
     ),
-    sessionLimits: { idle: timeouts.idle, live: limits.sessions, message: limits.message },
+    sessionLimits: {
+      idle: timeouts.idle,
+      live: limits.sessions,
+      perCaller: limits.sessionsPerCaller,
+      message: limits.message,
+    },
   };
 }
 

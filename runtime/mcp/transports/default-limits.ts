@@ -12,7 +12,16 @@ export const defaultMcpTimeouts: McpTimeouts = {
 };
 
 /** The limits of an MCP backend whose sessions hold streams, of a few kilobytes each. */
-export const defaultMcpLimits: McpLimits = { body: 2 * MiB, message: 64 * MiB, sessions: 1_000 };
+export const defaultMcpLimits: McpLimits = {
+  body: 2 * MiB,
+  message: 64 * MiB,
+  sessions: 1_000,
+  sessionsPerCaller: 500,
+};
 
 /** The limits where sessions hold child processes, of tens of megabytes each. */
-export const defaultStdioLimits: McpLimits = { ...defaultMcpLimits, sessions: 100 };
+export const defaultStdioLimits: McpLimits = {
+  ...defaultMcpLimits,
+  sessions: 100,
+  sessionsPerCaller: 50,
+};
