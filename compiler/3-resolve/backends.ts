@@ -1,3 +1,4 @@
+import type { ItemTargets } from "../backends/backend.ts";
 import { type BackendConfig, type BackendKind, backendOf } from "../backends/index.ts";
 import type { BackendProtocol } from "../backends/parts/backend-protocol.ts";
 import type { ConnectionContext } from "../backends/parts/connection.ts";
@@ -31,6 +32,13 @@ function checkTokens(nodes: readonly BackendNode[], diagnostics: Diagnostics): v
 
 function passesToken<Kind extends BackendKind>(node: BackendNode<Kind>): boolean {
   return backendOf<Kind>(node.kind).passesToken?.(node) === true;
+}
+
+/** The servers whose items the rules of a route are about; undefined where it has none. */
+export function itemTargetsOf<Kind extends BackendKind>([first]: readonly BackendConfig<Kind>[]):
+  | ItemTargets
+  | undefined {
+  return first && backendOf(first.kind).itemTargets?.(first.config);
 }
 
 /** A backend of a route of connections; undefined when a mistake was reported. */

@@ -23,6 +23,7 @@ export function resolvePreRouting(
       protocol: protocolOf(routes.flatMap(({ route }) => route.backends)),
       policies: policies.map(({ kind }) => kind),
       preRouting: [],
+      itemTargets: undefined,
       prefixes: undefined,
     },
   };

@@ -14,7 +14,13 @@ import type { RouteNode } from "../ir/program.ts";
 import type { Identifiers } from "../model/identifiers.ts";
 import type { RouteMatch, ValueMatch } from "../model/matches.ts";
 import { type PolicyConfig, policyOf } from "../policies/index.ts";
-import { checkShares, openProxyOf, protocolOf, resolveBackends } from "./backends.ts";
+import {
+  checkShares,
+  itemTargetsOf,
+  openProxyOf,
+  protocolOf,
+  resolveBackends,
+} from "./backends.ts";
 import { withoutConsequences } from "./consequences.ts";
 import type { ListenerContext } from "./listeners.ts";
 import { effectivePolicies, type PolicyPlace, resolvePolicies } from "./policies.ts";
@@ -221,6 +227,7 @@ function routePlace(
       protocol: protocolOf(resource.backends),
       policies: policies.map(({ kind }) => kind),
       preRouting: preRouting.map(({ kind }) => kind),
+      itemTargets: itemTargetsOf(resource.backends),
       prefixes: paths.every(({ kind }) => kind === "prefix")
         ? [...new Set(paths.map(({ value }) => trimmedPrefix(value)))]
         : undefined,

@@ -82,7 +82,13 @@ function resolvePolicies(
   { policies }: TcpRouteResource,
   context: RouteContext,
 ): readonly PolicyUse[] {
-  const route = { protocol: "http", policies: [], preRouting: [], prefixes: undefined } as const;
+  const route = {
+    protocol: "http",
+    policies: [],
+    preRouting: [],
+    itemTargets: undefined,
+    prefixes: undefined,
+  } as const;
   const place = { phase: "PostRouting", route } as const;
   return policies.flatMap((policy) => {
     const use = resolvePolicy(policy, place, context);

@@ -53,6 +53,8 @@ export interface Backend<Kind extends string, Value, Config, Node, TcpNode = nev
   ) => TcpNode | undefined;
   /** The server that it is, for policies that send requests of their own there; absent: it is none. */
   serverAddress?(config: Config): Text;
+  /** The servers whose items rules tell apart by their names; absent: it has no items. */
+  itemTargets?(config: Config): ItemTargets;
   /** The servers that are started as child processes. */
   startedServers?(node: Node): readonly StartedServer[];
   /** Where its requests go, a line for each server. */
@@ -61,6 +63,13 @@ export interface Backend<Kind extends string, Value, Config, Node, TcpNode = nev
   describeTcp?(node: TcpNode): BackendLine;
   /** A shell command that tries a route with it, as a person would. */
   tryCommand(request: TryRequest): string;
+}
+
+/** The servers behind a backend whose items are listed together. */
+export interface ItemTargets {
+  readonly names: readonly string[];
+  /** Whether clients see the items with the name of their server before their own, which rules do not. */
+  readonly arePrefixes: boolean;
 }
 
 /** What one server of a backend has that sections can act on. */

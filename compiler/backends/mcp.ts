@@ -54,6 +54,10 @@ export const mcp: Backend<"mcp", McpValue, McpConfig, McpNode> = {
     })),
   names: ["backend", "allowedOrigins"],
   resolve: resolveMcp,
+  itemTargets: ({ targets, prefixMode }) => ({
+    names: targets.map(({ name }) => name),
+    arePrefixes: prefixMode === "always" || targets.length > 1,
+  }),
   startedServers: ({ targets }) =>
     targets.flatMap((target) =>
       target.kind === "stdio" ? [{ ...target, origin: childOf(target.origin, "stdio") }] : [],

@@ -2,6 +2,7 @@ import { nodesOf } from "../../templates/code/syntax.ts";
 import { messages } from "../diagnostics/messages/index.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
 import type { Rule, RuleCase } from "../model/rules.ts";
+import { failsWithout } from "./check/absent-data.ts";
 import type { CheckedExpression } from "./check/check.ts";
 import { checkExpression } from "./check/check.ts";
 import { Emitter } from "./emit/emit.ts";
@@ -129,6 +130,7 @@ export function compileIn(
   const emitter = new Emitter(checked, constants);
   const emitted = emitSlot(emitter, checked, slot);
   reportConstantRule(emitted, checked, slot, problems);
+  if (slot === "deny" && problems.list.length === 0) reportAbsentData(checked, problems);
   const expression = describe(text, checked, emitter, emitted);
   return {
     expression: problems.list.some(isError) && mode === "checked" ? undefined : expression,
@@ -168,6 +170,14 @@ function reportConstantRule(
     problems.report("cel-never-denies", span, {});
   } else if (kind !== "literal") {
     problems.report("cel-always", span, { result: String(result) });
+  }
+}
+
+/** A deny rule denies where it fails, so that it denies everybody who does not send what it reads. */
+function reportAbsentData(checked: CheckedExpression, problems: Problems): void {
+  for (const { name, test, variable, span } of failsWithout(checked)) {
+    const negated = test.startsWith("has(") ? `!${test}` : `!(${test})`;
+    problems.report("cel-denies-absent", span, { name, test, negated, variable });
   }
 }
 

@@ -1,8 +1,8 @@
 import { nodesOf } from "../../templates/code/syntax.ts";
 import { Identifiers } from "../model/identifiers.ts";
 import type { Rule } from "../model/rules.ts";
-
 import { type Infer, object } from "../schema/schema.ts";
+import { checkItemNames } from "./mcp-authorization/item-names.ts";
 import {
   kubernetesRulesSchema,
   lowerKubernetesRules,
@@ -73,6 +73,10 @@ export const mcpAuthorization: Policy<
   },
   resolve: ({ rules, ofTargets }, context) => {
     const compiled = resolveRules(rules, "mcp", context);
+    if (context.route.itemTargets !== undefined) {
+      const all = [rules, ...ofTargets.map((each) => each.rules)].flat();
+      checkItemNames(all, context.route.itemTargets, context.diagnostics);
+    }
     const names = new Identifiers();
     const targets = ofTargets.flatMap(({ target, rules: own }) => {
       const resolved = resolveRules(own, "mcp", context);

@@ -1,3 +1,4 @@
+import type { ItemTargets } from "../backends/backend.ts";
 import type { BackendProtocol } from "../backends/parts/backend-protocol.ts";
 import type { Diagnostics, Origin, Place } from "../diagnostics/diagnostic.ts";
 import type { Host } from "../host.ts";
@@ -119,6 +120,8 @@ export interface ResolveContext {
     readonly policies: readonly string[];
     /** Those that run before the route is chosen, on some listener of it. */
     readonly preRouting: readonly string[];
+    /** The servers behind it whose items rules are about; undefined: it has no items. */
+    readonly itemTargets: ItemTargets | undefined;
     /** The prefixes of its matches; undefined when a match has another kind of path. */
     readonly prefixes: readonly string[] | undefined;
   };

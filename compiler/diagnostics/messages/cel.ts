@@ -130,6 +130,15 @@ export const celMessages = {
       "The expression is false for every request. A deny rule that cannot deny gives a false sense of protection, so " +
       "it is an error, not a warning.",
   }),
+  "cel-denies-absent": message<{ name: string; test: string; negated: string; variable: string }>({
+    severity: "warning",
+    text: ({ name }) => `this also denies whatever comes without ${name}`,
+    hint: ({ test, negated }) =>
+      `to let that pass write \`${test} && …\`; if it is meant, say so: \`${negated} || …\``,
+    explanation:
+      "Reading what a request does not have is an error, and a deny rule with an error denies: " +
+      '`deny: request.headers["x-test"] == "1"` denies every request without that header. `has()` and `in` ask first.',
+  }),
   "cel-no-item": message<Record<string, never>>({
     severity: "error",
     text: () => "this can be true of no MCP item",

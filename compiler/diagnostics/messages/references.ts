@@ -44,6 +44,21 @@ export const referenceMessages = {
     explanation:
       "A certificate on a listener that never uses it would look like protection and be none.",
   }),
+  "mcp-prefixed-name": message<{ name: string; form: string }>({
+    severity: "warning",
+    text: ({ name }) => `rules see names without the target's prefix, so "${name}" is none`,
+    hint: ({ form }) => `write \`${form}\``,
+    explanation:
+      "Where several MCP servers stand behind one endpoint, clients see the tool `add` of the target `math` as " +
+      "`math_add`. Rules see what the target calls it, and the target beside it: `mcp.tool.name`, `mcp.tool.target`.",
+  }),
+  "mcp-unknown-target": message<{ name: string; suggestion: string }>({
+    severity: "warning",
+    text: ({ name }) => `no MCP target behind this route is called "${name}"`,
+    hint: ({ suggestion }) => `did you mean "${suggestion}"?`,
+    explanation:
+      "`mcp.tool.target` is the name of a target of the route's backend. Compared with another name it is never equal.",
+  }),
   "file-not-here": message<{ file: string; problem: string }>({
     severity: "warning",
     text: ({ file, problem }) =>

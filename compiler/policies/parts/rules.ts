@@ -121,11 +121,16 @@ function resolveRule(
   const own = parts?.map((part) => resolvePart(part, { phase, slot: action }, context));
   if (own?.includes(undefined)) return undefined;
   const { expression, cases, problems } = compileRule(text, phase, action);
-  if (own === undefined) addProblems(problems, origin, context.diagnostics);
-  else if (expression === undefined) addJoinedProblems(problems, origin, context.diagnostics);
-  if (expression === undefined) return undefined;
-  if (own === undefined) reportAbsentIdentity(origin, expression, context);
-  return { action, expression, cases, origin };
+  const absent = own === undefined ? reportAbsentIdentity(origin, expression, context) : [];
+  if (own === undefined) {
+    const isFollowUp = (problem: CelProblem) =>
+      problem.code === "cel-denies-absent" && absent.includes(problem.params.variable);
+    const others = problems.filter((problem) => !isFollowUp(problem));
+    addProblems(others, origin, context.diagnostics);
+  } else if (expression === undefined) {
+    addJoinedProblems(problems, origin, context.diagnostics);
+  }
+  return expression && { action, expression, cases, origin };
 }
 
 /** Compiles one of several expressions that are joined; its problems are reported where it stands. */
@@ -135,7 +140,7 @@ function resolvePart(
   context: ResolveContext,
 ): CompiledExpression | undefined {
   const expression = resolveExpression({ text, origin }, options, context.diagnostics);
-  if (expression !== undefined) reportAbsentIdentity(origin, expression, context);
+  reportAbsentIdentity(origin, expression, context);
   return expression;
 }
 
@@ -150,16 +155,20 @@ function addJoinedProblems(
   }
 }
 
-/** Without a policy that checks credentials the identity is null for every request, and the rule a constant. */
+/**
+ * Without a policy that checks credentials the identity is null for every request, and the rule a constant. The
+ * variables of which that was reported.
+ */
 function reportAbsentIdentity(
   origin: Origin,
-  { variables }: CompiledExpression,
+  expression: CompiledExpression | undefined,
   { diagnostics, identities, route }: ResolveContext,
-): void {
+): readonly string[] {
   const present = [...route.policies, ...route.preRouting];
-  for (const variable of variables) {
+  return (expression?.variables ?? []).filter((variable) => {
     const kinds = identities.get(variable);
-    if (kinds === undefined || kinds.some((kind) => present.includes(kind))) continue;
+    if (kinds === undefined || kinds.some((kind) => present.includes(kind))) return false;
     diagnostics.report("absent-identity", origin, { variable, policies: kinds.join('" or "') });
-  }
+    return true;
+  });
 }

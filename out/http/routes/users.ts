@@ -2,7 +2,6 @@
 // Route users: authorization, then host.
 
 import { forward } from "gwc/runtime/backends/host";
-import { startsWith } from "gwc/runtime/cel/functions/strings";
 import type { RequestVariables } from "gwc/runtime/cel/variables";
 import type { Exchange } from "gwc/runtime/http/exchange";
 import { openUpstream } from "gwc/runtime/http/upstream/open-upstream";
@@ -12,8 +11,8 @@ import { SECOND } from "gwc/runtime/process/units";
 
 // gateway.yaml binds[0].listeners[0].routes[0].policies.authorization
 function isAuthorized(request: RequestVariables): boolean {
-  // deny: request.headers["user-agent"].startsWith("curl/7")
-  if (startsWith(request.header("user-agent"), "curl/7") !== false) return false;
+  // deny: default(request.headers["user-agent"], "").startsWith("curl/7")
+  if ((request.header("user-agent") ?? "").startsWith("curl/7")) return false;
   return true;
 }
 

@@ -1,0 +1,61 @@
+import type { ItemTargets } from "../../backends/backend.ts";
+import { type ComparedName, comparedNames } from "../../cel/kinds/compared-names.ts";
+import type { Diagnostics } from "../../diagnostics/diagnostic.ts";
+import { suggest } from "../../diagnostics/suggestion.ts";
+import type { RuleConfig } from "../parts/rules.ts";
+
+/** Reports names that no item of a route has: with the prefix of a target, or of a target that is called otherwise. */
+export function checkItemNames(
+  rules: readonly RuleConfig[],
+  targets: ItemTargets,
+  diagnostics: Diagnostics,
+): void {
+  for (const rule of rules) {
+    for (const { expression, origin } of rule.parts ?? [rule]) {
+      for (const compared of comparedNames(expression, "mcp")) {
+        const at = { ...origin, within: compared.within };
+        const { path, text } = compared;
+        if (path.endsWith(".target")) {
+          const suggestion = nearTarget(text, targets);
+          if (suggestion === undefined) continue;
+          diagnostics.report("mcp-unknown-target", at, { name: text, suggestion });
+        } else {
+          const form = unprefixed(compared, targets);
+          if (form !== undefined) diagnostics.report("mcp-prefixed-name", at, { name: text, form });
+        }
+      }
+    }
+  }
+}
+
+/** What a rule says instead of a name with a prefix; undefined for a name without one. */
+function unprefixed(
+  { path, text, comparison }: ComparedName,
+  targets: ItemTargets,
+): string | undefined {
+  if (!targets.arePrefixes) return undefined;
+  const kind = path.split(".").slice(0, 2).join(".");
+  const separator = kind === "mcp.resource" ? "+" : "_";
+  const end = text.indexOf(separator);
+  if (end < 0) return undefined;
+  const [prefix, rest] = [text.slice(0, end), text.slice(end + separator.length)];
+  const target = targets.names.includes(prefix) ? prefix : nearTarget(prefix, targets);
+  if (target === undefined) return undefined;
+  const isTarget = `${kind}.target == ${JSON.stringify(target)}`;
+  if (rest === "") return isTarget;
+  const name = JSON.stringify(rest);
+  const isNamed =
+    comparison === "equal" ? `${kind}.name == ${name}` : `${kind}.name.startsWith(${name})`;
+  return `${isTarget} && ${isNamed}`;
+}
+
+/** Short names are near to each other by chance. */
+const MIN_LENGTH = 4;
+
+/** The target whose name was probably meant; undefined for the name of one, and for one that is like none. */
+function nearTarget(name: string, { names }: ItemTargets): string | undefined {
+  if (names.includes(name) || name.length < MIN_LENGTH) return undefined;
+  const suggestion = suggest(name, names);
+  const isNear = suggestion !== undefined && Math.abs(suggestion.length - name.length) <= 1;
+  return isNear ? suggestion : undefined;
+}
