@@ -1,0 +1,30 @@
+declare global {
+  interface JSON {
+    /** ECMAScript's JSON.parse source text access: what stringify writes as it is. */
+    rawJSON(text: string): object;
+    parse(
+      text: string,
+      reviver: (key: string, value: unknown, context: { readonly source?: string }) => unknown,
+    ): unknown;
+  }
+}
+
+/**
+ * `JSON.parse`, but numbers that a double cannot hold are kept as they were written, so that `JSON.stringify` writes the
+ * same. Throws SyntaxError.
+ */
+export function parseExact(text: string): unknown {
+  return longNumber.test(text) ? JSON.parse(text, keepSource) : JSON.parse(text);
+}
+
+/** Up to 15 digits are always exact. */
+const longNumber = /[\d.]{16}/;
+
+function keepSource(
+  _key: string,
+  value: unknown,
+  { source }: { readonly source?: string },
+): unknown {
+  if (typeof value !== "number" || source === undefined) return value;
+  return String(value) === source ? value : JSON.rawJSON(source);
+}

@@ -1,0 +1,80 @@
+import { isArrayAt, type Member, skipSpace } from "./json-text.ts";
+
+/**
+ * The JSON object of a message body, edited as text: what is not touched stays as it was sent, numbers, order and
+ * escapes included. Values are JSON text.
+ */
+export class JsonBody {
+  readonly #text: string;
+  readonly #members: ReadonlyMap<string, Member>;
+  /** New values by key; null: the member goes. */
+  readonly #changes = new Map<string, string | null>();
+
+  /** `text` has passed JSON.parse, and is an object without repeated keys. */
+  constructor(text: string, members: readonly Member[]) {
+    this.#text = text;
+    this.#members = new Map(members.map((member) => [member.key, member]));
+  }
+
+  has(key: string): boolean {
+    return this.get(key) !== undefined;
+  }
+
+  /** The text of a value; undefined when there is none. */
+  get(key: string): string | undefined {
+    const changed = this.#changes.get(key);
+    if (changed !== undefined) return changed ?? undefined;
+    const member = this.#members.get(key);
+    return member && this.#text.slice(member.start, member.end);
+  }
+
+  set(key: string, value: string): void {
+    this.#changes.set(key, value);
+  }
+
+  /** Sets what is not there, or null. */
+  setDefault(key: string, value: string): void {
+    const present = this.get(key);
+    if (present === undefined || present === "null") this.set(key, value);
+  }
+
+  delete(key: string): void {
+    if (this.#members.has(key)) this.#changes.set(key, null);
+    else this.#changes.delete(key);
+  }
+
+  /** Puts items before those of a list; a value that is none stays. */
+  prepend(key: string, items: string): void {
+    const list = this.get(key);
+    if (list === undefined || !isArrayAt(list, 0)) return;
+    const rest = list.slice(skipSpace(list, 1));
+    this.set(key, rest.startsWith("]") ? `[${items}]` : `[${items},${rest}`);
+  }
+
+  /** Puts items after those of a list; a value that is none stays. */
+  append(key: string, items: string): void {
+    const list = this.get(key);
+    if (list === undefined || !isArrayAt(list, 0)) return;
+    const isEmpty = list.charAt(skipSpace(list, 1)) === "]";
+    this.set(key, `${list.slice(0, -1).trimEnd()}${isEmpty ? "" : ","}${items}]`);
+  }
+
+  /** Whether it is another text than it was. */
+  get isChanged(): boolean {
+    return this.#changes.size > 0;
+  }
+
+  toString(): string {
+    if (this.#changes.size === 0) return this.#text;
+    const parts: string[] = [];
+    for (const { key, keyStart, start, end } of this.#members.values()) {
+      const value = this.#changes.get(key);
+      if (value === undefined) parts.push(this.#text.slice(keyStart, end));
+      else if (value !== null) parts.push(this.#text.slice(keyStart, start) + value);
+    }
+    for (const [key, value] of this.#changes) {
+      if (value !== null && !this.#members.has(key)) parts.push(`${JSON.stringify(key)}:${value}`);
+    }
+    return `{${parts.join(",")}}`;
+  }
+}

@@ -1,0 +1,63 @@
+import type { Exchange } from "../../http/exchange.ts";
+import { headerValue, withoutHeaders } from "../../http/headers/header-list.ts";
+import { endToEnd } from "../../http/headers/hop-by-hop.ts";
+import type { Target } from "./target.ts";
+
+/** The headers of a request to a provider: the client's, less what is not for it, and the provider's own. */
+export function requestHeaders({ requestHeaders: sent }: Exchange, target: Target): string[] {
+  const { provider, isNative } = target;
+  const kept = withoutHeaders(endToEnd(sent, "host"), replaced).filter(
+    isNative ? isAny : isNeutral,
+  );
+  const list = provider.passesCredentials ? kept : withoutHeaders(kept, credentials);
+  const own = provider.headers;
+  const headers = own.length === 0 ? list : withoutHeaders(list, namesOf(own));
+  headers.push(...own, "content-type", "application/json", "accept-encoding", "identity");
+  headers.push("host", provider.upstream.authority);
+  return headers;
+}
+
+/** What is said anew in every request: the body is another one, and it is read here. */
+const replaced: ReadonlySet<string> = new Set([
+  "content-type",
+  "content-encoding",
+  "accept-encoding",
+]);
+
+/** Where clients of any format have their keys: they are meant for the gateway. */
+const credentials: ReadonlySet<string> = new Set([
+  "authorization",
+  "api-key",
+  "x-api-key",
+  "x-goog-api-key",
+  "cookie",
+]);
+
+function isAny(): true {
+  return true;
+}
+
+/** Whether an item of a flat list belongs to a header that no vendor made for its own API. */
+function isNeutral(_: string, index: number, list: readonly string[]): boolean {
+  return !vendorHeader.test(list[index - (index % 2)] ?? "");
+}
+
+const vendorHeader = /^(?:anthropic|openai|x-goog|x-stainless|x-amzn?|chatgpt)-/i;
+
+function namesOf(list: readonly string[]): ReadonlySet<string> {
+  return new Set(list.filter((_, index) => index % 2 === 0));
+}
+
+/** The headers of a provider's response that a client gets beside a body of the gateway's own making. */
+export function forwardedHeaders(headers: readonly string[]): string[] {
+  return headers.filter((_, index) => forwarded.test(headers[index - (index % 2)] ?? ""));
+}
+
+const forwarded =
+  /^(?:retry-after(?:-ms)?|x-ratelimit-.*|anthropic-ratelimit-.*|(?:x-)?request-id|x-should-retry)$/i;
+
+/** Whether a response is an event stream of any kind. */
+export function isStream(headers: readonly string[]): boolean {
+  const type = headerValue(headers, "content-type") ?? "";
+  return /^(?:text\/event-stream|application\/vnd\.amazon\.eventstream)\s*(?:;|$)/i.test(type);
+}

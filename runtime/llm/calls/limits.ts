@@ -1,0 +1,13 @@
+import { MiB } from "../../process/units.ts";
+
+/** The most bytes of one event of a provider's stream: an image that a model drew is one. */
+export const maxEvent = 16 * MiB;
+
+/** The most bytes of a whole response that is read to be translated, or to find out its usage. */
+export const maxWhole = 64 * MiB;
+
+/** The most bytes of a provider's error that are read. */
+export const maxError = MiB;
+
+/** Milliseconds of silence after which a client of a stream gets a sign of life. */
+export const silence = 15_000;

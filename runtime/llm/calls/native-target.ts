@@ -1,0 +1,86 @@
+import { SseReader } from "../../http/body/sse.ts";
+import type { JsonBody } from "../../json/json-body.ts";
+import type { NativeFormat, ResponseFacts, StreamWatcher } from "../chat/formats.ts";
+import type { LlmError } from "../chat/llm-error.ts";
+import { cutOff, eventTooLong } from "../formats/broken-stream.ts";
+import { parseObject } from "../formats/parse-object.ts";
+import type { Provider } from "../providers/provider.ts";
+import { maxEvent } from "./limits.ts";
+import type { EndpointPath, StreamRelay, StreamStep, Target, WholeResponse } from "./target.ts";
+
+/** How a provider is asked that speaks the client's format. */
+export interface NativeSettings {
+  readonly provider: Provider;
+  readonly path: EndpointPath;
+  readonly format: NativeFormat;
+  readonly prepare?: (body: JsonBody) => void;
+}
+
+/** A provider that speaks the client's format: bytes pass through. */
+export function nativeTarget({ provider, path, format, prepare }: NativeSettings): Target {
+  return {
+    provider,
+    path,
+    prepare,
+    isNative: true,
+    requestBody: (_call, body) => {
+      format.adapt(body);
+      return body.toString();
+    },
+    readError: format.readError,
+    readWhole: (text): WholeResponse => {
+      const body = parseObject(text);
+      return { text: undefined, facts: body === undefined ? {} : format.readResponse(body) };
+    },
+    openStream: ({ body }, model) =>
+      new NativeStream(format.watchStream({ body, model }), format.name),
+  };
+}
+
+/** Passes events on as they come, but for those that the client did not ask for. */
+class NativeStream implements StreamRelay {
+  readonly #frames = new SseReader(maxEvent);
+  readonly #watcher: StreamWatcher;
+  readonly ping: string;
+  #state: StreamStep["state"] = "open";
+
+  constructor(watcher: StreamWatcher, name: NativeFormat["name"]) {
+    this.#watcher = watcher;
+    this.ping = name === "messages" ? 'event: ping\ndata: {"type":"ping"}\n\n' : ": ping\n\n";
+  }
+
+  get facts(): ResponseFacts {
+    return this.#watcher.facts;
+  }
+
+  push(chunk: Buffer): StreamStep {
+    const output: Uint8Array[] = [];
+    let hasContent = false;
+    const events = this.#frames.push(chunk);
+    if (events === undefined) return this.#fail(eventTooLong.error);
+    for (const { raw } of events) {
+      if (this.#state !== "open") break;
+      const seen = this.#watcher.see(raw);
+      if (typeof seen === "object") return { output, hasContent, state: this.#set(seen) };
+      if (seen === "content") hasContent = true;
+      if (seen === "end") this.#set("ended");
+      if (seen !== "hidden") output.push(raw);
+    }
+    return { output, hasContent, state: this.#state };
+  }
+
+  close(): StreamStep {
+    if (this.#state !== "open") return { output: [], hasContent: false, state: this.#state };
+    if (!this.#watcher.hasEnded) return this.#fail(cutOff.error);
+    return { output: [], hasContent: true, state: this.#set("ended") };
+  }
+
+  #set(state: StreamStep["state"]): StreamStep["state"] {
+    this.#state = state;
+    return state;
+  }
+
+  #fail(error: LlmError): StreamStep {
+    return { output: [], hasContent: false, state: this.#set(error) };
+  }
+}

@@ -1,0 +1,54 @@
+import type { JsonBody } from "../../json/json-body.ts";
+import type { ResponseFacts } from "../chat/formats.ts";
+import type { LlmError } from "../chat/llm-error.ts";
+import type { Provider } from "../providers/provider.ts";
+import type { ChatCall } from "./chat-call.ts";
+
+/** A provider as the end of one route type: what it is asked, and what the client gets. */
+export interface Target {
+  readonly provider: Provider;
+  /** Edits of the body that the configuration asks for. */
+  readonly prepare: ((body: JsonBody) => void) | undefined;
+  /** Request target of a call. */
+  readonly path: EndpointPath;
+  /** True: provider and client speak one format, and headers are the client's own. */
+  readonly isNative: boolean;
+  /** The body for the provider. Throws LlmRefusal for what the provider cannot be asked. */
+  requestBody(call: ChatCall, body: JsonBody): string;
+  /** What the provider says went wrong. */
+  readError(status: number, body: string): LlmError;
+  /** What is made of a whole response. Throws when it has another shape. */
+  readWhole(text: string): WholeResponse;
+  openStream(call: ChatCall, model: string): StreamRelay;
+}
+
+/** The target of a call in origin form; it may depend on the model. */
+export type EndpointPath = string | ((model: string, isStream: boolean) => string);
+
+/** A whole response for the client. */
+export interface WholeResponse {
+  /** Undefined: the provider's own, byte for byte. */
+  readonly text: string | undefined;
+  readonly facts: ResponseFacts;
+}
+
+/** One stream on its way from a provider to the client. */
+export interface StreamRelay {
+  readonly facts: ResponseFacts;
+  /** What the client gets of a piece that came. */
+  push(chunk: Buffer): StreamStep;
+  /** What it gets when the provider has closed the stream. */
+  close(): StreamStep;
+  /** What it gets while the provider is silent. */
+  readonly ping: string;
+}
+
+/** What a piece of a stream means for the client. */
+export interface StreamStep {
+  /** In order. */
+  readonly output: readonly (string | Uint8Array)[];
+  /** The client gets something of the completion: no other provider can take over any more. */
+  readonly hasContent: boolean;
+  /** `ended`: it is complete; an error: it failed, and `output` is what came before. */
+  readonly state: "open" | "ended" | LlmError;
+}

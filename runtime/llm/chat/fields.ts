@@ -1,0 +1,119 @@
+import type { JsonObject } from "../../cel/variables.ts";
+import { LlmRefusal } from "./llm-error.ts";
+
+/**
+ * An object of a client's request, read field by field: a field of another type than the format has is a 400 that names
+ * it. Null means absent, as clients in many languages write it.
+ */
+export class Fields {
+  readonly #object: JsonObject;
+  /** Where it stands in the body: `messages[2]`; empty for the body itself. */
+  readonly path: string;
+
+  constructor(object: JsonObject, path = "") {
+    this.#object = object;
+    this.path = path;
+  }
+
+  /** Throws LlmRefusal when the value is no object. */
+  static of(value: unknown, path: string): Fields {
+    if (!isObject(value)) throw wrong(path, "an object");
+    return new Fields(value, path);
+  }
+
+  get keys(): readonly string[] {
+    return Object.keys(this.#object);
+  }
+
+  /** Where a field stands. */
+  at(name: string): string {
+    return this.path === "" ? name : `${this.path}.${name}`;
+  }
+
+  /** The value as it is; undefined when it is absent or null. */
+  any(name: string): unknown {
+    return (Object.hasOwn(this.#object, name) ? this.#object[name] : undefined) ?? undefined;
+  }
+
+  text(name: string): string {
+    return this.optionalText(name) ?? this.#absent(name);
+  }
+
+  optionalText(name: string): string | undefined {
+    const value = this.any(name);
+    if (value === undefined || typeof value === "string") return value;
+    throw wrong(this.at(name), "a string");
+  }
+
+  number(name: string): number | undefined {
+    const value = this.any(name);
+    if (value === undefined || typeof value === "number") return value;
+    throw wrong(this.at(name), "a number");
+  }
+
+  boolean(name: string): boolean | undefined {
+    const value = this.any(name);
+    if (value === undefined || typeof value === "boolean") return value;
+    throw wrong(this.at(name), "true or false");
+  }
+
+  /** One of a few words. */
+  choice<const Word extends string>(name: string, words: readonly Word[]): Word | undefined {
+    const value = this.optionalText(name);
+    const word = words.find((each) => each === value);
+    if (value !== undefined && word === undefined) {
+      throw wrong(this.at(name), `one of ${words.join(", ")}`);
+    }
+    return word;
+  }
+
+  object(name: string): Fields | undefined {
+    const value = this.any(name);
+    return value === undefined ? undefined : Fields.of(value, this.at(name));
+  }
+
+  list(name: string): readonly unknown[] | undefined {
+    const value = this.any(name);
+    if (value === undefined || Array.isArray(value)) return value;
+    throw wrong(this.at(name), "a list");
+  }
+
+  /** A list of objects; empty when it is absent. */
+  objects(name: string): readonly Fields[] {
+    const items = this.list(name) ?? [];
+    return items.map((item, index) => Fields.of(item, `${this.at(name)}[${index}]`));
+  }
+
+  /** A list of strings; empty when it is absent. */
+  texts(name: string): readonly string[] {
+    const items = this.list(name) ?? [];
+    return items.map((item, index) => {
+      if (typeof item === "string") return item;
+      throw wrong(`${this.at(name)}[${index}]`, "a string");
+    });
+  }
+
+  #absent(name: string): never {
+    const field = this.at(name);
+    throw new LlmRefusal({ kind: "invalid", message: `"${field}" is missing`, field });
+  }
+}
+
+/** Whether a value of parsed JSON is an object. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The refusal of a field that is not what the format has there. */
+export function wrong(field: string, expected: string): LlmRefusal {
+  return new LlmRefusal({ kind: "invalid", message: `"${field}" must be ${expected}`, field });
+}
+
+/** The refusal of a field that no provider of another format can be asked for. */
+export function unsupported(field: string, what = `"${field}"`): LlmRefusal {
+  return new LlmRefusal({
+    kind: "unsupported",
+    message: `${what} is not supported by the provider of this route`,
+    field,
+  });
+}

@@ -1,0 +1,109 @@
+import type { JsonObject } from "../../cel/variables.ts";
+import type { JsonBody } from "../../json/json-body.ts";
+import type { LlmError } from "./llm-error.ts";
+import type { ChatRequest } from "./request.ts";
+import type { ChatResponse } from "./response.ts";
+import type { StreamEvent } from "./stream-event.ts";
+import type { TopicFates } from "./topics.ts";
+import type { Usage } from "./usage.ts";
+
+/** The formats that clients and providers speak. */
+export type FormatName = "completions" | "messages" | "responses" | "converse" | "generateContent";
+
+/** How errors are written in a format. */
+export interface ErrorFormat {
+  /** The JSON body of a response. */
+  errorBody(error: LlmError): string;
+  /** The last event of a stream that failed after it had begun. */
+  errorEvent(error: LlmError): string;
+}
+
+/** A format that clients speak, for a provider that speaks another one. */
+export interface ClientFormat extends ErrorFormat {
+  readonly name: FormatName;
+  /** Reads a request. Throws LlmRefusal with the field that is wrong, or that no other format can say. */
+  readRequest(body: JsonObject): ChatRequest;
+  /** The JSON body of a whole response. */
+  writeResponse(response: ChatResponse): string;
+  /** Writes the events of one stream. */
+  openStream(call: StreamedCall): StreamWriter;
+}
+
+/** What the writer of a stream knows of its request. */
+export interface StreamedCall {
+  /** The client's body. */
+  readonly body: JsonObject;
+  /** Of the request. */
+  readonly model: string;
+}
+
+/** Writes one stream: the text of each event as the client reads it; empty when it has nothing to say by it. */
+export interface StreamWriter {
+  write(event: StreamEvent): string;
+}
+
+/** A format that a provider speaks, for clients that speak another one. */
+export interface UpstreamFormat {
+  readonly name: FormatName;
+  /** What becomes of what not every format can say. */
+  readonly fates: TopicFates;
+  /** The JSON body for the provider. Throws LlmRefusal when the provider cannot be asked for that. */
+  writeRequest(request: ChatRequest, dialect: Dialect): string;
+  /** Reads a whole response. Throws when it has another shape. */
+  readResponse(body: JsonObject): ChatResponse;
+  /** Reads one stream; `limit`: the most bytes of one event. */
+  openStream(limit: number): StreamReader;
+  /** What the provider says went wrong. `body` may be anything. */
+  readError(status: number, body: string): LlmError;
+}
+
+/** How servers of one format differ: what a provider is known to want. */
+export interface Dialect {
+  /** What messages to clients call the provider. */
+  readonly provider: string;
+  /** The most tokens of a completion when the client sets none, where the format requires a number. */
+  readonly defaultMaxTokens?: number;
+  /** The field of Completions that says so; `max_completion_tokens` unless given. */
+  readonly maxTokensField?: "max_tokens" | "max_completion_tokens";
+}
+
+/** Reads one stream of a provider. */
+export interface StreamReader {
+  /** The events that a piece of it completes; an `error` event when it has another shape. */
+  push(chunk: Buffer): readonly StreamEvent[];
+  /** The provider has closed the stream: what is left to say; an `error` when it was cut off. */
+  end(): readonly StreamEvent[];
+}
+
+/** A format that client and provider both speak: bytes pass through, and are looked at. */
+export interface NativeFormat extends ErrorFormat {
+  readonly name: FormatName;
+  /** Tokens, model and id of a whole response. */
+  readResponse(body: JsonObject): ResponseFacts;
+  /** Changes what the gateway needs to be otherwise in a request. */
+  adapt(body: JsonBody): void;
+  /** Looks at one stream. */
+  watchStream(call: StreamedCall): StreamWatcher;
+  readError(status: number, body: string): LlmError;
+}
+
+/** What a response says beside its content. */
+export interface ResponseFacts {
+  readonly id?: string | undefined;
+  readonly model?: string | undefined;
+  readonly usage?: Usage | undefined;
+  readonly finish?: string | undefined;
+}
+
+/** Looks at the events of a stream as they pass. */
+export interface StreamWatcher {
+  /** What has been seen so far. */
+  readonly facts: ResponseFacts;
+  /** Whether the stream may be closed now, without an end mark. */
+  readonly hasEnded: boolean;
+  /**
+   * `content`: no other provider can take over after it; `other`: it passes; `hidden`: the client did not ask for it;
+   * `end`: the end mark; an error: the provider failed.
+   */
+  see(event: Buffer): "content" | "other" | "hidden" | "end" | LlmError;
+}

@@ -1,0 +1,54 @@
+import { LlmRefusal } from "./llm-error.ts";
+
+/** What a request may ask for that not every format can say. */
+export type Topic =
+  | "imageUrl"
+  | "image"
+  | "documentUrl"
+  | "document"
+  | "fileReference"
+  | "audio"
+  | "toolResultMedia"
+  | "toolError"
+  | "strictTools"
+  | "toolChoice"
+  | "allowedTools"
+  | "parallelTools"
+  | "temperature"
+  | "topP"
+  | "topK"
+  | "penalties"
+  | "seed"
+  | "choices"
+  | "stop"
+  | "objectOutput"
+  | "schemaOutput"
+  | "reasoning"
+  | "reasoningReplay"
+  | "cacheMarks"
+  | "user";
+
+/**
+ * What becomes of a topic where a request is translated: `kept`; `changed`: the nearest that the format can say;
+ * `dropped`: a hint, the completion is right without it; `refused`: the client gets a 400 that names its field.
+ */
+export type Fate = "kept" | "changed" | "dropped" | "refused";
+
+/** The fate of every topic in a format that requests are written in. */
+export type TopicFates = { readonly [Each in Topic]: Fate };
+
+/** Throws LlmRefusal when the request asks for what the format cannot say. */
+export function refuseUnkept(
+  topics: ReadonlyMap<Topic, string>,
+  fates: TopicFates,
+  provider: string,
+): void {
+  for (const [topic, field] of topics) {
+    if (fates[topic] !== "refused") continue;
+    throw new LlmRefusal({
+      kind: "unsupported",
+      message: `"${field}" cannot be passed on to ${provider}`,
+      field,
+    });
+  }
+}

@@ -1,0 +1,15 @@
+import type { ClientFormat } from "../../chat/formats.ts";
+import { completionsError, completionsErrorEvent } from "./errors.ts";
+import { readCompletionsRequest } from "./request-reader.ts";
+import { writeCompletionsResponse } from "./response-writer.ts";
+import { CompletionsStreamWriter } from "./stream-writer.ts";
+
+/** OpenAI's chat completions, for providers that speak another format. */
+export const completionsClient: ClientFormat = {
+  name: "completions",
+  errorBody: completionsError,
+  errorEvent: completionsErrorEvent,
+  readRequest: readCompletionsRequest,
+  writeResponse: writeCompletionsResponse,
+  openStream: (call) => new CompletionsStreamWriter(call),
+};

@@ -1,0 +1,69 @@
+import { isObject } from "../../chat/fields.ts";
+import {
+  isContextLength,
+  kindOfStatus,
+  type LlmError,
+  type LlmErrorKind,
+} from "../../chat/llm-error.ts";
+import { parseObject } from "../parse-object.ts";
+
+/** `error.type` and `error.code` of OpenAI's APIs. */
+const codes: { readonly [Kind in LlmErrorKind]: readonly [type: string, code: string | null] } = {
+  invalid: ["invalid_request_error", null],
+  unsupported: ["invalid_request_error", "unsupported_parameter"],
+  "context-length": ["invalid_request_error", "context_length_exceeded"],
+  authentication: ["authentication_error", "invalid_api_key"],
+  permission: ["permission_error", null],
+  "not-found": ["invalid_request_error", "model_not_found"],
+  "too-large": ["invalid_request_error", "request_too_large"],
+  "rate-limit": ["rate_limit_error", "rate_limit_exceeded"],
+  quota: ["insufficient_quota", "insufficient_quota"],
+  overloaded: ["server_error", "overloaded"],
+  server: ["server_error", null],
+  timeout: ["server_error", "timeout"],
+  filtered: ["invalid_request_error", "content_policy_violation"],
+};
+
+/** The body of an error as OpenAI's clients read it. */
+export function completionsError(error: LlmError): string {
+  const [type, code] = codes[error.kind];
+  return JSON.stringify({
+    error: { message: error.message, type, param: error.field ?? null, code },
+  });
+}
+
+/** The last event of a stream: OpenAI's clients throw on `error`, whatever the event's name. No end mark follows. */
+export function completionsErrorEvent(error: LlmError): string {
+  return `data: ${completionsError(error)}\n\n`;
+}
+
+/** What a server of this format says went wrong; Gemini's wraps it into a list. */
+export function readCompletionsError(status: number, body: string): LlmError {
+  const parsed = parseObject(body.trim().replace(/^\[([\s\S]*)\]$/, "$1"));
+  const error = parsed?.error;
+  if (!isObject(error)) {
+    const text = typeof error === "string" ? error : body;
+    return {
+      kind: kindOfStatus(status),
+      message: text.slice(0, 2000) || `status ${status}`,
+      status,
+    };
+  }
+  const message = typeof error.message === "string" ? error.message : `status ${status}`;
+  const field = typeof error.param === "string" ? error.param : undefined;
+  return { kind: kindOf(status, error.code, message), message, status, field };
+}
+
+function kindOf(status: number, code: unknown, message: string): LlmErrorKind {
+  switch (code) {
+    case "context_length_exceeded":
+      return "context-length";
+    case "insufficient_quota":
+      return "quota";
+    case "content_filter":
+    case "content_policy_violation":
+      return "filtered";
+    default:
+      return status === 400 && isContextLength(message) ? "context-length" : kindOfStatus(status);
+  }
+}

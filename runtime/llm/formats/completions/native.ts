@@ -1,0 +1,94 @@
+import type { JsonObject } from "../../../cel/variables.ts";
+import { isObject } from "../../chat/fields.ts";
+import type {
+  NativeFormat,
+  ResponseFacts,
+  StreamedCall,
+  StreamWatcher,
+} from "../../chat/formats.ts";
+import type { LlmError } from "../../chat/llm-error.ts";
+import { eventData, mayHold } from "../event-bytes.ts";
+import { parseObject } from "../parse-object.ts";
+import { completionsError, completionsErrorEvent, readCompletionsError } from "./errors.ts";
+import { readCompletionsUsage } from "./usage.ts";
+
+/** OpenAI's chat completions on both sides. */
+export const completionsNative: NativeFormat = {
+  name: "completions",
+  errorBody: completionsError,
+  errorEvent: completionsErrorEvent,
+  readResponse: readFacts,
+  watchStream: (call) => new CompletionsWatcher(call),
+  readError: readCompletionsError,
+  adapt: (body) => {
+    if (body.get("stream") !== "true") return;
+    // Usage is counted whether the client wants to see it or not.
+    const options = parseObject(body.get("stream_options") ?? "{}") ?? {};
+    if (options.include_usage === true) return;
+    body.set("stream_options", JSON.stringify({ ...options, include_usage: true }));
+  },
+};
+
+function readFacts({ id, model, usage, choices }: JsonObject): ResponseFacts {
+  const [choice] = Array.isArray(choices) ? choices : [];
+  const finish = isObject(choice) ? choice.finish_reason : undefined;
+  return {
+    id: typeof id === "string" ? id : undefined,
+    model: typeof model === "string" ? model : undefined,
+    usage: readCompletionsUsage(usage),
+    finish: typeof finish === "string" ? finish : undefined,
+  };
+}
+
+class CompletionsWatcher implements StreamWatcher {
+  facts: ResponseFacts = {};
+  readonly #wantsUsage: boolean;
+  #isFirst = true;
+  #hasFinished = false;
+
+  constructor({ body }: StreamedCall) {
+    const options = body.stream_options;
+    this.#wantsUsage = isObject(options) && options.include_usage === true;
+  }
+
+  see(event: Buffer): ReturnType<StreamWatcher["see"]> {
+    const hasUsage = mayHold(event, '"usage"') && !mayHold(event, '"usage":null');
+    const isPlain = !this.#isFirst && !hasUsage && !mayHold(event, '"error"');
+    if (isPlain && !mayHold(event, "[DONE]") && !mayHold(event, '"finish_reason":"'))
+      return "content";
+    const data = eventData(event);
+    if (data === undefined) return "other";
+    if (data === "[DONE]") return "end";
+    const chunk = parseObject(data);
+    return chunk === undefined ? "other" : this.#read(chunk, data);
+  }
+
+  /** Some servers leave the end mark out: a finish reason is an end too. */
+  get hasEnded(): boolean {
+    return this.#hasFinished;
+  }
+
+  #read(chunk: JsonObject, data: string): "content" | "other" | "hidden" | LlmError {
+    if (isObject(chunk.error)) return readCompletionsError(502, data);
+    this.#isFirst = false;
+    const { usage, finish, ...rest } = readFacts(chunk);
+    if (this.facts.model === undefined) this.facts = { ...rest, ...this.facts };
+    if (finish !== undefined) {
+      this.#hasFinished = true;
+      this.facts = { ...this.facts, finish };
+    }
+    if (usage !== undefined) this.facts = { ...this.facts, usage };
+    const [choice] = Array.isArray(chunk.choices) ? chunk.choices : [];
+    if (choice === undefined) return usage === undefined || this.#wantsUsage ? "other" : "hidden";
+    return hasContent(choice) ? "content" : "other";
+  }
+}
+
+function hasContent(choice: unknown): boolean {
+  if (!isObject(choice)) return false;
+  if (typeof choice.finish_reason === "string") return true;
+  const delta = isObject(choice.delta) ? choice.delta : {};
+  return Object.entries(delta).some(
+    ([key, value]) => key !== "role" && value !== null && value !== "",
+  );
+}

@@ -1,0 +1,328 @@
+import type { JsonObject } from "../../../cel/variables.ts";
+import type { ContentBlock, MediaSource, TextBlock } from "../../chat/content.ts";
+import { Fields, isObject, unsupported, wrong } from "../../chat/fields.ts";
+import {
+  type ChatRequest,
+  type OutputFormat,
+  type Reasoning,
+  type ToolChoice,
+  type ToolDefinition,
+  Turns,
+} from "../../chat/request.ts";
+import { checkFields, type FieldTable, refused } from "../../chat/request-fields.ts";
+import type { Topic } from "../../chat/topics.ts";
+import { readDataUrl } from "../data-url.ts";
+
+/** Reads a request of OpenAI's chat completions. Throws LlmRefusal. */
+export function readCompletionsRequest(body: JsonObject): ChatRequest {
+  const fields = new Fields(body);
+  checkFields(fields, completionsFields);
+  const topics = new Map<Topic, string>();
+  const note = (topic: Topic, field: string): void => {
+    if (!topics.has(topic)) topics.set(topic, field);
+  };
+  const noteField = (topic: Topic, name: string): void => {
+    if (fields.any(name) !== undefined) note(topic, name);
+  };
+  const choices = fields.number("n");
+  if (choices !== undefined && choices > 1) note("choices", "n");
+  noteField("temperature", "temperature");
+  noteField("topP", "top_p");
+  noteField("penalties", "frequency_penalty");
+  noteField("penalties", "presence_penalty");
+  noteField("seed", "seed");
+  noteField("stop", "stop");
+  noteField("reasoning", "reasoning_effort");
+  noteField("user", "user");
+  noteField("user", "safety_identifier");
+  const parallelTools = fields.boolean("parallel_tool_calls");
+  if (parallelTools === false) note("parallelTools", "parallel_tool_calls");
+  const { toolChoice, allowed } = readToolChoice(fields, note);
+  const tools = readTools(fields, note);
+  return {
+    model: fields.text("model"),
+    isStream: fields.boolean("stream") ?? false,
+    ...readMessages(fields, note),
+    tools: allowed === undefined ? tools : tools.filter(({ name }) => allowed.includes(name)),
+    toolChoice,
+    parallelTools,
+    maxTokens: fields.number("max_completion_tokens") ?? fields.number("max_tokens"),
+    temperature: fields.number("temperature"),
+    topP: fields.number("top_p"),
+    topK: undefined,
+    frequencyPenalty: fields.number("frequency_penalty"),
+    presencePenalty: fields.number("presence_penalty"),
+    seed: fields.number("seed"),
+    choices,
+    stop: readStop(fields),
+    output: readOutput(fields, note),
+    reasoning: readReasoning(fields),
+    user: fields.optionalText("safety_identifier") ?? fields.optionalText("user"),
+    topics,
+  };
+}
+
+/** What is done with each field of the body (OpenAI, CreateChatCompletionRequest). */
+export const completionsFields: FieldTable = {
+  model: "read",
+  messages: "read",
+  stream: "read",
+  stream_options: "read",
+  max_tokens: "read",
+  max_completion_tokens: "read",
+  temperature: "read",
+  top_p: "read",
+  frequency_penalty: "read",
+  presence_penalty: "read",
+  seed: "read",
+  n: "read",
+  stop: "read",
+  tools: "read",
+  tool_choice: "read",
+  parallel_tool_calls: "read",
+  response_format: "read",
+  reasoning_effort: "read",
+  user: "read",
+  safety_identifier: "read",
+  metadata: "dropped",
+  service_tier: "dropped",
+  prompt_cache_key: "dropped",
+  prompt_cache_retention: "dropped",
+  verbosity: "dropped",
+  prediction: "dropped",
+  store: { refusedUnless: [false] },
+  logprobs: { refusedUnless: [false] },
+  top_logprobs: { refusedUnless: [0] },
+  logit_bias: { refusedUnless: [{}] },
+  modalities: { refusedUnless: [["text"]] },
+  audio: refused,
+  web_search_options: refused,
+  functions: { refusedUnless: [[]] },
+  function_call: { refusedUnless: ["none", "auto"] },
+};
+
+type Note = (topic: Topic, field: string) => void;
+
+function readMessages(fields: Fields, note: Note): Pick<ChatRequest, "system" | "turns"> {
+  if (fields.list("messages") === undefined) throw wrong("messages", "a list");
+  const system: TextBlock[] = [];
+  const turns = new Turns();
+  for (const message of fields.objects("messages")) {
+    const role = message.text("role");
+    switch (role) {
+      case "system":
+      case "developer":
+        system.push(...readTexts(message));
+        break;
+      case "user":
+        turns.add("user", readParts(message, note));
+        break;
+      case "assistant":
+        turns.add("assistant", readAssistant(message, note));
+        break;
+      case "tool":
+        turns.add("user", [
+          {
+            kind: "tool-result",
+            id: message.text("tool_call_id"),
+            content: readTexts(message),
+            isError: false,
+          },
+        ]);
+        break;
+      default:
+        throw wrong(message.at("role"), "system, developer, user, assistant or tool");
+    }
+  }
+  return { system, turns: turns.all };
+}
+
+/** The texts of a message that may have nothing else. */
+function readTexts(message: Fields): readonly TextBlock[] {
+  const content = message.any("content");
+  if (content === undefined) return [];
+  if (typeof content === "string") return content === "" ? [] : [{ kind: "text", text: content }];
+  return message.objects("content").flatMap((part) => {
+    if (part.text("type") !== "text") throw wrong(part.at("type"), "text");
+    const text = part.text("text");
+    return text === "" ? [] : [{ kind: "text" as const, text }];
+  });
+}
+
+function readParts(message: Fields, note: Note): readonly ContentBlock[] {
+  if (typeof message.any("content") === "string") return readTexts(message);
+  return message.objects("content").flatMap((part): readonly ContentBlock[] => {
+    const type = part.text("type");
+    switch (type) {
+      case "text":
+        return [{ kind: "text", text: part.text("text") }];
+      case "image_url":
+        return [{ kind: "image", source: readImage(part, note) }];
+      case "file":
+        return [readFile(part, note)];
+      case "input_audio": {
+        note("audio", part.path);
+        const audio = part.object("input_audio") ?? part;
+        return [{ kind: "audio", data: audio.text("data"), format: audio.text("format") }];
+      }
+      default:
+        throw wrong(part.at("type"), "text, image_url, file or input_audio");
+    }
+  });
+}
+
+function readImage(part: Fields, note: Note): MediaSource {
+  const image = part.object("image_url") ?? part;
+  const url = image.text("url");
+  const source = readDataUrl(url);
+  note(source === undefined ? "imageUrl" : "image", image.at("url"));
+  return source ?? { kind: "url", url };
+}
+
+function readFile(part: Fields, note: Note): ContentBlock {
+  const file = part.object("file") ?? part;
+  const name = file.optionalText("filename");
+  const id = file.optionalText("file_id");
+  if (id !== undefined) {
+    note("fileReference", file.at("file_id"));
+    return { kind: "document", source: { kind: "file", id }, name };
+  }
+  const data = file.text("file_data");
+  const source = readDataUrl(data);
+  if (source === undefined) throw wrong(file.at("file_data"), "a data URL");
+  note("document", part.path);
+  return { kind: "document", source, name };
+}
+
+function readAssistant(message: Fields, note: Note): readonly ContentBlock[] {
+  const blocks: ContentBlock[] = [];
+  const reasoning = message.optionalText("reasoning_content") ?? message.optionalText("reasoning");
+  if (reasoning !== undefined && reasoning !== "") {
+    note("reasoningReplay", message.at("reasoning_content"));
+    const signature = message.optionalText("reasoning_signature");
+    blocks.push({ kind: "reasoning", text: reasoning, signature });
+  }
+  if (typeof message.any("content") === "string") blocks.push(...readTexts(message));
+  else {
+    for (const part of message.objects("content")) {
+      const text = part.optionalText("text") ?? part.optionalText("refusal");
+      if (text === undefined) throw wrong(part.at("type"), "text or refusal");
+      if (text !== "") blocks.push({ kind: "text", text });
+    }
+  }
+  const refusal = message.optionalText("refusal");
+  if (refusal !== undefined && refusal !== "") blocks.push({ kind: "text", text: refusal });
+  if (message.any("function_call") !== undefined) throw unsupported(message.at("function_call"));
+  if (message.any("audio") !== undefined) throw unsupported(message.at("audio"));
+  return [...blocks, ...message.objects("tool_calls").map(readCall)];
+}
+
+function readCall(call: Fields): ContentBlock {
+  const type = call.optionalText("type") ?? "function";
+  if (type !== "function") throw unsupported(call.at("type"), `a tool call of type "${type}"`);
+  const { name, input } = readFunction(call);
+  const google = call.object("extra_content")?.object("google");
+  const signature = google?.optionalText("thought_signature");
+  return { kind: "tool-call", id: call.text("id"), name, input, signature };
+}
+
+/** The arguments are JSON text of the model's making: it may be broken, and another format wants an object. */
+function readFunction(call: Fields): { readonly name: string; readonly input: string } {
+  const called = call.object("function");
+  if (called === undefined) throw wrong(call.at("function"), "an object");
+  const text = called.optionalText("arguments") ?? "";
+  if (text.trim() === "") return { name: called.text("name"), input: "{}" };
+  try {
+    if (isObject(JSON.parse(text))) return { name: called.text("name"), input: text };
+  } catch {
+    // Reported below, like text that is JSON and no object.
+  }
+  throw wrong(called.at("arguments"), "the text of a JSON object");
+}
+
+function readTools(fields: Fields, note: Note): readonly ToolDefinition[] {
+  return fields.objects("tools").map((tool) => {
+    const type = tool.text("type");
+    if (type !== "function") throw unsupported(tool.at("type"), `a tool of type "${type}"`);
+    const definition = tool.object("function");
+    if (definition === undefined) throw wrong(tool.at("function"), "an object");
+    const isStrict = definition.boolean("strict");
+    if (isStrict === true) note("strictTools", definition.at("strict"));
+    return {
+      name: definition.text("name"),
+      description: definition.optionalText("description"),
+      schema: definition.any("parameters") ?? noParameters,
+      isStrict,
+      isCached: false,
+    };
+  });
+}
+
+/** What a tool without parameters takes. */
+const noParameters = { type: "object", properties: {} };
+
+interface ReadToolChoice {
+  readonly toolChoice: ToolChoice | undefined;
+  /** The names of the only tools that may be called; undefined: all. */
+  readonly allowed?: readonly string[];
+}
+
+function readToolChoice(fields: Fields, note: Note): ReadToolChoice {
+  const choice = fields.any("tool_choice");
+  if (choice === undefined) return { toolChoice: undefined };
+  note("toolChoice", "tool_choice");
+  if (typeof choice === "string") {
+    const kind = fields.choice("tool_choice", ["none", "auto", "required"]) ?? "auto";
+    return { toolChoice: { kind } };
+  }
+  const chosen = Fields.of(choice, "tool_choice");
+  const type = chosen.text("type");
+  if (type === "function") {
+    const name = chosen.object("function")?.text("name") ?? chosen.text("name");
+    return { toolChoice: { kind: "tool", name } };
+  }
+  if (type !== "allowed_tools") throw unsupported("tool_choice", `a tool_choice of "${type}"`);
+  note("allowedTools", "tool_choice");
+  const allowed = chosen.object("allowed_tools") ?? chosen;
+  const kind = allowed.choice("mode", ["auto", "required"]) ?? "auto";
+  const names = allowed.objects("tools").map((tool) => {
+    return tool.object("function")?.text("name") ?? tool.text("name");
+  });
+  return { toolChoice: { kind }, allowed: names };
+}
+
+function readStop(fields: Fields): readonly string[] {
+  const stop = fields.any("stop");
+  if (typeof stop === "string") return [stop];
+  return fields.texts("stop");
+}
+
+function readOutput(fields: Fields, note: Note): OutputFormat | undefined {
+  const format = fields.object("response_format");
+  switch (format?.choice("type", ["text", "json_object", "json_schema"])) {
+    case "json_object":
+      note("objectOutput", "response_format");
+      return { kind: "object" };
+    case "json_schema": {
+      note("schemaOutput", "response_format");
+      const schema = format.object("json_schema");
+      if (schema === undefined) throw wrong("response_format.json_schema", "an object");
+      return {
+        kind: "schema",
+        name: schema.text("name"),
+        description: schema.optionalText("description"),
+        schema: schema.any("schema") ?? noParameters,
+        isStrict: schema.boolean("strict"),
+      };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function readReasoning(fields: Fields): Reasoning | undefined {
+  const words = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+  const effort = fields.choice("reasoning_effort", words);
+  if (effort === undefined) return undefined;
+  return effort === "none" ? { kind: "off" } : { kind: "effort", effort };
+}

@@ -1,0 +1,172 @@
+import type { JsonObject } from "../../../cel/variables.ts";
+import type { ContentBlock, ToolCallBlock, ToolResultBlock } from "../../chat/content.ts";
+import type { Dialect } from "../../chat/formats.ts";
+import type { ChatRequest, OutputFormat, Reasoning, ToolChoice, Turn } from "../../chat/request.ts";
+import type { TopicFates } from "../../chat/topics.ts";
+import { dataUrl } from "../data-url.ts";
+
+/** What chat completions can say of what a request may ask for. */
+export const completionsFates: TopicFates = {
+  imageUrl: "kept",
+  image: "kept",
+  documentUrl: "refused",
+  document: "kept",
+  fileReference: "refused",
+  audio: "kept",
+  // Results are text here: what they show follows them in a message of the user.
+  toolResultMedia: "changed",
+  toolError: "changed",
+  strictTools: "kept",
+  toolChoice: "kept",
+  allowedTools: "kept",
+  parallelTools: "kept",
+  temperature: "kept",
+  topP: "kept",
+  topK: "dropped",
+  penalties: "kept",
+  seed: "kept",
+  choices: "kept",
+  stop: "kept",
+  objectOutput: "kept",
+  schemaOutput: "kept",
+  reasoning: "changed",
+  reasoningReplay: "dropped",
+  cacheMarks: "dropped",
+  user: "kept",
+};
+
+/** Writes a request as OpenAI's chat completions take it. */
+export function writeCompletionsRequest(
+  request: ChatRequest,
+  { maxTokensField = "max_completion_tokens" }: Dialect,
+): string {
+  const { tools, choices, stop } = request;
+  return JSON.stringify({
+    model: request.model,
+    messages: [...systemMessage(request), ...request.turns.flatMap(messagesOf)],
+    ...(tools.length > 0 && {
+      tools: tools.map(({ name, description, schema: parameters, isStrict: strict }) => ({
+        type: "function",
+        function: { name, description, parameters, strict },
+      })),
+      tool_choice: request.toolChoice && toolChoice(request.toolChoice),
+      parallel_tool_calls: request.parallelTools,
+    }),
+    [maxTokensField]: request.maxTokens,
+    temperature: request.temperature,
+    top_p: request.topP,
+    frequency_penalty: request.frequencyPenalty,
+    presence_penalty: request.presencePenalty,
+    seed: request.seed,
+    n: choices,
+    stop: stop.length === 0 ? undefined : stop,
+    response_format: request.output && responseFormat(request.output),
+    reasoning_effort: request.reasoning && effortOf(request.reasoning),
+    user: request.user,
+    ...(request.isStream && { stream: true, stream_options: { include_usage: true } }),
+  });
+}
+
+function systemMessage({ system }: ChatRequest): readonly JsonObject[] {
+  if (system.length === 0) return [];
+  const [only] = system;
+  const content = system.length === 1 ? only?.text : system.map(({ text }) => textPart(text));
+  return [{ role: "system", content }];
+}
+
+function messagesOf({ role, blocks }: Turn): readonly JsonObject[] {
+  return role === "assistant" ? [assistantMessage(blocks)] : userMessages(blocks);
+}
+
+/** Results first: they have to follow the calls at once. */
+function userMessages(blocks: readonly ContentBlock[]): readonly JsonObject[] {
+  const results = blocks.filter((block) => block.kind === "tool-result");
+  const shown = results.flatMap(({ id, content }) => {
+    const media = content.filter((block) => block.kind !== "text");
+    return media.length === 0 ? [] : [textPart(`Shown by tool call ${id}:`), ...media.map(part)];
+  });
+  const parts = [...shown, ...blocks.filter((block) => block.kind !== "tool-result").map(part)];
+  const [only] = parts;
+  const isText = parts.length === 1 && only?.type === "text";
+  const message = { role: "user", content: isText ? only.text : parts };
+  return [...results.map(toolMessage), ...(parts.length === 0 ? [] : [message])];
+}
+
+function toolMessage({ id, content, isError }: ToolResultBlock): JsonObject {
+  const text = content.flatMap((block) => (block.kind === "text" ? [block.text] : [])).join("\n");
+  return { role: "tool", tool_call_id: id, content: isError ? `Error: ${text}` : text };
+}
+
+function part(block: ContentBlock): JsonObject {
+  switch (block.kind) {
+    case "text":
+      return textPart(block.text);
+    case "image": {
+      const { source } = block;
+      const url =
+        source.kind === "base64" ? dataUrl(source) : source.kind === "url" ? source.url : "";
+      return { type: "image_url", image_url: { url } };
+    }
+    case "document": {
+      const { source, name } = block;
+      if (source.kind === "text") return textPart(source.text);
+      const data = source.kind === "base64" ? dataUrl(source) : "";
+      return { type: "file", file: { filename: name ?? "document.pdf", file_data: data } };
+    }
+    case "audio":
+      return { type: "input_audio", input_audio: { data: block.data, format: block.format } };
+    default:
+      // Calls and reasoning are the assistant's.
+      return textPart("");
+  }
+}
+
+function textPart(text: string): JsonObject {
+  return { type: "text", text };
+}
+
+function assistantMessage(blocks: readonly ContentBlock[]): JsonObject {
+  const texts = blocks.flatMap((block) => (block.kind === "text" ? [block.text] : []));
+  const calls = blocks.flatMap((block) => (block.kind === "tool-call" ? [block] : []));
+  return {
+    role: "assistant",
+    content: texts.length === 0 ? (calls.length === 0 ? "" : null) : texts.join(""),
+    ...(calls.length > 0 && { tool_calls: calls.map(toolCall) }),
+  };
+}
+
+function toolCall({ id, name, input, signature }: ToolCallBlock): JsonObject {
+  return {
+    id,
+    type: "function",
+    function: { name, arguments: input },
+    ...(signature !== undefined && {
+      extra_content: { google: { thought_signature: signature } },
+    }),
+  };
+}
+
+function toolChoice(choice: ToolChoice): unknown {
+  return choice.kind === "tool"
+    ? { type: "function", function: { name: choice.name } }
+    : choice.kind;
+}
+
+function responseFormat(output: OutputFormat): JsonObject {
+  if (output.kind === "object") return { type: "json_object" };
+  const { name, description, schema, isStrict: strict } = output;
+  return { type: "json_schema", json_schema: { name, description, schema, strict } };
+}
+
+/** A budget of tokens is the nearest effort. */
+function effortOf(reasoning: Reasoning): string {
+  switch (reasoning.kind) {
+    case "off":
+      return "none";
+    case "effort":
+      return reasoning.effort;
+    case "budget":
+      if (reasoning.tokens < 2048) return "low";
+      return reasoning.tokens < 8192 ? "medium" : "high";
+  }
+}

@@ -1,0 +1,73 @@
+import type { JsonObject } from "../../../cel/variables.ts";
+import { isObject } from "../../chat/fields.ts";
+import type { ChatResponse, ResponseBlock, StopReason } from "../../chat/response.ts";
+import { readCompletionsUsage } from "./usage.ts";
+
+/** Reads a whole response of a server of chat completions. Throws when it has no choice. */
+export function readCompletionsResponse(body: JsonObject): ChatResponse {
+  const [choice] = Array.isArray(body.choices) ? body.choices : [];
+  if (!isObject(choice) || !isObject(choice.message)) throw new Error("no choice in the response");
+  const blocks = messageBlocks(choice.message);
+  return {
+    id: textOf(body.id),
+    model: textOf(body.model) ?? "",
+    blocks,
+    stop: readFinish(
+      choice.finish_reason,
+      blocks.some(({ kind }) => kind === "tool-call"),
+    ),
+    stopSequence: undefined,
+    usage: readCompletionsUsage(body.usage),
+  };
+}
+
+function messageBlocks(message: JsonObject): readonly ResponseBlock[] {
+  const blocks: ResponseBlock[] = [];
+  const reasoning = textOf(message.reasoning_content) ?? textOf(message.reasoning);
+  if (reasoning !== undefined && reasoning !== "") {
+    blocks.push({
+      kind: "reasoning",
+      text: reasoning,
+      signature: textOf(message.reasoning_signature),
+    });
+  }
+  const text = textOf(message.content) ?? textOf(message.refusal) ?? "";
+  if (text !== "") blocks.push({ kind: "text", text });
+  const calls = Array.isArray(message.tool_calls) ? message.tool_calls.filter(isObject) : [];
+  for (const call of calls) {
+    const called = isObject(call.function) ? call.function : {};
+    blocks.push({
+      kind: "tool-call",
+      id: textOf(call.id) ?? "",
+      name: textOf(called.name) ?? "",
+      input: textOf(called.arguments) || "{}",
+      signature: thoughtSignature(call),
+    });
+  }
+  return blocks;
+}
+
+/** Where Gemini's server of this format puts what it wants to see again. */
+export function thoughtSignature({ extra_content: extra }: JsonObject): string | undefined {
+  const google = isObject(extra) ? extra.google : undefined;
+  return isObject(google) ? textOf(google.thought_signature) : undefined;
+}
+
+/** What `finish_reason` means; an unknown one is an end like any other. */
+export function readFinish(finish: unknown, hasCalls: boolean): StopReason {
+  switch (finish) {
+    case "length":
+      return "length";
+    case "content_filter":
+      return "filtered";
+    case "tool_calls":
+    case "function_call":
+      return "tool-calls";
+    default:
+      return hasCalls ? "tool-calls" : "end";
+  }
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}

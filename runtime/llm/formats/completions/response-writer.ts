@@ -1,0 +1,62 @@
+import type { JsonObject } from "../../../cel/variables.ts";
+import type { ToolCallBlock } from "../../chat/content.ts";
+import type { ChatResponse, StopReason } from "../../chat/response.ts";
+import { completionsUsage } from "./usage.ts";
+
+/** Writes a whole completion as OpenAI's chat completions do. */
+export function writeCompletionsResponse(response: ChatResponse): string {
+  const { blocks, usage } = response;
+  const texts = blocks.flatMap((block) => (block.kind === "text" ? [block.text] : []));
+  const reasoning = blocks.flatMap((block) => (block.kind === "reasoning" ? [block.text] : []));
+  const calls = blocks.flatMap((block) => (block.kind === "tool-call" ? [block] : []));
+  const signature = blocks.findLast(
+    (block) => block.kind === "reasoning" && block.signature !== undefined,
+  );
+  return JSON.stringify({
+    id: response.id ?? `chatcmpl-${crypto.randomUUID()}`,
+    object: "chat.completion",
+    created: Math.floor(Date.now() / 1000),
+    model: response.model,
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: "assistant",
+          content: texts.length === 0 ? null : texts.join(""),
+          refusal: null,
+          ...(reasoning.length > 0 && { reasoning_content: reasoning.join("\n") }),
+          ...(signature?.kind === "reasoning" && { reasoning_signature: signature.signature }),
+          ...(calls.length > 0 && { tool_calls: calls.map(writeCall) }),
+        },
+        logprobs: null,
+        finish_reason: finishReason(response.stop, calls.length > 0),
+      },
+    ],
+    ...(usage && { usage: completionsUsage(usage) }),
+  });
+}
+
+function writeCall({ id, name, input, signature }: ToolCallBlock): JsonObject {
+  return {
+    id,
+    type: "function",
+    function: { name, arguments: input },
+    ...(signature !== undefined && {
+      extra_content: { google: { thought_signature: signature } },
+    }),
+  };
+}
+
+/** `finish_reason`; providers without a word for calls say that the turn ended. */
+export function finishReason(stop: StopReason, hasCalls: boolean): string {
+  switch (stop) {
+    case "length":
+      return "length";
+    case "filtered":
+      return "content_filter";
+    case "tool-calls":
+      return "tool_calls";
+    default:
+      return hasCalls ? "tool_calls" : "stop";
+  }
+}

@@ -1,0 +1,103 @@
+import type { JsonObject } from "../../../cel/variables.ts";
+import { SseReader } from "../../../http/body/sse.ts";
+import { isObject } from "../../chat/fields.ts";
+import type { StreamReader } from "../../chat/formats.ts";
+import type { StreamEvent } from "../../chat/stream-event.ts";
+import { cutOff, eventTooLong, notJson } from "../broken-stream.ts";
+import { parseObject } from "../parse-object.ts";
+import { readCompletionsError } from "./errors.ts";
+import { readFinish, thoughtSignature } from "./response-reader.ts";
+import { readCompletionsUsage } from "./usage.ts";
+
+/** Reads the stream of a server of chat completions. */
+export class CompletionsStreamReader implements StreamReader {
+  readonly #frames: SseReader;
+  #hasStarted = false;
+  #hasStopped = false;
+  #isOver = false;
+  readonly #calls = new Set<number>();
+
+  constructor(limit: number) {
+    this.#frames = new SseReader(limit);
+  }
+
+  push(chunk: Buffer): readonly StreamEvent[] {
+    const frames = this.#frames.push(chunk);
+    if (frames === undefined) return this.#fail(eventTooLong);
+    return frames.flatMap(({ data }) =>
+      data === undefined || this.#isOver ? [] : this.#read(data),
+    );
+  }
+
+  /** Some servers leave the end mark out: a finish reason is an end too. */
+  end(): readonly StreamEvent[] {
+    if (this.#isOver) return [];
+    this.#isOver = true;
+    return [this.#hasStopped ? { kind: "end" } : cutOff];
+  }
+
+  #read(data: string): readonly StreamEvent[] {
+    if (data === "[DONE]") {
+      this.#isOver = true;
+      return [{ kind: "end" }];
+    }
+    const chunk = parseObject(data);
+    if (chunk === undefined) return this.#fail(notJson);
+    if (chunk.error !== undefined && chunk.error !== null) {
+      return this.#fail({ kind: "error", error: readCompletionsError(502, data) });
+    }
+    const events: StreamEvent[] = [];
+    if (!this.#hasStarted) {
+      this.#hasStarted = true;
+      const { id, model } = chunk;
+      events.push({
+        kind: "start",
+        id: typeof id === "string" && id !== "" ? id : undefined,
+        model: typeof model === "string" ? model : "",
+      });
+    }
+    const [choice] = Array.isArray(chunk.choices) ? chunk.choices : [];
+    if (isObject(choice)) this.#readChoice(choice, events);
+    const usage = readCompletionsUsage(chunk.usage);
+    if (usage !== undefined) events.push({ kind: "usage", usage });
+    return events;
+  }
+
+  #readChoice(choice: JsonObject, events: StreamEvent[]): void {
+    const delta = isObject(choice.delta) ? choice.delta : {};
+    const reasoning = delta.reasoning_content ?? delta.reasoning;
+    if (typeof reasoning === "string" && reasoning !== "") {
+      events.push({ kind: "reasoning", text: reasoning });
+    }
+    const signature = delta.reasoning_signature;
+    if (typeof signature === "string") events.push({ kind: "signature", signature });
+    for (const text of [delta.content, delta.refusal]) {
+      if (typeof text === "string" && text !== "") events.push({ kind: "text", text });
+    }
+    const calls = Array.isArray(delta.tool_calls) ? delta.tool_calls.filter(isObject) : [];
+    for (const call of calls) this.#readCall(call, events);
+    if (typeof choice.finish_reason === "string" && !this.#hasStopped) {
+      this.#hasStopped = true;
+      const reason = readFinish(choice.finish_reason, this.#calls.size > 0);
+      events.push({ kind: "stop", reason, stopSequence: undefined });
+    }
+  }
+
+  #readCall(call: JsonObject, events: StreamEvent[]): void {
+    const called = isObject(call.function) ? call.function : {};
+    const index = typeof call.index === "number" ? call.index : this.#calls.size;
+    if (!this.#calls.has(index)) {
+      this.#calls.add(index);
+      const id = typeof call.id === "string" ? call.id : `call_${index}`;
+      const name = typeof called.name === "string" ? called.name : "";
+      events.push({ kind: "tool-call", index, id, name, signature: thoughtSignature(call) });
+    }
+    const text = called.arguments;
+    if (typeof text === "string" && text !== "") events.push({ kind: "tool-input", index, text });
+  }
+
+  #fail(error: StreamEvent): readonly StreamEvent[] {
+    this.#isOver = true;
+    return [error];
+  }
+}

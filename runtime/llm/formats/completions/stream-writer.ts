@@ -1,0 +1,96 @@
+import { isObject } from "../../chat/fields.ts";
+import type { StreamedCall, StreamWriter } from "../../chat/formats.ts";
+import type { StreamEvent } from "../../chat/stream-event.ts";
+import type { Usage } from "../../chat/usage.ts";
+import { completionsErrorEvent } from "./errors.ts";
+import { finishReason } from "./response-writer.ts";
+import { completionsUsage } from "./usage.ts";
+
+/** Writes a stream as OpenAI's chat completions do: chunks, then usage when the client asked for it, then `[DONE]`. */
+export class CompletionsStreamWriter implements StreamWriter {
+  readonly #wantsUsage: boolean;
+  readonly #created = Math.floor(Date.now() / 1000);
+  /** Everything of a chunk before its `choices`. */
+  #head = "";
+  #id: string | undefined;
+  #model: string;
+  /** Provider's index of a call -> ours: they are dense here. */
+  readonly #calls = new Map<number, number>();
+  #usage: Usage | undefined;
+
+  constructor({ body, model }: StreamedCall) {
+    const options = body.stream_options;
+    this.#wantsUsage = isObject(options) && options.include_usage === true;
+    this.#model = model;
+  }
+
+  write(event: StreamEvent): string {
+    switch (event.kind) {
+      case "start":
+        this.#id = event.id;
+        this.#model = event.model === "" ? this.#model : event.model;
+        return this.#first();
+      case "text":
+        return this.#delta(`{"content":${JSON.stringify(event.text)}}`);
+      case "reasoning":
+        return this.#delta(`{"reasoning_content":${JSON.stringify(event.text)}}`);
+      case "signature":
+        return this.#delta(`{"reasoning_signature":${JSON.stringify(event.signature)}}`);
+      case "redacted-reasoning":
+        return "";
+      case "tool-call":
+        return this.#call(event);
+      case "tool-input": {
+        const index = this.#calls.get(event.index) ?? 0;
+        const text = JSON.stringify(event.text);
+        return this.#delta(`{"tool_calls":[{"index":${index},"function":{"arguments":${text}}}]}`);
+      }
+      case "stop":
+        return this.#delta("{}", finishReason(event.reason, this.#calls.size > 0));
+      case "usage":
+        this.#usage = event.usage;
+        return "";
+      case "ping":
+        return ": ping\n\n";
+      case "error":
+        return completionsErrorEvent(event.error);
+      case "end":
+        return `${this.#last()}data: [DONE]\n\n`;
+    }
+  }
+
+  #first(): string {
+    if (this.#head !== "") return "";
+    const id = JSON.stringify(this.#id ?? `chatcmpl-${crypto.randomUUID()}`);
+    const model = JSON.stringify(this.#model);
+    this.#head = `data: {"id":${id},"object":"chat.completion.chunk","created":${this.#created},"model":${model},`;
+    return this.#delta('{"role":"assistant","content":""}');
+  }
+
+  #call({ index, id, name, signature }: Extract<StreamEvent, { kind: "tool-call" }>): string {
+    const at = this.#calls.size;
+    this.#calls.set(index, at);
+    const call = {
+      index: at,
+      id,
+      type: "function",
+      function: { name, arguments: "" },
+      ...(signature !== undefined && {
+        extra_content: { google: { thought_signature: signature } },
+      }),
+    };
+    return this.#delta(`{"tool_calls":[${JSON.stringify(call)}]}`);
+  }
+
+  #delta(delta: string, finish?: string): string {
+    const start = this.#head === "" ? this.#first() : "";
+    const reason = finish === undefined ? "null" : `"${finish}"`;
+    const usage = this.#wantsUsage ? ',"usage":null' : "";
+    return `${start}${this.#head}"choices":[{"index":0,"delta":${delta},"logprobs":null,"finish_reason":${reason}}]${usage}}\n\n`;
+  }
+
+  #last(): string {
+    if (!this.#wantsUsage || this.#usage === undefined) return "";
+    return `${this.#head}"choices":[],"usage":${JSON.stringify(completionsUsage(this.#usage))}}\n\n`;
+  }
+}

@@ -1,0 +1,15 @@
+import type { UpstreamFormat } from "../../chat/formats.ts";
+import { readCompletionsError } from "./errors.ts";
+import { completionsFates, writeCompletionsRequest } from "./request-writer.ts";
+import { readCompletionsResponse } from "./response-reader.ts";
+import { CompletionsStreamReader } from "./stream-reader.ts";
+
+/** Servers of OpenAI's chat completions, for clients that speak another format. */
+export const completionsUpstream: UpstreamFormat = {
+  name: "completions",
+  fates: completionsFates,
+  writeRequest: writeCompletionsRequest,
+  readResponse: readCompletionsResponse,
+  openStream: (limit) => new CompletionsStreamReader(limit),
+  readError: readCompletionsError,
+};

@@ -1,0 +1,41 @@
+import type { JsonObject } from "../../../cel/variables.ts";
+import { isObject } from "../../chat/fields.ts";
+import type { Usage } from "../../chat/usage.ts";
+
+/** `usage` of OpenAI's chat completions: inputs include those of the cache, outputs the reasoning. */
+export function readCompletionsUsage(usage: unknown): Usage | undefined {
+  if (!isObject(usage)) return undefined;
+  const input = count(usage.prompt_tokens);
+  if (input === undefined) return undefined;
+  const prompt = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
+  const completion = isObject(usage.completion_tokens_details)
+    ? usage.completion_tokens_details
+    : {};
+  return {
+    input,
+    cacheRead: count(prompt.cached_tokens) ?? 0,
+    cacheWrite: count(prompt.cache_write_tokens) ?? 0,
+    output: count(usage.completion_tokens) ?? 0,
+    reasoning: count(completion.reasoning_tokens),
+  };
+}
+
+/** The same, written. */
+export function completionsUsage(usage: Usage): JsonObject {
+  return {
+    prompt_tokens: usage.input,
+    completion_tokens: usage.output,
+    total_tokens: usage.input + usage.output,
+    prompt_tokens_details: {
+      cached_tokens: usage.cacheRead,
+      ...(usage.cacheWrite > 0 && { cache_write_tokens: usage.cacheWrite }),
+    },
+    ...(usage.reasoning !== undefined && {
+      completion_tokens_details: { reasoning_tokens: usage.reasoning },
+    }),
+  };
+}
+
+function count(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
+}

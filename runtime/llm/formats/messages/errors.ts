@@ -1,0 +1,78 @@
+import { isObject } from "../../chat/fields.ts";
+import {
+  isContextLength,
+  kindOfStatus,
+  type LlmError,
+  type LlmErrorKind,
+} from "../../chat/llm-error.ts";
+import { parseObject } from "../parse-object.ts";
+
+/** `error.type` of the Messages API. */
+const types: { readonly [Kind in LlmErrorKind]: string } = {
+  invalid: "invalid_request_error",
+  unsupported: "invalid_request_error",
+  "context-length": "invalid_request_error",
+  authentication: "authentication_error",
+  permission: "permission_error",
+  "not-found": "not_found_error",
+  "too-large": "request_too_large",
+  "rate-limit": "rate_limit_error",
+  quota: "billing_error",
+  overloaded: "overloaded_error",
+  server: "api_error",
+  timeout: "timeout_error",
+  filtered: "invalid_request_error",
+};
+
+/** The body of an error as Anthropic's clients read it. */
+export function messagesError({ kind, message }: LlmError): string {
+  return JSON.stringify({
+    type: "error",
+    error: { type: types[kind], message: worded(kind, message) },
+  });
+}
+
+/** Clients know a prompt that is too long by these words. */
+function worded(kind: LlmErrorKind, message: string): string {
+  const isKnown = kind !== "context-length" || message.includes("prompt is too long");
+  return isKnown ? message : `prompt is too long: ${message}`;
+}
+
+/** The last event of a stream: Anthropic's clients see errors in events of this name alone. */
+export function messagesErrorEvent(error: LlmError): string {
+  return `event: error\ndata: ${messagesError(error)}\n\n`;
+}
+
+/** What a server of this format says went wrong. */
+export function readMessagesError(status: number, body: string): LlmError {
+  const error = parseObject(body)?.error;
+  if (!isObject(error)) {
+    return {
+      kind: kindOfStatus(status),
+      message: body.slice(0, 2000) || `status ${status}`,
+      status,
+    };
+  }
+  const message = typeof error.message === "string" ? error.message : `status ${status}`;
+  return { kind: kindOf(status, error.type, message), message, status };
+}
+
+function kindOf(status: number, type: unknown, message: string): LlmErrorKind {
+  if (isContextLength(message)) return "context-length";
+  switch (type) {
+    case "overloaded_error":
+      return "overloaded";
+    case "rate_limit_error":
+      return "rate-limit";
+    case "invalid_request_error":
+      return "invalid";
+    case "timeout_error":
+      return "timeout";
+    case "api_error":
+      return "server";
+    case "billing_error":
+      return "quota";
+    default:
+      return kindOfStatus(status);
+  }
+}

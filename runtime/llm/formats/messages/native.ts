@@ -1,0 +1,60 @@
+import type { JsonObject } from "../../../cel/variables.ts";
+import { isObject } from "../../chat/fields.ts";
+import type { NativeFormat, ResponseFacts, StreamWatcher } from "../../chat/formats.ts";
+import type { Usage } from "../../chat/usage.ts";
+import { eventData, mayHold } from "../event-bytes.ts";
+import { parseObject } from "../parse-object.ts";
+import { messagesError, messagesErrorEvent, readMessagesError } from "./errors.ts";
+import { readMessagesUsage } from "./usage.ts";
+
+/** Anthropic's Messages API on both sides. */
+export const messagesNative: NativeFormat = {
+  name: "messages",
+  errorBody: messagesError,
+  errorEvent: messagesErrorEvent,
+  readResponse: (body) => readFacts(body, undefined),
+  watchStream: () => new MessagesWatcher(),
+  readError: readMessagesError,
+  adapt: () => {},
+};
+
+function readFacts(message: JsonObject, before: Usage | undefined): ResponseFacts {
+  const { id, model, stop_reason: finish } = message;
+  return {
+    ...(typeof id === "string" && { id }),
+    ...(typeof model === "string" && { model }),
+    ...(typeof finish === "string" && { finish }),
+    usage: readMessagesUsage(message.usage, before),
+  };
+}
+
+class MessagesWatcher implements StreamWatcher {
+  facts: ResponseFacts = {};
+  readonly hasEnded = false;
+
+  see(event: Buffer): ReturnType<StreamWatcher["see"]> {
+    if (mayHold(event, '"content_block_')) return "content";
+    const data = eventData(event);
+    const message = data === undefined ? undefined : parseObject(data);
+    if (message === undefined) return "other";
+    switch (message.type) {
+      case "message_start":
+        return this.#count(isObject(message.message) ? message.message : {});
+      case "message_delta":
+        return this.#count({ ...(isObject(message.delta) && message.delta), usage: message.usage });
+      case "message_stop":
+        return "end";
+      case "error": {
+        const { kind, message: text } = readMessagesError(502, data ?? "");
+        return { kind, message: text };
+      }
+      default:
+        return "other";
+    }
+  }
+
+  #count(message: JsonObject): "other" {
+    this.facts = { ...this.facts, ...readFacts(message, this.facts.usage) };
+    return "other";
+  }
+}

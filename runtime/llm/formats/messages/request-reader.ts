@@ -1,0 +1,305 @@
+import type { JsonObject } from "../../../cel/variables.ts";
+import type {
+  CacheMark,
+  ContentBlock,
+  DocumentBlock,
+  ImageBlock,
+  MediaSource,
+  TextBlock,
+  ToolResultBlock,
+} from "../../chat/content.ts";
+import { Fields, unsupported, wrong } from "../../chat/fields.ts";
+import {
+  type ChatRequest,
+  type OutputFormat,
+  type Reasoning,
+  type ToolChoice,
+  type ToolDefinition,
+  Turns,
+} from "../../chat/request.ts";
+import { checkFields, type FieldTable, refused } from "../../chat/request-fields.ts";
+import type { Topic } from "../../chat/topics.ts";
+
+/** Reads a request of Anthropic's Messages API. Throws LlmRefusal. */
+export function readMessagesRequest(body: JsonObject): ChatRequest {
+  const fields = new Fields(body);
+  checkFields(fields, messagesFields);
+  return new MessagesReader(fields).read();
+}
+
+/** What is done with each field of the body (Anthropic, Create a Message). */
+export const messagesFields: FieldTable = {
+  model: "read",
+  max_tokens: "read",
+  messages: "read",
+  system: "read",
+  stream: "read",
+  temperature: "read",
+  top_p: "read",
+  top_k: "read",
+  stop_sequences: "read",
+  tools: "read",
+  tool_choice: "read",
+  thinking: "read",
+  output_config: "read",
+  output_format: "read",
+  metadata: "read",
+  cache_control: "read",
+  service_tier: "dropped",
+  inference_geo: "dropped",
+  context_management: "dropped",
+  diagnostics: "dropped",
+  speed: "dropped",
+  container: refused,
+  mcp_servers: { refusedUnless: [[]] },
+};
+
+class MessagesReader {
+  readonly #fields: Fields;
+  readonly #topics = new Map<Topic, string>();
+
+  constructor(fields: Fields) {
+    this.#fields = fields;
+  }
+
+  read(): ChatRequest {
+    const fields = this.#fields;
+    const system: TextBlock[] = [...this.#texts(fields, "system")];
+    const turns = new Turns();
+    if (fields.list("messages") === undefined) throw wrong("messages", "a list");
+    for (const message of fields.objects("messages")) {
+      const role = message.choice("role", ["user", "assistant", "system"]);
+      if (role === undefined) throw wrong(message.at("role"), "user or assistant");
+      if (role === "system") system.push(...this.#texts(message, "content"));
+      else turns.add(role, this.#blocks(message));
+    }
+    const choice = fields.object("tool_choice");
+    const isSerial = choice?.boolean("disable_parallel_tool_use") === true;
+    if (isSerial) this.#note("parallelTools", "tool_choice.disable_parallel_tool_use");
+    this.#noteField("temperature", "temperature");
+    this.#noteField("topP", "top_p");
+    this.#noteField("topK", "top_k");
+    this.#noteField("stop", "stop_sequences");
+    this.#noteField("cacheMarks", "cache_control");
+    const user = fields.object("metadata")?.optionalText("user_id");
+    if (user !== undefined) this.#note("user", "metadata.user_id");
+    return {
+      model: fields.text("model"),
+      isStream: fields.boolean("stream") ?? false,
+      system,
+      turns: turns.all,
+      tools: fields.objects("tools").map((tool) => this.#tool(tool)),
+      toolChoice: choice && this.#toolChoice(choice),
+      parallelTools: isSerial ? false : undefined,
+      maxTokens: fields.number("max_tokens"),
+      temperature: fields.number("temperature"),
+      topP: fields.number("top_p"),
+      topK: fields.number("top_k"),
+      frequencyPenalty: undefined,
+      presencePenalty: undefined,
+      seed: undefined,
+      choices: undefined,
+      stop: fields.texts("stop_sequences"),
+      output: this.#output(),
+      reasoning: this.#reasoning(),
+      user,
+      topics: this.#topics,
+    };
+  }
+
+  #note(topic: Topic, field: string): void {
+    if (!this.#topics.has(topic)) this.#topics.set(topic, field);
+  }
+
+  #noteField(topic: Topic, name: string): void {
+    if (this.#fields.any(name) !== undefined) this.#note(topic, name);
+  }
+
+  #texts(fields: Fields, name: string): readonly TextBlock[] {
+    const content = fields.any(name);
+    if (content === undefined) return [];
+    if (typeof content === "string") return content === "" ? [] : [{ kind: "text", text: content }];
+    return fields.objects(name).map((block) => {
+      if (block.text("type") !== "text") throw wrong(block.at("type"), "text");
+      return this.#text(block);
+    });
+  }
+
+  #text(block: Fields): TextBlock {
+    return { kind: "text", text: block.text("text"), cache: this.#cache(block) };
+  }
+
+  #cache(block: Fields): CacheMark | undefined {
+    const control = block.object("cache_control");
+    if (control === undefined) return undefined;
+    this.#note("cacheMarks", block.at("cache_control"));
+    return { ttl: control.choice("ttl", ["5m", "1h"]) };
+  }
+
+  #blocks(message: Fields): readonly ContentBlock[] {
+    if (typeof message.any("content") === "string") return this.#texts(message, "content");
+    if (message.list("content") === undefined) throw wrong(message.at("content"), "text or blocks");
+    return message.objects("content").map((block) => this.#block(block));
+  }
+
+  #block(block: Fields): ContentBlock {
+    const type = block.text("type");
+    switch (type) {
+      case "text":
+        return this.#text(block);
+      case "image":
+        return this.#image(block);
+      case "document":
+        return this.#document(block);
+      case "tool_use":
+        return {
+          kind: "tool-call",
+          id: block.text("id"),
+          name: block.text("name"),
+          input: JSON.stringify(block.any("input") ?? {}),
+          cache: this.#cache(block),
+        };
+      case "tool_result":
+        return this.#result(block);
+      case "thinking": {
+        this.#note("reasoningReplay", block.path);
+        const signature = block.optionalText("signature");
+        return { kind: "reasoning", text: block.text("thinking"), signature };
+      }
+      case "redacted_thinking":
+        this.#note("reasoningReplay", block.path);
+        return { kind: "redacted-reasoning", data: block.text("data") };
+      default:
+        throw unsupported(block.at("type"), `a block of type "${type}"`);
+    }
+  }
+
+  #result(block: Fields): ToolResultBlock {
+    const content = block.any("content");
+    const isError = block.boolean("is_error") ?? false;
+    if (isError) this.#note("toolError", block.at("is_error"));
+    const blocks =
+      content === undefined || typeof content === "string"
+        ? this.#texts(block, "content")
+        : block.objects("content").map((each) => this.#resultBlock(each));
+    return {
+      kind: "tool-result",
+      id: block.text("tool_use_id"),
+      content: blocks,
+      isError,
+      cache: this.#cache(block),
+    };
+  }
+
+  #resultBlock(block: Fields): TextBlock | ImageBlock | DocumentBlock {
+    const type = block.text("type");
+    if (type === "text") return this.#text(block);
+    this.#note("toolResultMedia", block.path);
+    if (type === "image") return this.#image(block);
+    if (type === "document") return this.#document(block);
+    throw unsupported(block.at("type"), `a result of type "${type}"`);
+  }
+
+  #image(block: Fields): ImageBlock {
+    const source = block.object("source");
+    if (source === undefined) throw wrong(block.at("source"), "an object");
+    const media = this.#media(source, "image", "imageUrl");
+    return { kind: "image", source: media, cache: this.#cache(block) };
+  }
+
+  #document(block: Fields): DocumentBlock {
+    const source = block.object("source");
+    if (source === undefined) throw wrong(block.at("source"), "an object");
+    const name = block.optionalText("title");
+    const cache = this.#cache(block);
+    if (source.text("type") === "text") {
+      this.#note("document", source.path);
+      return { kind: "document", source: { kind: "text", text: source.text("data") }, name, cache };
+    }
+    return {
+      kind: "document",
+      source: this.#media(source, "document", "documentUrl"),
+      name,
+      cache,
+    };
+  }
+
+  #media(source: Fields, inline: Topic, byUrl: Topic): MediaSource {
+    const type = source.text("type");
+    switch (type) {
+      case "base64":
+        this.#note(inline, source.path);
+        return { kind: "base64", mediaType: source.text("media_type"), data: source.text("data") };
+      case "url":
+        this.#note(byUrl, source.at("url"));
+        return { kind: "url", url: source.text("url") };
+      case "file":
+        this.#note("fileReference", source.at("file_id"));
+        return { kind: "file", id: source.text("file_id") };
+      default:
+        throw unsupported(source.at("type"), `a source of type "${type}"`);
+    }
+  }
+
+  #tool(tool: Fields): ToolDefinition {
+    const type = tool.optionalText("type") ?? "custom";
+    if (type !== "custom") throw unsupported(tool.at("type"), `a tool of type "${type}"`);
+    const isStrict = tool.boolean("strict");
+    if (isStrict === true) this.#note("strictTools", tool.at("strict"));
+    return {
+      name: tool.text("name"),
+      description: tool.optionalText("description"),
+      schema: tool.any("input_schema") ?? { type: "object", properties: {} },
+      isStrict,
+      isCached: this.#cache(tool) !== undefined,
+    };
+  }
+
+  #toolChoice(choice: Fields): ToolChoice {
+    this.#note("toolChoice", "tool_choice");
+    const type = choice.choice("type", ["auto", "any", "tool", "none"]);
+    switch (type) {
+      case "any":
+        return { kind: "required" };
+      case "tool":
+        return { kind: "tool", name: choice.text("name") };
+      default:
+        return { kind: type ?? "auto" };
+    }
+  }
+
+  #output(): OutputFormat | undefined {
+    const config = this.#fields.object("output_config");
+    const format = config?.object("format") ?? this.#fields.object("output_format");
+    if (format === undefined) return undefined;
+    if (format.text("type") !== "json_schema") throw wrong(format.at("type"), "json_schema");
+    this.#note("schemaOutput", format.path);
+    return {
+      kind: "schema",
+      name: "response",
+      description: undefined,
+      schema: format.any("schema") ?? {},
+      isStrict: true,
+    };
+  }
+
+  #reasoning(): Reasoning | undefined {
+    const words = ["low", "medium", "high", "xhigh", "max"] as const;
+    const effort = this.#fields.object("output_config")?.choice("effort", words);
+    const thinking = this.#fields.object("thinking");
+    const type = thinking?.choice("type", ["enabled", "disabled", "adaptive"]);
+    if (type !== undefined || effort !== undefined) {
+      this.#note("reasoning", type === undefined ? "output_config.effort" : "thinking");
+    }
+    switch (type) {
+      case "disabled":
+        return { kind: "off" };
+      case "enabled":
+        return { kind: "budget", tokens: thinking?.number("budget_tokens") ?? 1024 };
+      case "adaptive":
+        return { kind: "effort", effort: effort ?? "high" };
+      default:
+        return effort && { kind: "effort", effort };
+    }
+  }
+}

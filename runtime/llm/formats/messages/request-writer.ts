@@ -1,0 +1,213 @@
+import type { JsonObject } from "../../../cel/variables.ts";
+import { parseExact } from "../../../json/exact-json.ts";
+import type { CacheMark, ContentBlock, MediaSource } from "../../chat/content.ts";
+import type { Dialect } from "../../chat/formats.ts";
+import type { ChatRequest, Effort, ToolChoice, Turn } from "../../chat/request.ts";
+import type { TopicFates } from "../../chat/topics.ts";
+
+/** What the Messages API can say of what a request may ask for. */
+export const messagesFates: TopicFates = {
+  imageUrl: "kept",
+  image: "kept",
+  documentUrl: "kept",
+  document: "kept",
+  fileReference: "refused",
+  audio: "refused",
+  toolResultMedia: "kept",
+  toolError: "kept",
+  strictTools: "kept",
+  toolChoice: "kept",
+  allowedTools: "kept",
+  parallelTools: "kept",
+  // 0..1 here: what is above is 1. Not while it thinks, nor are a top_k and a forced tool.
+  temperature: "changed",
+  topP: "kept",
+  topK: "kept",
+  penalties: "dropped",
+  seed: "dropped",
+  choices: "refused",
+  // Not those of blanks alone.
+  stop: "changed",
+  objectOutput: "changed",
+  schemaOutput: "kept",
+  reasoning: "changed",
+  // Not what nobody signed.
+  reasoningReplay: "changed",
+  cacheMarks: "kept",
+  user: "kept",
+};
+
+/** Writes a request as Anthropic's Messages API takes it. */
+export function writeMessagesRequest(request: ChatRequest, dialect: Dialect): string {
+  return JSON.stringify(messagesBody(request, dialect));
+}
+
+function messagesBody(request: ChatRequest, { defaultMaxTokens = 4096 }: Dialect): JsonObject {
+  const budget = thinkingBudget(request);
+  const limit = request.maxTokens ?? defaultMaxTokens + (budget ?? 0);
+  // The budget is part of the limit, and smaller ones are refused.
+  const thinking = budget === undefined ? undefined : Math.min(budget, limit - 1);
+  const isThinking = thinking !== undefined && thinking >= minBudget;
+  const { temperature, tools } = request;
+  const stop = request.stop.filter((each) => each.trim() !== "");
+  return {
+    model: request.model,
+    max_tokens: limit,
+    system: systemOf(request),
+    messages: request.turns.map(messageOf).filter(({ content }) => content.length > 0),
+    ...(tools.length > 0 && {
+      tools: tools.map(({ name, description, schema, isStrict, isCached }) => ({
+        name,
+        description,
+        input_schema: schema,
+        ...(isStrict === true && { strict: true }),
+        ...(isCached && { cache_control: { type: "ephemeral" } }),
+      })),
+      tool_choice: toolChoice(request, isThinking),
+    }),
+    temperature:
+      isThinking || temperature === undefined ? undefined : Math.min(1, Math.max(0, temperature)),
+    top_p: isThinking ? undefined : request.topP,
+    top_k: isThinking ? undefined : request.topK,
+    stop_sequences: stop.length === 0 ? undefined : stop,
+    thinking: isThinking ? { type: "enabled", budget_tokens: thinking } : undefined,
+    output_config:
+      request.output?.kind === "schema"
+        ? { format: { type: "json_schema", schema: request.output.schema } }
+        : undefined,
+    metadata: request.user === undefined ? undefined : { user_id: request.user },
+    stream: request.isStream ? true : undefined,
+  };
+}
+
+const minBudget = 1024;
+
+/** Tokens of thinking for an effort, as its levels are commonly understood. */
+const budgets: { readonly [Each in Effort]: number } = {
+  minimal: 1024,
+  low: 1024,
+  medium: 2048,
+  high: 4096,
+  xhigh: 8192,
+  max: 16384,
+};
+
+function thinkingBudget({ reasoning, turns }: ChatRequest): number | undefined {
+  if (reasoning === undefined || reasoning.kind === "off" || !mayThink(turns)) return undefined;
+  return reasoning.kind === "budget" ? reasoning.tokens : budgets[reasoning.effort];
+}
+
+/** A turn that called tools while thinking has to begin with its signed thoughts; one that has none did not think. */
+function mayThink(turns: readonly Turn[]): boolean {
+  const last = turns.findLast(({ role }) => role === "assistant");
+  const calls = last?.blocks.some(({ kind }) => kind === "tool-call") === true;
+  const isAnswered = turns.at(-1)?.blocks.some(({ kind }) => kind === "tool-result") === true;
+  if (!calls || !isAnswered) return true;
+  return last.blocks.some(
+    (block) =>
+      block.kind === "redacted-reasoning" ||
+      (block.kind === "reasoning" && block.signature !== undefined),
+  );
+}
+
+function systemOf({ system, output }: ChatRequest): unknown {
+  const blocks = system.map(({ text, cache }) => ({ type: "text", text, ...cached(cache) }));
+  if (output?.kind === "object") blocks.push({ type: "text", text: objectInstruction });
+  const [only] = blocks;
+  if (only === undefined) return undefined;
+  return blocks.length === 1 && !("cache_control" in only) ? only.text : blocks;
+}
+
+/** The API has no form for "any JSON object". */
+const objectInstruction = "Respond with one JSON object and nothing else.";
+
+function messageOf({ role, blocks }: Turn): {
+  readonly role: string;
+  readonly content: JsonObject[];
+} {
+  return { role, content: blocks.flatMap(blockOf) };
+}
+
+function blockOf(block: ContentBlock): readonly JsonObject[] {
+  switch (block.kind) {
+    case "text":
+      // Empty texts are refused.
+      if (block.text === "") return [];
+      return [{ type: "text", text: block.text, ...cached(block.cache) }];
+    case "image":
+      return [{ type: "image", source: sourceOf(block.source), ...cached(block.cache) }];
+    case "document": {
+      const { source, name: title, cache } = block;
+      const written =
+        source.kind === "text"
+          ? { type: "text", media_type: "text/plain", data: source.text }
+          : sourceOf(source);
+      return [{ type: "document", source: written, title, ...cached(cache) }];
+    }
+    case "tool-call": {
+      const { id, name, input, cache } = block;
+      return [{ type: "tool_use", id: idOf(id), name, input: parseExact(input), ...cached(cache) }];
+    }
+    case "tool-result": {
+      const { id, content, isError, cache } = block;
+      return [
+        {
+          type: "tool_result",
+          tool_use_id: idOf(id),
+          content: content.flatMap(blockOf),
+          ...(isError && { is_error: true }),
+          ...cached(cache),
+        },
+      ];
+    }
+    case "reasoning": {
+      const { text: thinking, signature } = block;
+      return signature === undefined ? [] : [{ type: "thinking", thinking, signature }];
+    }
+    case "redacted-reasoning":
+      return [{ type: "redacted_thinking", data: block.data }];
+    case "audio":
+      return [];
+  }
+}
+
+function sourceOf(source: MediaSource): JsonObject {
+  switch (source.kind) {
+    case "base64":
+      return { type: "base64", media_type: source.mediaType, data: source.data };
+    case "url":
+      return { type: "url", url: source.url };
+    case "file":
+      return { type: "file", file_id: source.id };
+  }
+}
+
+function cached(cache: CacheMark | undefined): JsonObject {
+  if (cache === undefined) return {};
+  return {
+    cache_control: { type: "ephemeral", ...(cache.ttl !== undefined && { ttl: cache.ttl }) },
+  };
+}
+
+/** Ids have to be of these characters; the same id is changed in the same way wherever it stands. */
+function idOf(id: string): string {
+  return id.replace(/[^a-zA-Z0-9_-]/g, "_");
+}
+
+function toolChoice(request: ChatRequest, isThinking: boolean): JsonObject | undefined {
+  const serial = request.parallelTools === false && { disable_parallel_tool_use: true };
+  const choice: ToolChoice = request.toolChoice ?? { kind: "auto" };
+  if (request.toolChoice === undefined && serial === false) return undefined;
+  switch (choice.kind) {
+    case "none":
+      return { type: "none" };
+    case "auto":
+      return { type: "auto", ...serial };
+    case "required":
+      return { type: isThinking ? "auto" : "any", ...serial };
+    case "tool":
+      return isThinking
+        ? { type: "auto", ...serial }
+        : { type: "tool", name: choice.name, ...serial };
+  }
+}

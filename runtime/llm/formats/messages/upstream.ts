@@ -1,0 +1,15 @@
+import type { UpstreamFormat } from "../../chat/formats.ts";
+import { readMessagesError } from "./errors.ts";
+import { messagesFates, writeMessagesRequest } from "./request-writer.ts";
+import { readMessagesResponse } from "./response-reader.ts";
+import { MessagesStreamReader } from "./stream-reader.ts";
+
+/** Servers of Anthropic's Messages API, for clients that speak another format. */
+export const messagesUpstream: UpstreamFormat = {
+  name: "messages",
+  fates: messagesFates,
+  writeRequest: writeMessagesRequest,
+  readResponse: readMessagesResponse,
+  openStream: (limit) => new MessagesStreamReader(limit),
+  readError: readMessagesError,
+};

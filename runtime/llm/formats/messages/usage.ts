@@ -1,0 +1,38 @@
+import type { JsonObject } from "../../../cel/variables.ts";
+import { isObject } from "../../chat/fields.ts";
+import type { Usage } from "../../chat/usage.ts";
+
+/**
+ * `usage` of the Messages API: inputs are those outside the cache. In a stream the numbers of later events stand in the
+ * place of the ones before, and what they do not say goes on.
+ */
+export function readMessagesUsage(usage: unknown, before?: Usage): Usage | undefined {
+  if (!isObject(usage)) return before;
+  const cacheRead = count(usage.cache_read_input_tokens) ?? before?.cacheRead ?? 0;
+  const cacheWrite = count(usage.cache_creation_input_tokens) ?? before?.cacheWrite ?? 0;
+  const fresh =
+    count(usage.input_tokens) ??
+    (before === undefined ? 0 : before.input - before.cacheRead - before.cacheWrite);
+  const details = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
+  return {
+    input: fresh + cacheRead + cacheWrite,
+    cacheRead,
+    cacheWrite,
+    output: count(usage.output_tokens) ?? before?.output ?? 0,
+    reasoning: count(details.thinking_tokens) ?? before?.reasoning,
+  };
+}
+
+/** The same, written. */
+export function messagesUsage({ input, cacheRead, cacheWrite, output }: Usage): JsonObject {
+  return {
+    input_tokens: Math.max(0, input - cacheRead - cacheWrite),
+    cache_creation_input_tokens: cacheWrite,
+    cache_read_input_tokens: cacheRead,
+    output_tokens: output,
+  };
+}
+
+function count(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
+}

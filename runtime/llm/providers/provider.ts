@@ -1,0 +1,46 @@
+import { openUpstream } from "../../http/upstream/open-upstream.ts";
+import type { Upstream, UpstreamCall, UpstreamSettings } from "../../http/upstream/upstream.ts";
+
+/** Complete settings of one provider of a route. */
+export interface ProviderSettings extends UpstreamSettings {
+  /** What the configuration calls it: for logs, metrics and the client. */
+  readonly name: string;
+  /** `gen_ai.provider.name` of the OpenTelemetry conventions: `anthropic`, `aws.bedrock`. */
+  readonly system: string;
+  /** The model that every request gets; absent: the one that the request names. */
+  readonly model?: string;
+  /** Headers that every request to it has: a flat list, names in lower case. */
+  readonly headers?: readonly string[];
+  /** Shows the gateway's credentials; absent: there are none, or they go in Authorization. */
+  readonly credential?: ProviderCredential;
+  /** The client's own credentials go on to it. */
+  readonly passesCredentials?: true;
+}
+
+/** Puts credentials on a request that is complete otherwise. Rejects when there are none to be had. */
+export type ProviderCredential = (call: UpstreamCall, upstream: Upstream) => void | Promise<void>;
+
+/** A server of models. */
+export interface Provider {
+  readonly name: string;
+  readonly system: string;
+  readonly model: string | undefined;
+  readonly headers: readonly string[];
+  readonly credential: ProviderCredential | undefined;
+  readonly passesCredentials: boolean;
+  readonly upstream: Upstream;
+}
+
+/** Opens a provider. Nothing is connected before the first call. Throws StartupError on a malformed URL. */
+export function openProvider(settings: ProviderSettings): Provider {
+  const { name, system, model, headers = [], credential, passesCredentials, ...server } = settings;
+  return {
+    name,
+    system,
+    model,
+    headers,
+    credential,
+    passesCredentials: passesCredentials === true,
+    upstream: openUpstream(server),
+  };
+}
