@@ -111,6 +111,11 @@ const floors: Readonly<Record<string, readonly string[]>> = {
     "mcp/aggregate",
     "mcp/passthrough",
     "mcp",
+    "llm/chat",
+    "llm/formats",
+    "llm/providers",
+    "llm/calls",
+    "llm",
     "tcp",
     "gateway",
   ],
@@ -329,6 +334,8 @@ describe("a policy is one unit in three files", () => {
 });
 
 describe("a kind of backend is one unit in three files", () => {
+  /** The protocol is the room's name where the kind has another one. */
+  const rooms: Readonly<Record<string, string>> = { ai: "llm" };
   it.each(backends.map(({ kind }) => kind))(
     "%s has its config, template, runtime and tests",
     (kind) => {
@@ -336,7 +343,7 @@ describe("a kind of backend is one unit in three files", () => {
         `compiler/backends/${kind}.ts`,
         `templates/backends/${kind}.ts`,
         // One that is a room of its own has its door there.
-        `{runtime/backends/${kind}.ts,runtime/${kind}/**/backend.ts}`,
+        `{runtime/backends/${kind}.ts,runtime/${rooms[kind] ?? kind}/serve.ts}`,
         `test/backends/{${kind},weighted-backends}.test.ts`,
       ];
       expect(parts.filter((part) => globSync(part, { cwd: root }).length === 0)).toEqual([]);

@@ -56,7 +56,8 @@ export function resolveTcpBackend<Kind extends BackendKind>(
 
 /** What the backends of a route speak. */
 export function protocolOf(backends: readonly BackendConfig[]): BackendProtocol {
-  return backends.some(({ kind }) => backendOf(kind).protocol === "mcp") ? "mcp" : "http";
+  const [first] = backends;
+  return first === undefined ? "http" : backendOf(first.kind).protocol;
 }
 
 /** The backend through which clients choose what they reach. */

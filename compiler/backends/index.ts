@@ -1,11 +1,12 @@
 import type { Text } from "../model/texts.ts";
+import { ai } from "./ai.ts";
 import type { Backend, BackendUse } from "./backend.ts";
 import { dynamic } from "./dynamic.ts";
 import { host } from "./host.ts";
 import { mcp } from "./mcp.ts";
 
 /** Every kind of backend; messages and schemas name them in this order. */
-const units = { mcp, host, dynamic };
+const units = { mcp, ai, host, dynamic };
 
 /** The name of a kind of backend, as it stands in the configuration. */
 export type BackendKind = keyof typeof units;

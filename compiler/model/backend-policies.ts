@@ -1,6 +1,7 @@
 import type { KeepAliveSettings } from "../../runtime/net/connection-settings.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { BackendConnection } from "./connections.ts";
+import type { LlmPolicies } from "./llm-policies.ts";
 import type { MountedFile, Text } from "./texts.ts";
 
 /** How a backend is reached, as configured: each part from the most specific place that has it. */
@@ -9,6 +10,7 @@ export interface BackendPolicies {
   readonly auth?: BackendAuthConfig;
   readonly http?: BackendHttpConfig;
   readonly tcp?: BackendTcpConfig;
+  readonly ai?: LlmPolicies;
 }
 
 /** A server that the gateway itself talks to, for a policy. */
@@ -57,10 +59,11 @@ export interface BackendTcpConfig {
 /** A backend of which nothing is configured; milliseconds. */
 export const PLAIN_CONNECTION: BackendConnection = { connectTimeout: 10_000, isPassthrough: false };
 
-/** The policies of two places: each part from the more specific one that has it. */
+/** The policies of two places: each part from the more specific one that has it; those of models field by field. */
 export function mergeBackendPolicies(
   general: BackendPolicies | undefined,
   specific: BackendPolicies | undefined,
 ): BackendPolicies {
-  return { ...general, ...specific };
+  const ai = general?.ai && specific?.ai && { ai: { ...general.ai, ...specific.ai } };
+  return { ...general, ...specific, ...ai };
 }

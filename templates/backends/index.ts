@@ -1,4 +1,5 @@
 import type { BackendKind } from "../../compiler/ir/backends.ts";
+import { aiTemplate } from "./ai.ts";
 import type { BackendTemplate } from "./backend.ts";
 import { dynamicTemplate } from "./dynamic.ts";
 import { hostTemplate } from "./host.ts";
@@ -7,6 +8,7 @@ import { mcpTemplate } from "./mcp.ts";
 /** The template of every kind of backend. */
 const templates: { readonly [Kind in BackendKind]: BackendTemplate<Kind> } = {
   mcp: mcpTemplate,
+  ai: aiTemplate,
   host: hostTemplate,
   dynamic: dynamicTemplate,
 };

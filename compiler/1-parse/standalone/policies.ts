@@ -60,7 +60,6 @@ const UNSUPPORTED_POLICIES: Readonly<Record<string, Schema>> = Object.fromEntrie
     buffer: "buffering",
     delay: "delays",
     a2a: "A2A proxying",
-    ai: "LLM policies",
   }).map(([key, what]) => [key, unsupported(what)]),
 );
 

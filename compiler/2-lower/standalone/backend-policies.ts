@@ -1,7 +1,10 @@
+import type { PromptMessage } from "../../../runtime/llm/formats/prompt-messages.ts";
 import { defaultConnections } from "../../../runtime/net/default-connections.ts";
+import { type LlmPoliciesValue, routeTypeOf } from "../../backends/ai/policies-schema.ts";
 import type { BackendPoliciesValue } from "../../backends/parts/policies-schema.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { BackendPolicies, BackendTlsConfig } from "../../model/backend-policies.ts";
+import type { LlmPolicies } from "../../model/llm-policies.ts";
 import { parseTimer } from "../../schema/duration.ts";
 import { readKeepAlive } from "./frontend.ts";
 
@@ -10,7 +13,7 @@ export function readBackendPolicies(
   policies: BackendPoliciesValue | undefined,
   origin: Origin,
 ): BackendPolicies | undefined {
-  const { backendTLS, backendAuth, http, tcp } = policies ?? {};
+  const { backendTLS, backendAuth, http, tcp, ai } = policies ?? {};
   const read: BackendPolicies = {
     ...(backendTLS && { tls: readTls(backendTLS, childOf(origin, "backendTLS")) }),
     ...(backendAuth && { auth: readAuth(backendAuth, childOf(origin, "backendAuth")) }),
@@ -22,6 +25,7 @@ export function readBackendPolicies(
       },
     }),
     ...(tcp && { tcp: readTcp(tcp, childOf(origin, "tcp")) }),
+    ...(ai && { ai: readLlm(ai, childOf(origin, "ai")) }),
   };
   return Object.keys(read).length === 0 ? undefined : read;
 }
@@ -57,6 +61,38 @@ function readTcp(value: TcpValue, origin: Origin): NonNullable<BackendPolicies["
     connectTimeout: time(value.connectTimeout),
     origin,
   };
+}
+
+function readLlm(
+  { routes, defaults, overrides, modelAliases, prompts }: LlmPoliciesValue,
+  origin: Origin,
+): LlmPolicies {
+  const at = (part: string) => childOf(origin, part);
+  return {
+    ...(routes && {
+      routes: { value: mapValues(routes, routeTypeOf), origin: at("routes") },
+    }),
+    ...(defaults && { defaults: { value: defaults, origin: at("defaults") } }),
+    ...(overrides && { overrides: { value: overrides, origin: at("overrides") } }),
+    ...(modelAliases && { modelAliases: { value: modelAliases, origin: at("modelAliases") } }),
+    ...(prompts && {
+      prompts: {
+        value: { prepend: readPrompts(prompts.prepend), append: readPrompts(prompts.append) },
+        origin: at("prompts"),
+      },
+    }),
+  };
+}
+
+function readPrompts(messages: readonly PromptMessage[] = []): readonly PromptMessage[] {
+  return messages.map(({ role, content }) => ({ role: role.toLowerCase(), content }));
+}
+
+function mapValues<From, To>(
+  record: Readonly<Record<string, From>>,
+  change: (value: From) => To,
+): Readonly<Record<string, To>> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
 }
 
 function time(text: string | undefined): number | undefined {

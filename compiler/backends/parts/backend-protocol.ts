@@ -1,2 +1,2 @@
-/** What is spoken to a backend: requests one by one, which policies may change and repeat, or the sessions of MCP. */
-export type BackendProtocol = "http" | "mcp";
+/** What is spoken to a backend: requests one by one, which policies may change and repeat, the sessions of MCP, or requests to models. */
+export type BackendProtocol = "http" | "mcp" | "llm";

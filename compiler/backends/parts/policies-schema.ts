@@ -12,6 +12,7 @@ import {
   text,
   unsupported,
 } from "../../schema/schema.ts";
+import { llmPoliciesSchema } from "../ai/policies-schema.ts";
 
 /** A path of a PEM file that the gateway reads. */
 function pemFile(what: string) {
@@ -145,6 +146,7 @@ export function backendPolicySchemas() {
         description: "TCP to the backend.",
       },
     ),
+    ai: llmPoliciesSchema(),
     backendTunnel: unsupported("tunnels to backends"),
   };
 }

@@ -1,6 +1,7 @@
 import { celMessages } from "./cel.ts";
 import { connectionMessages } from "./connections.ts";
 import { kubernetesMessages } from "./kubernetes.ts";
+import { llmMessages } from "./llm.ts";
 import { logMessages } from "./log.ts";
 import type { DiagnosticMessage } from "./message.ts";
 import { referenceMessages } from "./references.ts";
@@ -14,6 +15,7 @@ export const messages = {
   ...referenceMessages,
   ...connectionMessages,
   ...logMessages,
+  ...llmMessages,
   ...celMessages,
   ...kubernetesMessages,
 };

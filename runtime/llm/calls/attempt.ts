@@ -10,14 +10,14 @@ import type {
 } from "../../http/upstream/upstream.ts";
 import type { ErrorFormat, ResponseFacts } from "../chat/formats.ts";
 import type { LlmError } from "../chat/llm-error.ts";
-import { forwardedHeaders, isStream } from "./call-headers.ts";
+import { forwardedHeaders, isEventStream } from "./call-headers.ts";
 import type { ChatCall } from "./chat-call.ts";
-import { ClientStream } from "./client-stream.ts";
 import { maxError, maxWhole } from "./limits.ts";
-import type { StreamRelay, StreamStep, Target } from "./target.ts";
+import { StreamResponse } from "./stream-response.ts";
+import type { LlmTarget, StreamRelay, StreamStep } from "./target.ts";
 
 /** How one request to a provider ended. */
-export type Outcome =
+export type AttemptOutcome =
   /** The client has its response, whole or broken off with an error of its format. */
   | { readonly kind: "responded"; readonly facts: ResponseFacts; readonly error?: LlmError }
   /** The client has nothing yet. */
@@ -35,35 +35,35 @@ export type Outcome =
 export interface AttemptContext {
   readonly exchange: Exchange;
   readonly call: ChatCall;
-  readonly target: Target;
+  readonly target: LlmTarget;
   readonly model: string;
   /** How the client reads errors. */
   readonly errors: ErrorFormat;
   /** What every response says beside what the provider does: a flat list. */
   readonly headers: readonly string[];
   /** Called before the client has the end of its response: the access log is written then. */
-  readonly settle: (outcome: Outcome) => void;
+  readonly settle: (outcome: AttemptOutcome) => void;
 }
 
 /** Sends a request to a provider, and its response to the client. */
-export function attempt(request: UpstreamCall, context: AttemptContext): Promise<Outcome> {
+export function attempt(request: UpstreamCall, context: AttemptContext): Promise<AttemptOutcome> {
   return new Promise((resolve) => new Attempt(context, resolve).start(request));
 }
 
 class Attempt implements UpstreamHandler {
   readonly #context: AttemptContext;
-  readonly #resolve: (outcome: Outcome) => void;
+  readonly #resolve: (outcome: AttemptOutcome) => void;
   #request: UpstreamRequest | undefined;
   #status = 0;
   #headers: readonly string[] = [];
   #relay: StreamRelay | undefined;
-  #client: ClientStream | undefined;
+  #client: StreamResponse | undefined;
   /** The pieces of a response that is read as a whole. */
   #pieces: Buffer[] = [];
   #length = 0;
   #isOver = false;
 
-  constructor(context: AttemptContext, resolve: (outcome: Outcome) => void) {
+  constructor(context: AttemptContext, resolve: (outcome: AttemptOutcome) => void) {
     this.#context = context;
     this.#resolve = resolve;
   }
@@ -83,13 +83,13 @@ class Attempt implements UpstreamHandler {
     this.#status = status;
     this.#headers = headers;
     if (status >= 300) return;
-    if (isStream(headers)) {
+    if (isEventStream(headers)) {
       this.#relay = target.openStream(call, model);
       const own = target.isNative
         ? endToEnd(headers, "")
         : [...forwardedHeaders(headers), "content-type", "text/event-stream"];
       const head = [...own, "cache-control", "no-cache", ...this.#context.headers];
-      this.#client = new ClientStream(exchange, head, this.#relay.ping);
+      this.#client = new StreamResponse(exchange, head, this.#relay.ping);
     } else if (target.isNative && !call.isStream) {
       exchange.writeHead(status, [...endToEnd(headers, ""), ...this.#context.headers]);
     }
@@ -171,7 +171,7 @@ class Attempt implements UpstreamHandler {
 
   #refused(text: string): void {
     const error = this.#context.target.readError(this.#status, text);
-    const isOwn = !this.#context.target.provider.passesCredentials;
+    const isOwn = this.#context.target.provider.clientKey === undefined;
     // The gateway's credentials are no business of the client's.
     if (isOwn && (error.kind === "authentication" || this.#status === 401)) {
       this.#fail({ kind: "server", message: "the provider refused the gateway", status: 502 });
@@ -207,7 +207,7 @@ class Attempt implements UpstreamHandler {
     else this.#client.end(errors.errorEvent(error));
   }
 
-  #finish(outcome: Outcome): void {
+  #finish(outcome: AttemptOutcome): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#client?.stop();
@@ -224,7 +224,7 @@ const unreachable = {
   timeout: "the provider did not respond in time",
 } as const;
 
-/** Whether the same request may succeed elsewhere: never what is wrong with the request itself. */
+/** Whether the same request may succeed elsewhere: never what is wrongField with the request itself. */
 function mayTryNext({ kind, status }: LlmError): boolean {
   if (status === 408) return true;
   switch (kind) {

@@ -1,17 +1,20 @@
 import type { Exchange } from "../../http/exchange.ts";
 import { headerValue, withoutHeaders } from "../../http/headers/header-list.ts";
 import { endToEnd } from "../../http/headers/hop-by-hop.ts";
-import type { Target } from "./target.ts";
+import type { KeyHeader } from "../providers/provider.ts";
+import type { LlmTarget } from "./target.ts";
 
 /** The headers of a request to a provider: the client's, less what is not for it, and the provider's own. */
-export function requestHeaders({ requestHeaders: sent }: Exchange, target: Target): string[] {
+export function requestHeaders({ requestHeaders: sent }: Exchange, target: LlmTarget): string[] {
   const { provider, isNative } = target;
   const kept = withoutHeaders(endToEnd(sent, "host"), replaced).filter(
     isNative ? isAny : isNeutral,
   );
-  const list = provider.passesCredentials ? kept : withoutHeaders(kept, credentials);
   const own = provider.headers;
-  const headers = own.length === 0 ? list : withoutHeaders(list, namesOf(own));
+  const headers = withoutHeaders(withoutHeaders(kept, credentials), namesOf(own));
+  const { clientKey } = provider;
+  const key = clientKey && clientCredential(sent, clientKey);
+  if (clientKey !== undefined && key !== undefined) headers.push(clientKey, key);
   headers.push(...own, "content-type", "application/json", "accept-encoding", "identity");
   headers.push("host", provider.upstream.authority);
   return headers;
@@ -32,6 +35,20 @@ const credentials: ReadonlySet<string> = new Set([
   "x-goog-api-key",
   "cookie",
 ]);
+
+/** The client's key, as a provider with another header for it reads it. */
+function clientCredential(sent: readonly string[], header: KeyHeader): string | undefined {
+  const same = headerValue(sent, header);
+  if (same !== undefined) return same;
+  if (header === "authorization") {
+    const key =
+      headerValue(sent, "x-api-key") ??
+      headerValue(sent, "api-key") ??
+      headerValue(sent, "x-goog-api-key");
+    return key && `Bearer ${key}`;
+  }
+  return headerValue(sent, "authorization")?.replace(/^Bearer +/i, "");
+}
 
 function isAny(): true {
   return true;
@@ -57,7 +74,7 @@ const forwarded =
   /^(?:retry-after(?:-ms)?|x-ratelimit-.*|anthropic-ratelimit-.*|(?:x-)?request-id|x-should-retry)$/i;
 
 /** Whether a response is an event stream of any kind. */
-export function isStream(headers: readonly string[]): boolean {
+export function isEventStream(headers: readonly string[]): boolean {
   const type = headerValue(headers, "content-type") ?? "";
   return /^(?:text\/event-stream|application\/vnd\.amazon\.eventstream)\s*(?:;|$)/i.test(type);
 }

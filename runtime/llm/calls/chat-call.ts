@@ -5,8 +5,8 @@ import type { Exchange } from "../../http/exchange.ts";
 import { parseExact } from "../../json/exact-json.ts";
 import { JsonBody } from "../../json/json-body.ts";
 import { type Member, objectMembers, skipSpace } from "../../json/json-text.ts";
-import { isObject } from "../chat/fields.ts";
 import { type LlmError, LlmRefusal } from "../chat/llm-error.ts";
+import { isJsonObject } from "../chat/request-object.ts";
 
 /** A client's request to a model, as it was read. */
 export interface ChatCall {
@@ -64,7 +64,7 @@ function parse(text: string): JsonObject {
   } catch {
     throw invalid("the request body is not valid JSON");
   }
-  if (!isObject(value)) throw invalid("the request body must be a JSON object");
+  if (!isJsonObject(value)) throw invalid("the request body must be a JSON object");
   return value;
 }
 

@@ -1,27 +1,26 @@
 import { SseReader } from "../../http/body/sse.ts";
-import type { JsonBody } from "../../json/json-body.ts";
 import type { NativeFormat, ResponseFacts, StreamWatcher } from "../chat/formats.ts";
 import type { LlmError } from "../chat/llm-error.ts";
 import { cutOff, eventTooLong } from "../formats/broken-stream.ts";
 import { parseObject } from "../formats/parse-object.ts";
-import type { Provider } from "../providers/provider.ts";
 import { maxEvent } from "./limits.ts";
-import type { EndpointPath, StreamRelay, StreamStep, Target, WholeResponse } from "./target.ts";
+import type {
+  LlmTarget,
+  StreamRelay,
+  StreamStep,
+  TargetSettings,
+  WholeResponse,
+} from "./target.ts";
 
 /** How a provider is asked that speaks the client's format. */
-export interface NativeSettings {
-  readonly provider: Provider;
-  readonly path: EndpointPath;
+export interface NativeSettings extends TargetSettings {
   readonly format: NativeFormat;
-  readonly prepare?: (body: JsonBody) => void;
 }
 
 /** A provider that speaks the client's format: bytes pass through. */
-export function nativeTarget({ provider, path, format, prepare }: NativeSettings): Target {
+export function nativeTarget({ format, ...settings }: NativeSettings): LlmTarget {
   return {
-    provider,
-    path,
-    prepare,
+    ...settings,
     isNative: true,
     requestBody: (_call, body) => {
       format.adapt(body);

@@ -1,8 +1,8 @@
 import type { Exchange } from "../../http/exchange.ts";
 import type { Usage } from "../chat/usage.ts";
-import type { Outcome } from "./attempt.ts";
+import type { AttemptOutcome } from "./attempt.ts";
 import type { ChatCall } from "./chat-call.ts";
-import type { Target } from "./target.ts";
+import type { LlmTarget } from "./target.ts";
 
 /** Notes what a request asks for, by the names of OpenTelemetry's conventions for generative AI. */
 export function recordCall(
@@ -34,7 +34,11 @@ const parameters = [
 ] as const;
 
 /** Notes who was asked, and what came of it. */
-export function recordResponse({ record }: Exchange, target: Target, outcome: Outcome): void {
+export function recordResponse(
+  { record }: Exchange,
+  target: LlmTarget,
+  outcome: AttemptOutcome,
+): void {
   record.fields ??= new Map();
   const { fields } = record;
   fields.set("gen_ai.provider.name", target.provider.system);

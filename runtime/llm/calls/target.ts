@@ -4,18 +4,26 @@ import type { LlmError } from "../chat/llm-error.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { ChatCall } from "./chat-call.ts";
 
-/** A provider as the end of one route type: what it is asked, and what the client gets. */
-export interface Target {
+/** The providers of a call in the order in which they are asked; undefined: nobody has this model. */
+export type TargetChoice = (model: string | undefined) => Iterable<LlmTarget> | undefined;
+
+/** What of a target is the configuration's, whatever is spoken. */
+export interface TargetSettings {
   readonly provider: Provider;
-  /** Edits of the body that the configuration asks for. */
-  readonly prepare: ((body: JsonBody) => void) | undefined;
-  /** Request target of a call. */
   readonly path: EndpointPath;
+  /** The name of a model at the provider; absent: the client's. */
+  readonly modelFor?: (model: string) => string;
+  /** Edits of the body that the configuration asks for. */
+  readonly prepare?: (body: JsonBody) => void;
+}
+
+/** A provider as the end of one route type: what it is asked, and what the client gets. */
+export interface LlmTarget extends TargetSettings {
   /** True: provider and client speak one format, and headers are the client's own. */
   readonly isNative: boolean;
   /** The body for the provider. Throws LlmRefusal for what the provider cannot be asked. */
   requestBody(call: ChatCall, body: JsonBody): string;
-  /** What the provider says went wrong. */
+  /** What the provider says went wrongField. */
   readError(status: number, body: string): LlmError;
   /** What is made of a whole response. Throws when it has another shape. */
   readWhole(text: string): WholeResponse;

@@ -7,34 +7,30 @@ import type {
   StreamWriter,
   UpstreamFormat,
 } from "../chat/formats.ts";
+import { LlmRefusal } from "../chat/llm-error.ts";
+import type { ChatRequest } from "../chat/request.ts";
 import { isContent, type StreamEvent } from "../chat/stream-event.ts";
 import { refuseUnkept } from "../chat/topics.ts";
 import { parseObject } from "../formats/parse-object.ts";
-import type { Provider } from "../providers/provider.ts";
-import { editedObject } from "./chat-call.ts";
+import { type ChatCall, editedObject } from "./chat-call.ts";
 import { maxEvent } from "./limits.ts";
-import type { EndpointPath, StreamRelay, StreamStep, Target } from "./target.ts";
+import type { LlmTarget, StreamRelay, StreamStep, TargetSettings } from "./target.ts";
 
 /** How a provider is asked that speaks another format than the client. */
-export interface TranslatedSettings {
-  readonly provider: Provider;
-  readonly path: EndpointPath;
+export interface TranslatedSettings extends TargetSettings {
   readonly client: ClientFormat;
   readonly format: UpstreamFormat;
   readonly dialect: Dialect;
-  readonly prepare?: (body: JsonBody) => void;
 }
 
 /** A provider that speaks another format than the client: requests and responses are translated. */
-export function translatedTarget(settings: TranslatedSettings): Target {
-  const { provider, path, client, format, dialect, prepare } = settings;
+export function translatedTarget(settings: TranslatedSettings): LlmTarget {
+  const { client, format, dialect, ...target } = settings;
   return {
-    provider,
-    path,
-    prepare,
+    ...target,
     isNative: false,
     requestBody: (call, body) => {
-      const request = client.readRequest(editedObject(call, body));
+      const request = readEdited(client, call, body);
       refuseUnkept(request.topics, format.fates, dialect.provider);
       return format.writeRequest(request, dialect);
     },
@@ -49,6 +45,16 @@ export function translatedTarget(settings: TranslatedSettings): Target {
     openStream: ({ body }, model) =>
       new TranslatedStream(format.openStream(maxEvent), client.openStream({ body, model })),
   };
+}
+
+/** Mistakes are named by their place in what the client sent, before anything was added. */
+function readEdited(client: ClientFormat, call: ChatCall, body: JsonBody): ChatRequest {
+  try {
+    return client.readRequest(editedObject(call, body));
+  } catch (error) {
+    if (body.isChanged && error instanceof LlmRefusal) client.readRequest(call.body);
+    throw error;
+  }
 }
 
 /** Reads the provider's stream, and writes the client's. */

@@ -20,16 +20,19 @@ interface Cacheable {
   readonly cache?: CacheMark | undefined;
 }
 
+/** Words. */
 export interface TextBlock extends Cacheable {
   readonly kind: "text";
   readonly text: string;
 }
 
+/** A picture. */
 export interface ImageBlock extends Cacheable {
   readonly kind: "image";
   readonly source: MediaSource;
 }
 
+/** A file that the model reads. */
 export interface DocumentBlock extends Cacheable {
   readonly kind: "document";
   readonly source: MediaSource | { readonly kind: "text"; readonly text: string };
@@ -37,6 +40,7 @@ export interface DocumentBlock extends Cacheable {
   readonly name: string | undefined;
 }
 
+/** Speech, or other sound. */
 export interface AudioBlock {
   readonly kind: "audio";
   /** Base64. */

@@ -8,7 +8,12 @@ import type { TopicFates } from "./topics.ts";
 import type { Usage } from "./usage.ts";
 
 /** The formats that clients and providers speak. */
-export type FormatName = "completions" | "messages" | "responses" | "converse" | "generateContent";
+export type LlmFormatName =
+  | "completions"
+  | "messages"
+  | "responses"
+  | "converse"
+  | "generateContent";
 
 /** How errors are written in a format. */
 export interface ErrorFormat {
@@ -20,8 +25,8 @@ export interface ErrorFormat {
 
 /** A format that clients speak, for a provider that speaks another one. */
 export interface ClientFormat extends ErrorFormat {
-  readonly name: FormatName;
-  /** Reads a request. Throws LlmRefusal with the field that is wrong, or that no other format can say. */
+  readonly name: LlmFormatName;
+  /** Reads a request. Throws LlmRefusal with the field that is wrongField, or that no other format can say. */
   readRequest(body: JsonObject): ChatRequest;
   /** The JSON body of a whole response. */
   writeResponse(response: ChatResponse): string;
@@ -44,7 +49,7 @@ export interface StreamWriter {
 
 /** A format that a provider speaks, for clients that speak another one. */
 export interface UpstreamFormat {
-  readonly name: FormatName;
+  readonly name: LlmFormatName;
   /** What becomes of what not every format can say. */
   readonly fates: TopicFates;
   /** The JSON body for the provider. Throws LlmRefusal when the provider cannot be asked for that. */
@@ -53,7 +58,7 @@ export interface UpstreamFormat {
   readResponse(body: JsonObject): ChatResponse;
   /** Reads one stream; `limit`: the most bytes of one event. */
   openStream(limit: number): StreamReader;
-  /** What the provider says went wrong. `body` may be anything. */
+  /** What the provider says went wrongField. `body` may be anything. */
   readError(status: number, body: string): LlmError;
 }
 
@@ -77,7 +82,7 @@ export interface StreamReader {
 
 /** A format that client and provider both speak: bytes pass through, and are looked at. */
 export interface NativeFormat extends ErrorFormat {
-  readonly name: FormatName;
+  readonly name: LlmFormatName;
   /** Tokens, model and id of a whole response. */
   readResponse(body: JsonObject): ResponseFacts;
   /** Changes what the gateway needs to be otherwise in a request. */

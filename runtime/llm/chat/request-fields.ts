@@ -1,4 +1,4 @@
-import { type Fields, unsupported } from "./fields.ts";
+import { type RequestObject, unsupportedField } from "./request-object.ts";
 
 /**
  * What a format's reader does with each field of a request, when it is translated: `read`; `dropped`: a hint to the
@@ -13,14 +13,14 @@ export type FieldTable = Readonly<
 export const refused = { refusedUnless: [] } as const;
 
 /** Throws LlmRefusal for the first field of a request that cannot be translated. */
-export function checkFields(fields: Fields, table: FieldTable): void {
+export function checkFields(fields: RequestObject, table: FieldTable): void {
   for (const name of fields.keys) {
     const value = fields.any(name);
     if (value === undefined) continue;
     const fate = Object.hasOwn(table, name) ? table[name] : refused;
     if (typeof fate !== "object") continue;
     if (!fate.refusedUnless.some((harmless) => isSame(harmless, value))) {
-      throw unsupported(fields.at(name));
+      throw unsupportedField(fields.at(name));
     }
   }
 }

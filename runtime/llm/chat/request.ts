@@ -75,6 +75,7 @@ export type Reasoning =
   /** Tokens. */
   | { readonly kind: "budget"; readonly tokens: number };
 
+/** How hard the model thinks, in the words of the formats. */
 export type Effort = "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
 
 /** Collects turns: what one side says in several messages is one turn. */

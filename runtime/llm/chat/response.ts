@@ -19,6 +19,7 @@ export interface ChatResponse {
   readonly usage: Usage | undefined;
 }
 
+/** What a completion is made of. */
 export type ResponseBlock = TextBlock | ToolCallBlock | ReasoningBlock | RedactedReasoningBlock;
 
 /** Why a model stopped. `pause`: the provider wants the turn back to go on. */

@@ -13,9 +13,12 @@ export interface ProviderSettings extends UpstreamSettings {
   readonly headers?: readonly string[];
   /** Shows the gateway's credentials; absent: there are none, or they go in Authorization. */
   readonly credential?: ProviderCredential;
-  /** The client's own credentials go on to it. */
-  readonly passesCredentials?: true;
+  /** The header in which the client's own key goes on to it; absent: the gateway has its own. */
+  readonly clientKey?: KeyHeader;
 }
+
+/** Where clients and providers of the formats have keys. */
+export type KeyHeader = "authorization" | "x-api-key" | "api-key" | "x-goog-api-key";
 
 /** Puts credentials on a request that is complete otherwise. Rejects when there are none to be had. */
 export type ProviderCredential = (call: UpstreamCall, upstream: Upstream) => void | Promise<void>;
@@ -27,20 +30,20 @@ export interface Provider {
   readonly model: string | undefined;
   readonly headers: readonly string[];
   readonly credential: ProviderCredential | undefined;
-  readonly passesCredentials: boolean;
+  readonly clientKey: KeyHeader | undefined;
   readonly upstream: Upstream;
 }
 
 /** Opens a provider. Nothing is connected before the first call. Throws StartupError on a malformed URL. */
 export function openProvider(settings: ProviderSettings): Provider {
-  const { name, system, model, headers = [], credential, passesCredentials, ...server } = settings;
+  const { name, system, model, headers = [], credential, clientKey, ...server } = settings;
   return {
     name,
     system,
     model,
     headers,
     credential,
-    passesCredentials: passesCredentials === true,
+    clientKey,
     upstream: openUpstream(server),
   };
 }

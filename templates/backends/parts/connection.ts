@@ -98,6 +98,11 @@ const OPEN = {
   path: imported(STARTUP_VALUES, "file"),
 };
 
+/** The path of a file that the gateway reads. */
+export function mountedFile(file: Text | MountedFile): Code {
+  return path(file);
+}
+
 function path(file: Text | MountedFile): Code;
 function path(file: Text | MountedFile | undefined): Code | undefined;
 function path(file: Text | MountedFile | undefined): Code | undefined {

@@ -1,5 +1,5 @@
 import type { ClientFormat } from "../../chat/formats.ts";
-import { completionsError, completionsErrorEvent } from "./errors.ts";
+import { completionsErrors } from "./errors.ts";
 import { readCompletionsRequest } from "./request-reader.ts";
 import { writeCompletionsResponse } from "./response-writer.ts";
 import { CompletionsStreamWriter } from "./stream-writer.ts";
@@ -7,8 +7,7 @@ import { CompletionsStreamWriter } from "./stream-writer.ts";
 /** OpenAI's chat completions, for providers that speak another format. */
 export const completionsClient: ClientFormat = {
   name: "completions",
-  errorBody: completionsError,
-  errorEvent: completionsErrorEvent,
+  ...completionsErrors,
   readRequest: readCompletionsRequest,
   writeResponse: writeCompletionsResponse,
   openStream: (call) => new CompletionsStreamWriter(call),

@@ -1,10 +1,13 @@
-import { isObject } from "../../chat/fields.ts";
+import type { RefusalFormat } from "../../../http/refusal-format.ts";
+import type { ErrorFormat } from "../../chat/formats.ts";
 import {
   isContextLength,
   kindOfStatus,
   type LlmError,
   type LlmErrorKind,
 } from "../../chat/llm-error.ts";
+import { llmRefusalFormat } from "../../chat/llm-refusal-format.ts";
+import { isJsonObject } from "../../chat/request-object.ts";
 import { parseObject } from "../parse-object.ts";
 
 /** `error.type` and `error.code` of OpenAI's APIs. */
@@ -37,11 +40,20 @@ export function completionsErrorEvent(error: LlmError): string {
   return `data: ${completionsError(error)}\n\n`;
 }
 
-/** What a server of this format says went wrong; Gemini's wraps it into a list. */
+/** How clients of this format read errors. */
+export const completionsErrors: ErrorFormat = {
+  errorBody: completionsError,
+  errorEvent: completionsErrorEvent,
+};
+
+/** How policies refuse what clients of this format send. */
+export const completionsRefusal: RefusalFormat = llmRefusalFormat(completionsErrors);
+
+/** What a server of this format says went wrongField; Gemini's wraps it into a list. */
 export function readCompletionsError(status: number, body: string): LlmError {
   const parsed = parseObject(body.trim().replace(/^\[([\s\S]*)\]$/, "$1"));
   const error = parsed?.error;
-  if (!isObject(error)) {
+  if (!isJsonObject(error)) {
     const text = typeof error === "string" ? error : body;
     return {
       kind: kindOfStatus(status),

@@ -1,5 +1,4 @@
 import type { JsonObject } from "../../../cel/variables.ts";
-import { isObject } from "../../chat/fields.ts";
 import type {
   NativeFormat,
   ResponseFacts,
@@ -7,16 +6,16 @@ import type {
   StreamWatcher,
 } from "../../chat/formats.ts";
 import type { LlmError } from "../../chat/llm-error.ts";
+import { isJsonObject } from "../../chat/request-object.ts";
 import { eventData, mayHold } from "../event-bytes.ts";
 import { parseObject } from "../parse-object.ts";
-import { completionsError, completionsErrorEvent, readCompletionsError } from "./errors.ts";
+import { completionsErrors, readCompletionsError } from "./errors.ts";
 import { readCompletionsUsage } from "./usage.ts";
 
 /** OpenAI's chat completions on both sides. */
 export const completionsNative: NativeFormat = {
   name: "completions",
-  errorBody: completionsError,
-  errorEvent: completionsErrorEvent,
+  ...completionsErrors,
   readResponse: readFacts,
   watchStream: (call) => new CompletionsWatcher(call),
   readError: readCompletionsError,
@@ -31,7 +30,7 @@ export const completionsNative: NativeFormat = {
 
 function readFacts({ id, model, usage, choices }: JsonObject): ResponseFacts {
   const [choice] = Array.isArray(choices) ? choices : [];
-  const finish = isObject(choice) ? choice.finish_reason : undefined;
+  const finish = isJsonObject(choice) ? choice.finish_reason : undefined;
   return {
     id: typeof id === "string" ? id : undefined,
     model: typeof model === "string" ? model : undefined,
@@ -48,7 +47,7 @@ class CompletionsWatcher implements StreamWatcher {
 
   constructor({ body }: StreamedCall) {
     const options = body.stream_options;
-    this.#wantsUsage = isObject(options) && options.include_usage === true;
+    this.#wantsUsage = isJsonObject(options) && options.include_usage === true;
   }
 
   see(event: Buffer): ReturnType<StreamWatcher["see"]> {
@@ -69,7 +68,7 @@ class CompletionsWatcher implements StreamWatcher {
   }
 
   #read(chunk: JsonObject, data: string): "content" | "other" | "hidden" | LlmError {
-    if (isObject(chunk.error)) return readCompletionsError(502, data);
+    if (isJsonObject(chunk.error)) return readCompletionsError(502, data);
     this.#isFirst = false;
     const { usage, finish, ...rest } = readFacts(chunk);
     if (this.facts.model === undefined) this.facts = { ...rest, ...this.facts };
@@ -85,9 +84,9 @@ class CompletionsWatcher implements StreamWatcher {
 }
 
 function hasContent(choice: unknown): boolean {
-  if (!isObject(choice)) return false;
+  if (!isJsonObject(choice)) return false;
   if (typeof choice.finish_reason === "string") return true;
-  const delta = isObject(choice.delta) ? choice.delta : {};
+  const delta = isJsonObject(choice.delta) ? choice.delta : {};
   return Object.entries(delta).some(
     ([key, value]) => key !== "role" && value !== null && value !== "",
   );

@@ -1,6 +1,5 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import type { ContentBlock, MediaSource, TextBlock } from "../../chat/content.ts";
-import { Fields, isObject, unsupported, wrong } from "../../chat/fields.ts";
 import {
   type ChatRequest,
   type OutputFormat,
@@ -10,12 +9,18 @@ import {
   Turns,
 } from "../../chat/request.ts";
 import { checkFields, type FieldTable, refused } from "../../chat/request-fields.ts";
+import {
+  isJsonObject,
+  RequestObject,
+  unsupportedField,
+  wrongField,
+} from "../../chat/request-object.ts";
 import type { Topic } from "../../chat/topics.ts";
 import { readDataUrl } from "../data-url.ts";
 
 /** Reads a request of OpenAI's chat completions. Throws LlmRefusal. */
 export function readCompletionsRequest(body: JsonObject): ChatRequest {
-  const fields = new Fields(body);
+  const fields = new RequestObject(body);
   checkFields(fields, completionsFields);
   const topics = new Map<Topic, string>();
   const note = (topic: Topic, field: string): void => {
@@ -103,8 +108,8 @@ export const completionsFields: FieldTable = {
 
 type Note = (topic: Topic, field: string) => void;
 
-function readMessages(fields: Fields, note: Note): Pick<ChatRequest, "system" | "turns"> {
-  if (fields.list("messages") === undefined) throw wrong("messages", "a list");
+function readMessages(fields: RequestObject, note: Note): Pick<ChatRequest, "system" | "turns"> {
+  if (fields.list("messages") === undefined) throw wrongField("messages", "a list");
   const system: TextBlock[] = [];
   const turns = new Turns();
   for (const message of fields.objects("messages")) {
@@ -131,25 +136,25 @@ function readMessages(fields: Fields, note: Note): Pick<ChatRequest, "system" | 
         ]);
         break;
       default:
-        throw wrong(message.at("role"), "system, developer, user, assistant or tool");
+        throw wrongField(message.at("role"), "system, developer, user, assistant or tool");
     }
   }
   return { system, turns: turns.all };
 }
 
 /** The texts of a message that may have nothing else. */
-function readTexts(message: Fields): readonly TextBlock[] {
+function readTexts(message: RequestObject): readonly TextBlock[] {
   const content = message.any("content");
   if (content === undefined) return [];
   if (typeof content === "string") return content === "" ? [] : [{ kind: "text", text: content }];
   return message.objects("content").flatMap((part) => {
-    if (part.text("type") !== "text") throw wrong(part.at("type"), "text");
+    if (part.text("type") !== "text") throw wrongField(part.at("type"), "text");
     const text = part.text("text");
     return text === "" ? [] : [{ kind: "text" as const, text }];
   });
 }
 
-function readParts(message: Fields, note: Note): readonly ContentBlock[] {
+function readParts(message: RequestObject, note: Note): readonly ContentBlock[] {
   if (typeof message.any("content") === "string") return readTexts(message);
   return message.objects("content").flatMap((part): readonly ContentBlock[] => {
     const type = part.text("type");
@@ -166,12 +171,12 @@ function readParts(message: Fields, note: Note): readonly ContentBlock[] {
         return [{ kind: "audio", data: audio.text("data"), format: audio.text("format") }];
       }
       default:
-        throw wrong(part.at("type"), "text, image_url, file or input_audio");
+        throw wrongField(part.at("type"), "text, image_url, file or input_audio");
     }
   });
 }
 
-function readImage(part: Fields, note: Note): MediaSource {
+function readImage(part: RequestObject, note: Note): MediaSource {
   const image = part.object("image_url") ?? part;
   const url = image.text("url");
   const source = readDataUrl(url);
@@ -179,7 +184,7 @@ function readImage(part: Fields, note: Note): MediaSource {
   return source ?? { kind: "url", url };
 }
 
-function readFile(part: Fields, note: Note): ContentBlock {
+function readFile(part: RequestObject, note: Note): ContentBlock {
   const file = part.object("file") ?? part;
   const name = file.optionalText("filename");
   const id = file.optionalText("file_id");
@@ -189,12 +194,12 @@ function readFile(part: Fields, note: Note): ContentBlock {
   }
   const data = file.text("file_data");
   const source = readDataUrl(data);
-  if (source === undefined) throw wrong(file.at("file_data"), "a data URL");
+  if (source === undefined) throw wrongField(file.at("file_data"), "a data URL");
   note("document", part.path);
   return { kind: "document", source, name };
 }
 
-function readAssistant(message: Fields, note: Note): readonly ContentBlock[] {
+function readAssistant(message: RequestObject, note: Note): readonly ContentBlock[] {
   const blocks: ContentBlock[] = [];
   const reasoning = message.optionalText("reasoning_content") ?? message.optionalText("reasoning");
   if (reasoning !== undefined && reasoning !== "") {
@@ -206,20 +211,21 @@ function readAssistant(message: Fields, note: Note): readonly ContentBlock[] {
   else {
     for (const part of message.objects("content")) {
       const text = part.optionalText("text") ?? part.optionalText("refusal");
-      if (text === undefined) throw wrong(part.at("type"), "text or refusal");
+      if (text === undefined) throw wrongField(part.at("type"), "text or refusal");
       if (text !== "") blocks.push({ kind: "text", text });
     }
   }
   const refusal = message.optionalText("refusal");
   if (refusal !== undefined && refusal !== "") blocks.push({ kind: "text", text: refusal });
-  if (message.any("function_call") !== undefined) throw unsupported(message.at("function_call"));
-  if (message.any("audio") !== undefined) throw unsupported(message.at("audio"));
+  if (message.any("function_call") !== undefined)
+    throw unsupportedField(message.at("function_call"));
+  if (message.any("audio") !== undefined) throw unsupportedField(message.at("audio"));
   return [...blocks, ...message.objects("tool_calls").map(readCall)];
 }
 
-function readCall(call: Fields): ContentBlock {
+function readCall(call: RequestObject): ContentBlock {
   const type = call.optionalText("type") ?? "function";
-  if (type !== "function") throw unsupported(call.at("type"), `a tool call of type "${type}"`);
+  if (type !== "function") throw unsupportedField(call.at("type"), `a tool call of type "${type}"`);
   const { name, input } = readFunction(call);
   const google = call.object("extra_content")?.object("google");
   const signature = google?.optionalText("thought_signature");
@@ -227,25 +233,25 @@ function readCall(call: Fields): ContentBlock {
 }
 
 /** The arguments are JSON text of the model's making: it may be broken, and another format wants an object. */
-function readFunction(call: Fields): { readonly name: string; readonly input: string } {
+function readFunction(call: RequestObject): { readonly name: string; readonly input: string } {
   const called = call.object("function");
-  if (called === undefined) throw wrong(call.at("function"), "an object");
+  if (called === undefined) throw wrongField(call.at("function"), "an object");
   const text = called.optionalText("arguments") ?? "";
   if (text.trim() === "") return { name: called.text("name"), input: "{}" };
   try {
-    if (isObject(JSON.parse(text))) return { name: called.text("name"), input: text };
+    if (isJsonObject(JSON.parse(text))) return { name: called.text("name"), input: text };
   } catch {
     // Reported below, like text that is JSON and no object.
   }
-  throw wrong(called.at("arguments"), "the text of a JSON object");
+  throw wrongField(called.at("arguments"), "the text of a JSON object");
 }
 
-function readTools(fields: Fields, note: Note): readonly ToolDefinition[] {
+function readTools(fields: RequestObject, note: Note): readonly ToolDefinition[] {
   return fields.objects("tools").map((tool) => {
     const type = tool.text("type");
-    if (type !== "function") throw unsupported(tool.at("type"), `a tool of type "${type}"`);
+    if (type !== "function") throw unsupportedField(tool.at("type"), `a tool of type "${type}"`);
     const definition = tool.object("function");
-    if (definition === undefined) throw wrong(tool.at("function"), "an object");
+    if (definition === undefined) throw wrongField(tool.at("function"), "an object");
     const isStrict = definition.boolean("strict");
     if (isStrict === true) note("strictTools", definition.at("strict"));
     return {
@@ -267,7 +273,7 @@ interface ReadToolChoice {
   readonly allowed?: readonly string[];
 }
 
-function readToolChoice(fields: Fields, note: Note): ReadToolChoice {
+function readToolChoice(fields: RequestObject, note: Note): ReadToolChoice {
   const choice = fields.any("tool_choice");
   if (choice === undefined) return { toolChoice: undefined };
   note("toolChoice", "tool_choice");
@@ -275,13 +281,13 @@ function readToolChoice(fields: Fields, note: Note): ReadToolChoice {
     const kind = fields.choice("tool_choice", ["none", "auto", "required"]) ?? "auto";
     return { toolChoice: { kind } };
   }
-  const chosen = Fields.of(choice, "tool_choice");
+  const chosen = RequestObject.of(choice, "tool_choice");
   const type = chosen.text("type");
   if (type === "function") {
     const name = chosen.object("function")?.text("name") ?? chosen.text("name");
     return { toolChoice: { kind: "tool", name } };
   }
-  if (type !== "allowed_tools") throw unsupported("tool_choice", `a tool_choice of "${type}"`);
+  if (type !== "allowed_tools") throw unsupportedField("tool_choice", `a tool_choice of "${type}"`);
   note("allowedTools", "tool_choice");
   const allowed = chosen.object("allowed_tools") ?? chosen;
   const kind = allowed.choice("mode", ["auto", "required"]) ?? "auto";
@@ -291,13 +297,13 @@ function readToolChoice(fields: Fields, note: Note): ReadToolChoice {
   return { toolChoice: { kind }, allowed: names };
 }
 
-function readStop(fields: Fields): readonly string[] {
+function readStop(fields: RequestObject): readonly string[] {
   const stop = fields.any("stop");
   if (typeof stop === "string") return [stop];
   return fields.texts("stop");
 }
 
-function readOutput(fields: Fields, note: Note): OutputFormat | undefined {
+function readOutput(fields: RequestObject, note: Note): OutputFormat | undefined {
   const format = fields.object("response_format");
   switch (format?.choice("type", ["text", "json_object", "json_schema"])) {
     case "json_object":
@@ -306,7 +312,7 @@ function readOutput(fields: Fields, note: Note): OutputFormat | undefined {
     case "json_schema": {
       note("schemaOutput", "response_format");
       const schema = format.object("json_schema");
-      if (schema === undefined) throw wrong("response_format.json_schema", "an object");
+      if (schema === undefined) throw wrongField("response_format.json_schema", "an object");
       return {
         kind: "schema",
         name: schema.text("name"),
@@ -320,7 +326,7 @@ function readOutput(fields: Fields, note: Note): OutputFormat | undefined {
   }
 }
 
-function readReasoning(fields: Fields): Reasoning | undefined {
+function readReasoning(fields: RequestObject): Reasoning | undefined {
   const words = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
   const effort = fields.choice("reasoning_effort", words);
   if (effort === undefined) return undefined;

@@ -1,12 +1,13 @@
 import type { JsonObject } from "../../../cel/variables.ts";
-import { isObject } from "../../chat/fields.ts";
+import { isJsonObject } from "../../chat/request-object.ts";
 import type { ChatResponse, ResponseBlock, StopReason } from "../../chat/response.ts";
 import { readCompletionsUsage } from "./usage.ts";
 
 /** Reads a whole response of a server of chat completions. Throws when it has no choice. */
 export function readCompletionsResponse(body: JsonObject): ChatResponse {
   const [choice] = Array.isArray(body.choices) ? body.choices : [];
-  if (!isObject(choice) || !isObject(choice.message)) throw new Error("no choice in the response");
+  if (!isJsonObject(choice) || !isJsonObject(choice.message))
+    throw new Error("no choice in the response");
   const blocks = messageBlocks(choice.message);
   return {
     id: textOf(body.id),
@@ -33,9 +34,9 @@ function messageBlocks(message: JsonObject): readonly ResponseBlock[] {
   }
   const text = textOf(message.content) ?? textOf(message.refusal) ?? "";
   if (text !== "") blocks.push({ kind: "text", text });
-  const calls = Array.isArray(message.tool_calls) ? message.tool_calls.filter(isObject) : [];
+  const calls = Array.isArray(message.tool_calls) ? message.tool_calls.filter(isJsonObject) : [];
   for (const call of calls) {
-    const called = isObject(call.function) ? call.function : {};
+    const called = isJsonObject(call.function) ? call.function : {};
     blocks.push({
       kind: "tool-call",
       id: textOf(call.id) ?? "",
@@ -49,8 +50,8 @@ function messageBlocks(message: JsonObject): readonly ResponseBlock[] {
 
 /** Where Gemini's server of this format puts what it wants to see again. */
 export function thoughtSignature({ extra_content: extra }: JsonObject): string | undefined {
-  const google = isObject(extra) ? extra.google : undefined;
-  return isObject(google) ? textOf(google.thought_signature) : undefined;
+  const google = isJsonObject(extra) ? extra.google : undefined;
+  return isJsonObject(google) ? textOf(google.thought_signature) : undefined;
 }
 
 /** What `finish_reason` means; an unknown one is an end like any other. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { SseReader } from "../../../http/body/sse.ts";
-import { isObject } from "../../chat/fields.ts";
 import type { StreamReader } from "../../chat/formats.ts";
+import { isJsonObject } from "../../chat/request-object.ts";
 import type { StreamEvent } from "../../chat/stream-event.ts";
 import { cutOff, eventTooLong, notJson } from "../broken-stream.ts";
 import { parseObject } from "../parse-object.ts";
@@ -57,14 +57,14 @@ export class CompletionsStreamReader implements StreamReader {
       });
     }
     const [choice] = Array.isArray(chunk.choices) ? chunk.choices : [];
-    if (isObject(choice)) this.#readChoice(choice, events);
+    if (isJsonObject(choice)) this.#readChoice(choice, events);
     const usage = readCompletionsUsage(chunk.usage);
     if (usage !== undefined) events.push({ kind: "usage", usage });
     return events;
   }
 
   #readChoice(choice: JsonObject, events: StreamEvent[]): void {
-    const delta = isObject(choice.delta) ? choice.delta : {};
+    const delta = isJsonObject(choice.delta) ? choice.delta : {};
     const reasoning = delta.reasoning_content ?? delta.reasoning;
     if (typeof reasoning === "string" && reasoning !== "") {
       events.push({ kind: "reasoning", text: reasoning });
@@ -74,7 +74,7 @@ export class CompletionsStreamReader implements StreamReader {
     for (const text of [delta.content, delta.refusal]) {
       if (typeof text === "string" && text !== "") events.push({ kind: "text", text });
     }
-    const calls = Array.isArray(delta.tool_calls) ? delta.tool_calls.filter(isObject) : [];
+    const calls = Array.isArray(delta.tool_calls) ? delta.tool_calls.filter(isJsonObject) : [];
     for (const call of calls) this.#readCall(call, events);
     if (typeof choice.finish_reason === "string" && !this.#hasStopped) {
       this.#hasStopped = true;
@@ -84,7 +84,7 @@ export class CompletionsStreamReader implements StreamReader {
   }
 
   #readCall(call: JsonObject, events: StreamEvent[]): void {
-    const called = isObject(call.function) ? call.function : {};
+    const called = isJsonObject(call.function) ? call.function : {};
     const index = typeof call.index === "number" ? call.index : this.#calls.size;
     if (!this.#calls.has(index)) {
       this.#calls.add(index);

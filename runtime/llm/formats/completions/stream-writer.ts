@@ -1,5 +1,5 @@
-import { isObject } from "../../chat/fields.ts";
 import type { StreamedCall, StreamWriter } from "../../chat/formats.ts";
+import { isJsonObject } from "../../chat/request-object.ts";
 import type { StreamEvent } from "../../chat/stream-event.ts";
 import type { Usage } from "../../chat/usage.ts";
 import { completionsErrorEvent } from "./errors.ts";
@@ -20,7 +20,7 @@ export class CompletionsStreamWriter implements StreamWriter {
 
   constructor({ body, model }: StreamedCall) {
     const options = body.stream_options;
-    this.#wantsUsage = isObject(options) && options.include_usage === true;
+    this.#wantsUsage = isJsonObject(options) && options.include_usage === true;
     this.#model = model;
   }
 

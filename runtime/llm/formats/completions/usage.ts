@@ -1,14 +1,14 @@
 import type { JsonObject } from "../../../cel/variables.ts";
-import { isObject } from "../../chat/fields.ts";
+import { isJsonObject } from "../../chat/request-object.ts";
 import type { Usage } from "../../chat/usage.ts";
 
 /** `usage` of OpenAI's chat completions: inputs include those of the cache, outputs the reasoning. */
 export function readCompletionsUsage(usage: unknown): Usage | undefined {
-  if (!isObject(usage)) return undefined;
+  if (!isJsonObject(usage)) return undefined;
   const input = count(usage.prompt_tokens);
   if (input === undefined) return undefined;
-  const prompt = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
-  const completion = isObject(usage.completion_tokens_details)
+  const prompt = isJsonObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
+  const completion = isJsonObject(usage.completion_tokens_details)
     ? usage.completion_tokens_details
     : {};
   return {

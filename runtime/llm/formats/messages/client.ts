@@ -1,5 +1,5 @@
 import type { ClientFormat } from "../../chat/formats.ts";
-import { messagesError, messagesErrorEvent } from "./errors.ts";
+import { messagesErrors } from "./errors.ts";
 import { readMessagesRequest } from "./request-reader.ts";
 import { writeMessagesResponse } from "./response-writer.ts";
 import { MessagesStreamWriter } from "./stream-writer.ts";
@@ -7,8 +7,7 @@ import { MessagesStreamWriter } from "./stream-writer.ts";
 /** Anthropic's Messages API, for providers that speak another format. */
 export const messagesClient: ClientFormat = {
   name: "messages",
-  errorBody: messagesError,
-  errorEvent: messagesErrorEvent,
+  ...messagesErrors,
   readRequest: readMessagesRequest,
   writeResponse: writeMessagesResponse,
   openStream: (call) => new MessagesStreamWriter(call),

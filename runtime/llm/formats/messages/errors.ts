@@ -1,10 +1,13 @@
-import { isObject } from "../../chat/fields.ts";
+import type { RefusalFormat } from "../../../http/refusal-format.ts";
+import type { ErrorFormat } from "../../chat/formats.ts";
 import {
   isContextLength,
   kindOfStatus,
   type LlmError,
   type LlmErrorKind,
 } from "../../chat/llm-error.ts";
+import { llmRefusalFormat } from "../../chat/llm-refusal-format.ts";
+import { isJsonObject } from "../../chat/request-object.ts";
 import { parseObject } from "../parse-object.ts";
 
 /** `error.type` of the Messages API. */
@@ -43,10 +46,19 @@ export function messagesErrorEvent(error: LlmError): string {
   return `event: error\ndata: ${messagesError(error)}\n\n`;
 }
 
-/** What a server of this format says went wrong. */
+/** How clients of this format read errors. */
+export const messagesErrors: ErrorFormat = {
+  errorBody: messagesError,
+  errorEvent: messagesErrorEvent,
+};
+
+/** How policies refuse what clients of this format send. */
+export const messagesRefusal: RefusalFormat = llmRefusalFormat(messagesErrors);
+
+/** What a server of this format says went wrongField. */
 export function readMessagesError(status: number, body: string): LlmError {
   const error = parseObject(body)?.error;
-  if (!isObject(error)) {
+  if (!isJsonObject(error)) {
     return {
       kind: kindOfStatus(status),
       message: body.slice(0, 2000) || `status ${status}`,

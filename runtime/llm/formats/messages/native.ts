@@ -1,17 +1,16 @@
 import type { JsonObject } from "../../../cel/variables.ts";
-import { isObject } from "../../chat/fields.ts";
 import type { NativeFormat, ResponseFacts, StreamWatcher } from "../../chat/formats.ts";
+import { isJsonObject } from "../../chat/request-object.ts";
 import type { Usage } from "../../chat/usage.ts";
 import { eventData, mayHold } from "../event-bytes.ts";
 import { parseObject } from "../parse-object.ts";
-import { messagesError, messagesErrorEvent, readMessagesError } from "./errors.ts";
+import { messagesErrors, readMessagesError } from "./errors.ts";
 import { readMessagesUsage } from "./usage.ts";
 
 /** Anthropic's Messages API on both sides. */
 export const messagesNative: NativeFormat = {
   name: "messages",
-  errorBody: messagesError,
-  errorEvent: messagesErrorEvent,
+  ...messagesErrors,
   readResponse: (body) => readFacts(body, undefined),
   watchStream: () => new MessagesWatcher(),
   readError: readMessagesError,
@@ -39,9 +38,12 @@ class MessagesWatcher implements StreamWatcher {
     if (message === undefined) return "other";
     switch (message.type) {
       case "message_start":
-        return this.#count(isObject(message.message) ? message.message : {});
+        return this.#count(isJsonObject(message.message) ? message.message : {});
       case "message_delta":
-        return this.#count({ ...(isObject(message.delta) && message.delta), usage: message.usage });
+        return this.#count({
+          ...(isJsonObject(message.delta) && message.delta),
+          usage: message.usage,
+        });
       case "message_stop":
         return "end";
       case "error": {

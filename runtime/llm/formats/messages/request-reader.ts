@@ -8,7 +8,6 @@ import type {
   TextBlock,
   ToolResultBlock,
 } from "../../chat/content.ts";
-import { Fields, unsupported, wrong } from "../../chat/fields.ts";
 import {
   type ChatRequest,
   type OutputFormat,
@@ -18,11 +17,12 @@ import {
   Turns,
 } from "../../chat/request.ts";
 import { checkFields, type FieldTable, refused } from "../../chat/request-fields.ts";
+import { RequestObject, unsupportedField, wrongField } from "../../chat/request-object.ts";
 import type { Topic } from "../../chat/topics.ts";
 
 /** Reads a request of Anthropic's Messages API. Throws LlmRefusal. */
 export function readMessagesRequest(body: JsonObject): ChatRequest {
-  const fields = new Fields(body);
+  const fields = new RequestObject(body);
   checkFields(fields, messagesFields);
   return new MessagesReader(fields).read();
 }
@@ -55,10 +55,10 @@ export const messagesFields: FieldTable = {
 };
 
 class MessagesReader {
-  readonly #fields: Fields;
+  readonly #fields: RequestObject;
   readonly #topics = new Map<Topic, string>();
 
-  constructor(fields: Fields) {
+  constructor(fields: RequestObject) {
     this.#fields = fields;
   }
 
@@ -66,10 +66,10 @@ class MessagesReader {
     const fields = this.#fields;
     const system: TextBlock[] = [...this.#texts(fields, "system")];
     const turns = new Turns();
-    if (fields.list("messages") === undefined) throw wrong("messages", "a list");
+    if (fields.list("messages") === undefined) throw wrongField("messages", "a list");
     for (const message of fields.objects("messages")) {
       const role = message.choice("role", ["user", "assistant", "system"]);
-      if (role === undefined) throw wrong(message.at("role"), "user or assistant");
+      if (role === undefined) throw wrongField(message.at("role"), "user or assistant");
       if (role === "system") system.push(...this.#texts(message, "content"));
       else turns.add(role, this.#blocks(message));
     }
@@ -115,34 +115,35 @@ class MessagesReader {
     if (this.#fields.any(name) !== undefined) this.#note(topic, name);
   }
 
-  #texts(fields: Fields, name: string): readonly TextBlock[] {
+  #texts(fields: RequestObject, name: string): readonly TextBlock[] {
     const content = fields.any(name);
     if (content === undefined) return [];
     if (typeof content === "string") return content === "" ? [] : [{ kind: "text", text: content }];
     return fields.objects(name).map((block) => {
-      if (block.text("type") !== "text") throw wrong(block.at("type"), "text");
+      if (block.text("type") !== "text") throw wrongField(block.at("type"), "text");
       return this.#text(block);
     });
   }
 
-  #text(block: Fields): TextBlock {
+  #text(block: RequestObject): TextBlock {
     return { kind: "text", text: block.text("text"), cache: this.#cache(block) };
   }
 
-  #cache(block: Fields): CacheMark | undefined {
+  #cache(block: RequestObject): CacheMark | undefined {
     const control = block.object("cache_control");
     if (control === undefined) return undefined;
     this.#note("cacheMarks", block.at("cache_control"));
     return { ttl: control.choice("ttl", ["5m", "1h"]) };
   }
 
-  #blocks(message: Fields): readonly ContentBlock[] {
+  #blocks(message: RequestObject): readonly ContentBlock[] {
     if (typeof message.any("content") === "string") return this.#texts(message, "content");
-    if (message.list("content") === undefined) throw wrong(message.at("content"), "text or blocks");
+    if (message.list("content") === undefined)
+      throw wrongField(message.at("content"), "text or blocks");
     return message.objects("content").map((block) => this.#block(block));
   }
 
-  #block(block: Fields): ContentBlock {
+  #block(block: RequestObject): ContentBlock {
     const type = block.text("type");
     switch (type) {
       case "text":
@@ -170,11 +171,11 @@ class MessagesReader {
         this.#note("reasoningReplay", block.path);
         return { kind: "redacted-reasoning", data: block.text("data") };
       default:
-        throw unsupported(block.at("type"), `a block of type "${type}"`);
+        throw unsupportedField(block.at("type"), `a block of type "${type}"`);
     }
   }
 
-  #result(block: Fields): ToolResultBlock {
+  #result(block: RequestObject): ToolResultBlock {
     const content = block.any("content");
     const isError = block.boolean("is_error") ?? false;
     if (isError) this.#note("toolError", block.at("is_error"));
@@ -191,25 +192,25 @@ class MessagesReader {
     };
   }
 
-  #resultBlock(block: Fields): TextBlock | ImageBlock | DocumentBlock {
+  #resultBlock(block: RequestObject): TextBlock | ImageBlock | DocumentBlock {
     const type = block.text("type");
     if (type === "text") return this.#text(block);
     this.#note("toolResultMedia", block.path);
     if (type === "image") return this.#image(block);
     if (type === "document") return this.#document(block);
-    throw unsupported(block.at("type"), `a result of type "${type}"`);
+    throw unsupportedField(block.at("type"), `a result of type "${type}"`);
   }
 
-  #image(block: Fields): ImageBlock {
+  #image(block: RequestObject): ImageBlock {
     const source = block.object("source");
-    if (source === undefined) throw wrong(block.at("source"), "an object");
+    if (source === undefined) throw wrongField(block.at("source"), "an object");
     const media = this.#media(source, "image", "imageUrl");
     return { kind: "image", source: media, cache: this.#cache(block) };
   }
 
-  #document(block: Fields): DocumentBlock {
+  #document(block: RequestObject): DocumentBlock {
     const source = block.object("source");
-    if (source === undefined) throw wrong(block.at("source"), "an object");
+    if (source === undefined) throw wrongField(block.at("source"), "an object");
     const name = block.optionalText("title");
     const cache = this.#cache(block);
     if (source.text("type") === "text") {
@@ -224,7 +225,7 @@ class MessagesReader {
     };
   }
 
-  #media(source: Fields, inline: Topic, byUrl: Topic): MediaSource {
+  #media(source: RequestObject, inline: Topic, byUrl: Topic): MediaSource {
     const type = source.text("type");
     switch (type) {
       case "base64":
@@ -237,13 +238,13 @@ class MessagesReader {
         this.#note("fileReference", source.at("file_id"));
         return { kind: "file", id: source.text("file_id") };
       default:
-        throw unsupported(source.at("type"), `a source of type "${type}"`);
+        throw unsupportedField(source.at("type"), `a source of type "${type}"`);
     }
   }
 
-  #tool(tool: Fields): ToolDefinition {
+  #tool(tool: RequestObject): ToolDefinition {
     const type = tool.optionalText("type") ?? "custom";
-    if (type !== "custom") throw unsupported(tool.at("type"), `a tool of type "${type}"`);
+    if (type !== "custom") throw unsupportedField(tool.at("type"), `a tool of type "${type}"`);
     const isStrict = tool.boolean("strict");
     if (isStrict === true) this.#note("strictTools", tool.at("strict"));
     return {
@@ -255,7 +256,7 @@ class MessagesReader {
     };
   }
 
-  #toolChoice(choice: Fields): ToolChoice {
+  #toolChoice(choice: RequestObject): ToolChoice {
     this.#note("toolChoice", "tool_choice");
     const type = choice.choice("type", ["auto", "any", "tool", "none"]);
     switch (type) {
@@ -272,7 +273,7 @@ class MessagesReader {
     const config = this.#fields.object("output_config");
     const format = config?.object("format") ?? this.#fields.object("output_format");
     if (format === undefined) return undefined;
-    if (format.text("type") !== "json_schema") throw wrong(format.at("type"), "json_schema");
+    if (format.text("type") !== "json_schema") throw wrongField(format.at("type"), "json_schema");
     this.#note("schemaOutput", format.path);
     return {
       kind: "schema",

@@ -101,8 +101,8 @@ function thinkingBudget({ reasoning, turns }: ChatRequest): number | undefined {
 function mayThink(turns: readonly Turn[]): boolean {
   const last = turns.findLast(({ role }) => role === "assistant");
   const calls = last?.blocks.some(({ kind }) => kind === "tool-call") === true;
-  const isAnswered = turns.at(-1)?.blocks.some(({ kind }) => kind === "tool-result") === true;
-  if (!calls || !isAnswered) return true;
+  const hasResults = turns.at(-1)?.blocks.some(({ kind }) => kind === "tool-result") === true;
+  if (!calls || !hasResults) return true;
   return last.blocks.some(
     (block) =>
       block.kind === "redacted-reasoning" ||

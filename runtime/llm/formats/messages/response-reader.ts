@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../cel/variables.ts";
-import { isObject } from "../../chat/fields.ts";
+import { isJsonObject } from "../../chat/request-object.ts";
 import type { ChatResponse, ResponseBlock, StopReason } from "../../chat/response.ts";
 import { readMessagesUsage } from "./usage.ts";
 
@@ -9,7 +9,7 @@ export function readMessagesResponse(body: JsonObject): ChatResponse {
   return {
     id: textOf(body.id),
     model: textOf(body.model) ?? "",
-    blocks: body.content.filter(isObject).flatMap(readBlock),
+    blocks: body.content.filter(isJsonObject).flatMap(readBlock),
     stop: readStop(body.stop_reason),
     stopSequence: textOf(body.stop_sequence),
     usage: readMessagesUsage(body.usage),

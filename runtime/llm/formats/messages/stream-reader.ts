@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { SseReader } from "../../../http/body/sse.ts";
-import { isObject } from "../../chat/fields.ts";
 import type { StreamReader } from "../../chat/formats.ts";
+import { isJsonObject } from "../../chat/request-object.ts";
 import type { StreamEvent } from "../../chat/stream-event.ts";
 import type { Usage } from "../../chat/usage.ts";
 import { cutOff, eventTooLong, notJson } from "../broken-stream.ts";
@@ -41,13 +41,16 @@ export class MessagesStreamReader implements StreamReader {
     if (event === undefined) return this.#fail(notJson);
     switch (event.type) {
       case "message_start":
-        return this.#start(isObject(event.message) ? event.message : {});
+        return this.#start(isJsonObject(event.message) ? event.message : {});
       case "content_block_start":
-        return this.#block(event.index, isObject(event.content_block) ? event.content_block : {});
+        return this.#block(
+          event.index,
+          isJsonObject(event.content_block) ? event.content_block : {},
+        );
       case "content_block_delta":
-        return this.#delta(event.index, isObject(event.delta) ? event.delta : {});
+        return this.#delta(event.index, isJsonObject(event.delta) ? event.delta : {});
       case "message_delta":
-        return this.#last(event, isObject(event.delta) ? event.delta : {});
+        return this.#last(event, isJsonObject(event.delta) ? event.delta : {});
       case "message_stop":
         this.#isOver = true;
         return [{ kind: "end" }];

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../cel/variables.ts";
-import { isObject } from "../../chat/fields.ts";
+import { isJsonObject } from "../../chat/request-object.ts";
 import type { Usage } from "../../chat/usage.ts";
 
 /**
@@ -7,13 +7,13 @@ import type { Usage } from "../../chat/usage.ts";
  * place of the ones before, and what they do not say goes on.
  */
 export function readMessagesUsage(usage: unknown, before?: Usage): Usage | undefined {
-  if (!isObject(usage)) return before;
+  if (!isJsonObject(usage)) return before;
   const cacheRead = count(usage.cache_read_input_tokens) ?? before?.cacheRead ?? 0;
   const cacheWrite = count(usage.cache_creation_input_tokens) ?? before?.cacheWrite ?? 0;
   const fresh =
     count(usage.input_tokens) ??
     (before === undefined ? 0 : before.input - before.cacheRead - before.cacheWrite);
-  const details = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
+  const details = isJsonObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
   return {
     input: fresh + cacheRead + cacheWrite,
     cacheRead,

@@ -5,7 +5,7 @@ import { LlmRefusal } from "./llm-error.ts";
  * An object of a client's request, read field by field: a field of another type than the format has is a 400 that names
  * it. Null means absent, as clients in many languages write it.
  */
-export class Fields {
+export class RequestObject {
   readonly #object: JsonObject;
   /** Where it stands in the body: `messages[2]`; empty for the body itself. */
   readonly path: string;
@@ -16,9 +16,9 @@ export class Fields {
   }
 
   /** Throws LlmRefusal when the value is no object. */
-  static of(value: unknown, path: string): Fields {
-    if (!isObject(value)) throw wrong(path, "an object");
-    return new Fields(value, path);
+  static of(value: unknown, path: string): RequestObject {
+    if (!isJsonObject(value)) throw wrongField(path, "an object");
+    return new RequestObject(value, path);
   }
 
   get keys(): readonly string[] {
@@ -42,19 +42,19 @@ export class Fields {
   optionalText(name: string): string | undefined {
     const value = this.any(name);
     if (value === undefined || typeof value === "string") return value;
-    throw wrong(this.at(name), "a string");
+    throw wrongField(this.at(name), "a string");
   }
 
   number(name: string): number | undefined {
     const value = this.any(name);
     if (value === undefined || typeof value === "number") return value;
-    throw wrong(this.at(name), "a number");
+    throw wrongField(this.at(name), "a number");
   }
 
   boolean(name: string): boolean | undefined {
     const value = this.any(name);
     if (value === undefined || typeof value === "boolean") return value;
-    throw wrong(this.at(name), "true or false");
+    throw wrongField(this.at(name), "true or false");
   }
 
   /** One of a few words. */
@@ -62,26 +62,26 @@ export class Fields {
     const value = this.optionalText(name);
     const word = words.find((each) => each === value);
     if (value !== undefined && word === undefined) {
-      throw wrong(this.at(name), `one of ${words.join(", ")}`);
+      throw wrongField(this.at(name), `one of ${words.join(", ")}`);
     }
     return word;
   }
 
-  object(name: string): Fields | undefined {
+  object(name: string): RequestObject | undefined {
     const value = this.any(name);
-    return value === undefined ? undefined : Fields.of(value, this.at(name));
+    return value === undefined ? undefined : RequestObject.of(value, this.at(name));
   }
 
   list(name: string): readonly unknown[] | undefined {
     const value = this.any(name);
     if (value === undefined || Array.isArray(value)) return value;
-    throw wrong(this.at(name), "a list");
+    throw wrongField(this.at(name), "a list");
   }
 
   /** A list of objects; empty when it is absent. */
-  objects(name: string): readonly Fields[] {
+  objects(name: string): readonly RequestObject[] {
     const items = this.list(name) ?? [];
-    return items.map((item, index) => Fields.of(item, `${this.at(name)}[${index}]`));
+    return items.map((item, index) => RequestObject.of(item, `${this.at(name)}[${index}]`));
   }
 
   /** A list of strings; empty when it is absent. */
@@ -89,7 +89,7 @@ export class Fields {
     const items = this.list(name) ?? [];
     return items.map((item, index) => {
       if (typeof item === "string") return item;
-      throw wrong(`${this.at(name)}[${index}]`, "a string");
+      throw wrongField(`${this.at(name)}[${index}]`, "a string");
     });
   }
 
@@ -100,17 +100,17 @@ export class Fields {
 }
 
 /** Whether a value of parsed JSON is an object. */
-export function isObject(value: unknown): value is JsonObject {
+export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** The refusal of a field that is not what the format has there. */
-export function wrong(field: string, expected: string): LlmRefusal {
+export function wrongField(field: string, expected: string): LlmRefusal {
   return new LlmRefusal({ kind: "invalid", message: `"${field}" must be ${expected}`, field });
 }
 
 /** The refusal of a field that no provider of another format can be asked for. */
-export function unsupported(field: string, what = `"${field}"`): LlmRefusal {
+export function unsupportedField(field: string, what = `"${field}"`): LlmRefusal {
   return new LlmRefusal({
     kind: "unsupported",
     message: `${what} is not supported by the provider of this route`,

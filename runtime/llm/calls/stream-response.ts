@@ -2,7 +2,7 @@ import type { Exchange } from "../../http/exchange.ts";
 import { silence } from "./limits.ts";
 
 /** The client's side of one stream: nothing is sent before the completion has begun, so that another provider can take over. */
-export class ClientStream {
+export class StreamResponse {
   readonly #exchange: Exchange;
   readonly #headers: readonly string[];
   readonly #ping: string;

@@ -1,13 +1,12 @@
-import type { Exchange } from "../../http/exchange.ts";
-import type { RefusalFormat } from "../../http/refusal-format.ts";
-import type { UpstreamCall } from "../../http/upstream/upstream.ts";
-import type { ErrorFormat } from "../chat/formats.ts";
-import { kindOfStatus, type LlmError, LlmRefusal, statusOf } from "../chat/llm-error.ts";
-import { type AttemptContext, attempt, type Outcome } from "./attempt.ts";
-import { requestHeaders } from "./call-headers.ts";
-import { bodyFor, type ChatCall, readCall } from "./chat-call.ts";
-import { recordCall, recordResponse } from "./record-call.ts";
-import type { Target } from "./target.ts";
+import type { Exchange } from "../http/exchange.ts";
+import type { UpstreamCall } from "../http/upstream/upstream.ts";
+import { type AttemptContext, type AttemptOutcome, attempt } from "./calls/attempt.ts";
+import { requestHeaders } from "./calls/call-headers.ts";
+import { bodyFor, type ChatCall, readCall } from "./calls/chat-call.ts";
+import { recordCall, recordResponse } from "./calls/record-call.ts";
+import type { LlmTarget, TargetChoice } from "./calls/target.ts";
+import type { ErrorFormat } from "./chat/formats.ts";
+import { errorStatus, type LlmError, LlmRefusal } from "./chat/llm-error.ts";
 
 /** One route type of a route: which clients it is for, and who responds to them. */
 export interface ChatService {
@@ -17,10 +16,7 @@ export interface ChatService {
   readonly operation: "chat" | "embeddings";
   /** The most bytes of a request's body. */
   readonly limit: number;
-  /** The providers of a call in the order in which they are asked; undefined: nobody has this model. */
-  readonly targetsFor: (model: string | undefined) => Iterable<Target> | undefined;
-  /** The name of a model at the provider. */
-  readonly modelFor?: (model: string) => string;
+  readonly targets: TargetChoice;
   /** The response header that names the provider; absent: none does. */
   readonly providerHeader?: string;
 }
@@ -38,13 +34,12 @@ export async function serveChat(exchange: Exchange, service: ChatService): Promi
 }
 
 async function serveCall(exchange: Exchange, call: ChatCall, service: ChatService): Promise<void> {
-  const requested = call.model === undefined ? undefined : (service.modelFor ?? same)(call.model);
-  const targets = service.targetsFor(requested);
+  const targets = service.targets(call.model);
   if (targets === undefined) throw unknownModel(call.model);
   recordCall(exchange, call, service.operation);
-  let failure: Extract<Outcome, { kind: "failed" }> | undefined;
+  let failure: Extract<AttemptOutcome, { kind: "failed" }> | undefined;
   for (const target of targets) {
-    const outcome = await ask(exchange, call, target, requested, service);
+    const outcome = await ask(exchange, call, target, service);
     if (outcome.kind !== "failed") return;
     failure = outcome;
     if (!outcome.mayTryNext || exchange.isOver) break;
@@ -61,13 +56,11 @@ async function serveCall(exchange: Exchange, call: ChatCall, service: ChatServic
 async function ask(
   exchange: Exchange,
   call: ChatCall,
-  target: Target,
-  requested: string | undefined,
+  target: LlmTarget,
   service: ChatService,
-): Promise<Outcome> {
+): Promise<AttemptOutcome> {
   const { provider } = target;
-  const model = provider.model ?? requested;
-  if (model === undefined) throw unknownModel(undefined);
+  const model = modelOf(call, target);
   const body = bodyFor(call, model);
   target.prepare?.(body);
   const { path } = target;
@@ -87,18 +80,9 @@ async function ask(
   }
   const { errors, providerHeader } = service;
   const headers = providerHeader === undefined ? [] : [providerHeader, provider.name];
-  const settle = (outcome: Outcome): void => recordResponse(exchange, target, outcome);
+  const settle = (outcome: AttemptOutcome): void => recordResponse(exchange, target, outcome);
   const context: AttemptContext = { exchange, call, target, model, errors, headers, settle };
   return attempt(request, context);
-}
-
-/** How policies before an LLM backend are told to refuse: in the client's own format. */
-export function llmRefusal(errors: ErrorFormat): RefusalFormat {
-  return {
-    protocol: "llm",
-    contentType: "application/json",
-    body: (status, message) => errors.errorBody({ kind: kindOfStatus(status), message, status }),
-  };
 }
 
 function respondError(
@@ -108,11 +92,14 @@ function respondError(
   headers: readonly string[],
 ): void {
   const type = ["content-type", "application/json"];
-  exchange.respond(statusOf(error), [...headers, ...type], errors.errorBody(error));
+  exchange.respond(errorStatus(error), [...headers, ...type], errors.errorBody(error));
 }
 
-function same(model: string): string {
-  return model;
+/** The model of the configuration, else the one that the client names, by its name at the provider. */
+function modelOf({ model: requested }: ChatCall, { provider, modelFor }: LlmTarget): string {
+  if (provider.model !== undefined) return provider.model;
+  if (requested === undefined) throw unknownModel(undefined);
+  return modelFor === undefined ? requested : modelFor(requested);
 }
 
 function unknownModel(model: string | undefined): LlmRefusal {

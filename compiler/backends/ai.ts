@@ -1,0 +1,35 @@
+import type { AiConfig } from "./ai/ai-config.ts";
+import { type AiValue, aiSchema, lowerAi } from "./ai/file-form.ts";
+import { type AiNode, resolveAi } from "./ai/resolve.ts";
+import type { Backend } from "./backend.ts";
+import { curlCommand, type TryRequest } from "./parts/try-request.ts";
+
+/** Models of providers, which speak formats of their own. */
+export const ai: Backend<"ai", AiValue, AiConfig, AiNode> = {
+  kind: "ai",
+  schema: aiSchema,
+  isNameable: true,
+  lower: lowerAi,
+  protocol: "llm",
+  names: [
+    ...["providers", "modelFor", "prepareCompletion", "prepareMessage"],
+    ...["completionsService", "messagesService"],
+  ],
+  resolve: resolveAi,
+  passesToken: ({ groups }) => groups.flat().some(({ connection }) => connection.isPassthrough),
+  describe: ({ groups }) =>
+    groups.flat().map(({ name, model, url }) => ({
+      label: model === undefined ? name : `${name} (${model})`,
+      address: url,
+    })),
+  tryCommand,
+};
+
+function tryCommand(request: TryRequest): string {
+  const { kind, value } = request.path;
+  const path = { kind, value: value === "/" ? "/v1/chat/completions" : value };
+  const headers = [...request.headers, "content-type: application/json"];
+  return curlCommand({ ...request, path, method: undefined, headers }, ["-d", `'${HELLO}'`]);
+}
+
+const HELLO = '{"model":"MODEL","messages":[{"role":"user","content":"Hello"}]}';

@@ -1,0 +1,22 @@
+import type { Origin } from "../../diagnostics/diagnostic.ts";
+import type { BackendPolicies } from "../../model/backend-policies.ts";
+import type { Text } from "../../model/texts.ts";
+import type { ProviderOptions } from "./providers/index.ts";
+
+/** `ai` as configured: groups in the order in which they are asked. */
+export interface AiConfig {
+  readonly groups: readonly (readonly ProviderConfig[])[];
+}
+
+/** One provider of a group. */
+export interface ProviderConfig {
+  /** What logs and clients know it as. */
+  readonly name: string;
+  readonly options: ProviderOptions;
+  /** Another server that speaks as the provider does: `host:port`, or a URL. */
+  readonly server: Text | undefined;
+  /** Where it serves the API, in the place of the provider's own path. */
+  readonly path: string | undefined;
+  readonly policies: BackendPolicies | undefined;
+  readonly origin: Origin;
+}

@@ -1,0 +1,124 @@
+import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
+import { PATH_FORM } from "../../schema/path-form.ts";
+import {
+  type Infer,
+  list,
+  object,
+  type Schema,
+  shortText,
+  text,
+  unsupported,
+  validated,
+} from "../../schema/schema.ts";
+import type { LowerContext } from "../backend.ts";
+import type { BackendPoliciesValue } from "../parts/policies-schema.ts";
+import type { AiConfig, ProviderConfig } from "./ai-config.ts";
+import {
+  type ProviderKind,
+  type ProviderOptions,
+  providerOf,
+  providerSchemas,
+  providers,
+} from "./providers/index.ts";
+
+/** `ai` of the file. */
+export function aiSchema(policies: Schema<BackendPoliciesValue>) {
+  const fields = providerFields(policies);
+  const named = object(fields, { required: ["name", "provider"] });
+  const group = object(
+    {
+      providers: list(named, {
+        minItems: 1,
+        maxItems: 32,
+        description: "Providers that share the requests.",
+      }),
+    },
+    { required: ["providers"] },
+  );
+  return object(
+    {
+      ...fields,
+      groups: list(group, {
+        minItems: 1,
+        maxItems: 32,
+        description:
+          "Groups of providers: a later one is asked while none of the earlier ones is healthy.",
+      }),
+    },
+    {
+      exactlyOneOf: ["provider", "groups"],
+      description: "Models of one provider, or of several in groups.",
+    },
+  );
+}
+
+/** `ai` as its schema lets it through. */
+export type AiValue = Infer<ReturnType<typeof aiSchema>>;
+
+function providerFields(policies: Schema<BackendPoliciesValue>) {
+  const schemas = providerSchemas();
+  return {
+    name: shortText("What logs, metrics and clients know the provider as."),
+    provider: object(schemas, {
+      exactlyOneOf: Object.keys(schemas),
+      description: "Whose models, and which.",
+    }),
+    hostOverride: text(
+      "`host:port` or a URL of another server that speaks as the provider does; plain HTTP unless it says otherwise.",
+      { maxLength: 1024, readAtStart: true },
+    ),
+    pathOverride: shortText(
+      "Where that server serves the API; the provider's own path by default.",
+      {
+        maxLength: 1024,
+        ...PATH_FORM,
+      },
+    ),
+    tokenize: unsupported("token counts before the request"),
+    policies,
+  };
+}
+
+type ProviderValue = Pick<AiValue, Exclude<keyof AiValue, "groups">>;
+
+/** The canonical form of a validated `ai`. */
+export function lowerAi(value: AiValue, context: LowerContext): AiConfig {
+  const { origin } = context;
+  if (value.groups === undefined) return { groups: [[lowerProvider(value, origin, context)]] };
+  return {
+    groups: value.groups.map(({ providers: members }, group) =>
+      members.map((member, index) =>
+        lowerProvider(member, childOf(origin, "groups", group, "providers", index), context),
+      ),
+    ),
+  };
+}
+
+function lowerProvider(
+  { name, provider = {}, hostOverride, pathOverride, policies }: ProviderValue,
+  origin: Origin,
+  context: LowerContext,
+): ProviderConfig {
+  const options = readOptions(provider);
+  return {
+    name: name ?? options.kind,
+    options,
+    server: hostOverride,
+    path: pathOverride,
+    policies: context.policies(policies, childOf(origin, "policies")),
+    origin,
+  };
+}
+
+/** The one provider that is there, by any of its names. */
+function readOptions(given: Readonly<Record<string, unknown>>): ProviderOptions {
+  const [key = "", value] = Object.entries(given).find(([, each]) => each !== undefined) ?? [];
+  const { kind } = providers.find((each) => each.kind === key || each.fileKeys.includes(key)) ?? {
+    kind: "openai",
+  };
+  return optionsOf(kind, value);
+}
+
+function optionsOf<Kind extends ProviderKind>(kind: Kind, value: unknown): ProviderOptions<Kind> {
+  return { kind, value: validated(providerOf(kind).schema, value) };
+}

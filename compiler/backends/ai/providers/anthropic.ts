@@ -1,0 +1,28 @@
+import { type Infer, object, shortText } from "../../../schema/schema.ts";
+import type { LlmEndpoint, LlmProvider } from "./provider.ts";
+
+const schema = object(
+  { model: shortText("The model of every request; the one that the request names by default.") },
+  { description: "Anthropic, and every server that speaks as it does (`hostOverride`)." },
+);
+
+/** Anthropic: https://docs.anthropic.com/en/api/messages. */
+export const anthropic: LlmProvider<"anthropic", Infer<typeof schema>> = {
+  kind: "anthropic",
+  fileKeys: [],
+  system: "anthropic",
+  schema,
+  url: () => "https://api.anthropic.com",
+  endpoint: (type): LlmEndpoint | undefined => {
+    switch (type) {
+      case "Completions":
+      case "Messages":
+        return { format: "messages", path: "/v1/messages" };
+      default:
+        return undefined;
+    }
+  },
+  credential: { kind: "header", header: "x-api-key" },
+  headers: ["anthropic-version", "2023-06-01"],
+  modelPrefixes: ["claude-"],
+};

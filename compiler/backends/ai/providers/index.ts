@@ -1,0 +1,45 @@
+import type { Schema } from "../../../schema/schema.ts";
+import { anthropic } from "./anthropic.ts";
+import { openai } from "./openai.ts";
+import type { LlmProvider } from "./provider.ts";
+
+/** Every provider of models. */
+const units = { openai, anthropic };
+
+/** The name of a provider, as manifests have it. */
+export type ProviderKind = keyof typeof units;
+
+/** The options of each provider, as its schema lets them through. */
+export type ProviderValues = {
+  readonly [Kind in ProviderKind]: Parameters<(typeof units)[Kind]["url"]>[0];
+};
+
+/** A provider with its options. */
+export type ProviderOptions<Kind extends ProviderKind = ProviderKind> = {
+  [Each in Kind]: { readonly kind: Each; readonly value: ProviderValues[Each] };
+}[Kind];
+
+/** The providers as code sees them that asks any of them. */
+type Providers = {
+  readonly [Kind in ProviderKind]: LlmProvider<Kind, ProviderValues[Kind]>;
+};
+
+const byKind: Providers = units;
+
+/** Every provider. */
+export const providers: readonly Providers[ProviderKind][] = Object.values(byKind);
+
+/** The unit of a provider. */
+export function providerOf<Kind extends ProviderKind>(kind: Kind): Providers[Kind] {
+  return byKind[kind];
+}
+
+/** The shape of each provider's options in a file, by every key that it may have. */
+export function providerSchemas(): Readonly<Record<string, Schema>> {
+  return Object.fromEntries(
+    providers.flatMap(({ kind, fileKeys, schema }) => [
+      [kind, schema],
+      ...fileKeys.map((key) => [key, { ...schema, aliasOf: kind }]),
+    ]),
+  );
+}

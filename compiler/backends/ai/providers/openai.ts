@@ -1,0 +1,27 @@
+import { type Infer, object, shortText } from "../../../schema/schema.ts";
+import type { LlmEndpoint, LlmProvider } from "./provider.ts";
+
+const schema = object(
+  { model: shortText("The model of every request; the one that the request names by default.") },
+  { description: "OpenAI, and every server that speaks as it does (`hostOverride`)." },
+);
+
+/** OpenAI: https://platform.openai.com/docs/api-reference. */
+export const openai: LlmProvider<"openai", Infer<typeof schema>> = {
+  kind: "openai",
+  fileKeys: ["openAI"],
+  system: "openai",
+  schema,
+  url: () => "https://api.openai.com",
+  endpoint: (type): LlmEndpoint | undefined => {
+    switch (type) {
+      case "Completions":
+      case "Messages":
+        return { format: "completions", path: "/v1/chat/completions" };
+      default:
+        return undefined;
+    }
+  },
+  credential: { kind: "bearer" },
+  modelPrefixes: ["gpt-", "chatgpt-", "o1", "o3", "o4", "text-embedding-", "codex-", "ft:"],
+};

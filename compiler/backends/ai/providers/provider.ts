@@ -1,0 +1,39 @@
+import type { LlmFormatName } from "../../../../runtime/llm/chat/formats.ts";
+import type { RouteType } from "../../../model/llm-policies.ts";
+import type { Schema } from "../../../schema/schema.ts";
+
+/** What a provider of models is: where it serves what, and how it is asked. */
+export interface LlmProvider<Kind extends string, Value> {
+  readonly kind: Kind;
+  /** Its key in a file besides `kind`: as the reference spells it. */
+  readonly fileKeys: readonly string[];
+  /** `gen_ai.provider.name` of the OpenTelemetry conventions. */
+  readonly system: string;
+  /** Its options in a file; the model among them. */
+  readonly schema: Schema<Value>;
+  /** Scheme and host of its own server. */
+  readonly url: (options: Value) => string;
+  /** How it serves a route type; undefined: it does not. */
+  readonly endpoint: (type: RouteType, options: Value) => LlmEndpoint | undefined;
+  /** How credentials are shown. */
+  readonly credential: LlmCredentialForm;
+  /** Headers that every request has, in lower case: a flat list. */
+  readonly headers?: readonly string[];
+  /** What the names of its models begin with; another name is reported. */
+  readonly modelPrefixes?: readonly string[];
+}
+
+/** How a provider serves one route type. */
+export interface LlmEndpoint {
+  /** What is spoken there. */
+  readonly format: LlmFormatName;
+  /** Request target in origin form, with `{model}` for the model. */
+  readonly path: string;
+  /** Where streams are asked for, when that is elsewhere. */
+  readonly streamPath?: string;
+}
+
+/** Where a key goes: a header of its own, or `Authorization: Bearer`. */
+export type LlmCredentialForm =
+  | { readonly kind: "bearer" }
+  | { readonly kind: "header"; readonly header: "x-api-key" | "api-key" | "x-goog-api-key" };

@@ -1,0 +1,165 @@
+import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
+import { type BackendPolicies, mergeBackendPolicies } from "../../model/backend-policies.ts";
+import type { BackendConnection } from "../../model/connections.ts";
+import { hostUrl } from "../../model/host-url.ts";
+import type { LlmPolicies, RouteType } from "../../model/llm-policies.ts";
+import type { MountedFile, Text } from "../../model/texts.ts";
+import type { BackendUse } from "../backend.ts";
+import { type ConnectionContext, resolveConnection, secureUrl } from "../parts/connection.ts";
+import type { AiConfig, ProviderConfig } from "./ai-config.ts";
+import { type ProviderKind, type ProviderOptions, providerOf } from "./providers/index.ts";
+import type { LlmEndpoint } from "./providers/provider.ts";
+
+/** The models behind a route. */
+export interface AiNode {
+  readonly kind: "ai";
+  /** What the ends of paths carry, the longest one first; the empty one is every path. */
+  readonly routes: readonly { readonly suffix: string; readonly type: RouteType }[];
+  readonly modelAliases: Readonly<Record<string, string>>;
+  readonly groups: readonly (readonly AiProviderNode[])[];
+  /** Where it stands, and its parts that have places of their own. */
+  readonly origin: Origin;
+  readonly aliasesOrigin: Origin | undefined;
+}
+
+/** One provider of a route, complete. */
+export interface AiProviderNode {
+  readonly name: string;
+  readonly kind: ProviderKind;
+  readonly system: string;
+  /** Undefined: the one that the request names. */
+  readonly model: string | undefined;
+  readonly url: Text;
+  readonly connection: BackendConnection;
+  readonly headers: readonly string[];
+  /** The header of its own in which the key goes; absent: `Authorization`, which the connection has. */
+  readonly key: { readonly header: string; readonly value: Text | MountedFile } | undefined;
+  /** The header in which a client's own key goes on to it; undefined: the gateway has its own. */
+  readonly clientKey: string | undefined;
+  /** By route type, as far as it serves it. */
+  readonly endpoints: { readonly [Type in RouteType]?: LlmEndpoint };
+  /** It is the provider's own server, of which the newest ways are known. */
+  readonly isOwnServer: boolean;
+  readonly policies: LlmPolicies;
+  readonly origin: Origin;
+}
+
+/** `ai`, complete; mistakes are reported. */
+export function resolveAi(
+  { config, policies, origin }: BackendUse<AiConfig>,
+  context: ConnectionContext,
+): AiNode | undefined {
+  const ai = policies?.ai ?? {};
+  const routes = resolveRoutes(ai);
+  const types = new Set(routes.map(({ type }) => type));
+  const groups = config.groups.map((group) =>
+    group.flatMap((provider) => resolveProvider(provider, policies, types, context) ?? []),
+  );
+  checkNames(config, context.diagnostics);
+  if (groups.some((group, index) => group.length < (config.groups[index]?.length ?? 0))) {
+    return undefined;
+  }
+  return {
+    kind: "ai",
+    routes,
+    modelAliases: ai.modelAliases?.value ?? {},
+    groups,
+    origin,
+    aliasesOrigin: ai.modelAliases?.origin,
+  };
+}
+
+/** Without `routes` everything is chat completions. */
+function resolveRoutes({ routes }: LlmPolicies): AiNode["routes"] {
+  const all = Object.entries(routes?.value ?? { "*": "Completions" as const });
+  return all
+    .map(([suffix, type]) => ({ suffix: suffix === "*" ? "" : suffix, type }))
+    .toSorted((a, b) => b.suffix.length - a.suffix.length || (a.suffix < b.suffix ? -1 : 1));
+}
+
+function resolveProvider(
+  config: ProviderConfig,
+  inherited: BackendPolicies | undefined,
+  types: ReadonlySet<RouteType>,
+  context: ConnectionContext,
+): AiProviderNode | undefined {
+  const { name, options, server, path, origin } = config;
+  const unit = providerOf(options.kind);
+  const merged = mergeBackendPolicies(inherited, config.policies);
+  const { auth } = merged;
+  const resolved = resolveConnection(merged, context);
+  const isHeader = unit.credential.kind === "header";
+  const { authorization: _, ...withoutAuthorization } = resolved;
+  const connection = isHeader ? withoutAuthorization : resolved;
+  const header = unit.credential.kind === "header" ? unit.credential.header : "authorization";
+  const key = auth?.kind === "key" ? auth.key : auth?.kind === "file" ? auth.file : undefined;
+  const url =
+    server === undefined
+      ? ownUrl(options)
+      : hostUrl(server, childOf(origin, "hostOverride"), context.diagnostics);
+  const endpoints = endpointsOf(config, types, context.diagnostics);
+  if (url === undefined || endpoints === undefined) return undefined;
+  return {
+    name,
+    kind: options.kind,
+    system: unit.system,
+    model: options.value.model,
+    url: secureUrl(url, connection),
+    connection,
+    headers: unit.headers ?? [],
+    key: isHeader && key !== undefined ? { header, value: key } : undefined,
+    clientKey: key === undefined ? header : undefined,
+    endpoints: path === undefined ? endpoints : withPath(endpoints, path),
+    isOwnServer: server === undefined,
+    policies: merged.ai ?? {},
+    origin,
+  };
+}
+
+function ownUrl<Kind extends ProviderKind>({ kind, value }: ProviderOptions<Kind>): string {
+  return providerOf<Kind>(kind).url(value);
+}
+
+/** How the provider serves each route type of the route; what it does not serve is reported. */
+function endpointsOf(
+  { options, name, origin }: ProviderConfig,
+  types: ReadonlySet<RouteType>,
+  diagnostics: Diagnostics,
+): AiProviderNode["endpoints"] | undefined {
+  const found = [...types].map((type) => [type, endpointOf(type, options)] as const);
+  const missing = found.filter(([, endpoint]) => endpoint === undefined);
+  for (const [type] of missing) {
+    diagnostics.report("unserved-route-type", origin, { type, provider: name });
+  }
+  return missing.length === 0 ? Object.fromEntries(found) : undefined;
+}
+
+function endpointOf<Kind extends ProviderKind>(
+  type: RouteType,
+  { kind, value }: ProviderOptions<Kind>,
+): LlmEndpoint | undefined {
+  return providerOf<Kind>(kind).endpoint(type, value);
+}
+
+/** The path of the configuration in the place of the provider's own. */
+function withPath(
+  endpoints: AiProviderNode["endpoints"],
+  path: string,
+): AiProviderNode["endpoints"] {
+  return Object.fromEntries(
+    Object.entries(endpoints).map(([type, { format }]) => [type, { format, path }]),
+  );
+}
+
+function checkNames({ groups }: AiConfig, diagnostics: Diagnostics): void {
+  const seen = new Map<string, Origin>();
+  for (const { name, origin } of groups.flat()) {
+    const first = seen.get(name);
+    if (first === undefined) {
+      seen.set(name, origin);
+      continue;
+    }
+    const related = [{ at: first, label: "the first one" }];
+    diagnostics.report("duplicate-provider", childOf(origin, "name"), { name }, related);
+  }
+}

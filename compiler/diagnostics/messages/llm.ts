@@ -1,0 +1,19 @@
+import { message } from "./message.ts";
+
+/** Mistakes in backends of models. */
+export const llmMessages = {
+  "unserved-route-type": message<{ type: string; provider: string }>({
+    severity: "error",
+    text: ({ type, provider }) => `"${provider}" cannot serve ${type} requests`,
+    hint: () => "take the path out of `routes`, or the provider out of this backend",
+    explanation:
+      "Every path of `routes` carries one kind of request, and every provider of the backend has to serve it: in the format of the client, or by translation. A pair that cannot be served is known at build, so that no client finds out.",
+  }),
+  "duplicate-provider": message<{ name: string }>({
+    severity: "error",
+    text: ({ name }) => `two providers are called "${name}"`,
+    hint: () => "give each a `name` of its own",
+    explanation:
+      "A provider's name stands in logs, in metrics, and in the response header that tells who responded, so it is unique within its backend. Without `name` a provider is called after its kind.",
+  }),
+};

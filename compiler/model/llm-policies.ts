@@ -1,0 +1,36 @@
+import type { PromptMessages } from "../../runtime/llm/formats/prompt-messages.ts";
+import type { Origin } from "../diagnostics/diagnostic.ts";
+import type { Json } from "./json.ts";
+
+/** The kinds of traffic of an LLM route, as the specification names them. */
+export const routeTypes = [
+  "Completions",
+  "Messages",
+  "Responses",
+  "Embeddings",
+  "TokenCount",
+  "Models",
+  "Realtime",
+  "Passthrough",
+] as const;
+
+/** The kind of traffic of a path. */
+export type RouteType = (typeof routeTypes)[number];
+
+/** What becomes of requests to models, as configured: each part from the most specific place that has it. */
+export interface LlmPolicies {
+  /** Which paths carry what: a suffix of the path, or `*`. */
+  readonly routes?: Configured<Readonly<Record<string, RouteType>>>;
+  /** Values of fields that the request does not have. */
+  readonly defaults?: Configured<Readonly<Record<string, Json>>>;
+  /** Values in the place of the request's. */
+  readonly overrides?: Configured<Readonly<Record<string, Json>>>;
+  readonly modelAliases?: Configured<Readonly<Record<string, string>>>;
+  readonly prompts?: Configured<PromptMessages>;
+}
+
+/** A part of the configuration, and where it stands. */
+export interface Configured<Value> {
+  readonly value: Value;
+  readonly origin: Origin;
+}

@@ -1,0 +1,12 @@
+import type { RefusalFormat } from "../../http/refusal-format.ts";
+import type { ErrorFormat } from "./formats.ts";
+import { kindOfStatus } from "./llm-error.ts";
+
+/** How policies before an LLM backend refuse: in the client's own format. */
+export function llmRefusalFormat({ errorBody }: ErrorFormat): RefusalFormat {
+  return {
+    protocol: "llm",
+    contentType: "application/json",
+    body: (status, message) => errorBody({ kind: kindOfStatus(status), message, status }),
+  };
+}

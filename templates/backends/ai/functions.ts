@@ -1,0 +1,106 @@
+import type { Origin } from "../../../compiler/diagnostics/diagnostic.ts";
+import type { BackendNode } from "../../../compiler/ir/backends.ts";
+import { code, literal } from "../../code/code.ts";
+import type { Code, Name, Printable } from "../../code/hole.ts";
+import { imported, name } from "../../code/names.ts";
+import type { Trace } from "../../code/trace.ts";
+
+type ProviderNode = BackendNode<"ai">["groups"][number][number];
+
+/** The functions of a route's module that providers share: each is declared once. */
+export class AiFunctions {
+  readonly #trace: Trace;
+  /** By what they say. */
+  readonly #known = new Map<string, Name>();
+  readonly declarations: Code[] = [];
+
+  constructor(trace: Trace) {
+    this.#trace = trace;
+  }
+
+  /** The function that gives a model its name at a provider; undefined: it has none of its own. */
+  modelFor({ policies: { modelAliases } }: ProviderNode): Name | undefined {
+    if (modelAliases === undefined) return undefined;
+    const { value, origin } = modelAliases;
+    return this.#declare("modelFor", value, origin, (id) => modelFunction(id, value));
+  }
+
+  /** The edits of a body that come before everything else; undefined: there are none. */
+  prepare(client: "completions" | "messages", { policies }: ProviderNode): Name | undefined {
+    const { overrides, defaults, prompts } = policies;
+    const origin = (overrides ?? defaults ?? prompts)?.origin;
+    if (origin === undefined) return undefined;
+    const add = imported(`gwc/runtime/llm/formats/${client}/prompts`, `${client}Prompts`);
+    const edits: Readonly<Record<string, Printable | undefined>> = {
+      overrides: overrides?.value,
+      defaults: defaults?.value,
+      prompts:
+        prompts &&
+        code`${add}(${literal({
+          prepend: prompts.value.prepend.map((each) => ({ ...each })),
+          append: prompts.value.append.map((each) => ({ ...each })),
+        })})`,
+    };
+    const key = [client, overrides?.value, defaults?.value, prompts?.value];
+    const edit = imported("gwc/runtime/llm/calls/edit-body", "editBody");
+    const label = client === "completions" ? "prepareCompletion" : "prepareMessage";
+    return this.#declare(
+      label,
+      key,
+      origin,
+      (id) => code`const ${id} = ${edit}(${literal(edits)});`,
+    );
+  }
+
+  #declare(label: string, key: unknown, origin: Origin, make: (id: Name) => Code): Name {
+    const text = `${label} ${JSON.stringify(key)}`;
+    const known = this.#known.get(text);
+    if (known !== undefined) return known;
+    const count = [...this.#known.keys()].filter((each) => each.startsWith(`${label} `)).length;
+    const id = name(count === 0 ? label : `${label}${count + 1}`);
+    this.#known.set(text, id);
+    this.declarations.push(code`
+      ${this.#trace(origin)}
+      ${make(id)}
+    `);
+    return id;
+  }
+}
+
+/** Whole names first, then those with `*` at an end, the longest one first. */
+function modelFunction(id: Name, aliases: Readonly<Record<string, string>>): Code {
+  const all = Object.entries(aliases);
+  const patterns = all
+    .filter(([alias]) => alias.includes("*"))
+    .toSorted(([a], [b]) => b.length - a.length || (a < b ? -1 : 1));
+  const cases = all
+    .filter(([alias]) => !alias.includes("*"))
+    .map(
+      ([alias, model]) => code`
+        case ${literal(alias)}:
+          return ${literal(model)};
+      `,
+    );
+  const tests = patterns.map(([alias, model]) => {
+    const isPrefix = alias.endsWith("*");
+    const method = name(isPrefix ? "startsWith" : "endsWith");
+    const part = isPrefix ? alias.slice(0, -1) : alias.slice(1);
+    return code`if (requested.${method}(${literal(part)})) return ${literal(model)};`;
+  });
+  const choice =
+    cases.length === 0
+      ? []
+      : [
+          code`
+            switch (requested) {
+              ${cases}
+            }
+          `,
+        ];
+  return code`
+    function ${id}(requested: string): string {
+      ${[...choice, ...tests]}
+      return requested;
+    }
+  `;
+}

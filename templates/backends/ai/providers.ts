@@ -1,0 +1,61 @@
+import type { BackendNode } from "../../../compiler/ir/backends.ts";
+import type { MountedFile, Text } from "../../../compiler/model/texts.ts";
+import { code, literal } from "../../code/code.ts";
+import type { Code, Printable } from "../../code/hole.ts";
+import { imported, isIdentifier, name } from "../../code/names.ts";
+import type { Trace } from "../../code/trace.ts";
+import { mountedFile, upstreamSettings } from "../parts/connection.ts";
+
+type AiNode = BackendNode<"ai">;
+type ProviderNode = AiNode["groups"][number][number];
+
+/** The providers of a route by name. */
+export function providersCode({ groups, origin }: AiNode, trace: Trace): Code {
+  const members = groups.flat().map(
+    (node) => code`
+      ${trace(node.origin)}
+      ${isIdentifier(node.name) ? name(node.name) : literal(node.name)}: ${providerCode(node)},
+    `,
+  );
+  return code`
+    ${trace(origin)}
+    const providers = {
+      ${members}
+    };
+  `;
+}
+
+/** The provider where it is used. */
+export function providerReference(node: ProviderNode): Code {
+  return isIdentifier(node.name)
+    ? code`providers.${name(node.name)}`
+    : code`providers[${literal(node.name)}]`;
+}
+
+function providerCode(node: ProviderNode): Code {
+  const settings = {
+    name: node.name,
+    system: node.system,
+    model: node.model,
+    ...upstreamSettings(node.url, node.connection),
+    headers: node.headers.length === 0 ? undefined : node.headers,
+    credential: node.key && keyCode(node.key),
+    clientKey: node.clientKey,
+  };
+  const open = imported("gwc/runtime/llm/providers/provider", "openProvider");
+  return code`${open}(${literal(settings)})`;
+}
+
+function keyCode({
+  header,
+  value,
+}: {
+  readonly header: string;
+  readonly value: Text | MountedFile;
+}): Printable {
+  const module = "gwc/runtime/llm/providers/key-header";
+  if (typeof value === "string" || value.kind === "env") {
+    return code`${imported(module, "keyHeader")}(${literal(header)}, ${literal(value)})`;
+  }
+  return code`${imported(module, "keyHeaderFile")}(${literal(header)}, ${mountedFile(value)})`;
+}
