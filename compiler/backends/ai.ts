@@ -1,3 +1,4 @@
+import { HTTP_SERVER } from "../model/traffic.ts";
 import type { AiConfig } from "./ai/ai-config.ts";
 import { type AiValue, aiSchema, lowerAi } from "./ai/file-form.ts";
 import { type AiNode, resolveAi } from "./ai/resolve.ts";
@@ -11,6 +12,8 @@ export const ai: Backend<"ai", AiValue, AiConfig, AiNode> = {
   isNameable: true,
   lower: lowerAi,
   protocol: "llm",
+  carries: ({ groups }) =>
+    groups.flat().map(({ policies: own }) => ({ traffic: ["llm", ...HTTP_SERVER], own })),
   names: [
     ...["providers", "modelFor", "prepareCompletion", "prepareMessage"],
     ...["completionsService", "messagesService"],

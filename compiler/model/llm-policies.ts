@@ -27,6 +27,7 @@ export interface LlmPolicies {
   readonly overrides?: Configured<Readonly<Record<string, Json>>>;
   readonly modelAliases?: Configured<Readonly<Record<string, string>>>;
   readonly prompts?: Configured<PromptMessages>;
+  readonly origin: Origin;
 }
 
 /** A part of the configuration, and where it stands. */

@@ -17,6 +17,7 @@ const kinds = {
   streams: { words: "connections", side: "message" },
   forwards: { words: "plain HTTP requests", side: "message" },
   mcp: { words: "MCP messages", side: "message" },
+  llm: { words: "requests to models", side: "message" },
   upstreams: { words: "connections to backends", side: "backend" },
   upstreamTls: { words: "TLS to backends", side: "backend" },
   upstreamRequests: { words: "HTTP requests to backends", side: "backend" },

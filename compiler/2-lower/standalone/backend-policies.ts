@@ -81,6 +81,7 @@ function readLlm(
         origin: at("prompts"),
       },
     }),
+    origin,
   };
 }
 

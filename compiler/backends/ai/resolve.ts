@@ -15,11 +15,8 @@ export interface AiNode {
   readonly kind: "ai";
   /** What the ends of paths carry, the longest one first; the empty one is every path. */
   readonly routes: readonly { readonly suffix: string; readonly type: RouteType }[];
-  readonly modelAliases: Readonly<Record<string, string>>;
   readonly groups: readonly (readonly AiProviderNode[])[];
-  /** Where it stands, and its parts that have places of their own. */
   readonly origin: Origin;
-  readonly aliasesOrigin: Origin | undefined;
 }
 
 /** One provider of a route, complete. */
@@ -40,7 +37,7 @@ export interface AiProviderNode {
   readonly endpoints: { readonly [Type in RouteType]?: LlmEndpoint };
   /** It is the provider's own server, of which the newest ways are known. */
   readonly isOwnServer: boolean;
-  readonly policies: LlmPolicies;
+  readonly policies: LlmPolicies | undefined;
   readonly origin: Origin;
 }
 
@@ -49,7 +46,7 @@ export function resolveAi(
   { config, policies, origin }: BackendUse<AiConfig>,
   context: ConnectionContext,
 ): AiNode | undefined {
-  const ai = policies?.ai ?? {};
+  const ai = policies?.ai;
   const routes = resolveRoutes(ai);
   const types = new Set(routes.map(({ type }) => type));
   const groups = config.groups.map((group) =>
@@ -62,16 +59,14 @@ export function resolveAi(
   return {
     kind: "ai",
     routes,
-    modelAliases: ai.modelAliases?.value ?? {},
     groups,
     origin,
-    aliasesOrigin: ai.modelAliases?.origin,
   };
 }
 
 /** Without `routes` everything is chat completions. */
-function resolveRoutes({ routes }: LlmPolicies): AiNode["routes"] {
-  const all = Object.entries(routes?.value ?? { "*": "Completions" as const });
+function resolveRoutes(policies: LlmPolicies | undefined): AiNode["routes"] {
+  const all = Object.entries(policies?.routes?.value ?? { "*": "Completions" as const });
   return all
     .map(([suffix, type]) => ({ suffix: suffix === "*" ? "" : suffix, type }))
     .toSorted((a, b) => b.suffix.length - a.suffix.length || (a.suffix < b.suffix ? -1 : 1));
@@ -111,7 +106,7 @@ function resolveProvider(
     clientKey: key === undefined ? header : undefined,
     endpoints: path === undefined ? endpoints : withPath(endpoints, path),
     isOwnServer: server === undefined,
-    policies: merged.ai ?? {},
+    policies: merged.ai,
     origin,
   };
 }

@@ -1,4 +1,5 @@
 import { decodeBody } from "../../http/body/content-coding.ts";
+import type { CountedBuffer } from "../../http/body/counted-buffer.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { headerValue } from "../../http/headers/header-list.ts";
 import { endToEnd } from "../../http/headers/hop-by-hop.ts";
@@ -59,8 +60,7 @@ class Attempt implements UpstreamHandler {
   #relay: StreamRelay | undefined;
   #client: StreamResponse | undefined;
   /** The pieces of a response that is read as a whole. */
-  #pieces: Buffer[] = [];
-  #length = 0;
+  #gathered: CountedBuffer | undefined;
   #isOver = false;
 
   constructor(context: AttemptContext, resolve: (outcome: AttemptOutcome) => void) {
@@ -98,11 +98,13 @@ class Attempt implements UpstreamHandler {
   onData(chunk: Buffer): boolean {
     if (this.#isOver) return true;
     if (this.#relay !== undefined) return this.#step(this.#relay.push(chunk));
-    this.#length += chunk.length;
-    const isError = this.#status >= 300;
-    if (this.#length > (isError ? maxError : maxWhole)) return this.#tooLong(isError);
-    this.#pieces.push(chunk);
     const { exchange } = this.#context;
+    this.#gathered ??= exchange.newBuffer();
+    const isError = this.#status >= 300;
+    const limit = isError ? maxError : maxWhole;
+    if (this.#gathered.length + chunk.length > limit || !this.#gathered.push(chunk)) {
+      return this.#tooLong(isError);
+    }
     return exchange.headersSent ? this.#paced(exchange.write(chunk)) : true;
   }
 
@@ -148,10 +150,11 @@ class Attempt implements UpstreamHandler {
   async #whole(): Promise<void> {
     const { exchange, target } = this.#context;
     const coding = headerValue(this.#headers, "content-encoding");
-    const content = await decodeBody(Buffer.concat(this.#pieces), coding, maxWhole);
-    this.#pieces = [];
+    const body = this.#gathered?.bytes() ?? Buffer.alloc(0);
+    const content = await decodeBody(body, coding, maxWhole, exchange.newBuffer());
     if (this.#isOver) return;
     const text = typeof content === "string" ? "" : Buffer.from(content).toString("utf8");
+    this.#gathered?.release();
     if (this.#status >= 300) return this.#refused(text);
     if (exchange.headersSent) {
       this.#finish({ kind: "responded", facts: target.readWhole(text).facts });

@@ -19,15 +19,15 @@ export class AiFunctions {
   }
 
   /** The function that gives a model its name at a provider; undefined: it has none of its own. */
-  modelFor({ policies: { modelAliases } }: ProviderNode): Name | undefined {
-    if (modelAliases === undefined) return undefined;
-    const { value, origin } = modelAliases;
+  modelFor({ policies }: ProviderNode): Name | undefined {
+    if (policies?.modelAliases === undefined) return undefined;
+    const { value, origin } = policies.modelAliases;
     return this.#declare("modelFor", value, origin, (id) => modelFunction(id, value));
   }
 
   /** The edits of a body that come before everything else; undefined: there are none. */
   prepare(client: "completions" | "messages", { policies }: ProviderNode): Name | undefined {
-    const { overrides, defaults, prompts } = policies;
+    const { overrides, defaults, prompts } = policies ?? {};
     const origin = (overrides ?? defaults ?? prompts)?.origin;
     if (origin === undefined) return undefined;
     const add = imported(`gwc/runtime/llm/formats/${client}/prompts`, `${client}Prompts`);
