@@ -1,11 +1,6 @@
 import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
-import type {
-  BackendSpec,
-  ManifestOf,
-  McpTargetSpec,
-  PolicyFields,
-  ServicePort,
-} from "../manifests/manifests.ts";
+import type { LabelSelector, ManifestOf, ServicePort } from "../manifests/manifests.ts";
+import type { PolicyFields } from "../manifests/policy.ts";
 import type { BackendPolicies } from "../model/backend-policies.ts";
 import type { Text } from "../model/texts.ts";
 import type { Traffic } from "../model/traffic.ts";
@@ -20,7 +15,14 @@ import type { TryRequest } from "./parts/try-request.ts";
  * configuration means is said here and nowhere else. `Config` is what a user configures in its canonical form, `Node`
  * what the template takes.
  */
-export interface Backend<Kind extends string, Value, Config, Node, TcpNode = never> {
+export interface Backend<
+  Kind extends string,
+  Value,
+  Config,
+  Node,
+  TcpNode = never,
+  KubernetesValue = never,
+> {
   readonly kind: Kind;
   /** The shape of its value in the file; `policies`: that of how one of its servers is reached. */
   readonly schema: (policies: Schema<BackendPoliciesValue>) => Schema<Value>;
@@ -31,7 +33,7 @@ export interface Backend<Kind extends string, Value, Config, Node, TcpNode = nev
   /** The validated value in its canonical form. */
   readonly lower: (value: Value, context: LowerContext) => Config;
   /** What it is in Kubernetes manifests; absent: it is not part of that form. */
-  readonly kubernetes?: KubernetesBackendForm<Config>;
+  readonly kubernetes?: KubernetesBackendForm<KubernetesValue, Config>;
   /** What is spoken to it. */
   readonly protocol: BackendProtocol;
   /** What there is to act on behind a route with it, server by server. */
@@ -90,18 +92,18 @@ export interface LowerContext {
 }
 
 /** A kind of backend as a GatewayBackend. */
-export interface KubernetesBackendForm<Config> {
+export interface KubernetesBackendForm<Value, Config> {
   /** The field of the resource that is its own. */
   readonly field: string;
   /** The shape of that field. */
-  readonly schema: (policies: KubernetesPoliciesSchema) => Schema;
-  /** Its configuration and its parts; undefined when the resource has no field of it. */
+  readonly schema: (policies: KubernetesPoliciesSchema) => Schema<Value>;
+  /** Its configuration and its parts. */
   readonly lower: (
-    spec: BackendSpec,
+    value: Value,
     context: KubernetesBackendContext,
-  ) => KubernetesBackendParts<Config> | undefined;
+  ) => KubernetesBackendParts<Config>;
   /** The parts that policies may target by name. */
-  readonly sectionNames?: (spec: BackendSpec) => readonly string[];
+  readonly sectionNames?: (value: Value) => readonly string[];
   /** The configuration with what policies say of how each part is reached, by the part's name in it. */
   readonly withPolicies?: (
     config: Config,
@@ -112,7 +114,7 @@ export interface KubernetesBackendForm<Config> {
 /** What policies of a part of a GatewayBackend look like: the fields that such a part may have. */
 export type KubernetesPoliciesSchema = (
   names: readonly ("tcp" | "tls" | "http" | "auth" | "mcp")[],
-) => Schema;
+) => Schema<PolicyFields>;
 
 /** A GatewayBackend as read. */
 export interface KubernetesBackendParts<Config> {
@@ -137,13 +139,18 @@ export interface SelectedPort {
   readonly port: ServicePort;
 }
 
+/** Which Services are meant, by their labels and those of their namespaces; undefined: all of this namespace. */
+export type ServiceSelector =
+  | { readonly namespaces?: LabelSelector; readonly services?: LabelSelector }
+  | undefined;
+
 /** What a backend may ask while its manifest is read. */
 export interface KubernetesBackendContext {
   /** Where its specification stands. */
   readonly origin: Origin;
   readonly diagnostics: Diagnostics;
   /** The Services that a selector of the backend means. */
-  readonly services: (selector: McpTargetSpec["selector"]) => readonly ManifestOf<"Service">[];
+  readonly services: (selector: ServiceSelector) => readonly ManifestOf<"Service">[];
   /** `HOST:PORT` of the server that a Service's port is. */
   readonly address: (selected: SelectedPort, origin: Origin) => string;
   /** What messages call a resource. */

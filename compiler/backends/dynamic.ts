@@ -30,7 +30,8 @@ export const dynamic: Backend<
   DynamicValue,
   DynamicConfig,
   Destinations<BackendConnection>,
-  Destinations<TcpConnection>
+  Destinations<TcpConnection>,
+  DynamicValue
 > = {
   kind: "dynamic",
   schema: () => dynamicSchema("request (Host)", "80, or 443 with backendTLS"),
@@ -39,8 +40,7 @@ export const dynamic: Backend<
   kubernetes: {
     field: "dynamicForwardProxy",
     schema: () => dynamicSchema("request (Host) or TLS connection (SNI)", "80, or 443 with TLS"),
-    lower: ({ dynamicForwardProxy: proxy }) =>
-      proxy && { config: lowerDynamic(proxy), sections: new Map() },
+    lower: (proxy) => ({ config: lowerDynamic(proxy), sections: new Map() }),
   },
   protocol: "http",
   carries: () => [{ traffic: ["forwards", ...HTTP_SERVER] }],

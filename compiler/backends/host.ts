@@ -4,7 +4,7 @@ import type { BackendConnection, TcpConnection } from "../model/connections.ts";
 import { hostAndPort, hostUrl } from "../model/host-url.ts";
 import type { Text } from "../model/texts.ts";
 import { HTTP_SERVER } from "../model/traffic.ts";
-import { object, shortText, text } from "../schema/schema.ts";
+import { type Infer, object, shortText, text } from "../schema/schema.ts";
 import type { Backend, BackendUse } from "./backend.ts";
 import {
   type ConnectionContext,
@@ -39,8 +39,17 @@ interface TcpHostNode {
   readonly origin: Origin;
 }
 
+const staticSchema = object({ host: shortText("The host."), port }, { required: ["host", "port"] });
+
 /** A server, or several with a share of the requests each. */
-export const host: Backend<"host", Text, HostConfig, HostNode, TcpHostNode> = {
+export const host: Backend<
+  "host",
+  Text,
+  HostConfig,
+  HostNode,
+  TcpHostNode,
+  Infer<typeof staticSchema>
+> = {
   kind: "host",
   schema: () => text("`host:port` or a URL of a plain HTTP upstream.", { readAtStart: true }),
   tcpSchema: text("`host:port` of a server.", { readAtStart: true }),
@@ -48,12 +57,11 @@ export const host: Backend<"host", Text, HostConfig, HostNode, TcpHostNode> = {
   lower: (address) => ({ address }),
   kubernetes: {
     field: "static",
-    schema: () => object({ host: shortText("The host."), port }, { required: ["host", "port"] }),
-    lower: ({ static: server }) =>
-      server && {
-        config: { address: hostAndPort(server.host, server.port) },
-        sections: new Map(),
-      },
+    schema: () => staticSchema,
+    lower: ({ host, port }) => ({
+      config: { address: hostAndPort(host, port) },
+      sections: new Map(),
+    }),
   },
   protocol: "http",
   carries: () => [{ traffic: ["forwards", ...HTTP_SERVER] }],

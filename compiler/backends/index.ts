@@ -1,4 +1,6 @@
+import type { BackendSpec } from "../manifests/manifests.ts";
 import type { Text } from "../model/texts.ts";
+import { validated } from "../schema/schema.ts";
 import { ai } from "./ai.ts";
 import type { Backend, BackendUse } from "./backend.ts";
 import { dynamic } from "./dynamic.ts";
@@ -19,6 +21,13 @@ export type BackendValues = {
 /** What a user configures, by kind, in its canonical form. */
 export type BackendConfigs = {
   readonly [Kind in BackendKind]: Parameters<(typeof units)[Kind]["resolve"]>[0]["config"];
+};
+
+/** What stands in a GatewayBackend, by kind. */
+type KubernetesValues = {
+  readonly [Kind in BackendKind]: Parameters<
+    NonNullable<(typeof units)[Kind]["kubernetes"]>["lower"]
+  >[0];
 };
 
 /** What each kind's `resolve` makes for its template. */
@@ -47,7 +56,8 @@ type Backends = {
     BackendValues[Kind],
     BackendConfigs[Kind],
     BackendNode<Kind>,
-    TcpBackendNode<Kind>
+    TcpBackendNode<Kind>,
+    KubernetesValues[Kind]
   >;
 };
 
@@ -67,4 +77,23 @@ export function serverAddress<Kind extends BackendKind>({
   config,
 }: BackendConfig<Kind>): Text | undefined {
   return backendOf(kind).serverAddress?.(config);
+}
+
+/** The value of a kind in a GatewayBackend; undefined when that is of another kind. */
+export function kubernetesValue<Kind extends BackendKind>(
+  kind: Kind,
+  spec: BackendSpec,
+): KubernetesValues[Kind] | undefined {
+  const { kubernetes: form } = backendOf(kind);
+  const value: unknown = form && Reflect.get(spec, form.field);
+  return form === undefined || value === undefined ? undefined : validated(form.schema, value);
+}
+
+/** The parts of a GatewayBackend of this kind that policies may target by name. */
+export function sectionNames<Kind extends BackendKind>(
+  kind: Kind,
+  spec: BackendSpec,
+): readonly string[] {
+  const value = kubernetesValue(kind, spec);
+  return value === undefined ? [] : (backendOf(kind).kubernetes?.sectionNames?.(value) ?? []);
 }

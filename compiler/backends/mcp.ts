@@ -6,7 +6,7 @@ import type { Text } from "../model/texts.ts";
 import { HTTP_SERVER } from "../model/traffic.ts";
 import type { Backend, BackendLine, BackendUse } from "./backend.ts";
 import { lowerMcp, type McpValue, mcpSchema } from "./mcp/file-form.ts";
-import { kubernetesMcp } from "./mcp/manifest-form.ts";
+import { type KubernetesMcpValue, kubernetesMcp } from "./mcp/manifest-form.ts";
 import type { McpCommand, McpConfig, McpTargetConfig, NamedMcpTarget } from "./mcp/mcp-config.ts";
 import type { McpSessionsConfig } from "./mcp/sessions.ts";
 import { checkPinned } from "./mcp/stdio-command.ts";
@@ -40,7 +40,7 @@ type McpTargetNode = NamedMcpTarget &
   );
 
 /** An MCP endpoint in front of one or more servers. */
-export const mcp: Backend<"mcp", McpValue, McpConfig, McpNode> = {
+export const mcp: Backend<"mcp", McpValue, McpConfig, McpNode, never, KubernetesMcpValue> = {
   kind: "mcp",
   schema: mcpSchema,
   isNameable: true,

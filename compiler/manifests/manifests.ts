@@ -1,5 +1,6 @@
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { Infer, Schema } from "../schema/schema.ts";
+import type { gatewayBackendSchema } from "./backend.ts";
 import type { endpointSliceSchema, referenceGrantSchema, serviceSchema } from "./core.ts";
 import type { labelSelector } from "./field-types.ts";
 import type {
@@ -9,6 +10,8 @@ import type {
   listenerSetSchema,
 } from "./gateway.ts";
 import type { parametersSchema } from "./parameters.ts";
+import type { policySchema } from "./policy.ts";
+import type { grpcRouteSchema, httpRouteSchema, tcpRouteSchema, tlsRouteSchema } from "./routes.ts";
 
 /**
  * A Kubernetes resource as declared: its shape checked, spellings and aliases gone, every reference still a name. The
@@ -40,10 +43,10 @@ export interface ManifestSpecs {
   readonly GatewayClass: GatewayClassSpec;
   readonly Gateway: GatewaySpec;
   readonly ListenerSet: ListenerSetSpec;
-  readonly HTTPRoute: HttpRouteSpec;
-  readonly GRPCRoute: RouteSpec;
-  readonly TCPRoute: RouteSpec;
-  readonly TLSRoute: RouteSpec;
+  readonly HTTPRoute: SpecOf<ReturnType<typeof httpRouteSchema>>;
+  readonly GRPCRoute: SpecOf<typeof grpcRouteSchema>;
+  readonly TCPRoute: SpecOf<typeof tcpRouteSchema>;
+  readonly TLSRoute: SpecOf<typeof tlsRouteSchema>;
   readonly ReferenceGrant: GrantSpec;
   readonly BackendTLSPolicy: BackendTlsSpec;
   readonly Service: ServiceSpec;
@@ -94,63 +97,6 @@ export interface ObjectReference {
   readonly namespace?: string;
 }
 
-/** A reference within the namespace. */
-export interface LocalReference {
-  readonly group: string;
-  readonly kind: string;
-  readonly name: string;
-}
-
-/** Gateway API `ParentReference`. */
-export interface ParentReference extends ObjectReference {
-  readonly sectionName?: string;
-  readonly port?: number;
-}
-
-/** A reference to a Service or a GatewayBackend. */
-export interface BackendReference extends ObjectReference {
-  readonly port?: number;
-  readonly weight?: number;
-}
-
-/** What every kind of route has. */
-export interface RouteSpec {
-  readonly parentRefs?: readonly ParentReference[];
-  readonly hostnames?: readonly string[];
-  readonly rules?: readonly {
-    readonly name?: string;
-    readonly backendRefs?: readonly BackendReference[];
-  }[];
-}
-
-/** What of an HTTPRoute matters. */
-export interface HttpRouteSpec extends RouteSpec {
-  readonly rules?: readonly HttpRouteRule[];
-}
-
-/** A rule of an HTTPRoute. */
-export interface HttpRouteRule {
-  readonly name?: string;
-  readonly matches?: readonly HttpRouteMatch[];
-  readonly filters?: readonly PolicyFields[];
-  readonly backendRefs?: readonly BackendReference[];
-}
-
-/** Gateway API `HTTPRouteMatch`. */
-export interface HttpRouteMatch {
-  readonly path?: { readonly type?: string; readonly value?: string };
-  readonly method?: string;
-  readonly headers?: readonly HttpValueMatch[];
-  readonly queryParams?: readonly HttpValueMatch[];
-}
-
-/** Gateway API `HTTPHeaderMatch`, `HTTPQueryParamMatch`. */
-export interface HttpValueMatch {
-  readonly type?: "Exact" | "RegularExpression";
-  readonly name: string;
-  readonly value: string;
-}
-
 /** What a ReferenceGrant allows. */
 export type GrantSpec = SpecOf<typeof referenceGrantSchema>;
 
@@ -170,72 +116,11 @@ export interface KeyedData {
   readonly isComplete: boolean;
 }
 
-/** A GatewayBackend. */
-export interface BackendSpec {
-  readonly static?: { readonly host: string; readonly port: number };
-  readonly mcp?: McpBackendSpec;
-  readonly ai?: {
-    readonly groups?: readonly { readonly providers: readonly { readonly name: string }[] }[];
-  };
-  readonly dynamicForwardProxy?: {
-    readonly port?: number;
-    readonly allowPrivate?: readonly string[];
-  };
-  readonly policies?: PolicyFields;
-}
-
-/** The MCP servers of a GatewayBackend. */
-export interface McpBackendSpec {
-  readonly targets: readonly McpTargetSpec[];
-  readonly sessionRouting?: "Stateful" | "Stateless";
-  readonly failureMode?: "FailClosed" | "FailOpen";
-  readonly sessions?: {
-    readonly idleTimeout?: string;
-    readonly max?: number;
-    readonly maxPerCaller?: number;
-  };
-}
-
-/** One MCP server, or a selection of Services. */
-export interface McpTargetSpec {
-  readonly name: string;
-  readonly static?: {
-    readonly host: string;
-    readonly port: number;
-    readonly path?: string;
-    readonly protocol?: "StreamableHTTP" | "SSE";
-    readonly policies?: PolicyFields;
-  };
-  readonly selector?: {
-    readonly namespaces?: LabelSelector;
-    readonly services?: LabelSelector;
-  };
-}
-
-/** Values of policy fields by name, checked by their schema. */
-export type PolicyFields = Readonly<Record<string, unknown>>;
+/** A GatewayBackend: the value of its kind stands under the kind's field. */
+export type BackendSpec = SpecOf<ReturnType<typeof gatewayBackendSchema>>;
 
 /** A GatewayPolicy. */
-export interface PolicySpec {
-  readonly targetRefs?: readonly PolicyTargetReference[];
-  readonly targetSelectors?: readonly PolicyTargetSelector[];
-  readonly frontend?: PolicyFields;
-  readonly traffic?: PolicyFields;
-  readonly backend?: PolicyFields;
-}
+export type PolicySpec = SpecOf<ReturnType<typeof policySchema>>;
 
 /** A BackendTLSPolicy. */
 export type BackendTlsSpec = SpecOf<typeof backendTlsPolicySchema>;
-
-/** What a policy targets, by name. */
-export interface PolicyTargetReference extends LocalReference {
-  readonly sectionName?: string;
-}
-
-/** What a policy targets, by labels. */
-export interface PolicyTargetSelector {
-  readonly group: string;
-  readonly kind: string;
-  readonly matchLabels: Readonly<Record<string, string>>;
-  readonly sectionName?: string;
-}

@@ -274,7 +274,10 @@ export function withoutValue(schema: Schema): Rest<never> {
 }
 
 /** A value that was validated as a part of something bigger, in whose schema this one stands. */
-export function validated<Value>(_schema: Schema<Value>, value: unknown): Value {
+export function validated<Value>(
+  _schema: Schema<Value> | ((...given: never) => Schema<Value>),
+  value: unknown,
+): Value {
   // That schema has let it through.
   return value as Value;
 }

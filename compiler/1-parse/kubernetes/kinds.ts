@@ -1,3 +1,4 @@
+import { gatewayBackendSchema } from "../../manifests/backend.ts";
 import {
   configMapSchema,
   endpointSliceSchema,
@@ -14,15 +15,19 @@ import {
 } from "../../manifests/gateway.ts";
 import type { ManifestKind } from "../../manifests/manifests.ts";
 import { parametersSchema } from "../../manifests/parameters.ts";
-import type { Schema } from "../../schema/schema.ts";
-import { gatewayBackendSchema } from "./schemas/backend.ts";
-import { policySchema } from "./schemas/policy.ts";
+import { policySchema } from "../../manifests/policy.ts";
 import {
   grpcRouteSchema,
   httpRouteSchema,
   tcpRouteSchema,
   tlsRouteSchema,
-} from "./schemas/routes.ts";
+} from "../../manifests/routes.ts";
+import { object, type Schema } from "../../schema/schema.ts";
+import { policyRuleFields } from "./policy-fields.ts";
+import { backendKinds, backendPolicies, ownPolicies } from "./schemas/backend.ts";
+import { filters } from "./schemas/filters.ts";
+import { frontendFields } from "./schemas/frontend.ts";
+import { trafficFields } from "./schemas/traffic.ts";
 import { CONNECTION_FIELDS } from "./supported-fields.ts";
 
 /** A kind of the cluster form: how it is spelled, and its shape. */
@@ -53,7 +58,7 @@ export const kinds: readonly KindRow[] = [
     names: ["ListenerSet", "XListenerSet"],
     groups: [GATEWAY_GROUP, "gateway.networking.x-k8s.io"],
   },
-  gatewayKind("HTTPRoute", ["v1", "v1beta1"], () => httpRouteSchema()),
+  gatewayKind("HTTPRoute", ["v1", "v1beta1"], () => httpRouteSchema(filters(), policyRuleFields())),
   gatewayKind("GRPCRoute", ["v1"], () => grpcRouteSchema),
   gatewayKind("TCPRoute", ["v1alpha2", "v1"], () => tcpRouteSchema),
   gatewayKind("TLSRoute", ["v1alpha2", "v1alpha3", "v1"], () => tlsRouteSchema),
@@ -64,8 +69,8 @@ export const kinds: readonly KindRow[] = [
   { ...coreKind("Namespace", () => namespaceSchema), isNamespaced: false },
   coreKind("Secret", () => secretSchema),
   coreKind("ConfigMap", () => configMapSchema),
-  ourKind("GatewayBackend", "AgentgatewayBackend", () => gatewayBackendSchema(CONNECTION_FIELDS)),
-  ourKind("GatewayPolicy", "AgentgatewayPolicy", () => policySchema(CONNECTION_FIELDS)),
+  ourKind("GatewayBackend", "AgentgatewayBackend", backendSchema),
+  ourKind("GatewayPolicy", "AgentgatewayPolicy", gatewayPolicySchema),
   ourKind("GatewayParameters", "AgentgatewayParameters", () => parametersSchema),
 ];
 
@@ -88,6 +93,18 @@ function gatewayKind(
   schema: () => Schema,
 ): KindRow {
   return { kind, names: [kind], groups: [GATEWAY_GROUP], versions, isNamespaced: true, schema };
+}
+
+function backendSchema() {
+  return gatewayBackendSchema(backendKinds(CONNECTION_FIELDS), ownPolicies(CONNECTION_FIELDS));
+}
+
+function gatewayPolicySchema() {
+  return policySchema({
+    frontend: object(frontendFields),
+    traffic: object(trafficFields()),
+    backend: backendPolicies(["tcp", "tls", "http", "auth", "mcp", "ai"], CONNECTION_FIELDS),
+  });
 }
 
 function coreKind(kind: ManifestKind, schema: () => Schema): KindRow {

@@ -1,43 +1,46 @@
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import { labelSelector, longText, port, sectionName, span } from "../../manifests/field-types.ts";
-import type { ManifestOf, McpTargetSpec, ServicePort } from "../../manifests/manifests.ts";
+import type { ManifestOf, ServicePort } from "../../manifests/manifests.ts";
 import { withScheme } from "../../model/host-url.ts";
-import { choice, list, object, shortText } from "../../schema/schema.ts";
+import { choice, type Infer, list, object, shortText } from "../../schema/schema.ts";
 import type {
   BackendSection,
   KubernetesBackendContext,
   KubernetesBackendForm,
   KubernetesPoliciesSchema,
   SelectedPort,
+  ServiceSelector,
 } from "../backend.ts";
 import type { McpConfig, McpTargetConfig } from "./mcp-config.ts";
 import { IDLE_TIMEOUT, lowerSessions, sessionsSchema } from "./sessions.ts";
 
 /** `mcp` of a GatewayBackend: servers by address, or the Services that a selector finds. */
-export const kubernetesMcp: KubernetesBackendForm<McpConfig> = {
+export const kubernetesMcp: KubernetesBackendForm<KubernetesMcpValue, McpConfig> = {
   field: "mcp",
   schema: mcpSchema,
-  lower: ({ mcp }, context) => {
-    if (mcp === undefined) return undefined;
-    const found = mcp.targets.flatMap((target, index) =>
+  lower: ({ targets, failureMode, sessions }, context) => {
+    const found = targets.flatMap((target, index) =>
       lowerTarget(target, childOf(context.origin, "targets", index), context),
     );
     return {
       config: {
         targets: found.map(({ section: _, ...target }) => target),
         prefixMode: "conditional",
-        failureMode: mcp.failureMode === "FailOpen" ? "failOpen" : "failClosed",
-        sessions: lowerSessions(mcp.sessions, childOf(context.origin, "sessions")),
+        failureMode: failureMode === "FailOpen" ? "failOpen" : "failClosed",
+        sessions: lowerSessions(sessions, childOf(context.origin, "sessions")),
       },
       sections: new Map(found.map(({ name, section }) => [name, section])),
     };
   },
-  sectionNames: ({ mcp }) => (mcp?.targets ?? []).map(({ name }) => name),
+  sectionNames: ({ targets }) => targets.map(({ name }) => name),
   withPolicies: (config, policies) => ({
     ...config,
     targets: config.targets.map((target) => ({ ...target, policies: policies.get(target.name) })),
   }),
 };
+
+/** `mcp` of a GatewayBackend as its schema lets it through. */
+export type KubernetesMcpValue = Infer<ReturnType<typeof mcpSchema>>;
 
 function mcpSchema(policies: KubernetesPoliciesSchema) {
   return object(
@@ -82,7 +85,7 @@ type FoundTarget = Exclude<McpTargetConfig, { readonly kind: "stdio" }> & {
 
 /** The servers of a target: one, or one for each Service that it selects. */
 function lowerTarget(
-  { name, static: server, selector }: McpTargetSpec,
+  { name, static: server, selector }: KubernetesMcpValue["targets"][number],
   origin: Origin,
   context: KubernetesBackendContext,
 ): readonly FoundTarget[] {
@@ -100,7 +103,7 @@ const DEFAULT_PATHS = { streamable: "/mcp", sse: "/sse" } as const;
 
 function selectedTargets(
   name: string,
-  selector: McpTargetSpec["selector"],
+  selector: ServiceSelector,
   origin: Origin,
   context: KubernetesBackendContext,
 ): readonly FoundTarget[] {

@@ -1,6 +1,6 @@
 import type { KubernetesModel } from "../../2-lower/kubernetes/gateway/gateways.ts";
 import type { AnyRoute } from "../../2-lower/kubernetes/routes/attach.ts";
-import type { ParentReference } from "../../manifests/manifests.ts";
+import type { ParentReference } from "../../manifests/routes.ts";
 import {
   CONTROLLER,
   type Condition,

@@ -1,6 +1,14 @@
 import { backends } from "../../../backends/index.ts";
-import { resource, sectionName } from "../../../manifests/field-types.ts";
-import { list, object, pick, type Schema, withUnsupported } from "../../../schema/schema.ts";
+import { sectionName } from "../../../manifests/field-types.ts";
+import {
+  type Fields,
+  list,
+  object,
+  pick,
+  type Schema,
+  unsupported,
+  withUnsupported,
+} from "../../../schema/schema.ts";
 import { policyFields } from "../policy-fields.ts";
 import { aiFields, llmProviderFields, PROVIDERS } from "./ai.ts";
 import { simpleFields } from "./connection.ts";
@@ -130,22 +138,17 @@ function namesOf(providers: unknown): readonly unknown[] {
   return providers.flatMap((provider: { readonly name?: unknown } | null) => provider?.name ?? []);
 }
 
-/** GatewayBackend. */
-export function gatewayBackendSchema(built: SupportedFields) {
-  const ai = aiSchema(built);
-  const forms = backends.flatMap(({ kubernetes }) => kubernetes ?? []);
-  const fields = forms.map(({ field, schema }) => [
-    field,
-    schema((names) => backendPolicies(names, built)),
-  ]);
-  return resource(
-    object(
-      {
-        ...Object.fromEntries(fields),
-        ai: { ...ai, unsupported: "LLM backends" },
-        policies: backendPolicies([...SIMPLE, "mcp", "ai"], built),
-      },
-      { exactlyOneOf: [...forms.map(({ field }) => field), "ai"] },
-    ),
+/** The kinds of a GatewayBackend, each with its own field. */
+export function backendKinds(built: SupportedFields): Fields {
+  const own = backends.flatMap(({ kubernetes: form }) =>
+    form === undefined
+      ? []
+      : [[form.field, form.schema((names) => backendPolicies(names, built))] as const],
   );
+  return { ...Object.fromEntries(own), ai: unsupported("LLM backends", aiSchema(built)) };
+}
+
+/** What a GatewayBackend says of how it is reached. */
+export function ownPolicies(built: SupportedFields) {
+  return backendPolicies([...SIMPLE, "mcp", "ai"], built);
 }

@@ -1,6 +1,7 @@
 import { backendReference } from "../../../manifests/field-types.ts";
 import {
   anyText,
+  choice,
   expression,
   integer,
   list,
@@ -42,9 +43,15 @@ const extProc = object(
   { required: ["backendRef"] },
 );
 
-/** The fields of a GatewayPolicy's `traffic`, without `phase`. */
+/** PreRouting rules run before the route is chosen, and may change which one it is. */
+const phase = choice("Before or after the route is chosen.", ["PreRouting", "PostRouting"], {
+  default: "PostRouting",
+});
+
+/** The fields of a GatewayPolicy's `traffic`. */
 export function trafficFields() {
   return {
+    phase,
     ...policyFields("traffic"),
     extProc: unsupported("external processing", extProc),
     extAuth: unsupported("external authorization", extAuth),

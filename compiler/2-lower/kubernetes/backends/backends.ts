@@ -1,18 +1,18 @@
-import type { BackendSection, KubernetesBackendContext } from "../../../backends/backend.ts";
+import type {
+  BackendSection,
+  KubernetesBackendContext,
+  ServiceSelector,
+} from "../../../backends/backend.ts";
 import {
   type BackendConfig,
   type BackendKind,
   backendOf,
   backends,
+  kubernetesValue,
 } from "../../../backends/index.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
-import type {
-  BackendReference,
-  Manifest,
-  ManifestOf,
-  McpTargetSpec,
-  ServicePort,
-} from "../../../manifests/manifests.ts";
+import type { Manifest, ManifestOf, ServicePort } from "../../../manifests/manifests.ts";
+import type { BackendReference } from "../../../manifests/routes.ts";
 import { resourceName } from "../inventory/inventory.ts";
 import { follow, type ReferenceContext } from "../inventory/references.ts";
 import { selects } from "../inventory/selectors.ts";
@@ -85,11 +85,11 @@ function readKind<Kind extends BackendKind>(
   | { readonly config: BackendConfig<Kind>; readonly parts: KubernetesBackend["parts"] }
   | undefined {
   const { kubernetes: form } = backendOf(kind);
-  const { spec } = manifest;
-  if (form === undefined || spec === undefined) return undefined;
+  const value = manifest.spec && kubernetesValue(kind, manifest.spec);
+  if (form === undefined || value === undefined) return undefined;
   const origin = childOf(manifest.origin, "spec", form.field);
-  const found = form.lower(spec, backendContext(manifest, origin, context));
-  return found && { config: { kind, config: found.config, origin }, parts: found.sections };
+  const { config, sections } = form.lower(value, backendContext(manifest, origin, context));
+  return { config: { kind, config, origin }, parts: sections };
 }
 
 function backendContext(
@@ -112,7 +112,7 @@ function backendContext(
 /** Whether a selector of a backend means a Service: of its own namespace unless it says. */
 function isSelected(
   service: ManifestOf<"Service">,
-  selector: McpTargetSpec["selector"],
+  selector: ServiceSelector,
   backend: ManifestOf<"GatewayBackend">,
   { inventory }: ReferenceContext,
 ): boolean {

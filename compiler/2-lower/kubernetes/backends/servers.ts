@@ -1,11 +1,7 @@
 import { serverAddress } from "../../../backends/index.ts";
 import { Diagnostics, type Origin } from "../../../diagnostics/diagnostic.ts";
-import type {
-  BackendReference,
-  Manifest,
-  ManifestOf,
-  ServicePort,
-} from "../../../manifests/manifests.ts";
+import type { Manifest, ManifestOf, ServicePort } from "../../../manifests/manifests.ts";
+import type { BackendReference } from "../../../manifests/routes.ts";
 import type { ServerConfig } from "../../../model/backend-policies.ts";
 import { HTTP_SERVER } from "../../../model/traffic.ts";
 import { resourceName } from "../inventory/inventory.ts";

@@ -1,11 +1,7 @@
 import type { BackendSection } from "../../../backends/backend.ts";
 import { childOf } from "../../../diagnostics/diagnostic.ts";
-import type {
-  HttpRouteRule,
-  Manifest,
-  ManifestOf,
-  ServicePort,
-} from "../../../manifests/manifests.ts";
+import type { Manifest, ManifestOf, ServicePort } from "../../../manifests/manifests.ts";
+import type { RouteRule } from "../../../manifests/routes.ts";
 import { policies } from "../../../policies/index.ts";
 import type { KubernetesBackend } from "../backends/backends.ts";
 import type { KubernetesListener } from "../gateway/listeners.ts";
@@ -19,7 +15,7 @@ import { targetKey } from "./policy-targets.ts";
 export interface RulePath {
   readonly listener: KubernetesListener;
   readonly route: AnyRoute;
-  readonly rule: HttpRouteRule;
+  readonly rule: RouteRule;
   readonly index: number;
   readonly backend: KubernetesBackend | undefined;
 }
@@ -116,7 +112,7 @@ function outerValues(
 }
 
 /** What the rule says itself: filters and fields that policies know. */
-function inlineValues(route: AnyRoute, rule: HttpRouteRule, index: number): readonly FieldValue[] {
+function inlineValues(route: AnyRoute, rule: RouteRule, index: number): readonly FieldValue[] {
   const place = childOf(route.origin, "spec", "rules", index);
   const made = { level: "inline", source: route } as const;
   const found = policies.flatMap(({ kubernetes }): readonly FieldValue[] => {

@@ -1,5 +1,6 @@
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
-import type { Manifest, PolicyFields } from "../../../manifests/manifests.ts";
+import type { Manifest } from "../../../manifests/manifests.ts";
+import type { PolicyFields } from "../../../manifests/policy.ts";
 import { policies } from "../../../policies/index.ts";
 import type { FieldValue, Level } from "./merge.ts";
 

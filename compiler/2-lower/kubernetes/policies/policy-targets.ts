@@ -1,13 +1,13 @@
 import { resourceKind } from "../../../1-parse/kubernetes/kinds.ts";
-import { backends } from "../../../backends/index.ts";
+import { backends, sectionNames } from "../../../backends/index.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type {
   Manifest,
   ManifestKind,
   ManifestOf,
-  PolicyFields,
   PolicySpec,
 } from "../../../manifests/manifests.ts";
+import type { PolicyFields } from "../../../manifests/policy.ts";
 import { byAge, resourceName } from "../inventory/inventory.ts";
 import { follow, type ReferenceContext } from "../inventory/references.ts";
 import { fieldValues, type PolicySection } from "./fields.ts";
@@ -219,13 +219,10 @@ function sectionsOf(manifest: Manifest): readonly string[] {
       return (manifest.spec?.ports ?? []).flatMap(({ name, port }) =>
         name == null ? [String(port)] : [name, String(port)],
       );
-    case "GatewayBackend": {
-      const { spec } = manifest;
-      if (spec === undefined) return [];
-      const parts = backends.flatMap(({ kubernetes }) => kubernetes?.sectionNames?.(spec) ?? []);
-      const providers = spec.ai?.groups?.flatMap((group) => group.providers) ?? [];
-      return [...parts, ...providers.map(({ name }) => name)];
-    }
+    case "GatewayBackend":
+      return backends.flatMap(({ kind }) =>
+        manifest.spec === undefined ? [] : sectionNames(kind, manifest.spec),
+      );
     default:
       return [];
   }

@@ -2,12 +2,8 @@ import { resourceKind } from "../../../1-parse/kubernetes/kinds.ts";
 import { intersectHostnames } from "../../../config/hostnames.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { MessageParams } from "../../../diagnostics/messages/index.ts";
-import type {
-  Manifest,
-  ManifestOf,
-  ParentReference,
-  RouteKind,
-} from "../../../manifests/manifests.ts";
+import type { Manifest, ManifestOf, RouteKind } from "../../../manifests/manifests.ts";
+import type { ParentReference } from "../../../manifests/routes.ts";
 import { allowsNamespace, type KubernetesListener, kindsTaken } from "../gateway/listeners.ts";
 import { type Inventory, resourceName } from "../inventory/inventory.ts";
 import { follow, groupOf, type ReferenceContext } from "../inventory/references.ts";
@@ -156,7 +152,7 @@ function letsIn(
 }
 
 function sharedNames({ spec }: AnyRoute, { resource }: KubernetesListener): readonly string[] {
-  const names = spec?.hostnames ?? [];
+  const names = (spec && "hostnames" in spec && spec.hostnames) || [];
   if (names.length === 0) return ["*"];
   return names.filter((name) => intersectHostnames(name, resource.hostname) !== undefined);
 }

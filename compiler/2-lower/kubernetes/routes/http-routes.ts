@@ -5,12 +5,13 @@ import type {
   ValueMatchConfig,
 } from "../../../config/resources.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
+import type { ManifestOf } from "../../../manifests/manifests.ts";
 import type {
   HttpRouteMatch,
   HttpRouteRule,
   HttpValueMatch,
-  ManifestOf,
-} from "../../../manifests/manifests.ts";
+  RouteRule,
+} from "../../../manifests/routes.ts";
 import { backendConfigs, type WeightedBackend } from "../backends/backend-configs.ts";
 import { referencedBackend } from "../backends/backends.ts";
 import type { KubernetesListener } from "../gateway/listeners.ts";
@@ -25,7 +26,7 @@ export function routeResources(
   route: ManifestOf<"HTTPRoute">,
   context: PolicyContext,
 ): readonly RouteResource[] {
-  const rules = rulesOf(route);
+  const rules: readonly HttpRouteRule[] = route.spec?.rules ?? [{}];
   return rules.map((rule, index) => {
     const origin = childOf(route.origin, "spec", "rules", index);
     const backends = ruleBackends(route, rule, origin, context);
@@ -105,14 +106,14 @@ function checkFilters(
 }
 
 /** The rules of a route; without any it matches everything, and answers nothing. */
-export function rulesOf({ spec }: AnyRoute): readonly HttpRouteRule[] {
+export function rulesOf({ spec }: AnyRoute): readonly RouteRule[] {
   return spec?.rules ?? [{}];
 }
 
 /** The backends of a rule. */
 export function ruleBackends(
   route: AnyRoute,
-  { backendRefs = [] }: HttpRouteRule,
+  { backendRefs = [] }: RouteRule,
   origin: Origin,
   context: PolicyContext,
 ): readonly WeightedBackend[] {
@@ -125,9 +126,9 @@ export function ruleBackends(
 
 function readMatch(match: HttpRouteMatch, origin: Origin): MatchConfig {
   const { type = "PathPrefix", value = "/" } = match.path ?? {};
-  const kind = ({ Exact: "exact", PathPrefix: "prefix" } as const)[type] ?? "regex";
+  const kinds = { Exact: "exact", PathPrefix: "prefix", RegularExpression: "regex" } as const;
   return {
-    path: { kind, value },
+    path: { kind: kinds[type], value },
     method: match.method,
     headers: (match.headers ?? []).map((each, index) =>
       readValue({ ...each, name: each.name.toLowerCase() }, childOf(origin, "headers", index)),

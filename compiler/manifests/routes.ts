@@ -1,3 +1,16 @@
+import { scalarText } from "../schema/config-values.ts";
+import {
+  anyText,
+  choice,
+  type Fields,
+  type Infer,
+  integer,
+  list,
+  object,
+  type Schema,
+  text,
+  unsupported,
+} from "../schema/schema.ts";
 import {
   backendReferenceFields,
   groupName,
@@ -9,37 +22,25 @@ import {
   port,
   resource,
   sectionName,
-} from "../../../manifests/field-types.ts";
-import { scalarText } from "../../../schema/config-values.ts";
-import {
-  anyText,
-  choice,
-  type Fields,
-  integer,
-  list,
-  object,
-  type Schema,
-  text,
-  unsupported,
-} from "../../../schema/schema.ts";
-import { policyRuleFields } from "../policy-fields.ts";
-import { filters } from "./filters.ts";
+} from "./field-types.ts";
+import type { PolicyFields } from "./policy.ts";
+
+const parentReference = object(
+  {
+    group: { ...groupName, default: "gateway.networking.k8s.io" },
+    kind: { ...kindName, default: "Gateway" },
+    name: objectName,
+    namespace: namespaceName,
+    sectionName,
+    port,
+  },
+  { required: ["name"] },
+);
 
 /** Gateway API `ParentReference`. */
-const parentRefs = list(
-  object(
-    {
-      group: { ...groupName, default: "gateway.networking.k8s.io" },
-      kind: { ...kindName, default: "Gateway" },
-      name: objectName,
-      namespace: namespaceName,
-      sectionName,
-      port,
-    },
-    { required: ["name"] },
-  ),
-  { maxItems: 32 },
-);
+export type ParentReference = Infer<typeof parentReference>;
+
+const parentRefs = list(parentReference, { maxItems: 32 });
 
 const hostnames = list(hostname, { maxItems: 16 });
 const matchType = choice("How it is compared.", ["Exact", "RegularExpression"], {
@@ -48,29 +49,46 @@ const matchType = choice("How it is compared.", ["Exact", "RegularExpression"], 
 const valueMatch = (name: Schema<string>, maxLength: number) =>
   object(
     { type: matchType, name, value: text("The value.", { maxLength }) },
-    {
-      required: ["name", "value"],
-    },
+    { required: ["name", "value"] },
   );
 
-/** Gateway API HTTPRoute. */
-export function httpRouteSchema() {
+/** Gateway API `HTTPHeaderMatch`, `HTTPQueryParamMatch`. */
+export type HttpValueMatch = Infer<ReturnType<typeof valueMatch>>;
+
+/** A share of what a reference to a backend gets. */
+const weight = integer("Its share.", 0, 1_000_000, { default: 1 });
+
+const streamBackend = object({ ...backendReferenceFields, weight }, { required: ["name"] });
+
+/** A reference to a Service or a GatewayBackend, with its share. */
+export type BackendReference = Infer<typeof streamBackend>;
+
+/** A rule of an HTTPRoute. */
+export type HttpRouteRule = NonNullable<
+  Infer<ReturnType<typeof httpRouteSchema>>["spec"]["rules"]
+>[number];
+
+/** What a rule of any kind of route has. */
+export type RouteRule = Pick<HttpRouteRule, "name" | "filters" | "backendRefs">;
+
+/** Gateway API HTTPRoute; policies have filters and fields of a rule. */
+export function httpRouteSchema(filters: Schema<readonly PolicyFields[]>, ruleFields: Fields) {
   const rule = object({
     name: sectionName,
     matches: list(httpMatch, { maxItems: 64 }),
-    filters: filters(),
+    filters,
     backendRefs: list(
       object(
         {
           ...backendReferenceFields,
-          weight: integer("Its share.", 0, 1_000_000, { default: 1 }),
+          weight,
           filters: unsupported("filters of one backend", list({ type: "object" })),
         },
         { required: ["name"] },
       ),
       { maxItems: 16 },
     ),
-    ...policyRuleFields(),
+    ...ruleFields,
     sessionPersistence: unsupported("session persistence", { type: "object" }),
   });
   return resource(
@@ -151,15 +169,14 @@ const httpMatch = object({
   }),
 });
 
+/** Gateway API `HTTPRouteMatch`. */
+export type HttpRouteMatch = Infer<typeof httpMatch>;
+
+/** A filter of a kind of route that is not built. */
+const anyFilter: Schema<PolicyFields> = { type: "object" };
+
 const looseBackends = list(
-  object(
-    {
-      ...backendReferenceFields,
-      weight: integer("Its share.", 0, 1_000_000, { default: 1 }),
-      filters: list({ type: "object" }),
-    },
-    { required: ["name"] },
-  ),
+  object({ ...backendReferenceFields, weight, filters: list(anyFilter) }, { required: ["name"] }),
   { maxItems: 16 },
 );
 
@@ -186,24 +203,13 @@ export const grpcRouteSchema = resource(
           }),
           { maxItems: 64 },
         ),
-        filters: list({ type: "object" }, { maxItems: 16 }),
+        filters: list(anyFilter, { maxItems: 16 }),
         backendRefs: looseBackends,
         sessionPersistence: { type: "object" },
       }),
       { maxItems: 16 },
     ),
   }),
-);
-
-const streamBackends = list(
-  object(
-    {
-      ...backendReferenceFields,
-      weight: integer("Its share.", 0, 1_000_000, { default: 1 }),
-    },
-    { required: ["name"] },
-  ),
-  { minItems: 1, maxItems: 16 },
 );
 
 /** Gateway API TCPRoute. */
@@ -220,7 +226,10 @@ function streamRouteSchema<const Of extends Fields>(fields: Of) {
         useDefaultGateways: unsupported("default gateways"),
         ...fields,
         rules: list(
-          object({ name: sectionName, backendRefs: streamBackends }, { required: ["backendRefs"] }),
+          object(
+            { name: sectionName, backendRefs: list(streamBackend, { minItems: 1, maxItems: 16 }) },
+            { required: ["backendRefs"] },
+          ),
           { minItems: 1, maxItems: 16 },
         ),
       },

@@ -1,0 +1,44 @@
+import { anyText, type Infer, list, map, object, type Schema } from "../schema/schema.ts";
+import { groupName, kindName, objectName, resource, sectionName } from "./field-types.ts";
+
+/** Values of policy fields by name, checked by their schema. */
+export type PolicyFields = Readonly<Record<string, unknown>>;
+
+const target = object(
+  { group: groupName, kind: kindName, name: objectName, sectionName },
+  { required: ["group", "kind", "name"] },
+);
+
+const targetSelector = object(
+  {
+    group: groupName,
+    kind: kindName,
+    matchLabels: map(anyText({ maxLength: 63 })),
+    sectionName,
+  },
+  { required: ["group", "kind", "matchLabels"] },
+);
+
+/** What a policy targets, by name. */
+export type PolicyTargetReference = Infer<typeof target>;
+
+/** What a policy targets, by labels. */
+export type PolicyTargetSelector = Infer<typeof targetSelector>;
+
+/** GatewayPolicy, of sections that say what policies mean. */
+export function policySchema(sections: {
+  readonly frontend: Schema<PolicyFields>;
+  readonly traffic: Schema<PolicyFields>;
+  readonly backend: Schema<PolicyFields>;
+}) {
+  return resource(
+    object(
+      {
+        targetRefs: list(target, { minItems: 1, maxItems: 16 }),
+        targetSelectors: list(targetSelector, { minItems: 1, maxItems: 16 }),
+        ...sections,
+      },
+      { exactlyOneOf: ["targetRefs", "targetSelectors"] },
+    ),
+  );
+}
