@@ -4,5 +4,7 @@ import type { PolicyFields } from "./policy.ts";
 
 /** GatewayBackend: of one of the kinds, each with a field of its own. */
 export function gatewayBackendSchema(kinds: Fields, policies: Schema<PolicyFields>) {
-  return resource(object({ ...kinds, policies }, { exactlyOneOf: Object.keys(kinds) }));
+  return resource(
+    object({ ...kinds, policies }, { exactlyOneOf: Object.keys(kinds), hasParts: true }),
+  );
 }

@@ -35,6 +35,8 @@ interface ManifestShape<Kind extends ManifestKind> {
   readonly created: string;
   /** Undefined: its document has mistakes (reported); references to it are good, but nothing is known of it. */
   readonly spec: ManifestSpecs[Kind] | undefined;
+  /** Parts of its document with mistakes (reported) were left out. */
+  readonly isPartial: boolean;
   readonly origin: Origin;
 }
 

@@ -38,7 +38,7 @@ export function policySchema(sections: {
         targetSelectors: list(targetSelector, { minItems: 1, maxItems: 16 }),
         ...sections,
       },
-      { exactlyOneOf: ["targetRefs", "targetSelectors"] },
+      { exactlyOneOf: ["targetRefs", "targetSelectors"], hasParts: true },
     ),
   );
 }

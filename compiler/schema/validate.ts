@@ -22,6 +22,8 @@ export interface Validator<Value> {
   readonly whole: (read: ReadValue, origin: Origin, diagnostics: Diagnostics) => Value | undefined;
   /** Reports every mistake; gives the parts of the value that have none. */
   readonly parts: (read: ReadValue, origin: Origin, diagnostics: Diagnostics) => ValidParts<Value>;
+  /** The parts of a value whose mistakes were reported. */
+  readonly sound: (read: ReadValue) => ValidParts<Value>;
 }
 
 /** A value without the parts that have mistakes. */
@@ -51,7 +53,14 @@ export function validator<Value>(
   };
   // What a schema lets through is what its builders say.
   const typed = (read: ReadValue) => withEnvTemplates(read) as Value;
+  const sound = (read: ReadValue): ValidParts<Value> => {
+    const unset = read.expanded.filter(({ isComplete }) => !isComplete);
+    const unknown = unset.map(({ path }) => path);
+    const { value, broken } = soundParts(read.value, schema, validate, unknown);
+    return { value: value === undefined ? undefined : typed({ ...read, value }), broken };
+  };
   return {
+    sound,
     whole: (read, origin, diagnostics) => {
       const before = diagnostics.list.length;
       reportAll(read, origin, diagnostics);
@@ -60,10 +69,7 @@ export function validator<Value>(
     },
     parts: (read, origin, diagnostics) => {
       reportAll(read, origin, diagnostics);
-      const unset = read.expanded.filter(({ isComplete }) => !isComplete);
-      const unknown = unset.map(({ path }) => path);
-      const { value, broken } = soundParts(read.value, schema, validate, unknown);
-      return { value: value === undefined ? undefined : typed({ ...read, value }), broken };
+      return sound(read);
     },
   };
 }

@@ -101,8 +101,8 @@ function backendSchema() {
 
 function gatewayPolicySchema() {
   return policySchema({
-    frontend: object(frontendFields),
-    traffic: object(trafficFields()),
+    frontend: object(frontendFields, { hasParts: true }),
+    traffic: object(trafficFields(), { hasParts: true }),
     backend: backendPolicies(["tcp", "tls", "http", "auth", "mcp", "ai"], CONNECTION_FIELDS),
   });
 }

@@ -32,8 +32,8 @@ export interface ReadDocument {
 }
 
 /**
- * The resources of manifests. One with mistakes (reported) is kept without its content, so that what refers to it is
- * not reported as well.
+ * The resources of manifests. One with mistakes (reported) is kept without the parts that have them, or without its
+ * content, so that what refers to it is not reported as well.
  */
 export function readManifests(
   documents: readonly ReadDocument[],
@@ -102,16 +102,32 @@ function readManifest(
   const prepared = validators.get(row.kind) ?? prepare(row, keys);
   validators.set(row.kind, prepared);
   const read = { value, envTemplates: [], expanded: [] };
-  const isGood = prepared.validate.whole(read, origin, diagnostics) !== undefined;
-  const content = prepared.hasAliases ? withoutAliases(value, prepared.schema) : value;
-  const spec = isGood ? specOf(row.kind, content) : undefined;
+  const isPartial = prepared.validate.whole(read, origin, diagnostics) === undefined;
+  const sound = isPartial ? soundParts(value, prepared.validate) : value;
+  const content = sound && prepared.hasAliases ? withoutAliases(sound, prepared.schema) : sound;
+  const spec = content && specOf(row.kind, content);
   // The schema has checked the shape, and the specification of a kind is what its schema lets through.
-  return { kind: row.kind, namespace, name, labels, created, spec, origin } as Manifest;
+  return { kind: row.kind, namespace, name, labels, created, spec, isPartial, origin } as Manifest;
 }
 
-function broken(kind: ManifestKind, known: Omit<Manifest, "kind" | "spec">): Manifest {
+/** What is left of a resource without the parts that have mistakes. */
+function soundParts(
+  value: KubernetesObject,
+  validate: Validator<unknown>,
+): ConfigValue | undefined {
+  // Taking parts out changes a value, and this one belongs to its document.
+  const copy: ConfigValue = structuredClone<ConfigValue>(value);
+  const { value: sound } = validate.sound({ value: copy, envTemplates: [], expanded: [] });
+  // Parts of a document are data.
+  return sound as ConfigValue | undefined;
+}
+
+function broken(
+  kind: ManifestKind,
+  known: Omit<Manifest, "kind" | "spec" | "isPartial">,
+): Manifest {
   // A resource without content is one of its kind.
-  return { ...known, kind, spec: undefined } as Manifest;
+  return { ...known, kind, spec: undefined, isPartial: true } as Manifest;
 }
 
 function prepare(row: KindRow, keys: ReadonlySet<string>): Prepared {

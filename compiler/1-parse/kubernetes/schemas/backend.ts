@@ -51,7 +51,7 @@ export function backendPolicies<const Name extends keyof BackendFields>(
     ai: builtParts("ai", object(aiFields, { atLeastOneOf: Object.keys(aiFields) }), built),
     mcp,
   };
-  return object(pick(fields, names), { atLeastOneOf: names });
+  return object(pick(fields, names), { atLeastOneOf: names, hasParts: true });
 }
 
 /** A section of which everything, some fields, or nothing is built. */

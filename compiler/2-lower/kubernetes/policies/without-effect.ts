@@ -25,7 +25,8 @@ export function reportWithoutEffect(context: PolicyContext): void {
   for (const policy of [...inventory.all("GatewayPolicy"), ...inventory.all("BackendTLSPolicy")]) {
     const own = bySource.get(policy) ?? [];
     // One whose targets could not be found has been reported.
-    if (policy.spec === undefined || (own.length === 0 && !isEmpty(policy.spec))) continue;
+    const { spec, isPartial } = policy;
+    if (spec === undefined || isPartial || (own.length === 0 && !isEmpty(spec))) continue;
     reportUnserved(policy, own, context);
   }
 }

@@ -55,8 +55,8 @@ export function isPartialRule(
 ): boolean {
   const policies = inventory.all("GatewayPolicy");
   return (
-    backends.some(({ backend }) => backend.manifest?.spec === undefined) ||
-    policies.some(({ spec }) => spec === undefined)
+    backends.some(({ backend }) => backend.manifest?.isPartial !== false) ||
+    policies.some(({ isPartial }) => isPartial)
   );
 }
 
