@@ -1,3 +1,4 @@
+import { childOf } from "../diagnostics/diagnostic.ts";
 import { parseDuration } from "../schema/duration.ts";
 import {
   boolean,
@@ -9,7 +10,7 @@ import {
   shortText,
 } from "../schema/schema.ts";
 import { canonicalOrigin } from "./parts/canonical-origin.ts";
-import type { Policy } from "./policy.ts";
+import type { Policy, ResolveContext } from "./policy.ts";
 
 /** `cors` as configured. */
 export interface CorsConfig {
@@ -120,10 +121,14 @@ export const cors: Policy<
   resolve: resolveCors,
 };
 
-function resolveCors(config: CorsConfig): CorsNode {
+function resolveCors(config: CorsConfig, { origin, diagnostics }: ResolveContext): CorsNode {
   const origins = config.allowOrigins.map(canonicalOrigin);
+  const isAnyOrigin = origins.includes("*");
+  if (isAnyOrigin && config.allowCredentials) {
+    diagnostics.report("open-credentials", childOf(origin, "allowCredentials"), {});
+  }
   return {
-    isAnyOrigin: origins.includes("*"),
+    isAnyOrigin,
     origins: origins.filter((origin) => !origin.includes("*")),
     originPatterns: origins
       .filter((origin) => origin !== "*" && origin.includes("*"))

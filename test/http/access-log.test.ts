@@ -127,6 +127,19 @@ it("no value can end a line, make a field or hide in it", async () => {
   }
 });
 
+it("a field is cut where it gets long, however long a client makes it", async () => {
+  const add = { list: '[request.headers["x-long"]]' };
+  const long = "x".repeat(20_000);
+  for (const format of ["text", "json"]) {
+    const { gateway, url } = await start({ config: { logging: { format, fields: { add } } } });
+    await ask(`${url}/${long}`, { "x-long": long });
+    const [line = ""] = await lines(gateway, 1);
+    expect(line.match(/x+\.\.\./g)?.map(({ length }) => length)).toEqual([4098, 4097]);
+    expect(line.length).toBeLessThan(10_000);
+    if (format === "json") expect(JSON.parse(line)).toMatchObject({ "http.method": "GET" });
+  }
+});
+
 it("identities are logged by expressions, also of requests that were refused later", async () => {
   const { privateKey } = await generateKeyPair("ES256", { extractable: true });
   const key = { ...(await exportJWK(privateKey)), kid: "1", alg: "ES256" };

@@ -166,7 +166,8 @@ export function logFieldsSchema() {
     }),
     add: map(expression("A CEL expression: the field's value; one that fails is left out."), {
       minProperties: 1,
-      description: "Fields beside the usual ones, or in their place.",
+      description:
+        "Fields beside the usual ones, or in their place. A value is cut after 4096 characters.",
     }),
   };
 }

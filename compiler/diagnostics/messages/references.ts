@@ -268,6 +268,15 @@ export const referenceMessages = {
       "published with the bundle.",
   }),
 
+  "open-credentials": message<Record<never, never>>({
+    severity: "warning",
+    text: () => "every page of the web may read what this route tells its visitors",
+    hint: () => "name the origins in allowOrigins, or leave allowCredentials out",
+    explanation:
+      "With allowOrigins `*` and allowCredentials any page that a user visits sends requests with this user's cookies, and " +
+      "reads the responses. Browsers forbid a literal `*` here for that reason; a gateway that echoes the origin instead " +
+      "goes around it.",
+  }),
   "credential-expression": message<{ variable: string }>({
     severity: "error",
     text: ({ variable }) => `"${variable}" is not known where a credential is looked for`,

@@ -1,13 +1,16 @@
-import { jsonValue, type LogFormat, TimeText, textValue, visible } from "./log-line.ts";
+import { jsonValue, type LogFormat, shortened, TimeText, textValue, visible } from "./log-line.ts";
 
-/** A line of the access log under construction; a field whose value is undefined is left out. Names need no quotes. */
+/**
+ * A line of the access log under construction; a field whose value is undefined is left out, a long one is cut. Names need no
+ * quotes.
+ */
 export interface AccessLogLine {
   /** Any text. */
   text(name: string, value: string | undefined): void;
   /** Text of ours, which needs no quotes: an address, a version. */
   plain(name: string, value: string): void;
   number(name: string, value: number | undefined): void;
-  /** JSON text: an object or a list, a number, true, false or null. */
+  /** JSON text: an object or a list, a number, true, false or null; a long one stands as text, cut. */
   json(name: string, value: string): void;
   /** Starts a new line. */
   begin(): void;
@@ -30,7 +33,7 @@ class TextLine implements AccessLogLine {
   }
 
   text(name: string, value: string | undefined): void {
-    if (value !== undefined) this.#line += ` ${name}=${textValue(value)}`;
+    if (value !== undefined) this.#line += ` ${name}=${textValue(shortened(value))}`;
   }
 
   plain(name: string, value: string): void {
@@ -42,7 +45,8 @@ class TextLine implements AccessLogLine {
   }
 
   json(name: string, value: string): void {
-    this.#line += ` ${name}=${isWord.test(value) ? value : textValue(value)}`;
+    if (isWord.test(value)) this.#line += ` ${name}=${value}`;
+    else this.text(name, value);
   }
 
   end(): string {
@@ -63,7 +67,7 @@ class JsonLine implements AccessLogLine {
   }
 
   text(name: string, value: string | undefined): void {
-    if (value !== undefined) this.#line += `,"${name}":${jsonValue(value)}`;
+    if (value !== undefined) this.#line += `,"${name}":${jsonValue(shortened(value))}`;
   }
 
   plain(name: string, value: string): void {
@@ -75,7 +79,9 @@ class JsonLine implements AccessLogLine {
   }
 
   json(name: string, value: string): void {
-    this.#line += `,"${name}":${visible(value)}`;
+    // A part of an object is none.
+    if (shortened(value) !== value) this.text(name, value);
+    else this.#line += `,"${name}":${visible(value)}`;
   }
 
   end(): string {

@@ -1,6 +1,14 @@
 /** How lines are written: `name=value` fields after a time, or one JSON object a line. */
 export type LogFormat = "text" | "json";
 
+/** Characters of a field's value: a client chooses paths and headers of some of them, and may choose them long. */
+const longestValue = 4096;
+
+/** A value, cut to the most that a field holds. */
+export function shortened(value: string): string {
+  return value.length <= longestValue ? value : `${value.slice(0, longestValue)}...`;
+}
+
 /** A value as it stands after `name=` in a text line: quoted when it could be read as something else. */
 export function textValue(value: string): string {
   return plain.test(value) ? value : quoted(value);
