@@ -9,6 +9,7 @@ import {
 } from "../diagnostics/diagnostic.ts";
 import type { Host } from "../host.ts";
 import { withoutConsequences } from "./consequences.ts";
+import { checkPathHandling } from "./path-handling.ts";
 
 /** What checking listeners needs of the resolution. */
 export interface ListenerContext {
@@ -28,6 +29,7 @@ export function checkListeners(gateway: GatewayResource, context: ListenerContex
     checkPort(listener, ports, gateway, own.diagnostics);
     checkHostname(listener, hostnames, own.diagnostics);
     checkTls(listener, own);
+    checkPathHandling(listener, own.diagnostics);
   }
 }
 

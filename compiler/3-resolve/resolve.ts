@@ -16,6 +16,7 @@ import { policies } from "../policies/index.ts";
 import { resolveAccessLog } from "./access-log.ts";
 import { certificateOf, checkVersions, resolveTls } from "./listener-tls.ts";
 import { checkListeners } from "./listeners.ts";
+import { checkPathRules } from "./path-handling.ts";
 import { effectiveRoutes, resolvePreRouting } from "./pre-routing.ts";
 import { type ResolvedRoute, type RouteContext, resolveHostnames, resolveRoute } from "./routes.ts";
 import { routingTable, type TableRoute } from "./routing-table.ts";
@@ -154,7 +155,9 @@ function resolveBinds(
           const names = resolveHostnames(hostnames, listener, route, context);
           return names.length === 0 ? [] : [{ ...resolveOnce(route), hostnames: names }];
         });
-        return { ...resolveListener(listener, own, context), preRouting };
+        const resolved = { ...resolveListener(listener, own, context), preRouting };
+        checkPathRules(resolved, context.diagnostics);
+        return resolved;
       })
       .sort((a, b) => compareHostnames(a.hostname, b.hostname)),
   }));
@@ -170,6 +173,7 @@ function resolveListener(
     name: listener.name,
     hostname: listener.hostname,
     tls: certificateOf(listener),
+    pathHandling: listener.pathHandling?.value ?? "canonical",
     routes: routes.map(({ route }) => route),
     table: routingTable(routes, listener.hostname, diagnostics),
     origin: listener.origin,

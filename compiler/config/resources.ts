@@ -2,7 +2,7 @@ import type { TlsVersion } from "../../runtime/tls/tls-settings.ts";
 import type { BackendConfig } from "../backends/index.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { DeploymentNode } from "../ir/deployment.ts";
-import type { ProcessNode } from "../ir/program.ts";
+import type { PathHandling, ProcessNode } from "../ir/program.ts";
 import type { PolicyConfig } from "../policies/index.ts";
 import type { AccessLogConfig } from "./access-log.ts";
 import type { CipherSuite, FrontendConfig } from "./frontend.ts";
@@ -52,10 +52,18 @@ export interface ListenerResource {
   readonly hostname: string;
   readonly protocol: "HTTP" | "HTTPS" | "TLS" | "TCP";
   readonly tls: ListenerTlsResource | undefined;
+  readonly pathHandling: PathHandlingResource | undefined;
   /** Parts of it have mistakes (reported): what is missing may be one of them. */
   readonly isPartial?: boolean;
   /** What happens before the route is chosen. */
   readonly policies: readonly PolicyConfig[];
+  readonly origin: Origin;
+}
+
+/** What becomes of request paths on their way to a backend. */
+export interface PathHandlingResource {
+  /** `canonical`, the default: the one form that rules and routes see. `verbatim`: as they were sent. */
+  readonly value: PathHandling;
   readonly origin: Origin;
 }
 

@@ -73,6 +73,7 @@ export interface ListenerNode {
   /** `api.example.com`, `*.example.com`, or `*`. */
   readonly hostname: string;
   readonly tls: CertificateFiles | undefined;
+  readonly pathHandling: PathHandling;
   /** What happens to its requests before their route is chosen; undefined: nothing. */
   readonly preRouting: PreRoutingNode | undefined;
   readonly routes: readonly RouteNode[];
@@ -80,6 +81,9 @@ export interface ListenerNode {
   readonly table: readonly HostEntries[];
   readonly origin: Origin;
 }
+
+/** Whether paths go on in the one form that rules and routes see, or as they were sent. */
+export type PathHandling = "canonical" | "verbatim";
 
 /** The policies of a listener that run before the route is chosen, and may change which one it is. */
 export interface PreRoutingNode {

@@ -7,6 +7,7 @@ import {
   lowerRules,
   type RuleConfig,
   resolveRules,
+  rulesOnPaths,
   rulesSchema,
 } from "./parts/rules.ts";
 import type { Policy } from "./policy.ts";
@@ -42,6 +43,7 @@ export const authorization: Policy<
   isPlannedOnBackend: true,
   names: ["isAuthorized"],
   restrictsAccess: true,
+  pathRules: ({ rules }) => rulesOnPaths(rules),
   checkConnection,
   merge: "join",
   lower: ({ rules }, origin) => ({ rules: lowerRules(rules, origin) }),

@@ -9,6 +9,7 @@ import {
   lowerRules,
   type RuleConfig,
   resolveRules,
+  rulesOnPaths,
   rulesSchema,
 } from "./parts/rules.ts";
 import type { Policy } from "./policy.ts";
@@ -60,6 +61,8 @@ export const mcpAuthorization: Policy<
   actsOn: ["mcp"],
   isPlannedOnBackend: true,
   names: ["isCallAuthorized"],
+  pathRules: ({ rules, ofTargets }) =>
+    rulesOnPaths([...rules, ...ofTargets.flatMap((target) => target.rules)]),
   merge: "replace",
   lower: ({ rules }, origin) => ({ rules: lowerRules(rules, origin), ofTargets: [] }),
   kubernetes: {

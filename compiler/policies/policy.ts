@@ -43,6 +43,8 @@ export interface Policy<Kind extends string, Config, Settings, Value, Kubernetes
   readonly mayReroute?: true;
   /** Path prefixes that its route serves besides its own paths, whatever method and headers those ask for. */
   addPrefixes?(paths: readonly PathMatch[]): readonly string[];
+  /** Where its rules read the path of a request. */
+  pathRules?(settings: Settings): readonly Origin[];
   /** Reports what can't be decided about a connection, of one that acts on those too. */
   checkConnection?(settings: Settings, diagnostics: Diagnostics): void;
   /** How the values of several levels become one: the most specific wins whole, or their rules are joined. */

@@ -1,5 +1,6 @@
 import type { Exchange } from "../http/exchange.ts";
 import { endToEnd } from "../http/headers/hop-by-hop.ts";
+import { forwardedTarget } from "../http/routing/verbatim-path.ts";
 import type { Upstream, UpstreamCall } from "../http/upstream/upstream.ts";
 import { Relay } from "./relay.ts";
 import { tunnel } from "./tunnel.ts";
@@ -17,7 +18,8 @@ export function forward(exchange: Exchange, upstream: Upstream): void {
 
 /** The request as it goes to an upstream. */
 export function upstreamCall(exchange: Exchange, upstream: Upstream): UpstreamCall {
-  const { upstreamMethod: method, upstreamTarget: path, body } = exchange;
+  const { upstreamMethod: method, body } = exchange;
+  const path = forwardedTarget(exchange);
   const headers = endToEnd(exchange.requestHeaders, "host");
   headers.push("host", hostFor(exchange, upstream));
   return { method, path, headers, body };

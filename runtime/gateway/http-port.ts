@@ -14,6 +14,8 @@ export interface HttpPortSettings {
   readonly tls?: TlsSettings;
   /** True where requests choose their destination: a client may send the target in absolute form. Absent: false. */
   readonly isForwardProxy?: boolean;
+  /** True where a listener forwards paths as they are sent; the others refuse what is ambiguous. Absent: false. */
+  readonly keepsPaths?: boolean;
   /** Routes one request and responds to it. */
   readonly handle: Handler;
 }
@@ -30,6 +32,7 @@ export function httpPort({
   config,
   tls,
   isForwardProxy = false,
+  keepsPaths = false,
   handle,
 }: HttpPortSettings): HttpPort {
   return {
@@ -42,6 +45,7 @@ export function httpPort({
         {
           handle,
           isForwardProxy,
+          keepsPaths,
           connections,
           ended: exchangeEnded,
           failed: ({ method, record }, error) =>

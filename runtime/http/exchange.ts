@@ -56,6 +56,13 @@ export interface Exchange extends RequestVariables {
   /** What the client sent, whatever became of it. */
   readonly original: RequestLine;
 
+  /** The target in origin form, byte for byte as it was sent. */
+  readonly sentTarget: string;
+  /** Two servers may read the path differently; only ports with a listener that keeps paths let such a request in. */
+  readonly hasAmbiguousPath: boolean;
+  /** Set by a listener: the path goes upstream as it was sent, unless a policy has changed it. */
+  keepsPath: boolean;
+
   /** What goes upstream instead of the client's own; `method`, `target` and `host` go on saying what the client sent. */
   upstreamMethod: string;
   /** In origin form. */

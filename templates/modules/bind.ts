@@ -36,7 +36,9 @@ export function handlerOf(bind: BindNode, { listeners, ports }: MainNames): stri
 /** The functions of a port: one for each listener, and the choice between them. */
 export function bindFunctions(bind: BindNode, context: BindContext): readonly Code[] {
   const { names } = context;
-  const listeners = bind.listeners.flatMap((listener) => listenerEntry(listener, context));
+  const listeners = bind.listeners.flatMap((listener) =>
+    listenerEntry(listener, pathStep(listener, bind), context),
+  );
   if (handlerOf(bind, names) !== names.ports.get(bind.port)?.handler) return listeners;
   const choice = bind.tls === undefined ? plainChoice(bind, context) : secureChoice(bind, context);
   return [...listeners, ...choice];
@@ -144,28 +146,44 @@ function listenerChain(bind: BindNode, context: BindContext): ListenerChoice {
 }
 
 /** A listener's requests go through its policies first, where it has any. */
-function listenerEntry(listener: ListenerNode, context: BindContext): readonly Code[] {
+function listenerEntry(
+  listener: ListenerNode,
+  first: readonly Code[],
+  context: BindContext,
+): readonly Code[] {
   const names = context.names.listeners.get(listener.id);
   if (names === undefined) throw new Error(`listener ${listener.id} has no name`);
   const { preRouting } = listener;
-  if (preRouting === undefined) return listenerCode(listener, names.handler, names.table, context);
+  if (preRouting === undefined) {
+    return listenerCode(listener, names.handler, first, names.table, context);
+  }
   const { id, isFinal } = preRouting;
   const run = imported(context.listenerPath(id), id);
   return [
-    ...(isFinal ? [] : listenerCode(listener, names.router, names.table, context)),
+    ...(isFinal ? [] : listenerCode(listener, names.router, [], names.table, context)),
     code`
       ${context.trace(preRouting.origin)}
       function ${name(names.handler)}(exchange: ${exchangeType}): ${handledType} {
+        ${first}
         return ${run}(exchange${isFinal ? [] : code`, ${name(names.router)}`});
       }
     `,
   ];
 }
 
+/** What a listener does with a path before anything else, on a port where one keeps them as they were sent. */
+function pathStep({ pathHandling }: ListenerNode, { listeners }: BindNode): readonly Code[] {
+  const path = "gwc/runtime/http/routing/verbatim-path";
+  if (pathHandling === "verbatim") return [code`${imported(path, "keepPath")}(exchange);`];
+  if (listeners.every((each) => each.pathHandling === "canonical")) return [];
+  return [code`if (${imported(path, "refuseAmbiguousPath")}(exchange)) return;`];
+}
+
 /** The choice of a listener's route: a chain of conditions, or a lookup when there are many. */
 function listenerCode(
   listener: ListenerNode,
   label: string,
+  first: readonly Code[],
   tableName: string,
   context: BindContext,
 ): readonly Code[] {
@@ -186,6 +204,7 @@ function listenerCode(
       `,
       code`
         ${head}
+          ${first}
           const target = ${imported(ROUTE_TABLE, "lookUp")}(${table}, exchange);
           if (target === undefined) ${notFound}
           return ${dispatch}(exchange, ${literal(listener.name)}, target.route, target.handler);
@@ -203,6 +222,7 @@ function listenerCode(
     code`
       ${context.trace(listener.origin)}
       ${head}
+        ${first}
         ${chain.reads.length === 0 ? [] : code`const { ${reads} } = exchange;`}
         ${[...chain.statements, ...(chain.isComplete ? [] : [notFound])]}
       }

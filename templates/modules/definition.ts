@@ -71,6 +71,7 @@ function httpPort(bind: BindNode, names: MainNames): Code {
     config: originText(origin),
     tls: tls && tlsValue(tls, listeners),
     isForwardProxy: listeners.some(isForwardProxy) || undefined,
+    keepsPaths: listeners.some(({ pathHandling }) => pathHandling === "verbatim") || undefined,
     handle: code`${name(handlerOf(bind, names))}`,
   };
   return code`${imported("gwc/runtime/gateway/http-port", "httpPort")}(${literal(settings)})`;

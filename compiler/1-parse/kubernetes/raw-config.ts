@@ -1,9 +1,10 @@
 import type { Diagnostics, Origin } from "../../diagnostics/diagnostic.ts";
 import type { ConfigValue } from "../../schema/config-values.ts";
 import { keysIn } from "../../schema/config-values.ts";
-import { type Infer, object } from "../../schema/schema.ts";
+import { type Infer, list, object, text } from "../../schema/schema.ts";
 import { validator } from "../../schema/validate.ts";
 import { frontendSchema } from "../standalone/frontend.ts";
+import { pathHandlingSchema } from "../standalone/listener.ts";
 import { processSchema } from "../standalone/process.ts";
 
 /** The parts of a standalone file that GatewayParameters may hold. */
@@ -22,5 +23,15 @@ export function parseRawConfig(
 }
 
 function rawConfigSchema() {
-  return object({ config: processSchema, frontendPolicies: frontendSchema() });
+  return object({
+    config: processSchema,
+    frontendPolicies: frontendSchema(),
+    listeners: list(
+      object(
+        { name: text("The listener's name."), pathHandling: pathHandlingSchema },
+        { required: ["name", "pathHandling"] },
+      ),
+      { description: "What Gateway API does not say of listeners." },
+    ),
+  });
 }

@@ -34,6 +34,14 @@ export function bindSchema() {
   );
 }
 
+/** What becomes of paths. */
+export const pathHandlingSchema = choice(
+  "What path a backend gets: the one form that routes match and rules see, or, `verbatim`, the one that was sent (object " +
+    "stores sign it).",
+  ["canonical", "verbatim"],
+  { default: "canonical" },
+);
+
 /** A listener as the schema lets it through. */
 export type ListenerValue = Infer<ReturnType<typeof listenerSchema>>;
 
@@ -81,6 +89,7 @@ function listenerSchema() {
         description: "Where connections of a TCP or TLS listener go.",
       }),
       policies: listenerPoliciesSchema(),
+      pathHandling: pathHandlingSchema,
     },
     { hasParts: true },
   );

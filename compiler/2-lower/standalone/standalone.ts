@@ -109,6 +109,10 @@ function readListener(
     hostname,
     protocol: listener.protocol ?? "HTTP",
     tls: listener.tls && readListenerTls(listener.tls),
+    pathHandling: listener.pathHandling && {
+      value: listener.pathHandling,
+      origin: childOf(origin, "pathHandling"),
+    },
     origin,
   };
 }

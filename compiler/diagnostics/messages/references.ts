@@ -108,6 +108,16 @@ export const referenceMessages = {
     explanation:
       "An earlier match covers this one completely. The route is still reached through its other matches.",
   }),
+  "verbatim-path-rule": message<{ listener: string }>({
+    severity: "warning",
+    text: ({ listener }) =>
+      `this rule reads paths that the listener "${listener}" passes on as they were sent: a backend may read others`,
+    hint: () =>
+      "check that the backend resolves dots, slashes and encodings as gwc does, or rule on something else",
+    explanation:
+      "Routes and rules see a path in its one form: `/a/../admin` and `/%61dmin` are `/admin`. With `pathHandling: verbatim` " +
+      "the backend gets what the client sent, with encoded slashes in it, and decides for itself what that means.",
+  }),
   "path-never-sent": message<{ path: string; form: string | undefined }>({
     severity: "error",
     text: ({ path }) => `no request has the path "${path}" when it is matched`,

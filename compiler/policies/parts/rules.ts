@@ -172,3 +172,15 @@ function reportAbsentIdentity(
     return true;
   });
 }
+
+/** The rules that read the path of a request, under any of its names. */
+export function rulesOnPaths(rules: readonly Rule[]): readonly Origin[] {
+  return rules.flatMap(({ expression, origin }) =>
+    expression.reads.some(([first, field]) => first === "request" && PATHS.has(field))
+      ? origin
+      : [],
+  );
+}
+
+/** Undefined: the request as a whole. */
+const PATHS: ReadonlySet<string | undefined> = new Set([undefined, "path", "pathAndQuery", "uri"]);

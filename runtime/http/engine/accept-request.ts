@@ -69,13 +69,16 @@ export function acceptRequest(
 
 function factsOf(
   { method = "", url = "", httpVersion, rawHeaders }: EngineRequest,
-  { isForwardProxy, connections: { maxHeaders } }: ServerHandlers,
+  { isForwardProxy, keepsPaths, connections: { maxHeaders } }: ServerHandlers,
 ): RequestFacts | RequestFault {
   // HTTP/2 has the host in a field of its own (RFC 9113 8.3.1).
   const isPossible = isForwardProxy && httpVersion !== "2";
   const absolute = isPossible ? readAbsoluteForm(url) : undefined;
   const target = absolute?.target ?? url;
-  const facts = validateRequest(method, target, httpVersion, rawHeaders, maxHeaders);
+  const facts = validateRequest(method, target, httpVersion, rawHeaders, {
+    maxHeaders,
+    keepsPaths,
+  });
   return absolute === undefined ? facts : absoluteFacts(facts, absolute);
 }
 
@@ -83,6 +86,8 @@ function factsOf(
 const malformed = {
   host: "",
   target: "",
+  sentTarget: "",
+  hasAmbiguousPath: false,
   length: undefined,
   hasBody: false,
   namesConnectionHeaders: false,

@@ -29,6 +29,9 @@ export class EngineExchange implements Exchange {
   host: string;
   requestHeaders: HeaderList;
   readonly hasBody: boolean;
+  readonly sentTarget: string;
+  readonly hasAmbiguousPath: boolean;
+  keepsPath = false;
   upstreamMethod: string;
   upstreamTarget: string;
   upstreamHost: string | null | undefined;
@@ -89,6 +92,8 @@ export class EngineExchange implements Exchange {
     this.target = facts.target;
     this.host = facts.host;
     this.hasBody = facts.hasBody;
+    this.sentTarget = facts.sentTarget;
+    this.hasAmbiguousPath = facts.hasAmbiguousPath;
     this.upstreamMethod = this.method;
     this.upstreamTarget = this.target;
     const sent = request.rawHeaders;

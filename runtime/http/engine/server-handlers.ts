@@ -7,6 +7,8 @@ export interface ServerHandlers {
   readonly handle: (exchange: Exchange) => Handled;
   /** Whether clients may send targets in absolute form: `GET http://host/path`. */
   readonly isForwardProxy: boolean;
+  /** Whether a listener of the port forwards paths as they are sent. */
+  readonly keepsPaths: boolean;
   /**
    * Called once when an exchange has ended, after `duration` milliseconds. `status` is undefined when the client left
    * without a response.

@@ -7,6 +7,10 @@ export interface RequestFacts {
   readonly host: string;
   /** The target in origin form, its path in the one form of `canonicalPath`. */
   readonly target: string;
+  /** The target in origin form as it was sent. */
+  readonly sentTarget: string;
+  /** Two servers may read the path differently; only where paths are kept as they are sent. */
+  readonly hasAmbiguousPath: boolean;
   /** The announced bytes of the body; undefined when it is chunked or when there is none. */
   readonly length: number | undefined;
   readonly hasBody: boolean;
@@ -20,20 +24,29 @@ export interface RequestFault {
   readonly detail: string;
 }
 
+/** What a port lets in. */
+export interface RequestLimits {
+  /** The most header fields. */
+  readonly maxHeaders: number;
+  /** A listener of the port forwards paths as they are sent: an encoded slash is its own business. */
+  readonly keepsPaths: boolean;
+}
+
 /**
  * Reads the facts, or says why the request is malformed. What node's strict parser refuses (bad framing, control bytes
- * in headers) never gets here. `version` is `1.1`, `1.0` or `2`; `maxHeaders` are the most header fields.
+ * in headers) never gets here. `version` is `1.1`, `1.0` or `2`.
  */
 export function validateRequest(
   method: string,
   target: string,
   version: string,
   headers: readonly string[],
-  maxHeaders: number,
+  { maxHeaders, keepsPaths }: RequestLimits,
 ): RequestFacts | RequestFault {
   const fault = checkVersion(version) ?? checkTarget(method, target);
   if (fault !== undefined) return { status: 400, detail: fault };
-  const canonical = target === "*" ? target : canonicalTarget(target);
+  const strict = target === "*" ? target : canonicalTarget(target);
+  const canonical = strict ?? (keepsPaths ? canonicalTarget(target, true) : undefined);
   if (canonical === undefined) return { status: 400, detail: "ambiguous path" };
   if (headers.length > 2 * maxHeaders) return { status: 431, detail: "too many headers" };
 
@@ -75,6 +88,8 @@ export function validateRequest(
   return {
     host,
     target: canonical,
+    sentTarget: target,
+    hasAmbiguousPath: strict === undefined,
     length: isChunked ? undefined : length,
     hasBody: isChunked || (length !== undefined && length > 0),
     namesConnectionHeaders,

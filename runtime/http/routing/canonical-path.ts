@@ -3,20 +3,21 @@
  * another path than the others: percent-encodings of unreserved characters are decoded once and others written in upper
  * case, repeated slashes are one, `.` and `..` segments are resolved (RFC 3986 6.2.2). Undefined for what two servers may
  * read differently: an encoded `/`, `\` or NUL, a raw `\`, a broken encoding, a dot segment before `;`, and a path that
- * climbs above the root. `path` begins with `/` and has no query.
+ * climbs above the root. `path` begins with `/` and has no query. With `keepsSlashes` an encoded `/` or `\` stays what it
+ * is, a part of its segment: for who forwards the path as it was sent.
  */
-export function canonicalPath(path: string): string | undefined {
+export function canonicalPath(path: string, keepsSlashes = false): string | undefined {
   if (!SUSPECT.test(path)) return path;
-  const decoded = path.includes("%") ? decodeUnreserved(path) : path;
+  const decoded = path.includes("%") ? decodeUnreserved(path, keepsSlashes) : path;
   if (decoded === undefined || decoded.includes("\\")) return undefined;
   return resolveSegments(decoded.slice(1).split("/"));
 }
 
 /** The same of a request target in origin form: its query stays as it is. */
-export function canonicalTarget(target: string): string | undefined {
+export function canonicalTarget(target: string, keepsSlashes = false): string | undefined {
   const queryAt = target.indexOf("?");
-  if (queryAt === -1) return canonicalPath(target);
-  const path = canonicalPath(target.slice(0, queryAt));
+  if (queryAt === -1) return canonicalPath(target, keepsSlashes);
+  const path = canonicalPath(target.slice(0, queryAt), keepsSlashes);
   return path === undefined ? undefined : `${path}${target.slice(queryAt)}`;
 }
 
@@ -26,12 +27,13 @@ const SUSPECT = /[%\\]|\/\/|\/\.|\.;/;
 /** Two hexadecimal digits, or whatever stands in their place. */
 const ENCODING = /%(.{0,2})/g;
 
-function decodeUnreserved(path: string): string | undefined {
+function decodeUnreserved(path: string, keepsSlashes: boolean): string | undefined {
   let isAmbiguous = false;
   const decoded = path.replace(ENCODING, (_, digits: string) => {
     if (!/^[0-9a-f]{2}$/i.test(digits)) isAmbiguous = true;
     const character = String.fromCharCode(Number.parseInt(digits, 16));
-    if (character === "/" || character === "\\" || character === "\0") isAmbiguous = true;
+    if (character === "\0") isAmbiguous = true;
+    if (!keepsSlashes && (character === "/" || character === "\\")) isAmbiguous = true;
     return /[\w.~-]/.test(character) ? character : `%${digits.toUpperCase()}`;
   });
   return isAmbiguous ? undefined : decoded;

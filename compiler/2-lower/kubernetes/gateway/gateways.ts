@@ -1,5 +1,6 @@
 import type {
   GatewayResource,
+  PathHandlingResource,
   RouteResource,
   TcpRouteResource,
 } from "../../../config/resources.ts";
@@ -27,7 +28,7 @@ import { checkGrace, checkImage, deploymentOf } from "./deployment.ts";
 import { gatewayAccessLogs, gatewayFrontend } from "./frontend.ts";
 import { checkListenerSets, type KubernetesListener, listenersOf } from "./listeners.ts";
 import { parametersOf } from "./parameters.ts";
-import { logLevels, processNode, rawAccessLogs, rawFrontend } from "./process.ts";
+import { logLevels, pathHandlings, processNode, rawAccessLogs, rawFrontend } from "./process.ts";
 
 /** A Gateway of manifests as the standalone file would have it. */
 export interface KubernetesGateway {
@@ -109,15 +110,16 @@ function gatewayResource(
   listeners: ReadonlyMap<string, readonly KubernetesListener[]>,
   context: PolicyContext,
 ): GatewayResource {
-  const own = [...listeners.values()]
-    .flat()
-    .filter(({ gateway }) => gateway === manifest)
-    .map((listener) => ({
-      ...listener.resource,
-      // What stands on a Gateway before routing is about its requests.
-      policies: isOfRequests(listener) ? preRoutingPolicies(listener, context) : [],
-    }));
   const parameters = parametersOf(manifest, context);
+  const paths = pathHandlings(parameters);
+  const ofGateway = [...listeners.values()].flat().filter(({ gateway }) => gateway === manifest);
+  checkNamed(paths, ofGateway, context);
+  const own = ofGateway.map((listener) => ({
+    ...listener.resource,
+    pathHandling: paths.get(listener.resource.name),
+    // What stands on a Gateway before routing is about its requests.
+    policies: isOfRequests(listener) ? preRoutingPolicies(listener, context) : [],
+  }));
   const id = `${manifest.namespace}/${manifest.name}`;
   const mounts = {
     secrets: context.secrets.get(id) ?? new Set<string>(),
@@ -137,6 +139,19 @@ function gatewayResource(
     listeners: own,
     origin: childOf(manifest.origin, "spec"),
   };
+}
+
+/** Reports what raw configuration says of listeners that are not there. */
+function checkNamed(
+  named: ReadonlyMap<string, PathHandlingResource>,
+  listeners: readonly KubernetesListener[],
+  { diagnostics }: PolicyContext,
+): void {
+  const candidates = listeners.map(({ resource }) => resource.name);
+  for (const [section, { origin }] of named) {
+    if (candidates.includes(section)) continue;
+    diagnostics.report("missing-section", origin, { what: "the Gateway", section, candidates });
+  }
 }
 
 function isOfRequests({ resource: { protocol } }: KubernetesListener): boolean {

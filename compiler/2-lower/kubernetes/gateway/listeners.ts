@@ -50,6 +50,7 @@ export function listenersOf(
         // Nothing else has been let through.
         protocol: spec.protocol === "UDP" ? "TCP" : spec.protocol,
         tls: certificateOf(spec, owner, gateway, origin, context),
+        pathHandling: undefined,
         policies: [],
         origin,
       };

@@ -2,6 +2,7 @@ import type { FrontendValue } from "../../../1-parse/standalone/frontend.ts";
 import type { ProcessValue } from "../../../1-parse/standalone/process.ts";
 import type { AccessLogConfig } from "../../../config/access-log.ts";
 import type { LevelsConfig } from "../../../config/log-levels.ts";
+import type { PathHandlingResource } from "../../../config/resources.ts";
 import { childOf } from "../../../diagnostics/diagnostic.ts";
 import type { ProcessNode } from "../../../ir/program.ts";
 import { readAccessLogs, readLogLevels } from "../../standalone/access-log.ts";
@@ -72,6 +73,20 @@ export function rawAccessLogs(parameters: readonly ParametersSpec[]): readonly A
       rawConfig?.config?.logging,
       rawConfig?.frontendPolicies,
       childOf(origin, "spec", "rawConfig"),
+    ),
+  );
+}
+
+/** What raw configurations say of the paths of listeners, by their names; the Gateway's own over its class's. */
+export function pathHandlings(
+  parameters: readonly ParametersSpec[],
+): ReadonlyMap<string, PathHandlingResource> {
+  return new Map(
+    parameters.flatMap(({ rawConfig, origin }) =>
+      (rawConfig?.listeners ?? []).map(({ name, pathHandling }, index) => {
+        const at = childOf(origin, "spec", "rawConfig", "listeners", index, "pathHandling");
+        return [name, { value: pathHandling, origin: at }] as const;
+      }),
     ),
   );
 }
