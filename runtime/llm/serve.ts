@@ -78,10 +78,10 @@ async function ask(
     const error: LlmError = { kind: "server", message, status: 502 };
     return { kind: "failed", error, headers: [], mayTryNext: true };
   }
-  const { errors, providerHeader } = service;
+  const { providerHeader } = service;
   const headers = providerHeader === undefined ? [] : [providerHeader, provider.name];
   const settle = (outcome: AttemptOutcome): void => recordResponse(exchange, target, outcome);
-  const context: AttemptContext = { exchange, call, target, model, errors, headers, settle };
+  const context: AttemptContext = { exchange, call, target, model, headers, settle };
   return attempt(request, context);
 }
 

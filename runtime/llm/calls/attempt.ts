@@ -9,13 +9,13 @@ import type {
   UpstreamHandler,
   UpstreamRequest,
 } from "../../http/upstream/upstream.ts";
-import type { ErrorFormat, ResponseFacts } from "../chat/formats.ts";
+import type { ResponseFacts } from "../chat/formats.ts";
 import type { LlmError } from "../chat/llm-error.ts";
 import { forwardedHeaders, isEventStream } from "./call-headers.ts";
 import type { ChatCall } from "./chat-call.ts";
 import { maxError, maxWhole } from "./limits.ts";
 import { StreamResponse } from "./stream-response.ts";
-import type { LlmTarget, StreamRelay, StreamStep } from "./target.ts";
+import type { LlmTarget, StreamRelay, StreamStep, WholeResponse } from "./target.ts";
 
 /** How one request to a provider ended. */
 export type AttemptOutcome =
@@ -38,8 +38,6 @@ export interface AttemptContext {
   readonly call: ChatCall;
   readonly target: LlmTarget;
   readonly model: string;
-  /** How the client reads errors. */
-  readonly errors: ErrorFormat;
   /** What every response says beside what the provider does: a flat list. */
   readonly headers: readonly string[];
   /** Called before the client has the end of its response: the access log is written then. */
@@ -148,7 +146,7 @@ class Attempt implements UpstreamHandler {
   }
 
   async #whole(): Promise<void> {
-    const { exchange, target } = this.#context;
+    const { exchange } = this.#context;
     const coding = headerValue(this.#headers, "content-encoding");
     const body = this.#gathered?.bytes() ?? Buffer.alloc(0);
     const content = await decodeBody(body, coding, maxWhole, exchange.newBuffer());
@@ -157,12 +155,12 @@ class Attempt implements UpstreamHandler {
     this.#gathered?.release();
     if (this.#status >= 300) return this.#refused(text);
     if (exchange.headersSent) {
-      this.#finish({ kind: "responded", facts: target.readWhole(text).facts });
+      this.#finish({ kind: "responded", facts: this.#readWhole(text).facts });
       exchange.end();
       return;
     }
     try {
-      const whole = target.readWhole(text);
+      const whole = this.#readWhole(text);
       const type = ["content-type", "application/json"];
       const headers = [...forwardedHeaders(this.#headers), ...type, ...this.#context.headers];
       this.#finish({ kind: "responded", facts: whole.facts });
@@ -170,6 +168,11 @@ class Attempt implements UpstreamHandler {
     } catch {
       this.#fail({ kind: "server", message: "the provider gave no valid response", status: 502 });
     }
+  }
+
+  #readWhole(text: string): WholeResponse {
+    const { target, call, model } = this.#context;
+    return target.readWhole({ text, headers: this.#headers }, call, model);
   }
 
   #refused(text: string): void {
@@ -197,7 +200,7 @@ class Attempt implements UpstreamHandler {
 
   #fail(error: LlmError): void {
     if (this.#isOver) return;
-    const { exchange, errors } = this.#context;
+    const { exchange } = this.#context;
     this.#client?.stop();
     if (!exchange.headersSent) {
       const headers = forwardedHeaders(this.#headers);
@@ -207,7 +210,7 @@ class Attempt implements UpstreamHandler {
     exchange.record.reason = "UpstreamFailure";
     this.#finish({ kind: "responded", facts: this.#relay?.facts ?? {}, error });
     if (this.#client === undefined) exchange.abort();
-    else this.#client.end(errors.errorEvent(error));
+    else this.#client.end(this.#relay?.fail(error));
   }
 
   #finish(outcome: AttemptOutcome): void {

@@ -1,5 +1,5 @@
 import { SseReader } from "../../http/body/sse.ts";
-import type { NativeFormat, ResponseFacts, StreamWatcher } from "../chat/formats.ts";
+import type { AskedRequest, NativeFormat, ResponseFacts, StreamWatcher } from "../chat/formats.ts";
 import type { LlmError } from "../chat/llm-error.ts";
 import { cutOff, eventTooLong } from "../formats/broken-stream.ts";
 import { parseObject } from "../formats/parse-object.ts";
@@ -27,25 +27,29 @@ export function nativeTarget({ format, ...settings }: NativeSettings): LlmTarget
       return body.toString();
     },
     readError: format.readError,
-    readWhole: (text): WholeResponse => {
+    readWhole: ({ text }): WholeResponse => {
       const body = parseObject(text);
       return { text: undefined, facts: body === undefined ? {} : format.readResponse(body) };
     },
-    openStream: ({ body }, model) =>
-      new NativeStream(format.watchStream({ body, model }), format.name),
+    openStream: ({ body }, model) => new NativeStream(format, { body, model }),
   };
 }
 
 /** Passes events on as they come, but for those that the client did not ask for. */
 class NativeStream implements StreamRelay {
   readonly #frames = new SseReader(maxEvent);
+  readonly #format: NativeFormat;
   readonly #watcher: StreamWatcher;
   readonly ping: string;
+  /** How many events the client got. */
+  #events = 0;
   #state: StreamStep["state"] = "open";
 
-  constructor(watcher: StreamWatcher, name: NativeFormat["name"]) {
-    this.#watcher = watcher;
-    this.ping = name === "messages" ? 'event: ping\ndata: {"type":"ping"}\n\n' : ": ping\n\n";
+  constructor(format: NativeFormat, request: AskedRequest) {
+    this.#format = format;
+    this.#watcher = format.watchStream(request);
+    this.ping =
+      format.name === "messages" ? 'event: ping\ndata: {"type":"ping"}\n\n' : ": ping\n\n";
   }
 
   get facts(): ResponseFacts {
@@ -60,11 +64,15 @@ class NativeStream implements StreamRelay {
     for (const { raw } of events) {
       if (this.#state !== "open") break;
       const seen = this.#watcher.see(raw);
-      if (typeof seen === "object") return { output, hasContent, state: this.#set(seen) };
+      if (typeof seen === "object") {
+        this.#set(seen);
+        break;
+      }
       if (seen === "content") hasContent = true;
       if (seen === "end") this.#set("ended");
       if (seen !== "hidden") output.push(raw);
     }
+    this.#events += output.length;
     return { output, hasContent, state: this.#state };
   }
 
@@ -72,6 +80,10 @@ class NativeStream implements StreamRelay {
     if (this.#state !== "open") return { output: [], hasContent: false, state: this.#state };
     if (!this.#watcher.hasEnded) return this.#fail(cutOff.error);
     return { output: [], hasContent: true, state: this.#set("ended") };
+  }
+
+  fail(error: LlmError): string {
+    return this.#format.errorEvent(error, { events: this.#events, facts: this.facts });
   }
 
   #set(state: StreamStep["state"]): StreamStep["state"] {

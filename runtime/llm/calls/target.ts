@@ -26,12 +26,19 @@ export interface LlmTarget extends TargetSettings {
   /** What the provider says went wrongField. */
   readError(status: number, body: string): LlmError;
   /** What is made of a whole response. Throws when it has another shape. */
-  readWhole(text: string): WholeResponse;
+  readWhole(received: ReceivedWhole, call: ChatCall, model: string): WholeResponse;
   openStream(call: ChatCall, model: string): StreamRelay;
 }
 
 /** The target of a call in origin form; it may depend on the model. */
 export type EndpointPath = string | ((model: string, isStream: boolean) => string);
+
+/** A whole response of a provider. */
+export interface ReceivedWhole {
+  readonly text: string;
+  /** Flat list. */
+  readonly headers: readonly string[];
+}
 
 /** A whole response for the client. */
 export interface WholeResponse {
@@ -47,6 +54,8 @@ export interface StreamRelay {
   push(chunk: Buffer): StreamStep;
   /** What it gets when the provider has closed the stream. */
   close(): StreamStep;
+  /** The end of what the client has of it when it failed. */
+  fail(error: LlmError): string;
   /** What it gets while the provider is silent. */
   readonly ping: string;
 }

@@ -7,7 +7,7 @@ import type {
   StreamWriter,
   UpstreamFormat,
 } from "../chat/formats.ts";
-import { LlmRefusal } from "../chat/llm-error.ts";
+import { type LlmError, LlmRefusal } from "../chat/llm-error.ts";
 import type { ChatRequest } from "../chat/request.ts";
 import { isContent, type StreamEvent } from "../chat/stream-event.ts";
 import { refuseUnkept } from "../chat/topics.ts";
@@ -35,12 +35,15 @@ export function translatedTarget(settings: TranslatedSettings): LlmTarget {
       return format.writeRequest(request, dialect);
     },
     readError: format.readError,
-    readWhole: (text) => {
+    readWhole: ({ text }, { body: asked }, model) => {
       const body = parseObject(text);
       if (body === undefined) throw new Error("the response is no JSON object");
       const response = format.readResponse(body);
-      const { id, model, usage, stop: finish } = response;
-      return { text: client.writeResponse(response), facts: { id, model, usage, finish } };
+      const { id, model: name, usage, stop: finish } = response;
+      return {
+        text: client.writeResponse(response, { body: asked, model }),
+        facts: { id, model: name, usage, finish },
+      };
     },
     openStream: ({ body }, model) =>
       new TranslatedStream(format.openStream(maxEvent), client.openStream({ body, model })),
@@ -77,6 +80,10 @@ class TranslatedStream implements StreamRelay {
 
   close(): StreamStep {
     return this.#pass(this.#reader.end());
+  }
+
+  fail(error: LlmError): string {
+    return this.#writer.write({ kind: "error", error });
   }
 
   #pass(events: readonly StreamEvent[]): StreamStep {

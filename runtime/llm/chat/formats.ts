@@ -13,14 +13,24 @@ export type LlmFormatName =
   | "messages"
   | "responses"
   | "converse"
-  | "generateContent";
+  | "generateContent"
+  | "embeddings"
+  | "tokenCount"
+  | "realtime";
 
 /** How errors are written in a format. */
 export interface ErrorFormat {
   /** The JSON body of a response. */
   errorBody(error: LlmError): string;
-  /** The last event of a stream that failed after it had begun. */
-  errorEvent(error: LlmError): string;
+  /** The end of a stream that failed after it had begun. */
+  errorEvent(error: LlmError, sent: SentStream): string;
+}
+
+/** What the client has of a stream. */
+export interface SentStream {
+  /** How many events. */
+  readonly events: number;
+  readonly facts: ResponseFacts;
 }
 
 /** A format that clients speak, for a provider that speaks another one. */
@@ -29,13 +39,13 @@ export interface ClientFormat extends ErrorFormat {
   /** Reads a request. Throws LlmRefusal with the field that is wrongField, or that no other format can say. */
   readRequest(body: JsonObject): ChatRequest;
   /** The JSON body of a whole response. */
-  writeResponse(response: ChatResponse): string;
+  writeResponse(response: ChatResponse, request: AskedRequest): string;
   /** Writes the events of one stream. */
-  openStream(call: StreamedCall): StreamWriter;
+  openStream(request: AskedRequest): StreamWriter;
 }
 
-/** What the writer of a stream knows of its request. */
-export interface StreamedCall {
+/** What the writer of a response knows of its request. */
+export interface AskedRequest {
   /** The client's body. */
   readonly body: JsonObject;
   /** Of the request. */
@@ -88,7 +98,7 @@ export interface NativeFormat extends ErrorFormat {
   /** Changes what the gateway needs to be otherwise in a request. */
   adapt(body: JsonBody): void;
   /** Looks at one stream. */
-  watchStream(call: StreamedCall): StreamWatcher;
+  watchStream(request: AskedRequest): StreamWatcher;
   readError(status: number, body: string): LlmError;
 }
 

@@ -10,5 +10,5 @@ export const completionsClient: ClientFormat = {
   ...completionsErrors,
   readRequest: readCompletionsRequest,
   writeResponse: writeCompletionsResponse,
-  openStream: (call) => new CompletionsStreamWriter(call),
+  openStream: (request) => new CompletionsStreamWriter(request),
 };

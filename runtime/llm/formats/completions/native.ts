@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import type {
+  AskedRequest,
   NativeFormat,
   ResponseFacts,
-  StreamedCall,
   StreamWatcher,
 } from "../../chat/formats.ts";
 import type { LlmError } from "../../chat/llm-error.ts";
@@ -17,7 +17,7 @@ export const completionsNative: NativeFormat = {
   name: "completions",
   ...completionsErrors,
   readResponse: readFacts,
-  watchStream: (call) => new CompletionsWatcher(call),
+  watchStream: (request) => new CompletionsWatcher(request),
   readError: readCompletionsError,
   adapt: (body) => {
     if (body.get("stream") !== "true") return;
@@ -45,7 +45,7 @@ class CompletionsWatcher implements StreamWatcher {
   #isFirst = true;
   #hasFinished = false;
 
-  constructor({ body }: StreamedCall) {
+  constructor({ body }: AskedRequest) {
     const options = body.stream_options;
     this.#wantsUsage = isJsonObject(options) && options.include_usage === true;
   }

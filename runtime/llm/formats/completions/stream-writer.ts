@@ -1,4 +1,4 @@
-import type { StreamedCall, StreamWriter } from "../../chat/formats.ts";
+import type { AskedRequest, StreamWriter } from "../../chat/formats.ts";
 import { isJsonObject } from "../../chat/request-object.ts";
 import type { StreamEvent } from "../../chat/stream-event.ts";
 import type { Usage } from "../../chat/usage.ts";
@@ -18,7 +18,7 @@ export class CompletionsStreamWriter implements StreamWriter {
   readonly #calls = new Map<number, number>();
   #usage: Usage | undefined;
 
-  constructor({ body, model }: StreamedCall) {
+  constructor({ body, model }: AskedRequest) {
     const options = body.stream_options;
     this.#wantsUsage = isJsonObject(options) && options.include_usage === true;
     this.#model = model;

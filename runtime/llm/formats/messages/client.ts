@@ -10,5 +10,5 @@ export const messagesClient: ClientFormat = {
   ...messagesErrors,
   readRequest: readMessagesRequest,
   writeResponse: writeMessagesResponse,
-  openStream: (call) => new MessagesStreamWriter(call),
+  openStream: (request) => new MessagesStreamWriter(request),
 };

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../cel/variables.ts";
-import type { StreamedCall, StreamWriter } from "../../chat/formats.ts";
+import type { AskedRequest, StreamWriter } from "../../chat/formats.ts";
 import type { StreamEvent } from "../../chat/stream-event.ts";
 import type { Usage } from "../../chat/usage.ts";
 import { messagesErrorEvent } from "./errors.ts";
@@ -22,7 +22,7 @@ export class MessagesStreamWriter implements StreamWriter {
   #stop: Extract<StreamEvent, { kind: "stop" }> | undefined;
   #usage: Usage | undefined;
 
-  constructor({ model }: StreamedCall) {
+  constructor({ model }: AskedRequest) {
     this.#model = model;
   }
 
