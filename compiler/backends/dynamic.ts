@@ -1,7 +1,18 @@
-import { keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
+import type { TunnelSettings } from "../../runtime/backends/dynamic/tunnels.ts";
+import { childOf, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
+import { span } from "../manifests/field-types.ts";
 import type { BackendConnection, TcpConnection } from "../model/connections.ts";
 import { HTTP_SERVER } from "../model/traffic.ts";
-import { type Infer, integer, list, object, shortText } from "../schema/schema.ts";
+import { parseTimer } from "../schema/duration.ts";
+import {
+  duration,
+  type Infer,
+  integer,
+  list,
+  object,
+  type Schema,
+  shortText,
+} from "../schema/schema.ts";
 import type { Backend } from "./backend.ts";
 import { resolveConnection, resolveTcpConnection } from "./parts/connection.ts";
 import { curlCommand } from "./parts/try-request.ts";
@@ -11,6 +22,13 @@ interface DynamicConfig {
   /** The port of a client that names none; undefined: what is usual. */
   readonly port: number | undefined;
   readonly allowPrivate: readonly string[];
+  readonly tunnels: TunnelsConfig | undefined;
+}
+
+/** Tunnels that clients may open. */
+interface TunnelsConfig {
+  readonly settings: TunnelSettings;
+  readonly origin: Origin;
 }
 
 /** The host that each client names, by its port and the addresses that it may have. */
@@ -21,6 +39,8 @@ interface Destinations<Connection> {
   /** Addresses and ranges that may be reached although they are not public. */
   readonly allowPrivate: readonly string[];
   readonly connection: Connection;
+  /** Undefined: clients open none. */
+  readonly tunnels: TunnelSettings | undefined;
   readonly origin: Origin;
 }
 
@@ -34,19 +54,24 @@ export const dynamic: Backend<
   DynamicValue
 > = {
   kind: "dynamic",
-  schema: () => dynamicSchema("request (Host)", "80, or 443 with backendTLS"),
+  schema: () => httpSchema("request (Host)", "80, or 443 with backendTLS", duration(IDLE_TIMEOUT)),
   tcpSchema: dynamicSchema("TLS connection (SNI)", "443"),
   lower: lowerDynamic,
   kubernetes: {
     field: "dynamicForwardProxy",
-    schema: () => dynamicSchema("request (Host) or TLS connection (SNI)", "80, or 443 with TLS"),
-    lower: (proxy) => ({ config: lowerDynamic(proxy), sections: new Map() }),
+    schema: () =>
+      httpSchema(
+        "request (Host) or TLS connection (SNI)",
+        "80, or 443 with TLS",
+        span(IDLE_TIMEOUT),
+      ),
+    lower: (proxy, context) => ({ config: lowerDynamic(proxy, context), sections: new Map() }),
   },
   protocol: "http",
   carries: () => [{ traffic: ["forwards", ...HTTP_SERVER] }],
   isOpenProxy: true,
-  names: ["upstream", "destinations"],
-  resolve: ({ config: { port, allowPrivate }, policies = {}, origin }, context) => {
+  names: ["upstream", "destinations", "tunnels"],
+  resolve: ({ config: { port, allowPrivate, tunnels }, policies = {}, origin }, context) => {
     const { auth } = policies;
     const connection = resolveConnection(policies, context);
     if (auth !== undefined && auth.kind !== "passthrough") {
@@ -57,16 +82,25 @@ export const dynamic: Backend<
       port: port ?? (connection.tls === undefined ? 80 : 443),
       allowPrivate: allowPrivate.toSorted(),
       connection,
+      tunnels: tunnels?.settings,
       origin,
     };
   },
-  resolveTcp: ({ config: { port = 443, allowPrivate }, policies = {}, origin }, context) => ({
-    kind: "dynamic",
-    port,
-    allowPrivate: allowPrivate.toSorted(),
-    connection: resolveTcpConnection(policies, context),
-    origin,
-  }),
+  resolveTcp: ({ config, policies = {}, origin }, context) => {
+    const { port = 443, allowPrivate, tunnels } = config;
+    if (tunnels !== undefined) {
+      const params = { field: '"connect"', actsOn: "requests", found: "connections" };
+      context.diagnostics.report("misplaced-field", keyPlace(tunnels.origin), params);
+    }
+    return {
+      kind: "dynamic",
+      port,
+      allowPrivate: allowPrivate.toSorted(),
+      connection: resolveTcpConnection(policies, context),
+      tunnels: undefined,
+      origin,
+    };
+  },
   describe: () => [{ label: "the host of each request" }],
   describeTcp: () => ({ label: "the server of each connection" }),
   tryCommand: (request) =>
@@ -78,20 +112,31 @@ export const dynamic: Backend<
  * widen what is refused without them. `defaults`: the port of a destination that names none.
  */
 function dynamicSchema(namedBy: string, defaults: string) {
+  return object(dynamicFields(namedBy, defaults), {
+    description: `The destination is the host that each ${namedBy} names.`,
+  });
+}
+
+/** The same for requests, of which one may ask for a tunnel. */
+function httpSchema(namedBy: string, defaults: string, idleTimeout: Schema<string>) {
   return object(
     {
-      port: integer(`The port of a ${namedBy} that names none: ${defaults} by default.`, 1, 65535),
-      allowPrivate: list(
-        shortText("An address, or a range in CIDR notation.", {
-          format: "cidr",
-          examples: ["10.0.0.0/8"],
-        }),
+      ...dynamicFields(namedBy, defaults),
+      connect: object(
         {
-          minItems: 1,
-          maxItems: 64,
+          ports: list(integer("A port.", 1, 65535), {
+            minItems: 1,
+            maxItems: 64,
+            uniqueItems: true,
+            description: "The ports that tunnels may lead to. 443 by default.",
+          }),
+          idleTimeout,
+          maxTunnels: integer("The most at once.", 1, 100_000, { default: 1000 }),
+        },
+        {
           description:
-            "Addresses that may be reached although they are not public: loopback, private and link-local ones are " +
-            "refused otherwise. A cloud's metadata address has to be named by itself.",
+            "Tunnels that clients open with CONNECT, as for https through a proxy. Rules see the method CONNECT, the host " +
+            "with its port, and the path `/`; what is in a tunnel nobody sees. Without it CONNECT is a 501.",
         },
       ),
     },
@@ -99,8 +144,43 @@ function dynamicSchema(namedBy: string, defaults: string) {
   );
 }
 
-type DynamicValue = Infer<ReturnType<typeof dynamicSchema>>;
+const IDLE_TIMEOUT = "How long a tunnel stays without a byte. 10m by default.";
 
-function lowerDynamic({ port, allowPrivate = [] }: DynamicValue): DynamicConfig {
-  return { port, allowPrivate };
+function dynamicFields(namedBy: string, defaults: string) {
+  return {
+    port: integer(`The port of a ${namedBy} that names none: ${defaults} by default.`, 1, 65535),
+    allowPrivate: list(
+      shortText("An address, or a range in CIDR notation.", {
+        format: "cidr",
+        examples: ["10.0.0.0/8"],
+      }),
+      {
+        minItems: 1,
+        maxItems: 64,
+        description:
+          "Addresses that may be reached although they are not public: loopback, private and link-local ones are " +
+          "refused otherwise. A cloud's metadata address has to be named by itself.",
+      },
+    ),
+  };
+}
+
+type DynamicValue = Infer<ReturnType<typeof httpSchema>>;
+
+function lowerDynamic(
+  { port, allowPrivate = [], connect }: DynamicValue,
+  { origin }: { readonly origin: Origin },
+): DynamicConfig {
+  return {
+    port,
+    allowPrivate,
+    tunnels: connect && {
+      settings: {
+        ports: connect.ports ?? [443],
+        idleTimeout: parseTimer(connect.idleTimeout ?? "10m") ?? 0,
+        max: connect.maxTunnels ?? 1000,
+      },
+      origin: childOf(origin, "connect"),
+    },
+  };
 }

@@ -3,6 +3,7 @@ import type { Exchange } from "../http/exchange.ts";
 import { refuse } from "../http/refuse.ts";
 import { openUpstream } from "../http/upstream/open-upstream.ts";
 import type { Upstream, UpstreamSettings } from "../http/upstream/upstream.ts";
+import { type Connect, connector, systemKeepAlive } from "../net/connector.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
 import { AddressRules } from "./dynamic/address-rules.ts";
 import { type AddressCheck, addressRefusal, checkedLookup } from "./dynamic/checked-address.ts";
@@ -49,6 +50,24 @@ export class Destinations {
     this.#upstreams.set(key, upstream);
     if (this.#upstreams.size > maxDestinations) this.#closeOldest();
     return upstream;
+  }
+
+  /** A way to a destination for bytes, or why it may not be reached. */
+  connector({ host, port }: Destination, gateway: GatewayContext): Connect | NoDestination {
+    const check = { rules: this.#rules, gateway };
+    const why = isAddress({ host, port }) ? addressRefusal(host, port, check) : undefined;
+    if (why !== undefined) return { fault: "forbidden", why };
+    const { connectTimeout: timeout, keepAlive = systemKeepAlive } = this.settings;
+    return connector({
+      host,
+      port,
+      alpn: [],
+      hasPriorKnowledge: false,
+      allowHalfOpen: true,
+      timeout,
+      keepAlive,
+      lookup: checkedLookup(port, check),
+    });
   }
 
   /** The gateway's name in Via: the same for all processes with one session key, and nobody else's. */
@@ -108,7 +127,8 @@ export function chooseDestination(
   return upstream;
 }
 
-function refuseDestination(exchange: Exchange, { fault, why }: NoDestination): void {
+/** Answers a request whose destination is none that it may reach. */
+export function refuseDestination(exchange: Exchange, { fault, why }: NoDestination): void {
   exchange.record.fields ??= new Map();
   exchange.record.fields.set("error", why);
   if (fault === "malformed") refuse(exchange, 400, "BadRequest", "no valid destination");

@@ -198,6 +198,7 @@ class Running implements RunningGateway {
       return {
         handle,
         isForwardProxy: false,
+        takesTunnels: false,
         keepsPaths: false,
         ended: nothing,
         failed: ({ method, path }, error) => reportBug(`${method} ${path}`, error),

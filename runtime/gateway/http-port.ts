@@ -14,6 +14,8 @@ export interface HttpPortSettings {
   readonly tls?: TlsSettings;
   /** True where requests choose their destination: a client may send the target in absolute form. Absent: false. */
   readonly isForwardProxy?: boolean;
+  /** True where a backend takes tunnels: a client may ask for one with CONNECT. Absent: false. */
+  readonly takesTunnels?: boolean;
   /** True where a listener forwards paths as they are sent; the others refuse what is ambiguous. Absent: false. */
   readonly keepsPaths?: boolean;
   /** Routes one request and responds to it. */
@@ -32,6 +34,7 @@ export function httpPort({
   config,
   tls,
   isForwardProxy = false,
+  takesTunnels = false,
   keepsPaths = false,
   handle,
 }: HttpPortSettings): HttpPort {
@@ -45,6 +48,7 @@ export function httpPort({
         {
           handle,
           isForwardProxy,
+          takesTunnels,
           keepsPaths,
           connections,
           ended: exchangeEnded,

@@ -110,6 +110,13 @@ export interface Exchange extends RequestVariables {
    * what comes back is what the client sends. `headers` without Connection and Upgrade.
    */
   switchProtocols(headers: readonly string[]): BodySource;
+  /** The client asks for a tunnel to `host` (CONNECT, RFC 9110 9.3.6); its target is `/`, as it names none. */
+  readonly isTunnel: boolean;
+  /**
+   * Answers 200 where `isTunnel`: `write` and `end` carry the tunnel's bytes from here on, and what comes back is what the
+   * client sends.
+   */
+  openTunnel(): BodySource;
   /** Sends a piece of the body at once. False: the client reads slowly; wait for `onDrain` before the next piece. */
   write(chunk: string | Uint8Array): boolean;
   /** Called each time a full buffer was emptied after `write` returned false. One listener; the last one set counts. */

@@ -50,6 +50,8 @@ export interface BackendTemplate<Kind extends BackendKind> {
   readonly connection?: (nodes: AtLeastOne<TcpBackendNode<Kind>>, trace: Trace) => ConnectionPart;
   /** Clients may know that it is a forward proxy, and send the whole URL. */
   readonly isForwardProxy?: true;
+  /** Whether its clients may ask for tunnels. */
+  readonly takesTunnels?: (node: BackendNode<Kind>) => boolean;
   /** It keeps sessions that survive a change of the pod when all pods have one key. */
   readonly hasSessions?: true;
 }

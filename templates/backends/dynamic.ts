@@ -4,6 +4,7 @@ import type { ConnectionPart } from "../code/connection-part.ts";
 import type { Printable } from "../code/hole.ts";
 import { imported } from "../code/names.ts";
 import type { Trace } from "../code/trace.ts";
+import { milliseconds } from "../code/units.ts";
 import type { AtLeastOne, BackendCode, BackendScope, BackendTemplate } from "./backend.ts";
 import { connectionSettings, passthrough, tcpSettings } from "./parts/connection.ts";
 import { plainForward } from "./parts/forward.ts";
@@ -14,18 +15,21 @@ const TCP = "gwc/runtime/tcp/dynamic";
 /** The host that the request, or the TLS connection, names, as far as it may be reached. */
 export const dynamicTemplate: BackendTemplate<"dynamic"> = {
   isForwardProxy: true,
+  takesTunnels: ({ tunnels }) => tunnels !== undefined,
   code: dynamicCode,
   connection: connectionCode,
 };
 
 function dynamicCode([node]: AtLeastOne<BackendNode<"dynamic">>, scope: BackendScope): BackendCode {
-  const { connection, port, allowPrivate, origin } = node;
+  const { connection, port, allowPrivate, tunnels, origin } = node;
   const settings: Readonly<Record<string, Printable | undefined>> = {
     scheme: connection.tls === undefined ? "http" : "https",
     port,
     allowPrivate,
     ...connectionSettings(connection),
   };
+  const opened = tunnels && { ...tunnels, idleTimeout: milliseconds(tunnels.idleTimeout) };
+  const tunnelClass = imported("gwc/runtime/backends/dynamic/tunnels", "Tunnels");
   const token = passthrough([connection]);
   const pass = scope.forward ?? plainForward;
   return {
@@ -34,10 +38,16 @@ function dynamicCode([node]: AtLeastOne<BackendNode<"dynamic">>, scope: BackendS
         ${scope.trace(origin)}
         const destinations = new ${imported(MODULE, "Destinations")}(${literal(settings)});
       `,
+      ...(opened === undefined
+        ? []
+        : [code`const tunnels = new ${tunnelClass}(destinations, ${literal(opened)});`]),
     ],
     first: [],
     guard: [],
     step: [
+      ...(opened === undefined
+        ? []
+        : [code`if (exchange.isTunnel) return tunnels.open(exchange);`]),
       ...token,
       code`const upstream = ${imported(MODULE, "chooseDestination")}(exchange, destinations);`,
       code`if (upstream === undefined) return;`,

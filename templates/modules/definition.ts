@@ -1,3 +1,4 @@
+import type { BackendKind, BackendNode } from "../../compiler/ir/backends.ts";
 import type { BindNode, ListenerNode, Program } from "../../compiler/ir/program.ts";
 import type { TcpBindNode } from "../../compiler/ir/tcp.ts";
 import type { CertificateFiles, TlsNode } from "../../compiler/ir/tls.ts";
@@ -71,6 +72,7 @@ function httpPort(bind: BindNode, names: MainNames): Code {
     config: originText(origin),
     tls: tls && tlsValue(tls, listeners),
     isForwardProxy: listeners.some(isForwardProxy) || undefined,
+    takesTunnels: listeners.some(takesTunnels) || undefined,
     keepsPaths: listeners.some(({ pathHandling }) => pathHandling === "verbatim") || undefined,
     handle: code`${name(handlerOf(bind, names))}`,
   };
@@ -82,6 +84,14 @@ function isForwardProxy({ routes }: ListenerNode): boolean {
   return routes.some(({ backends }) =>
     backends.some(({ kind }) => backendTemplateOf(kind).isForwardProxy === true),
   );
+}
+
+function takesTunnels({ routes }: ListenerNode): boolean {
+  return routes.some(({ backends }) => backends.some(nodeTakesTunnels));
+}
+
+function nodeTakesTunnels<Kind extends BackendKind>(node: BackendNode<Kind>): boolean {
+  return backendTemplateOf<Kind>(node.kind).takesTunnels?.(node) === true;
 }
 
 function accessLogValue({ process, accessLog }: Program): Printable {

@@ -36,6 +36,21 @@ export function absoluteFacts(
   return { status: 400, detail: "target and Host name different hosts" };
 }
 
+/** The facts of CONNECT: its target names host and port (RFC 9112 3.2.3), and Host, where there is one, the same host. */
+export function authorityFacts(
+  facts: RequestFacts | RequestFault,
+  target: string,
+): RequestFacts | RequestFault {
+  if (!("host" in facts)) return facts;
+  const named = /:[0-9]{1,5}$/.test(target) ? canonicalHost(target.toLowerCase()) : undefined;
+  if (named === undefined) return { status: 400, detail: "a tunnel needs a host and a port" };
+  const { host } = facts;
+  const isSame = host === "" || host === named || host === named.replace(/:[0-9]+$/, "");
+  return isSame
+    ? { ...facts, host: named }
+    : { status: 400, detail: "target and Host name different hosts" };
+}
+
 /** The port of `http` is the same as none (RFC 3986 6.2.3). */
 function withoutPort(authority: string): string {
   return authority.replace(/:(?:80)?$/, "");

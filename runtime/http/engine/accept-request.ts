@@ -1,6 +1,6 @@
 import type { GatewayContext } from "../../process/gateway-context.ts";
 import { refuse } from "../refuse.ts";
-import { absoluteFacts, readAbsoluteForm } from "./absolute-form.ts";
+import { absoluteFacts, authorityFacts, readAbsoluteForm } from "./absolute-form.ts";
 import type { EngineRequest, EngineResponse } from "./engine.ts";
 import { EngineExchange } from "./engine-exchange.ts";
 import type { ServerHandlers } from "./server-handlers.ts";
@@ -48,7 +48,8 @@ export function acceptRequest(
   });
   exchange.minBodyRate = handlers.connections.minBodyRate;
   exchange.expectsContinue = framing.expectsContinue ?? expectsContinue(exchange, framing);
-  if (response.upgrade !== undefined) exchange.closesConnection = true;
+  if (response.upgrade !== undefined || response.tunnel !== undefined)
+    exchange.closesConnection = true;
   if (!isServed) {
     exchange.closesConnection = true;
     refuse(exchange, facts.status, "BadRequest", facts.detail);
@@ -71,6 +72,7 @@ function factsOf(
   { method = "", url = "", httpVersion, rawHeaders }: EngineRequest,
   { isForwardProxy, keepsPaths, connections: { maxHeaders } }: ServerHandlers,
 ): RequestFacts | RequestFault {
+  if (method === "CONNECT") return tunnelFacts(url, httpVersion, rawHeaders, maxHeaders);
   // HTTP/2 has the host in a field of its own (RFC 9113 8.3.1).
   const isPossible = isForwardProxy && httpVersion !== "2";
   const absolute = isPossible ? readAbsoluteForm(url) : undefined;
@@ -80,6 +82,21 @@ function factsOf(
     keepsPaths,
   });
   return absolute === undefined ? facts : absoluteFacts(facts, absolute);
+}
+
+/** CONNECT names a host and a port, and nothing there (RFC 9112 3.2.3). */
+function tunnelFacts(
+  url: string,
+  httpVersion: string,
+  rawHeaders: readonly string[],
+  maxHeaders: number,
+): RequestFacts | RequestFault {
+  const facts = validateRequest("CONNECT", "/", httpVersion, rawHeaders, {
+    maxHeaders,
+    keepsPaths: false,
+  });
+  if ("host" in facts && facts.hasBody) return { status: 400, detail: "a tunnel has no body" };
+  return authorityFacts(facts, url);
 }
 
 /** Stands for the facts of a request that has none; its target is only logged. */

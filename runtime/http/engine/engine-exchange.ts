@@ -295,6 +295,21 @@ export class EngineExchange implements Exchange {
     return client;
   }
 
+  get isTunnel(): boolean {
+    return this.#response.tunnel !== undefined;
+  }
+
+  openTunnel(): BodySource {
+    const { tunnel } = this.#response;
+    if (tunnel === undefined) throw new Error("the client asked for no tunnel");
+    const client = tunnel.accept([]);
+    // What changes responses has nothing to do with these bytes.
+    this.#filter = undefined;
+    this.headersSent = true;
+    this.#isFlushed = true;
+    return client;
+  }
+
   write(chunk: string | Uint8Array): boolean {
     if (this.isOver || !this.headersSent) return true;
     return this.#filter === undefined ? this.#write(chunk) : this.#filter.write(chunk);

@@ -53,18 +53,24 @@ export interface EngineResponse {
   on(event: "drain" | "close", listener: () => void): unknown;
   /** The client asks for another protocol, and the connection can change to it. */
   readonly upgrade?: EngineUpgrade;
+  /** The client asks for a tunnel (CONNECT), and the connection can become one. */
+  readonly tunnel?: EngineTunnel;
   readonly headersSent: boolean;
   readonly statusCode: number;
   /** True when the last byte was handed to the connection. */
   readonly writableFinished: boolean;
 }
 
-/** A connection that may leave HTTP. */
-export interface EngineUpgrade {
+/** A connection that may change to another protocol. */
+export interface EngineUpgrade extends EngineTunnel {
   /** As the client sent it. */
   readonly protocol: string;
+}
+
+/** A connection that may leave HTTP. */
+export interface EngineTunnel {
   /**
-   * Responds 101 with these headers; what the client sends from now on is raw, and so is what is written to it. Throws on
+   * Responds 101, to CONNECT 200, with these headers; what the client sends from now on is raw, and so is what is written to it. Throws on
    * what can't be a header, with nothing sent.
    */
   accept(headers: readonly string[]): BodySource;

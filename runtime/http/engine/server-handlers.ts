@@ -7,6 +7,8 @@ export interface ServerHandlers {
   readonly handle: (exchange: Exchange) => Handled;
   /** Whether clients may send targets in absolute form: `GET http://host/path`. */
   readonly isForwardProxy: boolean;
+  /** Whether clients may ask for tunnels: CONNECT. */
+  readonly takesTunnels: boolean;
   /** Whether a listener of the port forwards paths as they are sent. */
   readonly keepsPaths: boolean;
   /**

@@ -78,12 +78,7 @@ export class HttpServer implements PortServer {
     );
     this.#server.on("drop", () => this.#handlers.refused());
     this.#server.on("upgrade", (request, socket, head) => this.#upgrade(request, socket, head));
-    // Tunnels by CONNECT (RFC 9110 9.3.6) are for nobody: a forward proxy sees each request, or passes TLS by its SNI.
-    this.#server.on("connect", (_request, socket) => {
-      const status = this.#handlers.isForwardProxy ? "501 Not Implemented" : "400 Bad Request";
-      if (responseInProgress(socket) === undefined) closeWith(socket, status);
-      else socket.destroy();
-    });
+    this.#server.on("connect", (request, socket, head) => this.#connect(request, socket, head));
     this.#server.on("clientError", (error, socket) => {
       this.#broken(error, socket);
       if (this.#errors.respond(error, socket)) this.#handlers.malformed();
@@ -170,14 +165,23 @@ export class HttpServer implements PortServer {
     });
   }
 
+  /** A tunnel (RFC 9110 9.3.6) is asked for: nobody's business but that of a forward proxy which takes them. */
+  #connect(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const { isForwardProxy, takesTunnels } = this.#handlers;
+    if (responseInProgress(socket) !== undefined) socket.destroy();
+    else if (takesTunnels) this.#leaveHttp(request, socket, head);
+    else closeWith(socket, isForwardProxy ? "501 Not Implemented" : "400 Bad Request");
+  }
+
   /** Node has taken the connection out of its own care. */
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    if (wantsUpgrade(request)) this.#leaveHttp(request, socket, head);
+    else closeWith(socket, "400 Bad Request");
+  }
+
+  #leaveHttp(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     // A server's connection is a socket; the type is wider for others' sake.
     const connection = socket as Socket;
-    if (!wantsUpgrade(request)) {
-      closeWith(connection, "400 Bad Request");
-      return;
-    }
     this.#aged.release(connection);
     this.#upgraded.add(connection);
     connection.once("close", () => this.#upgraded.delete(connection));

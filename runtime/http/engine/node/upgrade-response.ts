@@ -1,7 +1,7 @@
 import { type IncomingMessage, ServerResponse, validateHeaderValue } from "node:http";
 import type { Socket } from "node:net";
 import type { BodySink, BodySource } from "../../body/body.ts";
-import type { EngineResponse, EngineUpgrade } from "../engine.ts";
+import type { EngineResponse, EngineTunnel, EngineUpgrade } from "../engine.ts";
 
 /** Whether a request asks for another protocol that a backend may speak (RFC 9110 7.8). */
 export function wantsUpgrade({ headers, httpVersion }: IncomingMessage): boolean {
@@ -13,10 +13,12 @@ export function wantsUpgrade({ headers, httpVersion }: IncomingMessage): boolean
 }
 
 /**
- * The response to a request for another protocol. Node has let go of the connection, so it ends with any response but 101.
+ * The response to a request for another protocol, or for a tunnel. Node has let go of the connection, so it ends with any
+ * response but one that agrees.
  */
 export class UpgradeResponse implements EngineResponse {
-  readonly upgrade: EngineUpgrade;
+  readonly upgrade?: EngineUpgrade;
+  readonly tunnel?: EngineTunnel;
   readonly #response: ServerResponse;
   readonly #socket: Socket;
   #status: number | undefined;
@@ -27,16 +29,18 @@ export class UpgradeResponse implements EngineResponse {
     this.#response.assignSocket(socket);
     this.#response.on("finish", () => socket.destroySoon());
     socket.on("error", () => socket.destroy());
-    this.upgrade = {
-      protocol: request.headers.upgrade ?? "",
-      accept: (headers) => {
-        const text = headText(headers);
-        this.#status = 101;
-        this.#response.detachSocket(socket);
-        socket.write(text, "latin1");
-        return new SocketBytes(socket, head);
-      },
+    const accept = (status: 101 | 200, headers: readonly string[]) => {
+      const text = headText(status, headers);
+      this.#status = status;
+      this.#response.detachSocket(socket);
+      socket.write(text, "latin1");
+      return new SocketBytes(socket, head);
     };
+    if (request.method === "CONNECT") this.tunnel = { accept: (headers) => accept(200, headers) };
+    else {
+      const protocol = request.headers.upgrade ?? "";
+      this.upgrade = { protocol, accept: (headers) => accept(101, headers) };
+    }
   }
 
   get headersSent(): boolean {
@@ -80,8 +84,9 @@ export class UpgradeResponse implements EngineResponse {
 }
 
 /** Throws on a value that can't be a header. */
-function headText(headers: readonly string[]): string {
-  let text = "HTTP/1.1 101 Switching Protocols\r\n";
+function headText(status: 101 | 200, headers: readonly string[]): string {
+  const phrase = status === 101 ? "Switching Protocols" : "Connection established";
+  let text = `HTTP/1.1 ${status} ${phrase}\r\n`;
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] ?? "";
     const value = headers[i + 1] ?? "";

@@ -62,6 +62,8 @@ export class PooledUpstream implements Upstream {
   }
 
   send(call: UpstreamCall, handler: UpstreamHandler): UpstreamRequest {
+    // Behind a server of the configuration a tunnel would lead wherever that server lets it.
+    if (call.method === "CONNECT") return refusedTunnel(handler);
     this.#pool ??= this.#open();
     const request = new PooledRequest(this.#pool, handler, this.#extras);
     const { body } = call;
@@ -85,6 +87,12 @@ export class PooledUpstream implements Upstream {
   close(): void {
     this.#pool?.close().catch(() => {});
   }
+}
+
+function refusedTunnel(handler: UpstreamHandler): UpstreamRequest {
+  const failure = { kind: "connect", isForbidden: true, detail: "a tunnel to no proxy" } as const;
+  const timer = setImmediate(() => handler.onError(failure));
+  return { abort: () => clearImmediate(timer), resume: () => {} };
 }
 
 function setCredential(headers: string[], value: string | Credential | undefined): void {
