@@ -1,16 +1,18 @@
 import { HTTP_SERVER } from "../model/traffic.ts";
 import type { AiConfig } from "./ai/ai-config.ts";
 import { type AiValue, aiSchema, lowerAi } from "./ai/file-form.ts";
+import { type KubernetesAiValue, kubernetesAi } from "./ai/manifest-form.ts";
 import { type AiNode, resolveAi } from "./ai/resolve.ts";
 import type { Backend } from "./backend.ts";
 import { curlCommand, type TryRequest } from "./parts/try-request.ts";
 
 /** Models of providers, which speak formats of their own. */
-export const ai: Backend<"ai", AiValue, AiConfig, AiNode> = {
+export const ai: Backend<"ai", AiValue, AiConfig, AiNode, never, KubernetesAiValue> = {
   kind: "ai",
   schema: aiSchema,
   isNameable: true,
   lower: lowerAi,
+  kubernetes: kubernetesAi,
   protocol: "llm",
   carries: ({ groups }) =>
     groups.flat().map(({ policies: own }) => ({ traffic: ["llm", ...HTTP_SERVER], own })),

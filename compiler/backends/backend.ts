@@ -113,7 +113,7 @@ export interface KubernetesBackendForm<Value, Config> {
 
 /** What policies of a part of a GatewayBackend look like: the fields that such a part may have. */
 export type KubernetesPoliciesSchema = (
-  names: readonly ("tcp" | "tls" | "http" | "auth" | "mcp")[],
+  names: readonly ("tcp" | "tls" | "http" | "auth" | "mcp" | "ai")[],
 ) => Schema<PolicyFields>;
 
 /** A GatewayBackend as read. */

@@ -8,7 +8,7 @@ import { host } from "./host.ts";
 import { mcp } from "./mcp.ts";
 
 /** Every kind of backend; messages and schemas name them in this order. */
-const units = { mcp, ai, host, dynamic };
+const units = { mcp, host, dynamic, ai };
 
 /** The name of a kind of backend, as it stands in the configuration. */
 export type BackendKind = keyof typeof units;

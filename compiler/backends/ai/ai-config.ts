@@ -15,6 +15,8 @@ export interface ProviderConfig {
   readonly options: ProviderOptions;
   /** Another server that speaks as the provider does: `host:port`, or a URL. */
   readonly server: Text | undefined;
+  /** Another port of the provider's own server. */
+  readonly port: number | undefined;
   /** Where it serves the API, in the place of the provider's own path. */
   readonly path: string | undefined;
   readonly policies: BackendPolicies | undefined;

@@ -104,6 +104,7 @@ function lowerProvider(
     name: name ?? options.kind,
     options,
     server: hostOverride,
+    port: undefined,
     path: pathOverride,
     policies: context.policies(policies, childOf(origin, "policies")),
     origin,

@@ -1,4 +1,4 @@
-import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
+import { childOf, type Diagnostics, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
 import { type BackendPolicies, mergeBackendPolicies } from "../../model/backend-policies.ts";
 import type { BackendConnection } from "../../model/connections.ts";
 import { hostUrl } from "../../model/host-url.ts";
@@ -78,7 +78,7 @@ function resolveProvider(
   types: ReadonlySet<RouteType>,
   context: ConnectionContext,
 ): AiProviderNode | undefined {
-  const { name, options, server, path, origin } = config;
+  const { name, options, server, port, path, origin } = config;
   const unit = providerOf(options.kind);
   const merged = mergeBackendPolicies(inherited, config.policies);
   const { auth } = merged;
@@ -90,9 +90,13 @@ function resolveProvider(
   const key = auth?.kind === "key" ? auth.key : auth?.kind === "file" ? auth.file : undefined;
   const url =
     server === undefined
-      ? ownUrl(options)
+      ? ownUrl(options, port)
       : hostUrl(server, childOf(origin, "hostOverride"), context.diagnostics);
   const endpoints = endpointsOf(config, types, context.diagnostics);
+  const ownRoutes = config.policies?.ai?.routes;
+  if (ownRoutes !== undefined) {
+    context.diagnostics.report("routes-of-provider", keyPlace(ownRoutes.origin), { name });
+  }
   if (url === undefined || endpoints === undefined) return undefined;
   return {
     name,
@@ -111,8 +115,12 @@ function resolveProvider(
   };
 }
 
-function ownUrl<Kind extends ProviderKind>({ kind, value }: ProviderOptions<Kind>): string {
-  return providerOf<Kind>(kind).url(value);
+function ownUrl<Kind extends ProviderKind>(
+  { kind, value }: ProviderOptions<Kind>,
+  port: number | undefined,
+): string {
+  const url = providerOf<Kind>(kind).url(value);
+  return port === undefined ? url : `${url}:${port}`;
 }
 
 /** How the provider serves each route type of the route; what it does not serve is reported. */

@@ -1,17 +1,8 @@
+import { backendAi } from "../../../backends/ai/manifest-policies.ts";
 import { backends } from "../../../backends/index.ts";
-import { sectionName } from "../../../manifests/field-types.ts";
-import {
-  type Fields,
-  list,
-  object,
-  pick,
-  type Schema,
-  unsupported,
-  withUnsupported,
-} from "../../../schema/schema.ts";
+import { type Fields, object, pick, type Schema, withUnsupported } from "../../../schema/schema.ts";
 import { policyFields } from "../policy-fields.ts";
-import { aiFields, llmProviderFields, PROVIDERS } from "./ai.ts";
-import { simpleFields } from "./connection.ts";
+import { simpleBackend, simpleFields } from "./connection.ts";
 
 /** What of the backend section this version enforces: paths such as `mcp.authorization`. */
 export type SupportedFields = ReadonlySet<string>;
@@ -31,7 +22,6 @@ const WORDS: Readonly<Record<string, string>> = {
   tls: "TLS to backends",
   http: "HTTP settings of backends",
   auth: "authentication to backends",
-  ai: "LLM policies",
   "auth.aws": "AWS credentials",
   "auth.gcp": "Google Cloud credentials",
 };
@@ -48,7 +38,7 @@ export function backendPolicies<const Name extends keyof BackendFields>(
     tls: builtParts("tls", simpleFields.tls, built),
     http: builtParts("http", simpleFields.http, built),
     auth: builtParts("auth", simpleFields.auth, built),
-    ai: builtParts("ai", object(aiFields, { atLeastOneOf: Object.keys(aiFields) }), built),
+    ai: backendAi(simpleBackend),
     mcp,
   };
   return object(pick(fields, names), { atLeastOneOf: names, hasParts: true });
@@ -75,69 +65,6 @@ function builtParts<Value>(
 
 const SIMPLE = ["tcp", "tls", "http", "auth"] as const;
 
-function aiSchema(built: SupportedFields) {
-  const provider = object(llmProviderFields, { exactlyOneOf: PROVIDERS });
-  const named = object(
-    {
-      name: sectionName,
-      policies: backendPolicies([...SIMPLE, "ai"], built),
-      ...llmProviderFields,
-    },
-    { required: ["name"], exactlyOneOf: PROVIDERS },
-  );
-  const group = object(
-    { providers: list(named, { minItems: 1, maxItems: 32 }) },
-    {
-      required: ["providers"],
-      checks: [
-        {
-          message: "provider names are unique within a group",
-          field: "providers",
-          holds: ({ providers }) => {
-            const names = namesOf(providers);
-            return new Set(names).size === names.length;
-          },
-          cel: "self.providers.all(p, self.providers.exists_one(q, q.name == p.name))",
-        },
-      ],
-    },
-  );
-  return object(
-    { provider, groups: list(group, { minItems: 1, maxItems: 32 }) },
-    {
-      exactlyOneOf: ["provider", "groups"],
-      checks: [
-        {
-          message: "provider names are unique across all groups",
-          field: "groups",
-          holds: ({ groups }) => hasUniqueNames(groups),
-          cel: UNIQUE_PROVIDERS,
-        },
-      ],
-    },
-  );
-}
-
-/** Of the groups only a group itself shares names with it. */
-const UNIQUE_PROVIDERS =
-  "!has(self.groups) || self.groups.all(g, self.groups.filter(h, " +
-  "sets.intersects(g.providers.map(p, p.name), h.providers.map(p, p.name))).size() == 1)";
-
-/** Whether no name stands in two groups. */
-function hasUniqueNames(groups: unknown): boolean {
-  if (!Array.isArray(groups)) return true;
-  const names = groups.flatMap((group: { readonly providers?: unknown } | null) => [
-    ...new Set(namesOf(group?.providers)),
-  ]);
-  return new Set(names).size === names.length;
-}
-
-/** The names of providers, as far as they are any. */
-function namesOf(providers: unknown): readonly unknown[] {
-  if (!Array.isArray(providers)) return [];
-  return providers.flatMap((provider: { readonly name?: unknown } | null) => provider?.name ?? []);
-}
-
 /** The kinds of a GatewayBackend, each with its own field. */
 export function backendKinds(built: SupportedFields): Fields {
   const own = backends.flatMap(({ kubernetes: form }) =>
@@ -145,7 +72,7 @@ export function backendKinds(built: SupportedFields): Fields {
       ? []
       : [[form.field, form.schema((names) => backendPolicies(names, built))] as const],
   );
-  return { ...Object.fromEntries(own), ai: unsupported("LLM backends", aiSchema(built)) };
+  return Object.fromEntries(own);
 }
 
 /** What a GatewayBackend says of how it is reached. */

@@ -11,6 +11,8 @@ export interface LlmProvider<Kind extends string, Value> {
   readonly system: string;
   /** Its options in a file; the model among them. */
   readonly schema: Schema<Value>;
+  /** Its options in manifests; absent: as in a file. */
+  readonly kubernetes?: ManifestOptions<Value>;
   /** Scheme and host of its own server. */
   readonly url: (options: Value) => string;
   /** How it serves a route type; undefined: it does not. */
@@ -21,6 +23,13 @@ export interface LlmProvider<Kind extends string, Value> {
   readonly headers?: readonly string[];
   /** What the names of its models begin with; another name is reported. */
   readonly modelPrefixes?: readonly string[];
+}
+
+/** The options of a provider where manifests have others than files. */
+export interface ManifestOptions<Value> {
+  readonly schema: Schema;
+  /** As in a file; what the schema has let through. */
+  readonly lower: (value: unknown) => Value;
 }
 
 /** How a provider serves one route type. */

@@ -1,0 +1,146 @@
+import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
+import { longText, sectionName } from "../../manifests/field-types.ts";
+import { hostAndPort } from "../../model/host-url.ts";
+import { type Infer, integer, list, object, shortText } from "../../schema/schema.ts";
+import type {
+  BackendSection,
+  KubernetesBackendForm,
+  KubernetesPoliciesSchema,
+} from "../backend.ts";
+import type { AiConfig, ProviderConfig } from "./ai-config.ts";
+import { manifestProviders, readManifestOptions } from "./providers/manifest-options.ts";
+
+/** `ai` of a GatewayBackend: one provider, or groups of named ones that policies may target by name. */
+export const kubernetesAi: KubernetesBackendForm<KubernetesAiValue, AiConfig> = {
+  field: "ai",
+  schema: aiSchema,
+  lower: ({ provider, groups = [] }, { origin }) => {
+    const only = provider && lowerProvider(provider, childOf(origin, "provider"));
+    const named = groups.map(({ providers }, group) =>
+      providers.map((each, index) =>
+        lowerProvider(each, childOf(origin, "groups", group, "providers", index)),
+      ),
+    );
+    return {
+      config: { groups: only === undefined ? named : [[only]] },
+      sections: new Map(
+        groups.flatMap(({ providers }, group) =>
+          providers.map((each, index) => {
+            const at = childOf(origin, "groups", group, "providers", index);
+            return [each.name, sectionOf(each, at)] as const;
+          }),
+        ),
+      ),
+    };
+  },
+  sectionNames: ({ groups = [] }) =>
+    groups.flatMap(({ providers }) => providers.map(({ name }) => name)),
+  withPolicies: ({ groups }, policies) => ({
+    groups: groups.map((group) =>
+      group.map((provider) => ({ ...provider, policies: policies.get(provider.name) })),
+    ),
+  }),
+};
+
+/** `ai` of a GatewayBackend as its schema lets it through. */
+export type KubernetesAiValue = Infer<ReturnType<typeof aiSchema>>;
+
+type NamedProvider = NonNullable<KubernetesAiValue["groups"]>[number]["providers"][number];
+type Provider = NonNullable<KubernetesAiValue["provider"]>;
+
+function sectionOf({ name, policies: fields }: NamedProvider, origin: Origin): BackendSection {
+  return { name, ...(fields && { own: { fields, origin: childOf(origin, "policies") } }) };
+}
+
+function lowerProvider(value: Provider | NamedProvider, origin: Origin): ProviderConfig {
+  const options = readManifestOptions(value);
+  const { host, port, path } = value;
+  return {
+    name: "name" in value ? value.name : options.kind,
+    options,
+    server: serverOf(host, port),
+    port: host === undefined ? port : undefined,
+    path,
+    policies: undefined,
+    origin,
+  };
+}
+
+/** With a port it is plain HTTP, unless a policy says TLS; without one it stands for the provider's own server. */
+function serverOf(host: string | undefined, port: number | undefined): string | undefined {
+  if (host === undefined) return undefined;
+  return port === undefined ? `https://${host}` : hostAndPort(host, port);
+}
+
+const serverFields = {
+  host: shortText(
+    "The host of another server that speaks as the provider does; the provider's own when unset.",
+  ),
+  port: integer("Its port.", 1, 65535),
+  path: longText("Where it serves the API; the provider's own path when unset."),
+};
+
+function aiSchema(policies: KubernetesPoliciesSchema) {
+  const { fields: options, names } = manifestProviders();
+  const provider = object({ ...options, ...serverFields }, { exactlyOneOf: names });
+  const named = object(
+    {
+      name: sectionName,
+      policies: policies(["tcp", "tls", "http", "auth", "ai"]),
+      ...options,
+      ...serverFields,
+    },
+    { required: ["name"], exactlyOneOf: names },
+  );
+  const group = object(
+    { providers: list(named, { minItems: 1, maxItems: 32 }) },
+    {
+      required: ["providers"],
+      checks: [
+        {
+          message: "provider names are unique within a group",
+          field: "providers",
+          holds: ({ providers }) => {
+            const found = namesOf(providers);
+            return new Set(found).size === found.length;
+          },
+          cel: "self.providers.all(p, self.providers.exists_one(q, q.name == p.name))",
+        },
+      ],
+    },
+  );
+  return object(
+    { provider, groups: list(group, { minItems: 1, maxItems: 32 }) },
+    {
+      exactlyOneOf: ["provider", "groups"],
+      checks: [
+        {
+          message: "provider names are unique across all groups",
+          field: "groups",
+          holds: ({ groups }) => hasUniqueNames(groups),
+          cel: UNIQUE_PROVIDERS,
+        },
+      ],
+    },
+  );
+}
+
+/** Of the groups only a group itself shares names with it. */
+const UNIQUE_PROVIDERS =
+  "!has(self.groups) || self.groups.all(g, self.groups.filter(h, " +
+  "sets.intersects(g.providers.map(p, p.name), h.providers.map(p, p.name))).size() == 1)";
+
+/** Whether no name stands in two groups. */
+function hasUniqueNames(groups: unknown): boolean {
+  if (!Array.isArray(groups)) return true;
+  const names = groups.flatMap((group: { readonly providers?: unknown } | null) => [
+    ...new Set(namesOf(group?.providers)),
+  ]);
+  return new Set(names).size === names.length;
+}
+
+/** The names of providers, as far as they are any. */
+function namesOf(providers: unknown): readonly unknown[] {
+  if (!Array.isArray(providers)) return [];
+  return providers.flatMap((provider: { readonly name?: unknown } | null) => provider?.name ?? []);
+}

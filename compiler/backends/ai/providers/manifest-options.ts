@@ -1,0 +1,94 @@
+import {
+  object,
+  type Schema,
+  shortText,
+  text,
+  unsupported,
+  validated,
+} from "../../../schema/schema.ts";
+import { type ProviderKind, type ProviderOptions, providerOf, providers } from "./index.ts";
+
+/** The specification's names of providers in its order: `llmProvider1` is the first. */
+const order = ["openai", "azureopenai", "anthropic", "gemini", "vertexai", "bedrock"] as const;
+
+/** Providers that are known from the specification and not built. */
+const later: Readonly<Record<string, Schema>> = {
+  azureopenai: object(
+    {
+      endpoint: shortText("The endpoint's host."),
+      deploymentName: shortText("The deployment."),
+      apiVersion: text("The API's version.", { maxLength: 64, default: "v1" }),
+    },
+    {
+      required: ["endpoint"],
+      checks: [
+        {
+          message: 'every apiVersion but v1 needs a "deploymentName"',
+          holds: ({ apiVersion = "v1", deploymentName }) =>
+            apiVersion === "v1" || deploymentName !== undefined,
+          cel: "!has(self.apiVersion) || self.apiVersion == 'v1' || has(self.deploymentName)",
+        },
+      ],
+    },
+  ),
+  gemini: object({ model: shortText("The model.") }),
+  vertexai: object(
+    {
+      model: shortText("The model."),
+      projectId: text("The project.", { maxLength: 64 }),
+      region: text("The region.", { maxLength: 64 }),
+    },
+    { required: ["projectId", "region"] },
+  ),
+  bedrock: object({
+    region: text("The region.", {
+      maxLength: 63,
+      pattern: "^[a-z0-9-]+$",
+      default: "us-east-1",
+    }),
+    model: shortText("The model."),
+    guardrail: object(
+      { identifier: shortText("Its identifier."), version: shortText("Its version.") },
+      { required: ["identifier", "version"] },
+    ),
+  }),
+};
+
+/** The shape of each provider's options in manifests, by every key that it may have, and those keys. */
+export function manifestProviders(): {
+  readonly fields: Readonly<Record<string, Schema>>;
+  readonly names: readonly string[];
+} {
+  const fields = order.map((kind): readonly [string, Schema] => [kind, schemaOf(kind)]);
+  const neutral = fields.map(([kind, schema], index): readonly [string, Schema] => [
+    `llmProvider${index + 1}`,
+    { ...schema, aliasOf: kind },
+  ]);
+  const all = [...fields, ...neutral];
+  return { fields: Object.fromEntries(all), names: all.map(([name]) => name) };
+}
+
+function schemaOf(kind: (typeof order)[number]): Schema {
+  const unit = providers.find((each) => each.kind === kind);
+  if (unit === undefined) return unsupported(`the provider ${kind}`, later[kind]);
+  return unit.kubernetes?.schema ?? unit.schema;
+}
+
+/** The one provider that a specification has, with its options. */
+export function readManifestOptions(
+  spec: {
+    readonly [Kind in ProviderKind]?: unknown;
+  },
+): ProviderOptions {
+  const { kind } = providers.find((each) => spec[each.kind] !== undefined) ?? { kind: "openai" };
+  return optionsOf(kind, spec[kind]);
+}
+
+function optionsOf<Kind extends ProviderKind>(kind: Kind, value: unknown): ProviderOptions<Kind> {
+  const { schema, kubernetes } = providerOf(kind);
+  const options =
+    kubernetes === undefined
+      ? validated(schema, value)
+      : kubernetes.lower(validated(kubernetes.schema, value));
+  return { kind, value: options };
+}
