@@ -94,7 +94,7 @@ function resolveProvider(
       : hostUrl(server, childOf(origin, "hostOverride"), context.diagnostics);
   const endpoints = endpointsOf(config, types, context.diagnostics);
   const ownRoutes = config.policies?.ai?.routes;
-  if (ownRoutes !== undefined) {
+  if (ownRoutes !== undefined && !isSamePlace(ownRoutes.origin, inherited?.ai?.routes?.origin)) {
     context.diagnostics.report("routes-of-provider", keyPlace(ownRoutes.origin), { name });
   }
   if (url === undefined || endpoints === undefined) return undefined;
@@ -142,6 +142,12 @@ function endpointOf<Kind extends ProviderKind>(
   { kind, value }: ProviderOptions<Kind>,
 ): LlmEndpoint | undefined {
   return providerOf<Kind>(kind).endpoint(type, value);
+}
+
+/** In manifests a provider's policies are all that hold for it, those of its backend too. */
+function isSamePlace(a: Origin, b: Origin | undefined): boolean {
+  const steps = (origin: Origin) => JSON.stringify([origin.file, origin.document, origin.path]);
+  return b !== undefined && steps(a) === steps(b);
 }
 
 /** The path of the configuration in the place of the provider's own. */

@@ -75,11 +75,7 @@ function schemaOf(kind: (typeof order)[number]): Schema {
 }
 
 /** The one provider that a specification has, with its options. */
-export function readManifestOptions(
-  spec: {
-    readonly [Kind in ProviderKind]?: unknown;
-  },
-): ProviderOptions {
+export function readManifestOptions(spec: Readonly<Record<string, unknown>>): ProviderOptions {
   const { kind } = providers.find((each) => spec[each.kind] !== undefined) ?? { kind: "openai" };
   return optionsOf(kind, spec[kind]);
 }
