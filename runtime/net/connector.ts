@@ -27,6 +27,20 @@ export interface ConnectorSettings {
 /** Linux's own, but for the first probe: a peer that is gone is noticed before a proxy on the way forgets. */
 export const systemKeepAlive: KeepAliveSettings = { time: 60_000, interval: 75_000, retries: 9 };
 
+/** A connection to a server, as far as who passes its bytes on has to know it. A socket is one. */
+export interface ServerConnection {
+  on(event: "data", listener: (bytes: Buffer) => void): unknown;
+  on(event: "error", listener: (error: Error) => void): unknown;
+  on(event: "drain" | "end" | "close", listener: () => void): unknown;
+  /** False: wait for `drain`. */
+  write(bytes: Uint8Array): boolean;
+  pause(): unknown;
+  resume(): unknown;
+  /** Nothing more is sent. */
+  end(): unknown;
+  destroy(): unknown;
+}
+
 /** Opens one connection: `done` is called once. */
 export type Connect = (done: (error: Error | null, socket: Socket | null) => void) => void;
 

@@ -1,6 +1,6 @@
-import type { Socket } from "node:net";
 import type { Exchange } from "../../http/exchange.ts";
 import { refuse } from "../../http/refuse.ts";
+import type { ServerConnection } from "../../net/connector.ts";
 import { ForbiddenDestination } from "../../net/forbidden-destination.ts";
 import { type Destinations, refuseDestination } from "../dynamic.ts";
 import { readDestination } from "./destination.ts";
@@ -70,12 +70,12 @@ export class Tunnels {
     refuse(exchange, 503, "UpstreamFailure", "upstream is not reachable");
   }
 
-  #drop(server: Socket): void {
+  #drop(server: ServerConnection): void {
     this.#count -= 1;
     server.destroy();
   }
 
-  #join(exchange: Exchange, server: Socket): void {
+  #join(exchange: Exchange, server: ServerConnection): void {
     const { record, gateway } = exchange;
     record.fields ??= new Map();
     const { fields } = record;
@@ -104,7 +104,7 @@ export class Tunnels {
       fields.set("error", error.message);
       exchange.abort();
     });
-    server.once("close", () => {
+    server.on("close", () => {
       this.#count -= 1;
       clearTimeout(idle);
       forgetDrain();
