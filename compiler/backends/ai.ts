@@ -17,7 +17,7 @@ export const ai: Backend<"ai", AiValue, AiConfig, AiNode, never, KubernetesAiVal
   carries: ({ groups }) =>
     groups.flat().map(({ policies: own }) => ({ traffic: ["llm", ...HTTP_SERVER], own })),
   names: [
-    ...["providers", "modelFor", "prepareCompletion", "prepareMessage"],
+    ...["providers", "modelFor", "prepareCompletion", "prepareMessage", "isUnhealthy"],
     ...["completionsService", "messagesService"],
   ],
   resolve: resolveAi,

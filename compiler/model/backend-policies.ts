@@ -11,6 +11,7 @@ export interface BackendPolicies {
   readonly http?: BackendHttpConfig;
   readonly tcp?: BackendTcpConfig;
   readonly ai?: LlmPolicies;
+  readonly health?: HealthConfig;
 }
 
 /** A server that the gateway itself talks to, for a policy. */
@@ -53,6 +54,17 @@ export interface BackendHttpConfig {
 export interface BackendTcpConfig {
   readonly keepAlive: KeepAliveSettings | undefined;
   readonly connectTimeout: number | undefined;
+  readonly origin: Origin;
+}
+
+/** `health`: when a provider of models is left alone. Times in milliseconds. */
+export interface HealthConfig {
+  /** Whether a response is a failure; undefined: by its status. */
+  readonly unhealthy: { readonly text: string; readonly origin: Origin } | undefined;
+  readonly eviction: number | undefined;
+  readonly restoreHealth: number | undefined;
+  readonly consecutiveFailures: number | undefined;
+  readonly healthThreshold: number | undefined;
   readonly origin: Origin;
 }
 

@@ -25,6 +25,8 @@ export interface LlmPolicies {
   readonly defaults?: Configured<Readonly<Record<string, Json>>>;
   /** Values in the place of the request's. */
   readonly overrides?: Configured<Readonly<Record<string, Json>>>;
+  /** Whether responses name the provider; true when absent. */
+  readonly providerHeader?: Configured<boolean>;
   readonly modelAliases?: Configured<Readonly<Record<string, string>>>;
   readonly prompts?: Configured<PromptMessages>;
   readonly origin: Origin;

@@ -211,6 +211,11 @@ export function integer(
   return { type: "integer", description, minimum, maximum, ...rest };
 }
 
+/** A number within bounds, both included. */
+export function number(description: string, minimum: number, maximum: number): Schema<number> {
+  return { type: "number", description, minimum, maximum };
+}
+
 /** One of a few words. */
 export function choice<const Word extends string>(
   description: string,

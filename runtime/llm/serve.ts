@@ -1,8 +1,9 @@
 import type { Exchange } from "../http/exchange.ts";
 import type { UpstreamCall } from "../http/upstream/upstream.ts";
-import { type AttemptContext, type AttemptOutcome, attempt } from "./calls/attempt.ts";
-import { requestHeaders } from "./calls/call-headers.ts";
+import { type AttemptOutcome, attempt } from "./calls/attempt.ts";
+import { forwardedHeaders, requestHeaders } from "./calls/call-headers.ts";
 import { bodyFor, type ChatCall, readCall } from "./calls/chat-call.ts";
+import { noteOutcome } from "./calls/provider-verdict.ts";
 import { recordCall, recordResponse } from "./calls/record-call.ts";
 import type { LlmTarget, TargetChoice } from "./calls/target.ts";
 import type { ErrorFormat } from "./chat/formats.ts";
@@ -17,6 +18,10 @@ export interface ChatService {
   /** The most bytes of a request's body. */
   readonly limit: number;
   readonly targets: TargetChoice;
+  /** Milliseconds to the end of the response, whoever is asked; absent: no limit. */
+  readonly timeout?: number;
+  /** The same for each provider that is asked. */
+  readonly attemptTimeout?: number;
   /** The response header that names the provider; absent: none does. */
   readonly providerHeader?: string;
 }
@@ -37,52 +42,94 @@ async function serveCall(exchange: Exchange, call: ChatCall, service: ChatServic
   const targets = service.targets(call.model);
   if (targets === undefined) throw unknownModel(call.model);
   recordCall(exchange, call, service.operation);
+  const deadline = performance.now() + (service.timeout ?? Number.POSITIVE_INFINITY);
+  let refusal: LlmRefusal | undefined;
   let failure: Extract<AttemptOutcome, { kind: "failed" }> | undefined;
   for (const target of targets) {
-    const outcome = await ask(exchange, call, target, service);
+    const outcome = await ask(exchange, call, target, { ...service, deadline });
+    if (outcome instanceof LlmRefusal) {
+      // What one provider cannot be asked for, another one may be.
+      refusal ??= outcome;
+      continue;
+    }
     if (outcome.kind !== "failed") return;
     failure = outcome;
-    if (!outcome.mayTryNext || exchange.isOver) break;
+    if (!outcome.mayTryNext || exchange.isOver || performance.now() >= deadline) break;
   }
   if (exchange.isOver) return;
-  exchange.record.reason = failure === undefined ? "NoHealthyBackend" : "UpstreamFailure";
-  const error: LlmError = failure?.error ?? {
-    kind: "overloaded",
-    message: "no provider is healthy",
-  };
-  respondError(exchange, error, service.errors, failure?.headers ?? []);
+  if (failure === undefined) throw refusal ?? new Error("a choice of no provider");
+  exchange.record.reason = failure.error.kind === "timeout" ? "Timeout" : "UpstreamFailure";
+  const headers = forwardedHeaders(failure.head?.headers ?? []);
+  respondError(exchange, failure.error, service.errors, headers);
 }
 
+/** What holds for each provider that is asked. */
+interface CallSettings extends ChatService {
+  /** When all has to be over, in milliseconds of the monotonic clock. */
+  readonly deadline: number;
+}
+
+/** Asks one provider; a refusal when it cannot be asked for that. */
 async function ask(
   exchange: Exchange,
   call: ChatCall,
   target: LlmTarget,
-  service: ChatService,
-): Promise<AttemptOutcome> {
+  { providerHeader, deadline, attemptTimeout }: CallSettings,
+): Promise<AttemptOutcome | LlmRefusal> {
   const { provider } = target;
-  const model = modelOf(call, target);
-  const body = bodyFor(call, model);
-  target.prepare?.(body);
-  const { path } = target;
-  const request: UpstreamCall = {
-    method: "POST",
-    path: typeof path === "string" ? path : path(model, call.isStream),
-    headers: requestHeaders(exchange, target),
-    body: target.requestBody(call, body),
+  const { health } = provider;
+  const start = performance.now();
+  const request = upstreamRequest(exchange, call, target);
+  if (request instanceof LlmRefusal) return request;
+  if (health !== undefined) health.pending += 1;
+  const settle = (outcome: AttemptOutcome): void => {
+    if (health !== undefined) {
+      health.pending -= 1;
+      noteOutcome(health, outcome, start);
+    }
+    recordResponse(exchange, target, outcome);
   };
   exchange.record.upstream = provider.upstream.name;
   try {
-    await provider.credential?.(request, provider.upstream);
+    await provider.credential?.(request.call, provider.upstream);
   } catch {
     const message = "the gateway has no credentials for the provider";
     const error: LlmError = { kind: "server", message, status: 502 };
-    return { kind: "failed", error, headers: [], mayTryNext: true };
+    const outcome: AttemptOutcome = { kind: "failed", error, head: undefined, mayTryNext: true };
+    settle(outcome);
+    return outcome;
   }
-  const { providerHeader } = service;
   const headers = providerHeader === undefined ? [] : [providerHeader, provider.name];
-  const settle = (outcome: AttemptOutcome): void => recordResponse(exchange, target, outcome);
-  const context: AttemptContext = { exchange, call, target, model, headers, settle };
-  return attempt(request, context);
+  const left = Math.min(attemptTimeout ?? Number.POSITIVE_INFINITY, deadline - start);
+  const timeout = left === Number.POSITIVE_INFINITY ? undefined : left;
+  const { model } = request;
+  return attempt(request.call, { exchange, call, target, model, headers, timeout, settle });
+}
+
+/** The request to a provider, but for its credentials. */
+function upstreamRequest(
+  exchange: Exchange,
+  call: ChatCall,
+  target: LlmTarget,
+): { readonly call: UpstreamCall; readonly model: string } | LlmRefusal {
+  const { path } = target;
+  try {
+    const model = modelOf(call, target);
+    const body = bodyFor(call, model);
+    target.prepare?.(body);
+    return {
+      model,
+      call: {
+        method: "POST",
+        path: typeof path === "string" ? path : path(model, call.isStream),
+        headers: requestHeaders(exchange, target),
+        body: target.requestBody(call, body),
+      },
+    };
+  } catch (error) {
+    if (error instanceof LlmRefusal) return error;
+    throw error;
+  }
 }
 
 function respondError(

@@ -2,7 +2,7 @@ import type { BackendNode } from "../../compiler/ir/backends.ts";
 import { code, literal } from "../code/code.ts";
 import type { Code } from "../code/hole.ts";
 import { imported, importedType, name } from "../code/names.ts";
-import { bytes } from "../code/units.ts";
+import { bytes, milliseconds } from "../code/units.ts";
 import { AiFunctions } from "./ai/functions.ts";
 import { providersCode } from "./ai/providers.ts";
 import { type ClientType, clientModule, errorsOf, refusalOf, targetCode } from "./ai/targets.ts";
@@ -15,15 +15,16 @@ const CHOOSE = "gwc/runtime/llm/calls/choose-target";
 type AiNode = BackendNode<"ai">;
 
 /** Models of providers, which speak formats of their own. */
-export const aiTemplate: BackendTemplate<"ai"> = { code: aiCode };
+export const aiTemplate: BackendTemplate<"ai"> = { code: aiCode, keepsLimits: true };
 
 function aiCode([node]: AtLeastOne<AiNode>, scope: BackendScope): BackendCode {
-  const functions = new AiFunctions(scope.trace);
+  const functions = new AiFunctions(scope.trace, scope.expressions);
   const types = [...new Set(node.routes.map(({ type }) => type))].filter(isClientType);
+  const providers = providersCode(node, scope.trace, functions);
   const services = types.map((type) => serviceCode(type, node, functions, scope));
   const token = passthrough(node.groups.flat().map(({ connection }) => connection));
   return {
-    declarations: [providersCode(node, scope.trace), ...functions.declarations, ...services],
+    declarations: [providers, ...functions.declarations, ...services],
     first: refusalFormats(node),
     guard: [],
     step: [...token, ...serveSteps(node)],
@@ -43,7 +44,7 @@ function serviceCode(
   type: ClientType,
   node: AiNode,
   functions: AiFunctions,
-  { trace, maxBufferSize }: BackendScope,
+  { trace, maxBufferSize, limits }: BackendScope,
 ): Code {
   const groups = node.groups.map((group) =>
     group.map((provider) => targetCode(type, provider, functions)),
@@ -58,7 +59,9 @@ function serviceCode(
     operation: "chat",
     limit: bytes(maxBufferSize),
     targets,
-    providerHeader: "x-llm-provider",
+    providerHeader: node.namesProvider ? "x-llm-provider" : undefined,
+    timeout: limits.request && milliseconds(limits.request),
+    attemptTimeout: limits.attempt && milliseconds(limits.attempt),
   };
   return code`
     ${trace(node.origin)}

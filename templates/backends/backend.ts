@@ -1,6 +1,7 @@
 import type { BackendKind, BackendNode, TcpBackendNode } from "../../compiler/ir/backends.ts";
 import type { ListenerNode, RouteNode } from "../../compiler/ir/program.ts";
 import type { ConnectionPart } from "../code/connection-part.ts";
+import type { Expressions } from "../code/expression.ts";
 import type { Code, Hole } from "../code/hole.ts";
 import type { Trace } from "../code/trace.ts";
 import type { RouteVariables } from "../code/variables.ts";
@@ -33,6 +34,10 @@ export interface BackendScope {
   readonly allowedOrigins: readonly string[];
   /** The call that passes the request on to an upstream; undefined: once. */
   readonly forward: ((upstream: Code) => Code) | undefined;
+  /** Milliseconds to the end of the response; undefined: no policy says any. */
+  readonly limits: { readonly request?: number | undefined; readonly attempt?: number | undefined };
+  /** Takes the emitted expressions; their constants are declared at the head of the module. */
+  readonly expressions: Expressions;
   /** The function of the rules over MCP messages; undefined without rules. */
   readonly mcpRule: Code | undefined;
   /** The methods that those rules name. */
@@ -52,6 +57,8 @@ export interface BackendTemplate<Kind extends BackendKind> {
   readonly isForwardProxy?: true;
   /** Whether its clients may ask for tunnels. */
   readonly takesTunnels?: (node: BackendNode<Kind>) => boolean;
+  /** It keeps to the limits of a route's time itself, which may be asked in several tries. */
+  readonly keepsLimits?: true;
   /** It keeps sessions that survive a change of the pod when all pods have one key. */
   readonly hasSessions?: true;
 }

@@ -33,7 +33,14 @@ export function listenerModule(
 ): PrintedModule {
   const expressions = new Expressions();
   const variables = new RouteVariables();
-  const scope = { trace, expressions, maxBufferSize, variables, phase: "PreRouting" } as const;
+  const scope = {
+    trace,
+    expressions,
+    maxBufferSize,
+    variables,
+    phase: "PreRouting",
+    keepsLimits: false,
+  } as const;
   const parts = policyParts(policies, scope).map((part) => keepIdentity(part, variables));
   const isAsync = isAsyncChain(parts);
   const exchange = importedType("gwc/runtime/http/exchange", "Exchange");

@@ -38,6 +38,7 @@ export interface RouteModuleContext {
 /** The module of one route: its settings, its rules, and the chain from the request to the backend. */
 export function routeModule(route: RouteNode, context: RouteModuleContext): PrintedModule {
   const { trace, maxBufferSize, listeners } = context;
+  const [first, ...others] = route.backends;
   const expressions = new Expressions();
   const variables = new RouteVariables();
   const preRouting = listeners.flatMap((listener) => listener.preRouting?.policies ?? []);
@@ -48,6 +49,7 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
     expressions,
     variables,
     maxBufferSize,
+    keepsLimits: first !== undefined && backendTemplateOf(first.kind).keepsLimits === true,
   };
   const parts = policyParts(route.policies, scope).map((part) =>
     part.identity !== undefined && context.logged.has(part.identity)
@@ -55,12 +57,12 @@ export function routeModule(route: RouteNode, context: RouteModuleContext): Prin
       : part,
   );
   const policies = parts.map((part) => part.code);
-  const [first, ...others] = route.backends;
   const backend =
     first === undefined
       ? NO_BACKEND
       : backendCode(first, others, {
-          ...{ route, trace, listeners, maxBufferSize, variables },
+          ...{ route, trace, listeners, maxBufferSize, variables, expressions },
+          limits: policies.find((policy) => policy.limits !== undefined)?.limits ?? {},
           allowedOrigins: allowedOrigins([...preRouting, ...route.policies]),
           forward: policies.findLast((policy) => policy.forward !== undefined)?.forward,
           mcpRule: policies.find((policy) => policy.mcpRule !== undefined)?.mcpRule,

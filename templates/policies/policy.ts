@@ -23,10 +23,18 @@ export interface PolicyCode {
   readonly responses?: boolean;
   /** The call that passes the request on to an upstream, in the place of `forward`; the last policy's counts. */
   readonly forward?: (upstream: Code) => Code;
+  /** Milliseconds to the end of the response, for a backend that keeps to them itself. */
+  readonly limits?: CallLimits;
   /** What later parts of the route pass on: the name of the MCP rule function. */
   readonly mcpRule?: Code;
   /** The MCP methods that its rules name. */
   readonly mcpMethods?: readonly string[];
+}
+
+/** How long the backend may take, in milliseconds; undefined: no limit. */
+export interface CallLimits {
+  readonly request: number | undefined;
+  readonly attempt: number | undefined;
 }
 
 /** What a policy's template may know of the route around it. */
@@ -38,6 +46,8 @@ export interface RouteScope {
   readonly maxBufferSize: number;
   /** PreRouting: the function runs before the route is chosen, and may change which one it is. */
   readonly phase: "PreRouting" | "PostRouting";
+  /** The backend keeps to limits of time itself. */
+  readonly keepsLimits: boolean;
   /** All policies of the route, in request order. */
   readonly policies: readonly PolicyUse[];
   /** The CEL variables that the policies before this one declare. */

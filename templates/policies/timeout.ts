@@ -5,7 +5,8 @@ import type { PolicyTemplate } from "./policy.ts";
 
 /** `timeout`: the request is passed on within a limit. */
 export const timeoutTemplate: PolicyTemplate<"timeout"> = {
-  code: ({ settings: { request, attempt }, origin }, { trace, policies }) => {
+  code: ({ settings: { request, attempt }, origin }, { trace, policies, keepsLimits }) => {
+    if (keepsLimits) return { declarations: [], steps: [], limits: { request, attempt } };
     // The attempts of a retry have the limits among their settings.
     const isShared = policies.some(({ kind }) => kind === "retry");
     const limits = [request, attempt].filter((limit) => limit !== undefined);

@@ -19,5 +19,5 @@ export function ownPoliciesSchema() {
 
 /** What the specification has on a backend and no policy is yet. */
 const UNSUPPORTED: readonly string[] = [
-  ...["health", "extAuthz", "mcpGuardrails", "a2a", "inferenceRouting", "sessionAffinity"],
+  ...["extAuthz", "mcpGuardrails", "a2a", "inferenceRouting", "sessionAffinity"],
 ];

@@ -1,5 +1,6 @@
 import type { PromptMessage } from "../../../runtime/llm/formats/prompt-messages.ts";
 import { defaultConnections } from "../../../runtime/net/default-connections.ts";
+import { readHealth } from "../../backends/ai/health.ts";
 import { type LlmPoliciesValue, routeTypeOf } from "../../backends/ai/policies-schema.ts";
 import type { BackendPoliciesValue } from "../../backends/parts/policies-schema.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
@@ -13,7 +14,7 @@ export function readBackendPolicies(
   policies: BackendPoliciesValue | undefined,
   origin: Origin,
 ): BackendPolicies | undefined {
-  const { backendTLS, backendAuth, http, tcp, ai } = policies ?? {};
+  const { backendTLS, backendAuth, http, tcp, ai, health } = policies ?? {};
   const read: BackendPolicies = {
     ...(backendTLS && { tls: readTls(backendTLS, childOf(origin, "backendTLS")) }),
     ...(backendAuth && { auth: readAuth(backendAuth, childOf(origin, "backendAuth")) }),
@@ -26,6 +27,7 @@ export function readBackendPolicies(
     }),
     ...(tcp && { tcp: readTcp(tcp, childOf(origin, "tcp")) }),
     ...(ai && { ai: readLlm(ai, childOf(origin, "ai")) }),
+    ...(health && { health: readHealth(health, childOf(origin, "health")) }),
   };
   return Object.keys(read).length === 0 ? undefined : read;
 }
@@ -64,7 +66,7 @@ function readTcp(value: TcpValue, origin: Origin): NonNullable<BackendPolicies["
 }
 
 function readLlm(
-  { routes, defaults, overrides, modelAliases, prompts }: LlmPoliciesValue,
+  { routes, defaults, overrides, modelAliases, prompts, providerHeader }: LlmPoliciesValue,
   origin: Origin,
 ): LlmPolicies {
   const at = (part: string) => childOf(origin, part);
@@ -74,6 +76,9 @@ function readLlm(
     }),
     ...(defaults && { defaults: { value: defaults, origin: at("defaults") } }),
     ...(overrides && { overrides: { value: overrides, origin: at("overrides") } }),
+    ...(providerHeader !== undefined && {
+      providerHeader: { value: providerHeader, origin: at("providerHeader") },
+    }),
     ...(modelAliases && { modelAliases: { value: modelAliases, origin: at("modelAliases") } }),
     ...(prompts && {
       prompts: {

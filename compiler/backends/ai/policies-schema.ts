@@ -1,6 +1,7 @@
 import { type RouteType, routeTypes } from "../../model/llm-policies.ts";
 import {
   anyText,
+  boolean,
   choice,
   type Infer,
   json,
@@ -65,6 +66,9 @@ export function llmPoliciesSchema() {
         },
         { minProperties: 1, description: "Messages that every prompt gets." },
       ),
+      providerHeader: boolean("Whether responses name the provider, in `x-llm-provider`.", {
+        default: true,
+      }),
       promptGuard: unsupported("prompt guards"),
       promptCaching: unsupported("prompt caching"),
       transformations: unsupported("transformations of LLM requests"),

@@ -1,5 +1,9 @@
 import { childOf, type Diagnostics, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
-import { type BackendPolicies, mergeBackendPolicies } from "../../model/backend-policies.ts";
+import {
+  type BackendPolicies,
+  type HealthConfig,
+  mergeBackendPolicies,
+} from "../../model/backend-policies.ts";
 import type { BackendConnection } from "../../model/connections.ts";
 import { hostUrl } from "../../model/host-url.ts";
 import type { LlmPolicies, RouteType } from "../../model/llm-policies.ts";
@@ -7,6 +11,7 @@ import type { MountedFile, Text } from "../../model/texts.ts";
 import type { BackendUse } from "../backend.ts";
 import { type ConnectionContext, resolveConnection, secureUrl } from "../parts/connection.ts";
 import type { AiConfig, ProviderConfig } from "./ai-config.ts";
+import { type HealthNode, resolveHealth } from "./health.ts";
 import { type ProviderKind, type ProviderOptions, providerOf } from "./providers/index.ts";
 import type { LlmEndpoint } from "./providers/provider.ts";
 
@@ -16,6 +21,8 @@ export interface AiNode {
   /** What the ends of paths carry, the longest one first; the empty one is every path. */
   readonly routes: readonly { readonly suffix: string; readonly type: RouteType }[];
   readonly groups: readonly (readonly AiProviderNode[])[];
+  /** Responses name the provider. */
+  readonly namesProvider: boolean;
   readonly origin: Origin;
 }
 
@@ -38,6 +45,8 @@ export interface AiProviderNode {
   /** It is the provider's own server, of which the newest ways are known. */
   readonly isOwnServer: boolean;
   readonly policies: LlmPolicies | undefined;
+  /** When it is left alone; undefined: there is no other to ask. */
+  readonly health: HealthNode | undefined;
   readonly origin: Origin;
 }
 
@@ -49,8 +58,11 @@ export function resolveAi(
   const ai = policies?.ai;
   const routes = resolveRoutes(ai);
   const types = new Set(routes.map(({ type }) => type));
+  const isOne = config.groups.flat().length === 1;
   const groups = config.groups.map((group) =>
-    group.flatMap((provider) => resolveProvider(provider, policies, types, context) ?? []),
+    group.flatMap(
+      (provider) => resolveProvider(provider, policies, { types, isOne }, context) ?? [],
+    ),
   );
   checkNames(config, context.diagnostics);
   if (groups.some((group, index) => group.length < (config.groups[index]?.length ?? 0))) {
@@ -60,6 +72,7 @@ export function resolveAi(
     kind: "ai",
     routes,
     groups,
+    namesProvider: ai?.providerHeader?.value ?? true,
     origin,
   };
 }
@@ -75,13 +88,13 @@ function resolveRoutes(policies: LlmPolicies | undefined): AiNode["routes"] {
 function resolveProvider(
   config: ProviderConfig,
   inherited: BackendPolicies | undefined,
-  types: ReadonlySet<RouteType>,
+  { types, isOne }: { readonly types: ReadonlySet<RouteType>; readonly isOne: boolean },
   context: ConnectionContext,
 ): AiProviderNode | undefined {
   const { name, options, server, port, path, origin } = config;
   const unit = providerOf(options.kind);
   const merged = mergeBackendPolicies(inherited, config.policies);
-  const { auth } = merged;
+  const { auth, health } = merged;
   const resolved = resolveConnection(merged, context);
   const isHeader = unit.credential.kind === "header";
   const { authorization: _, ...withoutAuthorization } = resolved;
@@ -111,8 +124,19 @@ function resolveProvider(
     endpoints: path === undefined ? endpoints : withPath(endpoints, path),
     isOwnServer: server === undefined,
     policies: merged.ai,
+    health: isOne ? reportHealth(health, context) : resolveHealth(health, context.diagnostics),
     origin,
   };
+}
+
+/** Where there is nobody else to ask, nobody is left alone. */
+function reportHealth(
+  health: HealthConfig | undefined,
+  { diagnostics }: ConnectionContext,
+): undefined {
+  if (health === undefined) return;
+  const params = { field: '"health"', actsOn: "backends of several providers", found: "one" };
+  diagnostics.report("misplaced-field", keyPlace(health.origin), params);
 }
 
 function ownUrl<Kind extends ProviderKind>(

@@ -8,11 +8,12 @@ const rows = {
   http: { fileKey: "http", actsOn: ["upstreamRequests"] },
   auth: { fileKey: "backendAuth", actsOn: ["upstreamRequests"] },
   ai: { fileKey: "ai", actsOn: ["llm"] },
+  health: { fileKey: "health", actsOn: ["llm"] },
 } as const satisfies Readonly<
   Record<keyof BackendPolicies, { readonly fileKey: string; readonly actsOn: readonly Traffic[] }>
 >;
 
-const PARTS = ["tcp", "tls", "http", "auth", "ai"] as const;
+const PARTS = ["tcp", "tls", "http", "auth", "ai", "health"] as const;
 
 /** What the section of a name in manifests acts on; nothing when there is none. */
 export function actsOnOfConnection(name: string): readonly Traffic[] {

@@ -12,6 +12,7 @@ import {
   text,
   unsupported,
 } from "../../schema/schema.ts";
+import { healthSchema } from "../ai/health.ts";
 import { llmPoliciesSchema } from "../ai/policies-schema.ts";
 
 /** A path of a PEM file that the gateway reads. */
@@ -147,6 +148,7 @@ export function backendPolicySchemas() {
       },
     ),
     ai: llmPoliciesSchema(),
+    health: healthSchema(),
     backendTunnel: unsupported("tunnels to backends"),
   };
 }

@@ -152,6 +152,14 @@ export const referenceMessages = {
       "Redirects and direct responses answer by themselves. What comes after them in the request order, and the backend, " +
       "is left out of the gateway.",
   }),
+  "health-reads": message<Record<never, never>>({
+    severity: "error",
+    text: () => "whether a provider is healthy is seen from the head of its response alone",
+    hint: () => "read response.code or response.headers",
+    explanation:
+      "What holds for a provider holds for all requests: an expression about its health can't depend on who asks, and a " +
+      "response is passed on before its body is there.",
+  }),
   "head-only": message<Record<never, never>>({
     severity: "error",
     text: () => "whether to try again is decided before the body of a response is there",

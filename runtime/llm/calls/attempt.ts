@@ -11,7 +11,7 @@ import type {
 } from "../../http/upstream/upstream.ts";
 import type { ResponseFacts } from "../chat/formats.ts";
 import type { LlmError } from "../chat/llm-error.ts";
-import { forwardedHeaders, isEventStream } from "./call-headers.ts";
+import { forwardedHeaders, isEventStream, isJson } from "./call-headers.ts";
 import type { ChatCall } from "./chat-call.ts";
 import { maxError, maxWhole } from "./limits.ts";
 import { StreamResponse } from "./stream-response.ts";
@@ -20,17 +20,30 @@ import type { LlmTarget, StreamRelay, StreamStep, WholeResponse } from "./target
 /** How one request to a provider ended. */
 export type AttemptOutcome =
   /** The client has its response, whole or broken off with an error of its format. */
-  | { readonly kind: "responded"; readonly facts: ResponseFacts; readonly error?: LlmError }
+  | {
+      readonly kind: "responded";
+      readonly facts: ResponseFacts;
+      readonly head: ProviderHead;
+      readonly error?: LlmError;
+      /** When its first content came, in milliseconds of the monotonic clock; undefined: it had none. */
+      readonly firstContent: number | undefined;
+    }
   /** The client has nothing yet. */
   | {
       readonly kind: "failed";
       readonly error: LlmError;
-      /** Flat list for the client, when this is the last provider. */
-      readonly headers: readonly string[];
+      /** Undefined: the provider did not respond. */
+      readonly head: ProviderHead | undefined;
       /** Another provider may do better. */
       readonly mayTryNext: boolean;
     }
   | { readonly kind: "abandoned" };
+
+/** The head of a provider's response; `headers` is a flat list. */
+export interface ProviderHead {
+  readonly status: number;
+  readonly headers: readonly string[];
+}
 
 /** What one attempt is about. */
 export interface AttemptContext {
@@ -40,6 +53,8 @@ export interface AttemptContext {
   readonly model: string;
   /** What every response says beside what the provider does: a flat list. */
   readonly headers: readonly string[];
+  /** Milliseconds to the end of its response; undefined: no limit. */
+  readonly timeout: number | undefined;
   /** Called before the client has the end of its response: the access log is written then. */
   readonly settle: (outcome: AttemptOutcome) => void;
 }
@@ -53,8 +68,9 @@ class Attempt implements UpstreamHandler {
   readonly #context: AttemptContext;
   readonly #resolve: (outcome: AttemptOutcome) => void;
   #request: UpstreamRequest | undefined;
-  #status = 0;
-  #headers: readonly string[] = [];
+  #head: ProviderHead | undefined;
+  #firstContent: number | undefined;
+  #timer: NodeJS.Timeout | undefined;
   #relay: StreamRelay | undefined;
   #client: StreamResponse | undefined;
   /** The pieces of a response that is read as a whole. */
@@ -67,28 +83,32 @@ class Attempt implements UpstreamHandler {
   }
 
   start(call: UpstreamCall): void {
-    const { exchange, target } = this.#context;
+    const { exchange, target, timeout } = this.#context;
     exchange.onAbort(() => {
       this.#request?.abort();
       this.#finish({ kind: "abandoned" });
     });
     if (this.#isOver) return;
+    if (timeout !== undefined) this.#timer = setTimeout(() => this.#timeOut(), timeout);
     this.#request = target.provider.upstream.send(call, this);
   }
 
   onHead(status: number, headers: readonly string[]): void {
     const { exchange, call, target, model } = this.#context;
-    this.#status = status;
-    this.#headers = headers;
-    if (status >= 300) return;
-    if (isEventStream(headers)) {
+    this.#head = { status, headers };
+    if (status >= 300 || this.#isOver) return;
+    if (isEventStream(headers) !== call.isStream || (call.isStream && isEncoded(headers))) {
+      this.#request?.abort();
+      this.#fail(noValidResponse, true);
+    } else if (call.isStream) {
       this.#relay = target.openStream(call, model);
       const own = target.isNative
         ? endToEnd(headers, "")
         : [...forwardedHeaders(headers), "content-type", "text/event-stream"];
       const head = [...own, "cache-control", "no-cache", ...this.#context.headers];
       this.#client = new StreamResponse(exchange, head, this.#relay.ping);
-    } else if (target.isNative && !call.isStream) {
+    } else if (target.isNative && isJson(headers)) {
+      this.#firstContent = performance.now();
       exchange.writeHead(status, [...endToEnd(headers, ""), ...this.#context.headers]);
     }
   }
@@ -116,25 +136,30 @@ class Attempt implements UpstreamHandler {
     const { exchange } = this.#context;
     exchange.record.fields ??= new Map();
     exchange.record.fields.set("error", detail);
-    const isTimeout = kind === "timeout";
-    this.#fail({
-      kind: isTimeout ? "timeout" : kind === "connect" ? "overloaded" : "server",
-      message: isTimeout ? "the provider did not respond in time" : unreachable[kind],
-      status: isTimeout ? 504 : kind === "connect" ? 503 : 502,
-    });
+    this.#fail(unreachable[kind], true);
+  }
+
+  get #status(): number {
+    return this.#head?.status ?? 0;
+  }
+
+  #timeOut(): void {
+    this.#request?.abort();
+    this.#fail(unreachable.timeout, true);
   }
 
   #step({ output, hasContent, state }: StreamStep): boolean {
     const client = this.#client;
     if (client === undefined || this.#isOver) return true;
+    if (hasContent) this.#firstContent ??= performance.now();
     const isReady = client.write(output, hasContent || state === "ended");
     if (state === "open") return this.#paced(isReady);
     if (state === "ended") {
-      this.#finish({ kind: "responded", facts: this.#relay?.facts ?? {} });
+      this.#respond(this.#relay?.facts ?? {});
       client.end();
     } else {
-      this.#fail(state);
       this.#request?.abort();
+      this.#fail(state, isOfProvider(state));
     }
     return true;
   }
@@ -147,92 +172,113 @@ class Attempt implements UpstreamHandler {
 
   async #whole(): Promise<void> {
     const { exchange } = this.#context;
-    const coding = headerValue(this.#headers, "content-encoding");
+    const coding = headerValue(this.#head?.headers ?? [], "content-encoding");
     const body = this.#gathered?.bytes() ?? Buffer.alloc(0);
     const content = await decodeBody(body, coding, maxWhole, exchange.newBuffer());
     if (this.#isOver) return;
     const text = typeof content === "string" ? "" : Buffer.from(content).toString("utf8");
     this.#gathered?.release();
     if (this.#status >= 300) return this.#refused(text);
+    const whole = this.#readWhole(text);
     if (exchange.headersSent) {
-      this.#finish({ kind: "responded", facts: this.#readWhole(text).facts });
+      this.#respond(whole?.facts ?? {});
       exchange.end();
-      return;
-    }
-    try {
-      const whole = this.#readWhole(text);
+    } else if (whole === undefined) {
+      this.#fail(noValidResponse, true);
+    } else {
       const type = ["content-type", "application/json"];
-      const headers = [...forwardedHeaders(this.#headers), ...type, ...this.#context.headers];
-      this.#finish({ kind: "responded", facts: whole.facts });
-      exchange.respond(200, headers, whole.text ?? text);
-    } catch {
-      this.#fail({ kind: "server", message: "the provider gave no valid response", status: 502 });
+      this.#firstContent = performance.now();
+      const headers = [...forwardedHeaders(this.#head?.headers ?? []), ...type];
+      this.#respond(whole.facts);
+      exchange.respond(200, [...headers, ...this.#context.headers], whole.text ?? text);
     }
   }
 
-  #readWhole(text: string): WholeResponse {
+  /** Undefined: it is not what the provider says it is. */
+  #readWhole(text: string): WholeResponse | undefined {
     const { target, call, model } = this.#context;
-    return target.readWhole({ text, headers: this.#headers }, call, model);
+    try {
+      return target.readWhole({ text, headers: this.#head?.headers ?? [] }, call, model);
+    } catch {
+      return undefined;
+    }
   }
 
   #refused(text: string): void {
-    const error = this.#context.target.readError(this.#status, text);
+    const status = this.#status;
+    const error = this.#context.target.readError(status, text);
     const isOwn = this.#context.target.provider.clientKey === undefined;
+    const mayTryNext = retried.has(status);
     // The gateway's credentials are no business of the client's.
-    if (isOwn && (error.kind === "authentication" || this.#status === 401)) {
-      this.#fail({ kind: "server", message: "the provider refused the gateway", status: 502 });
-    } else if (this.#status < 400) {
-      this.#fail({
-        kind: "server",
-        message: "the provider sent the gateway elsewhere",
-        status: 502,
-      });
-    } else this.#fail(error);
+    if (isOwn && (error.kind === "authentication" || status === 401)) {
+      this.#fail(serverError("the provider refused the gateway"), mayTryNext);
+    } else if (status < 400) {
+      this.#fail(serverError("the provider sent the gateway elsewhere"), mayTryNext);
+    } else this.#fail(error, mayTryNext);
   }
 
   #tooLong(isError: boolean): true {
     this.#request?.abort();
-    const message = "the provider's response is too long";
     if (isError) this.#refused("");
-    else this.#fail({ kind: "server", message, status: 502 });
+    else this.#fail(serverError("the provider's response is too long"), true);
     return true;
   }
 
-  #fail(error: LlmError): void {
+  #fail(error: LlmError, mayTryNext: boolean): void {
     if (this.#isOver) return;
     const { exchange } = this.#context;
     this.#client?.stop();
     if (!exchange.headersSent) {
-      const headers = forwardedHeaders(this.#headers);
-      this.#finish({ kind: "failed", error, headers, mayTryNext: mayTryNext(error) });
+      this.#finish({ kind: "failed", error, head: this.#head, mayTryNext });
       return;
     }
     exchange.record.reason = "UpstreamFailure";
-    this.#finish({ kind: "responded", facts: this.#relay?.facts ?? {}, error });
+    this.#respond(this.#relay?.facts ?? {}, error);
     if (this.#client === undefined) exchange.abort();
     else this.#client.end(this.#relay?.fail(error));
+  }
+
+  /** The client has the response, or what there is of it. */
+  #respond(facts: ResponseFacts, error?: LlmError): void {
+    const { status = 200, headers = [] } = this.#head ?? {};
+    const firstContent = this.#firstContent;
+    const head = { status, headers };
+    this.#finish({ kind: "responded", facts, head, firstContent, ...(error && { error }) });
   }
 
   #finish(outcome: AttemptOutcome): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    clearTimeout(this.#timer);
     this.#client?.stop();
     this.#context.settle(outcome);
     this.#resolve(outcome);
   }
 }
 
+/** Statuses with which the same request may succeed elsewhere: never what is wrong with the request itself. */
+const retried: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504, 529]);
+
 /** What clients learn of a call that failed without a response. */
 const unreachable = {
-  connect: "the provider is not reachable",
-  closed: "the provider closed the connection",
-  protocol: "the provider gave no valid response",
-  timeout: "the provider did not respond in time",
-} as const;
+  connect: { kind: "overloaded", message: "the provider is not reachable", status: 503 },
+  closed: serverError("the provider closed the connection"),
+  protocol: serverError("the provider gave no valid response"),
+  timeout: { kind: "timeout", message: "the provider did not respond in time", status: 504 },
+} as const satisfies Readonly<Record<UpstreamFailure["kind"], LlmError>>;
 
-/** Whether the same request may succeed elsewhere: never what is wrongField with the request itself. */
-function mayTryNext({ kind, status }: LlmError): boolean {
-  if (status === 408) return true;
+const noValidResponse = unreachable.protocol;
+
+function serverError(message: string): LlmError {
+  return { kind: "server", message, status: 502 };
+}
+
+function isEncoded(headers: readonly string[]): boolean {
+  return (headerValue(headers, "content-encoding") ?? "identity").toLowerCase() !== "identity";
+}
+
+/** Whether an error in a stream is about the provider, and not about the request. */
+function isOfProvider({ kind }: LlmError): boolean {
   switch (kind) {
     case "rate-limit":
     case "quota":

@@ -78,3 +78,10 @@ export function isEventStream(headers: readonly string[]): boolean {
   const type = headerValue(headers, "content-type") ?? "";
   return /^(?:text\/event-stream|application\/vnd\.amazon\.eventstream)\s*(?:;|$)/i.test(type);
 }
+
+/** Whether a response says that it is JSON. */
+export function isJson(headers: readonly string[]): boolean {
+  return /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(
+    headerValue(headers, "content-type") ?? "",
+  );
+}

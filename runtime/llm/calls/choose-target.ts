@@ -1,3 +1,4 @@
+import { RetryBudget } from "./retry-budget.ts";
 import type { LlmTarget, TargetChoice } from "./target.ts";
 
 /** The only provider. */
@@ -6,8 +7,75 @@ export function oneTarget(target: LlmTarget): TargetChoice {
   return () => targets;
 }
 
-/** Groups of providers: all of a group before the next one. */
+/**
+ * Groups of providers: those of a group share the requests by how they do, and a later group is asked when none of the
+ * earlier ones is healthy. Every provider is asked once at most for a request.
+ */
 export function inGroups(groups: readonly (readonly LlmTarget[])[]): TargetChoice {
-  const targets = groups.flat();
-  return () => targets;
+  const budget = new RetryBudget();
+  return () => inTurn(groups, budget);
+}
+
+function* inTurn(
+  groups: readonly (readonly LlmTarget[])[],
+  budget: RetryBudget,
+): Iterable<LlmTarget> {
+  budget.count(performance.now());
+  let isFirst = true;
+  for (const target of byHealth(groups)) {
+    if (!isFirst && !budget.take(performance.now())) return;
+    isFirst = false;
+    yield target;
+  }
+}
+
+/** When all are ejected, somebody is asked nevertheless: a gateway that asks nobody learns nothing. */
+function* byHealth(groups: readonly (readonly LlmTarget[])[]): Iterable<LlmTarget> {
+  const now = performance.now();
+  const isNoneHealthy = groups.every((group) => group.every((each) => isEjected(each, now)));
+  for (const group of groups) {
+    const rest = group.filter((each) => isNoneHealthy || !isEjected(each, now));
+    while (rest.length > 0) {
+      const chosen = betterOfTwo(rest);
+      rest.splice(rest.indexOf(chosen), 1);
+      yield chosen;
+    }
+  }
+}
+
+/**
+ * The better of two that are drawn, which may be the same one: the worst gets some requests too, so that it is seen
+ * when it does better. A new one is taken to be as fast as the others of its group: it is not flooded.
+ */
+function betterOfTwo(targets: readonly LlmTarget[]): LlmTarget {
+  const one = drawn(targets);
+  const other = drawn(targets);
+  if (one === other) return one;
+  const latency = meanLatency(targets);
+  return rank(one, latency) >= rank(other, latency) ? one : other;
+}
+
+function drawn(targets: readonly LlmTarget[]): LlmTarget {
+  const target = targets[Math.floor(Math.random() * targets.length)];
+  if (target === undefined) throw new Error("a choice of nothing");
+  return target;
+}
+
+function rank({ provider: { health } }: LlmTarget, groupLatency: number | undefined): number {
+  return health?.rank(groupLatency) ?? 1;
+}
+
+function meanLatency(targets: readonly LlmTarget[]): number | undefined {
+  let sum = 0;
+  let count = 0;
+  for (const { provider } of targets) {
+    if (provider.health?.latency === undefined) continue;
+    sum += provider.health.latency;
+    count += 1;
+  }
+  return count === 0 ? undefined : sum / count;
+}
+
+function isEjected({ provider }: LlmTarget, now: number): boolean {
+  return provider.health?.isEjected(now) ?? false;
 }

@@ -1,4 +1,4 @@
-import { MiB } from "../../process/units.ts";
+import { KiB, MiB } from "../../process/units.ts";
 
 /** The most bytes of one event of a provider's stream: an image that a model drew is one. */
 export const maxEvent = 16 * MiB;
@@ -11,3 +11,6 @@ export const maxError = MiB;
 
 /** Milliseconds of silence after which a client of a stream gets a sign of life. */
 export const silence = 15_000;
+
+/** The most bytes of a stream that wait for the beginning of a completion. */
+export const maxHeld = 64 * KiB;

@@ -29,7 +29,8 @@ export function nativeTarget({ format, ...settings }: NativeSettings): LlmTarget
     readError: format.readError,
     readWhole: ({ text }): WholeResponse => {
       const body = parseObject(text);
-      return { text: undefined, facts: body === undefined ? {} : format.readResponse(body) };
+      if (body === undefined) throw new Error("the response is no JSON object");
+      return { text: undefined, facts: format.readResponse(body) };
     },
     openStream: ({ body }, model) => new NativeStream(format, { body, model }),
   };

@@ -1,5 +1,5 @@
 import type { Exchange } from "../../http/exchange.ts";
-import { silence } from "./limits.ts";
+import { maxHeld, silence } from "./limits.ts";
 
 /** The client's side of one stream: nothing is sent before the completion has begun, so that another provider can take over. */
 export class StreamResponse {
@@ -7,6 +7,7 @@ export class StreamResponse {
   readonly #headers: readonly string[];
   readonly #ping: string;
   #held: (string | Uint8Array)[] = [];
+  #heldBytes = 0;
   #timer: NodeJS.Timeout | undefined;
 
   /** `ping`: what the client gets while nothing comes. */
@@ -23,10 +24,7 @@ export class StreamResponse {
 
   /** Sends what came; `begins`: it is a part of the completion. False: wait for `onDrain` of the exchange. */
   write(output: readonly (string | Uint8Array)[], begins: boolean): boolean {
-    if (!begins && !this.hasBegun) {
-      this.#held.push(...output);
-      return true;
-    }
+    if (!begins && !this.hasBegun && this.#hold(output)) return true;
     this.#begin();
     return this.#send(output);
   }
@@ -42,6 +40,14 @@ export class StreamResponse {
   /** Nothing more comes from this provider. */
   stop(): void {
     clearTimeout(this.#timer);
+  }
+
+  /** False: it has waited long enough for a beginning. */
+  #hold(output: readonly (string | Uint8Array)[]): boolean {
+    for (const piece of output) this.#heldBytes += piece.length;
+    if (this.#heldBytes > maxHeld) return false;
+    this.#held.push(...output);
+    return true;
   }
 
   #begin(): void {

@@ -1,5 +1,6 @@
 import { openUpstream } from "../../http/upstream/open-upstream.ts";
 import type { Upstream, UpstreamCall, UpstreamSettings } from "../../http/upstream/upstream.ts";
+import { type HealthSettings, ProviderHealth } from "./health.ts";
 
 /** Complete settings of one provider of a route. */
 export interface ProviderSettings extends UpstreamSettings {
@@ -15,6 +16,8 @@ export interface ProviderSettings extends UpstreamSettings {
   readonly credential?: ProviderCredential;
   /** The header in which the client's own key goes on to it; absent: the gateway has its own. */
   readonly clientKey?: KeyHeader;
+  /** When it is left alone; absent: there is no other to ask. */
+  readonly health?: HealthSettings;
 }
 
 /** Where clients and providers of the formats have keys. */
@@ -31,12 +34,13 @@ export interface Provider {
   readonly headers: readonly string[];
   readonly credential: ProviderCredential | undefined;
   readonly clientKey: KeyHeader | undefined;
+  readonly health: ProviderHealth | undefined;
   readonly upstream: Upstream;
 }
 
 /** Opens a provider. Nothing is connected before the first call. Throws StartupError on a malformed URL. */
 export function openProvider(settings: ProviderSettings): Provider {
-  const { name, system, model, headers = [], credential, clientKey, ...server } = settings;
+  const { name, system, model, headers = [], credential, clientKey, health, ...server } = settings;
   return {
     name,
     system,
@@ -44,6 +48,7 @@ export function openProvider(settings: ProviderSettings): Provider {
     headers,
     credential,
     clientKey,
+    health: health && new ProviderHealth(health),
     upstream: openUpstream(server),
   };
 }

@@ -1,21 +1,43 @@
 import type { Origin } from "../../../compiler/diagnostics/diagnostic.ts";
 import type { BackendNode } from "../../../compiler/ir/backends.ts";
-import { code, literal } from "../../code/code.ts";
+import { code, comment, join, literal } from "../../code/code.ts";
+import type { Expressions } from "../../code/expression.ts";
 import type { Code, Name, Printable } from "../../code/hole.ts";
+import { returned } from "../../code/layout.ts";
 import { imported, name } from "../../code/names.ts";
 import type { Trace } from "../../code/trace.ts";
+import { parameter } from "../../code/variables.ts";
 
 type ProviderNode = BackendNode<"ai">["groups"][number][number];
 
 /** The functions of a route's module that providers share: each is declared once. */
 export class AiFunctions {
   readonly #trace: Trace;
+  readonly #expressions: Expressions;
   /** By what they say. */
   readonly #known = new Map<string, Name>();
   readonly declarations: Code[] = [];
 
-  constructor(trace: Trace) {
+  constructor(trace: Trace, expressions: Expressions) {
     this.#trace = trace;
+    this.#expressions = expressions;
+  }
+
+  /** The function that tells a failure by the head of a response; undefined: the status does. */
+  isUnhealthy({ unhealthy }: NonNullable<ProviderNode["health"]>): Name | undefined {
+    if (unhealthy === undefined) return undefined;
+    const { source, variables, code: emitted, origin } = unhealthy;
+    return this.#declare(
+      "isUnhealthy",
+      source,
+      origin,
+      (id) => code`
+        function ${id}(${join(variables.map(parameter), ", ")}): boolean {
+          ${comment(source)}
+          ${returned(this.#expressions.use(emitted))}
+        }
+      `,
+    );
   }
 
   /** The function that gives a model its name at a provider; undefined: it has none of its own. */

@@ -4,17 +4,24 @@ import { code, literal } from "../../code/code.ts";
 import type { Code, Printable } from "../../code/hole.ts";
 import { imported, isIdentifier, name } from "../../code/names.ts";
 import type { Trace } from "../../code/trace.ts";
+import { milliseconds } from "../../code/units.ts";
 import { mountedFile, upstreamSettings } from "../parts/connection.ts";
+import type { AiFunctions } from "./functions.ts";
 
 type AiNode = BackendNode<"ai">;
 type ProviderNode = AiNode["groups"][number][number];
+type HealthNode = NonNullable<ProviderNode["health"]>;
 
 /** The providers of a route by name. */
-export function providersCode({ groups, origin }: AiNode, trace: Trace): Code {
+export function providersCode(
+  { groups, origin }: AiNode,
+  trace: Trace,
+  functions: AiFunctions,
+): Code {
   const members = groups.flat().map(
     (node) => code`
       ${trace(node.origin)}
-      ${isIdentifier(node.name) ? name(node.name) : literal(node.name)}: ${providerCode(node)},
+      ${isIdentifier(node.name) ? name(node.name) : literal(node.name)}: ${providerCode(node, functions)},
     `,
   );
   return code`
@@ -32,7 +39,7 @@ export function providerReference(node: ProviderNode): Code {
     : code`providers[${literal(node.name)}]`;
 }
 
-function providerCode(node: ProviderNode): Code {
+function providerCode(node: ProviderNode, functions: AiFunctions): Code {
   const settings = {
     name: node.name,
     system: node.system,
@@ -41,9 +48,21 @@ function providerCode(node: ProviderNode): Code {
     headers: node.headers.length === 0 ? undefined : node.headers,
     credential: node.key && keyCode(node.key),
     clientKey: node.clientKey,
+    health: node.health && healthSettings(node.health, functions),
   };
   const open = imported("gwc/runtime/llm/providers/provider", "openProvider");
   return code`${open}(${literal(settings)})`;
+}
+
+function healthSettings(node: HealthNode, functions: AiFunctions): Printable {
+  const { eviction, consecutiveFailures, healthThreshold, restoreHealth } = node;
+  return {
+    eviction: milliseconds(eviction),
+    consecutiveFailures,
+    healthThreshold,
+    restoreHealth,
+    isUnhealthy: functions.isUnhealthy(node),
+  };
 }
 
 function keyCode({

@@ -1,0 +1,38 @@
+import { headerValue } from "../../http/headers/header-list.ts";
+import { TransformedResponse } from "../../policies/transformations/response-variables.ts";
+import { SECOND } from "../../process/units.ts";
+import type { ProviderHealth } from "../providers/health.ts";
+import type { AttemptOutcome } from "./attempt.ts";
+
+/** Notes how a request ended for the health of its provider; `start`: milliseconds of the monotonic clock. */
+export function noteOutcome(health: ProviderHealth, outcome: AttemptOutcome, start: number): void {
+  if (outcome.kind === "abandoned") return;
+  const now = performance.now();
+  if (isFailure(health, outcome)) health.fail(now, retryAfter(outcome));
+  else if (outcome.kind === "responded") {
+    health.succeed(((outcome.firstContent ?? now) - start) / SECOND);
+  }
+}
+
+/** No response, or one that broke off, is always a failure; of the others the configuration or the status decides. */
+function isFailure(
+  { settings }: ProviderHealth,
+  { head, error }: Exclude<AttemptOutcome, { kind: "abandoned" }>,
+): boolean {
+  if (head === undefined || (head.status < 300 && error !== undefined)) return true;
+  if (settings.isUnhealthy !== undefined) {
+    return settings.isUnhealthy(new TransformedResponse(head.status, head.headers));
+  }
+  return head.status >= 500 || head.status === 429;
+}
+
+/** RFC 9110 10.2.3, and the milliseconds that OpenAI's servers say beside it; undefined: the provider asks for nothing. */
+function retryAfter({ head }: Exclude<AttemptOutcome, { kind: "abandoned" }>): number | undefined {
+  if (head?.status !== 429) return undefined;
+  const exact = Number(headerValue(head.headers, "retry-after-ms") ?? Number.NaN);
+  if (exact > 0) return exact;
+  const text = headerValue(head.headers, "retry-after");
+  if (text === undefined) return undefined;
+  const time = /^\d+$/.test(text) ? Number(text) * SECOND : Date.parse(text) - Date.now();
+  return time > 0 ? time : undefined;
+}
