@@ -6,6 +6,7 @@ import type { Text } from "../model/texts.ts";
 import { HTTP_SERVER } from "../model/traffic.ts";
 import { type Infer, object, shortText, text } from "../schema/schema.ts";
 import type { Backend, BackendUse } from "./backend.ts";
+import { awsScopeOf } from "./parts/aws-scope.ts";
 import {
   type ConnectionContext,
   resolveConnection,
@@ -70,7 +71,7 @@ export const host: Backend<
   resolve: ({ config, policies = {}, keepsHost, weight = 1, origin }, context) => {
     const url = hostUrl(config.address, origin, context.diagnostics);
     const connection = {
-      ...resolveConnection(policies, context),
+      ...resolveConnection(policies, context, awsScopeOf(url)),
       ...(keepsHost === true && { keepsHost }),
     };
     if (url === undefined) return undefined;

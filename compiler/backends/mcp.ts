@@ -10,6 +10,7 @@ import { type KubernetesMcpValue, kubernetesMcp } from "./mcp/manifest-form.ts";
 import type { McpCommand, McpConfig, McpTargetConfig, NamedMcpTarget } from "./mcp/mcp-config.ts";
 import type { McpSessionsConfig } from "./mcp/sessions.ts";
 import { checkPinned } from "./mcp/stdio-command.ts";
+import { awsScopeOf } from "./parts/aws-scope.ts";
 import { type ConnectionContext, resolveConnection, secureUrl } from "./parts/connection.ts";
 import { curlCommand, shellWord, type TryRequest } from "./parts/try-request.ts";
 
@@ -141,7 +142,11 @@ function resolveTarget(
   }
   const { kind, url } = target;
   const at = childOf(origin, kind === "sse" ? "sse" : "mcp", "host");
-  const connection = resolveConnection(mergeBackendPolicies(policies, own), context);
+  const connection = resolveConnection(
+    mergeBackendPolicies(policies, own),
+    context,
+    awsScopeOf(url),
+  );
   if (!checkUrl(url, at, context.diagnostics)) return undefined;
   return { kind, name, url: secureUrl(url, connection), connection, origin };
 }

@@ -1,5 +1,6 @@
 import type { KeepAliveSettings } from "../../runtime/net/connection-settings.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
+import type { CloudAuthConfig } from "./cloud-credentials.ts";
 import type { BackendConnection } from "./connections.ts";
 import type { LlmPolicies } from "./llm-policies.ts";
 import type { MountedFile, Text } from "./texts.ts";
@@ -41,6 +42,7 @@ export type BackendAuthConfig = { readonly origin: Origin } & (
   | { readonly kind: "key"; readonly key: Text }
   | { readonly kind: "file"; readonly file: MountedFile }
   | { readonly kind: "passthrough" }
+  | CloudAuthConfig
 );
 
 /** `http`: times in milliseconds. */

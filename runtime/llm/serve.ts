@@ -90,15 +90,6 @@ async function ask(
     recordResponse(exchange, target, outcome);
   };
   exchange.record.upstream = provider.upstream.name;
-  try {
-    await provider.credential?.(request.call, provider.upstream);
-  } catch {
-    const message = "the gateway has no credentials for the provider";
-    const error: LlmError = { kind: "server", message, status: 502 };
-    const outcome: AttemptOutcome = { kind: "failed", error, head: undefined, mayTryNext: true };
-    settle(outcome);
-    return outcome;
-  }
   const headers = providerHeader === undefined ? [] : [providerHeader, provider.name];
   const left = Math.min(attemptTimeout ?? Number.POSITIVE_INFINITY, deadline - start);
   const timeout = left === Number.POSITIVE_INFINITY ? undefined : left;
@@ -106,7 +97,7 @@ async function ask(
   return attempt(request.call, { exchange, call, target, model, headers, timeout, settle });
 }
 
-/** The request to a provider, but for its credentials. */
+/** The request to a provider. */
 function upstreamRequest(
   exchange: Exchange,
   call: ChatCall,

@@ -333,10 +333,11 @@ describe("what can't be meant", () => {
       said: ['literal-secret: "key" looks like a secret and is written out'],
     },
     {
-      what: "credentials of a cloud",
+      what: "credentials of AWS for a Service of the cluster's own",
       documents: [policy("web", "auth: {aws: {}}")],
       said: [
-        'not-built-yet: "aws" is not built yet: this gwc knows AWS credentials, but cannot enforce it',
+        "unknown-aws-scope: the host of this backend does not say which region of AWS it is",
+        "unknown-aws-scope: the host of this backend does not say which service of AWS it is",
       ],
     },
     {

@@ -5,6 +5,7 @@ import { type LlmPoliciesValue, routeTypeOf } from "../../backends/ai/policies-s
 import type { BackendPoliciesValue } from "../../backends/parts/policies-schema.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { BackendPolicies, BackendTlsConfig } from "../../model/backend-policies.ts";
+import type { CloudAuthConfig } from "../../model/cloud-credentials.ts";
 import type { LlmPolicies } from "../../model/llm-policies.ts";
 import { parseTimer } from "../../schema/duration.ts";
 import { readKeepAlive } from "./frontend.ts";
@@ -50,10 +51,25 @@ function readTls(value: TlsValue, origin: Origin): BackendTlsConfig {
   };
 }
 
-function readAuth({ key }: AuthValue, origin: Origin): NonNullable<BackendPolicies["auth"]> {
+function readAuth({ key, aws }: AuthValue, origin: Origin): NonNullable<BackendPolicies["auth"]> {
+  if (aws !== undefined) return { ...readAws(aws), origin };
   if (key === undefined) return { kind: "passthrough", origin };
   if (typeof key === "string" || "kind" in key) return { kind: "key", key, origin };
   return { kind: "file", file: { kind: "path", file: key.file }, origin };
+}
+
+function readAws({
+  accessKeyId,
+  secretAccessKey,
+  sessionToken,
+  region,
+  service,
+}: NonNullable<AuthValue["aws"]>): CloudAuthConfig {
+  const keys =
+    accessKeyId === undefined || secretAccessKey === undefined
+      ? undefined
+      : { kind: "texts" as const, texts: { accessKeyId, secretAccessKey, sessionToken } };
+  return { kind: "aws", keys, region, service };
 }
 
 function readTcp(value: TcpValue, origin: Origin): NonNullable<BackendPolicies["tcp"]> {

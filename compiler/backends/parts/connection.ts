@@ -10,6 +10,7 @@ import {
   type BackendTlsConfig,
   PLAIN_CONNECTION,
 } from "../../model/backend-policies.ts";
+import type { AwsAuthConfig, AwsScope } from "../../model/cloud-credentials.ts";
 import type { BackendConnection, BackendTlsNode, TcpConnection } from "../../model/connections.ts";
 import type { Text } from "../../model/texts.ts";
 
@@ -20,10 +21,11 @@ export interface ConnectionContext {
   readonly resolvePath: (name: string, at: Place) => string;
 }
 
-/** How a backend is reached, complete; mistakes are reported. */
+/** How a backend is reached, complete; mistakes are reported. `aws`: the service of AWS that it is, as far as it is known. */
 export function resolveConnection(
   { tls, auth, http, tcp }: BackendPolicies,
   context: ConnectionContext,
+  aws: Partial<AwsScope> = {},
 ): BackendConnection {
   if (auth?.kind === "key" && typeof auth.key === "string") {
     const isManifest = auth.origin.resource !== undefined;
@@ -42,6 +44,7 @@ export function resolveConnection(
     ...(http?.requestTimeout !== undefined && { requestTimeout: http.requestTimeout }),
     ...(auth?.kind === "key" && { authorization: bearer(auth.key) }),
     ...(auth?.kind === "file" && { authorization: auth.file }),
+    ...(auth?.kind === "aws" && resolveAws(auth, aws, context.diagnostics)),
     isPassthrough: auth?.kind === "passthrough",
   };
 }
@@ -67,6 +70,33 @@ export function secureUrl(url: Text, { tls }: BackendConnection): Text {
   const [first = "", ...rest] = url.parts;
   if (typeof first !== "string") return { kind: "env", parts: ["https://", first, ...rest] };
   return { kind: "env", parts: [first.replace(/^http:/, "https:"), ...rest] };
+}
+
+/** What the configuration says stands above what the host says. */
+function resolveAws(
+  auth: AwsAuthConfig & { readonly origin: Origin },
+  found: Partial<AwsScope>,
+  diagnostics: Diagnostics,
+): Pick<BackendConnection, "credentials"> {
+  const { keys, origin, region = found.region, service = found.service } = auth;
+  if (keys?.kind === "texts") {
+    for (const field of ["secretAccessKey", "sessionToken"] as const) {
+      if (typeof keys.texts[field] !== "string") continue;
+      diagnostics.report("literal-secret", childOf(origin, "aws", field), { field: `"${field}"` });
+    }
+  }
+  const at = childOf(origin, "aws");
+  const hint = origin.resource && {
+    hint: "name the service's own host in a static GatewayBackend: SERVICE.REGION.amazonaws.com",
+  };
+  for (const [what, known] of [
+    ["region", region],
+    ["service", service],
+  ] as const) {
+    if (known === undefined) diagnostics.report("unknown-aws-scope", at, { what, ...hint });
+  }
+  if (region === undefined || service === undefined) return {};
+  return { credentials: { kind: "aws", keys, region, service } };
 }
 
 function resolveTls(

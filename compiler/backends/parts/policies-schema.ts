@@ -22,6 +22,43 @@ function pemFile(what: string) {
 
 const SERVER_NAME = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$";
 
+const awsName = { pattern: "^[a-z0-9-]+$", form: "lower-case letters, digits and dashes" };
+
+function awsSchema() {
+  return object(
+    {
+      accessKeyId: text("The access key.", { readAtStart: true }),
+      secretAccessKey: text("The secret key.", { secret: true }),
+      sessionToken: text("The token of a session.", { secret: true }),
+      region: shortText("The region; the one of the backend's host by default.", awsName),
+      service: shortText(
+        "The name that the service signs by; the one of the backend's host by default.",
+        awsName,
+      ),
+      assumeRole: unsupported("roles of AWS that are taken on"),
+    },
+    {
+      description:
+        "Signs requests (AWS Signature Version 4), by default with the keys of whatever the gateway runs on: the environment, a web identity, the container's agent, the instance.",
+      checks: [
+        {
+          message: '"accessKeyId" and "secretAccessKey" come together',
+          holds: (value) =>
+            (value.accessKeyId === undefined) === (value.secretAccessKey === undefined),
+          cel: "has(self.accessKeyId) == has(self.secretAccessKey)",
+        },
+        {
+          message: '"sessionToken" belongs to an "accessKeyId"',
+          field: "sessionToken",
+          holds: ({ accessKeyId, sessionToken }) =>
+            sessionToken === undefined || accessKeyId !== undefined,
+          cel: "!has(self.sessionToken) || has(self.accessKeyId)",
+        },
+      ],
+    },
+  );
+}
+
 /** The parts of `policies` that say how a backend is reached, as the schema lets them through. */
 export type BackendPoliciesValue = ObjectValue<ReturnType<typeof backendPolicySchemas>, never>;
 
@@ -101,7 +138,7 @@ export function backendPolicySchemas() {
         ),
         passthrough: object({}, { description: "The client's own token goes on to the backend." }),
         gcp: unsupported("Google Cloud credentials"),
-        aws: unsupported("AWS credentials"),
+        aws: awsSchema(),
         azure: unsupported("Azure credentials"),
         credentials: unsupported("several credentials"),
         jwtSign: unsupported("signed tokens"),

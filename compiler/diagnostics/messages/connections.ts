@@ -48,6 +48,14 @@ export const connectionMessages = {
       "A dynamic backend connects to the host that the client names: a client could have the key sent to a server of its " +
       "own. `passthrough` is possible, because the client's token is the client's to give.",
   }),
+  "unknown-aws-scope": message<{ what: "region" | "service"; hint?: string }>({
+    severity: "error",
+    text: ({ what }) => `the host of this backend does not say which ${what} of AWS it is`,
+    hint: ({ what, hint }) => hint ?? `add "${what}" to backendAuth.aws`,
+    explanation:
+      "A signed request is good for one service in one region. Hosts such as `SERVICE.REGION.amazonaws.com` name both; for " +
+      "another host, or one that is only known when the gateway starts, `region` and `service` say it.",
+  }),
   "misplaced-field": message<{ field: string; actsOn: string; found: string | undefined }>({
     severity: "error",
     text: ({ field, actsOn, found }) =>

@@ -1,4 +1,5 @@
 import type { Lookup } from "../../net/lookup.ts";
+import { CredentialedUpstream } from "./credentialed-upstream.ts";
 import { PooledUpstream } from "./node/pooled-upstream.ts";
 import type { Upstream, UpstreamSettings } from "./upstream.ts";
 
@@ -7,5 +8,9 @@ import type { Upstream, UpstreamSettings } from "./upstream.ts";
  * its name to addresses. Throws StartupError on a malformed URL.
  */
 export function openUpstream(settings: UpstreamSettings, lookup?: Lookup): Upstream {
-  return new PooledUpstream(settings, lookup);
+  const { credential, signsBody = false } = settings;
+  const server = new PooledUpstream(settings, lookup);
+  return credential === undefined
+    ? server
+    : new CredentialedUpstream(server, credential, signsBody);
 }

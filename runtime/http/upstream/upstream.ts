@@ -41,7 +41,14 @@ export interface UpstreamSettings {
   readonly keepsHost?: boolean;
   /** What every request says in Authorization, in the place of the client's; it may change with a file. */
   readonly authorization?: string | Credential;
+  /** Shows the gateway's credentials in another way than that. */
+  readonly credential?: UpstreamCredential;
+  /** The credential depends on the body of a request: it is read whole before the request is sent. */
+  readonly signsBody?: boolean;
 }
+
+/** Puts credentials on a request that is complete otherwise. Throws or rejects when there are none to be had. */
+export type UpstreamCredential = (call: UpstreamCall) => void | Promise<void>;
 
 /** One request to an upstream. */
 export interface UpstreamCall {

@@ -1,9 +1,9 @@
+import type { UpstreamCredential } from "../../http/upstream/upstream.ts";
 import { startupError } from "../../process/startup-error.ts";
 import { WatchedFile } from "../../process/watched-file.ts";
-import type { ProviderCredential } from "./provider.ts";
 
 /** A key in a header of the provider's own: `x-api-key`. Throws StartupError when it can't be a header. */
-export function keyHeader(header: string, key: string): ProviderCredential {
+export function keyHeader(header: string, key: string): UpstreamCredential {
   const value = keyOf(key);
   if (value === undefined) throw startupError(`the key for ${header} is no value of a header`);
   return ({ headers }) => {
@@ -12,7 +12,7 @@ export function keyHeader(header: string, key: string): ProviderCredential {
 }
 
 /** The same, of a file that is read when the gateway starts and when it changes. Throws StartupError. */
-export function keyHeaderFile(header: string, path: string): ProviderCredential {
+export function keyHeaderFile(header: string, path: string): UpstreamCredential {
   const followed = new WatchedFile(path, (text) => {
     const value = keyOf(text);
     if (value === undefined) throw new Error("it holds no key");

@@ -1,5 +1,5 @@
 import { openUpstream } from "../../http/upstream/open-upstream.ts";
-import type { Upstream, UpstreamCall, UpstreamSettings } from "../../http/upstream/upstream.ts";
+import type { Upstream, UpstreamSettings } from "../../http/upstream/upstream.ts";
 import { type HealthSettings, ProviderHealth } from "./health.ts";
 
 /** Complete settings of one provider of a route. */
@@ -12,8 +12,6 @@ export interface ProviderSettings extends UpstreamSettings {
   readonly model?: string;
   /** Headers that every request to it has: a flat list, names in lower case. */
   readonly headers?: readonly string[];
-  /** Shows the gateway's credentials; absent: there are none, or they go in Authorization. */
-  readonly credential?: ProviderCredential;
   /** The header in which the client's own key goes on to it; absent: the gateway has its own. */
   readonly clientKey?: KeyHeader;
   /** When it is left alone; absent: there is no other to ask. */
@@ -23,16 +21,12 @@ export interface ProviderSettings extends UpstreamSettings {
 /** Where clients and providers of the formats have keys. */
 export type KeyHeader = "authorization" | "x-api-key" | "api-key" | "x-goog-api-key";
 
-/** Puts credentials on a request that is complete otherwise. Rejects when there are none to be had. */
-export type ProviderCredential = (call: UpstreamCall, upstream: Upstream) => void | Promise<void>;
-
 /** A server of models. */
 export interface Provider {
   readonly name: string;
   readonly system: string;
   readonly model: string | undefined;
   readonly headers: readonly string[];
-  readonly credential: ProviderCredential | undefined;
   readonly clientKey: KeyHeader | undefined;
   readonly health: ProviderHealth | undefined;
   readonly upstream: Upstream;
@@ -40,13 +34,12 @@ export interface Provider {
 
 /** Opens a provider. Nothing is connected before the first call. Throws StartupError on a malformed URL. */
 export function openProvider(settings: ProviderSettings): Provider {
-  const { name, system, model, headers = [], credential, clientKey, health, ...server } = settings;
+  const { name, system, model, headers = [], clientKey, health, ...server } = settings;
   return {
     name,
     system,
     model,
     headers,
-    credential,
     clientKey,
     health: health && new ProviderHealth(health),
     upstream: openUpstream(server),

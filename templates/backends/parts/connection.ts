@@ -1,3 +1,4 @@
+import type { AwsKeyTexts, CloudCredentials } from "../../../compiler/model/cloud-credentials.ts";
 import type {
   BackendConnection,
   BackendTlsNode,
@@ -31,6 +32,7 @@ export function upstreamSettings(
 export function connectionSettings({
   tls,
   isPassthrough: _,
+  credentials,
   keepAlive,
   authorization,
   connectTimeout,
@@ -44,6 +46,7 @@ export function connectionSettings({
     keepAlive: keepAlive && keepAliveSettings(keepAlive),
     tls: tls && tlsSettings(tls),
     authorization: authorization && credential(authorization),
+    ...(credentials && cloudCredential(credentials)),
   };
 }
 
@@ -97,6 +100,36 @@ const OPEN = {
   configMap: imported(STARTUP_VALUES, "configMapFile"),
   path: imported(STARTUP_VALUES, "file"),
 };
+
+/** Requests to a cloud are signed, or have a token that is fetched. */
+function cloudCredential(
+  credentials: CloudCredentials,
+): Readonly<Record<string, Printable | undefined>> {
+  const { region, service, keys } = credentials;
+  const sign = imported(`${AWS}/aws-credential`, "awsCredential");
+  return {
+    credential: code`${sign}(${literal({ region, service, keys: awsKeys(keys, region) })})`,
+    signsBody: true,
+  };
+}
+
+const AWS = "gwc/runtime/auth/aws";
+
+function awsKeys(keys: AwsKeyTexts | undefined, region: string): Code {
+  if (keys === undefined) {
+    return code`${imported(`${AWS}/ambient-keys`, "ambientKeys")}(${literal(region)})`;
+  }
+  if (keys.kind === "texts") {
+    return code`${imported(`${AWS}/static-keys`, "staticKeys")}(${literal({ ...keys.texts })})`;
+  }
+  const { accessKeyId, secretAccessKey, sessionToken } = keys.files;
+  const files = {
+    accessKeyId: path(accessKeyId),
+    secretAccessKey: path(secretAccessKey),
+    sessionToken: path(sessionToken),
+  };
+  return code`${imported(`${AWS}/mounted-keys`, "mountedKeys")}(${literal(files)})`;
+}
 
 /** The path of a file that the gateway reads. */
 export function mountedFile(file: Text | MountedFile): Code {

@@ -7,10 +7,12 @@ import {
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { Manifest, ServicePort } from "../../../manifests/manifests.ts";
 import type { BackendPolicies } from "../../../model/backend-policies.ts";
+import type { AwsKeyTexts } from "../../../model/cloud-credentials.ts";
+import type { MountedFile } from "../../../model/texts.ts";
 import { parseTimer } from "../../../schema/duration.ts";
 import { type Schema, validated } from "../../../schema/schema.ts";
 import { readKeepAlive } from "../../standalone/frontend.ts";
-import { secretFiles } from "../inventory/secrets.ts";
+import { secretFiles, secretHasKey } from "../inventory/secrets.ts";
 import type { EffectiveField, FieldValue } from "../policies/merge.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";
 import { readBackendTls } from "./backend-tls.ts";
@@ -89,13 +91,39 @@ function readAuth(
   gateway: Manifest,
   context: PolicyContext,
 ): NonNullable<BackendPolicies["auth"]> {
-  const { key, secretRef } = validated(backendAuth, value);
+  const { key, secretRef, aws } = validated(backendAuth, value);
+  if (aws !== undefined) {
+    const at = childOf(origin, "aws", "secretRef");
+    const keys = aws.secretRef && awsKeys(aws.secretRef.name, { source, gateway, at }, context);
+    return { kind: "aws", keys, region: undefined, service: undefined, origin };
+  }
   if (key !== undefined) return { kind: "key", key, origin };
   if (secretRef === undefined) return { kind: "passthrough", origin };
   const use = { keys: ["Authorization"], from: source, gateway };
   const at = childOf(origin, "secretRef");
   const [file = ""] = secretFiles({ ...use, name: secretRef.name, origin: at }, context);
   return { kind: "file", file: { kind: "secret", file }, origin };
+}
+
+/** The keys of a Secret: `accessKey`, `secretKey` and, when it has one, `sessionToken`. */
+function awsKeys(
+  name: string,
+  use: { readonly source: Manifest; readonly gateway: Manifest; readonly at: Origin },
+  context: PolicyContext,
+): AwsKeyTexts {
+  const { source: from, gateway, at: origin } = use;
+  const hasToken = secretHasKey(name, "sessionToken", from, context);
+  const keys = ["accessKey", "secretKey", ...(hasToken ? ["sessionToken"] : [])];
+  secretFiles({ name, keys, from, gateway, origin }, context);
+  const file = (key: string): MountedFile => ({ kind: "secret", file: `${name}/${key}` });
+  return {
+    kind: "files",
+    files: {
+      accessKeyId: file("accessKey"),
+      secretAccessKey: file("secretKey"),
+      sessionToken: hasToken ? file("sessionToken") : undefined,
+    },
+  };
 }
 
 /** Names of protocols of a Service's port (KEP-3726, and IANA's names) that are HTTP/2 or TLS. */

@@ -1,0 +1,17 @@
+import type { AwsScope } from "../../model/cloud-credentials.ts";
+import type { Text } from "../../model/texts.ts";
+
+/** Which service of AWS a host is, as far as it says; https://docs.aws.amazon.com/general/latest/gr/rande.html. */
+export function awsScopeOf(url: Text | undefined): Partial<AwsScope> {
+  if (typeof url !== "string" || !URL.canParse(url)) return {};
+  const { hostname } = new URL(url);
+  const [, lambdaRegion] = /\.lambda-url\.([a-z0-9-]+)\.on\.aws$/.exec(hostname) ?? [];
+  if (lambdaRegion !== undefined) return { service: "lambda", region: lambdaRegion };
+  const [, service, region] =
+    /(?:^|\.)([a-z0-9-]+)\.([a-z]+(?:-[a-z]+)+-[0-9])\.(?:amazonaws\.com(?:\.cn)?|api\.aws)$/.exec(
+      hostname,
+    ) ?? [];
+  if (service === undefined || region === undefined) return {};
+  // What it signs by is the name of the API, not that of its hosts.
+  return { service: service === "bedrock-runtime" ? "bedrock" : service, region };
+}

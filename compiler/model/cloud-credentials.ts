@@ -1,0 +1,37 @@
+import type { MountedFile, Text } from "./texts.ts";
+
+/** Credentials of a cloud that requests to a backend show, as configured. */
+export type CloudAuthConfig = AwsAuthConfig;
+
+/** `aws`: requests are signed. */
+export interface AwsAuthConfig {
+  readonly kind: "aws";
+  /** Undefined: those of whatever the gateway runs on. */
+  readonly keys: AwsKeyTexts | undefined;
+  /** Undefined: the one that the backend's host names. */
+  readonly region: string | undefined;
+  /** The name that the service signs by; undefined: the one that the backend's host names. */
+  readonly service: string | undefined;
+}
+
+/** Where keys of AWS stand: all of them in mounted files, or none. */
+export type AwsKeyTexts =
+  | { readonly kind: "texts"; readonly texts: AwsKeyParts<Text> }
+  | { readonly kind: "files"; readonly files: AwsKeyParts<MountedFile> };
+
+/** The parts of a key, and where each is read. */
+export interface AwsKeyParts<Place> {
+  readonly accessKeyId: Place;
+  readonly secretAccessKey: Place;
+  /** Of keys that are good for some time only. */
+  readonly sessionToken: Place | undefined;
+}
+
+/** Which service of AWS, where, requests are signed for. */
+export interface AwsScope {
+  readonly region: string;
+  readonly service: string;
+}
+
+/** Credentials of a cloud, complete. */
+export type CloudCredentials = AwsAuthConfig & AwsScope;

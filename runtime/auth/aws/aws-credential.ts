@@ -1,0 +1,17 @@
+import type { UpstreamCredential } from "../../http/upstream/upstream.ts";
+import type { AwsKeySource } from "./aws-keys.ts";
+import { signRequest } from "./signature.ts";
+
+/** How requests to a service of AWS are signed. */
+export interface AwsCredentialSettings {
+  /** `us-east-1` */
+  readonly region: string;
+  /** The name that the service signs by: `bedrock`, `execute-api`. */
+  readonly service: string;
+  readonly keys: AwsKeySource;
+}
+
+/** Signs every request to a service of AWS (Signature Version 4). */
+export function awsCredential({ keys, ...scope }: AwsCredentialSettings): UpstreamCredential {
+  return async (call) => signRequest(call, await keys(), scope, new Date());
+}

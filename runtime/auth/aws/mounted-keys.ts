@@ -1,0 +1,28 @@
+import { WatchedFile } from "../../process/watched-file.ts";
+import type { AwsKeySource } from "./aws-keys.ts";
+
+/** The paths of files that hold keys. */
+export interface MountedKeys {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string;
+}
+
+/** Keys of a mounted Secret: read when the gateway starts, and again when the files have changed. Throws StartupError. */
+export function mountedKeys(files: MountedKeys): AwsKeySource {
+  const accessKeyId = new WatchedFile(files.accessKeyId, keyOf);
+  const secretAccessKey = new WatchedFile(files.secretAccessKey, keyOf);
+  const sessionToken =
+    files.sessionToken === undefined ? undefined : new WatchedFile(files.sessionToken, keyOf);
+  return () => ({
+    accessKeyId: accessKeyId.current(),
+    secretAccessKey: secretAccessKey.current(),
+    sessionToken: sessionToken?.current(),
+  });
+}
+
+function keyOf(text: string): string {
+  const key = text.trim();
+  if (!/^[\x21-\x7e]+$/.test(key)) throw new Error("it holds no key");
+  return key;
+}

@@ -1,0 +1,214 @@
+import path from "node:path";
+import { expect, it } from "vitest";
+import { expectedSignature, type TestKeys } from "../harness/aws-signature.ts";
+import { type Gateway, startGateway } from "../harness/gateway.ts";
+import { type Received, type Scripted, startScripted } from "../harness/scripted.ts";
+import { send } from "../harness/send.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
+
+const scope = { region: "eu-west-1", service: "execute-api" };
+const keys = { accessKeyId: "AKIATEST", secretAccessKey: "secret/of+the=key" };
+
+interface Started {
+  readonly gateway: Gateway;
+  readonly upstream: Scripted;
+}
+
+async function start(aws: object, env: Readonly<Record<string, string>>): Promise<Started> {
+  const upstream = await startScripted((response) => response.end("ok"));
+  const gateway = await startGateway({
+    env,
+    listeners: [
+      {
+        routes: [
+          {
+            policies: { backendAuth: { aws: { ...scope, ...aws } } },
+            backends: [{ host: upstream.host }],
+          },
+        ],
+      },
+    ],
+  });
+  return { gateway, upstream };
+}
+
+async function expectSigned(request: Received | undefined, by: TestKeys): Promise<void> {
+  if (request === undefined) throw new Error("nothing was received");
+  const { headers } = request;
+  expect(headers.authorization).toBe(await expectedSignature(request, by, scope));
+  expect(headers["x-amz-security-token"]).toBe(by.sessionToken);
+}
+
+const staticKeys = { accessKeyId: "AKIATEST", secretAccessKey: "${SECRET}" };
+
+const requests = [
+  ["GET", "/", undefined],
+  ["GET", "/a/b?z=1&a=2&a=1&empty=&sp=a%20b", undefined],
+  ["POST", "/model/arn%3Aaws%3Abedrock%3A%3Ax/converse", '{"a":"ä"}'],
+  ["PUT", "/with%20space/(parens)/*~", "x".repeat(100_000)],
+  ["DELETE", "/none", ""],
+] as const;
+
+it("AWS's own library signs like the gateway", async () => {
+  const { gateway, upstream } = await start(staticKeys, { SECRET: keys.secretAccessKey });
+  const headers = {
+    "content-type": "application/json",
+    authorization: "Bearer of-the-client",
+    "x-amz-security-token": "of the client",
+    "x-amz-date": "20000101T000000Z",
+  };
+  for (const [method, target, body] of requests) {
+    const { status } = await send(`${gateway.url}${target}`, method, headers, body);
+    expect({ target, status }).toEqual({ target, status: 200 });
+  }
+  for (const request of upstream.received) await expectSigned(request, keys);
+  expect(upstream.received).toHaveLength(requests.length);
+});
+
+it("the keys are in no log", async () => {
+  const { gateway } = await start(staticKeys, { SECRET: keys.secretAccessKey });
+  await send(`${gateway.url}/`, "GET");
+  expect(gateway.output).not.toContain(keys.secretAccessKey);
+});
+
+it("keys of the environment are used, with the token of their session", async () => {
+  const { gateway, upstream } = await start(
+    {},
+    {
+      AWS_ACCESS_KEY_ID: keys.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: keys.secretAccessKey,
+      AWS_SESSION_TOKEN: "session",
+    },
+  );
+  await send(`${gateway.url}/a`, "POST", {}, "body");
+  await expectSigned(upstream.received[0], { ...keys, sessionToken: "session" });
+});
+
+const temporary = { accessKeyId: "ASIATEMP", secretAccessKey: "temporary", sessionToken: "token" };
+
+/** The path of a file with a token. */
+function tokenFile(text: string): string {
+  return path.join(temporaryFolder({ token: text }), "token");
+}
+
+function metadata(lifetime: number): string {
+  return JSON.stringify({
+    AccessKeyId: temporary.accessKeyId,
+    SecretAccessKey: temporary.secretAccessKey,
+    Token: temporary.sessionToken,
+    Expiration: new Date(Date.now() + lifetime).toISOString(),
+  });
+}
+
+it("a web identity takes on its role once for many requests", async () => {
+  const sts = await startScripted((response) =>
+    response.end(
+      `<AssumeRoleWithWebIdentityResponse><AssumeRoleWithWebIdentityResult><Credentials>
+      <AccessKeyId>${temporary.accessKeyId}</AccessKeyId>
+      <SecretAccessKey>${temporary.secretAccessKey}</SecretAccessKey>
+      <SessionToken>${temporary.sessionToken}</SessionToken>
+      <Expiration>${new Date(Date.now() + 3_600_000).toISOString()}</Expiration>
+      </Credentials></AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>`,
+    ),
+  );
+  const { gateway, upstream } = await start(
+    {},
+    {
+      AWS_WEB_IDENTITY_TOKEN_FILE: tokenFile("web-identity\n"),
+      AWS_ROLE_ARN: "arn:aws:iam::1:role/r",
+      AWS_ENDPOINT_URL_STS: `http://${sts.host}`,
+    },
+  );
+  await Promise.all(Array.from({ length: 20 }, () => send(`${gateway.url}/`, "GET")));
+  await send(`${gateway.url}/`, "GET");
+  expect(upstream.received).toHaveLength(21);
+  await expectSigned(upstream.received[0], temporary);
+  expect(sts.received.map(formOf)).toEqual([
+    {
+      Action: "AssumeRoleWithWebIdentity",
+      Version: "2011-06-15",
+      RoleArn: "arn:aws:iam::1:role/r",
+      RoleSessionName: "gwc",
+      WebIdentityToken: "web-identity",
+    },
+  ]);
+});
+
+function formOf({ body }: Received): object {
+  return Object.fromEntries(new URLSearchParams(body.toString("utf8")));
+}
+
+it("the agent of a container is asked with the token of its file", async () => {
+  const agent = await startScripted((response) => response.end(metadata(3_600_000)));
+  const { gateway, upstream } = await start(
+    {},
+    {
+      AWS_CONTAINER_CREDENTIALS_FULL_URI: `http://${agent.host}/v1/credentials`,
+      AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: tokenFile("pod-token"),
+    },
+  );
+  await send(`${gateway.url}/`, "GET");
+  await expectSigned(upstream.received[0], temporary);
+  expect(agent.received).toHaveLength(1);
+  expect(agent.received[0]).toMatchObject({
+    url: "/v1/credentials",
+    headers: { authorization: "pod-token" },
+  });
+});
+
+/** EC2's metadata (IMDSv2), whose keys are good for so many milliseconds. */
+function startMetadata(lifetime: number): Promise<Scripted> {
+  return startScripted((response, _, { method, url, headers }) => {
+    if (method === "PUT" && url === "/latest/api/token") return response.end("imds-token");
+    if (headers["x-aws-ec2-metadata-token"] !== "imds-token") {
+      return response.writeHead(401).end();
+    }
+    const roles = "/latest/meta-data/iam/security-credentials/";
+    return response.end(url === roles ? "my-role\n" : metadata(lifetime));
+  });
+}
+
+it("the metadata of an instance is asked with a session of its own", async () => {
+  const server = await startMetadata(3_600_000);
+  const { gateway, upstream } = await start(
+    {},
+    { AWS_EC2_METADATA_SERVICE_ENDPOINT: `http://${server.host}` },
+  );
+  await send(`${gateway.url}/`, "GET");
+  await send(`${gateway.url}/`, "GET");
+  await expectSigned(upstream.received[0], temporary);
+  expect(server.received.map(({ method, url }) => `${method} ${url}`)).toEqual([
+    "PUT /latest/api/token",
+    "GET /latest/meta-data/iam/security-credentials/",
+    "GET /latest/meta-data/iam/security-credentials/my-role",
+  ]);
+});
+
+it("keys that have expired are fetched anew", async () => {
+  const server = await startMetadata(-1);
+  const { gateway } = await start(
+    {},
+    { AWS_EC2_METADATA_SERVICE_ENDPOINT: `http://${server.host}` },
+  );
+  await send(`${gateway.url}/`, "GET");
+  await send(`${gateway.url}/`, "GET");
+  expect(server.received).toHaveLength(6);
+});
+
+it("without credentials the client gets 503, the log the reason, and the upstream nothing", async () => {
+  const { gateway, upstream } = await start({}, { AWS_EC2_METADATA_DISABLED: "true" });
+  expect(await send(`${gateway.url}/`, "GET")).toMatchObject({ status: 503 });
+  await gateway.seen(/no credentials for the request/);
+  expect(upstream.received).toEqual([]);
+});
+
+it("a metadata server that is down is not asked for every request", async () => {
+  const server = await startScripted((response) => response.writeHead(500).end());
+  const { gateway } = await start(
+    {},
+    { AWS_EC2_METADATA_SERVICE_ENDPOINT: `http://${server.host}` },
+  );
+  for (let i = 0; i < 5; i++) expect((await send(`${gateway.url}/`, "GET")).status).toBe(503);
+  // It pauses for seconds; five requests may take longer on a busy machine.
+  expect(server.received.length).toBeLessThan(5);
+});
