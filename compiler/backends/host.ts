@@ -65,7 +65,7 @@ export const host: Backend<
     }),
   },
   protocol: "http",
-  carries: () => [{ traffic: ["forwards", ...HTTP_SERVER] }],
+  carries: () => [{ traffic: ["forwards", "shares", ...HTTP_SERVER] }],
   takesWeight: true,
   names: ["upstream", "upstreams"],
   resolve: ({ config, policies = {}, keepsHost, weight = 1, origin }, context) => {

@@ -88,9 +88,16 @@ export function streamTraffic(
   backends: readonly BackendConfig[],
   isPassedOn: boolean,
 ): readonly Traffic[] {
-  const kept: readonly Traffic[] = isPassedOn ? ["upstreams"] : ["upstreams", "upstreamTls"];
+  const kept: readonly Traffic[] = ["shares", "upstreams", ...(isPassedOn ? [] : TLS)];
   const carried = backends.flatMap((backend) => backendTraffic(backend));
   return ["streams", ...carried.filter((each) => kept.includes(each))];
+}
+
+const TLS: readonly Traffic[] = ["upstreamTls"];
+
+/** The weight of a backend, which shares the requests of a route with others. */
+export function weightSection(origin: Origin): Section {
+  return { name: "weight", actsOn: ["shares"], origin };
 }
 
 /** What there is behind a route with a backend. */

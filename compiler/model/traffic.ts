@@ -16,6 +16,7 @@ const kinds = {
   requests: { words: "HTTP requests", side: "message" },
   streams: { words: "connections", side: "message" },
   forwards: { words: "plain HTTP requests", side: "message" },
+  shares: { words: "requests that backends share", side: "message" },
   mcp: { words: "MCP messages", side: "message" },
   llm: { words: "requests to models", side: "message" },
   upstreams: { words: "connections to backends", side: "backend" },
@@ -44,6 +45,9 @@ export function trafficText(traffic: readonly Traffic[]): string {
   return traffic.map((each) => kinds[each].words).join(" and ");
 }
 
+/** What every message is at first, and what is said of several backends: what else becomes of it says more. */
+const BESIDES: readonly Traffic[] = ["requests", "shares"];
+
 /** What is there of the side that a section acts on; undefined: nothing. */
 export function foundText(
   actsOn: readonly Traffic[],
@@ -53,7 +57,6 @@ export function foundText(
   if (carried.includes("streams")) return kinds.streams.words;
   const sides = actsOn.map((each): string => kinds[each].side);
   const same = carried.filter((each) => sides.includes(kinds[each].side));
-  // Every message begins as a request: what becomes of it says more.
-  const found = same.filter((each) => each !== "requests" || same.length === 1);
+  const found = same.filter((each) => !BESIDES.includes(each) || same.length === 1);
   return found.length === 0 ? undefined : trafficText([...new Set(found)]);
 }

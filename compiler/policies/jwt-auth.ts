@@ -7,6 +7,7 @@ import {
   choice,
   type Infer,
   list,
+  needsField,
   type ObjectValue,
   object,
   shortText,
@@ -125,6 +126,9 @@ const schema = object(
   },
   {
     exactlyOneOf: ["issuer", "providers"],
+    checks: ["audiences", "jwks", "jwtValidationOptions"].map((field) =>
+      needsField(field, "issuer"),
+    ),
     description: "Requires, or accepts, a JSON Web Token.",
   },
 );

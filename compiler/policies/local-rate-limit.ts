@@ -9,6 +9,7 @@ import {
   type Infer,
   integer,
   list,
+  needsField,
   object,
   shortText,
   unsupported,
@@ -73,6 +74,12 @@ const schema = list(
     },
     {
       exactlyOneOf: ["requests", "maxTokens", "tokens"],
+      checks: [
+        needsField("unit", "requests"),
+        needsField("burst", "requests"),
+        needsField("tokensPerFill", "maxTokens"),
+        needsField("fillInterval", "maxTokens"),
+      ],
       description: "`requests` in each `unit`, or a token bucket in its own words.",
     },
   ),

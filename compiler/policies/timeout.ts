@@ -1,6 +1,6 @@
 import { span } from "../manifests/field-types.ts";
 import { parseDuration, parseTimer } from "../schema/duration.ts";
-import { duration, type Infer, object } from "../schema/schema.ts";
+import { duration, eitherField, type Infer, object } from "../schema/schema.ts";
 import type { Policy } from "./policy.ts";
 
 /** Milliseconds from the sending of a request to the end of its response; undefined: no limit. */
@@ -20,6 +20,10 @@ const schema = object(
   },
   {
     atLeastOneOf: ["requestTimeout", "request", "backendRequestTimeout", "backendRequest"],
+    checks: [
+      eitherField("requestTimeout", "request"),
+      eitherField("backendRequestTimeout", "backendRequest"),
+    ],
     description: "How long the backend may take; 0 is no limit.",
   },
 );

@@ -292,6 +292,26 @@ export function isWritable({ unsupported: later, misplaced: other }: Schema): bo
   return later === undefined && other === undefined;
 }
 
+/** The rule that a field stands beside another one, without which it would say nothing. */
+export function needsField(field: string, other: string): ValueCheck {
+  return {
+    message: `"${field}" acts only beside "${other}"`,
+    field,
+    holds: (value) => value[field] === undefined || value[other] !== undefined,
+    cel: `!has(self.${field}) || has(self.${other})`,
+  };
+}
+
+/** The rule that two names of one field do not stand beside each other. */
+export function eitherField(first: string, second: string): ValueCheck {
+  return {
+    message: `"${first}" and "${second}" are two names of one field`,
+    field: second,
+    holds: (value) => value[first] === undefined || value[second] === undefined,
+    cel: `!has(self.${first}) || !has(self.${second})`,
+  };
+}
+
 /** A part of the specification that gwc does not build yet; its shape, as far as it is known. */
 export function unsupported(what: string, shape: Schema = {}): Schema<never> {
   return { ...withoutValue(shape), unsupported: what };

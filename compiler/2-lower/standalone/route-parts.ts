@@ -13,7 +13,7 @@ import {
 import { sectionsOf } from "../../backends/parts/connection-sections.ts";
 import type { BackendPoliciesValue } from "../../backends/parts/policies-schema.ts";
 import { findBackend } from "../../config/named-backends.ts";
-import { backendTraffic, type SectionUse } from "../../config/sections.ts";
+import { backendTraffic, type SectionUse, weightSection } from "../../config/sections.ts";
 import {
   type ConfigPath,
   childOf,
@@ -61,7 +61,11 @@ export function readBackends(
     const at = childOf(origin, "backends", index);
     if (backend === undefined) return undefined;
     const read = readBackend(backend, ofRoute, at, context);
-    if (read !== undefined) meetOwn(read, backend.policies, at, trafficOf([read]), context);
+    if (read === undefined) return undefined;
+    const carried = trafficOf([read]);
+    meetOwn(read, backend.policies, at, carried, context);
+    const weight = weightSection(childOf(at, "weight"));
+    if (backend.weight !== undefined) context.sections.meet(weight, carried);
     return read;
   });
 }

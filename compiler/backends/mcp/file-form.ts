@@ -10,6 +10,7 @@ import {
   integer,
   list,
   map,
+  needsField,
   object,
   type Schema,
   shortText,
@@ -102,7 +103,7 @@ function addressSchema(what: string, path: string) {
       }),
       backend: unsupported("named backends"),
     },
-    { required: ["host"] },
+    { required: ["host"], checks: [needsField("path", "port")] },
   );
 }
 

@@ -3,7 +3,15 @@ import { backendReference, span } from "../../manifests/field-types.ts";
 import type { BackendPolicies } from "../../model/backend-policies.ts";
 import type { Text } from "../../model/texts.ts";
 import { parseDuration } from "../../schema/duration.ts";
-import { anyText, duration, either, type Infer, object, text } from "../../schema/schema.ts";
+import {
+  anyText,
+  duration,
+  either,
+  type Infer,
+  needsField,
+  object,
+  text,
+} from "../../schema/schema.ts";
 import type { KubernetesContext, ResolveContext } from "../policy.ts";
 
 /** A key set as configured: in a file, behind a URL, or written out. */
@@ -38,7 +46,7 @@ export const jwksSchema = either(
         default: "5m",
       }),
     },
-    { exactlyOneOf: ["file", "url", "inline"] },
+    { exactlyOneOf: ["file", "url", "inline"], checks: [needsField("cacheDuration", "url")] },
   ),
   anyText({ minLength: 2, maxLength: 65536 }),
   {

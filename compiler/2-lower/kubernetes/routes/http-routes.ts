@@ -4,6 +4,7 @@ import type {
   RouteResource,
   ValueMatchConfig,
 } from "../../../config/resources.ts";
+import { acts, backendTraffic, reportIdle, weightSection } from "../../../config/sections.ts";
 import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { ManifestOf } from "../../../manifests/manifests.ts";
 import type {
@@ -13,7 +14,7 @@ import type {
   RouteRule,
 } from "../../../manifests/routes.ts";
 import { backendConfigs, type WeightedBackend } from "../backends/backend-configs.ts";
-import { referencedBackend } from "../backends/backends.ts";
+import { type KubernetesBackend, referencedBackend } from "../backends/backends.ts";
 import type { KubernetesListener } from "../gateway/listeners.ts";
 import type { RulePath } from "../policies/effective.ts";
 import { routePolicies } from "../policies/policies.ts";
@@ -118,10 +119,25 @@ export function ruleBackends(
   context: PolicyContext,
 ): readonly WeightedBackend[] {
   const place = childOf(origin, "backendRefs");
-  return backendRefs.map((reference, index) => ({
-    backend: referencedBackend(reference, route, childOf(place, index), context),
-    weight: reference.weight ?? 1,
-  }));
+  return backendRefs.map((reference, index) => {
+    const at = childOf(place, index);
+    const { weight = 1 } = reference;
+    const backend = referencedBackend(reference, route, at, context);
+    if (weight !== 1) checkWeight(backend, childOf(at, "weight"), context);
+    return { backend, weight };
+  });
+}
+
+/** A weight other than the default is for backends that share requests. */
+function checkWeight(
+  { config, manifest }: KubernetesBackend,
+  origin: Origin,
+  { diagnostics }: PolicyContext,
+): void {
+  const section = weightSection(origin);
+  const carried = backendTraffic(config);
+  if (manifest?.spec !== undefined && !acts(section.actsOn, carried))
+    reportIdle({ section, carried }, diagnostics);
 }
 
 function readMatch(match: HttpRouteMatch, origin: Origin): MatchConfig {

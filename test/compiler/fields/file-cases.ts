@@ -1,0 +1,94 @@
+import type { KnownValues } from "./sample-values.ts";
+
+const host = { host: "127.0.0.1:9000" };
+const target = { name: "one", mcp: { host: "http://127.0.0.1:9001/mcp" } };
+const listenerTls = { cert: "cert.pem", key: "key.pem" };
+
+function gateway(listener: object, rest: object = {}): object {
+  return { ...rest, binds: [{ port: 3000, listeners: [listener] }] };
+}
+
+/** Configurations in which fields may stand. */
+export const seeds: readonly unknown[] = [
+  gateway({ routes: [{ backends: [host] }] }),
+  gateway({ routes: [{ backends: [{ mcp: { targets: [target] } }] }] }),
+  gateway({ protocol: "HTTPS", tls: listenerTls, routes: [{ backends: [host] }] }),
+  gateway({ protocol: "TCP", tcpRoutes: [{ backends: [host] }] }),
+  gateway({ protocol: "TLS", tls: listenerTls, tcpRoutes: [{ backends: [host] }] }),
+  gateway({
+    routes: [{ policies: { authorization: { rules: ["true"] } }, backends: [{ dynamic: {} }] }],
+  }),
+  gateway({
+    protocol: "TLS",
+    tls: listenerTls,
+    tcpRoutes: [{ hostnames: ["a.test"], backends: [{ dynamic: {} }] }],
+  }),
+  gateway(
+    { routes: [{ backends: [{ backend: "a" }] }] },
+    {
+      backends: [
+        { name: "a", ...host },
+        { name: "b", host: "127.0.0.1:9002" },
+      ],
+    },
+  ),
+  gateway(
+    { routes: [{ backends: [{ backend: "a" }] }] },
+    { backends: [{ name: "a", mcp: { targets: [target] } }] },
+  ),
+];
+
+const keySet = (kid: string): string =>
+  JSON.stringify({
+    keys: [{ kty: "OKP", crv: "Ed25519", kid, x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo" }],
+  });
+
+/** Files that they name. */
+export const files: Readonly<Record<string, string>> = {
+  "cert.pem": "",
+  "key.pem": "",
+  "a.json": keySet("a"),
+  "b.json": keySet("b"),
+};
+
+const issuer = ["https://a.test", "https://b.test"];
+const provider = { issuer: issuer[0], audiences: ["aa"], jwks: { inline: keySet("a") } };
+const secret = ["${AA}", "${BB}"];
+const limit = { maxTokens: 5, tokensPerFill: 5, fillInterval: "7s" };
+const tls = { cert: "cert.pem", key: "key.pem" };
+
+/** Values of fields where the schema alone does not say what makes sense. */
+export const known: KnownValues = {
+  "config.logging.level": ["warn", "debug"],
+  "config.logging.level.[]": ["warn", "debug"],
+  "fields.remove.[]": ["http.version", "duration"],
+  "accessLog.remove.[]": ["http.version", "duration"],
+  "logging.remove.[]": ["http.version", "duration"],
+  mcpAuthentication: [{ issuer: issuer[0], jwks: { inline: keySet("a") } }],
+  jwtAuth: [provider, { providers: [provider] }],
+  jwks: [{ inline: keySet("a") }, { url: "https://a.test/keys", cacheDuration: "3s" }],
+  "jwtAuth.providers.[]": [provider],
+  issuer,
+  "jwks.inline": [keySet("a"), keySet("b")],
+  "jwks.file": ["a.json", "b.json"],
+  "keys.[].key": secret,
+  "keys.[].keyHash": [`sha256:${"a".repeat(64)}`, `sha256:${"b".repeat(64)}`],
+  "backendAuth.key": secret,
+  backendTLS: [tls],
+  "localRateLimit.[]": [limit, { requests: 3, unit: "Seconds", burst: 1 }],
+  "rateLimit.local.[]": [limit, { requests: 3, unit: "Seconds", burst: 1 }],
+  "targets.[].mcp": [{ host: "a.test", port: 80 }],
+  "targets.[].sse": [{ host: "a.test", port: 80 }],
+  "allowOrigins.[]": issuer,
+  "rules.[].deny": ['request.path == "/a"', 'request.path == "/b"'],
+  "mcpAuthorization.rules.[].deny": ['mcp.tool.name == "a"', 'mcp.tool.name == "b"'],
+  "backend.backend": ["a", "b"],
+  "backends.[].backend": ["a", "b"],
+  cipherSuites: [["TLS13_AES_256_GCM_SHA384", "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384"]],
+  "cipherSuites.[]": ["TLS13_AES_256_GCM_SHA384", "TLS13_AES_128_GCM_SHA256"],
+  "tcpRoutes.[].policies.authorization.rules.[].deny": [
+    'source.address == "1.1.1.1"',
+    'source.address == "2.2.2.2"',
+  ],
+  "tcpRoutes.[].backends.[].host": ["127.0.0.1:9000", "127.0.0.1:9002"],
+};

@@ -1,0 +1,57 @@
+import { standaloneSchema } from "../../../compiler/1-parse/standalone/standalone.ts";
+import { lower } from "../../../compiler/2-lower/lower.ts";
+import { resolve } from "../../../compiler/3-resolve/resolve.ts";
+import { emitModules } from "../../../compiler/4-emit/modules.ts";
+import { type ConfigPath, Diagnostics, isError } from "../../../compiler/diagnostics/diagnostic.ts";
+import { memoryHost } from "../../../compiler/host.ts";
+import type { Program } from "../../../compiler/ir/program.ts";
+import type { ConfigValue, ReadValue } from "../../../compiler/schema/config-values.ts";
+import { validator } from "../../../compiler/schema/validate.ts";
+import type { Outcome } from "./acting-fields.ts";
+import { fieldsOf } from "./schema-walk.ts";
+
+/** Compiles standalone files that are given as data, in this process and without a bundle. */
+export function fileCompiler(
+  files: Readonly<Record<string, string>>,
+): (config: unknown) => Outcome {
+  const schema = standaloneSchema();
+  const keys = new Set(fieldsOf(schema).flatMap(({ path }) => path));
+  const validate = validator(schema, keys);
+  const host = memoryHost(files);
+  const origin = { file: "gateway.yaml", document: 0, path: [] };
+  return (config) => {
+    const diagnostics = new Diagnostics();
+    const value = structuredClone(config) as ConfigValue;
+    const read = { value, envTemplates: variablesIn(value), expanded: [] };
+    const { value: file, broken } = validate.parts(read, origin, diagnostics);
+    if (file === undefined) return { text: undefined, diagnostics: diagnostics.list };
+    const input = { files: [], inputs: [], folder: "." };
+    const lowered = lower({ kind: "standalone", file, origin, broken, ...input }, { name: "test" });
+    const resolved = resolve(lowered.value?.gateways ?? [], input, host);
+    const all = [...diagnostics.list, ...lowered.diagnostics, ...resolved.diagnostics];
+    const program = resolved.value?.[0];
+    const isWrong = all.some((each) => isError(each, false));
+    return {
+      text: isWrong || program === undefined ? undefined : textOf(program),
+      diagnostics: all,
+    };
+  };
+}
+
+/** The texts that are a variable: `${NAME}`. */
+function variablesIn(value: unknown, path: ConfigPath = []): ReadValue["envTemplates"] {
+  if (typeof value === "string") {
+    const [, env] = /^\$\{(\w+)\}$/.exec(value) ?? [];
+    return env === undefined ? [] : [{ path, text: { kind: "env", parts: [{ env }] } }];
+  }
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, each]) =>
+    variablesIn(each, [...path, Array.isArray(value) ? Number(key) : key]),
+  );
+}
+
+/** Everything that a build writes but the bundle, and what `gwc run` opens beside it. */
+export function textOf(program: Program): string {
+  const modules = emitModules(program, "none", []).map(({ path, text }) => `${path}\n${text}`);
+  return [program.name, JSON.stringify(program.process), ...modules].join("\n");
+}

@@ -1,0 +1,40 @@
+import type { Schema } from "../../../compiler/schema/schema.ts";
+
+/** A step from a value to a part of it: a key, any key of a map (`*`), or any item of a list (`[]`). */
+export type Step = string;
+
+/** A field of a schema. */
+export interface SchemaField {
+  /** `binds`, `[]`, `port` */
+  readonly path: readonly Step[];
+  readonly schema: Schema;
+}
+
+/** The fields whose values hold no other fields: they are what a configuration says. */
+export function leavesOf(schema: Schema): readonly SchemaField[] {
+  return fieldsOf(schema).filter((field) => fieldsOf(field.schema, ["*"]).length === 1);
+}
+
+/** Every field that can be written: those that are not built yet or mean nothing where they stand are left out. */
+export function fieldsOf(schema: Schema, path: readonly Step[] = []): readonly SchemaField[] {
+  if (schema.unsupported !== undefined || schema.misplaced !== undefined) return [];
+  const own = path.length === 0 ? [] : [{ path, schema }];
+  const properties = Object.entries(schema.properties ?? {}).flatMap(([key, each]) =>
+    fieldsOf(each, [...path, key]),
+  );
+  const items = schema.items === undefined ? [] : fieldsOf(schema.items, [...path, "[]"]);
+  const rest = schema.additionalProperties;
+  const values = typeof rest === "object" ? fieldsOf(rest, [...path, "*"]) : [];
+  return [...own, ...properties, ...items, ...values];
+}
+
+/** The schema of a part. */
+export function partOf(schema: Schema, step: Step): Schema {
+  const rest = schema.additionalProperties;
+  const part =
+    step === "[]"
+      ? schema.items
+      : (schema.properties?.[step] ?? (typeof rest === "object" ? rest : undefined));
+  if (part === undefined) throw new Error(`no part ${step}`);
+  return part;
+}
