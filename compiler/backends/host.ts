@@ -1,7 +1,7 @@
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import { port } from "../manifests/field-types.ts";
 import type { BackendConnection, TcpConnection } from "../model/connections.ts";
-import { hostAndPort, hostUrl } from "../model/host-url.ts";
+import { forwardUrl, hostAndPort } from "../model/host-url.ts";
 import type { Text } from "../model/texts.ts";
 import { HTTP_SERVER } from "../model/traffic.ts";
 import { type Infer, object, shortText, text } from "../schema/schema.ts";
@@ -52,7 +52,13 @@ export const host: Backend<
   Infer<typeof staticSchema>
 > = {
   kind: "host",
-  schema: () => text("`host:port` or a URL of a plain HTTP upstream.", { readAtStart: true }),
+  schema: () =>
+    text(
+      "`host:port` or a URL of a plain HTTP upstream; its path is put before those of requests.",
+      {
+        readAtStart: true,
+      },
+    ),
   tcpSchema: text("`host:port` of a server.", { readAtStart: true }),
   isNameable: true,
   lower: (address) => ({ address }),
@@ -69,7 +75,7 @@ export const host: Backend<
   takesWeight: true,
   names: ["upstream", "upstreams"],
   resolve: ({ config, policies = {}, keepsHost, weight = 1, origin }, context) => {
-    const url = hostUrl(config.address, origin, context.diagnostics);
+    const url = forwardUrl(config.address, origin, context.diagnostics);
     const connection = {
       ...resolveConnection(policies, context, awsScopeOf(url)),
       ...(keepsHost === true && { keepsHost }),

@@ -1,3 +1,4 @@
+import { canonicalPath } from "../../runtime/http/routing/canonical-path.ts";
 import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
 import type { Text } from "./texts.ts";
 
@@ -10,6 +11,30 @@ export function hostAndPort(host: string, port: number): string {
 export function hostUrl(host: Text, origin: Origin, diagnostics: Diagnostics): Text | undefined {
   const url = withScheme(host);
   return checkUrl(url, origin, diagnostics) ? url : undefined;
+}
+
+/**
+ * The URL of a server that requests are passed on to, with the base path that they are put below in the one form that
+ * paths have; undefined when it is none (reported). Without a scheme it names its port: no default is guessed.
+ */
+export function forwardUrl(host: Text, origin: Origin, diagnostics: Diagnostics): Text | undefined {
+  const url = hostUrl(host, origin, diagnostics);
+  if (typeof url !== "string" || typeof host !== "string") return url;
+  const { port, pathname, search, origin: server } = new URL(url);
+  if (!host.includes("://") && port === "" && !/:80(?:\/|$)/.test(host)) {
+    const expected = "host:port, or an http:// or https:// URL";
+    diagnostics.report("bad-format", origin, { field: '"host"', expected });
+    return undefined;
+  }
+  if (search !== "" || url.includes("?")) {
+    diagnostics.report("query-in-host", origin, { host });
+    return undefined;
+  }
+  if (pathname === "/") return url;
+  const path = canonicalPath(pathname);
+  if (path !== undefined) return `${server}${path.replace(/\/$/, "")}`;
+  diagnostics.report("path-never-sent", origin, { path: pathname, form: undefined });
+  return undefined;
 }
 
 /** The address with `http://` unless it says its scheme. */

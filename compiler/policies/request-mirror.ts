@@ -3,7 +3,7 @@ import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import { backendReference } from "../manifests/field-types.ts";
 import type { BackendPolicies } from "../model/backend-policies.ts";
 import type { BackendConnection } from "../model/connections.ts";
-import { hostUrl } from "../model/host-url.ts";
+import { forwardUrl } from "../model/host-url.ts";
 import type { Text } from "../model/texts.ts";
 import {
   type Infer,
@@ -143,7 +143,7 @@ function resolveMirror(
   context: ResolveContext,
 ): MirrorNode | undefined {
   if ("host" in to) {
-    const url = hostUrl(to.host, origin, context.diagnostics);
+    const url = forwardUrl(to.host, origin, context.diagnostics);
     if (url === undefined) return undefined;
     const connection = resolveConnection(policies ?? {}, context);
     return { url: secureUrl(url, connection), connection, share, origin };

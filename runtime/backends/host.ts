@@ -19,7 +19,9 @@ export function forward(exchange: Exchange, upstream: Upstream): void {
 /** The request as it goes to an upstream. */
 export function upstreamCall(exchange: Exchange, upstream: Upstream): UpstreamCall {
   const { upstreamMethod: method, body } = exchange;
-  const path = forwardedTarget(exchange);
+  const target = forwardedTarget(exchange);
+  // `*` is no path (RFC 9110 9.3.7).
+  const path = target === "*" ? target : `${upstream.basePath}${target}`;
   const headers = endToEnd(exchange.requestHeaders, "host");
   headers.push("host", hostFor(exchange, upstream));
   return { method, path, headers, body };

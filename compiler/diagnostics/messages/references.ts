@@ -130,6 +130,14 @@ export const referenceMessages = {
       "decoded, other encodings are in upper case, repeated slashes are one, `.` and `..` segments are resolved. That form " +
       "is matched, shown to rules, logged and forwarded. A match has to be written in it.",
   }),
+  "query-in-host": message<{ host: string }>({
+    severity: "error",
+    text: ({ host }) => `"${host}" has a query, which no request would carry`,
+    hint: () => "set it by urlRewrite or a transformation of :path, or leave it out",
+    explanation:
+      "Requests are passed on with their own path and query. The path of a backend's URL is put before theirs; a query " +
+      "could only be added to one that the client chose.",
+  }),
   "repeated-condition": message<{ what: string; name: string }>({
     severity: "warning",
     text: ({ what, name }) => `an earlier condition on the ${what} "${name}" counts, not this one`,

@@ -15,6 +15,8 @@ export interface Upstream {
   readonly keepsHost: boolean;
   /** The path the destination's URL carries (`/mcp`), or `/`. */
   readonly path: string;
+  /** What is put before the paths of requests that are passed on: `/base`, or nothing. */
+  readonly basePath: string;
   /** Sends one request. The handler gets a head, data and an end, or one error; nothing after `abort`. */
   send(call: UpstreamCall, handler: UpstreamHandler): UpstreamRequest;
   /** Asks for another protocol with a request that has no body; over HTTP/1.1, whatever the pool speaks. */

@@ -27,6 +27,7 @@ export class PooledUpstream implements Upstream {
   readonly authority: string;
   readonly keepsHost: boolean;
   readonly path: string;
+  readonly basePath: string;
   readonly #open: () => Pool;
   /** Made for the first call: of a thousand routes most may have none for a long time. */
   #pool: Pool | undefined;
@@ -46,6 +47,7 @@ export class PooledUpstream implements Upstream {
     const isAddress = isIP(url.hostname.replace(/^\[|\]$/g, "")) !== 0;
     this.keepsHost = settings.keepsHost ?? isAddress;
     this.path = `${url.pathname}${url.search}`;
+    this.basePath = url.pathname.replace(/\/$/, "");
     this.#connectors = connectorsTo(url, settings, lookup);
     const options: Pool.Options = {
       connect: this.#connectors.undici,
