@@ -3,6 +3,7 @@ import { PATH_FORM } from "../../schema/path-form.ts";
 import {
   type Infer,
   list,
+  needsField,
   object,
   type Schema,
   shortText,
@@ -47,6 +48,9 @@ export function aiSchema(policies: Schema<BackendPoliciesValue>) {
     },
     {
       exactlyOneOf: ["provider", "groups"],
+      checks: ["name", "hostOverride", "pathOverride", "policies"].map((field) =>
+        needsField(field, "provider"),
+      ),
       description: "Models of one provider, or of several in groups.",
     },
   );

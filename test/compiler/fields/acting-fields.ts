@@ -36,6 +36,13 @@ export function verdictOf(field: SchemaField, form: ConfigurationForm): FieldVer
   return isTold ? "does nothing" : "has no case";
 }
 
+/** What is said where a field stands, in any of the configurations. */
+export function codesOf(field: SchemaField, form: ConfigurationForm): readonly string[] {
+  return form.seeds
+    .flatMap((seed) => variantsOf(field, seed, form))
+    .flatMap((config) => form.compile(config).diagnostics.map(({ code }) => code));
+}
+
 /** The configuration with different values of the field, then without it. */
 function variantsOf(
   field: SchemaField,

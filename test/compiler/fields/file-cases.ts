@@ -2,6 +2,8 @@ import type { KnownValues } from "./sample-values.ts";
 
 const host = { host: "127.0.0.1:9000" };
 const target = { name: "one", mcp: { host: "http://127.0.0.1:9001/mcp" } };
+const child = { name: "one", stdio: { cmd: "server" } };
+const model = { name: "aa", provider: { openAI: {} } };
 const listenerTls = { cert: "cert.pem", key: "key.pem" };
 
 function gateway(listener: object, rest: object = {}): object {
@@ -12,6 +14,8 @@ function gateway(listener: object, rest: object = {}): object {
 export const seeds: readonly unknown[] = [
   gateway({ routes: [{ backends: [host] }] }),
   gateway({ routes: [{ backends: [{ mcp: { targets: [target] } }] }] }),
+  gateway({ routes: [{ backends: [{ mcp: { targets: [child] } }] }] }),
+  gateway({ routes: [{ backends: [{ ai: model }] }] }),
   gateway({ protocol: "HTTPS", tls: listenerTls, routes: [{ backends: [host] }] }),
   gateway({ protocol: "TCP", tcpRoutes: [{ backends: [host] }] }),
   gateway({ protocol: "TLS", tls: listenerTls, tcpRoutes: [{ backends: [host] }] }),
@@ -36,6 +40,11 @@ export const seeds: readonly unknown[] = [
     { routes: [{ backends: [{ backend: "a" }] }] },
     { backends: [{ name: "a", mcp: { targets: [target] } }] },
   ),
+  gateway(
+    { routes: [{ backends: [{ backend: "a" }] }] },
+    { backends: [{ name: "a", mcp: { targets: [child] } }] },
+  ),
+  gateway({ routes: [{ backends: [{ backend: "a" }] }] }, { backends: [{ name: "a", ai: model }] }),
 ];
 
 const keySet = (kid: string): string =>
@@ -56,6 +65,13 @@ const provider = { issuer: issuer[0], audiences: ["aa"], jwks: { inline: keySet(
 const secret = ["${AA}", "${BB}"];
 const limit = { maxTokens: 5, tokensPerFill: 5, fillInterval: "7s" };
 const tls = { cert: "cert.pem", key: "key.pem" };
+
+/** Parts of a schema that others share, and that can act nowhere where they stand: saying them is a mistake. */
+export const told: readonly (readonly [part: string, code: string])[] = [
+  ["mcp.targets.[].policies.ai.", "misplaced-field"],
+  ["ai.policies.ai.routes.", "routes-of-provider"],
+  ["providers.[].policies.ai.routes.", "routes-of-provider"],
+];
 
 /** Values of fields where the schema alone does not say what makes sense. */
 export const known: KnownValues = {
@@ -82,6 +98,11 @@ export const known: KnownValues = {
   "allowOrigins.[]": issuer,
   "rules.[].deny": ['request.path == "/a"', 'request.path == "/b"'],
   "mcpAuthorization.rules.[].deny": ['mcp.tool.name == "a"', 'mcp.tool.name == "b"'],
+  "requestMirror.backend.host": ["127.0.0.1:9000", "127.0.0.1:9002"],
+  hostOverride: ["127.0.0.1:9000", "127.0.0.1:9002"],
+  "ai.routes.*": ["Completions", "Messages"],
+  "modelAliases.*": ["m", "n"],
+  "mcp.sessions": [{ max: 50, maxPerCaller: 7 }],
   "backend.backend": ["a", "b"],
   "backends.[].backend": ["a", "b"],
   cipherSuites: [["TLS13_AES_256_GCM_SHA384", "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384"]],

@@ -1,16 +1,20 @@
 import { describe, expect, it } from "vitest";
 import { standaloneSchema } from "../../../compiler/1-parse/standalone/standalone.ts";
-import { type ConfigurationForm, silencedBy, verdictOf } from "./acting-fields.ts";
-import { files, known, seeds } from "./file-cases.ts";
+import { type ConfigurationForm, codesOf, silencedBy, verdictOf } from "./acting-fields.ts";
+import { files, known, seeds, told } from "./file-cases.ts";
 import { fileCompiler } from "./file-compiler.ts";
 import { placed } from "./placed-field.ts";
-import { leavesOf } from "./schema-walk.ts";
+import { leavesOf, type SchemaField } from "./schema-walk.ts";
 
 const schema = standaloneSchema();
 const form: ConfigurationForm = { schema, known, seeds, compile: fileCompiler(files) };
 /** What only others refer to. */
 const NAME = "backends.[].name";
 const fields = leavesOf(schema).filter(({ path }) => path.join(".") !== NAME);
+
+function isTold({ path }: SchemaField): boolean {
+  return told.some(([part]) => path.join(".").includes(part));
+}
 
 describe("every field of a standalone file", () => {
   it("the configurations that fields are put into have no mistakes", () => {
@@ -21,8 +25,18 @@ describe("every field of a standalone file", () => {
 
   it("decides something in the program", { timeout: 300_000 }, () => {
     expect(fields.length).toBeGreaterThan(500);
-    const verdicts = fields.map((field) => [field.path.join("."), verdictOf(field, form)]);
+    const decisive = fields.filter((field) => !isTold(field));
+    const verdicts = decisive.map((field) => [field.path.join("."), verdictOf(field, form)]);
     expect(verdicts.filter(([, verdict]) => verdict !== "acts")).toEqual([]);
+  });
+
+  it("is a mistake where it can't act at all", () => {
+    const silent = told.flatMap(([part, code]) => {
+      const inside = fields.filter(({ path }) => path.join(".").includes(part));
+      expect(inside).not.toEqual([]);
+      return inside.filter((field) => !codesOf(field, form).includes(code));
+    });
+    expect(silent.map(({ path }) => path.join("."))).toEqual([]);
   });
 
   it("says by its name what others mean, who miss it under another one", () => {
