@@ -47,6 +47,10 @@ export class CredentialedUpstream implements Upstream {
     return this.#server.path;
   }
 
+  get basePath(): string {
+    return this.#server.basePath;
+  }
+
   send(call: UpstreamCall, handler: UpstreamHandler): UpstreamRequest {
     return new PreparedRequest(this.#prepared(call), handler, (complete) =>
       this.#server.send(complete, handler),
