@@ -122,6 +122,7 @@ class Running implements RunningGateway {
     this.#context.buffers.limit = settings.maxBufferedBytes;
     this.#accessLog = this.#openAccessLog();
     this.#log = new ProcessLog(settings.logFormat, settings.logLevels, this.#writer);
+    this.#context.reloaded();
   }
 
   #openAccessLog(): AccessLog | undefined {

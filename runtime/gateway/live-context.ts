@@ -18,6 +18,7 @@ export class LiveContext implements GatewayContext {
   isDraining = false;
   isOverdue = false;
   readonly #deadlineListeners: Set<() => void> = new Set();
+  readonly #reloadListeners: Set<() => void> = new Set();
 
   constructor(
     { sessionKey, env, maxBufferedBytes }: ContextSettings,
@@ -36,6 +37,16 @@ export class LiveContext implements GatewayContext {
     }
     this.#deadlineListeners.add(listener);
     return () => this.#deadlineListeners.delete(listener);
+  }
+
+  onReload(listener: () => void): () => void {
+    this.#reloadListeners.add(listener);
+    return () => this.#reloadListeners.delete(listener);
+  }
+
+  /** Another configuration is served: who waits for the next event hears of it. */
+  reloaded(): void {
+    for (const listener of this.#reloadListeners) listener();
   }
 
   /** The drain's last deadline: whoever still streams ends now. */

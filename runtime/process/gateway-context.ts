@@ -25,6 +25,8 @@ export interface GatewayContext {
   readonly isOverdue: boolean;
   /** Calls the listener when the drain's last deadline is reached: streams end with an explicit error. */
   onDrainDeadline(listener: () => void): () => void;
+  /** Calls the listener each time another configuration is served from then on. */
+  onReload(listener: () => void): () => void;
 }
 
 /** A session that holds something open in this process. */

@@ -4,6 +4,7 @@ import { refuse } from "../../http/refuse.ts";
 import type { Message } from "../protocol/message.ts";
 import { streamHeaders } from "../session/client-stream.ts";
 import { HttpListener } from "../session/http-listener.ts";
+import { listsChanged } from "../session/lists-changed.ts";
 import {
   type ActiveTarget,
   activeTargets,
@@ -26,11 +27,13 @@ class SessionStream {
   readonly #exchange: Exchange;
   readonly #timer: NodeJS.Timeout;
   readonly #stopWaiting: () => void;
+  readonly #forgetReloads: () => void;
   #sources: Call[] = [];
   #candidates = 0;
   readonly #end = () => {
     clearInterval(this.#timer);
     this.#stopWaiting();
+    this.#forgetReloads();
     this.#context.session.streams.delete(this.#end);
     for (const source of this.#sources.splice(0)) source.cancel();
     this.#exchange.end();
@@ -42,6 +45,9 @@ class SessionStream {
     this.#exchange = exchange;
     this.#timer = setInterval(() => this.#keepAlive(), backend.timeouts.keepAlive);
     this.#stopWaiting = exchange.gateway.onDrainDeadline(this.#end);
+    this.#forgetReloads = exchange.gateway.onReload(() => {
+      if (exchange.headersSent) exchange.write(listsChanged);
+    });
     context.session.streams.add(this.#end);
   }
 

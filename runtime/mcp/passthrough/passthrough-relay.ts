@@ -10,6 +10,7 @@ import { respondRpc, rpcError } from "../protocol/rpc-response.ts";
 import type { ListFilter } from "../rules/list-filter.ts";
 import { sealEventId } from "../session/event-ids.ts";
 import { failureResponse, recordFailure, respondFailure } from "../session/failure-response.ts";
+import { listsChanged } from "../session/lists-changed.ts";
 import { type Received, type ResponseReader, readResponse } from "../transports/response-reader.ts";
 import type { StreamableHttpTarget } from "../transports/target.ts";
 import { headersForClient } from "../transports/upstream-headers.ts";
@@ -43,6 +44,8 @@ export class PassthroughRelay implements UpstreamHandler {
   #isStream = false;
   /** The target numbers its events: a client that loses the stream asks for the rest. */
   #isResumable = false;
+  /** What has been passed on unread ends with an event. */
+  #isBetweenEvents = true;
   #stopWaiting: (() => void) | undefined;
 
   constructor(exchange: Exchange, target: StreamableHttpTarget, options: PassthroughRelayOptions) {
@@ -54,7 +57,13 @@ export class PassthroughRelay implements UpstreamHandler {
   start(send: (handler: UpstreamHandler) => UpstreamRequest): void {
     this.#exchange.record.upstream = this.#target.upstream.name;
     this.#request = send(this);
-    this.#stopWaiting = this.#exchange.gateway.onDrainDeadline(() => this.#drain());
+    const { gateway, method } = this.#exchange;
+    const forgetDrain = gateway.onDrainDeadline(() => this.#drain());
+    const forgetReloads = method === "GET" ? gateway.onReload(() => this.#tellReload()) : undefined;
+    this.#stopWaiting = () => {
+      forgetDrain();
+      forgetReloads?.();
+    };
     this.#exchange.onAbort(() => {
       this.#stopWaiting?.();
       this.#request?.abort();
@@ -93,7 +102,10 @@ export class PassthroughRelay implements UpstreamHandler {
   onData(chunk: Buffer): boolean {
     if (this.#exchange.isOver) return true;
     if (this.#reader !== undefined) return this.#pass(this.#reader.push(chunk));
-    if (this.#isStream && !this.#isResumable) this.#isResumable = chunk.includes("id:");
+    if (this.#isStream) {
+      this.#isResumable ||= chunk.includes("id:");
+      this.#isBetweenEvents = endsEvent(chunk);
+    }
     return this.#write(chunk);
   }
 
@@ -175,6 +187,14 @@ export class PassthroughRelay implements UpstreamHandler {
     return false;
   }
 
+  /** In the middle of an event nothing can be said; the next one may be long in coming, and then this is left out. */
+  #tellReload(): void {
+    const { headersSent, isOver } = this.#exchange;
+    if (this.#isStream && this.#isBetweenEvents && headersSent && !isOver) {
+      this.#exchange.write(listsChanged);
+    }
+  }
+
   #drain(): void {
     this.#request?.abort();
     if (!this.#exchange.headersSent) {
@@ -210,6 +230,10 @@ export class PassthroughRelay implements UpstreamHandler {
     }
     this.#exchange.end();
   }
+}
+
+function endsEvent(chunk: Buffer): boolean {
+  return /(?:\n\n|\r\r|\n\r\n)$/.test(chunk.subarray(-3).toString("latin1"));
 }
 
 /** Headers that say what a body is. */
