@@ -5,6 +5,7 @@ import { pause } from "../harness/pause.ts";
 import { RawClient } from "../harness/raw-client.ts";
 import { refusals } from "../harness/refusals.ts";
 import { startUpstream } from "../harness/upstream.ts";
+import { checkManifests, world } from "../kubernetes/manifests.ts";
 
 const stdio = { name: "s", stdio: { cmd: "cat" } };
 
@@ -118,6 +119,32 @@ it("a connection without a request is closed after http1IdleTimeout, one with a 
   const started = performance.now();
   await client.closes();
   expect(performance.now() - started).toBeGreaterThan(800);
+});
+
+it.each([
+  [{ http2ConnectionWindowSize: 1 }, []],
+  [{ http2WindowSize: 2 ** 40 }, []],
+  [{ maxBufferSize: 2 ** 40 }, []],
+  [{ http2KeepaliveInterval: "0s" }, ["out-of-range"]],
+  [{ http1IdleTimeout: "999ms" }, ["out-of-range"]],
+  [{ http2KeepaliveTimeout: "99ms" }, ["out-of-range"]],
+])("a file and manifests take %j alike", (http, codes) => {
+  const backends = [{ host: "a:1" }];
+  const file = {
+    frontendPolicies: { http },
+    binds: [{ port: 3000, listeners: [{ routes: [{ backends }] }] }],
+  };
+  const target = { group: "gateway.networking.k8s.io", kind: "Gateway", name: "gw" };
+  const policy = {
+    apiVersion: "gwc.dev/v1alpha1",
+    kind: "GatewayPolicy",
+    metadata: { name: "p" },
+    spec: { targetRefs: [target], frontend: { http } },
+  };
+  for (const text of [JSON.stringify(file), `${world}---\n${JSON.stringify(policy)}`]) {
+    const found = checkManifests(text).diagnostics.filter(({ code }) => code === "out-of-range");
+    expect(found.map(({ code }) => code)).toEqual(codes);
+  }
 });
 
 it("bounds are those of the specification", () => {

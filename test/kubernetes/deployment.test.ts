@@ -161,12 +161,12 @@ it("takes the raw frontend under what policies say, and merges raw configuration
 it("takes windows and times of policies as far as they can be kept", () => {
   const policy =
     "{apiVersion: gwc.dev/v1alpha1, kind: GatewayPolicy, metadata: {name: p}, spec: {targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: gw}], " +
-    "frontend: {http: {http2WindowSize: 1099511627776, http2KeepaliveInterval: 0s, http1IdleTimeout: 99999h}}}}";
+    "frontend: {http: {http2WindowSize: 1099511627776, http2ConnectionWindowSize: 1, http1IdleTimeout: 99999h}}}}";
   const documents = [gateway(), parameters("of-class", ""), parameters("own", ""), policy];
   const { program } = checkManifests(documents.join("\n---\n"));
   expect(program?.connections).toMatchObject({
     idleTimeout: 2_147_000_000,
-    http2: { windowSize: 2_147_483_647, keepAliveInterval: 100 },
+    http2: { windowSize: 2_147_483_647, connectionWindowSize: 65_535 },
   });
 });
 

@@ -1,4 +1,5 @@
 import { CIPHER_SUITES } from "../../config/frontend.ts";
+import { frontendHttpFields, handshakeTimeout } from "../../config/frontend-fields.ts";
 import { keepAliveSchema } from "../../schema/keep-alive.ts";
 import {
   choice,
@@ -32,9 +33,6 @@ export function cipherSuitesSchema() {
   });
 }
 
-/** The largest window of HTTP/2 (RFC 9113 6.9.1). */
-const MAX_WINDOW = 2_147_483_647;
-
 /** `frontendPolicies` as the schema lets it through. */
 export type FrontendValue = Infer<ReturnType<typeof frontendSchema>>;
 
@@ -44,48 +42,13 @@ export function frontendSchema() {
     {
       http: object(
         {
-          maxBufferSize: integer(
-            "The most bytes of a body that is read as a whole, for policies and MCP messages that need it so; never more than " +
-              "`config.maxBufferedBytes`.",
-            1,
-            1_073_741_824,
-            { default: 2_097_152 },
-          ),
+          ...frontendHttpFields(),
           minRequestBodyRate: integer(
             "Bytes per second at which a request body has to come where it is read whole; a slower one is a 408 after five " +
               "seconds. 0: at any rate.",
             0,
             1_073_741_824,
             { default: 240 },
-          ),
-          http1MaxHeaders: integer("Header fields of one request; more is a 431.", 1, 4096, {
-            default: 100,
-          }),
-          http1IdleTimeout: duration("How long a connection without a request stays open.", {
-            minimumDuration: "1s",
-            default: "10m",
-          }),
-          http2WindowSize: integer(
-            "Bytes that a client may send on one stream before it has to wait.",
-            1,
-            MAX_WINDOW,
-            { default: 262_144 },
-          ),
-          http2ConnectionWindowSize: integer(
-            "Bytes that a client may send on all streams of a connection before it has to wait; at least 65535.",
-            65_535,
-            MAX_WINDOW,
-            { default: 1_048_576 },
-          ),
-          http2FrameSize: integer("The longest HTTP/2 frame that is taken.", 16_384, 1_677_215, {
-            default: 16_384,
-          }),
-          http2KeepaliveInterval: duration("Between two HTTP/2 PINGs; none without it.", {
-            minimumDuration: "1s",
-          }),
-          http2KeepaliveTimeout: duration(
-            "How long a client may take to answer a PING before its connection is closed.",
-            { minimumDuration: "100ms", default: "20s" },
           ),
           http1HeaderCase: unsupported("a choice of the case of header names"),
           http2MaxHeaderSize: integer(
@@ -103,10 +66,7 @@ export function frontendSchema() {
       ),
       tls: object(
         {
-          handshakeTimeout: duration("How long a TLS handshake may take.", {
-            minimumDuration: "100ms",
-            default: "15s",
-          }),
+          handshakeTimeout: handshakeTimeout(),
           alpn: list(choice("A protocol.", ["h2", "http/1.1"]), {
             minItems: 1,
             maxItems: 16,

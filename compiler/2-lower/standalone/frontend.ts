@@ -82,19 +82,24 @@ function readConnections(
     http2: {
       windowSize: Math.min(http.http2WindowSize ?? rest.http2.windowSize, MAX_WINDOW),
       connectionWindowSize: Math.min(
-        http.http2ConnectionWindowSize ?? rest.http2.connectionWindowSize,
+        Math.max(
+          http.http2ConnectionWindowSize ?? rest.http2.connectionWindowSize,
+          MIN_CONNECTION_WINDOW,
+        ),
         MAX_WINDOW,
       ),
       frameSize: http.http2FrameSize ?? rest.http2.frameSize,
       maxHeaderSize: http.http2MaxHeaderSize ?? rest.http2.maxHeaderSize,
-      ...(interval === undefined ? {} : { keepAliveInterval: Math.max(time(interval, 0), 100) }),
+      ...(interval === undefined ? {} : { keepAliveInterval: time(interval, 0) }),
       keepAliveTimeout: time(http.http2KeepaliveTimeout, rest.http2.keepAliveTimeout),
     },
   };
 }
 
-/** The largest window of HTTP/2 (RFC 9113 6.9.1); the cluster form has no upper bound. */
+/** The largest window of HTTP/2 (RFC 9113 6.9.1). */
 const MAX_WINDOW = 2_147_483_647;
+/** What a connection's window begins with, and is never less than (RFC 9113 6.9.2). */
+const MIN_CONNECTION_WINDOW = 65_535;
 
 function versionOrigin(
   tls: Pick<TlsValue, "minVersion" | "maxVersion">,

@@ -9,9 +9,8 @@ import { type Message, withId } from "../protocol/message.ts";
 import type { McpBackend } from "../transports/backend.ts";
 import { type Received, type ResponseReader, readResponse } from "../transports/response-reader.ts";
 import type { Call, CallSink, StreamableHttpTarget, TargetFailure } from "../transports/target.ts";
-import { headersForTarget } from "../transports/upstream-headers.ts";
 import type { HttpSession } from "./session.ts";
-import { type SessionOwner, sendInSession } from "./session-request.ts";
+import { openInSession, type SessionOwner } from "./session-request.ts";
 
 /** Milliseconds before a stream that the server closed is asked for the rest, when it names no time itself. */
 const defaultRetry = 1000;
@@ -110,19 +109,9 @@ export class HttpCall implements UpstreamHandler, Call {
   }
 
   #open(method: "GET" | "POST", body: string | null): void {
-    const { exchange, session } = this.#context;
-    const options = {
-      target: this.#target,
-      session: this.#session,
-      owner: session,
-      method,
-      headers: headersForTarget(exchange, this.#target.credentials),
-      version: exchange.header("mcp-protocol-version"),
-      acceptEncoding: undefined,
-      lastEventId: this.#lastEventId,
-      body,
-    };
-    this.#request = sendInSession(options, this);
+    const [target, session, lastEventId] = [this.#target, this.#session, this.#lastEventId];
+    const options = { target, session, lastEventId, method, body };
+    this.#request = openInSession(this.#context, options, this);
   }
 
   #take(received: readonly Received[] | undefined): boolean {

@@ -2,10 +2,9 @@ import type { UpstreamHandler, UpstreamRequest } from "../../http/upstream/upstr
 import type { Message } from "../protocol/message.ts";
 import { type ResponseReader, readResponse } from "../transports/response-reader.ts";
 import type { Call, McpTarget } from "../transports/target.ts";
-import { headersForTarget } from "../transports/upstream-headers.ts";
 import type { HttpSession } from "./session.ts";
 import type { SessionContext } from "./session-context.ts";
-import { sendInSession } from "./session-request.ts";
+import { openInSession } from "./session-request.ts";
 
 /** Takes what a target says on its GET stream. */
 export interface HttpListenerSink {
@@ -51,21 +50,9 @@ export class HttpListener implements UpstreamHandler, Call {
       this.#refused();
       return;
     }
-    const { exchange, session } = this.#context;
-    this.#request = sendInSession(
-      {
-        target,
-        session: this.#session,
-        owner: session,
-        method: "GET",
-        headers: headersForTarget(exchange, target.credentials),
-        version: exchange.header("mcp-protocol-version"),
-        acceptEncoding: undefined,
-        lastEventId: this.#lastEventId,
-        body: null,
-      },
-      this,
-    );
+    const session = this.#session;
+    const options = { target, session, lastEventId: this.#lastEventId, body: null } as const;
+    this.#request = openInSession(this.#context, { ...options, method: "GET" }, this);
   }
 
   cancel(): void {

@@ -1,9 +1,11 @@
+import type { Exchange } from "../../http/exchange.ts";
 import type {
   UpstreamFailure,
   UpstreamHandler,
   UpstreamRequest,
 } from "../../http/upstream/upstream.ts";
 import type { StreamableHttpTarget } from "../transports/target.ts";
+import { headersForTarget } from "../transports/upstream-headers.ts";
 import type { HttpSession, McpSession } from "./session.ts";
 import { reinitializeSession } from "./session-reinitialize.ts";
 
@@ -39,6 +41,17 @@ export function sendInSession(
   const request = new SessionRequest(options, handler);
   request.start();
   return request;
+}
+
+/** What a client's request asks for in a session of a target's, by headers that the target may read. */
+export function openInSession(
+  { exchange, session: owner }: { readonly exchange: Exchange; readonly session: SessionOwner },
+  options: Pick<SessionRequestOptions, "target" | "session" | "method" | "lastEventId" | "body">,
+  handler: UpstreamHandler,
+): UpstreamRequest {
+  const headers = headersForTarget(exchange, options.target.credentials);
+  const version = exchange.header("mcp-protocol-version");
+  return sendInSession({ ...options, owner, headers, version, acceptEncoding: undefined }, handler);
 }
 
 class SessionRequest implements UpstreamHandler, UpstreamRequest {

@@ -1,12 +1,9 @@
 import { localObject, span, tinyText } from "../../../manifests/field-types.ts";
-import { anyText, choice, integer, list, object, shortText, text } from "../../../schema/schema.ts";
+import { keepAliveFields } from "../../../schema/keep-alive.ts";
+import { anyText, choice, list, object, shortText, text } from "../../../schema/schema.ts";
 
 /** `Keepalive` of a TCP connection. */
-export const keepalive = object({
-  retries: integer("Probes before the connection is given up.", 1, 64, { default: 9 }),
-  time: span("Idle time before the first probe.", { minimumDuration: "1s", default: "180s" }),
-  interval: span("Time between probes.", { minimumDuration: "1s", default: "180s" }),
-});
+export const keepalive = object(keepAliveFields(span));
 
 /** `BackendTCP`. */
 export const tcpFields = {
