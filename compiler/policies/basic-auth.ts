@@ -67,7 +67,11 @@ const kubernetesSchema = object(
   {
     mode: identityMode,
     realm: text("The realm of the challenge.", { default: "Restricted" }),
-    users: list(text("A line of an htpasswd file."), { minItems: 1, maxItems: 256 }),
+    users: list(text("A line of an htpasswd file."), {
+      minItems: 1,
+      maxItems: 256,
+      isHidden: true,
+    }),
     secretRef: localObject("A Secret with the key `.htaccess`."),
   },
   { exactlyOneOf: ["users", "secretRef"] },

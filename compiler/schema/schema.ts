@@ -56,6 +56,8 @@ export interface Schema<Value = unknown> {
   readonly readAtStart?: boolean;
   /** Must not be written out: a literal is reported, `${NAME}` is read when the gateway starts. */
   readonly secret?: boolean;
+  /** A credential where it is written out: what explains a configuration does not show it. */
+  readonly isHidden?: boolean;
   /** The value is a CEL expression. */
   readonly expression?: boolean;
 }

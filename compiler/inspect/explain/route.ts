@@ -1,3 +1,4 @@
+import { kinds } from "../../1-parse/kubernetes/kinds.ts";
 import type { WeightedBackend } from "../../2-lower/kubernetes/backends/backend-configs.ts";
 import type { KubernetesModel } from "../../2-lower/kubernetes/gateway/gateways.ts";
 import { resourceName } from "../../2-lower/kubernetes/inventory/inventory.ts";
@@ -20,6 +21,7 @@ import { allRoutes } from "../../ir/routes.ts";
 import type { TcpListenerNode, TcpRouteNode } from "../../ir/tcp.ts";
 import type { Manifest, ManifestOf } from "../../manifests/manifests.ts";
 import { policies } from "../../policies/index.ts";
+import { type Schema, schemaAt } from "../../schema/schema.ts";
 
 /** What holds for the traffic of a route's rule on one listener. */
 export interface RouteExplanation {
@@ -197,17 +199,19 @@ function explainField(
   };
 }
 
-/** Credentials that are written out, against all advice, go no further. */
-const SECRETS: Readonly<Record<string, string>> = {
-  "backend.auth": "key",
-  "traffic.basicAuthentication": "users",
-};
+/** The value without credentials that are written out, against all advice: they go no further. */
+function withoutSecrets({ source, origin, value }: FieldValue): unknown {
+  const row = kinds.find(({ kind }) => kind === source.kind);
+  const depth = source.origin.resource?.depth ?? 0;
+  return shown(value, row && schemaAt(row.schema(), origin.path.slice(depth)));
+}
 
-function withoutSecrets({ field, value }: FieldValue): unknown {
-  const name = SECRETS[field.replace(".PreRouting.", ".")];
-  if (name === undefined || typeof value !== "object" || value === null || !(name in value))
-    return value;
-  return { ...value, [name]: "(not shown)" };
+function shown(value: unknown, schema: Schema | undefined): unknown {
+  if (schema?.isHidden === true) return "(not shown)";
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [name, shown(each, schema?.properties?.[name])]),
+  );
 }
 
 /** A standalone file says each policy once: on the listener, for before routing, or on the route. */

@@ -52,7 +52,11 @@ export const backendTls = object(
 /** `BackendAuth`. */
 export const backendAuth = object(
   {
-    key: anyText({ maxLength: 2048, description: "The value of the Authorization header." }),
+    key: anyText({
+      maxLength: 2048,
+      isHidden: true,
+      description: "The value of the Authorization header.",
+    }),
     secretRef: localObject("A Secret with the key `Authorization`."),
     passthrough: object({}),
     aws: object({ secretRef: localObject("A Secret with accessKey and secretKey.") }),
