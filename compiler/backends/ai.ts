@@ -9,6 +9,7 @@ import { curlCommand, type TryRequest } from "./parts/try-request.ts";
 /** Models of providers, which speak formats of their own. */
 export const ai: Backend<"ai", AiValue, AiConfig, AiNode, never, KubernetesAiValue> = {
   kind: "ai",
+  summary: "serves models of providers, each in its own format",
   schema: aiSchema,
   isNameable: true,
   lower: lowerAi,

@@ -24,6 +24,8 @@ export interface Backend<
   KubernetesValue = never,
 > {
   readonly kind: Kind;
+  /** What it does, as the rest of a sentence that begins with "It". */
+  readonly summary: string;
   /** The shape of its value in the file; `policies`: that of how one of its servers is reached. */
   readonly schema: (policies: Schema<BackendPoliciesValue>) => Schema<Value>;
   /** The same behind a route of connections; absent: it is about requests. */

@@ -54,6 +54,7 @@ export const dynamic: Backend<
   DynamicValue
 > = {
   kind: "dynamic",
+  summary: "passes requests on to the host that each of them names: a forward proxy",
   schema: () => httpSchema("request (Host)", "80, or 443 with backendTLS", duration(IDLE_TIMEOUT)),
   tcpSchema: dynamicSchema("TLS connection (SNI)", "443"),
   lower: lowerDynamic,

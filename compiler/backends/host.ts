@@ -52,6 +52,7 @@ export const host: Backend<
   Infer<typeof staticSchema>
 > = {
   kind: "host",
+  summary: "passes requests on to a server, or shares requests or connections by weight",
   schema: () =>
     text(
       "`host:port` or a URL of a plain HTTP upstream; its path is put before those of requests.",

@@ -43,6 +43,7 @@ type McpTargetNode = NamedMcpTarget &
 /** An MCP endpoint in front of one or more servers. */
 export const mcp: Backend<"mcp", McpValue, McpConfig, McpNode, never, KubernetesMcpValue> = {
   kind: "mcp",
+  summary: "serves MCP from one server or from several as one",
   schema: mcpSchema,
   isNameable: true,
   lower: lowerMcp,

@@ -45,7 +45,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: "explain",
     positionals: "[WHAT..]",
-    summary: "explain a diagnostic, a policy, a route, a request, a generated line",
+    summary: "explain a diagnostic, a policy, a backend, a route, a request, a generated line",
     load: async () => (await import("./explain.ts")).explain,
   },
   {

@@ -1,6 +1,8 @@
+import { backends } from "../backends/index.ts";
 import { messageOf } from "../diagnostics/messages/index.ts";
 import { painter } from "../diagnostics/report/colors.ts";
 import { suggest } from "../diagnostics/suggestion.ts";
+import { backendPage } from "../inspect/reference/backends.ts";
 import { diagnosticCodes, diagnosticPage } from "../inspect/reference/diagnostics.ts";
 import type { Page } from "../inspect/reference/page.ts";
 import { policyPage } from "../inspect/reference/policies.ts";
@@ -8,7 +10,7 @@ import { terminalPage } from "../inspect/reference/terminal.ts";
 import { policies } from "../policies/index.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
 
-/** `gwc explain`: the long text of a diagnostic, what a policy does, the expression language, or what there is. */
+/** `gwc explain`: the long text of a diagnostic, what a policy or backend does, the expression language, or what there is. */
 export const explain: Command = {
   minPositionals: 0,
   maxPositionals: 3,
@@ -59,9 +61,16 @@ async function explainWords(given: Arguments, context: CommandContext): Promise<
     const style = { width: WIDTH, paint: painter(context.isColored.stdout) };
     return { exitCode: 0, stdout: terminalPage(page, style) };
   }
-  const near = suggest(name, [...diagnosticCodes, ...policies.map(({ kind }) => kind), "cel"]);
+  const near = suggest(name, [
+    ...diagnosticCodes,
+    ...[...policies, ...backends].map(({ kind }) => kind),
+    "cel",
+  ]);
   const hint = near === undefined ? "`gwc explain` lists them all" : `did you mean "${near}"?`;
-  return { exitCode: 2, stderr: `error: there is no code or policy "${name}"\nhint: ${hint}\n` };
+  return {
+    exitCode: 2,
+    stderr: `error: there is no code, policy or backend "${name}"\nhint: ${hint}\n`,
+  };
 }
 
 /** Columns of what is printed: most terminals have them, and longer lines are hard to read. */
@@ -73,6 +82,9 @@ function everything(): string {
   return [
     "Policies, in request order",
     ...policies.map(({ kind, summary }) => `  ${kind.padEnd(width)}  ${summary}`),
+    "",
+    "Backends",
+    ...backends.map(({ kind, summary }) => `  ${kind.padEnd(width)}  ${summary}`),
     "",
     "Expressions",
     `  ${"cel".padEnd(width)}  variables, functions and macros of rules`,
@@ -86,5 +98,5 @@ function everything(): string {
 async function pageOf(name: string): Promise<Page | undefined> {
   if (name === "cel")
     return (await import("../inspect/reference/expressions.ts")).expressionsPage();
-  return diagnosticPage(name) ?? policyPage(name);
+  return diagnosticPage(name) ?? policyPage(name) ?? backendPage(name);
 }

@@ -52,7 +52,7 @@ describe("the command line", () => {
     [["check", "--strict=yes", "a.yaml"], "--strict takes no value", "`gwc check --help`"],
     [["status"], "`gwc status` needs a file", "`gwc status --help`"],
     [["schema", "more"], '"more" is one word too many', "`gwc schema --help`"],
-    [["explain", "unknown-feld"], 'no code or policy "unknown-feld"', "did you mean"],
+    [["explain", "unknown-feld"], 'no code, policy or backend "unknown-feld"', "did you mean"],
   ])("%j is a usage error with a hint", (argv, problem, hint) => {
     const { code, stdout, stderr } = gwc(argv);
     expect([code, stdout]).toEqual([2, ""]);
@@ -67,6 +67,14 @@ describe("explain and schema", () => {
     const { stdout } = gwc(["explain", "error[unknown-field]"]);
     expect(stdout).toMatch(/^error\[unknown-field\]\n\nEvery key of a configuration is known/);
     expect(gwc(["explain", "unknown-field"]).stdout).toBe(stdout);
+  });
+
+  it("a kind of backend is explained with its fields", () => {
+    const { code, stdout } = gwc(["explain", "dynamic"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("`dynamicForwardProxy`".replaceAll("`", ""));
+    expect(stdout).toMatch(/^\s*allowPrivate\s+list of /m);
+    expect(gwc(["explain"]).stdout).toMatch(/^Backends\n( {2}\w+ .*\n)+/m);
   });
 
   it("a policy is explained with its fields and its place in the request order", () => {

@@ -1,3 +1,4 @@
+import { backendPages } from "./backends.ts";
 import { diagnosticPages } from "./diagnostics.ts";
 import { expressionsPage } from "./expressions.ts";
 import { markdownDocument } from "./markdown.ts";
@@ -13,6 +14,7 @@ export interface ReferenceDocument {
 export function referenceDocuments(): readonly ReferenceDocument[] {
   return [
     { file: "policies.md", text: markdownDocument(policyPages()) },
+    { file: "backends.md", text: markdownDocument(backendPages()) },
     { file: "expressions.md", text: markdownDocument([expressionsPage()]) },
     { file: "diagnostics.md", text: markdownDocument(diagnosticPages()) },
   ];

@@ -1,6 +1,6 @@
 import { policies } from "../../policies/index.ts";
-import type { Schema } from "../../schema/schema.ts";
-import { heading, type Page, paragraph, type Row, table } from "./page.ts";
+import { fieldTable } from "./fields.ts";
+import { type Page, paragraph, table } from "./page.ts";
 
 /** The page of a policy; undefined when there is none of that name. */
 export function policyPage(name: string): Page | undefined {
@@ -18,8 +18,7 @@ export function policyPage(name: string): Page | undefined {
       paragraph(
         `It may stand on: ${scope.join(", ")}. ${place}${field === undefined ? "" : `${field}${filter ?? ""}.`}`,
       ),
-      heading("Fields"),
-      ...table(["field", "type", "what it is"], fieldRows(schema, "")),
+      ...fieldTable(schema),
     ],
   };
 }
@@ -40,53 +39,4 @@ export function policyPages(): readonly Page[] {
     ],
   };
   return [introduction, ...policies.flatMap(({ kind }) => policyPage(kind) ?? [])];
-}
-
-/** The fields of an object by path, those of objects inside them behind it; a list shows the fields of its items. */
-function fieldRows(schema: Schema, prefix: string): readonly Row[] {
-  const known = Object.entries(schema.properties ?? {}).filter(
-    ([, each]) => each.unsupported === undefined,
-  );
-  const own = known.flatMap(([name, each]): readonly Row[] => {
-    const path = prefix === "" ? name : `${prefix}.${name}`;
-    const required = schema.required?.includes(name) === true ? "Required. " : "";
-    const inner = each.items ?? each;
-    return [
-      [`\`${path}\``, typeText(each), `${required}${each.description ?? ""}${limitsText(each)}`],
-      ...fieldRows(inner, each.items === undefined ? path : `${path}[]`),
-    ];
-  });
-  if (own.length > 0 || prefix !== "" || schema.items === undefined) return own;
-  return fieldRows(schema.items, "[]");
-}
-
-function typeText({ type, format, expression, items }: Schema): string {
-  if (expression === true) return "expression";
-  if (format !== undefined) return FORMATS[format] ?? format;
-  if (items !== undefined) return `list of ${plural(typeText(items))}`;
-  const types = type === undefined ? [] : [type].flat();
-  return types.map((each) => TYPES[each] ?? each).join(" or ") || "any";
-}
-
-const TYPES: Readonly<Record<string, string>> = { string: "text", array: "list" };
-
-const FORMATS: Readonly<Record<string, string>> = {
-  gatewayDuration: "duration",
-  "loopback-address": "address",
-};
-
-function plural(type: string): string {
-  return type === "any" ? "values" : `${type}s`;
-}
-
-/** What values it takes besides its type, and what holds without it. */
-function limitsText({ default: value, enum: choices, minimum, maximum }: Schema): string {
-  const one = choices === undefined ? "" : ` One of: ${choices.map(code).join(", ")}.`;
-  const range =
-    minimum === undefined || maximum === undefined ? "" : ` From ${minimum} to ${maximum}.`;
-  return `${one}${range}${value === undefined ? "" : ` Default: ${code(value)}.`}`;
-}
-
-function code(value: unknown): string {
-  return `\`${typeof value === "string" ? value : JSON.stringify(value)}\``;
 }

@@ -1,0 +1,58 @@
+import type { Schema } from "../../schema/schema.ts";
+import { heading, type Part, type Row, table } from "./page.ts";
+
+/** The fields of an object with a heading; nothing where it has none. */
+export function fieldTable(schema: Schema): readonly Part[] {
+  const rows = fieldRows(schema, "");
+  if (rows.length === 0) return [];
+  return [heading("Fields"), ...table(["field", "type", "what it is"], rows)];
+}
+
+/** The fields of an object by path, those of objects inside them behind it; a list shows the fields of its items. */
+function fieldRows(schema: Schema, prefix: string): readonly Row[] {
+  const known = Object.entries(schema.properties ?? {}).filter(
+    ([, each]) => each.unsupported === undefined,
+  );
+  const own = known.flatMap(([name, each]): readonly Row[] => {
+    const path = prefix === "" ? name : `${prefix}.${name}`;
+    const required = schema.required?.includes(name) === true ? "Required. " : "";
+    const inner = each.items ?? each;
+    return [
+      [`\`${path}\``, typeText(each), `${required}${each.description ?? ""}${limitsText(each)}`],
+      ...fieldRows(inner, each.items === undefined ? path : `${path}[]`),
+    ];
+  });
+  if (own.length > 0 || prefix !== "" || schema.items === undefined) return own;
+  return fieldRows(schema.items, "[]");
+}
+
+function typeText({ type, format, expression, items }: Schema): string {
+  if (expression === true) return "expression";
+  if (format !== undefined) return FORMATS[format] ?? format;
+  if (items !== undefined) return `list of ${plural(typeText(items))}`;
+  const types = type === undefined ? [] : [type].flat();
+  return types.map((each) => TYPES[each] ?? each).join(" or ") || "any";
+}
+
+const TYPES: Readonly<Record<string, string>> = { string: "text", array: "list" };
+
+const FORMATS: Readonly<Record<string, string>> = {
+  gatewayDuration: "duration",
+  "loopback-address": "address",
+};
+
+function plural(type: string): string {
+  return type === "any" ? "values" : `${type}s`;
+}
+
+/** What values it takes besides its type, and what holds without it. */
+function limitsText({ default: value, enum: choices, minimum, maximum }: Schema): string {
+  const one = choices === undefined ? "" : ` One of: ${choices.map(code).join(", ")}.`;
+  const range =
+    minimum === undefined || maximum === undefined ? "" : ` From ${minimum} to ${maximum}.`;
+  return `${one}${range}${value === undefined ? "" : ` Default: ${code(value)}.`}`;
+}
+
+function code(value: unknown): string {
+  return `\`${typeof value === "string" ? value : JSON.stringify(value)}\``;
+}
