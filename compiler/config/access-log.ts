@@ -35,5 +35,8 @@ export const OTHER_FIELDS: readonly string[] = [
   ...["gen_ai.request.max_tokens", "gen_ai.request.frequency_penalty"],
   ...["gen_ai.request.presence_penalty", "gen_ai.request.seed"],
   ...["gen_ai.request.encoding_formats", "gen_ai.embeddings.dimension.count"],
+  ...["gen_ai.response.id", "gen_ai.response.finish_reasons", "error.type"],
+  ...["gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_creation.input_tokens"],
+  ...["gen_ai.usage.reasoning.output_tokens"],
   ...["retry.attempt", "error", "bytes.received", "bytes.sent"],
 ];

@@ -87,7 +87,8 @@ class Running implements RunningGateway {
     this.#definition = definition;
     this.#defaultAddress = defaultAddress;
     this.#settings = settings;
-    this.#context = new LiveContext(settings, (message) => this.#log.warn(message));
+    const { parts } = this.#metrics;
+    this.#context = new LiveContext(settings, parts, (message) => this.#log.warn(message));
     this.#listeners = new Listeners(this.#context);
     this.#accessLog = this.#openAccessLog();
     this.#log = new ProcessLog(settings.logFormat, settings.logLevels, this.#writer);

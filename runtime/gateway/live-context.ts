@@ -1,6 +1,7 @@
 import type { EnvVariables } from "../cel/variables.ts";
 import { BufferBudget } from "../process/buffer-budget.ts";
 import type { GatewayContext, LiveSession, SharedDocument } from "../process/gateway-context.ts";
+import type { MetricsPart } from "../process/metrics-part.ts";
 import type { ProcessSettings } from "./environment.ts";
 
 /** What the context takes of the process's settings. */
@@ -12,6 +13,7 @@ export class LiveContext implements GatewayContext {
   readonly env: EnvVariables;
   readonly sessions: Map<string, LiveSession> = new Map();
   readonly documents: Map<string, SharedDocument> = new Map();
+  readonly metrics: Set<MetricsPart>;
   readonly buffers: BufferBudget;
   ports: ReadonlySet<number> = new Set();
   readonly warn: (message: string) => void;
@@ -22,10 +24,12 @@ export class LiveContext implements GatewayContext {
 
   constructor(
     { sessionKey, env, maxBufferedBytes }: ContextSettings,
+    metrics: Set<MetricsPart>,
     warn: (message: string) => void,
   ) {
     this.sessionKey = sessionKey;
     this.env = env;
+    this.metrics = metrics;
     this.buffers = new BufferBudget(maxBufferedBytes);
     this.warn = warn;
   }

@@ -1,6 +1,7 @@
 import type { Exchange } from "../http/exchange.ts";
 import type { UpstreamCall } from "../http/upstream/upstream.ts";
 import { type AttemptOutcome, attempt } from "./calls/attempt.ts";
+import type { CallAttributes } from "./calls/call-attributes.ts";
 import { forwardedHeaders, requestHeaders } from "./calls/call-headers.ts";
 import { bodyFor, type ChatCall, readCall } from "./calls/chat-call.ts";
 import { noteOutcome } from "./calls/provider-verdict.ts";
@@ -41,12 +42,12 @@ export async function serveChat(exchange: Exchange, service: ChatService): Promi
 async function serveCall(exchange: Exchange, call: ChatCall, service: ChatService): Promise<void> {
   const targets = service.targets(call.model);
   if (targets === undefined) throw unknownModel(call.model);
-  recordCall(exchange, call, service.operation);
+  const attributes = recordCall(exchange, call, service.operation);
   const deadline = performance.now() + (service.timeout ?? Number.POSITIVE_INFINITY);
   let refusal: LlmRefusal | undefined;
   let failure: Extract<AttemptOutcome, { kind: "failed" }> | undefined;
   for (const target of targets) {
-    const outcome = await ask(exchange, call, target, { ...service, deadline });
+    const outcome = await ask(exchange, call, target, { ...service, deadline, attributes });
     if (outcome instanceof LlmRefusal) {
       // What one provider cannot be asked for, another one may be.
       refusal ??= outcome;
@@ -67,6 +68,8 @@ async function serveCall(exchange: Exchange, call: ChatCall, service: ChatServic
 interface CallSettings extends ChatService {
   /** When all has to be over, in milliseconds of the monotonic clock. */
   readonly deadline: number;
+  /** What expressions read of the request. */
+  readonly attributes: CallAttributes;
 }
 
 /** Asks one provider; a refusal when it cannot be asked for that. */
@@ -74,7 +77,7 @@ async function ask(
   exchange: Exchange,
   call: ChatCall,
   target: LlmTarget,
-  { providerHeader, deadline, attemptTimeout }: CallSettings,
+  { providerHeader, deadline, attemptTimeout, operation, attributes }: CallSettings,
 ): Promise<AttemptOutcome | LlmRefusal> {
   const { provider } = target;
   const { health } = provider;
@@ -87,9 +90,12 @@ async function ask(
       health.pending -= 1;
       noteOutcome(health, outcome, start);
     }
-    recordResponse(exchange, target, outcome);
+    const { model } = request;
+    const asked = { target, model, operation, isStream: call.isStream, start, attributes };
+    recordResponse(exchange, asked, outcome);
   };
   exchange.record.upstream = provider.upstream.name;
+  attributes.provider = provider.system;
   const headers = providerHeader === undefined ? [] : [providerHeader, provider.name];
   const left = Math.min(attemptTimeout ?? Number.POSITIVE_INFINITY, deadline - start);
   const timeout = left === Number.POSITIVE_INFINITY ? undefined : left;

@@ -1,5 +1,6 @@
 import type { EnvVariables, JsonObject } from "../cel/variables.ts";
 import type { BufferBudget } from "./buffer-budget.ts";
+import type { MetricsPart } from "./metrics-part.ts";
 
 /** What the requests of one gateway process share; it outlives a reload of the configuration. */
 export interface GatewayContext {
@@ -11,6 +12,8 @@ export interface GatewayContext {
   readonly sessions: Map<string, LiveSession>;
   /** Documents that requests need from other servers (key sets, metadata), by what they are and their URL. */
   readonly documents: Map<string, SharedDocument>;
+  /** Counters of what not every gateway has: whoever counts adds its own. */
+  readonly metrics: Set<MetricsPart>;
   /** What messages that are read whole may take, together. */
   readonly buffers: BufferBudget;
   /** The ports that the process listens on. */

@@ -1,5 +1,6 @@
+import type { MetricsPart } from "../process/metrics-part.ts";
 import { head, label } from "../telemetry/metrics/exposition-text.ts";
-import type { Metrics, MetricsPart } from "../telemetry/metrics/metrics.ts";
+import type { Metrics } from "../telemetry/metrics/metrics.ts";
 import type { ConnectionRecord } from "./connection.ts";
 
 /** What the connections of one route passed on, by why they ended. */

@@ -1,7 +1,8 @@
 import { code } from "./code.ts";
 import type { Code, ImportSymbol } from "./hole.ts";
-import { importedType, name } from "./names.ts";
+import { imported, importedType, name } from "./names.ts";
 
+const LOG_VALUES = "gwc/runtime/telemetry/logs/log-values";
 const VARIABLES = "gwc/runtime/cel/variables";
 
 /** A CEL variable as a parameter of an emitted function: `jwt: JwtVariable`. */
@@ -38,6 +39,8 @@ export class RouteVariables {
     if (variable === "request") return code`exchange`;
     if (variable === "response") return code`response`;
     if (variable === "env") return code`exchange.gateway.env`;
+    if (variable === "llm") return code`exchange.attributes.llm`;
+    if (variable === "backend") return code`${imported(LOG_VALUES, "calledBackend")}(exchange)`;
     if (!this.#declared.has(variable)) {
       return this.#attributes.has(variable)
         ? code`exchange.attributes.${name(variable)}`

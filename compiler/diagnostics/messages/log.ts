@@ -36,6 +36,14 @@ export const logMessages = {
       "A line is written when all is over; by then bodies have passed through and are gone. Holding every body for the " +
       "log would cost its memory on each request, and bodies hold what must not be in logs.",
   }),
+  "completion-not-kept": message<Record<never, never>>({
+    severity: "error",
+    text: () => '"llm.completion" can\'t be read: the text of a completion is not kept',
+    hint: () => "read llm.responseModel, llm.outputTokens or another fact of the call",
+    explanation:
+      "Completions pass through as they are made, and when an expression could read one it has left. Holding every one " +
+      "would cost its memory on each request.",
+  }),
   "log-level": message<{ word: string; levels: string }>({
     severity: "error",
     text: ({ word }) => `"${word}" is no log level`,

@@ -1,23 +1,31 @@
 import type { Exchange } from "../../http/exchange.ts";
+import { SECOND } from "../../process/units.ts";
 import type { Usage } from "../chat/usage.ts";
 import type { AttemptOutcome } from "./attempt.ts";
+import { CallAttributes } from "./call-attributes.ts";
 import type { ChatCall } from "./chat-call.ts";
+import { type ModelCallFigures, ModelMetrics } from "./model-metrics.ts";
 import type { LlmTarget } from "./target.ts";
 
 /** Notes what a request asks for, by the names of OpenTelemetry's conventions for generative AI. */
 export function recordCall(
-  { record }: Exchange,
-  { body, model }: ChatCall,
+  { record, attributes }: Exchange,
+  call: ChatCall,
   operation: string,
-): void {
+): CallAttributes {
+  const { body, model } = call;
+  const noted = new CallAttributes(call);
+  attributes.llm = noted;
   record.fields ??= new Map();
   const { fields } = record;
+  fields.set("protocol", "llm");
   fields.set("gen_ai.operation.name", operation);
   if (model !== undefined) fields.set("gen_ai.request.model", model);
   for (const [name, field] of parameters) {
     const value = body[name];
     if (typeof value === "number") fields.set(field, String(value));
   }
+  return noted;
 }
 
 /** Parameters of any format, and the fields that they are logged as. */
@@ -33,24 +41,56 @@ const parameters = [
   ["dimensions", "gen_ai.embeddings.dimension.count"],
 ] as const;
 
+/** One request to a provider. */
+export interface ProviderCall {
+  readonly target: LlmTarget;
+  /** The model that it is asked for. */
+  readonly model: string;
+  readonly operation: string;
+  readonly isStream: boolean;
+  /** When it was asked, in milliseconds of the monotonic clock. */
+  readonly start: number;
+  /** What expressions read of the request. */
+  readonly attributes: CallAttributes;
+}
+
 /** Notes who was asked, and what came of it. */
 export function recordResponse(
-  { record }: Exchange,
-  target: LlmTarget,
+  { record, gateway }: Exchange,
+  call: ProviderCall,
   outcome: AttemptOutcome,
 ): void {
+  const { system } = call.target.provider;
   record.fields ??= new Map();
   const { fields } = record;
-  fields.set("gen_ai.provider.name", target.provider.system);
+  fields.set("gen_ai.provider.name", system);
   const error = outcome.kind === "abandoned" ? undefined : outcome.error;
   if (error === undefined) fields.delete("error.type");
   else fields.set("error.type", error.kind);
+  ModelMetrics.of(gateway.metrics).call(figures(call, outcome));
   if (outcome.kind !== "responded") return;
+  call.attributes.note(outcome.facts);
   const { model, id, usage, finish } = outcome.facts;
   if (model !== undefined) fields.set("gen_ai.response.model", model);
   if (id !== undefined) fields.set("gen_ai.response.id", id);
   if (finish !== undefined) fields.set("gen_ai.response.finish_reasons", finish);
   if (usage !== undefined) recordUsage(fields, usage);
+}
+
+function figures(call: ProviderCall, outcome: AttemptOutcome): ModelCallFigures {
+  const { target, model, operation, isStream, start } = call;
+  const hasResponse = outcome.kind === "responded";
+  const firstContent = hasResponse && isStream ? outcome.firstContent : undefined;
+  return {
+    operation,
+    provider: target.provider.system,
+    requestModel: model,
+    responseModel: hasResponse ? outcome.facts.model : undefined,
+    errorType: outcome.kind === "abandoned" ? "client-gone" : outcome.error?.kind,
+    duration: (performance.now() - start) / SECOND,
+    firstToken: firstContent && (firstContent - start) / SECOND,
+    usage: hasResponse ? outcome.facts.usage : undefined,
+  };
 }
 
 function recordUsage(fields: Map<string, string>, usage: Usage): void {

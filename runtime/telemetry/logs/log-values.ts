@@ -61,6 +61,9 @@ export function calledBackend({ record, refusalFormat }: Exchange): BackendVaria
     const name = upstream ?? fields?.get("mcp.target");
     return name === undefined ? null : { name, type: "mcp", protocol: "mcp" };
   }
+  if (upstream !== undefined && refusalFormat.protocol === "llm") {
+    return { name: upstream, type: "ai", protocol: "llm" };
+  }
   return upstream === undefined ? null : { name: upstream, type: "static", protocol: "http" };
 }
 

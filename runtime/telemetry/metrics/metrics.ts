@@ -1,4 +1,5 @@
 import type { Exchange, RefusalReason } from "../../http/exchange.ts";
+import type { MetricsPart } from "../../process/metrics-part.ts";
 
 /** Upper bounds of the latency histogram, in seconds. */
 export const latencyBounds: readonly number[] = [
@@ -90,12 +91,6 @@ export class RouteMetrics {
 /** How many requests of one kind a route had. */
 export interface RequestCounter extends RequestLabels {
   value: number;
-}
-
-/** Counters of what not every gateway has. */
-export interface MetricsPart {
-  /** In the Prometheus text format. */
-  exposition(): string;
 }
 
 /** What one gateway process counts. It outlives a reload of the configuration, as counters must. */

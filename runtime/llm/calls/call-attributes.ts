@@ -1,0 +1,75 @@
+import type { JsonObject, LlmCall } from "../../cel/variables.ts";
+import type { ResponseFacts } from "../chat/formats.ts";
+import { isJsonObject } from "../chat/request-object.ts";
+import type { ChatCall } from "./chat-call.ts";
+
+/** A request to a model, as expressions read it: `llm`. What only some expressions read is made when they do. */
+export class CallAttributes implements LlmCall {
+  readonly #body: JsonObject;
+  readonly streaming: boolean;
+  readonly requestModel?: string;
+  /** Who was asked last. */
+  provider?: string;
+  responseModel?: string;
+  inputTokens?: number;
+  cachedInputTokens?: number;
+  cacheCreationInputTokens?: number;
+  outputTokens?: number;
+  reasoningTokens?: number;
+  totalTokens?: number;
+
+  constructor({ body, model, isStream }: ChatCall) {
+    this.#body = body;
+    this.streaming = isStream;
+    if (model !== undefined) this.requestModel = model;
+  }
+
+  get params(): JsonObject {
+    const params: Record<string, unknown> = Object.create(null);
+    for (const name of parameters) {
+      if (this.#body[name] !== undefined) params[name] = this.#body[name];
+    }
+    return params;
+  }
+
+  get prompt(): readonly { readonly role: string; readonly content: string }[] {
+    const { system, instructions, messages, input } = this.#body;
+    const before = textOf(system ?? instructions);
+    const turns = Array.isArray(messages) ? messages : Array.isArray(input) ? input : [];
+    return [
+      ...(before === "" ? [] : [{ role: "system", content: before }]),
+      ...(typeof input === "string" ? [{ role: "user", content: input }] : []),
+      ...turns.filter(isJsonObject).map(({ role, content }) => ({
+        role: typeof role === "string" ? role : "user",
+        content: textOf(content),
+      })),
+    ];
+  }
+
+  /** Adds what a response says of itself. */
+  note({ model, usage }: ResponseFacts): void {
+    if (model !== undefined) this.responseModel = model;
+    if (usage === undefined) return;
+    this.inputTokens = usage.input;
+    this.cachedInputTokens = usage.cacheRead;
+    this.cacheCreationInputTokens = usage.cacheWrite;
+    this.outputTokens = usage.output;
+    if (usage.reasoning !== undefined) this.reasoningTokens = usage.reasoning;
+    this.totalTokens = usage.input + usage.output;
+  }
+}
+
+/** Parameters of requests of any format, by their names there. */
+const parameters = [
+  ...["temperature", "top_p", "top_k", "max_tokens", "max_completion_tokens", "max_output_tokens"],
+  ...["frequency_penalty", "presence_penalty", "seed", "encoding_format", "dimensions"],
+];
+
+/** A text, or the texts of parts one below the other. */
+function textOf(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content
+    .flatMap((part) => (isJsonObject(part) && typeof part.text === "string" ? [part.text] : []))
+    .join("\n");
+}

@@ -1,0 +1,123 @@
+import type { MetricsPart } from "../../process/metrics-part.ts";
+import { head, label } from "../../telemetry/metrics/exposition-text.ts";
+import { Histogram } from "../../telemetry/metrics/histogram.ts";
+import type { Usage } from "../chat/usage.ts";
+
+/** One request to a provider, when it is over. Times in seconds. */
+export interface ModelCallFigures {
+  /** `gen_ai.operation.name`. */
+  readonly operation: string;
+  /** `gen_ai.provider.name`. */
+  readonly provider: string;
+  readonly requestModel: string;
+  /** Undefined: the provider named none. */
+  readonly responseModel: string | undefined;
+  /** Undefined: it went well. */
+  readonly errorType: string | undefined;
+  readonly duration: number;
+  /** To the first content of a stream; undefined: there was none. */
+  readonly firstToken: number | undefined;
+  readonly usage: Usage | undefined;
+}
+
+/** Models with labels of their own: what clients name must not fill the memory of who reads the metrics. */
+const maxModels = 100;
+
+/** Two to the power of 0, 2, 4, ... 26. */
+const tokenBounds = Array.from({ length: 14 }, (_, index) => 4 ** index);
+/** 0.01, 0.02, 0.04, ... 81.92. */
+const durationBounds = Array.from({ length: 14 }, (_, index) => 2 ** index / 100);
+const firstTokenBounds = [
+  0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
+];
+const perTokenBounds = [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5];
+
+/** Counts requests to models by the names and buckets of OpenTelemetry's conventions for generative AI. */
+export class ModelMetrics implements MetricsPart {
+  readonly #models = new Set<string>();
+  readonly #tokens = new Series("gen_ai_client_token_usage", "Tokens of requests.", tokenBounds);
+  readonly #durations = new Series(
+    "gen_ai_server_request_duration",
+    "Seconds from a request to a provider to the end of its response.",
+    durationBounds,
+  );
+  readonly #firstTokens = new Series(
+    "gen_ai_server_time_to_first_token",
+    "Seconds to the first content of streams.",
+    firstTokenBounds,
+  );
+  readonly #perToken = new Series(
+    "gen_ai_server_time_per_output_token",
+    "Seconds for each token of streams after the first one.",
+    perTokenBounds,
+  );
+
+  /** The counters of a process: they outlive a reload of the configuration. */
+  static of(parts: Set<MetricsPart>): ModelMetrics {
+    for (const part of parts) if (part instanceof ModelMetrics) return part;
+    const added = new ModelMetrics();
+    parts.add(added);
+    return added;
+  }
+
+  call(figures: ModelCallFigures): void {
+    const { operation, provider, errorType, duration, firstToken, usage } = figures;
+    // Any client can name models that nobody has.
+    const isServed = errorType === undefined;
+    const request = this.#model(figures.requestModel, isServed);
+    const response = this.#model(figures.responseModel ?? "", isServed);
+    const labels =
+      `gen_ai_operation_name="${label(operation)}",gen_ai_provider_name="${label(provider)}",` +
+      `gen_ai_request_model="${label(request)}",gen_ai_response_model="${label(response)}"`;
+    this.#durations.add(`${labels},error_type="${label(errorType ?? "")}"`, duration);
+    if (usage !== undefined) {
+      this.#tokens.add(`${labels},gen_ai_token_type="input"`, usage.input);
+      this.#tokens.add(`${labels},gen_ai_token_type="output"`, usage.output);
+    }
+    if (firstToken === undefined) return;
+    this.#firstTokens.add(labels, firstToken);
+    if (usage === undefined || usage.output < 2) return;
+    this.#perToken.add(labels, (duration - firstToken) / (usage.output - 1));
+  }
+
+  exposition(): string {
+    const series = [this.#tokens, this.#durations, this.#firstTokens, this.#perToken];
+    return series.map((each) => each.exposition()).join("");
+  }
+
+  #model(name: string, isServed: boolean): string {
+    if (name === "" || this.#models.has(name)) return name;
+    if (!isServed || this.#models.size >= maxModels) return "other";
+    this.#models.add(name);
+    return name;
+  }
+}
+
+/** The histograms of one name by their labels. */
+class Series {
+  readonly #name: string;
+  readonly #help: string;
+  readonly #bounds: readonly number[];
+  readonly #byLabels = new Map<string, Histogram>();
+
+  constructor(name: string, help: string, bounds: readonly number[]) {
+    this.#name = name;
+    this.#help = help;
+    this.#bounds = bounds;
+  }
+
+  add(labels: string, value: number): void {
+    let histogram = this.#byLabels.get(labels);
+    if (histogram === undefined) {
+      histogram = new Histogram(this.#bounds);
+      this.#byLabels.set(labels, histogram);
+    }
+    histogram.add(value);
+  }
+
+  exposition(): string {
+    let text = head(this.#name, "histogram", this.#help);
+    for (const [labels, histogram] of this.#byLabels) text += histogram.samples(this.#name, labels);
+    return text;
+  }
+}
