@@ -8,12 +8,18 @@ import type {
   ListenerResource,
   RouteResource,
 } from "../config/resources.ts";
-import { Diagnostics, type Place, type WithDiagnostics } from "../diagnostics/diagnostic.ts";
+import {
+  Diagnostics,
+  formatPath,
+  type Place,
+  type WithDiagnostics,
+} from "../diagnostics/diagnostic.ts";
 import type { Host } from "../host.ts";
 import type { BindNode, ListenerNode, Program, ProgramInput } from "../ir/program.ts";
 import { Identifiers } from "../model/identifiers.ts";
 import { policies } from "../policies/index.ts";
 import { resolveAccessLog } from "./access-log.ts";
+import { resolveBackends } from "./backends.ts";
 import { certificateOf, checkVersions, resolveTls } from "./listener-tls.ts";
 import { checkListeners } from "./listeners.ts";
 import { checkPathRules } from "./path-handling.ts";
@@ -68,6 +74,7 @@ function resolveGateway(
     resources.filter((resource) => resource.kind === "tcpRoute"),
     context,
   );
+  checkUnused(gateway, resources, context);
   const traffic = { secretHeaders: keyHeaders(binds), hasConnections: tcp.length > 0 };
   const accessLog = resolveAccessLog(gateway.accessLogs, traffic, diagnostics);
   const logLevels = resolveLevels(gateway.logLevels, diagnostics);
@@ -87,6 +94,19 @@ function resolveGateway(
     ...(logLevels === undefined ? {} : { logLevels }),
     ...(gateway.deployment === undefined ? {} : { deployment: gateway.deployment }),
   };
+}
+
+/** A backend with a name that no route means is read all the same: its mistakes are told, and nothing comes of it. */
+function checkUnused(
+  { backends: named }: GatewayResource,
+  resources: GatewayResources["resources"],
+  context: RouteContext,
+): void {
+  const routed = resources.flatMap((each) => (each.kind === "gateway" ? [] : each.backends));
+  const used = new Set(routed.map(({ origin }) => formatPath(origin.path)));
+  for (const backend of named.values()) {
+    if (!used.has(formatPath(backend.origin.path))) resolveBackends([backend], context);
+  }
 }
 
 /** The names that the code of policies and backends declares in generated modules. */
