@@ -229,7 +229,8 @@ class Attempt implements UpstreamHandler {
     const { exchange } = this.#context;
     this.#client?.stop();
     if (!exchange.headersSent) {
-      this.#finish({ kind: "failed", error, head: this.#head, mayTryNext });
+      const head = this.#head && withRetryAfter(this.#head, error);
+      this.#finish({ kind: "failed", error, head, mayTryNext });
       return;
     }
     exchange.record.reason = "UpstreamFailure";
@@ -289,4 +290,11 @@ function isOfProvider({ kind }: LlmError): boolean {
     default:
       return false;
   }
+}
+
+/** What some providers say in the body stands in a header of the others. */
+function withRetryAfter(head: ProviderHead, { retryAfter }: LlmError): ProviderHead {
+  const isSaid = headerValue(head.headers, "retry-after") !== undefined;
+  if (retryAfter === undefined || isSaid) return head;
+  return { ...head, headers: [...head.headers, "retry-after", String(retryAfter)] };
 }

@@ -21,6 +21,8 @@ export interface LlmError {
   readonly message: string;
   /** What the provider said it with; the kind's own when absent. */
   readonly status?: number | undefined;
+  /** Seconds after which the provider wants to be asked again, where its message says so. */
+  readonly retryAfter?: number | undefined;
   /** The field of the request that it is about: `messages[2].content`. */
   readonly field?: string | undefined;
 }

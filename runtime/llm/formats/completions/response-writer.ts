@@ -7,7 +7,9 @@ import { completionsUsage } from "./usage.ts";
 export function writeCompletionsResponse(response: ChatResponse): string {
   const { blocks, usage } = response;
   const texts = blocks.flatMap((block) => (block.kind === "text" ? [block.text] : []));
-  const reasoning = blocks.flatMap((block) => (block.kind === "reasoning" ? [block.text] : []));
+  const reasoning = blocks.flatMap((block) =>
+    block.kind === "reasoning" && block.text !== "" ? [block.text] : [],
+  );
   const calls = blocks.flatMap((block) => (block.kind === "tool-call" ? [block] : []));
   const signature = blocks.findLast(
     (block) => block.kind === "reasoning" && block.signature !== undefined,

@@ -1,9 +1,10 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { parseExact } from "../../../json/exact-json.ts";
-import type { CacheMark, ContentBlock, MediaSource } from "../../chat/content.ts";
+import type { CacheMark, ContentBlock, MediaSource, ReasoningBlock } from "../../chat/content.ts";
 import type { Dialect } from "../../chat/formats.ts";
 import type { ChatRequest, Effort, ToolChoice, Turn } from "../../chat/request.ts";
 import type { TopicFates } from "../../chat/topics.ts";
+import { googleSignature } from "../google-signature.ts";
 
 /** What the Messages API can say of what a request may ask for. */
 export const messagesFates: TopicFates = {
@@ -105,9 +106,13 @@ function mayThink(turns: readonly Turn[]): boolean {
   if (!calls || !hasResults) return true;
   return last.blocks.some(
     (block) =>
-      block.kind === "redacted-reasoning" ||
-      (block.kind === "reasoning" && block.signature !== undefined),
+      block.kind === "redacted-reasoning" || (block.kind === "reasoning" && isSigned(block)),
   );
+}
+
+/** Signed by a server of this API: what others have signed is refused. */
+function isSigned({ signature }: ReasoningBlock): boolean {
+  return signature !== undefined && googleSignature(signature) === undefined;
 }
 
 function systemOf({ system, output }: ChatRequest): unknown {
@@ -162,7 +167,7 @@ function blockOf(block: ContentBlock): readonly JsonObject[] {
     }
     case "reasoning": {
       const { text: thinking, signature } = block;
-      return signature === undefined ? [] : [{ type: "thinking", thinking, signature }];
+      return isSigned(block) ? [{ type: "thinking", thinking, signature }] : [];
     }
     case "redacted-reasoning":
       return [{ type: "redacted_thinking", data: block.data }];

@@ -1,0 +1,273 @@
+import type { JsonObject } from "../../../cel/variables.ts";
+import { parseExact } from "../../../json/exact-json.ts";
+import type {
+  ContentBlock,
+  MediaSource,
+  ToolCallBlock,
+  ToolResultBlock,
+} from "../../chat/content.ts";
+import { LlmRefusal } from "../../chat/llm-error.ts";
+import type { ChatRequest, Effort, OutputFormat, ToolChoice, Turn } from "../../chat/request.ts";
+import type { TopicFates } from "../../chat/topics.ts";
+import { googleSignature } from "../google-signature.ts";
+import { writeSchema } from "./schema.ts";
+
+/** What generateContent can say of what a request may ask for. */
+export const generateContentFates: TopicFates = {
+  // The gateway fetches nothing that a client names.
+  imageUrl: "refused",
+  image: "kept",
+  documentUrl: "refused",
+  document: "kept",
+  fileReference: "refused",
+  audio: "kept",
+  // What results show follows them as parts of the turn.
+  toolResultMedia: "changed",
+  toolError: "kept",
+  // Inputs follow the schema as far as the model cares.
+  strictTools: "dropped",
+  toolChoice: "kept",
+  allowedTools: "kept",
+  parallelTools: "refused",
+  temperature: "kept",
+  topP: "kept",
+  topK: "kept",
+  penalties: "kept",
+  seed: "kept",
+  choices: "refused",
+  stop: "kept",
+  objectOutput: "kept",
+  // As much of it as OpenAPI's schemas say.
+  schemaOutput: "changed",
+  reasoning: "changed",
+  // Thoughts are not sent back, the signatures of calls are.
+  reasoningReplay: "changed",
+  cacheMarks: "dropped",
+  user: "dropped",
+};
+
+/** Writes a request as generateContent takes it; the model stands in the path. Throws LlmRefusal. */
+export function writeGenerateContentRequest(request: ChatRequest): string {
+  const { system, tools, toolChoice } = request;
+  return JSON.stringify({
+    systemInstruction:
+      system.length === 0 ? undefined : { parts: system.map(({ text }) => ({ text })) },
+    contents: contentsOf(request),
+    ...(tools.length > 0 && {
+      tools: [{ functionDeclarations: tools.map(declaration) }],
+      toolConfig: toolChoice && { functionCallingConfig: callingConfig(toolChoice) },
+    }),
+    generationConfig: generationConfig(request),
+  });
+}
+
+function declaration({ name, description, schema }: ChatRequest["tools"][number]): JsonObject {
+  const parameters = writeSchema(schema, { what: `the schema of tool "${name}"`, field: "tools" });
+  // An object without properties is refused.
+  return { name, description, parameters: hasProperties(parameters) ? parameters : undefined };
+}
+
+function hasProperties({ properties, anyOf }: JsonObject): boolean {
+  return properties !== undefined || anyOf !== undefined;
+}
+
+function callingConfig(choice: ToolChoice): JsonObject {
+  switch (choice.kind) {
+    case "none":
+      return { mode: "NONE" };
+    case "auto":
+      return { mode: "AUTO" };
+    case "required":
+      return { mode: "ANY" };
+    case "tool":
+      return { mode: "ANY", allowedFunctionNames: [choice.name] };
+  }
+}
+
+interface Content {
+  readonly role: "user" | "model";
+  readonly parts: JsonObject[];
+}
+
+/** Roles take turns, beginning with the user: turns of which nothing is left join their neighbours. */
+function contentsOf(request: ChatRequest): readonly Content[] {
+  const names = new Map<string, string>();
+  const contents: Content[] = [];
+  for (const turn of request.turns) {
+    const role = turn.role === "user" ? "user" : "model";
+    const parts = role === "user" ? userParts(turn, names) : modelParts(turn, request, names);
+    const last = contents.at(-1);
+    if (parts.length === 0) continue;
+    if (last?.role === role) last.parts.push(...parts);
+    else contents.push({ role, parts: [...parts] });
+  }
+  if (contents[0]?.role !== "user") contents.unshift({ role: "user", parts: [blank] });
+  return contents;
+}
+
+/** Where a text is required and there is none. */
+const blank: JsonObject = { text: " " };
+
+/** Results come first, in the order of their calls; what they show follows them. */
+function userParts({ blocks }: Turn, names: ReadonlyMap<string, string>): readonly JsonObject[] {
+  const order = [...names.keys()];
+  const results = blocks
+    .filter((block) => block.kind === "tool-result")
+    .toSorted((a, b) => order.indexOf(a.id) - order.indexOf(b.id));
+  const shown = results.flatMap(({ id, content }) => {
+    const media = content.filter(({ kind }) => kind !== "text");
+    return media.length === 0
+      ? []
+      : [{ text: `Shown by ${names.get(id)}:` }, ...media.flatMap(mediaPart)];
+  });
+  const parts = [...shown, ...blocks.flatMap(mediaPart)];
+  const isMute = results.length === 0 && parts.length > 0 && !parts.some(hasText);
+  return [
+    ...results.map((result) => functionResponse(result, names)),
+    ...parts,
+    ...(isMute ? [blank] : []),
+  ];
+}
+
+function hasText(part: JsonObject): boolean {
+  return typeof part.text === "string";
+}
+
+function functionResponse(
+  { id, content, isError }: ToolResultBlock,
+  names: ReadonlyMap<string, string>,
+): JsonObject {
+  const name = names.get(id);
+  if (name === undefined) {
+    const message = `there is no tool call with the id "${id}" before its result`;
+    throw new LlmRefusal({ kind: "invalid", message, field: "messages" });
+  }
+  const text = content.flatMap((block) => (block.kind === "text" ? [block.text] : [])).join("\n");
+  return { functionResponse: { name, response: isError ? { error: text } : { output: text } } };
+}
+
+/** What the model said: a call takes its signature with it, its own or that of the thought before it. */
+function modelParts(
+  { blocks }: Turn,
+  { model }: ChatRequest,
+  names: Map<string, string>,
+): readonly JsonObject[] {
+  const parts: JsonObject[] = [];
+  let signature: string | undefined;
+  let isFirst = true;
+  for (const block of blocks) {
+    if (block.kind === "reasoning") signature = googleSignature(block.signature) ?? signature;
+    if (block.kind === "text" && block.text !== "") parts.push({ text: block.text });
+    if (block.kind !== "tool-call") continue;
+    const thoughtSignature =
+      block.signature ?? signature ?? (isFirst && wantsSignatures(model) ? unsigned : undefined);
+    parts.push(functionCall(block, thoughtSignature));
+    // The later result belongs to the later of two calls with one id.
+    names.delete(block.id);
+    names.set(block.id, block.name);
+    signature = undefined;
+    isFirst = false;
+  }
+  return parts;
+}
+
+function functionCall({ name, input }: ToolCallBlock, thoughtSignature?: string): JsonObject {
+  return { functionCall: { name, args: parseExact(input) }, thoughtSignature };
+}
+
+/** Gemini 3 refuses a first call that nobody signed; of other models' calls, this is what Google wants to see there. */
+const unsigned = "skip_thought_signature_validator";
+
+/** Whether it is a model of the third generation, or a later one. */
+function wantsSignatures(model: string): boolean {
+  return !/gemini-[12][.-]/.test(model);
+}
+
+function mediaPart(block: ContentBlock): readonly JsonObject[] {
+  switch (block.kind) {
+    case "text":
+      return block.text === "" ? [] : [{ text: block.text }];
+    case "image":
+      return inlineData(block.source);
+    case "document":
+      return block.source.kind === "text"
+        ? [{ text: block.source.text }]
+        : inlineData(block.source);
+    case "audio":
+      return [{ inlineData: { mimeType: `audio/${block.format}`, data: block.data } }];
+    default:
+      // Results stand before these; calls and thoughts are the model's.
+      return [];
+  }
+}
+
+/** What is elsewhere is refused before. */
+function inlineData(source: MediaSource): readonly JsonObject[] {
+  if (source.kind !== "base64") return [];
+  return [{ inlineData: { mimeType: source.mediaType, data: source.data } }];
+}
+
+function generationConfig(request: ChatRequest): JsonObject | undefined {
+  const { stop, output } = request;
+  const config: JsonObject = {
+    maxOutputTokens: request.maxTokens,
+    temperature: request.temperature,
+    topP: request.topP,
+    topK: request.topK,
+    frequencyPenalty: request.frequencyPenalty,
+    presencePenalty: request.presencePenalty,
+    seed: request.seed,
+    stopSequences: stop.length === 0 ? undefined : stop,
+    thinkingConfig: thinkingConfig(request),
+    ...(output && outputConfig(output, request)),
+  };
+  return Object.values(config).some((value) => value !== undefined) ? config : undefined;
+}
+
+function outputConfig(output: OutputFormat, { topics }: ChatRequest): JsonObject {
+  const responseMimeType = "application/json";
+  if (output.kind === "object") return { responseMimeType };
+  const field = topics.get("schemaOutput") ?? "model";
+  const place = { what: "the schema of the output", field };
+  return { responseMimeType, responseSchema: writeSchema(output.schema, place) };
+}
+
+/** Models before the third generation count tokens, the later ones have levels; tokens are known to all that think. */
+function thinkingConfig({ reasoning, model }: ChatRequest): JsonObject | undefined {
+  if (reasoning === undefined) return undefined;
+  if (reasoning.kind === "budget") {
+    return { includeThoughts: true, thinkingBudget: Math.min(reasoning.tokens, maxBudget) };
+  }
+  const hasLevels = wantsSignatures(model);
+  if (reasoning.kind === "off") {
+    if (hasLevels) return { thinkingLevel: "LOW" };
+    // The large model of that generation thinks in any case.
+    return { thinkingBudget: /gemini-2\.5-pro/.test(model) ? 128 : 0 };
+  }
+  const { effort } = reasoning;
+  return hasLevels
+    ? { includeThoughts: true, thinkingLevel: levels[effort] }
+    : { includeThoughts: true, thinkingBudget: budgets[effort] };
+}
+
+/** The most tokens of thinking that every model takes. */
+const maxBudget = 24_576;
+
+/** As Google's own server of chat completions understands the efforts. */
+const budgets: { readonly [Each in Effort]: number } = {
+  minimal: 1024,
+  low: 1024,
+  medium: 8192,
+  high: maxBudget,
+  xhigh: maxBudget,
+  max: maxBudget,
+};
+
+const levels: { readonly [Each in Effort]: "LOW" | "MEDIUM" | "HIGH" } = {
+  minimal: "LOW",
+  low: "LOW",
+  medium: "MEDIUM",
+  high: "HIGH",
+  xhigh: "HIGH",
+  max: "HIGH",
+};

@@ -1,0 +1,102 @@
+import type { JsonObject } from "../../../cel/variables.ts";
+import { isJsonObject } from "../../chat/request-object.ts";
+import type { ChatResponse, ResponseBlock, StopReason } from "../../chat/response.ts";
+import { markSignature } from "../google-signature.ts";
+import { readGenerateContentUsage } from "./usage.ts";
+
+/** Reads a whole response of generateContent. Throws when it has no candidate, or a broken one. */
+export function readGenerateContentResponse(body: JsonObject): ChatResponse {
+  const candidate = firstCandidate(body);
+  if (candidate === undefined && !isPromptBlocked(body)) throw new Error("no candidate");
+  const blocks = candidate === undefined ? [] : partsOf(candidate).flatMap(readPart);
+  const finish = candidate?.finishReason;
+  if (blocks.length === 0 && isBroken(finish)) throw new Error(`nothing but ${finish}`);
+  const hasCalls = blocks.some(({ kind }) => kind === "tool-call");
+  return {
+    id: textOf(body.responseId),
+    model: textOf(body.modelVersion) ?? "",
+    blocks,
+    stop: candidate === undefined ? "filtered" : readFinish(finish, hasCalls),
+    stopSequence: undefined,
+    usage: readGenerateContentUsage(body.usageMetadata),
+  };
+}
+
+/** The only candidate: more are not asked for. */
+export function firstCandidate({ candidates }: JsonObject): JsonObject | undefined {
+  const [candidate] = Array.isArray(candidates) ? candidates : [];
+  return isJsonObject(candidate) ? candidate : undefined;
+}
+
+/** The parts of a candidate. */
+export function partsOf({ content }: JsonObject): readonly JsonObject[] {
+  const parts = isJsonObject(content) ? content.parts : undefined;
+  return Array.isArray(parts) ? parts.filter(isJsonObject) : [];
+}
+
+/** Whether the provider refuses the prompt: there are no candidates then. */
+export function isPromptBlocked({ promptFeedback: feedback }: JsonObject): boolean {
+  return isJsonObject(feedback) && typeof feedback.blockReason === "string";
+}
+
+/**
+ * The blocks of a part; of parts that nobody asked for (images, code that the provider has run) there are none. The
+ * signature of a call is also that of a thought before it: so it survives in formats whose calls have no place for it.
+ */
+export function readPart(part: JsonObject): readonly ResponseBlock[] {
+  const { text, functionCall: call } = part;
+  if (isJsonObject(call)) {
+    const signature = textOf(part.thoughtSignature);
+    const block: ResponseBlock = {
+      kind: "tool-call",
+      id: textOf(call.id) || `call_${crypto.randomUUID().replaceAll("-", "")}`,
+      name: textOf(call.name) ?? "",
+      input: JSON.stringify(call.args ?? {}),
+      signature,
+    };
+    if (signature === undefined) return [block];
+    return [{ kind: "reasoning", text: "", signature: markSignature(signature) }, block];
+  }
+  if (typeof text !== "string" || text === "") return [];
+  if (part.thought === true) return [{ kind: "reasoning", text, signature: undefined }];
+  return [{ kind: "text", text }];
+}
+
+/** What `finishReason` means; an unknown one is an end like any other, and there is none for calls. */
+export function readFinish(finish: unknown, hasCalls: boolean): StopReason {
+  switch (finish) {
+    case "MAX_TOKENS":
+      return "length";
+    case "SAFETY":
+    case "RECITATION":
+    case "LANGUAGE":
+    case "BLOCKLIST":
+    case "PROHIBITED_CONTENT":
+    case "SPII":
+    case "MODEL_ARMOR":
+    case "IMAGE_SAFETY":
+    case "IMAGE_PROHIBITED_CONTENT":
+    case "IMAGE_RECITATION":
+      return "filtered";
+    default:
+      return hasCalls ? "tool-calls" : "end";
+  }
+}
+
+/** Whether a `finishReason` says that the model failed. */
+export function isBroken(finish: unknown): boolean {
+  return typeof finish === "string" && broken.has(finish);
+}
+
+const broken: ReadonlySet<string> = new Set([
+  "MALFORMED_FUNCTION_CALL",
+  "UNEXPECTED_TOOL_CALL",
+  "TOO_MANY_TOOL_CALLS",
+  "MALFORMED_RESPONSE",
+  "MISSING_THOUGHT_SIGNATURE",
+  "OTHER",
+]);
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
