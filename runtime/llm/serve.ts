@@ -109,17 +109,17 @@ function upstreamRequest(
   call: ChatCall,
   target: LlmTarget,
 ): { readonly call: UpstreamCall; readonly model: string } | LlmRefusal {
-  const { path } = target;
   try {
     const model = modelOf(call, target);
     const body = bodyFor(call, model);
     target.prepare?.(body);
+    const path = typeof target.path === "string" ? target.path : target.path(model, call.isStream);
     return {
       model,
       call: {
         method: "POST",
-        path: typeof path === "string" ? path : path(model, call.isStream),
-        headers: requestHeaders(exchange, target),
+        path,
+        headers: requestHeaders(exchange, target, path),
         body: target.requestBody(call, body),
       },
     };

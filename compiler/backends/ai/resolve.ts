@@ -1,3 +1,4 @@
+import type { KeyHeader } from "../../../runtime/llm/providers/provider.ts";
 import { childOf, type Diagnostics, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
 import {
   type BackendPolicies,
@@ -13,7 +14,7 @@ import { type ConnectionContext, resolveConnection, secureUrl } from "../parts/c
 import type { AiConfig, ProviderConfig } from "./ai-config.ts";
 import { type HealthNode, resolveHealth } from "./health.ts";
 import { type ProviderKind, type ProviderOptions, providerOf } from "./providers/index.ts";
-import type { LlmEndpoint } from "./providers/provider.ts";
+import type { LlmCredentialForm, LlmEndpoint } from "./providers/provider.ts";
 
 /** The models behind a route. */
 export interface AiNode {
@@ -37,9 +38,9 @@ export interface AiProviderNode {
   readonly connection: BackendConnection;
   readonly headers: readonly string[];
   /** The header of its own in which the key goes; absent: `Authorization`, which the connection has. */
-  readonly key: { readonly header: string; readonly value: Text | MountedFile } | undefined;
+  readonly key: { readonly header: KeyHeader; readonly value: Text | MountedFile } | undefined;
   /** The header in which a client's own key goes on to it; undefined: the gateway has its own. */
-  readonly clientKey: string | undefined;
+  readonly clientKey: KeyHeader | undefined;
   /** By route type, as far as it serves it. */
   readonly endpoints: { readonly [Type in RouteType]?: LlmEndpoint };
   /** It is the provider's own server, of which the newest ways are known. */
@@ -96,16 +97,16 @@ function resolveProvider(
   const merged = mergeBackendPolicies(inherited, config.policies);
   const { auth, health } = merged;
   const resolved = resolveConnection(merged, context);
-  const isHeader = unit.credential.kind === "header";
+  const endpoints = endpointsOf(config, types, context.diagnostics);
+  const header = keyHeaderOf(unit.credential, Object.values(endpoints ?? {}));
+  const isHeader = header !== "authorization";
   const { authorization: _, ...withoutAuthorization } = resolved;
   const connection = isHeader ? withoutAuthorization : resolved;
-  const header = unit.credential.kind === "header" ? unit.credential.header : "authorization";
   const key = auth?.kind === "key" ? auth.key : auth?.kind === "file" ? auth.file : undefined;
   const url =
     server === undefined
       ? ownUrl(options, port)
       : hostUrl(server, childOf(origin, "hostOverride"), context.diagnostics);
-  const endpoints = endpointsOf(config, types, context.diagnostics);
   const ownRoutes = config.policies?.ai?.routes;
   if (ownRoutes !== undefined && !isSamePlace(ownRoutes.origin, inherited?.ai?.routes?.origin)) {
     context.diagnostics.report("routes-of-provider", keyPlace(ownRoutes.origin), { name });
@@ -137,6 +138,16 @@ function reportHealth(
   if (health === undefined) return;
   const params = { field: '"health"', actsOn: "backends of several providers", found: "one" };
   diagnostics.report("misplaced-field", keyPlace(health.origin), params);
+}
+
+/** Where the key goes; whether it depends on the path is known from those that the route has. */
+function keyHeaderOf(form: LlmCredentialForm, endpoints: readonly LlmEndpoint[]): KeyHeader {
+  if (form.kind === "bearer") return "authorization";
+  if (form.kind === "header") return form.header;
+  const { prefix, there, elsewhere } = form.header;
+  const isThere = endpoints.map(({ path }) => path.startsWith(prefix));
+  if (isThere.every((each) => each)) return there;
+  return isThere.some((each) => each) ? form.header : elsewhere;
 }
 
 function ownUrl<Kind extends ProviderKind>(

@@ -1,18 +1,23 @@
 import type { Exchange } from "../../http/exchange.ts";
 import { headerValue, withoutHeaders } from "../../http/headers/header-list.ts";
 import { endToEnd } from "../../http/headers/hop-by-hop.ts";
-import type { KeyHeader } from "../providers/provider.ts";
+import { keyHeaderName } from "../providers/key-header-name.ts";
+import type { KeyHeaderName } from "../providers/provider.ts";
 import type { LlmTarget } from "./target.ts";
 
 /** The headers of a request to a provider: the client's, less what is not for it, and the provider's own. */
-export function requestHeaders({ requestHeaders: sent }: Exchange, target: LlmTarget): string[] {
+export function requestHeaders(
+  { requestHeaders: sent }: Exchange,
+  target: LlmTarget,
+  path: string,
+): string[] {
   const { provider, isNative } = target;
   const kept = withoutHeaders(endToEnd(sent, "host"), replaced).filter(
     isNative ? isAny : isNeutral,
   );
   const own = provider.headers;
   const headers = withoutHeaders(withoutHeaders(kept, credentials), namesOf(own));
-  const { clientKey } = provider;
+  const clientKey = provider.clientKey && keyHeaderName(provider.clientKey, path);
   const key = clientKey && clientCredential(sent, clientKey);
   if (clientKey !== undefined && key !== undefined) headers.push(clientKey, key);
   headers.push(...own, "content-type", "application/json", "accept-encoding", "identity");
@@ -37,7 +42,7 @@ const credentials: ReadonlySet<string> = new Set([
 ]);
 
 /** The client's key, as a provider with another header for it reads it. */
-function clientCredential(sent: readonly string[], header: KeyHeader): string | undefined {
+function clientCredential(sent: readonly string[], header: KeyHeaderName): string | undefined {
   const same = headerValue(sent, header);
   if (same !== undefined) return same;
   if (header === "authorization") {

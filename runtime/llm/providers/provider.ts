@@ -18,8 +18,19 @@ export interface ProviderSettings extends UpstreamSettings {
   readonly health?: HealthSettings;
 }
 
+/** The header in which a provider reads keys, or where that depends on the path. */
+export type KeyHeader = KeyHeaderName | KeyHeaderByPath;
+
 /** Where clients and providers of the formats have keys. */
-export type KeyHeader = "authorization" | "x-api-key" | "api-key" | "x-goog-api-key";
+export type KeyHeaderName = "authorization" | "x-api-key" | "api-key" | "x-goog-api-key";
+
+/** A provider that has APIs of several makers. */
+export interface KeyHeaderByPath {
+  /** What paths of the first API begin with. */
+  readonly prefix: string;
+  readonly there: KeyHeaderName;
+  readonly elsewhere: KeyHeaderName;
+}
 
 /** A server of models. */
 export interface Provider {

@@ -1,5 +1,6 @@
 import type { BackendNode } from "../../../compiler/ir/backends.ts";
 import type { MountedFile, Text } from "../../../compiler/model/texts.ts";
+import type { KeyHeader } from "../../../runtime/llm/providers/provider.ts";
 import { code, literal } from "../../code/code.ts";
 import type { Code, Printable } from "../../code/hole.ts";
 import { imported, isIdentifier, name } from "../../code/names.ts";
@@ -47,7 +48,7 @@ function providerCode(node: ProviderNode, functions: AiFunctions): Code {
     ...upstreamSettings(node.url, node.connection),
     headers: node.headers.length === 0 ? undefined : node.headers,
     credential: node.key && keyCode(node.key),
-    clientKey: node.clientKey,
+    clientKey: node.clientKey && headerCode(node.clientKey),
     health: node.health && healthSettings(node.health, functions),
   };
   const open = imported("gwc/runtime/llm/providers/provider", "openProvider");
@@ -69,12 +70,16 @@ function keyCode({
   header,
   value,
 }: {
-  readonly header: string;
+  readonly header: KeyHeader;
   readonly value: Text | MountedFile;
 }): Printable {
   const module = "gwc/runtime/llm/providers/key-header";
   if (typeof value === "string" || value.kind === "env") {
-    return code`${imported(module, "keyHeader")}(${literal(header)}, ${literal(value)})`;
+    return code`${imported(module, "keyHeader")}(${literal(headerCode(header))}, ${literal(value)})`;
   }
-  return code`${imported(module, "keyHeaderFile")}(${literal(header)}, ${mountedFile(value)})`;
+  return code`${imported(module, "keyHeaderFile")}(${literal(headerCode(header))}, ${mountedFile(value)})`;
+}
+
+function headerCode(header: KeyHeader): Printable {
+  return typeof header === "string" ? header : { ...header };
 }

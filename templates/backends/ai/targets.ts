@@ -1,5 +1,5 @@
 import type { BackendNode } from "../../../compiler/ir/backends.ts";
-import { code, literal } from "../../code/code.ts";
+import { code, join, literal } from "../../code/code.ts";
 import type { Code, ImportSymbol, Printable } from "../../code/hole.ts";
 import { imported } from "../../code/names.ts";
 import type { AiFunctions } from "./functions.ts";
@@ -49,13 +49,18 @@ export function targetCode(type: ClientType, node: ProviderNode, functions: AiFu
   const settings = {
     ...target,
     client: imported(`${FORMATS}/${client}/client`, `${client}Client`),
-    format: imported(`${FORMATS}/${format}/upstream`, `${format}Upstream`),
+    format: imported(`${formatFolder(format)}/upstream`, `${format}Upstream`),
     dialect: {
       provider: node.name,
       maxTokensField: format === "completions" && !node.isOwnServer ? "max_tokens" : undefined,
     },
   };
   return code`${imported(`${CALLS}/translated-target`, "translatedTarget")}(${literal(settings)})`;
+}
+
+/** Folders are in kebab case. */
+function formatFolder(format: string): string {
+  return `${FORMATS}/${format.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
 /** What is known of the model stands in the path. */
@@ -68,5 +73,9 @@ function pathCode(
   const whole = model === undefined ? path : path.replace("{model}", encodeURIComponent(model));
   if (isKnown && streamPath === undefined) return whole;
   const args = streamPath === undefined ? [path] : [path, streamPath];
-  return code`${imported(`${CALLS}/model-path`, "modelPath")}(${args.map((each) => literal(each))})`;
+  const list = join(
+    args.map((each) => literal(each)),
+    ", ",
+  );
+  return code`${imported(`${CALLS}/model-path`, "modelPath")}(${list})`;
 }

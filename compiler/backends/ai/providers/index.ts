@@ -1,10 +1,11 @@
 import type { Schema } from "../../../schema/schema.ts";
 import { anthropic } from "./anthropic.ts";
+import { gemini } from "./gemini.ts";
 import { openai } from "./openai.ts";
 import type { LlmProvider } from "./provider.ts";
 
 /** Every provider of models. */
-const units = { openai, anthropic };
+const units = { openai, anthropic, gemini };
 
 /** The name of a provider, as manifests have it. */
 export type ProviderKind = keyof typeof units;

@@ -31,7 +31,6 @@ const later: Readonly<Record<string, Schema>> = {
       ],
     },
   ),
-  gemini: object({ model: shortText("The model.") }),
   vertexai: object(
     {
       model: shortText("The model."),

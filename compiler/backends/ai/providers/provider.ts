@@ -1,4 +1,5 @@
 import type { LlmFormatName } from "../../../../runtime/llm/chat/formats.ts";
+import type { KeyHeaderByPath, KeyHeaderName } from "../../../../runtime/llm/providers/provider.ts";
 import type { RouteType } from "../../../model/llm-policies.ts";
 import type { Schema } from "../../../schema/schema.ts";
 
@@ -42,7 +43,8 @@ export interface LlmEndpoint {
   readonly streamPath?: string;
 }
 
-/** Where a key goes: a header of its own, or `Authorization: Bearer`. */
+/** Where a key goes: a header of its own, `Authorization: Bearer`, or what the path says. */
 export type LlmCredentialForm =
   | { readonly kind: "bearer" }
-  | { readonly kind: "header"; readonly header: "x-api-key" | "api-key" | "x-goog-api-key" };
+  | { readonly kind: "header"; readonly header: Exclude<KeyHeaderName, "authorization"> }
+  | { readonly kind: "by-path"; readonly header: KeyHeaderByPath };

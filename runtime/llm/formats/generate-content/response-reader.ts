@@ -8,7 +8,7 @@ import { readGenerateContentUsage } from "./usage.ts";
 export function readGenerateContentResponse(body: JsonObject): ChatResponse {
   const candidate = firstCandidate(body);
   if (candidate === undefined && !isPromptBlocked(body)) throw new Error("no candidate");
-  const blocks = candidate === undefined ? [] : partsOf(candidate).flatMap(readPart);
+  const blocks = candidate === undefined ? [] : candidateParts(candidate).flatMap(readPart);
   const finish = candidate?.finishReason;
   if (blocks.length === 0 && isBroken(finish)) throw new Error(`nothing but ${finish}`);
   const hasCalls = blocks.some(({ kind }) => kind === "tool-call");
@@ -16,7 +16,7 @@ export function readGenerateContentResponse(body: JsonObject): ChatResponse {
     id: textOf(body.responseId),
     model: textOf(body.modelVersion) ?? "",
     blocks,
-    stop: candidate === undefined ? "filtered" : readFinish(finish, hasCalls),
+    stop: candidate === undefined ? "filtered" : readFinishReason(finish, hasCalls),
     stopSequence: undefined,
     usage: readGenerateContentUsage(body.usageMetadata),
   };
@@ -29,7 +29,7 @@ export function firstCandidate({ candidates }: JsonObject): JsonObject | undefin
 }
 
 /** The parts of a candidate. */
-export function partsOf({ content }: JsonObject): readonly JsonObject[] {
+export function candidateParts({ content }: JsonObject): readonly JsonObject[] {
   const parts = isJsonObject(content) ? content.parts : undefined;
   return Array.isArray(parts) ? parts.filter(isJsonObject) : [];
 }
@@ -63,7 +63,7 @@ export function readPart(part: JsonObject): readonly ResponseBlock[] {
 }
 
 /** What `finishReason` means; an unknown one is an end like any other, and there is none for calls. */
-export function readFinish(finish: unknown, hasCalls: boolean): StopReason {
+export function readFinishReason(finish: unknown, hasCalls: boolean): StopReason {
   switch (finish) {
     case "MAX_TOKENS":
       return "length";

@@ -9,11 +9,11 @@ import { cutOff, eventTooLong, notJson } from "../broken-stream.ts";
 import { parseObject } from "../parse-object.ts";
 import { readGenerateContentError } from "./errors.ts";
 import {
+  candidateParts,
   firstCandidate,
   isBroken,
   isPromptBlocked,
-  partsOf,
-  readFinish,
+  readFinishReason,
   readPart,
 } from "./response-reader.ts";
 import { readGenerateContentUsage } from "./usage.ts";
@@ -49,7 +49,7 @@ export class GenerateContentStreamReader implements StreamReader {
     const finish = this.#finish;
     if (finish === undefined && !this.#isBlocked) return [cutOff];
     if (!this.#hasParts && isBroken(finish)) return [modelFailed];
-    const reason = this.#isBlocked ? "filtered" : readFinish(finish, this.#calls > 0);
+    const reason = this.#isBlocked ? "filtered" : readFinishReason(finish, this.#calls > 0);
     const usage: readonly StreamEvent[] =
       this.#usage === undefined ? [] : [{ kind: "usage", usage: this.#usage }];
     return [{ kind: "stop", reason, stopSequence: undefined }, ...usage, { kind: "end" }];
@@ -63,7 +63,7 @@ export class GenerateContentStreamReader implements StreamReader {
       return this.#fail({ kind: "error", error: { kind, message } });
     }
     const candidate = firstCandidate(response);
-    const blocks = candidate === undefined ? [] : partsOf(candidate).flatMap(readPart);
+    const blocks = candidate === undefined ? [] : candidateParts(candidate).flatMap(readPart);
     if (blocks.length > 0) this.#hasParts = true;
     if (typeof candidate?.finishReason === "string") this.#finish = candidate.finishReason;
     if (candidate === undefined && isPromptBlocked(response)) this.#isBlocked = true;
