@@ -4,8 +4,9 @@ export function suggest(word: string, known: readonly string[]): string | undefi
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;
   for (const candidate of known) {
-    const distance =
-      candidate.toLowerCase() === lower ? 0 : editDistance(lower, candidate.toLowerCase());
+    // no distance is smaller than the difference of the lengths
+    if (Math.abs(candidate.length - word.length) >= bestDistance) continue;
+    const distance = editDistance(lower, candidate.toLowerCase(), bestDistance);
     if (distance < bestDistance) {
       best = candidate;
       bestDistance = distance;
@@ -14,8 +15,11 @@ export function suggest(word: string, known: readonly string[]): string | undefi
   return best;
 }
 
-/** Optimal string alignment distance: insertions, deletions, substitutions, and swapped neighbours. */
-function editDistance(a: string, b: string): number {
+/**
+ * Optimal string alignment distance: insertions, deletions, substitutions, and swapped neighbours. From `limit` on it
+ * does not matter how large it is.
+ */
+function editDistance(a: string, b: string, limit: number): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {
@@ -28,6 +32,7 @@ function editDistance(a: string, b: string): number {
       }
       row.push(value);
     }
+    if (Math.min(...row, ...last) >= limit) return limit;
     beforeLast = last;
     last = row;
   }

@@ -64,6 +64,34 @@ export function elementsOf(text: string, at: number): TextRange[] {
   return elements;
 }
 
+/** Whether an object in the text, however deep, has a key twice: readers differ on which value counts. */
+export function hasRepeatedKey(text: string): boolean {
+  const open: (Set<string> | undefined)[] = [];
+  let isKey = false;
+  let i = 0;
+  while (i < text.length) {
+    const code = text.charCodeAt(i);
+    if (code === quote) {
+      const end = endOfString(text, i);
+      const keys = isKey ? open.at(-1) : undefined;
+      if (keys !== undefined) {
+        const key = stringOf(text, { start: i, end });
+        if (keys.has(key)) return true;
+        keys.add(key);
+      }
+      isKey = false;
+      i = end;
+      continue;
+    }
+    if (code === openBrace) open.push(new Set());
+    else if (code === openBracket) open.push(undefined);
+    else if (code === closeBrace || code === closeBracket) open.pop();
+    if (code === openBrace || code === comma) isKey = open.at(-1) !== undefined;
+    i++;
+  }
+  return false;
+}
+
 /** The decoded string of a span, or undefined when it holds another kind of value. */
 export function stringAt(text: string, span: TextRange | undefined): string | undefined {
   if (span === undefined || text.charCodeAt(span.start) !== quote) return undefined;

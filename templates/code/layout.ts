@@ -47,8 +47,19 @@ export type ExpressionPlace =
   /** Between parentheses that have their lines for themselves. */
   | "alone";
 
+/** What expressions were laid out as: the forms of a call hold its arguments several times, inside each other. */
+const layouts = new WeakMap<Expression, Map<ExpressionPlace, Hole>>();
+
 /** An expression where it stands, with its line breaks as `biome format` sets them. */
 export function laidOut(expression: Expression, place: ExpressionPlace): Hole {
+  const known = layouts.get(expression) ?? new Map<ExpressionPlace, Hole>();
+  layouts.set(expression, known);
+  const layout = known.get(place) ?? layoutOf(expression, place);
+  known.set(place, layout);
+  return layout;
+}
+
+function layoutOf(expression: Expression, place: ExpressionPlace): Hole {
   const node = expression.kind === "value" ? sumOf(expression) : expression;
   switch (node.kind) {
     case "binary":

@@ -15,16 +15,26 @@ export function emitCall(emitter: Emitter, node: CallNode): EmittedValue {
   if (operator !== undefined) return operator;
   const call = emitter.checked.callOf(node);
   if (call === undefined) throw new Error(`call of "${node.name}" was not resolved`);
-  const { declaration, args } = call;
-  const special = SPECIAL.get(declaration.name)?.(emitter, node, call.args);
+  const special = SPECIAL.get(call.declaration.name)?.(emitter, node, call.args);
   if (special !== undefined) return special;
-  const codes = args.map((arg) => emitter.boxed(arg));
-  return emitter.call(declaration.helper, codes, {
+  return helperCall(
+    emitter,
+    node,
+    call.args.map((arg) => emitter.boxed(arg)),
+  );
+}
+
+/** The call of the function's helper with its arguments as they were emitted. */
+function helperCall(emitter: Emitter, node: CallNode, args: readonly EmittedValue[]): EmittedValue {
+  const declaration = emitter.checked.callOf(node)?.declaration;
+  if (declaration === undefined) throw new Error(`call of "${node.name}" was not resolved`);
+  return emitter.call(declaration.helper, args, {
     ts: tsTypeOf(emitter.checked.typeOf(node)),
     ...(declaration.range === undefined ? {} : { range: declaration.range }),
   });
 }
 
+/** Undefined before anything is emitted: arguments inside each other are not to be emitted again and again. */
 type Special = (
   emitter: Emitter,
   node: CallNode,
@@ -45,11 +55,18 @@ const SPECIAL: ReadonlyMap<string, Special> = new Map<string, Special>([
 
 /** A method of CEL strings that JavaScript strings have, too. */
 function stringMethod(method: string): Special {
-  return (emitter, _node, args) => {
-    const [text, part] = args.map((arg) => emitter.value(arg));
+  return (emitter, node, args) => {
+    const codes = args.map((arg) => emitter.value(arg));
+    const [text, part] = codes;
     if (text === undefined || part === undefined) return undefined;
     const areStrings = text.ts === "string" && part.ts === "string";
-    if (!areStrings || text.mayFail || part.mayFail) return undefined;
+    if (!areStrings || text.mayFail || part.mayFail) {
+      return helperCall(
+        emitter,
+        node,
+        codes.map((code) => emitter.box(code)),
+      );
+    }
     return test(call(member(text.expression, method), [part.expression]));
   };
 }
@@ -103,12 +120,13 @@ function splitCall(
 /** `default(value, fallback)`: `??` where null, which is a value, can't occur. */
 function defaultCall(
   emitter: Emitter,
-  _node: CallNode,
+  node: CallNode,
   args: CallNode["args"],
 ): EmittedValue | undefined {
   const codes = args.map((arg) => emitter.boxed(arg));
   const [value, fallback] = codes;
-  if (value === undefined || fallback === undefined || value.ts === "unknown") return undefined;
+  if (value === undefined || fallback === undefined) return undefined;
+  if (value.ts === "unknown") return helperCall(emitter, node, codes);
   return fallbacks(codes, value.ts === fallback.ts ? value.ts : "unknown");
 }
 

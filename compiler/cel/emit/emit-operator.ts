@@ -148,7 +148,17 @@ function membershipTest(
   const names = stringElements(emitter, container);
   if (names === undefined || names.length === 0) return undefined;
   const item = emitter.value(needle);
-  if (!wanted && item.mayFail) return undefined;
+  if (wanted || !item.mayFail) return isAmong(emitter, names, item, wanted);
+  return equality(includes(emitter, container, item).expression, value(false));
+}
+
+/** Whether an item is one of some strings, or with `wanted` false whether it is none. */
+function isAmong(
+  emitter: Emitter,
+  names: readonly string[],
+  item: EmittedValue,
+  wanted: boolean,
+): EmittedValue {
   if (item.isSimple && names.length <= CHAIN_LENGTH) {
     const tests = names.map((name) => strictEquality(emitter, item, simple(value(name), "string")));
     return wanted ? joined("||", tests) : joined("&&", tests.map(negated));
@@ -181,9 +191,12 @@ function membershipValue(emitter: Emitter, node: CallNode): EmittedValue {
   const names = stringElements(emitter, container);
   const item = emitter.value(needle);
   if (names !== undefined && names.length > 0 && !item.mayFail) {
-    const test = membershipTest(emitter, node, true);
-    if (test !== undefined) return test;
+    return isAmong(emitter, names, item, true);
   }
+  return includes(emitter, container, item);
+}
+
+function includes(emitter: Emitter, container: Node, item: EmittedValue): EmittedValue {
   const operands = [emitter.value(container), emitter.box(item)];
   return emitter.call("values/compare#includes", operands, { ts: "boolean" });
 }
@@ -219,7 +232,10 @@ function arithmeticValue(
   const [left, right] = operandsOf(emitter, node);
   const range = rangeOf(operator, left, right);
   const isDouble = left.isRawDouble === true && right.isRawDouble === true;
-  const isText = operator === "+" && left.ts === "string" && right.ts === "string";
+  // what is bound may be put together again and again, and get too long
+  const isText =
+    operator === "+" &&
+    [left, right].every(({ ts, expression }) => ts === "string" && expression.kind !== "local");
   const isPlain = range !== undefined || isDouble || isText;
   if (!isPlain || left.mayFail || right.mayFail) {
     return emitter.call(ARITHMETIC_HELPERS[operator], [emitter.box(left), emitter.box(right)]);

@@ -10,13 +10,16 @@ export function emitSelect(
   emitter: Emitter,
   node: Extract<Node, { kind: "select" }>,
 ): EmittedValue {
-  const code = selected(emitter, node.operand, node.field, node);
-  if (!node.isOptional) return code;
-  const operand = emitter.checked.declarationOf(node);
-  if (operand !== undefined || code.isJson)
-    return emitter.call("values/optional#ofPresent", [code]);
-  const field = stringValue(node.field);
-  return emitter.call("values/optional#optionalAt", [emitter.boxed(node.operand), field]);
+  const { operand, field } = node;
+  if (!node.isOptional) return selected(emitter, operand, field, node);
+  if (emitter.checked.declarationOf(node) !== undefined) {
+    return emitter.call("values/optional#ofPresent", [selected(emitter, operand, field, node)]);
+  }
+  const owner = ownerValue(emitter, operand, field);
+  if (owner.isJson) {
+    return emitter.call("values/optional#ofPresent", [fieldOf(emitter, owner, field)]);
+  }
+  return emitter.call("values/optional#optionalAt", [emitter.box(owner), stringValue(field)]);
 }
 
 /** `operand[index]`, `operand[?index]`. */
@@ -86,12 +89,16 @@ function selected(
   const header = headerCode(emitter, operandNode, field);
   if (header !== undefined) return header;
   const operand = ownerValue(emitter, operandNode, field);
-  if (operand.isJsonRoot) return ownCode(emitter, operand, field);
-  const args = [operand, stringValue(field)];
   if (emitter.checked.typeOf(operandNode).kind === "optional") {
-    return emitter.call("values/optional#optionalAt", args);
+    return emitter.call("values/optional#optionalAt", [operand, stringValue(field)]);
   }
-  return emitter.call("values/select#field", args, operand.isJson ? { isJson: true } : {});
+  return fieldOf(emitter, operand, field);
+}
+
+function fieldOf(emitter: Emitter, owner: EmittedValue, field: string): EmittedValue {
+  if (owner.isJsonRoot) return ownCode(emitter, owner, field);
+  const args = [owner, stringValue(field)];
+  return emitter.call("values/select#field", args, owner.isJson ? { isJson: true } : {});
 }
 
 /** `request.headers["x-id"]` asks the request for that one header; names have no case. */

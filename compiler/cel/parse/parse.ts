@@ -3,7 +3,7 @@ import type { CallNode, LiteralValue, Node, Span } from "./ast.ts";
 import { decodeLiteral, isInt64, isUint64, stringOffsets } from "./literals.ts";
 import { macroOf } from "./macros.ts";
 import type { Problems } from "./problems.ts";
-import { operatorSpan, withParentheses } from "./spans.ts";
+import { operatorSpan, Parentheses } from "./spans.ts";
 
 /** The longest expression, in UTF-16 units: the specification's bound of a CELExpression. */
 export const MAX_LENGTH = 16_384;
@@ -85,15 +85,17 @@ const CHAINED = new Set(["+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">
 class Converter {
   readonly #text: string;
   readonly #problems: Problems;
+  readonly #parentheses: Parentheses;
   #isTooDeep = false;
 
   constructor(text: string, problems: Problems) {
     this.#text = text;
     this.#problems = problems;
+    this.#parentheses = new Parentheses(text);
   }
 
   convert(tree: ASTNode, depth: number, height: number): Node {
-    const span = withParentheses(this.#text, [tree.start, tree.end]);
+    const span = this.#parentheses.around([tree.start, tree.end]);
     if (depth >= MAX_DEPTH || height >= MAX_HEIGHT) {
       if (!this.#isTooDeep) this.#problems.report("cel-too-deep", span, { limit: MAX_DEPTH });
       this.#isTooDeep = true;
@@ -216,7 +218,7 @@ class Converter {
     const isChain = CHAINED.has(left.op);
     return {
       kind: "call",
-      span: withParentheses(this.#text, [tree.start, tree.end]),
+      span: this.#parentheses.around([tree.start, tree.end]),
       name: tree.op,
       nameSpan: operatorSpan(this.#text, left.end, right.start, tree.op),
       isMethod: false,

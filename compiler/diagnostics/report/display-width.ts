@@ -8,11 +8,14 @@ const TAB = 4;
 
 /** Text of a configuration within a message: what could act on a terminal or reorder a line is spelled out. */
 export function printable(text: string): string {
-  return Array.from(text, (character) => {
-    const code = character.codePointAt(0) ?? 0;
-    return isControl(code) || isDirectionMark(code) ? `\\u{${code.toString(16)}}` : character;
-  }).join("");
+  return text.replace(
+    UNPRINTABLE,
+    (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
+  );
 }
+
+/** Control characters, and those that reorder the text around them. */
+const UNPRINTABLE = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 /** A line as a terminal shows it: tabs as spaces, control characters as pictures, wide characters as two columns. */
 export function cells(line: string): readonly { readonly offset: number; readonly cell: Cell }[] {

@@ -51,7 +51,10 @@ Claims and bodies come from outside: a field that is there is read, a property t
 
 A list from a request may have any length for \`in\`, \`exists\` and \`all\`. What makes a new list, map or text of one
 (\`map\`, \`filter\`, \`join\`, ...) takes at most 100,000 elements, \`sort\` at most 20,000; longer ones are an error. Macros inside each other multiply: two take lists of at most
-1,000 elements each, three of at most 100.
+1,000 elements each, three of at most 100. A text that an expression makes has at most 4,000,000 characters, one that a
+pattern makes longer 1,000,000; a longer one is an error.
+
+\`json()\` takes no object that has a key twice: that is an error, for readers differ on which of the values counts.
 
 Not read, though CEL has it: numbers without a leading digit (\`.5\`), raw bytes (\`br"…"\`), fields in backticks, optional
 elements (\`[?x]\`, \`{?k: v}\`) and protocol buffer messages.`;

@@ -6,14 +6,26 @@ const MAX_LEVELS = 1_000;
 /** Longer lists are not sorted: that would hold up every other request. */
 const MAX_SORTED = 20_000;
 
-/** `flatten(list)`, `list.flatten()`: the elements of the lists in it, one level deep. */
+/** `flatten(list)`, `list.flatten()`: the elements of the lists in it, one level deep; too many are an error. */
 export function flatten(list: unknown): readonly unknown[] | undefined {
-  return Array.isArray(list) ? list.flat(1) : undefined;
+  return flattened(list, 1);
 }
 
-/** `flattenRecursive(list)`: all levels. */
+/** `flattenRecursive(list)`: all levels; too many elements are an error. */
 export function flattenRecursive(list: unknown): readonly unknown[] | undefined {
-  return Array.isArray(list) ? list.flat(MAX_LEVELS) : undefined;
+  return flattened(list, MAX_LEVELS);
+}
+
+function flattened(list: unknown, levels: number): readonly unknown[] | undefined {
+  const flat: unknown[] = [];
+  let left = MAX_ITEMS;
+  const gather = (item: unknown, level: number): boolean => {
+    if (!Array.isArray(item) || level > levels) flat.push(item);
+    else if (!item.every((each) => gather(each, level + 1))) return false;
+    left -= 1;
+    return left >= -1;
+  };
+  return Array.isArray(list) && gather(list, 0) ? flat : undefined;
 }
 
 /** `list.sort()`: in ascending order; elements that can't be ordered are an error. */

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
+import { withinLimit } from "../values/values.ts";
 
 /** `base64.encode(bytes)`; a string is taken as UTF-8. */
 export function base64Encode(value: unknown): string | undefined {
-  return bytesOf(value)?.toString("base64");
+  return withinLimit(bytesOf(value)?.toString("base64"));
 }
 
 /** `base64.decode(text)`: padding may be left out; text of another alphabet is an error. */

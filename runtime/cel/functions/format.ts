@@ -2,16 +2,24 @@ import { formatDuration, formatTimestamp } from "../time/time-text.ts";
 import { Duration, Timestamp } from "../time/time-values.ts";
 import { doubleText, toText } from "../values/convert.ts";
 import { TypeValue } from "../values/types.ts";
-import { doubleOf, type Int, isInt, isPlainMap, kindOf, Uint } from "../values/values.ts";
+import {
+  doubleOf,
+  type Int,
+  isInt,
+  isPlainMap,
+  kindOf,
+  Uint,
+  withinLimit,
+} from "../values/values.ts";
 
 /**
  * `text.format(list)`: `%s %d %f %e %b %o %x %X %%`, with a precision for `%f` and `%e`. A value that is nested too deep
- * is an error.
+ * is an error, and so is a text too long.
  */
 export function format(text: unknown, args: unknown): string | undefined {
   if (typeof text !== "string" || !Array.isArray(args)) return undefined;
   try {
-    return formatAll(text, args);
+    return withinLimit(formatAll(text, args));
   } catch (error) {
     if (error instanceof RangeError) return undefined;
     throw error;

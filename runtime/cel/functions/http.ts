@@ -1,3 +1,5 @@
+import { withinLimit } from "../values/values.ts";
+
 /** `header.split()`: the members of a comma-separated header, trimmed; empty ones are left out (RFC 9110, 5.6.1). */
 export function splitHeader(value: unknown): readonly string[] | undefined {
   if (typeof value !== "string") return undefined;
@@ -34,7 +36,7 @@ export function addQuery(uri: unknown, name: unknown, value: unknown): string | 
   }
   const { before, query: rest, after } = partsOf(uri);
   const added = new URLSearchParams([[name, value]]).toString();
-  return `${before}?${rest === "" ? "" : `${rest}&`}${added}${after}`;
+  return withinLimit(`${before}?${rest === "" ? "" : `${rest}&`}${added}${after}`);
 }
 
 /** `uri.setQuery(name, value)`: with this parameter instead of all of its name. */
@@ -45,7 +47,7 @@ export function setQuery(uri: unknown, name: unknown, value: unknown): string | 
   const { before, query: rest, after } = partsOf(uri);
   const params = new URLSearchParams(rest);
   params.set(name, value);
-  return `${before}?${params}${after}`;
+  return withinLimit(`${before}?${params}${after}`);
 }
 
 /** A URI before its `?`, its query, and its fragment with the `#`. */

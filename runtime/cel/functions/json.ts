@@ -1,16 +1,20 @@
+import { hasRepeatedKey } from "../../json/json-text.ts";
 import { entriesOf } from "../collections/entries.ts";
 import { formatDuration, formatTimestamp } from "../time/time-text.ts";
 import { Duration, Timestamp } from "../time/time-values.ts";
 import { decodeText } from "../values/convert.ts";
-import { doubleOf, isInt, kindOf, Uint } from "../values/values.ts";
+import { doubleOf, isInt, kindOf, Uint, withinLimit } from "../values/values.ts";
 
-/** `json(text)`: the value that JSON text or bytes stand for; other text is an error. */
+/**
+ * `json(text)`: the value that JSON text or bytes stand for; other text is an error. So is an object that has a key
+ * twice: what reads it next may take the other value.
+ */
 export function json(text: unknown): unknown {
   const source = text instanceof Uint8Array ? decodeText(text) : text;
   if (typeof source !== "string") return undefined;
   try {
     const value: unknown = JSON.parse(source);
-    return value;
+    return hasRepeatedKey(source) ? undefined : value;
   } catch {
     return undefined;
   }
@@ -18,11 +22,11 @@ export function json(text: unknown): unknown {
 
 /**
  * `toJson(value)`: the value as JSON text. Bytes are base64, times as `string()` gives them. A value that is nested too
- * deep is an error.
+ * deep, or whose text is too long, is an error.
  */
 export function toJson(value: unknown): string | undefined {
   try {
-    return textOf(value);
+    return withinLimit(textOf(value));
   } catch (error) {
     if (error instanceof RangeError) return undefined;
     throw error;

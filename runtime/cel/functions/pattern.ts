@@ -6,6 +6,8 @@ export type Pattern = RE2JS;
 /** The longest pattern that is only known at run time, and the largest program it may become. */
 const MAX_PATTERN_LENGTH = 256;
 const MAX_PROGRAM = 1_000;
+/** How long replacing may make a text: matching takes its time. */
+const MAX_REPLACED = 1_000_000;
 
 /** Compiles a pattern of RE2 syntax; the build has checked it. */
 export function compilePattern(pattern: string): Pattern {
@@ -33,19 +35,36 @@ export function matchesAnywhere(text: unknown, pattern: unknown): boolean | unde
   return compileAtRunTime(pattern)?.test(text);
 }
 
-/** `text.regexReplace(pattern, replacement)` with a pattern that was checked at build. */
+/**
+ * `text.regexReplace(pattern, replacement)` with a pattern that was checked at build. A text that gets longer by it, and
+ * longer than the bound, is an error.
+ */
 export function replacePattern(
   text: unknown,
   pattern: Pattern,
   replacement: unknown,
 ): string | undefined {
   if (typeof text !== "string" || typeof replacement !== "string") return undefined;
+  const longest = Math.max(text.length, MAX_REPLACED);
+  if (lengthAfter(text, pattern, replacement, longest) > longest) return undefined;
   try {
-    return pattern.matcher(text).replaceAll(replacement);
+    const replaced = pattern.matcher(text).replaceAll(replacement);
+    return replaced.length > longest ? undefined : replaced;
   } catch {
     // the replacement names a group that the pattern does not have
     return undefined;
   }
+}
+
+/** How long a text gets by replacing, groups of the matches not counted; no more is counted than may be. */
+function lengthAfter(text: string, pattern: Pattern, replacement: string, longest: number): number {
+  let length = text.length;
+  if (length + (length + 1) * replacement.length <= longest) return length;
+  const matcher = pattern.matcher(text);
+  while (length <= longest && matcher.find()) {
+    length += replacement.length - (matcher.end() - matcher.start());
+  }
+  return length;
 }
 
 /** `text.regexReplace(pattern, replacement)`: `$1` and `${name}` in the replacement are groups. */

@@ -1,5 +1,5 @@
 import { codePointCount } from "../collections/collections.ts";
-import { isInt, MAX_ITEMS } from "../values/values.ts";
+import { isInt, MAX_ITEMS, MAX_TEXT, withinLimit } from "../values/values.ts";
 
 /** An argument that may be left out. One that is given and undefined is an error. */
 type Options = readonly [value?: unknown];
@@ -78,7 +78,10 @@ export function upperAscii(text: unknown): string | undefined {
   return text.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
 }
 
-/** `text.replace(part, replacement)`, `text.replace(part, replacement, limit)`; a negative limit is none. */
+/**
+ * `text.replace(part, replacement)`, `text.replace(part, replacement, limit)`; a negative limit is none. What gets too
+ * long is an error.
+ */
 export function replace(
   text: unknown,
   part: unknown,
@@ -88,13 +91,34 @@ export function replace(
   const limit = option(options, -1);
   if (typeof text !== "string" || typeof part !== "string") return undefined;
   if (typeof replacement !== "string" || !isInt(limit)) return undefined;
-  if (limit < 0) return text.replaceAll(part, () => replacement);
+  if (isTooLongAfter(text, part, replacement, limit)) return undefined;
+  // a dollar in the replacement would stand for what was found
+  if (limit < 0) return text.replaceAll(part, replacement.replaceAll("$", "$$$$"));
   let left = limit;
   return text.replaceAll(part, (found) => {
     if (left <= 0) return found;
     left = Number(left) - 1;
     return replacement;
   });
+}
+
+/** Whether replacing makes a text too long, found before it is done; no more is counted than may be. */
+function isTooLongAfter(
+  text: string,
+  part: string,
+  replacement: string,
+  limit: number | bigint,
+): boolean {
+  const growth = replacement.length - part.length;
+  const step = Math.max(1, part.length);
+  if (text.length + growth * (text.length / step + 1) <= MAX_TEXT || growth <= 0) return false;
+  let length = text.length;
+  let left = limit < 0 ? Number.POSITIVE_INFINITY : Number(limit);
+  for (let at = text.indexOf(part); at >= 0 && left > 0 && length <= MAX_TEXT; left -= 1) {
+    length += growth;
+    at = at + step > text.length ? -1 : text.indexOf(part, at + step);
+  }
+  return length > MAX_TEXT;
 }
 
 /** `text.split(separator)`, `text.split(separator, limit)`: the last part keeps the rest; 0 gives no parts. */
@@ -112,7 +136,7 @@ export function split(
   return [...parts.slice(0, kept), parts.slice(kept).join(separator)];
 }
 
-/** `list.join()`, `list.join(separator)`: an element that is no string is an error. */
+/** `list.join()`, `list.join(separator)`: an element that is no string is an error, and so is a text too long. */
 export function join(list: unknown, ...options: Options): string | undefined {
   const separator = option(options, "");
   if (typeof separator !== "string") return undefined;
@@ -124,7 +148,8 @@ export function join(list: unknown, ...options: Options): string | undefined {
     !list.every((each) => typeof each === "string")
   )
     return undefined;
-  return list.join(separator);
+  const length = list.reduce((sum, part: string) => sum + part.length + separator.length, 0);
+  return length > MAX_TEXT + separator.length ? undefined : list.join(separator);
 }
 
 /** `text.trim()`: white space of Unicode. */
@@ -172,7 +197,7 @@ export function quote(text: unknown): string | undefined {
   if (typeof text !== "string") return undefined;
   let quoted = '"';
   for (const char of text.toWellFormed()) quoted += QUOTED[char] ?? char;
-  return `${quoted}"`;
+  return withinLimit(`${quoted}"`);
 }
 
 function wholeIndex(text: string, found: number): number {

@@ -1,7 +1,21 @@
 import { addTimes, subtractTimes } from "../time/time-arithmetic.ts";
-import { double, doubleOf, type Int, int, isInt, Uint, uint } from "./values.ts";
+import {
+  double,
+  doubleOf,
+  type Int,
+  int,
+  isInt,
+  MAX_ITEMS,
+  MAX_TEXT,
+  Uint,
+  uint,
+  withinLimit,
+} from "./values.ts";
 
-/** `left + right` of numbers, strings, bytes, lists, times; undefined for other pairs and beyond 64 bits. */
+/**
+ * `left + right` of numbers, strings, bytes, lists, times; undefined for other pairs, beyond 64 bits, and for what gets
+ * too long.
+ */
 export function add(left: unknown, right: unknown): unknown {
   if (isInt(left)) {
     if (!isInt(right)) return undefined;
@@ -11,15 +25,21 @@ export function add(left: unknown, right: unknown): unknown {
     }
     return int(BigInt(left) + BigInt(right));
   }
-  if (typeof left === "string") return typeof right === "string" ? left + right : undefined;
+  if (typeof left === "string") {
+    return typeof right === "string" ? withinLimit(left + right) : undefined;
+  }
   if (left instanceof Uint) {
     return right instanceof Uint ? uintFrom(BigInt(left.value) + BigInt(right.value)) : undefined;
   }
   const first = doubleOf(left);
   if (first !== undefined) return mapDouble(right, (second) => first + second);
-  if (Array.isArray(left)) return Array.isArray(right) ? [...left, ...right] : undefined;
+  if (Array.isArray(left)) {
+    if (!Array.isArray(right) || left.length + right.length > MAX_ITEMS) return undefined;
+    return [...left, ...right];
+  }
   if (left instanceof Uint8Array) {
-    return right instanceof Uint8Array ? new Uint8Array(Buffer.concat([left, right])) : undefined;
+    if (!(right instanceof Uint8Array) || left.length + right.length > MAX_TEXT) return undefined;
+    return new Uint8Array(Buffer.concat([left, right]));
   }
   return addTimes(left, right);
 }

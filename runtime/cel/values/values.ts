@@ -88,6 +88,19 @@ export function isIntNumber(value: number): boolean {
  */
 export const MAX_ITEMS = 100_000;
 
+/**
+ * How many characters, or bytes, a text that an expression makes may have: `text.replace("a", "aa")` doubles it, and a
+ * chain of those doubles it each time.
+ */
+export const MAX_TEXT = 4_000_000;
+
+/** A text or bytes that were made of others; undefined when that is too long. */
+export function withinLimit<Text extends string | Uint8Array>(
+  made: Text | undefined,
+): Text | undefined {
+  return made === undefined || made.length > MAX_TEXT ? undefined : made;
+}
+
 /** What a CEL value is. */
 export type Kind =
   | "null"

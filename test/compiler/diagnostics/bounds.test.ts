@@ -1,7 +1,32 @@
+import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { compileExpression } from "../../../compiler/cel/compile.ts";
+import { emittedText } from "../../../compiler/cel/evaluate/evaluate.ts";
 import { shownLine } from "../../../compiler/diagnostics/report/secrets.ts";
+import { realHost } from "../../../compiler/host.ts";
+import { checkInput } from "../../../compiler/inspect/check-input.ts";
+import { temporaryFolder } from "../../harness/temporary-folder.ts";
 import { cpuMillis } from "../cel/cpu-time.ts";
+
+/** Parts inside each other that were once written down twice for each part around them. */
+const nested: Readonly<Record<string, (count: number) => string>> = {
+  defaults: (count) => `${"default(".repeat(count)}jwt.a${', "x")'.repeat(count)}`,
+  "fallbacks of defaults": (count) =>
+    `${"default(default(jwt.b, 1), ".repeat(count)}1${")".repeat(count)}`,
+  memberships: (count) => `${"(".repeat(count)}request.path${' in ["a"])'.repeat(count)}`,
+  "optional fields": (count) => `jwt${".?a".repeat(count)}`,
+  "tests of texts": (count) => `${"string(".repeat(count)}jwt.a${').contains("x")'.repeat(count)}`,
+  bindings: (count) =>
+    `${Array.from({ length: count }, (_, at) => `cel.bind(v${at}, jwt.a${at}, `).join("")}v0${")".repeat(count)}`,
+  "macros over claims": (count) =>
+    `${Array.from({ length: count }, (_, at) => `jwt.a${at}.exists(v${at}, `).join("")}true${")".repeat(count)}`,
+  "long sums": (count) => Array.from({ length: 20 * count }, () => '("text")').join(" + "),
+};
+
+function emitted(text: string): string {
+  const { expression } = compileExpression(text, { phase: "request", slot: "value" });
+  return expression === undefined ? "" : emittedText(expression);
+}
 
 const codesOf = (text: string) =>
   compileExpression(text, { phase: "request", slot: "value" }).problems.map(({ code }) => code);
@@ -22,6 +47,30 @@ describe("input made to take long", () => {
     ["joining", `"a"${'.with(x, [x, x].join("-"))'.repeat(60)}`],
   ])("a constant that doubles by %s is refused", (_, text) => {
     expect(codesOf(text)).toEqual(["cel-too-costly"]);
+  });
+
+  it.each(Object.entries(nested))(
+    "%s inside each other many times take no longer each",
+    (_, nest) => {
+      const millis = (count: number) => cpuMillis(() => emitted(nest(count)), 3);
+      millis(10);
+      // twice as many take twice as long, or four times; one that doubles with each would take a million times as long
+      expect(millis(40)).toBeLessThan(20 * millis(20) + 20);
+    },
+  );
+
+  it("unknown keys take no longer each where there are many of them", () => {
+    const millis = (count: number) => {
+      const keys = Array.from({ length: count }, (_, at) => `  key${at}: 1\n`).join("");
+      const folder = temporaryFolder({ "gateway.yaml": `binds: []\nconfig:\n${keys}` });
+      const file = path.join(folder, "gateway.yaml");
+      return cpuMillis(() => {
+        const { findings } = checkInput([file], realHost({}), false);
+        expect(findings.length).toBeGreaterThan(count - 1);
+      }, 1);
+    };
+    millis(1_000);
+    expect(millis(50_000)).toBeLessThan(10 * millis(10_000));
   });
 
   it("a long chain of small constants is evaluated", () => {
