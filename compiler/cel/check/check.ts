@@ -210,7 +210,7 @@ export class Checker {
       return;
     }
     const known = membersOf(this.environment, "");
-    const suggestion = suggest(name, known);
+    const suggestion = suggest(name, [...known, "true", "false", "null"]);
     const params = { name, known: known.join(", "), suggestion };
     this.problems.report("cel-unknown-variable", node.span, params);
   }

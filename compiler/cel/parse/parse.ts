@@ -4,6 +4,7 @@ import { decodeLiteral, isInt64, isUint64, stringOffsets } from "./literals.ts";
 import { macroOf } from "./macros.ts";
 import type { Problems } from "./problems.ts";
 import { operatorSpan, Parentheses } from "./spans.ts";
+import { syntaxHint } from "./syntax-hint.ts";
 
 /** The longest expression, in UTF-16 units: the specification's bound of a CELExpression. */
 export const MAX_LENGTH = 16_384;
@@ -69,7 +70,8 @@ function reportParseError(
       macro: /^\w+(?=\()/.exec(summary)?.[0] ?? "bind",
     });
   } else {
-    problems.report("cel-syntax", within, { problem: sentence(summary) });
+    const problem = sentence(summary);
+    problems.report("cel-syntax", within, { problem, advice: syntaxHint(text, within) });
   }
 }
 

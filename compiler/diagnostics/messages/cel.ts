@@ -2,9 +2,10 @@ import { didYouMean, message } from "./message.ts";
 
 /** Mistakes in CEL expressions. */
 export const celMessages = {
-  "cel-syntax": message<{ problem: string }>({
+  "cel-syntax": message<{ problem: string; advice: string | undefined }>({
     severity: "error",
     text: ({ problem }) => `the expression is not valid CEL: ${problem}`,
+    hint: ({ advice }) => advice,
     explanation:
       "The text could not be read as a Common Expression Language expression. The marked place is where reading " +
       "stopped. Strings need quotes, `and` is written `&&`, equality is `==`.",
