@@ -28,6 +28,9 @@ export type Topic =
   | "cacheMarks"
   | "user";
 
+/** Notes that a request asks for something, and the field of the client's body that does. */
+export type NoteTopic = (topic: Topic, field: string) => void;
+
 /**
  * What becomes of a topic where a request is translated: `kept`; `changed`: the nearest that the format can say;
  * `dropped`: a hint, the completion is right without it; `refused`: the client gets a 400 that names its field.

@@ -7,3 +7,8 @@ export interface Usage {
   /** Undefined: the provider does not say. */
   readonly reasoning: number | undefined;
 }
+
+/** A count as a provider wrote it; undefined when it is none. */
+export function tokenCount(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
+}

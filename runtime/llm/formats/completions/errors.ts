@@ -29,10 +29,13 @@ const codes: { readonly [Kind in LlmErrorKind]: readonly [type: string, code: st
 
 /** The body of an error as OpenAI's clients read it. */
 export function completionsError(error: LlmError): string {
-  const [type, code] = codes[error.kind];
-  return JSON.stringify({
-    error: { message: error.message, type, param: error.field ?? null, code },
-  });
+  return JSON.stringify({ error: errorObject(error) });
+}
+
+/** An error as OpenAI's APIs write it. */
+export function errorObject({ kind, message, field }: LlmError) {
+  const [type, code] = codes[kind];
+  return { message, type, param: field ?? null, code };
 }
 
 /** The last event of a stream: OpenAI's clients throw on `error`, whatever the event's name. No end mark follows. */
@@ -72,6 +75,8 @@ function kindOf(status: number, code: unknown, message: string): LlmErrorKind {
       return "context-length";
     case "insufficient_quota":
       return "quota";
+    case "rate_limit_exceeded":
+      return "rate-limit";
     case "content_filter":
     case "content_policy_violation":
       return "filtered";

@@ -3,27 +3,27 @@ import type { ContentBlock, MediaSource, TextBlock } from "../../chat/content.ts
 import {
   type ChatRequest,
   type OutputFormat,
-  type Reasoning,
-  type ToolChoice,
   type ToolDefinition,
   Turns,
 } from "../../chat/request.ts";
 import { checkFields, type FieldTable, refused } from "../../chat/request-fields.ts";
-import {
-  isJsonObject,
-  RequestObject,
-  unsupportedField,
-  wrongField,
-} from "../../chat/request-object.ts";
-import type { Topic } from "../../chat/topics.ts";
+import { RequestObject, unsupportedField, wrongField } from "../../chat/request-object.ts";
+import type { NoteTopic, Topic } from "../../chat/topics.ts";
 import { readDataUrl } from "../data-url.ts";
+import {
+  readCallInput,
+  readEffort,
+  readFunctionTool,
+  readSchemaOutput,
+  readToolChoice,
+} from "../openai-fields.ts";
 
 /** Reads a request of OpenAI's chat completions. Throws LlmRefusal. */
 export function readCompletionsRequest(body: JsonObject): ChatRequest {
   const fields = new RequestObject(body);
   checkFields(fields, completionsFields);
   const topics = new Map<Topic, string>();
-  const note = (topic: Topic, field: string): void => {
+  const note: NoteTopic = (topic, field) => {
     if (!topics.has(topic)) topics.set(topic, field);
   };
   const noteField = (topic: Topic, name: string): void => {
@@ -61,7 +61,7 @@ export function readCompletionsRequest(body: JsonObject): ChatRequest {
     choices,
     stop: readStop(fields),
     output: readOutput(fields, note),
-    reasoning: readReasoning(fields),
+    reasoning: readEffort(fields, "reasoning_effort"),
     user: fields.optionalText("safety_identifier") ?? fields.optionalText("user"),
     topics,
   };
@@ -106,9 +106,10 @@ export const completionsFields: FieldTable = {
   function_call: { refusedUnless: ["none", "auto"] },
 };
 
-type Note = (topic: Topic, field: string) => void;
-
-function readMessages(fields: RequestObject, note: Note): Pick<ChatRequest, "system" | "turns"> {
+function readMessages(
+  fields: RequestObject,
+  note: NoteTopic,
+): Pick<ChatRequest, "system" | "turns"> {
   if (fields.list("messages") === undefined) throw wrongField("messages", "a list");
   const system: TextBlock[] = [];
   const turns = new Turns();
@@ -154,7 +155,7 @@ function readTexts(message: RequestObject): readonly TextBlock[] {
   });
 }
 
-function readParts(message: RequestObject, note: Note): readonly ContentBlock[] {
+function readParts(message: RequestObject, note: NoteTopic): readonly ContentBlock[] {
   if (typeof message.any("content") === "string") return readTexts(message);
   return message.objects("content").flatMap((part): readonly ContentBlock[] => {
     const type = part.text("type");
@@ -176,7 +177,7 @@ function readParts(message: RequestObject, note: Note): readonly ContentBlock[] 
   });
 }
 
-function readImage(part: RequestObject, note: Note): MediaSource {
+function readImage(part: RequestObject, note: NoteTopic): MediaSource {
   const image = part.object("image_url") ?? part;
   const url = image.text("url");
   const source = readDataUrl(url);
@@ -184,7 +185,7 @@ function readImage(part: RequestObject, note: Note): MediaSource {
   return source ?? { kind: "url", url };
 }
 
-function readFile(part: RequestObject, note: Note): ContentBlock {
+function readFile(part: RequestObject, note: NoteTopic): ContentBlock {
   const file = part.object("file") ?? part;
   const name = file.optionalText("filename");
   const id = file.optionalText("file_id");
@@ -199,7 +200,7 @@ function readFile(part: RequestObject, note: Note): ContentBlock {
   return { kind: "document", source, name };
 }
 
-function readAssistant(message: RequestObject, note: Note): readonly ContentBlock[] {
+function readAssistant(message: RequestObject, note: NoteTopic): readonly ContentBlock[] {
   const blocks: ContentBlock[] = [];
   const reasoning = message.optionalText("reasoning_content") ?? message.optionalText("reasoning");
   if (reasoning !== undefined && reasoning !== "") {
@@ -226,75 +227,23 @@ function readAssistant(message: RequestObject, note: Note): readonly ContentBloc
 function readCall(call: RequestObject): ContentBlock {
   const type = call.optionalText("type") ?? "function";
   if (type !== "function") throw unsupportedField(call.at("type"), `a tool call of type "${type}"`);
-  const { name, input } = readFunction(call);
+  const called = call.object("function");
+  if (called === undefined) throw wrongField(call.at("function"), "an object");
+  const name = called.text("name");
+  const input = readCallInput(called);
   const google = call.object("extra_content")?.object("google");
   const signature = google?.optionalText("thought_signature");
   return { kind: "tool-call", id: call.text("id"), name, input, signature };
 }
 
-/** The arguments are JSON text of the model's making: it may be broken, and another format wants an object. */
-function readFunction(call: RequestObject): { readonly name: string; readonly input: string } {
-  const called = call.object("function");
-  if (called === undefined) throw wrongField(call.at("function"), "an object");
-  const text = called.optionalText("arguments") ?? "";
-  if (text.trim() === "") return { name: called.text("name"), input: "{}" };
-  try {
-    if (isJsonObject(JSON.parse(text))) return { name: called.text("name"), input: text };
-  } catch {
-    // Reported below, like text that is JSON and no object.
-  }
-  throw wrongField(called.at("arguments"), "the text of a JSON object");
-}
-
-function readTools(fields: RequestObject, note: Note): readonly ToolDefinition[] {
+function readTools(fields: RequestObject, note: NoteTopic): readonly ToolDefinition[] {
   return fields.objects("tools").map((tool) => {
     const type = tool.text("type");
     if (type !== "function") throw unsupportedField(tool.at("type"), `a tool of type "${type}"`);
     const definition = tool.object("function");
     if (definition === undefined) throw wrongField(tool.at("function"), "an object");
-    const isStrict = definition.boolean("strict");
-    if (isStrict === true) note("strictTools", definition.at("strict"));
-    return {
-      name: definition.text("name"),
-      description: definition.optionalText("description"),
-      schema: definition.any("parameters") ?? noParameters,
-      isStrict,
-      isCached: false,
-    };
+    return readFunctionTool(definition, note);
   });
-}
-
-/** What a tool without parameters takes. */
-const noParameters = { type: "object", properties: {} };
-
-interface ReadToolChoice {
-  readonly toolChoice: ToolChoice | undefined;
-  /** The names of the only tools that may be called; undefined: all. */
-  readonly allowed?: readonly string[];
-}
-
-function readToolChoice(fields: RequestObject, note: Note): ReadToolChoice {
-  const choice = fields.any("tool_choice");
-  if (choice === undefined) return { toolChoice: undefined };
-  note("toolChoice", "tool_choice");
-  if (typeof choice === "string") {
-    const kind = fields.choice("tool_choice", ["none", "auto", "required"]) ?? "auto";
-    return { toolChoice: { kind } };
-  }
-  const chosen = RequestObject.of(choice, "tool_choice");
-  const type = chosen.text("type");
-  if (type === "function") {
-    const name = chosen.object("function")?.text("name") ?? chosen.text("name");
-    return { toolChoice: { kind: "tool", name } };
-  }
-  if (type !== "allowed_tools") throw unsupportedField("tool_choice", `a tool_choice of "${type}"`);
-  note("allowedTools", "tool_choice");
-  const allowed = chosen.object("allowed_tools") ?? chosen;
-  const kind = allowed.choice("mode", ["auto", "required"]) ?? "auto";
-  const names = allowed.objects("tools").map((tool) => {
-    return tool.object("function")?.text("name") ?? tool.text("name");
-  });
-  return { toolChoice: { kind }, allowed: names };
 }
 
 function readStop(fields: RequestObject): readonly string[] {
@@ -303,7 +252,7 @@ function readStop(fields: RequestObject): readonly string[] {
   return fields.texts("stop");
 }
 
-function readOutput(fields: RequestObject, note: Note): OutputFormat | undefined {
+function readOutput(fields: RequestObject, note: NoteTopic): OutputFormat | undefined {
   const format = fields.object("response_format");
   switch (format?.choice("type", ["text", "json_object", "json_schema"])) {
     case "json_object":
@@ -313,22 +262,9 @@ function readOutput(fields: RequestObject, note: Note): OutputFormat | undefined
       note("schemaOutput", "response_format");
       const schema = format.object("json_schema");
       if (schema === undefined) throw wrongField("response_format.json_schema", "an object");
-      return {
-        kind: "schema",
-        name: schema.text("name"),
-        description: schema.optionalText("description"),
-        schema: schema.any("schema") ?? noParameters,
-        isStrict: schema.boolean("strict"),
-      };
+      return readSchemaOutput(schema);
     }
     default:
       return undefined;
   }
-}
-
-function readReasoning(fields: RequestObject): Reasoning | undefined {
-  const words = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
-  const effort = fields.choice("reasoning_effort", words);
-  if (effort === undefined) return undefined;
-  return effort === "none" ? { kind: "off" } : { kind: "effort", effort };
 }

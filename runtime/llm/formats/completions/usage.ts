@@ -1,11 +1,11 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../chat/request-object.ts";
-import type { Usage } from "../../chat/usage.ts";
+import { tokenCount, type Usage } from "../../chat/usage.ts";
 
 /** `usage` of OpenAI's chat completions: inputs include those of the cache, outputs the reasoning. */
 export function readCompletionsUsage(usage: unknown): Usage | undefined {
   if (!isJsonObject(usage)) return undefined;
-  const input = count(usage.prompt_tokens);
+  const input = tokenCount(usage.prompt_tokens);
   if (input === undefined) return undefined;
   const prompt = isJsonObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
   const completion = isJsonObject(usage.completion_tokens_details)
@@ -13,10 +13,10 @@ export function readCompletionsUsage(usage: unknown): Usage | undefined {
     : {};
   return {
     input,
-    cacheRead: count(prompt.cached_tokens) ?? 0,
-    cacheWrite: count(prompt.cache_write_tokens) ?? 0,
-    output: count(usage.completion_tokens) ?? 0,
-    reasoning: count(completion.reasoning_tokens),
+    cacheRead: tokenCount(prompt.cached_tokens) ?? 0,
+    cacheWrite: tokenCount(prompt.cache_write_tokens) ?? 0,
+    output: tokenCount(usage.completion_tokens) ?? 0,
+    reasoning: tokenCount(completion.reasoning_tokens),
   };
 }
 
@@ -34,8 +34,4 @@ export function completionsUsage(usage: Usage): JsonObject {
       completion_tokens_details: { reasoning_tokens: usage.reasoning },
     }),
   };
-}
-
-function count(value: unknown): number | undefined {
-  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../chat/request-object.ts";
-import type { Usage } from "../../chat/usage.ts";
+import { tokenCount, type Usage } from "../../chat/usage.ts";
 
 /**
  * `usage` of the Messages API: inputs are those outside the cache. In a stream the numbers of later events stand in the
@@ -8,18 +8,18 @@ import type { Usage } from "../../chat/usage.ts";
  */
 export function readMessagesUsage(usage: unknown, before?: Usage): Usage | undefined {
   if (!isJsonObject(usage)) return before;
-  const cacheRead = count(usage.cache_read_input_tokens) ?? before?.cacheRead ?? 0;
-  const cacheWrite = count(usage.cache_creation_input_tokens) ?? before?.cacheWrite ?? 0;
+  const cacheRead = tokenCount(usage.cache_read_input_tokens) ?? before?.cacheRead ?? 0;
+  const cacheWrite = tokenCount(usage.cache_creation_input_tokens) ?? before?.cacheWrite ?? 0;
   const fresh =
-    count(usage.input_tokens) ??
+    tokenCount(usage.input_tokens) ??
     (before === undefined ? 0 : before.input - before.cacheRead - before.cacheWrite);
   const details = isJsonObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
   return {
     input: fresh + cacheRead + cacheWrite,
     cacheRead,
     cacheWrite,
-    output: count(usage.output_tokens) ?? before?.output ?? 0,
-    reasoning: count(details.thinking_tokens) ?? before?.reasoning,
+    output: tokenCount(usage.output_tokens) ?? before?.output ?? 0,
+    reasoning: tokenCount(details.thinking_tokens) ?? before?.reasoning,
   };
 }
 
@@ -31,8 +31,4 @@ export function messagesUsage({ input, cacheRead, cacheWrite, output }: Usage): 
     cache_read_input_tokens: cacheRead,
     output_tokens: output,
   };
-}
-
-function count(value: unknown): number | undefined {
-  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
 }

@@ -1,0 +1,52 @@
+import type { RefusalFormat } from "../../../http/refusal-format.ts";
+import type { ErrorFormat } from "../../chat/formats.ts";
+import type { LlmError } from "../../chat/llm-error.ts";
+import { llmRefusalFormat } from "../../chat/llm-refusal-format.ts";
+import { completionsError, errorObject } from "../completions/errors.ts";
+import { newId, responseObject } from "./response-object.ts";
+
+/** How clients of the Responses API read errors: bodies are those of chat completions. */
+export const responsesErrors: ErrorFormat = {
+  errorBody: completionsError,
+  errorEvent: (error, sent) => {
+    const { id = newId("resp"), model = "" } = sent.facts;
+    const createdAt = Math.floor(Date.now() / 1000);
+    const end = { kind: "failed", ...failure(error) } as const;
+    const response = responseObject({ body: {}, model }, { id, createdAt, model, output: [], end });
+    return failureEvents(error, response, sent.events);
+  },
+};
+
+/** How policies refuse what clients of this format send. */
+export const responsesRefusal: RefusalFormat = llmRefusalFormat(responsesErrors);
+
+/** `error` of a response that failed. */
+export function failure(error: LlmError): { readonly code: string; readonly message: string } {
+  const { code, message } = errorObject(error);
+  return { code: code ?? "server_error", message };
+}
+
+/**
+ * The end of a stream that failed, as OpenAI ends it: clients know it by `error`, or by the response that failed.
+ * `sequence`: the number of the next event.
+ */
+export function failureEvents(error: LlmError, response: object, sequence: number): string {
+  const object = errorObject(error);
+  const { code, message, param } = object;
+  const first = {
+    type: "error",
+    sequence_number: sequence,
+    code,
+    message,
+    param,
+    // SDKs throw on it.
+    error: object,
+  };
+  const second = { type: "response.failed", sequence_number: sequence + 1, response };
+  return eventText("error", JSON.stringify(first)) + eventText(second.type, JSON.stringify(second));
+}
+
+/** One event of a stream. */
+export function eventText(name: string, data: string): string {
+  return `event: ${name}\ndata: ${data}\n\n`;
+}

@@ -1,0 +1,82 @@
+import type { JsonObject } from "../../../cel/variables.ts";
+import type { NativeFormat, ResponseFacts, StreamWatcher } from "../../chat/formats.ts";
+import type { LlmError } from "../../chat/llm-error.ts";
+import { isJsonObject } from "../../chat/request-object.ts";
+import { readCompletionsError } from "../completions/errors.ts";
+import { eventData } from "../event-bytes.ts";
+import { parseObject } from "../parse-object.ts";
+import { responsesErrors } from "./errors.ts";
+import { readResponsesUsage } from "./usage.ts";
+
+/** OpenAI's Responses API on both sides. */
+export const responsesNative: NativeFormat = {
+  name: "responses",
+  ...responsesErrors,
+  readResponse: readFacts,
+  watchStream: () => new ResponsesWatcher(),
+  readError: readCompletionsError,
+  adapt: () => {},
+};
+
+function readFacts(response: JsonObject): ResponseFacts {
+  const { id, model, status, incomplete_details: details } = response;
+  const reason = isJsonObject(details) ? details.reason : undefined;
+  const finish = reason ?? status;
+  return {
+    id: typeof id === "string" ? id : undefined,
+    model: typeof model === "string" ? model : undefined,
+    usage: readResponsesUsage(response.usage),
+    finish: typeof finish === "string" ? finish : undefined,
+  };
+}
+
+class ResponsesWatcher implements StreamWatcher {
+  facts: ResponseFacts = {};
+  readonly hasEnded = false;
+
+  see(event: Buffer): ReturnType<StreamWatcher["see"]> {
+    const data = eventData(event);
+    if (data === undefined) return "other";
+    const type = typeAhead.exec(data)?.[1] ?? parseObject(data)?.type;
+    switch (type) {
+      case "response.created":
+        this.#note(data);
+        return "other";
+      case "response.queued":
+      case "response.in_progress":
+      case "keepalive":
+        return "other";
+      case "response.completed":
+      case "response.incomplete":
+        this.#note(data);
+        return "end";
+      case "response.failed":
+        this.#note(data);
+        return readFailure(responseOf(data).error);
+      case "error": {
+        const { error, ...flat } = parseObject(data) ?? {};
+        return readFailure(error ?? flat);
+      }
+      default:
+        return "content";
+    }
+  }
+
+  #note(data: string): void {
+    this.facts = readFacts(responseOf(data));
+  }
+}
+
+/** OpenAI writes the type first; then nothing else has to be read of most events. */
+const typeAhead = /^\s*\{\s*"type"\s*:\s*"([\w.]+)"/;
+
+function responseOf(data: string): JsonObject {
+  const response = parseObject(data)?.response;
+  return isJsonObject(response) ? response : {};
+}
+
+/** What went wrong stands in the code: a stream has no status of its own any more. */
+function readFailure(error: unknown): LlmError {
+  const { kind, message } = readCompletionsError(502, JSON.stringify({ error: error ?? {} }));
+  return { kind, message };
+}

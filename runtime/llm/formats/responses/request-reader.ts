@@ -1,0 +1,320 @@
+import type { JsonObject } from "../../../cel/variables.ts";
+import type {
+  ContentBlock,
+  DocumentBlock,
+  MediaSource,
+  TextBlock,
+  ToolCallBlock,
+  ToolResultBlock,
+} from "../../chat/content.ts";
+import { type ChatRequest, type OutputFormat, Turns } from "../../chat/request.ts";
+import { checkFields, type FieldTable, refused } from "../../chat/request-fields.ts";
+import { RequestObject, unsupportedField, wrongField } from "../../chat/request-object.ts";
+import type { NoteTopic, Topic } from "../../chat/topics.ts";
+import { readDataUrl } from "../data-url.ts";
+import {
+  readCallInput,
+  readEffort,
+  readFunctionTool,
+  readSchemaOutput,
+  readToolChoice,
+} from "../openai-fields.ts";
+import { readReplay } from "./replay.ts";
+
+/** Reads a request of OpenAI's Responses API. Throws LlmRefusal. */
+export function readResponsesRequest(body: JsonObject): ChatRequest {
+  const fields = new RequestObject(body);
+  checkFields(fields, responsesFields);
+  return new ResponsesReader(fields).read();
+}
+
+/**
+ * What is done with each field of the body (OpenAI, CreateResponse). What is kept between requests is kept at OpenAI:
+ * no other provider can take up a conversation that is not in the request.
+ */
+export const responsesFields: FieldTable = {
+  model: "read",
+  input: "read",
+  instructions: "read",
+  stream: "read",
+  max_output_tokens: "read",
+  temperature: "read",
+  top_p: "read",
+  tools: "read",
+  tool_choice: "read",
+  parallel_tool_calls: "read",
+  text: "read",
+  reasoning: "read",
+  include: "read",
+  user: "read",
+  safety_identifier: "read",
+  // The response says that nothing is stored.
+  store: "dropped",
+  stream_options: "dropped",
+  metadata: "dropped",
+  client_metadata: "dropped",
+  service_tier: "dropped",
+  prompt_cache_key: "dropped",
+  prompt_cache_options: "dropped",
+  prompt_cache_retention: "dropped",
+  context_management: "dropped",
+  // Of tools that the provider itself has.
+  max_tool_calls: "dropped",
+  background: { refusedUnless: [false] },
+  previous_response_id: refused,
+  conversation: refused,
+  prompt: refused,
+  moderation: refused,
+  truncation: { refusedUnless: ["disabled"] },
+  top_logprobs: { refusedUnless: [0] },
+};
+
+class ResponsesReader {
+  readonly #fields: RequestObject;
+  readonly #topics = new Map<Topic, string>();
+  readonly #system: TextBlock[] = [];
+  readonly #turns = new Turns();
+  /** What the provider wants to see again with the next call. */
+  #callSignature: string | undefined;
+
+  constructor(fields: RequestObject) {
+    this.#fields = fields;
+  }
+
+  read(): ChatRequest {
+    const fields = this.#fields;
+    this.#checkIncluded();
+    this.#readInput();
+    for (const [topic, name] of noted) {
+      if (fields.any(name) !== undefined) this.#note(topic, name);
+    }
+    const parallelTools = fields.boolean("parallel_tool_calls");
+    if (parallelTools === false) this.#note("parallelTools", "parallel_tool_calls");
+    const { toolChoice, allowed } = readToolChoice(fields, this.#note);
+    const reasoning = fields.object("reasoning");
+    const effort = reasoning && readEffort(reasoning, "effort");
+    if (effort !== undefined) this.#note("reasoning", "reasoning.effort");
+    const tools = fields.objects("tools").map((tool) => this.#tool(tool));
+    return {
+      model: fields.text("model"),
+      isStream: fields.boolean("stream") ?? false,
+      system: this.#system,
+      turns: this.#turns.all,
+      tools: allowed === undefined ? tools : tools.filter(({ name }) => allowed.includes(name)),
+      toolChoice,
+      parallelTools,
+      maxTokens: fields.number("max_output_tokens"),
+      temperature: fields.number("temperature"),
+      topP: fields.number("top_p"),
+      topK: undefined,
+      frequencyPenalty: undefined,
+      presencePenalty: undefined,
+      seed: undefined,
+      choices: undefined,
+      stop: [],
+      output: this.#output(),
+      reasoning: effort,
+      user: fields.optionalText("safety_identifier") ?? fields.optionalText("user"),
+      topics: this.#topics,
+    };
+  }
+
+  readonly #note: NoteTopic = (topic, field) => {
+    if (!this.#topics.has(topic)) this.#topics.set(topic, field);
+  };
+
+  /** What else a response may hold is of tools that no other provider has, and of reasoning, which always comes along. */
+  #checkIncluded(): void {
+    const included = this.#fields.texts("include");
+    const at = included.indexOf("message.output_text.logprobs");
+    if (at !== -1) throw unsupportedField(`include[${at}]`);
+  }
+
+  #readInput(): void {
+    const fields = this.#fields;
+    const instructions = fields.optionalText("instructions") ?? "";
+    if (instructions !== "") this.#system.push({ kind: "text", text: instructions });
+    const input = fields.any("input");
+    if (typeof input === "string") this.#turns.add("user", [{ kind: "text", text: input }]);
+    else if (!Array.isArray(input)) throw wrongField("input", "a string or a list");
+    else for (const item of fields.objects("input")) this.#readItem(item);
+  }
+
+  #readItem(item: RequestObject): void {
+    const type = item.optionalText("type") ?? "message";
+    switch (type) {
+      case "message":
+        this.#readMessage(item);
+        break;
+      case "reasoning":
+        this.#readReasoning(item);
+        break;
+      case "function_call":
+        this.#turns.add("assistant", [this.#call(item)]);
+        break;
+      case "function_call_output":
+        this.#turns.add("user", [
+          {
+            kind: "tool-result",
+            id: item.text("call_id"),
+            content: this.#result(item),
+            isError: false,
+          },
+        ]);
+        break;
+      case "item_reference":
+        throw unsupportedField(item.path, "a reference to an item that the provider keeps");
+      default:
+        throw unsupportedField(item.at("type"), `an item of type "${type}"`);
+    }
+  }
+
+  #readMessage(message: RequestObject): void {
+    const role = message.choice("role", ["user", "assistant", "system", "developer"]);
+    switch (role) {
+      case "user":
+        this.#turns.add("user", this.#parts(message, "content"));
+        break;
+      case "assistant":
+        this.#turns.add("assistant", readTexts(message, ["output_text", "refusal"]));
+        break;
+      case undefined:
+        throw wrongField(message.at("role"), "user, assistant, system or developer");
+      default:
+        this.#system.push(...readTexts(message, ["input_text"]));
+    }
+  }
+
+  #readReasoning(item: RequestObject): void {
+    this.#note("reasoningReplay", item.path);
+    const replay = readReplay(item.optionalText("encrypted_content"));
+    if (replay?.kind === "call") {
+      this.#callSignature = replay.value;
+    } else if (replay?.kind === "redacted") {
+      this.#turns.add("assistant", [{ kind: "redacted-reasoning", data: replay.value }]);
+    } else {
+      const shown = [...item.objects("summary"), ...item.objects("content")];
+      const text = shown.map((part) => part.text("text")).join("\n\n");
+      // What another server has sealed is no thought that anybody could take up.
+      if (text === "" && replay === undefined) return;
+      this.#turns.add("assistant", [{ kind: "reasoning", text, signature: replay?.value }]);
+    }
+  }
+
+  #call(item: RequestObject): ToolCallBlock {
+    if (item.any("namespace") !== undefined) throw unsupportedField(item.at("namespace"));
+    const signature = this.#callSignature;
+    this.#callSignature = undefined;
+    const input = readCallInput(item);
+    return {
+      kind: "tool-call",
+      id: item.text("call_id"),
+      name: item.text("name"),
+      input,
+      signature,
+    };
+  }
+
+  #result(item: RequestObject): ToolResultBlock["content"] {
+    return this.#parts(item, "output").map((block) => {
+      if (block.kind === "text") return block;
+      this.#note("toolResultMedia", item.at("output"));
+      if (block.kind === "image" || block.kind === "document") return block;
+      throw wrongField(item.at("output"), "texts, images and files");
+    });
+  }
+
+  #parts(item: RequestObject, name: string): readonly ContentBlock[] {
+    if (typeof item.any(name) === "string") return [{ kind: "text", text: item.text(name) }];
+    if (item.list(name) === undefined) throw wrongField(item.at(name), "a string or a list");
+    return item.objects(name).map((part): ContentBlock => {
+      const type = part.text("type");
+      switch (type) {
+        case "input_text":
+          return { kind: "text", text: part.text("text") };
+        case "input_image":
+          return { kind: "image", source: this.#image(part) };
+        case "input_file":
+          return this.#file(part);
+        case "input_audio": {
+          this.#note("audio", part.path);
+          const audio = part.object("input_audio") ?? part;
+          return { kind: "audio", data: audio.text("data"), format: audio.text("format") };
+        }
+        default:
+          throw wrongField(part.at("type"), "input_text, input_image, input_file or input_audio");
+      }
+    });
+  }
+
+  #image(part: RequestObject): MediaSource {
+    const id = part.optionalText("file_id");
+    if (id !== undefined) return this.#uploaded(part, id);
+    const url = part.text("image_url");
+    const source = readDataUrl(url);
+    this.#note(source === undefined ? "imageUrl" : "image", part.at("image_url"));
+    return source ?? { kind: "url", url };
+  }
+
+  #file(part: RequestObject): DocumentBlock {
+    const name = part.optionalText("filename");
+    const id = part.optionalText("file_id");
+    if (id !== undefined) return { kind: "document", source: this.#uploaded(part, id), name };
+    const url = part.optionalText("file_url");
+    if (url !== undefined) {
+      this.#note("documentUrl", part.at("file_url"));
+      return { kind: "document", source: { kind: "url", url }, name };
+    }
+    const source = readDataUrl(part.text("file_data"));
+    if (source === undefined) throw wrongField(part.at("file_data"), "a data URL");
+    this.#note("document", part.at("file_data"));
+    return { kind: "document", source, name };
+  }
+
+  #uploaded(part: RequestObject, id: string): MediaSource {
+    this.#note("fileReference", part.at("file_id"));
+    return { kind: "file", id };
+  }
+
+  #tool(tool: RequestObject): ChatRequest["tools"][number] {
+    const type = tool.text("type");
+    if (type !== "function") throw unsupportedField(tool.at("type"), `a tool of type "${type}"`);
+    return readFunctionTool(tool, this.#note);
+  }
+
+  #output(): OutputFormat | undefined {
+    const format = this.#fields.object("text")?.object("format");
+    switch (format?.choice("type", ["text", "json_object", "json_schema"])) {
+      case "json_object":
+        this.#note("objectOutput", format.path);
+        return { kind: "object" };
+      case "json_schema":
+        this.#note("schemaOutput", format.path);
+        return readSchemaOutput(format);
+      default:
+        return undefined;
+    }
+  }
+}
+
+/** Fields that not every format has. */
+const noted = [
+  ["temperature", "temperature"],
+  ["topP", "top_p"],
+  ["user", "user"],
+  ["user", "safety_identifier"],
+] as const;
+
+/** The texts of a message that may have nothing else. */
+function readTexts(message: RequestObject, types: readonly string[]): readonly TextBlock[] {
+  if (typeof message.any("content") === "string") {
+    const text = message.text("content");
+    return text === "" ? [] : [{ kind: "text", text }];
+  }
+  return message.objects("content").flatMap((part) => {
+    const type = part.text("type");
+    if (!types.includes(type)) throw wrongField(part.at("type"), types.join(" or "));
+    const text = part.text(type === "refusal" ? "refusal" : "text");
+    return text === "" ? [] : [{ kind: "text" as const, text }];
+  });
+}

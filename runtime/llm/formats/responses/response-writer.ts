@@ -1,0 +1,47 @@
+import type { JsonObject } from "../../../cel/variables.ts";
+import type { AskedRequest } from "../../chat/formats.ts";
+import type { ChatResponse, ResponseBlock } from "../../chat/response.ts";
+import {
+  callItem,
+  callSignatureItem,
+  messageItem,
+  reasoningItem,
+  redactedItem,
+  signed,
+} from "./output-items.ts";
+import { newId, type ResponseEnd, responseObject, statusOf } from "./response-object.ts";
+
+/** Writes a whole completion as OpenAI's Responses API does. */
+export function writeResponsesResponse(response: ChatResponse, request: AskedRequest): string {
+  const { id, model, blocks, stop, usage } = response;
+  const end: ResponseEnd = { kind: "stopped", stop, usage };
+  const isCut = statusOf(end) === "incomplete";
+  return JSON.stringify(
+    responseObject(request, {
+      id: id ?? newId("resp"),
+      createdAt: Math.floor(Date.now() / 1000),
+      model: model === "" ? request.model : model,
+      output: blocks.flatMap((block, index) =>
+        itemsOf(block, isCut && index === blocks.length - 1),
+      ),
+      end,
+    }),
+  );
+}
+
+function itemsOf(block: ResponseBlock, isCut: boolean): readonly JsonObject[] {
+  const status = isCut ? "incomplete" : "completed";
+  switch (block.kind) {
+    case "text":
+      return [messageItem(newId("msg"), [block.text], status)];
+    case "tool-call": {
+      const call = callItem(newId("fc"), block, status);
+      const { signature } = block;
+      return signature === undefined ? [call] : [callSignatureItem(newId("rs"), signature), call];
+    }
+    case "reasoning":
+      return [reasoningItem(newId("rs"), block.text, signed(block.signature))];
+    case "redacted-reasoning":
+      return [redactedItem(newId("rs"), block.data)];
+  }
+}

@@ -1,0 +1,290 @@
+import type { JsonObject } from "../../../cel/variables.ts";
+import type { AskedRequest, StreamWriter } from "../../chat/formats.ts";
+import type { LlmError } from "../../chat/llm-error.ts";
+import type { StreamEvent } from "../../chat/stream-event.ts";
+import type { Usage } from "../../chat/usage.ts";
+import { eventText, failure, failureEvents } from "./errors.ts";
+import {
+  callItem,
+  callSignatureItem,
+  type ItemStatus,
+  messageItem,
+  reasoningItem,
+  redactedItem,
+  signed,
+  summaryPart,
+  textPart,
+} from "./output-items.ts";
+import { newId, type ResponseEnd, responseObject, statusOf } from "./response-object.ts";
+
+/** An item whose pieces come. */
+interface OpenItem {
+  readonly id: string;
+  /** Its place in the output. */
+  readonly index: number;
+  text: string;
+}
+
+interface OpenReasoning extends OpenItem {
+  signature: string;
+}
+
+interface OpenCall extends OpenItem {
+  readonly call: { readonly id: string; readonly name: string };
+}
+
+/** Writes a stream as OpenAI's Responses API does: typed events with numbers, the whole response in the last one. */
+export class ResponsesStreamWriter implements StreamWriter {
+  readonly #request: AskedRequest;
+  readonly #createdAt = Math.floor(Date.now() / 1000);
+  #id: string | undefined;
+  #model: string;
+  #sequence = 0;
+  /** Events that are not passed on yet. */
+  #written = "";
+  /** Items that are complete, each in its place. */
+  readonly #output: JsonObject[] = [];
+  #items = 0;
+  #message: OpenItem | undefined;
+  #reasoning: OpenReasoning | undefined;
+  /** By the provider's index: pieces of several calls may be mixed. */
+  readonly #calls = new Map<number, OpenCall>();
+  #stop: Extract<StreamEvent, { kind: "stop" }>["reason"] = "end";
+  #usage: Usage | undefined;
+
+  constructor(request: AskedRequest) {
+    this.#request = request;
+    this.#model = request.model;
+  }
+
+  write(event: StreamEvent): string {
+    this.#take(event);
+    const written = this.#written;
+    this.#written = "";
+    return written;
+  }
+
+  #take(event: StreamEvent): void {
+    switch (event.kind) {
+      case "start":
+        if (event.model !== "") this.#model = event.model;
+        this.#start(event.id);
+        break;
+      case "text":
+        this.#say(event.text);
+        break;
+      case "reasoning":
+        this.#think(event.text);
+        break;
+      case "signature":
+        this.#openReasoning().signature += event.signature;
+        break;
+      case "redacted-reasoning":
+        this.#close("completed");
+        this.#addWhole((id) => redactedItem(id, event.data));
+        break;
+      case "tool-call":
+        this.#openCall(event);
+        break;
+      case "tool-input":
+        this.#addInput(event.index, event.text);
+        break;
+      case "stop":
+        this.#stop = event.reason;
+        break;
+      case "usage":
+        this.#usage = event.usage;
+        break;
+      case "ping":
+        this.#written += ": ping\n\n";
+        break;
+      case "error":
+        this.#fail(event.error);
+        break;
+      case "end":
+        this.#end();
+        break;
+    }
+  }
+
+  #start(id?: string): void {
+    if (this.#id !== undefined) return;
+    this.#id = id ?? newId("resp");
+    const response = JSON.stringify(this.#response());
+    this.#emit("response.created", `"response":${response}`);
+    this.#emit("response.in_progress", `"response":${response}`);
+  }
+
+  #say(text: string): void {
+    const message = this.#message ?? this.#openMessage();
+    message.text += text;
+    const delta = `"delta":${JSON.stringify(text)},"logprobs":[]`;
+    this.#emit("response.output_text.delta", `${contentOf(message)},${delta}`);
+  }
+
+  #openMessage(): OpenItem {
+    this.#close("completed");
+    const message = this.#newItem("msg");
+    this.#message = message;
+    this.#added(message, messageItem(message.id, [], "in_progress"));
+    this.#emit("response.content_part.added", partFields(contentOf(message), textPart("")));
+    return message;
+  }
+
+  #closeMessage(status: ItemStatus): void {
+    const message = this.#message;
+    if (message === undefined) return;
+    this.#message = undefined;
+    const { id, text } = message;
+    const at = contentOf(message);
+    const done = `"text":${JSON.stringify(text)},"logprobs":[]`;
+    this.#emit("response.output_text.done", `${at},${done}`);
+    this.#emit("response.content_part.done", partFields(at, textPart(text)));
+    this.#done(message, messageItem(id, [text], status));
+  }
+
+  #think(text: string): void {
+    const reasoning = this.#openReasoning();
+    const at = summaryOf(reasoning);
+    if (reasoning.text === "") {
+      this.#emit("response.reasoning_summary_part.added", partFields(at, summaryPart("")));
+    }
+    reasoning.text += text;
+    const delta = `"delta":${JSON.stringify(text)}`;
+    this.#emit("response.reasoning_summary_text.delta", `${at},${delta}`);
+  }
+
+  #openReasoning(): OpenReasoning {
+    if (this.#reasoning !== undefined) return this.#reasoning;
+    this.#close("completed");
+    const reasoning = { ...this.#newItem("rs"), signature: "" };
+    this.#reasoning = reasoning;
+    this.#added(reasoning, reasoningItem(reasoning.id, "", undefined));
+    return reasoning;
+  }
+
+  #closeReasoning(): void {
+    const reasoning = this.#reasoning;
+    if (reasoning === undefined) return;
+    this.#reasoning = undefined;
+    const { id, text, signature } = reasoning;
+    const at = summaryOf(reasoning);
+    if (text !== "") {
+      this.#emit("response.reasoning_summary_text.done", `${at},"text":${JSON.stringify(text)}`);
+      this.#emit("response.reasoning_summary_part.done", partFields(at, summaryPart(text)));
+    }
+    this.#done(reasoning, reasoningItem(id, text, signed(signature)));
+  }
+
+  #openCall({ index, id, name, signature }: Extract<StreamEvent, { kind: "tool-call" }>): void {
+    this.#closeReasoning();
+    this.#closeMessage("completed");
+    if (signature !== undefined) this.#addWhole((own) => callSignatureItem(own, signature));
+    const call = { ...this.#newItem("fc"), call: { id, name } };
+    this.#calls.set(index, call);
+    this.#added(call, callItem(call.id, { id, name, input: "" }, "in_progress"));
+  }
+
+  #addInput(index: number, text: string): void {
+    const call = this.#calls.get(index);
+    if (call === undefined) return;
+    call.text += text;
+    const delta = `"delta":${JSON.stringify(text)}`;
+    this.#emit("response.function_call_arguments.delta", `${itemOf(call)},${delta}`);
+  }
+
+  #closeCalls(status: ItemStatus): void {
+    for (const call of this.#calls.values()) {
+      const { id, name } = call.call;
+      const input = call.text === "" ? "{}" : call.text;
+      const done = `"name":${JSON.stringify(name)},"arguments":${JSON.stringify(input)}`;
+      this.#emit("response.function_call_arguments.done", `${itemOf(call)},${done}`);
+      this.#done(call, callItem(call.id, { id, name, input }, status));
+    }
+    this.#calls.clear();
+  }
+
+  /** Completes what is open. */
+  #close(status: ItemStatus): void {
+    this.#closeReasoning();
+    this.#closeMessage(status);
+    this.#closeCalls(status);
+  }
+
+  #newItem(prefix: "msg" | "rs" | "fc"): OpenItem {
+    this.#start();
+    const index = this.#items;
+    this.#items += 1;
+    return { id: newId(prefix), index, text: "" };
+  }
+
+  /** A reasoning item that comes in one piece. */
+  #addWhole(make: (id: string) => JsonObject): void {
+    const item = this.#newItem("rs");
+    const object = make(item.id);
+    this.#added(item, object);
+    this.#done(item, object);
+  }
+
+  #added({ index }: OpenItem, item: JsonObject): void {
+    this.#emit("response.output_item.added", itemFields(index, item));
+  }
+
+  #done({ index }: OpenItem, item: JsonObject): void {
+    this.#output[index] = item;
+    this.#emit("response.output_item.done", itemFields(index, item));
+  }
+
+  #end(): void {
+    this.#start();
+    const end: ResponseEnd = { kind: "stopped", stop: this.#stop, usage: this.#usage };
+    const status = statusOf(end);
+    this.#close(status === "incomplete" ? "incomplete" : "completed");
+    this.#emit(`response.${status}`, `"response":${JSON.stringify(this.#response(end))}`);
+  }
+
+  #fail(error: LlmError): void {
+    this.#start();
+    const response = this.#response({ kind: "failed", ...failure(error) });
+    this.#written += failureEvents(error, response, this.#sequence);
+  }
+
+  #response(end?: ResponseEnd): JsonObject {
+    return responseObject(this.#request, {
+      id: this.#id ?? "",
+      createdAt: this.#createdAt,
+      model: this.#model,
+      // An item that is still open has left a hole.
+      output: Object.values(this.#output),
+      ...(end && { end }),
+    });
+  }
+
+  #emit(type: string, fields: string): void {
+    this.#written += eventText(
+      type,
+      `{"type":"${type}","sequence_number":${this.#sequence},${fields}}`,
+    );
+    this.#sequence += 1;
+  }
+}
+
+function itemOf({ id, index }: OpenItem): string {
+  return `"item_id":"${id}","output_index":${index}`;
+}
+
+function contentOf(item: OpenItem): string {
+  return `${itemOf(item)},"content_index":0`;
+}
+
+function summaryOf(item: OpenItem): string {
+  return `${itemOf(item)},"summary_index":0`;
+}
+
+function partFields(at: string, part: JsonObject): string {
+  return `${at},"part":${JSON.stringify(part)}`;
+}
+
+function itemFields(index: number, item: JsonObject): string {
+  return `"output_index":${index},"item":${JSON.stringify(item)}`;
+}
