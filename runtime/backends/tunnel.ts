@@ -24,7 +24,8 @@ export function tunnel(
   relay.start(upstream.upgrade(call, protocol, relay));
 }
 
-class TunnelRelay extends Relay implements UpgradeHandler {
+/** Passes the bytes of another protocol on, both ways. */
+export class TunnelRelay extends Relay implements UpgradeHandler {
   readonly #exchange: Exchange;
   readonly #protocol: string;
 

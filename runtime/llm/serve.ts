@@ -6,16 +6,17 @@ import { forwardedHeaders, requestHeaders } from "./calls/call-headers.ts";
 import { bodyFor, type ChatCall, readCall } from "./calls/chat-call.ts";
 import { noteOutcome } from "./calls/provider-verdict.ts";
 import { recordCall, recordResponse } from "./calls/record-call.ts";
+import { refuseMethod, respondError } from "./calls/respond-error.ts";
 import type { LlmTarget, TargetChoice } from "./calls/target.ts";
 import type { ErrorFormat } from "./chat/formats.ts";
-import { errorStatus, type LlmError, LlmRefusal } from "./chat/llm-error.ts";
+import { type LlmError, LlmRefusal } from "./chat/llm-error.ts";
 
 /** One route type of a route: which clients it is for, and who responds to them. */
 export interface ChatService {
   /** How the client reads errors. */
   readonly errors: ErrorFormat;
   /** `gen_ai.operation.name`. */
-  readonly operation: "chat" | "embeddings";
+  readonly operation: "chat" | "embeddings" | "count_tokens";
   /** The most bytes of a request's body. */
   readonly limit: number;
   readonly targets: TargetChoice;
@@ -29,13 +30,14 @@ export interface ChatService {
 
 /** Serves one request: reads it, asks providers until one responds, and passes that response on. */
 export async function serveChat(exchange: Exchange, service: ChatService): Promise<void> {
+  if (refuseMethod(exchange, service.errors)) return;
   try {
     const call = await readCall(exchange, service.limit);
     if (call !== undefined) await serveCall(exchange, call, service);
   } catch (error) {
     if (!(error instanceof LlmRefusal)) throw error;
     exchange.record.reason = "BadRequest";
-    respondError(exchange, error.error, service.errors, []);
+    respondError(exchange, error.error, service.errors);
   }
 }
 
@@ -127,16 +129,6 @@ function upstreamRequest(
     if (error instanceof LlmRefusal) return error;
     throw error;
   }
-}
-
-function respondError(
-  exchange: Exchange,
-  error: LlmError,
-  errors: ErrorFormat,
-  headers: readonly string[],
-): void {
-  const type = ["content-type", "application/json"];
-  exchange.respond(errorStatus(error), [...headers, ...type], errors.errorBody(error));
 }
 
 /** The model of the configuration, else the one that the client names, by its name at the provider. */

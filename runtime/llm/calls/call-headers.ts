@@ -2,7 +2,7 @@ import type { Exchange } from "../../http/exchange.ts";
 import { headerValue, withoutHeaders } from "../../http/headers/header-list.ts";
 import { endToEnd } from "../../http/headers/hop-by-hop.ts";
 import { keyHeaderName } from "../providers/key-header-name.ts";
-import type { KeyHeaderName } from "../providers/provider.ts";
+import type { KeyHeaderName, Provider } from "../providers/provider.ts";
 import type { LlmTarget } from "./target.ts";
 
 /** The headers of a request to a provider: the client's, less what is not for it, and the provider's own. */
@@ -15,13 +15,33 @@ export function requestHeaders(
   const kept = withoutHeaders(endToEnd(sent, "host"), replaced).filter(
     isNative ? isAny : isNeutral,
   );
-  const own = provider.headers;
+  const headers = addressed(kept, sent, provider, path);
+  headers.push("content-type", "application/json", "accept-encoding", "identity");
+  return headers;
+}
+
+/** The headers of a request that passes as it is, but for credentials. */
+export function passedHeaders(
+  { requestHeaders: sent }: Exchange,
+  provider: Provider,
+  path: string,
+): string[] {
+  return addressed(endToEnd(sent, "host"), sent, provider, path);
+}
+
+/** Headers for a provider: its own, and the client's key where it is meant to have that. */
+function addressed(
+  kept: string[],
+  sent: readonly string[],
+  provider: Provider,
+  path: string,
+): string[] {
+  const { headers: own } = provider;
   const headers = withoutHeaders(withoutHeaders(kept, credentials), namesOf(own));
   const clientKey = provider.clientKey && keyHeaderName(provider.clientKey, path);
   const key = clientKey && clientCredential(sent, clientKey);
   if (clientKey !== undefined && key !== undefined) headers.push(clientKey, key);
-  headers.push(...own, "content-type", "application/json", "accept-encoding", "identity");
-  headers.push("host", provider.upstream.authority);
+  headers.push(...own, "host", provider.upstream.authority);
   return headers;
 }
 

@@ -1,6 +1,7 @@
 import type { Exchange } from "../../http/exchange.ts";
 import { SECOND } from "../../process/units.ts";
 import type { Usage } from "../chat/usage.ts";
+import type { Provider } from "../providers/provider.ts";
 import type { AttemptOutcome } from "./attempt.ts";
 import { CallAttributes } from "./call-attributes.ts";
 import type { ChatCall } from "./chat-call.ts";
@@ -54,6 +55,13 @@ export interface ProviderCall {
   readonly attributes: CallAttributes;
 }
 
+/** Notes who is asked. */
+export function recordProvider({ record }: Exchange, { system, upstream }: Provider): void {
+  record.fields ??= new Map();
+  record.fields.set("gen_ai.provider.name", system);
+  record.upstream = upstream.name;
+}
+
 /** Notes who was asked, and what came of it. */
 export function recordResponse(
   { record, gateway }: Exchange,
@@ -93,7 +101,8 @@ function figures(call: ProviderCall, outcome: AttemptOutcome): ModelCallFigures 
   };
 }
 
-function recordUsage(fields: Map<string, string>, usage: Usage): void {
+/** Notes the tokens of a call. */
+export function recordUsage(fields: Map<string, string>, usage: Usage): void {
   fields.set("gen_ai.usage.input_tokens", String(usage.input));
   fields.set("gen_ai.usage.output_tokens", String(usage.output));
   if (usage.cacheRead > 0) {

@@ -1,0 +1,27 @@
+import type { Exchange } from "../../http/exchange.ts";
+import type { ErrorFormat } from "../chat/formats.ts";
+import { errorStatus, type LlmError } from "../chat/llm-error.ts";
+
+/** Responds with an error in the client's format. `headers` is a flat list. */
+export function respondError(
+  exchange: Exchange,
+  error: LlmError,
+  errors: ErrorFormat,
+  headers: readonly string[] = [],
+): void {
+  const type = ["content-type", "application/json"];
+  exchange.respond(errorStatus(error), [...headers, ...type], errors.errorBody(error));
+}
+
+/** Refuses every method but those that an API has; true: it did. */
+export function refuseMethod(
+  exchange: Exchange,
+  errors: ErrorFormat,
+  allowed: readonly string[] = ["POST"],
+): boolean {
+  if (allowed.includes(exchange.method)) return false;
+  exchange.record.reason = "BadRequest";
+  const error: LlmError = { kind: "invalid", message: "method not allowed", status: 405 };
+  respondError(exchange, error, errors, ["allow", allowed.join(", ")]);
+  return true;
+}

@@ -1,0 +1,17 @@
+import type { NativeFormat } from "../../chat/formats.ts";
+import { completionsErrors, readCompletionsError } from "../completions/errors.ts";
+import { readCompletionsUsage } from "../completions/usage.ts";
+import { unwatchedStream } from "../unwatched-stream.ts";
+
+/** OpenAI's embeddings on both sides. */
+export const embeddingsNative: NativeFormat = {
+  name: "embeddings",
+  ...completionsErrors,
+  readResponse: ({ model, usage }) => ({
+    model: typeof model === "string" ? model : undefined,
+    usage: readCompletionsUsage(usage),
+  }),
+  watchStream: () => unwatchedStream,
+  readError: readCompletionsError,
+  adapt: () => {},
+};

@@ -1,0 +1,73 @@
+import type { JsonObject } from "../../../cel/variables.ts";
+import { isJsonObject } from "../../chat/request-object.ts";
+
+/**
+ * About how many tokens a request of the Messages API has: a quarter of the bytes of all that is text, tools and their
+ * schemas included, and what pictures and files come to.
+ */
+export function estimateTokens({
+  system,
+  messages,
+  tools,
+  tool_choice: choice,
+}: JsonObject): number {
+  const parts = [content(system), content(messages), text(tools), text(choice)];
+  return Math.max(1, Math.ceil(parts.reduce((sum, part) => sum + part, 0)));
+}
+
+/** Of a prompt, a list of messages or blocks, or one of those. */
+function content(value: unknown): number {
+  if (typeof value === "string") return words(value);
+  if (Array.isArray(value)) return value.reduce<number>((sum, each) => sum + content(each), 0);
+  if (!isJsonObject(value)) return 0;
+  switch (value.type) {
+    case "text":
+      return content(value.text);
+    case "image":
+      return perImage;
+    case "document":
+      return file(value.source) + content(value.title) + content(value.context);
+    case "tool_use":
+      return content(value.name) + text(value.input);
+    case "thinking":
+      return content(value.thinking);
+    case "tool_result":
+      return perMessage + content(value.content);
+    case undefined:
+      return perMessage + content(value.content);
+    default:
+      return text(value);
+  }
+}
+
+/** Around what one side says stand a few tokens of the model's own. */
+const perMessage = 4;
+
+/** Pictures are made smaller until they have no more (docs.anthropic.com, Vision). */
+const perImage = 1600;
+
+/** A page is read as text and as a picture: 1,500 to 3,000 (docs.anthropic.com, PDF support). */
+const perPage = 2000;
+
+/** Of a document; how many pages it has can be seen in some alone, and for the others their length says about that. */
+function file(source: unknown): number {
+  if (!isJsonObject(source)) return perPage;
+  const { type, data } = source;
+  if (type === "text") return content(data);
+  if (type === "content") return content(source.content);
+  if (typeof data !== "string") return perPage;
+  const bytes = Buffer.from(data, "base64");
+  const pages = bytes.toString("latin1").match(/\/Type\s*\/Page\b(?!s)/g)?.length;
+  return perPage * (pages ?? Math.ceil(bytes.length / bytesPerPage));
+}
+
+/** Of a PDF with some pictures. */
+const bytesPerPage = 100_000;
+
+function text(value: unknown): number {
+  return value === undefined || value === null ? 0 : words(JSON.stringify(value));
+}
+
+function words(value: string): number {
+  return Buffer.byteLength(value) / 4;
+}

@@ -1,0 +1,13 @@
+import type { NativeFormat } from "../../chat/formats.ts";
+import { messagesErrors, readMessagesError } from "../messages/errors.ts";
+import { unwatchedStream } from "../unwatched-stream.ts";
+
+/** Anthropic's counting of the tokens of a request: nothing is used up by it. */
+export const tokenCountNative: NativeFormat = {
+  name: "tokenCount",
+  ...messagesErrors,
+  readResponse: () => ({}),
+  watchStream: () => unwatchedStream,
+  readError: readMessagesError,
+  adapt: () => {},
+};

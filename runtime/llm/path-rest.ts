@@ -1,0 +1,14 @@
+/**
+ * What follows the path of an API in a request's path: empty for the API itself, `/resp_1/cancel` below it; undefined for
+ * every other path. What stands before it does not count.
+ */
+export function restOfPath(path: string, api: string): string | undefined {
+  if (path.endsWith(api)) return "";
+  const at = path.lastIndexOf(`${api}/`);
+  return at === -1 ? undefined : path.slice(at + api.length);
+}
+
+/** Whether a request's path is that of an API, or below it. */
+export function isUnder(path: string, api: string): boolean {
+  return restOfPath(path, api) !== undefined;
+}

@@ -1,0 +1,116 @@
+import { TunnelRelay } from "../backends/tunnel.ts";
+import type { Exchange } from "../http/exchange.ts";
+import { headerValue } from "../http/headers/header-list.ts";
+import { refuse } from "../http/refuse.ts";
+import { queryValue, withoutParameter } from "../http/routing/query.ts";
+import type { UpstreamTunnel } from "../http/upstream/upstream.ts";
+import { MiB } from "../process/units.ts";
+import { recordUsage } from "./calls/record-call.ts";
+import type { TargetSettings } from "./calls/target.ts";
+import type { Usage } from "./chat/usage.ts";
+import { TextFrames } from "./formats/realtime/text-frames.ts";
+import { realtimeUsage } from "./formats/realtime/usage.ts";
+import { passTo } from "./pass-through.ts";
+
+/** Connects a client of OpenAI's Realtime API to a provider: messages pass both ways as they are. */
+export async function serveRealtime(exchange: Exchange, target: TargetSettings): Promise<void> {
+  if (exchange.upgrade?.toLowerCase() !== "websocket") {
+    const headers = ["upgrade", "websocket"];
+    refuse(exchange, 426, "BadRequest", "the Realtime API is a WebSocket", headers);
+    return;
+  }
+  const { provider } = target;
+  // What passes is read: nothing may be compressed.
+  exchange.removeRequestHeader("sec-websocket-extensions");
+  if (provider.clientKey === undefined) removeProtocolKey(exchange);
+  await passTo(exchange, provider, realtimePath(exchange, target), openWatchedTunnel);
+}
+
+/** Browsers cannot set headers: their key stands among the protocols that they offer, and is meant for the gateway. */
+function removeProtocolKey(exchange: Exchange): void {
+  const name = "sec-websocket-protocol";
+  const offered = headerValue(exchange.requestHeaders, name)?.split(",") ?? [];
+  const kept = offered
+    .map((each) => each.trim())
+    .filter((each) => !each.startsWith("openai-insecure-api-key."));
+  if (kept.length === offered.length) return;
+  if (kept.length === 0) exchange.removeRequestHeader(name);
+  else exchange.setRequestHeader(name, kept.join(", "));
+}
+
+/** The query of the client, with the model by its name at the provider; transcriptions name none. */
+function realtimePath(exchange: Exchange, target: TargetSettings): string {
+  const requested = queryValue(exchange.query, "model");
+  const model = modelOf(requested, target);
+  exchange.record.fields ??= new Map();
+  const { fields } = exchange.record;
+  fields.set("gen_ai.operation.name", "realtime");
+  if (requested !== undefined) fields.set("gen_ai.request.model", requested);
+  const { path } = target;
+  const own = typeof path === "string" ? path : path(model ?? "", false);
+  const isNamed = typeof path === "string" && model !== undefined;
+  const parameters = [
+    ...(isNamed ? [`model=${encodeURIComponent(model)}`] : []),
+    withoutParameter(`?${exchange.query}`, "model").slice(1),
+  ].filter((each) => each !== "");
+  if (parameters.length === 0) return own;
+  return `${own}${own.includes("?") ? "&" : "?"}${parameters.join("&")}`;
+}
+
+function modelOf(
+  requested: string | undefined,
+  { provider, modelFor }: TargetSettings,
+): string | undefined {
+  if (provider.model !== undefined) return provider.model;
+  return requested === undefined || modelFor === undefined ? requested : modelFor(requested);
+}
+
+function openWatchedTunnel(exchange: Exchange, protocol: string): TunnelRelay {
+  return new RealtimeRelay(exchange, protocol);
+}
+
+/** Counts the tokens of the responses that pass. */
+class RealtimeRelay extends TunnelRelay {
+  readonly #exchange: Exchange;
+  readonly #frames = new TextFrames(maxText);
+  #isOpen = false;
+  #usage: Usage | undefined;
+
+  constructor(exchange: Exchange, protocol: string) {
+    super(exchange, protocol);
+    this.#exchange = exchange;
+  }
+
+  override onSwitch(headers: readonly string[], upstream: UpstreamTunnel): void {
+    this.#isOpen = true;
+    super.onSwitch(headers, upstream);
+  }
+
+  override onData(chunk: Buffer): boolean {
+    if (this.#isOpen) this.#count(chunk);
+    return super.onData(chunk);
+  }
+
+  #count(chunk: Buffer): void {
+    for (const text of this.#frames.push(chunk)) {
+      const usage = realtimeUsage(text);
+      if (usage === undefined) continue;
+      this.#usage = this.#usage === undefined ? usage : sum(this.#usage, usage);
+      this.#exchange.record.fields ??= new Map();
+      recordUsage(this.#exchange.record.fields, this.#usage);
+    }
+  }
+}
+
+/** The most bytes of an event that is read: those with sound are longer, and have no usage. */
+const maxText = MiB;
+
+function sum(a: Usage, b: Usage): Usage {
+  return {
+    input: a.input + b.input,
+    cacheRead: a.cacheRead + b.cacheRead,
+    cacheWrite: a.cacheWrite + b.cacheWrite,
+    output: a.output + b.output,
+    reasoning: undefined,
+  };
+}

@@ -1,0 +1,21 @@
+import type { Exchange } from "../http/exchange.ts";
+import { readCall } from "./calls/chat-call.ts";
+import { refuseMethod, respondError } from "./calls/respond-error.ts";
+import { LlmRefusal } from "./chat/llm-error.ts";
+import { messagesErrors } from "./formats/messages/errors.ts";
+import { estimateTokens } from "./formats/token-count/estimate.ts";
+
+/** Says how many tokens a request of the Messages API has where no provider counts them. `limit`: the most bytes of it. */
+export async function serveTokenEstimate(exchange: Exchange, limit: number): Promise<void> {
+  try {
+    if (refuseMethod(exchange, messagesErrors)) return;
+    const call = await readCall(exchange, limit);
+    if (call === undefined) return;
+    const body = JSON.stringify({ input_tokens: estimateTokens(call.body) });
+    exchange.respond(200, ["content-type", "application/json"], body);
+  } catch (error) {
+    if (!(error instanceof LlmRefusal)) throw error;
+    exchange.record.reason = "BadRequest";
+    respondError(exchange, error.error, messagesErrors);
+  }
+}
