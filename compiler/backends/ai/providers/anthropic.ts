@@ -17,7 +17,10 @@ export const anthropic: LlmProvider<"anthropic", Infer<typeof schema>> = {
     switch (type) {
       case "Completions":
       case "Messages":
+      case "Responses":
         return { format: "messages", path: "/v1/messages" };
+      case "TokenCount":
+        return { format: "tokenCount", path: "/v1/messages/count_tokens" };
       default:
         return undefined;
     }

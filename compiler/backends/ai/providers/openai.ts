@@ -18,6 +18,12 @@ export const openai: LlmProvider<"openai", Infer<typeof schema>> = {
       case "Completions":
       case "Messages":
         return { format: "completions", path: "/v1/chat/completions" };
+      case "Responses":
+        return { format: "responses", path: "/v1/responses" };
+      case "Embeddings":
+        return { format: "embeddings", path: "/v1/embeddings" };
+      case "Realtime":
+        return { format: "realtime", path: "/v1/realtime" };
       default:
         return undefined;
     }
