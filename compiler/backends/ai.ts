@@ -18,8 +18,10 @@ export const ai: Backend<"ai", AiValue, AiConfig, AiNode, never, KubernetesAiVal
   carries: ({ groups }) =>
     groups.flat().map(({ policies: own }) => ({ traffic: ["llm", ...HTTP_SERVER], own })),
   names: [
-    ...["providers", "modelFor", "prepareCompletion", "prepareMessage", "isUnhealthy"],
-    ...["completionsService", "messagesService"],
+    ...["providers", "modelFor", "isUnhealthy", "prepareCompletion", "prepareMessage"],
+    ...["prepareResponse", "prepareEmbedding", "prepareCount", "completionsService"],
+    ...["messagesService", "responsesService", "embeddingsService", "tokenCountService"],
+    ...["modelList", "realtimeService", "passthroughService"],
   ],
   resolve: resolveAi,
   passesToken: ({ groups }) => groups.flat().some(({ connection }) => connection.isPassthrough),

@@ -7,13 +7,6 @@ import { completionsErrors } from "./formats/completions/errors.ts";
 import { messagesErrors } from "./formats/messages/errors.ts";
 import { restOfPath } from "./path-rest.ts";
 
-/** The models that a route tells its clients of. */
-export interface ModelList {
-  /** Where the list is; a model stands below it. */
-  readonly path: string;
-  readonly models: readonly ListedModel[];
-}
-
 /** A model by the name that clients ask for it. */
 export interface ListedModel {
   readonly id: string;
@@ -21,12 +14,15 @@ export interface ListedModel {
   readonly owner: string;
 }
 
-/** Responds with the models of the configuration, in the shape of the API that the client speaks. */
-export function serveModels(exchange: Exchange, { path, models }: ModelList): void {
+/**
+ * Responds with the models of the configuration, in the shape of the API that the client speaks. `api`: where the list
+ * is; a model stands below it.
+ */
+export function serveModels(exchange: Exchange, models: readonly ListedModel[], api: string): void {
   const isAnthropic = headerValue(exchange.requestHeaders, "anthropic-version") !== undefined;
   const errors = isAnthropic ? messagesErrors : completionsErrors;
   if (refuseMethod(exchange, errors, ["GET", "HEAD"])) return;
-  const id = decodeId(restOfPath(exchange.path, path) ?? "");
+  const id = decodeId(restOfPath(exchange.path, api) ?? "");
   if (id === "") {
     respondJson(exchange, isAnthropic ? anthropicPage(models, exchange.query) : openaiList(models));
     return;

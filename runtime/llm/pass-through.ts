@@ -1,36 +1,85 @@
 import { Relay } from "../backends/relay.ts";
 import { TunnelRelay } from "../backends/tunnel.ts";
 import type { Exchange } from "../http/exchange.ts";
-import { refuse } from "../http/refuse.ts";
+import { noBackend, refuse } from "../http/refuse.ts";
 import type { UpstreamCall } from "../http/upstream/upstream.ts";
+import { TimedRelay } from "../policies/timeout.ts";
 import { passedHeaders } from "./calls/call-headers.ts";
 import { recordProvider } from "./calls/record-call.ts";
+import type { AnyTarget, TargetChoice } from "./calls/target.ts";
 import type { Provider } from "./providers/provider.ts";
 
+/** Who gets the requests of a route that nobody looks into. */
+export interface PassService<Target extends AnyTarget = PassTarget> {
+  readonly targets: TargetChoice<Target>;
+  /** Milliseconds to the end of the response; absent: no limit. */
+  readonly timeout?: number;
+  /** The response header that names the provider; absent: none does. */
+  readonly providerHeader?: string;
+}
+
+/** A provider that gets requests as they came. */
+export interface PassTarget extends AnyTarget {
+  /** In the place of the request's own path. */
+  readonly path?: string;
+}
+
 /** Sends a request to a provider as it came, but for credentials, and its response back. */
-export function passThrough(exchange: Exchange, provider: Provider): Promise<void> {
-  return passTo(exchange, provider, exchange.upstreamTarget);
+export async function passThrough(exchange: Exchange, service: PassService): Promise<void> {
+  const target = firstOf(exchange, service);
+  if (target === undefined) return;
+  const { provider, path } = target;
+  const { query, upstreamTarget } = exchange;
+  await passTo(exchange, provider, {
+    ...service,
+    path: path === undefined ? upstreamTarget : withQuery(path, query),
+  });
 }
 
-/** The same, to the path of the configuration, with the query of the client. */
-export function passThroughTo(exchange: Exchange, provider: Provider, path: string): Promise<void> {
-  const { query } = exchange;
-  return passTo(exchange, provider, query === "" ? path : `${path}?${query}`);
+/** The provider whose turn it is: bodies pass as they come, so there is no second try. Undefined: there is none. */
+export function firstOf<Target extends AnyTarget>(
+  exchange: Exchange,
+  { targets, providerHeader }: PassService<Target>,
+): Target | undefined {
+  for (const target of targets(undefined) ?? []) {
+    if (providerHeader !== undefined) {
+      exchange.setResponseHeader(providerHeader, target.provider.name);
+    }
+    return target;
+  }
+  noBackend(exchange);
+  return undefined;
 }
 
-/** Sends a request to a target of a provider. `tunnel`: what watches a connection that changes its protocol. */
+/** A path with a query of its own, or none, and a further one. */
+export function withQuery(path: string, query: string): string {
+  if (query === "") return path;
+  return `${path}${path.includes("?") ? "&" : "?"}${query}`;
+}
+
+/** How a request passes. */
+export interface PassSettings {
+  /** The target at the provider, in origin form. */
+  readonly path: string;
+  /** Milliseconds to the end of the response; absent: no limit. */
+  readonly timeout?: number;
+  /** What passes the bytes of another protocol on; absent: they are nobody's business. */
+  readonly openTunnel?: (exchange: Exchange, protocol: string) => TunnelRelay;
+}
+
+/** Sends a request to a provider. */
 export async function passTo(
   exchange: Exchange,
   provider: Provider,
-  target: string,
-  openTunnel = openPlainTunnel,
+  settings: PassSettings,
 ): Promise<void> {
   const { upstream } = provider;
+  const { path, timeout, openTunnel } = settings;
   recordProvider(exchange, provider);
   const call: UpstreamCall = {
     method: exchange.upstreamMethod,
-    path: target,
-    headers: passedHeaders(exchange, provider),
+    path,
+    headers: passedHeaders(exchange, provider, path),
     body: exchange.body,
   };
   try {
@@ -41,15 +90,11 @@ export async function passTo(
     return;
   }
   const { upgrade } = exchange;
-  if (upgrade === undefined) {
-    const relay = new Relay(exchange);
-    relay.start(upstream.send(call, relay));
-  } else {
-    const relay = openTunnel(exchange, upgrade);
+  if (upgrade !== undefined) {
+    const relay = openTunnel?.(exchange, upgrade) ?? new TunnelRelay(exchange, upgrade);
     relay.start(upstream.upgrade(call, upgrade, relay));
+  } else {
+    const relay = timeout === undefined ? new Relay(exchange) : new TimedRelay(exchange, timeout);
+    relay.start(upstream.send(call, relay));
   }
-}
-
-function openPlainTunnel(exchange: Exchange, protocol: string): TunnelRelay {
-  return new TunnelRelay(exchange, protocol);
 }

@@ -10,20 +10,26 @@ import type { TargetSettings } from "./calls/target.ts";
 import type { Usage } from "./chat/usage.ts";
 import { TextFrames } from "./formats/realtime/text-frames.ts";
 import { realtimeUsage } from "./formats/realtime/usage.ts";
-import { passTo } from "./pass-through.ts";
+import { firstOf, type PassService, passTo, withQuery } from "./pass-through.ts";
+
+/** Who gets the connections of a route. */
+export type RealtimeService = PassService<TargetSettings>;
 
 /** Connects a client of OpenAI's Realtime API to a provider: messages pass both ways as they are. */
-export async function serveRealtime(exchange: Exchange, target: TargetSettings): Promise<void> {
+export async function serveRealtime(exchange: Exchange, service: RealtimeService): Promise<void> {
   if (exchange.upgrade?.toLowerCase() !== "websocket") {
     const headers = ["upgrade", "websocket"];
     refuse(exchange, 426, "BadRequest", "the Realtime API is a WebSocket", headers);
     return;
   }
+  const target = firstOf(exchange, service);
+  if (target === undefined) return;
   const { provider } = target;
   // What passes is read: nothing may be compressed.
   exchange.removeRequestHeader("sec-websocket-extensions");
   if (provider.clientKey === undefined) removeProtocolKey(exchange);
-  await passTo(exchange, provider, realtimePath(exchange, target), openWatchedTunnel);
+  const path = realtimePath(exchange, target);
+  await passTo(exchange, provider, { path, openTunnel: openWatchedTunnel });
 }
 
 /** Browsers cannot set headers: their key stands among the protocols that they offer, and is meant for the gateway. */
@@ -47,14 +53,10 @@ function realtimePath(exchange: Exchange, target: TargetSettings): string {
   fields.set("gen_ai.operation.name", "realtime");
   if (requested !== undefined) fields.set("gen_ai.request.model", requested);
   const { path } = target;
-  const own = typeof path === "string" ? path : path(model ?? "", false);
-  const isNamed = typeof path === "string" && model !== undefined;
-  const parameters = [
-    ...(isNamed ? [`model=${encodeURIComponent(model)}`] : []),
-    withoutParameter(`?${exchange.query}`, "model").slice(1),
-  ].filter((each) => each !== "");
-  if (parameters.length === 0) return own;
-  return `${own}${own.includes("?") ? "&" : "?"}${parameters.join("&")}`;
+  const rest = withoutParameter(`?${exchange.query}`, "model").slice(1);
+  if (typeof path !== "string") return withQuery(path(model ?? "", false), rest);
+  const named = model === undefined ? path : withQuery(path, `model=${encodeURIComponent(model)}`);
+  return withQuery(named, rest);
 }
 
 function modelOf(

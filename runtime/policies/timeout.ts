@@ -20,7 +20,8 @@ export function forwardWithin(exchange: Exchange, upstream: Upstream, limit: num
 /** What the log says of a request that took too long. */
 export const timedOut: UpstreamFailure = { kind: "timeout", detail: "request timeout" };
 
-class TimedRelay extends Relay {
+/** Passes a response on that has to be there in `limit` milliseconds. */
+export class TimedRelay extends Relay {
   readonly #exchange: Exchange;
   readonly #limit: number;
   #timer: NodeJS.Timeout | undefined;

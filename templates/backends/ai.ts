@@ -1,101 +1,83 @@
 import type { BackendNode } from "../../compiler/ir/backends.ts";
-import { code, literal } from "../code/code.ts";
-import type { Code } from "../code/hole.ts";
-import { imported, importedType, name } from "../code/names.ts";
-import { bytes, milliseconds } from "../code/units.ts";
+import { code } from "../code/code.ts";
+import type { Code, Expression, Hole } from "../code/hole.ts";
+import { imported, name } from "../code/names.ts";
+import { ifStatement } from "../code/statements.ts";
+import { call, member, value } from "../code/syntax.ts";
 import { AiFunctions } from "./ai/functions.ts";
 import { providersCode } from "./ai/providers.ts";
-import { type ClientType, clientModule, errorsOf, refusalOf, targetCode } from "./ai/targets.ts";
+import { formatExport, type RouteType, routeTypeCodes } from "./ai/route-types.ts";
+import { type ServiceCode, serviceCode } from "./ai/services.ts";
 import type { AtLeastOne, BackendCode, BackendScope, BackendTemplate } from "./backend.ts";
 import { passthrough } from "./parts/connection.ts";
 
-const SERVE = "gwc/runtime/llm/serve";
-const CHOOSE = "gwc/runtime/llm/calls/choose-target";
-
 type AiNode = BackendNode<"ai">;
+type PathNode = AiNode["routes"][number];
 
 /** Models of providers, which speak formats of their own. */
 export const aiTemplate: BackendTemplate<"ai"> = { code: aiCode, keepsLimits: true };
 
 function aiCode([node]: AtLeastOne<AiNode>, scope: BackendScope): BackendCode {
   const functions = new AiFunctions(scope.trace, scope.expressions);
-  const types = [...new Set(node.routes.map(({ type }) => type))].filter(isClientType);
+  const types = [...new Set(node.routes.map(({ type }) => type))];
   const providers = providersCode(node, scope.trace, functions);
-  const services = types.map((type) => serviceCode(type, node, functions, scope));
+  const services = new Map(
+    types.map((type) => [type, serviceCode(type, node, functions, scope)] as const),
+  );
+  const declared = [...services.values()].flatMap(({ declaration }) => declaration ?? []);
   const token = passthrough(node.groups.flat().map(({ connection }) => connection));
   return {
-    declarations: [providers, ...functions.declarations, ...services],
+    declarations: [providers, ...functions.declarations, ...declared],
     first: refusalFormats(node),
     guard: [],
-    step: [...token, ...serveSteps(node)],
+    step: [...token, ...serveSteps(node, services)],
     isAsync: true,
   };
 }
 
-function isClientType(type: string): type is ClientType {
-  return type === "Completions" || type === "Messages";
-}
-
-function serviceName(type: ClientType): Code {
-  return code`${name(`${clientModule(type)}Service`)}`;
-}
-
-function serviceCode(
-  type: ClientType,
-  node: AiNode,
-  functions: AiFunctions,
-  { trace, maxBufferSize, limits }: BackendScope,
-): Code {
-  const groups = node.groups.map((group) =>
-    group.map((provider) => targetCode(type, provider, functions)),
-  );
-  const [[only] = [], ...others] = groups;
-  const isOne = only !== undefined && others.length === 0 && groups[0]?.length === 1;
-  const targets = isOne
-    ? code`${imported(CHOOSE, "oneTarget")}(${only})`
-    : code`${imported(CHOOSE, "inGroups")}(${literal(groups)})`;
-  const settings = {
-    errors: errorsOf(type),
-    operation: "chat",
-    limit: bytes(maxBufferSize),
-    targets,
-    providerHeader: node.namesProvider ? "x-llm-provider" : undefined,
-    timeout: limits.request && milliseconds(limits.request),
-    attemptTimeout: limits.attempt && milliseconds(limits.attempt),
-  };
-  return code`
-    ${trace(node.origin)}
-    const ${serviceName(type)}: ${importedType(SERVE, "ChatService")} = ${literal(settings)};
-  `;
-}
-
 /** Every refusal is in the format of the path that it is about. */
-function refusalFormats({ routes }: AiNode): readonly Code[] {
-  const formats = routes.flatMap(({ suffix, type }) =>
-    isClientType(type) ? [{ suffix, format: refusalOf(type), type }] : [],
-  );
-  const last = formats.at(-1);
-  if (last === undefined) return [];
-  const others = formats.filter(({ type }) => type !== last.type).toReversed();
-  return [
-    code`exchange.refusalFormat = ${last.format};`,
-    ...others.map(
-      ({ suffix, format }) => code`
-        if (exchange.path.endsWith(${literal(suffix)})) exchange.refusalFormat = ${format};
-      `,
-    ),
-  ];
+function refusalFormats({ routes }: AiNode): readonly Hole[] {
+  const known = routes.filter(({ type }) => refusalOf(type) !== undefined);
+  // The shortest first: what a longer one says comes after it.
+  const [first, ...others] = known.toReversed();
+  if (first === undefined) return [];
+  const passes = routes.some(({ suffix, type }) => suffix === "" && type === "Passthrough");
+  if (passes) return [first, ...others].map((each) => ifStatement([isFor(each)], refuseAs(each)));
+  const differing = others.findIndex(({ type }) => refusalOf(type) !== refusalOf(first.type));
+  const rest = differing === -1 ? [] : others.slice(differing);
+  return [refuseAs(first), ...rest.map((each) => ifStatement([isFor(each)], refuseAs(each)))];
 }
 
-function serveSteps({ routes }: AiNode): readonly Code[] {
-  const serve = imported(SERVE, "serveChat");
-  const steps = routes.flatMap(({ suffix, type }) => {
-    if (!isClientType(type)) return [];
-    const call = code`return ${serve}(exchange, ${serviceName(type)});`;
-    return suffix === "" ? [call] : [code`if (exchange.path.endsWith(${literal(suffix)})) ${call}`];
+/** OpenAI's APIs have one form of errors. */
+function refusalOf(type: RouteType): "completions" | "messages" | undefined {
+  const { errors } = routeTypeCodes[type];
+  return errors === "responses" ? "completions" : errors;
+}
+
+function refuseAs({ type }: PathNode): Code {
+  const format = refusalOf(type) ?? "completions";
+  return code`exchange.refusalFormat = ${formatExport(format, "errors", "Refusal")};`;
+}
+
+function serveSteps(
+  { routes }: AiNode,
+  services: ReadonlyMap<RouteType, ServiceCode>,
+): readonly Hole[] {
+  const steps = routes.flatMap((each): readonly Hole[] => {
+    const statement = services.get(each.type)?.statement(each.suffix);
+    if (statement === undefined) return [];
+    return [each.suffix === "" ? statement : ifStatement([isFor(each)], statement)];
   });
   const isOpen = routes.some(({ suffix }) => suffix === "");
   return isOpen
     ? steps
     : [...steps, code`return ${imported("gwc/runtime/http/refuse", "notFound")}(exchange);`];
+}
+
+/** Whether a request is one of a route type. */
+function isFor({ suffix, type }: PathNode): Expression {
+  const path = member(name("exchange"), "path");
+  return routeTypeCodes[type].hasParts === true
+    ? call(imported("gwc/runtime/llm/path-rest", "isUnder"), [path, value(suffix)])
+    : call(member(path, "endsWith"), [value(suffix)]);
 }

@@ -24,7 +24,16 @@ export interface AiNode {
   readonly groups: readonly (readonly AiProviderNode[])[];
   /** Responses name the provider. */
   readonly namesProvider: boolean;
+  /** The models that clients can be told of. */
+  readonly models: readonly ModelNode[];
   readonly origin: Origin;
+}
+
+/** A model by the name that clients ask for it. */
+export interface ModelNode {
+  readonly id: string;
+  /** `gen_ai.provider.name` of whom it is asked. */
+  readonly owner: string;
 }
 
 /** One provider of a route, complete. */
@@ -43,6 +52,8 @@ export interface AiProviderNode {
   readonly clientKey: KeyHeader | undefined;
   /** By route type, as far as it serves it. */
   readonly endpoints: { readonly [Type in RouteType]?: LlmEndpoint };
+  /** The path of the configuration in the place of every other one; undefined: none. */
+  readonly path: string | undefined;
   /** It is the provider's own server, of which the newest ways are known. */
   readonly isOwnServer: boolean;
   readonly policies: LlmPolicies | undefined;
@@ -69,13 +80,29 @@ export function resolveAi(
   if (groups.some((group, index) => group.length < (config.groups[index]?.length ?? 0))) {
     return undefined;
   }
+  const models = listedModels(groups.flat());
+  if (types.has("Models") && models.length === 0) {
+    context.diagnostics.report("no-model-known", ai?.routes?.origin ?? origin, {});
+  }
   return {
     kind: "ai",
     routes,
     groups,
     namesProvider: ai?.providerHeader?.value ?? true,
+    models,
     origin,
   };
+}
+
+/** Fixed models, and aliases that are one name; what a provider has beside them is not known. */
+function listedModels(providers: readonly AiProviderNode[]): readonly ModelNode[] {
+  const owners = new Map<string, string>();
+  for (const { model, policies, system } of providers) {
+    const aliases = Object.keys(policies?.modelAliases?.value ?? {});
+    const ids = model === undefined ? aliases.filter((alias) => !alias.includes("*")) : [model];
+    for (const id of ids) if (!owners.has(id)) owners.set(id, system);
+  }
+  return [...owners].map(([id, owner]) => ({ id, owner }));
 }
 
 /** Without `routes` everything is chat completions. */
@@ -123,6 +150,7 @@ function resolveProvider(
     key: isHeader && key !== undefined ? { header, value: key } : undefined,
     clientKey: key === undefined ? header : undefined,
     endpoints: path === undefined ? endpoints : withPath(endpoints, path),
+    path,
     isOwnServer: server === undefined,
     policies: merged.ai,
     health: isOne ? reportHealth(health, context) : resolveHealth(health, context.diagnostics),
@@ -164,13 +192,20 @@ function endpointsOf(
   types: ReadonlySet<RouteType>,
   diagnostics: Diagnostics,
 ): AiProviderNode["endpoints"] | undefined {
-  const found = [...types].map((type) => [type, endpointOf(type, options)] as const);
-  const missing = found.filter(([, endpoint]) => endpoint === undefined);
+  const all = [...types].map((type) => [type, endpointOf(type, options)] as const);
+  const found = all.filter(([, endpoint]) => endpoint !== undefined);
+  const missing = all.filter(([type, endpoint]) => endpoint === undefined && !ownTypes.has(type));
   for (const [type] of missing) {
     diagnostics.report("unserved-route-type", origin, { type, provider: name });
   }
   return missing.length === 0 ? Object.fromEntries(found) : undefined;
 }
+
+/**
+ * What needs no endpoint of a provider: models are those of the configuration, tokens are counted by the gateway where
+ * nobody else does, and what passes has the path of the client.
+ */
+const ownTypes: ReadonlySet<RouteType> = new Set(["Models", "TokenCount", "Passthrough"]);
 
 function endpointOf<Kind extends ProviderKind>(
   type: RouteType,

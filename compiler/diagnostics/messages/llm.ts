@@ -16,6 +16,13 @@ export const llmMessages = {
     explanation:
       "What a client speaks is known from the path, before a provider is chosen: `routes` holds for all providers of a route.",
   }),
+  "no-model-known": message<Record<never, never>>({
+    severity: "warning",
+    text: () => "no model of this route is known: the list that clients get is empty",
+    hint: () => "give a provider its `model`, or name models in `modelAliases`",
+    explanation:
+      "Requests of the route type `Models` get the models that the configuration names: those that providers are fixed to, and the aliases. What else a provider has is not asked for.",
+  }),
   "duplicate-provider": message<{ name: string }>({
     severity: "error",
     text: ({ name }) => `two providers are called "${name}"`,

@@ -1,8 +1,8 @@
 import { RetryBudget } from "./retry-budget.ts";
-import type { LlmTarget, TargetChoice } from "./target.ts";
+import type { AnyTarget, TargetChoice } from "./target.ts";
 
 /** The only provider. */
-export function oneTarget(target: LlmTarget): TargetChoice {
+export function oneTarget<Target extends AnyTarget>(target: Target): TargetChoice<Target> {
   const targets = [target];
   return () => targets;
 }
@@ -11,15 +11,17 @@ export function oneTarget(target: LlmTarget): TargetChoice {
  * Groups of providers: those of a group share the requests by how they do, and a later group is asked when none of the
  * earlier ones is healthy. Every provider is asked once at most for a request.
  */
-export function inGroups(groups: readonly (readonly LlmTarget[])[]): TargetChoice {
+export function inGroups<Target extends AnyTarget>(
+  groups: readonly (readonly Target[])[],
+): TargetChoice<Target> {
   const budget = new RetryBudget();
   return () => inTurn(groups, budget);
 }
 
-function* inTurn(
-  groups: readonly (readonly LlmTarget[])[],
+function* inTurn<Target extends AnyTarget>(
+  groups: readonly (readonly Target[])[],
   budget: RetryBudget,
-): Iterable<LlmTarget> {
+): Iterable<Target> {
   budget.count(performance.now());
   let isFirst = true;
   for (const target of byHealth(groups)) {
@@ -30,7 +32,9 @@ function* inTurn(
 }
 
 /** When all are ejected, somebody is asked nevertheless: a gateway that asks nobody learns nothing. */
-function* byHealth(groups: readonly (readonly LlmTarget[])[]): Iterable<LlmTarget> {
+function* byHealth<Target extends AnyTarget>(
+  groups: readonly (readonly Target[])[],
+): Iterable<Target> {
   const now = performance.now();
   const isNoneHealthy = groups.every((group) => group.every((each) => isEjected(each, now)));
   for (const group of groups) {
@@ -47,7 +51,7 @@ function* byHealth(groups: readonly (readonly LlmTarget[])[]): Iterable<LlmTarge
  * The better of two that are drawn, which may be the same one: the worst gets some requests too, so that it is seen
  * when it does better. A new one is taken to be as fast as the others of its group: it is not flooded.
  */
-function betterOfTwo(targets: readonly LlmTarget[]): LlmTarget {
+function betterOfTwo<Target extends AnyTarget>(targets: readonly Target[]): Target {
   const one = drawn(targets);
   const other = drawn(targets);
   if (one === other) return one;
@@ -55,17 +59,17 @@ function betterOfTwo(targets: readonly LlmTarget[]): LlmTarget {
   return rank(one, latency) >= rank(other, latency) ? one : other;
 }
 
-function drawn(targets: readonly LlmTarget[]): LlmTarget {
+function drawn<Target extends AnyTarget>(targets: readonly Target[]): Target {
   const target = targets[Math.floor(Math.random() * targets.length)];
   if (target === undefined) throw new Error("a choice of nothing");
   return target;
 }
 
-function rank({ provider: { health } }: LlmTarget, groupLatency: number | undefined): number {
+function rank({ provider: { health } }: AnyTarget, groupLatency: number | undefined): number {
   return health?.rank(groupLatency) ?? 1;
 }
 
-function meanLatency(targets: readonly LlmTarget[]): number | undefined {
+function meanLatency(targets: readonly AnyTarget[]): number | undefined {
   let sum = 0;
   let count = 0;
   for (const { provider } of targets) {
@@ -76,6 +80,6 @@ function meanLatency(targets: readonly LlmTarget[]): number | undefined {
   return count === 0 ? undefined : sum / count;
 }
 
-function isEjected({ provider }: LlmTarget, now: number): boolean {
+function isEjected({ provider }: AnyTarget, now: number): boolean {
   return provider.health?.isEjected(now) ?? false;
 }

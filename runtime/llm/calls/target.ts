@@ -5,11 +5,17 @@ import type { Provider } from "../providers/provider.ts";
 import type { ChatCall } from "./chat-call.ts";
 
 /** The providers of a call in the order in which they are asked; undefined: nobody has this model. */
-export type TargetChoice = (model: string | undefined) => Iterable<LlmTarget> | undefined;
+export type TargetChoice<Target extends AnyTarget = LlmTarget> = (
+  model: string | undefined,
+) => Iterable<Target> | undefined;
+
+/** A provider, with what it is asked. */
+export interface AnyTarget {
+  readonly provider: Provider;
+}
 
 /** What of a target is the configuration's, whatever is spoken. */
-export interface TargetSettings {
-  readonly provider: Provider;
+export interface TargetSettings extends AnyTarget {
   readonly path: EndpointPath;
   /** The name of a model at the provider; absent: the client's. */
   readonly modelFor?: (model: string) => string;

@@ -7,6 +7,7 @@ import { returned } from "../../code/layout.ts";
 import { imported, name } from "../../code/names.ts";
 import type { Trace } from "../../code/trace.ts";
 import { parameter } from "../../code/variables.ts";
+import type { AskedType } from "./route-types.ts";
 
 type ProviderNode = BackendNode<"ai">["groups"][number][number];
 
@@ -48,26 +49,25 @@ export class AiFunctions {
   }
 
   /** The edits of a body that come before everything else; undefined: there are none. */
-  prepare(client: "completions" | "messages", { policies }: ProviderNode): Name | undefined {
-    const { overrides, defaults, prompts } = policies ?? {};
+  prepare({ edit: form }: AskedType, { policies }: ProviderNode): Name | undefined {
+    const { overrides, defaults } = form.takesFields ? (policies ?? {}) : {};
+    const prompts = form.prompts && policies?.prompts;
     const origin = (overrides ?? defaults ?? prompts)?.origin;
     if (origin === undefined) return undefined;
-    const add = imported(`gwc/runtime/llm/formats/${client}/prompts`, `${client}Prompts`);
     const edits: Readonly<Record<string, Printable | undefined>> = {
       overrides: overrides?.value,
       defaults: defaults?.value,
       prompts:
         prompts &&
-        code`${add}(${literal({
+        code`${form.prompts}(${literal({
           prepend: prompts.value.prepend.map((each) => ({ ...each })),
           append: prompts.value.append.map((each) => ({ ...each })),
         })})`,
     };
-    const key = [client, overrides?.value, defaults?.value, prompts?.value];
+    const key = [overrides?.value, defaults?.value, prompts?.value];
     const edit = imported("gwc/runtime/llm/calls/edit-body", "editBody");
-    const label = client === "completions" ? "prepareCompletion" : "prepareMessage";
     return this.#declare(
-      label,
+      form.name,
       key,
       origin,
       (id) => code`const ${id} = ${edit}(${literal(edits)});`,

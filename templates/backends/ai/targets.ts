@@ -1,55 +1,35 @@
 import type { BackendNode } from "../../../compiler/ir/backends.ts";
 import { code, join, literal } from "../../code/code.ts";
-import type { Code, ImportSymbol, Printable } from "../../code/hole.ts";
+import type { Code, Printable } from "../../code/hole.ts";
 import { imported } from "../../code/names.ts";
 import type { AiFunctions } from "./functions.ts";
 import { providerReference } from "./providers.ts";
+import { type AskedType, formatExport, type RouteType } from "./route-types.ts";
 
 const CALLS = "gwc/runtime/llm/calls";
-const FORMATS = "gwc/runtime/llm/formats";
-
-/** Route types whose requests are conversations. */
-export type ClientType = "Completions" | "Messages";
 
 type ProviderNode = BackendNode<"ai">["groups"][number][number];
 
-/** What clients of a route type speak, as modules and formats are called. */
-export function clientModule(type: ClientType): "completions" | "messages" {
-  return type === "Completions" ? "completions" : "messages";
-}
-
-/** How clients of a route type read errors. */
-export function errorsOf(type: ClientType): ImportSymbol {
-  const format = clientModule(type);
-  return imported(`${FORMATS}/${format}/errors`, `${format}Errors`);
-}
-
-/** How policies before the backend refuse what clients of a route type send. */
-export function refusalOf(type: ClientType): ImportSymbol {
-  const format = clientModule(type);
-  return imported(`${FORMATS}/${format}/errors`, `${format}Refusal`);
-}
-
-/** A provider as the end of a route type. */
-export function targetCode(type: ClientType, node: ProviderNode, functions: AiFunctions): Code {
-  const endpoint = node.endpoints[type];
-  if (endpoint === undefined) throw new Error(`${node.name} does not serve ${type}`);
-  const client = clientModule(type);
-  const { format, path, streamPath } = endpoint;
-  const target: Readonly<Record<string, Printable | undefined>> = {
-    provider: providerReference(node),
-    path: pathCode(path, streamPath, node.model),
-    modelFor: node.model === undefined ? functions.modelFor(node) : undefined,
-    prepare: functions.prepare(client, node),
+/** A provider as the end of requests that are read. */
+export function targetCode(
+  type: RouteType,
+  asked: AskedType,
+  node: ProviderNode,
+  functions: AiFunctions,
+): Code {
+  const { format } = endpointOf(type, node);
+  const target = {
+    ...targetSettings(type, node, functions),
+    prepare: functions.prepare(asked, node),
   };
-  if (format === client) {
-    const native = imported(`${FORMATS}/${format}/native`, `${format}Native`);
-    return code`${imported(`${CALLS}/native-target`, "nativeTarget")}(${literal({ ...target, format: native })})`;
+  if (format === asked.native) {
+    const settings = { ...target, format: formatExport(format, "native", "Native") };
+    return code`${imported(`${CALLS}/native-target`, "nativeTarget")}(${literal(settings)})`;
   }
   const settings = {
     ...target,
-    client: imported(`${FORMATS}/${client}/client`, `${client}Client`),
-    format: imported(`${formatFolder(format)}/upstream`, `${format}Upstream`),
+    client: formatExport(asked.native, "client", "Client"),
+    format: formatExport(format, "upstream", "Upstream"),
     dialect: {
       provider: node.name,
       maxTokensField: format === "completions" && !node.isOwnServer ? "max_tokens" : undefined,
@@ -58,9 +38,24 @@ export function targetCode(type: ClientType, node: ProviderNode, functions: AiFu
   return code`${imported(`${CALLS}/translated-target`, "translatedTarget")}(${literal(settings)})`;
 }
 
-/** Folders are in kebab case. */
-function formatFolder(format: string): string {
-  return `${FORMATS}/${format.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+/** Where a provider serves a route type, and by which name it knows a model. */
+export function targetSettings(
+  type: RouteType,
+  node: ProviderNode,
+  functions: AiFunctions,
+): Readonly<Record<string, Printable | undefined>> {
+  const { path, streamPath } = endpointOf(type, node);
+  return {
+    provider: providerReference(node),
+    path: pathCode(path, streamPath, node.model),
+    modelFor: node.model === undefined ? functions.modelFor(node) : undefined,
+  };
+}
+
+function endpointOf(type: RouteType, { endpoints, name }: ProviderNode) {
+  const endpoint = endpoints[type];
+  if (endpoint === undefined) throw new Error(`${name} does not serve ${type}`);
+  return endpoint;
 }
 
 /** What is known of the model stands in the path. */

@@ -1,7 +1,5 @@
-import type { RefusalFormat } from "../../../http/refusal-format.ts";
 import type { ErrorFormat } from "../../chat/formats.ts";
 import type { LlmError } from "../../chat/llm-error.ts";
-import { llmRefusalFormat } from "../../chat/llm-refusal-format.ts";
 import { completionsError, errorObject } from "../completions/errors.ts";
 import { newId, responseObject } from "./response-object.ts";
 
@@ -16,9 +14,6 @@ export const responsesErrors: ErrorFormat = {
     return failureEvents(error, response, sent.events);
   },
 };
-
-/** How policies refuse what clients of this format send. */
-export const responsesRefusal: RefusalFormat = llmRefusalFormat(responsesErrors);
 
 /** `error` of a response that failed. */
 export function failure(error: LlmError): { readonly code: string; readonly message: string } {

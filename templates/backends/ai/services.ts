@@ -1,0 +1,186 @@
+import type { BackendNode } from "../../../compiler/ir/backends.ts";
+import { code, literal } from "../../code/code.ts";
+import type { Code, Printable } from "../../code/hole.ts";
+import { imported, importedType, name } from "../../code/names.ts";
+import { call } from "../../code/syntax.ts";
+import { bytes, milliseconds } from "../../code/units.ts";
+import type { BackendScope } from "../backend.ts";
+import type { AiFunctions } from "./functions.ts";
+import { providerReference } from "./providers.ts";
+import { type AskedType, formatExport, type RouteType, routeTypeCodes } from "./route-types.ts";
+import { targetCode, targetSettings } from "./targets.ts";
+
+const LLM = "gwc/runtime/llm";
+
+type AiNode = BackendNode<"ai">;
+type ProviderNode = AiNode["groups"][number][number];
+type Groups = readonly (readonly ProviderNode[])[];
+
+/** How the requests of one route type are served. */
+export interface ServiceCode {
+  /** The constant of the module; undefined: it needs none. */
+  readonly declaration: Code | undefined;
+  /** The statement for the requests under a path; the empty one is every path. */
+  readonly statement: (path: string) => Code;
+}
+
+/** The code that serves a route type. */
+export function serviceCode(
+  type: RouteType,
+  node: AiNode,
+  functions: AiFunctions,
+  scope: BackendScope,
+): ServiceCode {
+  const { asked } = routeTypeCodes[type];
+  if (asked !== undefined) return askedCode(type, asked, node, functions, scope);
+  switch (type) {
+    case "Models":
+      return modelsCode(node, scope);
+    case "Realtime":
+      return realtimeCode(node, functions, scope);
+    default:
+      return passthroughCode(node, scope);
+  }
+}
+
+function askedCode(
+  type: RouteType,
+  asked: AskedType,
+  node: AiNode,
+  functions: AiFunctions,
+  { trace, maxBufferSize, limits }: BackendScope,
+): ServiceCode {
+  const groups = servingGroups(type, node.groups);
+  if (groups.length === 0) return estimateCode(maxBufferSize);
+  const { service, errors = "completions" } = routeTypeCodes[type];
+  const id = name(service);
+  const targets = groups.map((group) =>
+    group.map((each) => targetCode(type, asked, each, functions)),
+  );
+  const settings = {
+    errors: formatExport(errors, "errors", "Errors"),
+    operation: asked.operation,
+    limit: bytes(maxBufferSize),
+    targets: choiceOfCalls(targets),
+    timeout: limits.request && milliseconds(limits.request),
+    attemptTimeout: limits.attempt && milliseconds(limits.attempt),
+    providerHeader: providerHeader(node),
+  };
+  if (type === "Responses") {
+    const room = `${LLM}/responses`;
+    const keeper = keeperCode(node, functions);
+    return {
+      declaration: code`
+        ${trace(node.origin)}
+        const ${id}: ${importedType(room, "ResponsesService")} = ${literal({ ...settings, keeper })};
+      `,
+      statement: (path) =>
+        code`return ${imported(room, "serveResponses")}(exchange, ${id}, ${literal(path || "/responses")});`,
+    };
+  }
+  const room = `${LLM}/serve`;
+  return {
+    declaration: code`
+      ${trace(node.origin)}
+      const ${id}: ${importedType(room, "ChatService")} = ${literal(settings)};
+    `,
+    statement: () => code`return ${imported(room, "serveChat")}(exchange, ${id});`,
+  };
+}
+
+/** The groups with those of their providers that serve a route type: tokens are counted by some alone. */
+function servingGroups(type: RouteType, groups: Groups): Groups {
+  return groups
+    .map((group) => group.filter(({ endpoints }) => endpoints[type] !== undefined))
+    .filter((group) => group.length > 0);
+}
+
+function estimateCode(maxBufferSize: number): ServiceCode {
+  const serve = imported(`${LLM}/token-count`, "serveTokenEstimate");
+  return {
+    declaration: undefined,
+    statement: () => code`return ${serve}(exchange, ${bytes(maxBufferSize)});`,
+  };
+}
+
+/** The first provider that has the Responses API itself. */
+function keeperCode({ groups }: AiNode, functions: AiFunctions): Printable | undefined {
+  const keeper = groups.flat().find(({ endpoints }) => endpoints.Responses?.format === "responses");
+  return keeper && targetSettings("Responses", keeper, functions);
+}
+
+function modelsCode({ models, origin }: AiNode, { trace }: BackendScope): ServiceCode {
+  const list = name(routeTypeCodes.Models.service);
+  const room = `${LLM}/models`;
+  const serve = imported(room, "serveModels");
+  return {
+    declaration: code`
+      ${trace(origin)}
+      const ${list}: readonly ${importedType(room, "ListedModel")}[] = ${literal(models.map((each) => ({ ...each })))};
+    `,
+    statement: (path) => code`return ${serve}(exchange, ${list}, ${literal(path || "/models")});`,
+  };
+}
+
+function realtimeCode(node: AiNode, functions: AiFunctions, { trace }: BackendScope): ServiceCode {
+  const id = name(routeTypeCodes.Realtime.service);
+  const room = `${LLM}/realtime`;
+  const targets = node.groups.map((group) =>
+    group.map((each) => targetSettings("Realtime", each, functions)),
+  );
+  const settings = { targets: choiceCode(targets), providerHeader: providerHeader(node) };
+  return {
+    declaration: code`
+      ${trace(node.origin)}
+      const ${id}: ${importedType(room, "RealtimeService")} = ${literal(settings)};
+    `,
+    statement: () => code`return ${imported(room, "serveRealtime")}(exchange, ${id});`,
+  };
+}
+
+function passthroughCode(node: AiNode, { trace, limits }: BackendScope): ServiceCode {
+  const id = name(routeTypeCodes.Passthrough.service);
+  const room = `${LLM}/pass-through`;
+  const targets = node.groups.map((group) =>
+    group.map((each) => ({ provider: providerReference(each), path: each.path })),
+  );
+  const settings = {
+    targets: choiceCode(targets),
+    timeout: limits.request && milliseconds(limits.request),
+    providerHeader: providerHeader(node),
+  };
+  return {
+    declaration: code`
+      ${trace(node.origin)}
+      const ${id}: ${importedType(room, "PassService")} = ${literal(settings)};
+    `,
+    statement: () => code`return ${imported(room, "passThrough")}(exchange, ${id});`,
+  };
+}
+
+const CHOOSE = `${LLM}/calls/choose-target`;
+
+/** The choice among targets that functions make. */
+function choiceOfCalls(groups: readonly (readonly Code[])[]): Printable {
+  const only = onlyOf(groups);
+  return only === undefined
+    ? code`${imported(CHOOSE, "inGroups")}(${literal(groups)})`
+    : call(imported(CHOOSE, "oneTarget"), [only]);
+}
+
+/** The choice among targets that are settings. */
+function choiceCode(groups: readonly (readonly Printable[])[]): Printable {
+  const only = onlyOf(groups);
+  return only === undefined
+    ? code`${imported(CHOOSE, "inGroups")}(${literal(groups)})`
+    : code`${imported(CHOOSE, "oneTarget")}(${literal(only)})`;
+}
+
+function onlyOf<Target>(groups: readonly (readonly Target[])[]): Target | undefined {
+  const [only, ...others] = groups.flat();
+  return others.length === 0 ? only : undefined;
+}
+
+function providerHeader({ namesProvider }: AiNode): string | undefined {
+  return namesProvider ? "x-llm-provider" : undefined;
+}
