@@ -1,7 +1,7 @@
 import { Relay } from "../backends/relay.ts";
 import { TunnelRelay } from "../backends/tunnel.ts";
 import type { Exchange } from "../http/exchange.ts";
-import { noBackend, refuse } from "../http/refuse.ts";
+import { noBackend } from "../http/refuse.ts";
 import type { UpstreamCall } from "../http/upstream/upstream.ts";
 import { TimedRelay } from "../policies/timeout.ts";
 import { passedHeaders } from "./calls/call-headers.ts";
@@ -25,12 +25,12 @@ export interface PassTarget extends AnyTarget {
 }
 
 /** Sends a request to a provider as it came, but for credentials, and its response back. */
-export async function passThrough(exchange: Exchange, service: PassService): Promise<void> {
+export function passRequest(exchange: Exchange, service: PassService): void {
   const target = firstOf(exchange, service);
   if (target === undefined) return;
   const { provider, path } = target;
   const { query, upstreamTarget } = exchange;
-  await passTo(exchange, provider, {
+  passTo(exchange, provider, {
     ...service,
     path: path === undefined ? upstreamTarget : withQuery(path, query),
   });
@@ -68,13 +68,12 @@ export interface PassSettings {
 }
 
 /** Sends a request to a provider. */
-export async function passTo(
+export function passTo(
   exchange: Exchange,
   provider: Provider,
-  settings: PassSettings,
-): Promise<void> {
+  { path, timeout, openTunnel }: PassSettings,
+): void {
   const { upstream } = provider;
-  const { path, timeout, openTunnel } = settings;
   recordProvider(exchange, provider);
   const call: UpstreamCall = {
     method: exchange.upstreamMethod,
@@ -82,13 +81,6 @@ export async function passTo(
     headers: passedHeaders(exchange, provider, path),
     body: exchange.body,
   };
-  try {
-    await provider.credential?.(call, upstream);
-  } catch {
-    const message = "the gateway has no credentials for the provider";
-    refuse(exchange, 502, "UpstreamFailure", message);
-    return;
-  }
   const { upgrade } = exchange;
   if (upgrade !== undefined) {
     const relay = openTunnel?.(exchange, upgrade) ?? new TunnelRelay(exchange, upgrade);

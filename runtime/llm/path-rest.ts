@@ -9,6 +9,6 @@ export function restOfPath(path: string, api: string): string | undefined {
 }
 
 /** Whether a request's path is that of an API, or below it. */
-export function isUnder(path: string, api: string): boolean {
+export function isOfApi(path: string, api: string): boolean {
   return restOfPath(path, api) !== undefined;
 }

@@ -29,7 +29,7 @@ export async function serveRealtime(exchange: Exchange, service: RealtimeService
   exchange.removeRequestHeader("sec-websocket-extensions");
   if (provider.clientKey === undefined) removeProtocolKey(exchange);
   const path = realtimePath(exchange, target);
-  await passTo(exchange, provider, { path, openTunnel: openWatchedTunnel });
+  passTo(exchange, provider, { path, openTunnel: openWatchedTunnel });
 }
 
 /** Browsers cannot set headers: their key stands among the protocols that they offer, and is meant for the gateway. */

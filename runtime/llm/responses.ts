@@ -36,7 +36,7 @@ export async function serveResponses(
   }
   // What is kept is asked for by its id, whatever its model was.
   const own = typeof path === "string" ? path : path(provider.model ?? "", false);
-  return passTo(exchange, provider, {
+  passTo(exchange, provider, {
     path: withQuery(own, exchange.query),
     ...(timeout !== undefined && { timeout }),
   });

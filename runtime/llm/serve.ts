@@ -9,7 +9,7 @@ import { recordCall, recordResponse } from "./calls/record-call.ts";
 import { refuseMethod, respondError } from "./calls/respond-error.ts";
 import type { LlmTarget, TargetChoice } from "./calls/target.ts";
 import type { ErrorFormat } from "./chat/formats.ts";
-import { type LlmError, LlmRefusal } from "./chat/llm-error.ts";
+import { LlmRefusal } from "./chat/llm-error.ts";
 
 /** One route type of a route: which clients it is for, and who responds to them. */
 export interface ChatService {

@@ -1,4 +1,5 @@
 import type { BackendNode } from "../../compiler/ir/backends.ts";
+import type { RouteType } from "../../compiler/model/llm-policies.ts";
 import { code } from "../code/code.ts";
 import type { Code, Expression, Hole } from "../code/hole.ts";
 import { imported, name } from "../code/names.ts";
@@ -6,7 +7,7 @@ import { ifStatement } from "../code/statements.ts";
 import { call, member, value } from "../code/syntax.ts";
 import { AiFunctions } from "./ai/functions.ts";
 import { providersCode } from "./ai/providers.ts";
-import { formatExport, type RouteType, routeTypeCodes } from "./ai/route-types.ts";
+import { formatExport, routeTypeCodes } from "./ai/route-types.ts";
 import { type ServiceCode, serviceCode } from "./ai/services.ts";
 import type { AtLeastOne, BackendCode, BackendScope, BackendTemplate } from "./backend.ts";
 import { passthrough } from "./parts/connection.ts";
@@ -78,6 +79,6 @@ function serveSteps(
 function isFor({ suffix, type }: PathNode): Expression {
   const path = member(name("exchange"), "path");
   return routeTypeCodes[type].hasParts === true
-    ? call(imported("gwc/runtime/llm/path-rest", "isUnder"), [path, value(suffix)])
+    ? call(imported("gwc/runtime/llm/path-rest", "isOfApi"), [path, value(suffix)])
     : call(member(path, "endsWith"), [value(suffix)]);
 }

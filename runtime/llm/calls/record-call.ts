@@ -58,6 +58,7 @@ export interface ProviderCall {
 /** Notes who is asked. */
 export function recordProvider({ record }: Exchange, { system, upstream }: Provider): void {
   record.fields ??= new Map();
+  record.fields.set("protocol", "llm");
   record.fields.set("gen_ai.provider.name", system);
   record.upstream = upstream.name;
 }

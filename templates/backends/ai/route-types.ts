@@ -1,9 +1,6 @@
-import type { BackendNode } from "../../../compiler/ir/backends.ts";
+import type { RouteType } from "../../../compiler/model/llm-policies.ts";
 import type { ImportSymbol } from "../../code/hole.ts";
 import { imported } from "../../code/names.ts";
-
-/** The kind of traffic of a path. */
-export type RouteType = BackendNode<"ai">["routes"][number]["type"];
 
 /** The formats of clients, as their modules are called. */
 type ClientName = "completions" | "messages" | "responses";

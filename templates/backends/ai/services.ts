@@ -1,4 +1,5 @@
 import type { BackendNode } from "../../../compiler/ir/backends.ts";
+import type { RouteType } from "../../../compiler/model/llm-policies.ts";
 import { code, literal } from "../../code/code.ts";
 import type { Code, Printable } from "../../code/hole.ts";
 import { imported, importedType, name } from "../../code/names.ts";
@@ -7,7 +8,7 @@ import { bytes, milliseconds } from "../../code/units.ts";
 import type { BackendScope } from "../backend.ts";
 import type { AiFunctions } from "./functions.ts";
 import { providerReference } from "./providers.ts";
-import { type AskedType, formatExport, type RouteType, routeTypeCodes } from "./route-types.ts";
+import { type AskedType, formatExport, routeTypeCodes } from "./route-types.ts";
 import { targetCode, targetSettings } from "./targets.ts";
 
 const LLM = "gwc/runtime/llm";
@@ -154,7 +155,7 @@ function passthroughCode(node: AiNode, { trace, limits }: BackendScope): Service
       ${trace(node.origin)}
       const ${id}: ${importedType(room, "PassService")} = ${literal(settings)};
     `,
-    statement: () => code`return ${imported(room, "passThrough")}(exchange, ${id});`,
+    statement: () => code`return ${imported(room, "passRequest")}(exchange, ${id});`,
   };
 }
 

@@ -1,10 +1,11 @@
 import type { BackendNode } from "../../../compiler/ir/backends.ts";
+import type { RouteType } from "../../../compiler/model/llm-policies.ts";
 import { code, join, literal } from "../../code/code.ts";
 import type { Code, Printable } from "../../code/hole.ts";
 import { imported } from "../../code/names.ts";
 import type { AiFunctions } from "./functions.ts";
 import { providerReference } from "./providers.ts";
-import { type AskedType, formatExport, type RouteType } from "./route-types.ts";
+import { type AskedType, formatExport } from "./route-types.ts";
 
 const CALLS = "gwc/runtime/llm/calls";
 

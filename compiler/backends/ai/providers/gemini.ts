@@ -23,11 +23,14 @@ export const gemini: LlmProvider<"gemini", Infer<typeof schema>> = {
         return { format: "completions", path: `${openaiPaths}chat/completions` };
       // What is translated goes where signatures of thoughts, their tokens and every kind of input have a place.
       case "Messages":
+      case "Responses":
         return {
           format: "generateContent",
           path: "/v1beta/models/{model}:generateContent",
           streamPath: "/v1beta/models/{model}:streamGenerateContent?alt=sse",
         };
+      case "Embeddings":
+        return { format: "embeddings", path: `${openaiPaths}embeddings` };
       default:
         return undefined;
     }

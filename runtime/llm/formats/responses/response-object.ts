@@ -28,7 +28,7 @@ export function responseObject({ body }: AskedRequest, state: ResponseState): Js
     id,
     object: "response",
     created_at: createdAt,
-    status: end === undefined ? "in_progress" : statusOf(end),
+    status: end === undefined ? "in_progress" : endStatus(end),
     background: false,
     error: end?.kind === "failed" ? { code: end.code, message: end.message } : null,
     incomplete_details: reason === undefined ? null : { reason },
@@ -52,7 +52,7 @@ export function responseObject({ body }: AskedRequest, state: ResponseState): Js
 }
 
 /** `status` of a response that ended. */
-export function statusOf(end: ResponseEnd): "completed" | "incomplete" | "failed" {
+export function endStatus(end: ResponseEnd): "completed" | "incomplete" | "failed" {
   if (end.kind === "failed") return "failed";
   return incompleteReason(end.stop) === undefined ? "completed" : "incomplete";
 }

@@ -9,13 +9,13 @@ import {
   redactedItem,
   signed,
 } from "./output-items.ts";
-import { newId, type ResponseEnd, responseObject, statusOf } from "./response-object.ts";
+import { endStatus, newId, type ResponseEnd, responseObject } from "./response-object.ts";
 
 /** Writes a whole completion as OpenAI's Responses API does. */
 export function writeResponsesResponse(response: ChatResponse, request: AskedRequest): string {
   const { id, model, blocks, stop, usage } = response;
   const end: ResponseEnd = { kind: "stopped", stop, usage };
-  const isCut = statusOf(end) === "incomplete";
+  const isCut = endStatus(end) === "incomplete";
   return JSON.stringify(
     responseObject(request, {
       id: id ?? newId("resp"),

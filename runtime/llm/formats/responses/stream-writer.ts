@@ -15,7 +15,7 @@ import {
   summaryPart,
   textPart,
 } from "./output-items.ts";
-import { newId, type ResponseEnd, responseObject, statusOf } from "./response-object.ts";
+import { endStatus, newId, type ResponseEnd, responseObject } from "./response-object.ts";
 
 /** An item whose pieces come. */
 interface OpenItem {
@@ -238,7 +238,7 @@ export class ResponsesStreamWriter implements StreamWriter {
   #end(): void {
     this.#start();
     const end: ResponseEnd = { kind: "stopped", stop: this.#stop, usage: this.#usage };
-    const status = statusOf(end);
+    const status = endStatus(end);
     this.#close(status === "incomplete" ? "incomplete" : "completed");
     this.#emit(`response.${status}`, `"response":${JSON.stringify(this.#response(end))}`);
   }
