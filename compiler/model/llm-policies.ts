@@ -1,3 +1,4 @@
+import type { PromptCaching } from "../../runtime/llm/chat/formats.ts";
 import type { PromptMessages } from "../../runtime/llm/formats/prompt-messages.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { Json } from "./json.ts";
@@ -29,6 +30,7 @@ export interface LlmPolicies {
   readonly providerHeader?: Configured<boolean>;
   readonly modelAliases?: Configured<Readonly<Record<string, string>>>;
   readonly prompts?: Configured<PromptMessages>;
+  readonly promptCaching?: Configured<PromptCaching>;
   readonly origin: Origin;
 }
 

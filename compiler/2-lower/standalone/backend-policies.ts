@@ -1,7 +1,11 @@
 import type { PromptMessage } from "../../../runtime/llm/formats/prompt-messages.ts";
 import { defaultConnections } from "../../../runtime/net/default-connections.ts";
 import { readHealth } from "../../backends/ai/health.ts";
-import { type LlmPoliciesValue, routeTypeOf } from "../../backends/ai/policies-schema.ts";
+import {
+  type LlmPoliciesValue,
+  readPromptCaching,
+  routeTypeOf,
+} from "../../backends/ai/policies-schema.ts";
 import type { BackendPoliciesValue } from "../../backends/parts/policies-schema.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { BackendPolicies, BackendTlsConfig } from "../../model/backend-policies.ts";
@@ -82,7 +86,15 @@ function readTcp(value: TcpValue, origin: Origin): NonNullable<BackendPolicies["
 }
 
 function readLlm(
-  { routes, defaults, overrides, modelAliases, prompts, providerHeader }: LlmPoliciesValue,
+  {
+    routes,
+    defaults,
+    overrides,
+    modelAliases,
+    prompts,
+    promptCaching,
+    providerHeader,
+  }: LlmPoliciesValue,
   origin: Origin,
 ): LlmPolicies {
   const at = (part: string) => childOf(origin, part);
@@ -96,6 +108,9 @@ function readLlm(
       providerHeader: { value: providerHeader, origin: at("providerHeader") },
     }),
     ...(modelAliases && { modelAliases: { value: modelAliases, origin: at("modelAliases") } }),
+    ...(promptCaching && {
+      promptCaching: { value: readPromptCaching(promptCaching), origin: at("promptCaching") },
+    }),
     ...(prompts && {
       prompts: {
         value: { prepend: readPrompts(prompts.prepend), append: readPrompts(prompts.append) },

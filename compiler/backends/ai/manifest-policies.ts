@@ -13,6 +13,7 @@ import {
   text,
   unsupported,
 } from "../../schema/schema.ts";
+import { promptCaching } from "./policies-schema.ts";
 
 const messages = list(
   object(
@@ -103,13 +104,6 @@ function promptGuard(simpleBackend: Schema): Schema {
   );
 }
 
-const promptCaching = object({
-  cacheSystem: boolean("Whether system prompts are cached.", { default: true }),
-  cacheMessages: boolean("Whether messages are cached.", { default: true }),
-  cacheTools: boolean("Whether tools are cached.", { default: false }),
-  minTokens: integer("From how many tokens on.", 0, Number.MAX_SAFE_INTEGER, { default: 1024 }),
-});
-
 /** The parts of `BackendAI` that are read, one by one: policies of several levels replace them apart. */
 export const llmFields = {
   prompt: object(
@@ -119,6 +113,7 @@ export const llmFields = {
   defaults: defaultFields,
   overrides: overrideFields,
   modelAliases: map(shortText("The provider's name of the model."), { maxProperties: 64 }),
+  promptCaching: promptCaching(),
   routes: map(
     choice("How the traffic of the path is treated.", [...routeTypes, "AnthropicTokenCount"]),
   ),
@@ -134,7 +129,6 @@ export function backendAi(simpleBackend: Schema): Schema {
   const fields = {
     ...llmFields,
     promptGuard: unsupported("prompt guards", promptGuard(simpleBackend)),
-    promptCaching: unsupported("prompt caching", promptCaching),
   };
   return object(fields, { atLeastOneOf: Object.keys(fields) });
 }

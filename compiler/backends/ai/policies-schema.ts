@@ -1,9 +1,11 @@
+import type { PromptCaching } from "../../../runtime/llm/chat/formats.ts";
 import { type RouteType, routeTypes } from "../../model/llm-policies.ts";
 import {
   anyText,
   boolean,
   choice,
   type Infer,
+  integer,
   json,
   list,
   map,
@@ -38,6 +40,34 @@ const messages = list(
   { maxItems: 64 },
 );
 
+/** `PromptCachingConfig`. */
+export function promptCaching() {
+  return object(
+    {
+      cacheSystem: boolean("Whether system prompts are cached.", { default: true }),
+      cacheMessages: boolean("Whether all messages but the last are cached.", { default: true }),
+      cacheTools: boolean("Whether definitions of tools are cached.", { default: false }),
+      minTokens: integer(
+        "From how many tokens on: 1.3 for each word.",
+        0,
+        Number.MAX_SAFE_INTEGER,
+        { default: 1024 },
+      ),
+    },
+    { description: "What of prompts Bedrock caches (Claude from 3 on, and Nova)." },
+  );
+}
+
+/** What is cached, complete. */
+export function readPromptCaching({
+  cacheSystem: system = true,
+  cacheMessages: history = true,
+  cacheTools: tools = false,
+  minTokens = 1024,
+}: Infer<ReturnType<typeof promptCaching>>): PromptCaching {
+  return { system, messages: history, tools, minTokens };
+}
+
 /** `ai` among the policies of a file: what becomes of requests to models. */
 export function llmPoliciesSchema() {
   return object(
@@ -70,7 +100,7 @@ export function llmPoliciesSchema() {
         default: true,
       }),
       promptGuard: unsupported("prompt guards"),
-      promptCaching: unsupported("prompt caching"),
+      promptCaching: promptCaching(),
       transformations: unsupported("transformations of LLM requests"),
       finalTransformations: unsupported("transformations of LLM requests"),
     },

@@ -1,3 +1,4 @@
+import type { Dialect } from "../../../runtime/llm/chat/formats.ts";
 import type { KeyHeader } from "../../../runtime/llm/providers/provider.ts";
 import { childOf, type Diagnostics, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
 import {
@@ -5,6 +6,7 @@ import {
   type HealthConfig,
   mergeBackendPolicies,
 } from "../../model/backend-policies.ts";
+import type { AwsScope } from "../../model/cloud-credentials.ts";
 import type { BackendConnection } from "../../model/connections.ts";
 import { hostUrl } from "../../model/host-url.ts";
 import type { LlmPolicies, RouteType } from "../../model/llm-policies.ts";
@@ -54,6 +56,8 @@ export interface AiProviderNode {
   readonly endpoints: { readonly [Type in RouteType]?: LlmEndpoint };
   /** The path of the configuration in the place of every other one; undefined: none. */
   readonly path: string | undefined;
+  /** What its requests say beside those of other providers of its format. */
+  readonly dialect: Pick<Dialect, "guardrail" | "caching">;
   /** It is the provider's own server, of which the newest ways are known. */
   readonly isOwnServer: boolean;
   readonly policies: LlmPolicies | undefined;
@@ -122,8 +126,10 @@ function resolveProvider(
   const { name, options, server, port, path, origin } = config;
   const unit = providerOf(options.kind);
   const merged = mergeBackendPolicies(inherited, config.policies);
-  const { auth, health } = merged;
-  const resolved = resolveConnection(merged, context);
+  const { health } = merged;
+  const aws = awsScopeOf(options);
+  const auth = merged.auth ?? (aws && { ...ambientKeys, origin });
+  const resolved = resolveConnection({ ...merged, ...(auth && { auth }) }, context, aws);
   const endpoints = endpointsOf(config, types, context.diagnostics);
   const header = keyHeaderOf(unit.credential, Object.values(endpoints ?? {}));
   const isHeader = header !== "authorization";
@@ -148,7 +154,8 @@ function resolveProvider(
     connection,
     headers: unit.headers ?? [],
     key: isHeader && key !== undefined ? { header, value: key } : undefined,
-    clientKey: key === undefined ? header : undefined,
+    clientKey: key === undefined && resolved.credentials === undefined ? header : undefined,
+    dialect: dialectOf(options, merged.ai),
     endpoints: path === undefined ? endpoints : withPath(endpoints, path),
     path,
     isOwnServer: server === undefined,
@@ -176,6 +183,30 @@ function keyHeaderOf(form: LlmCredentialForm, endpoints: readonly LlmEndpoint[])
   const isThere = endpoints.map(({ path }) => path.startsWith(prefix));
   if (isThere.every((each) => each)) return there;
   return isThere.some((each) => each) ? form.header : elsewhere;
+}
+
+/** What a service of AWS is asked with when nothing else is configured. */
+const ambientKeys = {
+  kind: "aws",
+  keys: undefined,
+  region: undefined,
+  service: undefined,
+} as const;
+
+function awsScopeOf<Kind extends ProviderKind>({
+  kind,
+  value,
+}: ProviderOptions<Kind>): AwsScope | undefined {
+  return providerOf<Kind>(kind).aws?.(value);
+}
+
+function dialectOf<Kind extends ProviderKind>(
+  { kind, value }: ProviderOptions<Kind>,
+  policies: LlmPolicies | undefined,
+): AiProviderNode["dialect"] {
+  const guardrail = providerOf<Kind>(kind).guardrail?.(value);
+  const caching = policies?.promptCaching?.value;
+  return { ...(guardrail && { guardrail }), ...(caching && { caching }) };
 }
 
 function ownUrl<Kind extends ProviderKind>(

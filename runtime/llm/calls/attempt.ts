@@ -206,7 +206,7 @@ class Attempt implements UpstreamHandler {
 
   #refused(text: string): void {
     const status = this.#status;
-    const error = this.#context.target.readError(status, text);
+    const error = this.#context.target.readError(status, text, this.#head?.headers ?? []);
     const isOwn = this.#context.target.provider.clientKey === undefined;
     const mayTryNext = retried.has(status);
     // The gateway's credentials are no business of the client's.

@@ -84,7 +84,7 @@ function isNeutral(_: string, index: number, list: readonly string[]): boolean {
   return !vendorHeader.test(list[index - (index % 2)] ?? "");
 }
 
-const vendorHeader = /^(?:anthropic|openai|x-goog|x-stainless|x-amzn?|chatgpt)-/i;
+const vendorHeader = /^(?:anthropic|openai|x-goog|x-stainless|x-amzn?|x-bedrock|chatgpt)-/i;
 
 function namesOf(list: readonly string[]): ReadonlySet<string> {
   return new Set(list.filter((_, index) => index % 2 === 0));

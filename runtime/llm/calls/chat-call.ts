@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { JsonObject } from "../../cel/variables.ts";
 import { bufferBody } from "../../http/buffer-body.ts";
 import type { Exchange } from "../../http/exchange.ts";
+import type { HeaderList } from "../../http/headers/header-list.ts";
 import { parseExact } from "../../json/exact-json.ts";
 import { JsonBody } from "../../json/json-body.ts";
 import { type Member, objectMembers, skipSpace } from "../../json/json-text.ts";
@@ -17,6 +18,8 @@ export interface ChatCall {
   /** What the client asks for; undefined: it names no model. */
   readonly model: string | undefined;
   readonly isStream: boolean;
+  /** The client's. */
+  readonly headers: HeaderList;
 }
 
 /**
@@ -35,7 +38,14 @@ export async function readCall(exchange: Exchange, limit: number): Promise<ChatC
     throw invalid('"model" must be a string', "model");
   }
   if (members.length !== Object.keys(body).length) throw repeated(members);
-  return { text, members, body, model: model ?? undefined, isStream: stream === true };
+  return {
+    text,
+    members,
+    body,
+    model: model ?? undefined,
+    isStream: stream === true,
+    headers: exchange.requestHeaders,
+  };
 }
 
 /** The body of a call for one provider, to be edited. */

@@ -1,3 +1,4 @@
+import type { HeaderList } from "../../http/headers/header-list.ts";
 import type { JsonBody } from "../../json/json-body.ts";
 import type { ResponseFacts } from "../chat/formats.ts";
 import type { LlmError } from "../chat/llm-error.ts";
@@ -30,7 +31,7 @@ export interface LlmTarget extends TargetSettings {
   /** The body for the provider. Throws LlmRefusal for what the provider cannot be asked. */
   requestBody(call: ChatCall, body: JsonBody): string;
   /** What the provider says went wrongField. */
-  readError(status: number, body: string): LlmError;
+  readError(status: number, body: string, headers: HeaderList): LlmError;
   /** What is made of a whole response. Throws when it has another shape. */
   readWhole(received: ReceivedWhole, call: ChatCall, model: string): WholeResponse;
   openStream(call: ChatCall, model: string): StreamRelay;

@@ -32,17 +32,19 @@ export function translatedTarget(settings: TranslatedSettings): LlmTarget {
     requestBody: (call, body) => {
       const request = readEdited(client, call, body);
       refuseUnkept(request.topics, format.fates, dialect.provider);
-      return format.writeRequest(request, dialect);
+      return format.writeRequest(request, dialect, call.headers);
     },
     readError: format.readError,
     readWhole: ({ text }, { body: asked }, model) => {
       const body = parseObject(text);
       if (body === undefined) throw new Error("the response is no JSON object");
       const response = format.readResponse(body);
-      const { id, model: name, usage, stop: finish } = response;
+      const { id, model: named, usage, stop: finish } = response;
+      // Not every format says which model it was.
+      const complete = named === "" ? { ...response, model } : response;
       return {
-        text: client.writeResponse(response, { body: asked, model }),
-        facts: { id, model: name, usage, finish },
+        text: client.writeResponse(complete, { body: asked, model }),
+        facts: { id, model: named === "" ? undefined : named, usage, finish },
       };
     },
     openStream: ({ body }, model) =>

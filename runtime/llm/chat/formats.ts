@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../cel/variables.ts";
+import type { HeaderList } from "../../http/headers/header-list.ts";
 import type { JsonBody } from "../../json/json-body.ts";
 import type { LlmError } from "./llm-error.ts";
 import type { ChatRequest } from "./request.ts";
@@ -62,14 +63,17 @@ export interface UpstreamFormat {
   readonly name: LlmFormatName;
   /** What becomes of what not every format can say. */
   readonly fates: TopicFates;
-  /** The JSON body for the provider. Throws LlmRefusal when the provider cannot be asked for that. */
-  writeRequest(request: ChatRequest, dialect: Dialect): string;
+  /**
+   * The JSON body for the provider; `headers`: the client's, where bodies say what clients say there. Throws LlmRefusal
+   * when the provider cannot be asked for that.
+   */
+  writeRequest(request: ChatRequest, dialect: Dialect, headers: HeaderList): string;
   /** Reads a whole response. Throws when it has another shape. */
   readResponse(body: JsonObject): ChatResponse;
   /** Reads one stream; `limit`: the most bytes of one event. */
   openStream(limit: number): StreamReader;
   /** What the provider says went wrongField. `body` may be anything. */
-  readError(status: number, body: string): LlmError;
+  readError(status: number, body: string, headers: HeaderList): LlmError;
 }
 
 /** How servers of one format differ: what a provider is known to want. */
@@ -80,6 +84,19 @@ export interface Dialect {
   readonly defaultMaxTokens?: number;
   /** The field of Completions that says so; `max_completion_tokens` unless given. */
   readonly maxTokensField?: "max_tokens" | "max_completion_tokens";
+  /** What of a prompt the configuration wants cached, where the format has marks for it. */
+  readonly caching?: PromptCaching;
+  /** The guardrail of Bedrock that every request passes. */
+  readonly guardrail?: { readonly identifier: string; readonly version: string };
+}
+
+/** Which parts of prompts are cached by the configuration's wish. */
+export interface PromptCaching {
+  readonly system: boolean;
+  readonly messages: boolean;
+  readonly tools: boolean;
+  /** Not below this estimate: 1.3 for each word. */
+  readonly minTokens: number;
 }
 
 /** Reads one stream of a provider. */
@@ -99,7 +116,7 @@ export interface NativeFormat extends ErrorFormat {
   adapt(body: JsonBody): void;
   /** Looks at one stream. */
   watchStream(request: AskedRequest): StreamWatcher;
-  readError(status: number, body: string): LlmError;
+  readError(status: number, body: string, headers: HeaderList): LlmError;
 }
 
 /** What a response says beside its content. */

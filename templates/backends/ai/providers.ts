@@ -47,7 +47,7 @@ function providerCode(node: ProviderNode, functions: AiFunctions): Code {
     model: node.model,
     ...upstreamSettings(node.url, node.connection),
     headers: node.headers.length === 0 ? undefined : node.headers,
-    credential: node.key && keyCode(node.key),
+    ...(node.key && { credential: keyCode(node.key) }),
     clientKey: node.clientKey && headerCode(node.clientKey),
     health: node.health && healthSettings(node.health, functions),
   };

@@ -33,6 +33,7 @@ export function targetCode(
     format: formatExport(format, "upstream", "Upstream"),
     dialect: {
       provider: node.name,
+      ...(format === "converse" && dialectSettings(node)),
       maxTokensField: format === "completions" && !node.isOwnServer ? "max_tokens" : undefined,
     },
   };
@@ -57,6 +58,12 @@ function endpointOf(type: RouteType, { endpoints, name }: ProviderNode) {
   const endpoint = endpoints[type];
   if (endpoint === undefined) throw new Error(`${name} does not serve ${type}`);
   return endpoint;
+}
+
+function dialectSettings({
+  dialect: { guardrail, caching },
+}: ProviderNode): Readonly<Record<string, Printable | undefined>> {
+  return { guardrail: guardrail && { ...guardrail }, caching: caching && { ...caching } };
 }
 
 /** What is known of the model stands in the path. */

@@ -3,6 +3,7 @@ import type {
   PromptMessages,
 } from "../../../../runtime/llm/formats/prompt-messages.ts";
 import { llmFields, namedRouteType } from "../../../backends/ai/manifest-policies.ts";
+import { readPromptCaching } from "../../../backends/ai/policies-schema.ts";
 import type { Json } from "../../../model/json.ts";
 import type { LlmPolicies, RouteType } from "../../../model/llm-policies.ts";
 import { validated } from "../../../schema/schema.ts";
@@ -15,7 +16,8 @@ export function llmPolicies(
   const part = (name: string) => only(`ai.${name}`);
   const [routes, defaults, overrides] = [part("routes"), part("defaults"), part("overrides")];
   const [aliases, prompt] = [part("modelAliases"), part("prompt")];
-  const first = routes ?? defaults ?? overrides ?? aliases ?? prompt;
+  const caching = part("promptCaching");
+  const first = routes ?? defaults ?? overrides ?? aliases ?? prompt ?? caching;
   if (first === undefined) return undefined;
   const given = defaults === undefined ? [] : validated(llmFields.defaults, defaults.value);
   const missing = given.filter(({ override }) => override !== true);
@@ -37,6 +39,12 @@ export function llmPolicies(
       modelAliases: {
         value: validated(llmFields.modelAliases, aliases.value),
         origin: aliases.origin,
+      },
+    }),
+    ...(caching && {
+      promptCaching: {
+        value: readPromptCaching(validated(llmFields.promptCaching, caching.value)),
+        origin: caching.origin,
       },
     }),
     ...(prompt && { prompts: { value: readPrompts(prompt), origin: prompt.origin } }),

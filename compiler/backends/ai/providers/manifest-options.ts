@@ -39,18 +39,6 @@ const later: Readonly<Record<string, Schema>> = {
     },
     { required: ["projectId", "region"] },
   ),
-  bedrock: object({
-    region: text("The region.", {
-      maxLength: 63,
-      pattern: "^[a-z0-9-]+$",
-      default: "us-east-1",
-    }),
-    model: shortText("The model."),
-    guardrail: object(
-      { identifier: shortText("Its identifier."), version: shortText("Its version.") },
-      { required: ["identifier", "version"] },
-    ),
-  }),
 };
 
 /** The shape of each provider's options in manifests, by every key that it may have, and those keys. */

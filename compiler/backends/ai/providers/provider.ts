@@ -1,5 +1,6 @@
-import type { LlmFormatName } from "../../../../runtime/llm/chat/formats.ts";
+import type { Dialect, LlmFormatName } from "../../../../runtime/llm/chat/formats.ts";
 import type { KeyHeaderByPath, KeyHeaderName } from "../../../../runtime/llm/providers/provider.ts";
+import type { AwsScope } from "../../../model/cloud-credentials.ts";
 import type { RouteType } from "../../../model/llm-policies.ts";
 import type { Schema } from "../../../schema/schema.ts";
 
@@ -20,6 +21,10 @@ export interface LlmProvider<Kind extends string, Value> {
   readonly endpoint: (type: RouteType, options: Value) => LlmEndpoint | undefined;
   /** How credentials are shown. */
   readonly credential: LlmCredentialForm;
+  /** The service of AWS that it is: without other credentials its requests are signed. */
+  readonly aws?: (options: Value) => AwsScope;
+  /** The guardrail that every request passes. */
+  readonly guardrail?: (options: Value) => Dialect["guardrail"];
   /** Headers that every request has, in lower case: a flat list. */
   readonly headers?: readonly string[];
   /** What the names of its models begin with; another name is reported. */

@@ -1,10 +1,11 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { parseExact } from "../../../json/exact-json.ts";
-import type { CacheMark, ContentBlock, MediaSource, ReasoningBlock } from "../../chat/content.ts";
+import type { CacheMark, ContentBlock, MediaSource } from "../../chat/content.ts";
 import type { Dialect } from "../../chat/formats.ts";
-import type { ChatRequest, Effort, ToolChoice, Turn } from "../../chat/request.ts";
+import type { ChatRequest, ToolChoice, Turn } from "../../chat/request.ts";
 import type { TopicFates } from "../../chat/topics.ts";
-import { googleSignature } from "../google-signature.ts";
+import { objectInstruction } from "../object-instruction.ts";
+import { isSigned, thinkingWithin, wantedThinking } from "../thinking.ts";
 
 /** What the Messages API can say of what a request may ask for. */
 export const messagesFates: TopicFates = {
@@ -44,11 +45,10 @@ export function writeMessagesRequest(request: ChatRequest, dialect: Dialect): st
 }
 
 function messagesBody(request: ChatRequest, { defaultMaxTokens = 4096 }: Dialect): JsonObject {
-  const budget = thinkingBudget(request);
-  const limit = request.maxTokens ?? defaultMaxTokens + (budget ?? 0);
-  // The budget is part of the limit, and smaller ones are refused.
-  const thinking = budget === undefined ? undefined : Math.min(budget, limit - 1);
-  const isThinking = thinking !== undefined && thinking >= minBudget;
+  const wanted = wantedThinking(request);
+  const limit = request.maxTokens ?? defaultMaxTokens + (wanted ?? 0);
+  const thinking = thinkingWithin(wanted, limit);
+  const isThinking = thinking !== undefined;
   const { temperature, tools } = request;
   const stop = request.stop.filter((each) => each.trim() !== "");
   return {
@@ -81,40 +81,6 @@ function messagesBody(request: ChatRequest, { defaultMaxTokens = 4096 }: Dialect
   };
 }
 
-const minBudget = 1024;
-
-/** Tokens of thinking for an effort, as its levels are commonly understood. */
-const budgets: { readonly [Each in Effort]: number } = {
-  minimal: 1024,
-  low: 1024,
-  medium: 2048,
-  high: 4096,
-  xhigh: 8192,
-  max: 16384,
-};
-
-function thinkingBudget({ reasoning, turns }: ChatRequest): number | undefined {
-  if (reasoning === undefined || reasoning.kind === "off" || !mayThink(turns)) return undefined;
-  return reasoning.kind === "budget" ? reasoning.tokens : budgets[reasoning.effort];
-}
-
-/** A turn that called tools while thinking has to begin with its signed thoughts; one that has none did not think. */
-function mayThink(turns: readonly Turn[]): boolean {
-  const last = turns.findLast(({ role }) => role === "assistant");
-  const calls = last?.blocks.some(({ kind }) => kind === "tool-call") === true;
-  const hasResults = turns.at(-1)?.blocks.some(({ kind }) => kind === "tool-result") === true;
-  if (!calls || !hasResults) return true;
-  return last.blocks.some(
-    (block) =>
-      block.kind === "redacted-reasoning" || (block.kind === "reasoning" && isSigned(block)),
-  );
-}
-
-/** Signed by a server of this API: what others have signed is refused. */
-function isSigned({ signature }: ReasoningBlock): boolean {
-  return signature !== undefined && googleSignature(signature) === undefined;
-}
-
 function systemOf({ system, output }: ChatRequest): unknown {
   const blocks = system.map(({ text, cache }) => ({ type: "text", text, ...cached(cache) }));
   if (output?.kind === "object") blocks.push({ type: "text", text: objectInstruction });
@@ -122,9 +88,6 @@ function systemOf({ system, output }: ChatRequest): unknown {
   if (only === undefined) return undefined;
   return blocks.length === 1 && !("cache_control" in only) ? only.text : blocks;
 }
-
-/** The API has no form for "any JSON object". */
-const objectInstruction = "Respond with one JSON object and nothing else.";
 
 function messageOf({ role, blocks }: Turn): {
   readonly role: string;

@@ -1,0 +1,160 @@
+import { createHash } from "node:crypto";
+import type { JsonObject } from "../../../cel/variables.ts";
+import { parseExact } from "../../../json/exact-json.ts";
+import type {
+  CacheMark,
+  ContentBlock,
+  DocumentBlock,
+  ImageBlock,
+  ToolResultBlock,
+} from "../../chat/content.ts";
+import { LlmRefusal } from "../../chat/llm-error.ts";
+import { type ChatRequest, type Turn, Turns } from "../../chat/request.ts";
+import { isSigned } from "../thinking.ts";
+import type { CachePoints } from "./cache-points.ts";
+
+/** Writes the conversation of one request as Converse takes it. */
+export class ContentWriter {
+  readonly #request: ChatRequest;
+  readonly #points: CachePoints;
+  readonly #documentNames = new Set<string>();
+
+  constructor(request: ChatRequest, points: CachePoints) {
+    this.#request = request;
+    this.#points = points;
+  }
+
+  /** User and assistant in turns, none of them empty. */
+  messages(): readonly JsonObject[] {
+    const turns = new Turns();
+    for (const { role, blocks } of this.#request.turns) {
+      const kept = blocks.filter(isKept);
+      if (kept.length > 0) turns.add(role, kept);
+    }
+    // The last one changes with every request: what stands before it is asked for again.
+    const cached = turns.all.length - 2;
+    return turns.all.map((turn, index) => {
+      const content = this.#turn(turn);
+      const point = this.#points.after(index === cached ? "messages" : undefined, content);
+      return { role: turn.role, content: [...content, ...point] };
+    });
+  }
+
+  #turn({ blocks }: Turn): readonly JsonObject[] {
+    const content = blocks.flatMap((block) => [
+      ...this.#block(block),
+      ...this.#points.marked(cacheOf(block)),
+    ]);
+    const hasDocument = blocks.some(({ kind }) => kind === "document");
+    // A document is taken beside a text only.
+    return hasDocument && !blocks.some(({ kind }) => kind === "text")
+      ? [...content, { text: "The document." }]
+      : content;
+  }
+
+  #block(block: ContentBlock): readonly JsonObject[] {
+    switch (block.kind) {
+      case "text":
+        return [{ text: block.text }];
+      case "image":
+        return [this.#image(block)];
+      case "document":
+        return [this.#document(block)];
+      case "tool-call": {
+        const { id, name, input } = block;
+        return [{ toolUse: { toolUseId: idOf(id), name, input: parseExact(input) } }];
+      }
+      case "tool-result":
+        return [this.#result(block)];
+      case "reasoning": {
+        const { text, signature } = block;
+        return [{ reasoningContent: { reasoningText: { text, signature } } }];
+      }
+      case "redacted-reasoning":
+        return [{ reasoningContent: { redactedContent: block.data } }];
+      case "audio":
+        return [];
+    }
+  }
+
+  #image({ source }: ImageBlock): JsonObject {
+    const format = source.kind === "base64" ? imageFormats[source.mediaType] : undefined;
+    if (source.kind !== "base64" || format === undefined) throw this.#wrongMedia("image");
+    return { image: { format, source: { bytes: source.data } } };
+  }
+
+  #document({ source, name }: DocumentBlock): JsonObject {
+    if (source.kind === "text") {
+      const bytes = Buffer.from(source.text).toString("base64");
+      return { document: { format: "txt", name: this.#nameOf(name), source: { bytes } } };
+    }
+    const format = source.kind === "base64" ? documentFormats[source.mediaType] : undefined;
+    if (source.kind !== "base64" || format === undefined) throw this.#wrongMedia("document");
+    return { document: { format, name: this.#nameOf(name), source: { bytes: source.data } } };
+  }
+
+  #result({ id, content, isError }: ToolResultBlock): JsonObject {
+    const kept = content.filter(isKept).flatMap((block) => this.#block(block));
+    return {
+      toolResult: {
+        toolUseId: idOf(id),
+        // An empty result is refused.
+        content: kept.length === 0 ? [{ text: "(nothing)" }] : kept,
+        ...(isError && { status: "error" }),
+      },
+    };
+  }
+
+  /** Letters, digits, single spaces and a few signs; no two alike in a request. */
+  #nameOf(name = "document"): string {
+    const words = name.replace(/[^A-Za-z0-9()[\]-]+/g, " ").trim();
+    const base = words === "" ? "document" : words.slice(0, 180).trim();
+    let unique = base;
+    for (let count = 2; this.#documentNames.has(unique); count++) unique = `${base} (${count})`;
+    this.#documentNames.add(unique);
+    return unique;
+  }
+
+  #wrongMedia(topic: "image" | "document"): LlmRefusal {
+    const field = this.#request.topics.get(topic);
+    const message = `the model takes no ${topic} of this type`;
+    return new LlmRefusal({ kind: "unsupported", message, field });
+  }
+}
+
+/** Blank texts are refused, and so are thoughts that nobody signed. */
+function isKept(block: ContentBlock): boolean {
+  if (block.kind === "text") return block.text.trim() !== "";
+  return block.kind !== "reasoning" || isSigned(block);
+}
+
+function cacheOf(block: ContentBlock): CacheMark | undefined {
+  return "cache" in block ? block.cache : undefined;
+}
+
+/** 64 letters, digits, `_` and `-`; the same id is changed in the same way wherever it stands. */
+function idOf(id: string): string {
+  const plain = id.replace(/[^a-zA-Z0-9_-]/g, "_");
+  if (plain.length <= 64) return plain;
+  const digest = createHash("sha256").update(id).digest("hex");
+  return `${plain.slice(0, 43)}_${digest.slice(0, 20)}`;
+}
+
+const imageFormats: Readonly<Record<string, string>> = {
+  "image/png": "png",
+  "image/jpeg": "jpeg",
+  "image/gif": "gif",
+  "image/webp": "webp",
+};
+
+const documentFormats: Readonly<Record<string, string>> = {
+  "application/pdf": "pdf",
+  "text/csv": "csv",
+  "application/msword": "doc",
+  "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
+  "application/vnd.ms-excel": "xls",
+  "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
+  "text/html": "html",
+  "text/plain": "txt",
+  "text/markdown": "md",
+};

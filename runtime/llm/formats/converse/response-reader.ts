@@ -1,0 +1,71 @@
+import type { JsonObject } from "../../../cel/variables.ts";
+import { isJsonObject } from "../../chat/request-object.ts";
+import type { ChatResponse, ResponseBlock, StopReason } from "../../chat/response.ts";
+import { readConverseUsage } from "./usage.ts";
+
+/** Reads a whole response of Bedrock's Converse. Throws when it has no content. */
+export function readConverseResponse(body: JsonObject): ChatResponse {
+  const output = isJsonObject(body.output) ? body.output : {};
+  const message = isJsonObject(output.message) ? output.message : {};
+  if (!Array.isArray(message.content)) throw new Error("no content in the response");
+  const stop = readConverseStop(body.stopReason);
+  if (stop === undefined) throw new Error("the model's output is malformed");
+  return {
+    // Neither stands in a body of Converse.
+    id: undefined,
+    model: "",
+    blocks: message.content.filter(isJsonObject).flatMap(readBlock),
+    stop,
+    stopSequence: undefined,
+    usage: readConverseUsage(body.usage),
+  };
+}
+
+/** A block that no other format has is left out. */
+function readBlock(block: JsonObject): readonly ResponseBlock[] {
+  const { text, toolUse, reasoningContent } = block;
+  if (typeof text === "string") return [{ kind: "text", text }];
+  if (isJsonObject(toolUse)) {
+    const { toolUseId, name, input } = toolUse;
+    if (typeof toolUseId !== "string" || typeof name !== "string") return [];
+    return [{ kind: "tool-call", id: toolUseId, name, input: JSON.stringify(input ?? {}) }];
+  }
+  return isJsonObject(reasoningContent) ? readReasoning(reasoningContent) : [];
+}
+
+function readReasoning({
+  reasoningText,
+  redactedContent: data,
+}: JsonObject): readonly ResponseBlock[] {
+  if (typeof data === "string") return [{ kind: "redacted-reasoning", data }];
+  if (!isJsonObject(reasoningText)) return [];
+  const { text, signature } = reasoningText;
+  return [
+    {
+      kind: "reasoning",
+      text: typeof text === "string" ? text : "",
+      signature: typeof signature === "string" ? signature : undefined,
+    },
+  ];
+}
+
+/** What `stopReason` means; an unknown one is an end like any other. Undefined: what the model wrote is of no use. */
+export function readConverseStop(reason: unknown): StopReason | undefined {
+  switch (reason) {
+    case "stop_sequence":
+      return "stop-sequence";
+    case "max_tokens":
+    case "model_context_window_exceeded":
+      return "length";
+    case "tool_use":
+      return "tool-calls";
+    case "content_filtered":
+    case "guardrail_intervened":
+      return "filtered";
+    case "malformed_model_output":
+    case "malformed_tool_use":
+      return undefined;
+    default:
+      return "end";
+  }
+}

@@ -1,0 +1,121 @@
+import type { JsonObject } from "../../../cel/variables.ts";
+import { type AwsEvent, AwsEventReader } from "../../../http/body/aws-event-stream.ts";
+import type { StreamReader } from "../../chat/formats.ts";
+import { isJsonObject } from "../../chat/request-object.ts";
+import type { StreamEvent } from "../../chat/stream-event.ts";
+import { corrupt, cutOff, eventTooLong, malformed, notJson } from "../broken-stream.ts";
+import { parseObject } from "../parse-object.ts";
+import { kindOfException } from "./errors.ts";
+import { readConverseStop } from "./response-reader.ts";
+import { readConverseUsage } from "./usage.ts";
+
+/** Reads the binary stream of Bedrock's ConverseStream: its tokens are counted after the end of the message. */
+export class ConverseStreamReader implements StreamReader {
+  readonly #frames: AwsEventReader;
+  #isOver = false;
+  #hasStopped = false;
+  /** The provider's index of a block -> ours of a call. */
+  readonly #calls = new Map<unknown, number>();
+
+  constructor(limit: number) {
+    this.#frames = new AwsEventReader(limit);
+  }
+
+  push(chunk: Buffer): readonly StreamEvent[] {
+    const events = this.#frames
+      .push(chunk)
+      .flatMap((frame) => (this.#isOver ? [] : this.#read(frame)));
+    const { fault } = this.#frames;
+    if (this.#isOver || fault === undefined) return events;
+    return [...events, ...this.#fail(fault === "too-long" ? eventTooLong : corrupt)];
+  }
+
+  /** Only the count of tokens may be missing. */
+  end(): readonly StreamEvent[] {
+    if (this.#isOver) return [];
+    this.#isOver = true;
+    return [this.#hasStopped ? { kind: "end" } : cutOff];
+  }
+
+  #read({ headers, payload }: AwsEvent): readonly StreamEvent[] {
+    const type = headers.get(":message-type");
+    const fields = parseObject(payload.toString("utf8"));
+    if (type === "exception" || type === "error") return this.#exception(headers, fields ?? {});
+    if (fields === undefined) return this.#fail(notJson);
+    switch (headers.get(":event-type")) {
+      case "messageStart":
+        return [{ kind: "start", id: undefined, model: "" }];
+      case "contentBlockStart":
+        return this.#block(fields);
+      case "contentBlockDelta":
+        return this.#delta(
+          fields.contentBlockIndex,
+          isJsonObject(fields.delta) ? fields.delta : {},
+        );
+      case "messageStop":
+        return this.#stop(fields.stopReason);
+      case "metadata":
+        return this.#last(fields.usage);
+      default:
+        return [];
+    }
+  }
+
+  #block({ contentBlockIndex: index, start }: JsonObject): readonly StreamEvent[] {
+    const call = isJsonObject(start) ? start.toolUse : undefined;
+    if (!isJsonObject(call)) return [];
+    const { toolUseId: id, name } = call;
+    if (typeof id !== "string" || typeof name !== "string") return this.#fail(notJson);
+    const count = this.#calls.size;
+    this.#calls.set(index, count);
+    return [{ kind: "tool-call", index: count, id, name }];
+  }
+
+  #delta(index: unknown, { text, toolUse, reasoningContent }: JsonObject): readonly StreamEvent[] {
+    if (isText(text)) return [{ kind: "text", text }];
+    const call = this.#calls.get(index);
+    if (isJsonObject(toolUse) && isText(toolUse.input) && call !== undefined) {
+      return [{ kind: "tool-input", index: call, text: toolUse.input }];
+    }
+    if (!isJsonObject(reasoningContent)) return [];
+    const { text: thought, signature, redactedContent: data } = reasoningContent;
+    if (isText(thought)) return [{ kind: "reasoning", text: thought }];
+    if (isText(signature)) return [{ kind: "signature", signature }];
+    return isText(data) ? [{ kind: "redacted-reasoning", data }] : [];
+  }
+
+  #stop(value: unknown): readonly StreamEvent[] {
+    const reason = readConverseStop(value);
+    if (reason === undefined) return this.#fail(malformed);
+    this.#hasStopped = true;
+    return [{ kind: "stop", reason, stopSequence: undefined }];
+  }
+
+  #last(counted: unknown): readonly StreamEvent[] {
+    const usage = readConverseUsage(counted);
+    const events: StreamEvent[] = usage === undefined ? [] : [{ kind: "usage", usage }];
+    if (!this.#hasStopped) return events;
+    this.#isOver = true;
+    return [...events, { kind: "end" }];
+  }
+
+  #exception(
+    headers: AwsEvent["headers"],
+    { message, Message: capital }: JsonObject,
+  ): readonly StreamEvent[] {
+    const name = headers.get(":exception-type") ?? headers.get(":error-code") ?? "";
+    const found = message ?? capital ?? headers.get(":error-message");
+    const text = isText(found) ? found : name || "the provider broke off";
+    const kind = kindOfException(name, 502, text);
+    return this.#fail({ kind: "error", error: { kind, message: text } });
+  }
+
+  #fail(error: StreamEvent): readonly StreamEvent[] {
+    this.#isOver = true;
+    return [error];
+  }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}

@@ -1,0 +1,82 @@
+import type { JsonObject } from "../../../cel/variables.ts";
+import { LlmRefusal } from "../../chat/llm-error.ts";
+import type { ChatRequest, ToolDefinition } from "../../chat/request.ts";
+import type { CachePoints } from "./cache-points.ts";
+import { modelFamily } from "./model-family.ts";
+
+/** The tools of a request, and whether the model calls them; undefined: it has none, and had none. */
+export function toolConfig(
+  request: ChatRequest,
+  points: CachePoints,
+  isThinking: boolean,
+): JsonObject | undefined {
+  const { tools, toolChoice, turns } = request;
+  const isOff = tools.length === 0 || toolChoice?.kind === "none";
+  if (isOff) {
+    const hadTools = turns.some(({ blocks }) =>
+      blocks.some(({ kind }) => kind === "tool-call" || kind === "tool-result"),
+    );
+    return hadTools ? { tools: [placeholder] } : undefined;
+  }
+  const specs = tools.flatMap((tool): readonly JsonObject[] => [
+    { toolSpec: toolSpec(tool) },
+    ...points.marked(tool.isCached ? { ttl: undefined } : undefined),
+  ]);
+  return {
+    tools: [...specs, ...points.after("tools", specs)],
+    toolChoice:
+      serialChoice(request, isThinking) === undefined ? choiceOf(request, isThinking) : undefined,
+  };
+}
+
+/**
+ * What Claude is told to call one tool at a time, in its own words: Converse has none. Undefined: nobody asks for that.
+ * Throws LlmRefusal for another model.
+ */
+export function serialChoice(
+  { parallelTools, tools, toolChoice, model, topics }: ChatRequest,
+  isThinking: boolean,
+): JsonObject | undefined {
+  if (parallelTools !== false || tools.length === 0 || toolChoice?.kind === "none")
+    return undefined;
+  if (modelFamily(model) !== "claude") {
+    const message = "the model may call several tools at once: it cannot be told not to";
+    throw new LlmRefusal({ kind: "unsupported", message, field: topics.get("parallelTools") });
+  }
+  const serial = { disable_parallel_tool_use: true };
+  if (isThinking || toolChoice === undefined || toolChoice.kind === "auto") {
+    return { type: "auto", ...serial };
+  }
+  return toolChoice.kind === "tool"
+    ? { type: "tool", name: toolChoice.name, ...serial }
+    : { type: "any", ...serial };
+}
+
+/** Claude cannot be forced while it thinks. */
+function choiceOf({ toolChoice }: ChatRequest, isThinking: boolean): JsonObject | undefined {
+  if (toolChoice === undefined) return undefined;
+  if (toolChoice.kind === "tool" && !isThinking) return { tool: { name: toolChoice.name } };
+  return toolChoice.kind === "required" && !isThinking ? { any: {} } : { auto: {} };
+}
+
+function toolSpec({ name, description, schema, isStrict }: ToolDefinition): JsonObject {
+  if (!/^[a-zA-Z0-9_-]{1,64}$/.test(name)) {
+    const message = `the provider takes no tool called "${name}": 64 letters, digits, "_" and "-" at most`;
+    throw new LlmRefusal({ kind: "unsupported", message, field: "tools" });
+  }
+  return {
+    name,
+    ...(description && { description }),
+    inputSchema: { json: schema },
+    ...(isStrict === true && { strict: true }),
+  };
+}
+
+/** A conversation in which tools were called is taken with a list of tools only. */
+const placeholder: JsonObject = {
+  toolSpec: {
+    name: "no_tool",
+    description: "There is no tool to call.",
+    inputSchema: { json: { type: "object", properties: {} } },
+  },
+};
