@@ -1,7 +1,7 @@
 import type { MountedFile, Text } from "./texts.ts";
 
 /** Credentials of a cloud that requests to a backend show, as configured. */
-export type CloudAuthConfig = AwsAuthConfig;
+export type CloudAuthConfig = AwsAuthConfig | GcpAuthConfig;
 
 /** `aws`: requests are signed. */
 export interface AwsAuthConfig {
@@ -12,6 +12,15 @@ export interface AwsAuthConfig {
   readonly region: string | undefined;
   /** The name that the service signs by; undefined: the one that the backend's host names. */
   readonly service: string | undefined;
+}
+
+/** `gcp`: requests show a token of whatever the gateway runs as. */
+export interface GcpAuthConfig {
+  readonly kind: "gcp";
+  /** Access tokens are for Google's APIs, identity tokens for services that know their callers (Cloud Run). */
+  readonly token: "access" | "id";
+  /** Of identity tokens; undefined: the backend's host. */
+  readonly audience: string | undefined;
 }
 
 /** Where keys of AWS stand: all of them in mounted files, or none. */
@@ -34,4 +43,4 @@ export interface AwsScope {
 }
 
 /** Credentials of a cloud, complete. */
-export type CloudCredentials = AwsAuthConfig & AwsScope;
+export type CloudCredentials = (AwsAuthConfig & AwsScope) | GcpAuthConfig;

@@ -55,8 +55,15 @@ function readTls(value: TlsValue, origin: Origin): BackendTlsConfig {
   };
 }
 
-function readAuth({ key, aws }: AuthValue, origin: Origin): NonNullable<BackendPolicies["auth"]> {
+function readAuth(
+  { key, aws, gcp }: AuthValue,
+  origin: Origin,
+): NonNullable<BackendPolicies["auth"]> {
   if (aws !== undefined) return { ...readAws(aws), origin };
+  if (gcp !== undefined) {
+    const token = gcp.type === "IdToken" || gcp.type === "idToken" ? "id" : "access";
+    return { kind: "gcp", token, audience: gcp.audience, origin };
+  }
   if (key === undefined) return { kind: "passthrough", origin };
   if (typeof key === "string" || "kind" in key) return { kind: "key", key, origin };
   return { kind: "file", file: { kind: "path", file: key.file }, origin };

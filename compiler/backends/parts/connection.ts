@@ -45,6 +45,9 @@ export function resolveConnection(
     ...(auth?.kind === "key" && { authorization: bearer(auth.key) }),
     ...(auth?.kind === "file" && { authorization: auth.file }),
     ...(auth?.kind === "aws" && resolveAws(auth, aws, context.diagnostics)),
+    ...(auth?.kind === "gcp" && {
+      credentials: { kind: "gcp", token: auth.token, audience: auth.audience },
+    }),
     isPassthrough: auth?.kind === "passthrough",
   };
 }

@@ -24,6 +24,32 @@ const SERVER_NAME = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-
 
 const awsName = { pattern: "^[a-z0-9-]+$", form: "lower-case letters, digits and dashes" };
 
+function gcpSchema() {
+  return object(
+    {
+      type: choice(
+        "Which token is shown: access tokens are for Google's APIs, identity tokens for services such as Cloud Run.",
+        ["AccessToken", "IdToken", "accessToken", "idToken"],
+        { default: "AccessToken" },
+      ),
+      audience: shortText("Whom an identity token is for; the backend's host by default."),
+    },
+    {
+      description:
+        "Shows a token of whatever the gateway runs as: the file that GOOGLE_APPLICATION_CREDENTIALS names (a service account, a user, a workload identity), else what the metadata server says.",
+      checks: [
+        {
+          message: '"audience" is only valid with type: IdToken',
+          field: "audience",
+          holds: ({ type, audience }) =>
+            audience === undefined || type === "IdToken" || type === "idToken",
+          cel: "!has(self.audience) || (has(self.type) && self.type in ['IdToken', 'idToken'])",
+        },
+      ],
+    },
+  );
+}
+
 function awsSchema() {
   return object(
     {
@@ -137,7 +163,7 @@ export function backendPolicySchemas() {
           },
         ),
         passthrough: object({}, { description: "The client's own token goes on to the backend." }),
-        gcp: unsupported("Google Cloud credentials"),
+        gcp: gcpSchema(),
         aws: awsSchema(),
         azure: unsupported("Azure credentials"),
         credentials: unsupported("several credentials"),

@@ -56,6 +56,14 @@ export function withoutHeaders(list: HeaderList, names: ReadonlySet<string>): st
   return kept;
 }
 
+/** Sets a header, by its lower-case name, in the place of all that the list has. */
+export function replaceHeader(list: string[], name: string, value: string): void {
+  for (let i = list.length - 2; i >= 0; i -= 2) {
+    if (isHeader(list[i] ?? "", name)) list.splice(i, 2);
+  }
+  list.push(name, value);
+}
+
 /** Every header by lower-case name, several values joined by `, `. */
 export function headerMap(list: HeaderList): Map<string, string> {
   const map = new Map<string, string>();

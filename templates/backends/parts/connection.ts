@@ -1,4 +1,8 @@
-import type { AwsKeyTexts, CloudCredentials } from "../../../compiler/model/cloud-credentials.ts";
+import type {
+  AwsKeyTexts,
+  CloudCredentials,
+  GcpAuthConfig,
+} from "../../../compiler/model/cloud-credentials.ts";
 import type {
   BackendConnection,
   BackendTlsNode,
@@ -25,6 +29,7 @@ export function upstreamSettings(
   return {
     url: upstreamUrl(url, connection.tls !== undefined),
     ...connectionSettings(connection),
+    ...(connection.credentials && cloudCredential(connection.credentials, url)),
   };
 }
 
@@ -32,7 +37,7 @@ export function upstreamSettings(
 export function connectionSettings({
   tls,
   isPassthrough: _,
-  credentials,
+  credentials: __,
   keepAlive,
   authorization,
   connectTimeout,
@@ -46,7 +51,6 @@ export function connectionSettings({
     keepAlive: keepAlive && keepAliveSettings(keepAlive),
     tls: tls && tlsSettings(tls),
     authorization: authorization && credential(authorization),
-    ...(credentials && cloudCredential(credentials)),
   };
 }
 
@@ -104,13 +108,32 @@ const OPEN = {
 /** Requests to a cloud are signed, or have a token that is fetched. */
 function cloudCredential(
   credentials: CloudCredentials,
+  url: Text,
 ): Readonly<Record<string, Printable | undefined>> {
+  if (credentials.kind === "gcp") return { credential: gcpCredential(credentials, url) };
   const { region, service, keys } = credentials;
   const sign = imported(`${AWS}/aws-credential`, "awsCredential");
   return {
     credential: code`${sign}(${literal({ region, service, keys: awsKeys(keys, region) })})`,
     signsBody: true,
   };
+}
+
+const GCP = "gwc/runtime/auth/gcp";
+
+function gcpCredential({ token, audience }: GcpAuthConfig, url: Text): Code {
+  const source =
+    token === "access"
+      ? code`${imported(`${GCP}/access-token`, "accessToken")}()`
+      : code`${imported(`${GCP}/id-token`, "idToken")}(${audienceCode(audience, url)})`;
+  return code`${imported(`${GCP}/gcp-credential`, "gcpCredential")}(${source})`;
+}
+
+/** An address that is known when the gateway starts says its audience then. */
+function audienceCode(audience: string | undefined, url: Text): Code {
+  if (audience !== undefined) return code`${literal(audience)}`;
+  if (typeof url === "string") return code`${literal(`https://${new URL(url).hostname}`)}`;
+  return code`${imported(`${GCP}/audience`, "audienceOf")}(${literal(upstreamUrl(url, true))})`;
 }
 
 const AWS = "gwc/runtime/auth/aws";

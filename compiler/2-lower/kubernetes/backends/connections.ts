@@ -91,11 +91,15 @@ function readAuth(
   gateway: Manifest,
   context: PolicyContext,
 ): NonNullable<BackendPolicies["auth"]> {
-  const { key, secretRef, aws } = validated(backendAuth, value);
+  const { key, secretRef, aws, gcp } = validated(backendAuth, value);
   if (aws !== undefined) {
     const at = childOf(origin, "aws", "secretRef");
     const keys = aws.secretRef && awsKeys(aws.secretRef.name, { source, gateway, at }, context);
     return { kind: "aws", keys, region: undefined, service: undefined, origin };
+  }
+  if (gcp !== undefined) {
+    const token = gcp.type === "IdToken" ? "id" : "access";
+    return { kind: "gcp", token, audience: gcp.audience, origin };
   }
   if (key !== undefined) return { kind: "key", key, origin };
   if (secretRef === undefined) return { kind: "passthrough", origin };

@@ -5,7 +5,7 @@ import type { Lookup } from "../../../net/lookup.ts";
 import { startupError } from "../../../process/startup-error.ts";
 import { type BodySource, collect } from "../../body/body.ts";
 import { CountedBuffer } from "../../body/counted-buffer.ts";
-import { isHeader } from "../../headers/header-list.ts";
+import { replaceHeader } from "../../headers/header-list.ts";
 import type { Credential } from "../credential-file.ts";
 import type {
   UpgradeHandler,
@@ -100,13 +100,6 @@ function refusedTunnel(handler: UpstreamHandler): UpstreamRequest {
 function setCredential(headers: string[], value: string | Credential | undefined): void {
   if (value === undefined) return;
   replaceHeader(headers, "authorization", typeof value === "string" ? value : value());
-}
-
-function replaceHeader(list: string[], name: string, value: string): void {
-  for (let i = list.length - 2; i >= 0; i -= 2) {
-    if (isHeader(list[i] ?? "", name)) list.splice(i, 2);
-  }
-  list.push(name, value);
 }
 
 function parse(text: string): URL {

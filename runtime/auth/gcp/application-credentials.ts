@@ -1,0 +1,23 @@
+import { readFile } from "node:fs/promises";
+import { CredentialFields } from "./credential-fields.ts";
+
+const kinds = ["service_account", "authorized_user", "external_account"] as const;
+
+/** A file of credentials, by what it is for. */
+export interface ApplicationCredentials {
+  readonly kind: (typeof kinds)[number];
+  readonly fields: CredentialFields;
+}
+
+/** Reads the file that the environment names, each time anew: it may have been replaced. Undefined: it names none. */
+export async function readApplicationCredentials(
+  env: NodeJS.ProcessEnv,
+): Promise<ApplicationCredentials | undefined> {
+  const file = env.GOOGLE_APPLICATION_CREDENTIALS;
+  if (!file) return undefined;
+  const fields = CredentialFields.parse(await readFile(file, "utf8"), "the file of credentials");
+  const type = fields.text("type");
+  const kind = kinds.find((each) => each === type);
+  if (kind === undefined) throw new Error(`credentials of type "${type}" are not supported`);
+  return { kind, fields };
+}

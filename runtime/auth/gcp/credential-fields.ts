@@ -1,0 +1,54 @@
+/** A JSON object with secrets, read field by field: no error says what stands in it. */
+export class CredentialFields {
+  readonly #fields: ReadonlyMap<string, unknown>;
+  readonly #what: string;
+
+  private constructor(value: object, what: string) {
+    this.#fields = new Map(Object.entries(value));
+    this.#what = what;
+  }
+
+  /** `what` it is, for errors. Throws when the text is no JSON object. */
+  static parse(text: string, what: string): CredentialFields {
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch {
+      throw new Error(`${what} is no JSON`);
+    }
+    if (typeof value !== "object" || value === null) throw new Error(`${what} is no JSON object`);
+    return new CredentialFields(value, what);
+  }
+
+  /** Throws when it is absent, or no text. */
+  text(name: string): string {
+    const value = this.optionalText(name);
+    if (value === undefined) throw new Error(`${this.#what} has no "${name}"`);
+    return value;
+  }
+
+  optionalText(name: string): string | undefined {
+    const value = this.#fields.get(name);
+    return typeof value === "string" ? value : undefined;
+  }
+
+  /** Throws when it is absent, or no number. */
+  number(name: string): number {
+    const value = this.#fields.get(name);
+    if (typeof value !== "number") throw new Error(`${this.#what} has no "${name}"`);
+    return value;
+  }
+
+  object(name: string): CredentialFields | undefined {
+    const value = this.#fields.get(name);
+    if (typeof value !== "object" || value === null) return undefined;
+    return new CredentialFields(value, `"${name}" of ${this.#what}`);
+  }
+
+  /** Its texts by name. */
+  get texts(): readonly (readonly [string, string])[] {
+    return [...this.#fields].flatMap(([name, value]) =>
+      typeof value === "string" ? [[name, value] as const] : [],
+    );
+  }
+}

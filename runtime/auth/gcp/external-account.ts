@@ -1,0 +1,72 @@
+import { readFile } from "node:fs/promises";
+import { fetchResponse } from "../../http/upstream/fetch-response.ts";
+import { SECOND } from "../../process/units.ts";
+import type { Expiring } from "../cloud/expiring-value.ts";
+import { CredentialFields } from "./credential-fields.ts";
+import { expiringJwt } from "./expiring-jwt.ts";
+import { askForToken, cloudScope, grantedToken, postForm } from "./token-endpoint.ts";
+
+/** The access token of a workload elsewhere, by its own token (RFC 8693), and that of a service account if it is to act as one. */
+export async function exchangedToken(account: CredentialFields): Promise<Expiring<string>> {
+  const federated = grantedToken(await federate(account));
+  const url = account.optionalText("service_account_impersonation_url");
+  if (url === undefined) return federated;
+  const response = await impersonate(url, federated.value, { scope: [cloudScope] });
+  const expires = Date.parse(response.text("expireTime"));
+  if (Number.isNaN(expires)) throw new Error("the service account's token has no end");
+  return { value: response.text("accessToken"), expires };
+}
+
+/** The identity token of the service account as which a workload elsewhere acts. */
+export async function impersonatedIdToken(
+  account: CredentialFields,
+  audience: string,
+): Promise<Expiring<string>> {
+  const url = account.text("service_account_impersonation_url");
+  const { value } = grantedToken(await federate(account));
+  const service = url.replace(/:generateAccessToken$/, ":generateIdToken");
+  const response = await impersonate(service, value, { audience, includeEmail: true });
+  return expiringJwt(response.text("token"));
+}
+
+async function federate(account: CredentialFields): Promise<CredentialFields> {
+  const url = account.optionalText("token_url") ?? "https://sts.googleapis.com/v1/token";
+  return postForm(url, {
+    grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
+    audience: account.text("audience"),
+    scope: cloudScope,
+    requested_token_type: "urn:ietf:params:oauth:token-type:access_token",
+    subject_token: await subjectToken(account.object("credential_source")),
+    subject_token_type: account.text("subject_token_type"),
+  });
+}
+
+function impersonate(url: string, token: string, body: object): Promise<CredentialFields> {
+  return askForToken({
+    method: "POST",
+    url,
+    headers: ["authorization", `Bearer ${token}`, "content-type", "application/json"],
+    body: Buffer.from(JSON.stringify(body)),
+  });
+}
+
+/** The workload's own token: of a file, or of a server. */
+async function subjectToken(source: CredentialFields | undefined): Promise<string> {
+  const file = source?.optionalText("file");
+  const url = source?.optionalText("url");
+  if (source === undefined || (file === undefined && url === undefined)) {
+    throw new Error('only "file" and "url" are supported in "credential_source"');
+  }
+  const text =
+    file === undefined ? await fetchSubject(url ?? "", source) : await readFile(file, "utf8");
+  const format = source.object("format");
+  if (format?.optionalText("type") !== "json") return text.trim();
+  const field = format.text("subject_token_field_name");
+  return CredentialFields.parse(text, "the workload's token").text(field);
+}
+
+async function fetchSubject(url: string, source: CredentialFields): Promise<string> {
+  const headers = (source.object("headers")?.texts ?? []).flat();
+  const limits = { maxBytes: 65_536, deadline: 5 * SECOND, expectedStatus: 200 };
+  return (await fetchResponse({ method: "GET", url, headers }, limits)).body.toString("utf8");
+}

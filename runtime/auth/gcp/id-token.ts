@@ -1,0 +1,23 @@
+import { type Expiring, ExpiringValue } from "../cloud/expiring-value.ts";
+import { readApplicationCredentials } from "./application-credentials.ts";
+import { impersonatedIdToken } from "./external-account.ts";
+import { metadataIdToken } from "./metadata-server.ts";
+import { serviceAccountIdToken } from "./service-account.ts";
+
+/** The identity token, for one audience, of whatever the gateway runs as. */
+export function idToken(audience: string): ExpiringValue<string> {
+  return new ExpiringValue("identity token of Google Cloud", () => fetchIdToken(audience));
+}
+
+async function fetchIdToken(audience: string): Promise<Expiring<string>> {
+  const credentials = await readApplicationCredentials(process.env);
+  if (credentials === undefined) return metadataIdToken(process.env, audience);
+  switch (credentials.kind) {
+    case "service_account":
+      return serviceAccountIdToken(credentials.fields, audience);
+    case "authorized_user":
+      throw new Error("a user's credentials give no identity token for an audience");
+    case "external_account":
+      return impersonatedIdToken(credentials.fields, audience);
+  }
+}

@@ -1,0 +1,29 @@
+import { fetchResponse } from "../../http/upstream/fetch-response.ts";
+import { SECOND } from "../../process/units.ts";
+import type { Expiring } from "../cloud/expiring-value.ts";
+import { CredentialFields } from "./credential-fields.ts";
+import { expiringJwt } from "./expiring-jwt.ts";
+import { grantedToken } from "./token-endpoint.ts";
+
+/** The access token of the service account of a machine or a pod of Google Cloud. */
+export async function metadataAccessToken(env: NodeJS.ProcessEnv): Promise<Expiring<string>> {
+  return grantedToken(CredentialFields.parse(await ask(env, "token"), "the metadata"));
+}
+
+/** Its identity token for an audience. */
+export async function metadataIdToken(
+  env: NodeJS.ProcessEnv,
+  audience: string,
+): Promise<Expiring<string>> {
+  const query = new URLSearchParams({ audience, format: "full" });
+  return expiringJwt((await ask(env, `identity?${query}`)).trim());
+}
+
+/** https://cloud.google.com/compute/docs/metadata/querying-metadata. */
+async function ask(env: NodeJS.ProcessEnv, what: string): Promise<string> {
+  const host = env.GCE_METADATA_HOST || "metadata.google.internal";
+  const url = `http://${host}/computeMetadata/v1/instance/service-accounts/default/${what}`;
+  const headers = ["metadata-flavor", "Google"];
+  const limits = { maxBytes: 65_536, deadline: 3 * SECOND, expectedStatus: 200 };
+  return (await fetchResponse({ method: "GET", url, headers }, limits)).body.toString("utf8");
+}

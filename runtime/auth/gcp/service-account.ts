@@ -1,0 +1,45 @@
+import { importPKCS8, SignJWT } from "jose";
+import type { Expiring } from "../cloud/expiring-value.ts";
+import type { CredentialFields } from "./credential-fields.ts";
+import { expiringJwt } from "./expiring-jwt.ts";
+import { cloudScope, grantedToken, postForm } from "./token-endpoint.ts";
+
+/** The access token of a service account by its key (RFC 7523). */
+export async function serviceAccountToken(account: CredentialFields): Promise<Expiring<string>> {
+  return grantedToken(await exchange(account, { scope: cloudScope }));
+}
+
+/** The identity token of a service account for an audience. */
+export async function serviceAccountIdToken(
+  account: CredentialFields,
+  audience: string,
+): Promise<Expiring<string>> {
+  const response = await exchange(account, { target_audience: audience });
+  return expiringJwt(response.text("id_token"));
+}
+
+async function exchange(
+  account: CredentialFields,
+  claims: Readonly<Record<string, string>>,
+): Promise<CredentialFields> {
+  const endpoint = account.optionalText("token_uri") ?? "https://oauth2.googleapis.com/token";
+  const kid = account.optionalText("private_key_id");
+  const assertion = await new SignJWT(claims)
+    .setProtectedHeader({ alg: "RS256", typ: "JWT", ...(kid !== undefined && { kid }) })
+    .setIssuer(account.text("client_email"))
+    .setAudience(endpoint)
+    .setIssuedAt()
+    .setExpirationTime("1h")
+    .sign(await signingKey(account.text("private_key")));
+  return postForm(endpoint, {
+    grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer",
+    assertion,
+  });
+}
+
+/** What the library says of a broken key may hold some of it. */
+function signingKey(pem: string): ReturnType<typeof importPKCS8> {
+  return importPKCS8(pem, "RS256").catch(() => {
+    throw new Error('the "private_key" is no key');
+  });
+}

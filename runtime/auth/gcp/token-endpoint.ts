@@ -1,0 +1,44 @@
+import type { FetchRequest } from "../../http/upstream/fetch-request.ts";
+import { fetchResponse } from "../../http/upstream/fetch-response.ts";
+import { SECOND } from "../../process/units.ts";
+import type { Expiring } from "../cloud/expiring-value.ts";
+import { CredentialFields } from "./credential-fields.ts";
+
+/** What all tokens may be used for; what their owner may do is Google's to decide. */
+export const cloudScope = "https://www.googleapis.com/auth/cloud-platform";
+
+/** Asks an endpoint of OAuth 2.0 (RFC 6749 3.2). Rejects with what the server calls the problem. */
+export function postForm(
+  url: string,
+  form: Readonly<Record<string, string>>,
+): Promise<CredentialFields> {
+  return askForToken({
+    method: "POST",
+    url,
+    headers: ["content-type", "application/x-www-form-urlencoded"],
+    body: Buffer.from(new URLSearchParams(form).toString()),
+  });
+}
+
+/** Asks for a JSON object that has a token. Rejects without a word of what else it says. */
+export async function askForToken(request: FetchRequest): Promise<CredentialFields> {
+  const { host } = new URL(request.url);
+  const { status, body } = await fetchResponse(request, { maxBytes: 65_536, deadline: 5 * SECOND });
+  const text = body.toString("utf8");
+  if (status !== 200) throw new Error(`${host} refused: ${problemOf(text) ?? `status ${status}`}`);
+  return CredentialFields.parse(text, `the response of ${host}`);
+}
+
+/** The token of a response (RFC 6749 5.1). */
+export function grantedToken(response: CredentialFields): Expiring<string> {
+  return {
+    value: response.text("access_token"),
+    expires: Date.now() + response.number("expires_in") * SECOND,
+  };
+}
+
+/** RFC 6749 5.2: a word, and nothing of what was sent. */
+function problemOf(text: string): string | undefined {
+  const [, word] = /"error"\s*:\s*"([a-z_]{1,40})"/.exec(text) ?? [];
+  return word;
+}
