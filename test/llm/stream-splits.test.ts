@@ -1,0 +1,102 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import type { ChatCall } from "../../runtime/llm/calls/chat-call.ts";
+import { nativeTarget } from "../../runtime/llm/calls/native-target.ts";
+import type { LlmTarget } from "../../runtime/llm/calls/target.ts";
+import { translatedTarget } from "../../runtime/llm/calls/translated-target.ts";
+import { completionsClient } from "../../runtime/llm/formats/completions/client.ts";
+import { completionsNative } from "../../runtime/llm/formats/completions/native.ts";
+import { completionsUpstream } from "../../runtime/llm/formats/completions/upstream.ts";
+import { messagesClient } from "../../runtime/llm/formats/messages/client.ts";
+import { messagesNative } from "../../runtime/llm/formats/messages/native.ts";
+import { messagesUpstream } from "../../runtime/llm/formats/messages/upstream.ts";
+import { openProvider } from "../../runtime/llm/providers/provider.ts";
+import { completionsStream, messagesStream } from "./stream-samples.ts";
+
+const RUNS = process.env.GWC_LONG_TESTS === undefined ? 100 : 1_000;
+
+const provider = openProvider({
+  name: "p",
+  system: "p",
+  url: "http://127.0.0.1:1",
+  connectTimeout: 1,
+});
+const base = { provider, path: "/" };
+const dialect = { provider: "p" };
+
+const targets: readonly (readonly [string, LlmTarget, string])[] = [
+  ["completions", nativeTarget({ ...base, format: completionsNative }), completionsStream],
+  ["messages", nativeTarget({ ...base, format: messagesNative }), messagesStream],
+  [
+    "messages as completions",
+    translatedTarget({ ...base, client: completionsClient, format: messagesUpstream, dialect }),
+    messagesStream,
+  ],
+  [
+    "completions as messages",
+    translatedTarget({ ...base, client: messagesClient, format: completionsUpstream, dialect }),
+    completionsStream,
+  ],
+];
+
+const body = { model: "m", stream: true, stream_options: { include_usage: true } };
+const call: ChatCall = { text: "", members: [], body, model: "m", isStream: true };
+
+/** What a client reads of a stream that comes in pieces. */
+function relayed(target: LlmTarget, pieces: readonly Buffer[]): string {
+  const relay = target.openStream(call, "m");
+  const output: Uint8Array[] = [];
+  for (const piece of pieces) {
+    const step = relay.push(piece);
+    expect(typeof step.state).toBe("string");
+    output.push(...step.output.map((each) => Buffer.from(each)));
+  }
+  const last = relay.close();
+  expect(last.state).toBe("ended");
+  output.push(...last.output.map((each) => Buffer.from(each)));
+  // When it was made differs from run to run.
+  return Buffer.concat(output)
+    .toString("utf8")
+    .replaceAll(/"created":\d+/g, '"created":0');
+}
+
+function cut(stream: Buffer, places: readonly number[]): readonly Buffer[] {
+  const ends = [...new Set(places.map((place) => place % stream.length))].sort((a, b) => a - b);
+  return [...ends, stream.length].map((end, index) => stream.subarray(ends[index - 1] ?? 0, end));
+}
+
+it.each(targets)("wherever a stream of %s is cut, the client reads the same", (_, target, text) => {
+  const stream = Buffer.from(text);
+  const whole = relayed(target, [stream]);
+  expect(whole).toContain("世界 👋🏽");
+  expect(whole).toContain("Zürich");
+  const places = fc.array(fc.nat(stream.length - 1), { maxLength: 40 });
+  fc.assert(
+    fc.property(places, (cuts) => {
+      expect(relayed(target, cut(stream, cuts))).toBe(whole);
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+it.each(targets)("a stream of %s may come byte by byte", (_, target, text) => {
+  const stream = Buffer.from(text);
+  const bytes = Array.from(stream, (_byte, index) => stream.subarray(index, index + 1));
+  expect(relayed(target, bytes)).toBe(relayed(target, [stream]));
+});
+
+it.each(targets)(
+  "a stream of %s that is cut off is never taken for a whole one",
+  (_, target, text) => {
+    const stream = Buffer.from(text);
+    for (let end = 0; end < stream.length; end++) {
+      const relay = target.openStream(call, "m");
+      const { state } = relay.push(stream.subarray(0, end));
+      const last = state === "ended" ? state : relay.close().state;
+      const read = stream.toString("utf8", 0, end);
+      // A finish reason is an end too: some servers of completions leave the mark out.
+      const isWhole = /"finish_reason":"tool_calls"|message_stop"}\r?\n\r?\n/.test(read);
+      expect(isWhole || typeof last === "object", `cut at ${end}: ${read.slice(-40)}`).toBe(true);
+    }
+  },
+);
