@@ -27,7 +27,7 @@ export interface Cost {
   readonly ratios: readonly number[];
 }
 
-/** Requests of one measurement: so many whatever the machine does beside it. */
+/** Requests of one measurement unless the pace says: so many whatever the machine does beside it. */
 const REQUESTS = 3_000;
 
 /**
@@ -39,6 +39,7 @@ export async function compare(
   upstream: string,
   pace: Pace,
 ): Promise<readonly Cost[]> {
+  const count = pace.requests ?? REQUESTS;
   const folder = mkdtempSync(join(tmpdir(), "gwc-compare-"));
   const gateways = new Map<string, Started>();
   try {
@@ -52,11 +53,11 @@ export async function compare(
       return (await measure(started, requests, { ...pace, requests: count })).perCpuSecond;
     };
     // Compiled code is what is compared: the first requests do not count.
-    for (const each of cases) await ask(each, 10_000);
+    for (const each of cases) await ask(each, 3 * count);
     const rounds: number[][] = [];
     for (let round = 0; round < pace.rounds; round++) {
       const figures: number[] = [];
-      for (const each of cases) figures.push(await ask(each, REQUESTS));
+      for (const each of cases) figures.push(await ask(each, count));
       rounds.push(figures);
     }
     return cases.map(({ name }, index) => costOf(name, index, rounds));

@@ -8,6 +8,7 @@ const [port = "", length = "", connections = ""] = process.argv.slice(2);
 const most = length.endsWith("x") ? Number(length.slice(0, -1)) : Number.POSITIVE_INFINITY;
 const texts = (await json(process.stdin)) as readonly string[];
 const requests = texts.map((text) => Buffer.from(text, "latin1"));
+const lastChunk = Buffer.from("\r\n0\r\n\r\n");
 let asked = 0;
 const latencies: number[] = [];
 let responses = 0;
@@ -49,11 +50,23 @@ class Client {
       return;
     }
     const head = bytes.toString("latin1", 0, headEnd);
+    if (/transfer-encoding: chunked/i.test(head)) {
+      if (!bytes.subarray(-lastChunk.length).equals(lastChunk)) {
+        this.#pending = bytes;
+        return;
+      }
+      this.#complete(head);
+      return;
+    }
     const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? "0");
     if (bytes.length < headEnd + 4 + length) {
       this.#pending = bytes;
       return;
     }
+    this.#complete(head);
+  }
+
+  #complete(head: string): void {
     this.#pending = Buffer.alloc(0);
     if (/^HTTP\/1\.1 [23]/.test(head)) responses += 1;
     else failures += 1;

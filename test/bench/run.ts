@@ -9,6 +9,7 @@ import { formatCel, measureCel } from "./cel.ts";
 import { type Case, compare, formatCosts, median } from "./compare.ts";
 import { measureDecisions } from "./decision.ts";
 import { type Contender, type Duel, type Pace, type Round, run, start } from "./duel.ts";
+import { llmGoals, measureLlm } from "./llm.ts";
 import { policyCases } from "./policies.ts";
 import { routeCases } from "./routes.ts";
 import { makeIdentity } from "./token.ts";
@@ -17,6 +18,7 @@ import { makeIdentity } from "./token.ts";
 //   plain, chain  requests per CPU-second of a built gateway, beside a hand-written proxy that does the same work
 //   policies      what each policy adds to a plain proxy; `policies=cors,retry` those alone
 //   routes        what 1,000 and 10,000 routes cost beside ten
+//   llm           chat completions beside the same bytes through a plain proxy: whole, streams, translated
 //   decision      finding the route among so many, without a connection
 //   cel           an expression beside two interpreters
 // BENCH_ROUNDS, BENCH_SECONDS: how often and how long each is measured. BENCH_NODE_FLAGS=--cpu-prof profiles.
@@ -42,6 +44,7 @@ try {
     isGood = report(duel, rounds) && isGood;
   }
   if (isWanted("policies")) await showCosts("policies", await policyCases(work, host));
+  if (isWanted("llm")) await showLlm();
   if (isWanted("decision")) await showDecisions();
   if (isWanted("routes")) await showCosts("routes", routeCases(host));
 } finally {
@@ -64,6 +67,15 @@ async function showCosts(section: string, cases: readonly Case[]): Promise<void>
   );
   console.log(`${section}: CPU of a request beside "${cases[0]?.name}"`);
   process.stdout.write(formatCosts(await compare(some, `http://${host}`, pace)));
+}
+
+async function showLlm(): Promise<void> {
+  for (const { name, costs } of await measureLlm(pace)) {
+    console.log(`llm, ${name}: CPU of a completion beside the same bytes through a plain proxy`);
+    process.stdout.write(formatCosts(costs));
+    const ratios = costs.slice(2).map(({ ratio }) => ratio);
+    isGood = (llmGoals[name] ?? []).every((goal, index) => (ratios[index] ?? 0) <= goal) && isGood;
+  }
 }
 
 async function showDecisions(): Promise<void> {

@@ -1,0 +1,68 @@
+import { fileURLToPath } from "node:url";
+import { type Case, type Cost, compare } from "./compare.ts";
+import { type Pace, start } from "./duel.ts";
+
+/** Chat through a gateway beside the same bytes through a plain proxy. */
+export interface LlmCosts {
+  /** What is asked for. */
+  readonly name: string;
+  readonly costs: readonly Cost[];
+}
+
+/** The most CPU beside the plain proxy: of the same format on both sides, and of a translation. */
+export const llmGoals: Readonly<Record<string, readonly [same: number, translated: number]>> = {
+  whole: [1 / 0.85, 2],
+  stream: [1.3, 2],
+};
+
+/** Measures completions of 2 KB of prompt, whole and as streams of 100 pieces. */
+export async function measureLlm(pace: Pace): Promise<readonly LlmCosts[]> {
+  const script = fileURLToPath(new URL("llm-upstream.ts", import.meta.url));
+  const upstream = await start({ script, environment: {} }, "");
+  const host = `127.0.0.1:${upstream.port}`;
+  try {
+    return [
+      { name: "whole", costs: await compare(cases(host, false), host, pace) },
+      // Each of them is a hundred writes.
+      { name: "stream", costs: await compare(cases(host, true), host, { ...pace, requests: 300 }) },
+    ];
+  } finally {
+    upstream.process.kill("SIGKILL");
+  }
+}
+
+function cases(host: string, stream: boolean): readonly Case[] {
+  const requests = [request(stream)];
+  const one = (name: string, backend: object): Case => ({
+    name,
+    routes: [{ name: "chat", backends: [backend] }],
+    requests,
+  });
+  return [
+    one("plain", { host }),
+    { ...one("plain again", { host }), gateway: "plain" },
+    one("same format", { ai: { provider: { openAI: {} }, hostOverride: host } }),
+    one("translated", { ai: { provider: { anthropic: {} }, hostOverride: host } }),
+  ];
+}
+
+function request(stream: boolean): string {
+  const body = JSON.stringify({
+    model: "gpt-5",
+    stream,
+    stream_options: stream ? { include_usage: true } : undefined,
+    max_completion_tokens: 500,
+    messages: [
+      { role: "system", content: "Be brief." },
+      { role: "user", content: "word ".repeat(370) },
+    ],
+  });
+  const head = [
+    "POST /v1/chat/completions HTTP/1.1",
+    "Host: api.example.com",
+    "Content-Type: application/json",
+    "Authorization: Bearer key",
+    `Content-Length: ${body.length}`,
+  ];
+  return `${head.join("\r\n")}\r\n\r\n${body}`;
+}
