@@ -12,8 +12,23 @@ export interface SseEvent {
   readonly retry: string | undefined;
 }
 
-/** Cuts a stream into events. Bytes are looked at once, whatever the pieces they arrive in. */
+/** Reads the events of a stream. */
 export class SseReader {
+  readonly #frames: SseFrames;
+
+  /** `limit`: the most bytes of one event. */
+  constructor(limit: number) {
+    this.#frames = new SseFrames(limit);
+  }
+
+  /** The events that `chunk` completes; undefined once an event is over the limit. */
+  push(chunk: Buffer): SseEvent[] | undefined {
+    return this.#frames.push(chunk)?.map(parseEvent);
+  }
+}
+
+/** Cuts a stream into the bytes of its events. Bytes are looked at once, whatever the pieces they arrive in. */
+export class SseFrames {
   readonly #limit: number;
   #pieces: Buffer[] = [];
   #held = 0;
@@ -26,35 +41,39 @@ export class SseReader {
     this.#limit = limit;
   }
 
-  /** The events that `chunk` completes; undefined once an event is over the limit. */
-  push(chunk: Buffer): SseEvent[] | undefined {
-    const events: SseEvent[] = [];
+  /** The events that `chunk` completes, the blank line of each included; undefined once one is over the limit. */
+  push(chunk: Buffer): Buffer[] | undefined {
+    const events: Buffer[] = [];
     let from = 0;
+    let isLineEmpty = this.#isLineEmpty;
+    let afterCr = this.#afterCr;
     for (let i = 0; i < chunk.length; i++) {
       const byte = chunk[i];
-      if (byte === lineFeed && this.#afterCr) {
-        this.#afterCr = false;
+      if (byte === lineFeed && afterCr) {
+        afterCr = false;
         continue;
       }
-      this.#afterCr = byte === carriageReturn;
+      afterCr = byte === carriageReturn;
       if (byte !== lineFeed && byte !== carriageReturn) {
-        this.#isLineEmpty = false;
+        isLineEmpty = false;
         continue;
       }
-      if (this.#isLineEmpty) {
+      if (isLineEmpty) {
         events.push(this.#complete(chunk.subarray(from, i + 1)));
         from = i + 1;
       }
-      this.#isLineEmpty = true;
+      isLineEmpty = true;
     }
+    this.#isLineEmpty = isLineEmpty;
+    this.#afterCr = afterCr;
     return this.#keep(chunk.subarray(from)) ? events : undefined;
   }
 
-  #complete(last: Buffer): SseEvent {
+  #complete(last: Buffer): Buffer {
     const raw = this.#pieces.length === 0 ? last : Buffer.concat([...this.#pieces, last]);
     this.#pieces = [];
     this.#held = 0;
-    return parseEvent(raw);
+    return raw;
   }
 
   #keep(rest: Buffer): boolean {

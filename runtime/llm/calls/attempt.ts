@@ -13,7 +13,7 @@ import type { ResponseFacts } from "../chat/formats.ts";
 import type { LlmError } from "../chat/llm-error.ts";
 import { forwardedHeaders, isEventStream, isJson } from "./call-headers.ts";
 import type { ChatCall } from "./chat-call.ts";
-import { maxError, maxWhole } from "./limits.ts";
+import { maxAtOnce, maxError, maxWhole } from "./limits.ts";
 import { StreamResponse } from "./stream-response.ts";
 import type { LlmTarget, StreamRelay, StreamStep, WholeResponse } from "./target.ts";
 
@@ -75,6 +75,8 @@ class Attempt implements UpstreamHandler {
   #client: StreamResponse | undefined;
   /** The pieces of a response that is read as a whole. */
   #gathered: CountedBuffer | undefined;
+  /** The body of a whole response goes to the client as it is. */
+  #passes = false;
   #isOver = false;
 
   constructor(context: AttemptContext, resolve: (outcome: AttemptOutcome) => void) {
@@ -102,15 +104,10 @@ class Attempt implements UpstreamHandler {
       this.#fail(noValidResponse, true);
     } else if (call.isStream) {
       this.#relay = target.openStream(call, model);
-      const own = target.isNative
-        ? endToEnd(headers, "")
-        : [...forwardedHeaders(headers), "content-type", "text/event-stream"];
-      const head = [...own, "cache-control", "no-cache", ...this.#context.headers];
+      const own = target.isNative ? this.#passedHeaders() : this.#ownHeaders("text/event-stream");
+      const head = [...own, "cache-control", "no-cache"];
       this.#client = new StreamResponse(exchange, head, this.#relay.ping);
-    } else if (target.isNative && isJson(headers)) {
-      this.#firstContent = performance.now();
-      exchange.writeHead(status, [...endToEnd(headers, ""), ...this.#context.headers]);
-    }
+    } else this.#passes = target.isNative && isJson(headers);
   }
 
   onData(chunk: Buffer): boolean {
@@ -123,7 +120,16 @@ class Attempt implements UpstreamHandler {
     if (this.#gathered.length + chunk.length > limit || !this.#gathered.push(chunk)) {
       return this.#tooLong(isError);
     }
-    return exchange.headersSent ? this.#paced(exchange.write(chunk)) : true;
+    if (exchange.headersSent) return this.#paced(exchange.write(chunk));
+    if (!this.#passes || this.#gathered.length <= maxAtOnce) return true;
+    this.#firstContent = performance.now();
+    exchange.writeHead(this.#status, this.#passedHeaders());
+    return this.#paced(exchange.write(this.#gathered.bytes()));
+  }
+
+  /** Those of the provider, for a body that is its own. */
+  #passedHeaders(): string[] {
+    return [...endToEnd(this.#head?.headers ?? [], ""), ...this.#context.headers];
   }
 
   onEnd(): void {
@@ -176,7 +182,7 @@ class Attempt implements UpstreamHandler {
     const body = this.#gathered?.bytes() ?? Buffer.alloc(0);
     const content = await decodeBody(body, coding, maxWhole, exchange.newBuffer());
     if (this.#isOver) return;
-    const text = typeof content === "string" ? "" : Buffer.from(content).toString("utf8");
+    const text = typeof content === "string" ? "" : utf8(content);
     this.#gathered?.release();
     if (this.#status >= 300) return this.#refused(text);
     const whole = this.#readWhole(text);
@@ -186,12 +192,17 @@ class Attempt implements UpstreamHandler {
     } else if (whole === undefined) {
       this.#fail(noValidResponse, true);
     } else {
-      const type = ["content-type", "application/json"];
       this.#firstContent = performance.now();
-      const headers = [...forwardedHeaders(this.#head?.headers ?? []), ...type];
       this.#respond(whole.facts);
-      exchange.respond(200, [...headers, ...this.#context.headers], whole.text ?? text);
+      if (this.#passes) exchange.respond(this.#status, this.#passedHeaders(), body);
+      else exchange.respond(200, this.#ownHeaders("application/json"), whole.text ?? text);
     }
+  }
+
+  /** Those of a body that is made here. */
+  #ownHeaders(type: string): string[] {
+    const forwarded = forwardedHeaders(this.#head?.headers ?? []);
+    return [...forwarded, "content-type", type, ...this.#context.headers];
   }
 
   /** Undefined: it is not what the provider says it is. */
@@ -272,6 +283,10 @@ const noValidResponse = unreachable.protocol;
 
 function serverError(message: string): LlmError {
   return { kind: "server", message, status: 502 };
+}
+
+function utf8({ buffer, byteOffset, length }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, length).toString("utf8");
 }
 
 function isEncoded(headers: readonly string[]): boolean {

@@ -6,6 +6,9 @@ export const maxEvent = 16 * MiB;
 /** The most bytes of a whole response that is read to be translated, or to find out its usage. */
 export const maxWhole = 64 * MiB;
 
+/** A whole response up to this many bytes goes to the client in one write; of a longer one the beginning does not wait. */
+export const maxAtOnce = 64 * KiB;
+
 /** The most bytes of a provider's error that are read. */
 export const maxError = MiB;
 

@@ -1,4 +1,4 @@
-import { SseReader } from "../../http/body/sse.ts";
+import { SseFrames } from "../../http/body/sse.ts";
 import type { AskedRequest, NativeFormat, ResponseFacts, StreamWatcher } from "../chat/formats.ts";
 import type { LlmError } from "../chat/llm-error.ts";
 import { cutOff, eventTooLong } from "../formats/broken-stream.ts";
@@ -38,7 +38,7 @@ export function nativeTarget({ format, ...settings }: NativeSettings): LlmTarget
 
 /** Passes events on as they come, but for those that the client did not ask for. */
 class NativeStream implements StreamRelay {
-  readonly #frames = new SseReader(maxEvent);
+  readonly #frames = new SseFrames(maxEvent);
   readonly #format: NativeFormat;
   readonly #watcher: StreamWatcher;
   readonly ping: string;
@@ -58,11 +58,11 @@ class NativeStream implements StreamRelay {
   }
 
   push(chunk: Buffer): StreamStep {
-    const output: Uint8Array[] = [];
+    const output: Buffer[] = [];
     let hasContent = false;
     const events = this.#frames.push(chunk);
     if (events === undefined) return this.#fail(eventTooLong.error);
-    for (const { raw } of events) {
+    for (const raw of events) {
       if (this.#state !== "open") break;
       const seen = this.#watcher.see(raw);
       if (typeof seen === "object") {
@@ -71,9 +71,10 @@ class NativeStream implements StreamRelay {
       }
       if (seen === "content") hasContent = true;
       if (seen === "end") this.#set("ended");
-      if (seen !== "hidden") output.push(raw);
+      if (seen === "hidden") continue;
+      append(output, raw);
+      this.#events += 1;
     }
-    this.#events += output.length;
     return { output, hasContent, state: this.#state };
   }
 
@@ -95,4 +96,16 @@ class NativeStream implements StreamRelay {
   #fail(error: LlmError): StreamStep {
     return { output: [], hasContent: false, state: this.#set(error) };
   }
+}
+
+/** Adds a piece; one that lies behind the last one in memory becomes one with it: they go out in one write. */
+function append(output: Buffer[], piece: Buffer): void {
+  const last = output.at(-1);
+  if (last?.buffer === piece.buffer && last.byteOffset + last.length === piece.byteOffset) {
+    output[output.length - 1] = Buffer.from(
+      last.buffer,
+      last.byteOffset,
+      last.length + piece.length,
+    );
+  } else output.push(piece);
 }

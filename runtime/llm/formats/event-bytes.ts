@@ -1,8 +1,3 @@
-/** Whether the bytes of an event have a text: looked for without reading them as JSON. */
-export function mayHold(event: Buffer, text: string): boolean {
-  return event.includes(text, 0, "latin1");
-}
-
 /** The data of an event that was cut out of a stream, its lines joined; undefined when it has none. */
 export function eventData(event: Buffer): string | undefined {
   let data: string | undefined;

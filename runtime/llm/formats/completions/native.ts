@@ -7,7 +7,7 @@ import type {
 } from "../../chat/formats.ts";
 import type { LlmError } from "../../chat/llm-error.ts";
 import { isJsonObject } from "../../chat/request-object.ts";
-import { eventData, mayHold } from "../event-bytes.ts";
+import { eventData } from "../event-bytes.ts";
 import { parseObject } from "../parse-object.ts";
 import { completionsErrors, readCompletionsError } from "./errors.ts";
 import { readCompletionsUsage } from "./usage.ts";
@@ -51,10 +51,7 @@ class CompletionsWatcher implements StreamWatcher {
   }
 
   see(event: Buffer): ReturnType<StreamWatcher["see"]> {
-    const hasUsage = mayHold(event, '"usage"') && !mayHold(event, '"usage":null');
-    const isPlain = !this.#isFirst && !hasUsage && !mayHold(event, '"error"');
-    if (isPlain && !mayHold(event, "[DONE]") && !mayHold(event, '"finish_reason":"'))
-      return "content";
+    if (!this.#isFirst && isPlain(event.latin1Slice())) return "content";
     const data = eventData(event);
     if (data === undefined) return "other";
     if (data === "[DONE]") return "end";
@@ -81,6 +78,17 @@ class CompletionsWatcher implements StreamWatcher {
     if (choice === undefined) return usage === undefined || this.#wantsUsage ? "other" : "hidden";
     return hasContent(choice) ? "content" : "other";
   }
+}
+
+/** Whether an event is a piece of text or of a call and nothing else: seen without reading it as JSON. */
+function isPlain(event: string): boolean {
+  const hasUsage = event.includes('"usage"') && !event.includes('"usage":null');
+  return !(
+    hasUsage ||
+    event.includes('"error"') ||
+    event.includes("[DONE]") ||
+    event.includes('"finish_reason":"')
+  );
 }
 
 function hasContent(choice: unknown): boolean {

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../cel/variables.ts";
 import type { NativeFormat, ResponseFacts, StreamWatcher } from "../../chat/formats.ts";
 import { isJsonObject } from "../../chat/request-object.ts";
 import type { Usage } from "../../chat/usage.ts";
-import { eventData, mayHold } from "../event-bytes.ts";
+import { eventData } from "../event-bytes.ts";
 import { parseObject } from "../parse-object.ts";
 import { messagesErrors, readMessagesError } from "./errors.ts";
 import { readMessagesUsage } from "./usage.ts";
@@ -32,7 +32,9 @@ class MessagesWatcher implements StreamWatcher {
   readonly hasEnded = false;
 
   see(event: Buffer): ReturnType<StreamWatcher["see"]> {
-    if (mayHold(event, '"content_block_')) return "content";
+    const text = event.latin1Slice();
+    if (text.includes('"content_block_delta"')) return "content";
+    if (text.includes('"content_block_')) return "other";
     const data = eventData(event);
     const message = data === undefined ? undefined : parseObject(data);
     if (message === undefined) return "other";
@@ -47,8 +49,8 @@ class MessagesWatcher implements StreamWatcher {
       case "message_stop":
         return "end";
       case "error": {
-        const { kind, message: text } = readMessagesError(502, data ?? "");
-        return { kind, message: text };
+        const error = readMessagesError(502, data ?? "");
+        return { kind: error.kind, message: error.message };
       }
       default:
         return "other";
