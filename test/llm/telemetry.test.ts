@@ -123,3 +123,28 @@ it("a policy of responses reads who was asked for which model", async () => {
     expect(headers["x-asked"]).toBe("openai gpt-5 ai");
   }
 });
+
+it("the log tells of tokens that were counted", async () => {
+  const { host } = await startScripted((response) => {
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end('{"input_tokens":42}');
+  });
+  const routes = { "/v1/messages/count_tokens": "tokenCount" };
+  const gateway = await startGateway({
+    file: { frontendPolicies: { accessLog: { add: { counted: "llm.countTokens" } } } },
+    listeners: [
+      {
+        routes: [
+          {
+            policies: { ai: { routes } },
+            backends: [{ ai: { provider: { anthropic: {} }, hostOverride: host } }],
+          },
+        ],
+      },
+    ],
+  });
+  const body = JSON.stringify({ model: "m", messages: [{ role: "user", content: "Hello" }] });
+  const { status } = await send(`${gateway.url}/v1/messages/count_tokens`, "POST", json, body);
+  expect(status).toBe(200);
+  await gateway.seen(/ counted=42/);
+});

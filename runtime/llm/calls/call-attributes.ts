@@ -17,6 +17,7 @@ export class CallAttributes implements LlmCall {
   outputTokens?: number;
   reasoningTokens?: number;
   totalTokens?: number;
+  countTokens?: number;
 
   constructor({ body, model, isStream }: ChatCall) {
     this.#body = body;
@@ -47,7 +48,8 @@ export class CallAttributes implements LlmCall {
   }
 
   /** Adds what a response says of itself. */
-  note({ model, usage }: ResponseFacts): void {
+  note({ model, usage, counted }: ResponseFacts): void {
+    if (counted !== undefined) this.countTokens = counted;
     if (model !== undefined) this.responseModel = model;
     if (usage === undefined) return;
     this.inputTokens = usage.input;

@@ -125,6 +125,8 @@ export interface ResponseFacts {
   readonly model?: string | undefined;
   readonly usage?: Usage | undefined;
   readonly finish?: string | undefined;
+  /** Tokens of a prompt that was counted and not completed. */
+  readonly counted?: number | undefined;
 }
 
 /** Looks at the events of a stream as they pass. */

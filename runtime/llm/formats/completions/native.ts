@@ -51,7 +51,7 @@ class CompletionsWatcher implements StreamWatcher {
   }
 
   see(event: Buffer): ReturnType<StreamWatcher["see"]> {
-    if (!this.#isFirst && isPlain(event.latin1Slice())) return "content";
+    if (!this.#isFirst && isPlain(event.toString("latin1"))) return "content";
     const data = eventData(event);
     if (data === undefined) return "other";
     if (data === "[DONE]") return "end";

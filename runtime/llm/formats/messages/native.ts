@@ -32,7 +32,7 @@ class MessagesWatcher implements StreamWatcher {
   readonly hasEnded = false;
 
   see(event: Buffer): ReturnType<StreamWatcher["see"]> {
-    const text = event.latin1Slice();
+    const text = event.toString("latin1");
     if (text.includes('"content_block_delta"')) return "content";
     if (text.includes('"content_block_')) return "other";
     const data = eventData(event);

@@ -1,11 +1,10 @@
 import { isJsonObject } from "../../chat/request-object.ts";
 import { tokenCount, type Usage } from "../../chat/usage.ts";
-import { mayHold } from "../event-bytes.ts";
 import { parseObject } from "../parse-object.ts";
 
 /** The tokens that an event of OpenAI's Realtime API says a response took; undefined: it says nothing of that. */
 export function realtimeUsage(event: Buffer): Usage | undefined {
-  if (!mayHold(event, '"response.done"')) return undefined;
+  if (!event.includes('"response.done"')) return undefined;
   const { type, response } = parseObject(event.toString("utf8")) ?? {};
   if (type !== "response.done" || !isJsonObject(response)) return undefined;
   const { usage } = response;

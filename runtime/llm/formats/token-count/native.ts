@@ -6,7 +6,7 @@ import { unwatchedStream } from "../unwatched-stream.ts";
 export const tokenCountNative: NativeFormat = {
   name: "tokenCount",
   ...messagesErrors,
-  readResponse: () => ({}),
+  readResponse: ({ input_tokens: counted }) => (typeof counted === "number" ? { counted } : {}),
   watchStream: () => unwatchedStream,
   readError: readMessagesError,
   adapt: () => {},
