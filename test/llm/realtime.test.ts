@@ -1,0 +1,129 @@
+import { createHash } from "node:crypto";
+import { createServer, type IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import { expect, it, onTestFinished } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import { type Gateway, startGateway } from "../harness/gateway.ts";
+import { listen } from "../harness/listen.ts";
+import { send } from "../harness/send.ts";
+
+/** A frame of a server (RFC 6455 5.2). */
+function frame(kind: number, payload: string, isFinal = true): Buffer {
+  const bytes = Buffer.from(payload);
+  const head =
+    bytes.length < 126
+      ? Buffer.from([0, bytes.length])
+      : Buffer.from([0, 126, bytes.length >> 8, bytes.length & 0xff]);
+  head[0] = kind | (isFinal ? 0x80 : 0);
+  return Buffer.concat([head, bytes]);
+}
+
+function done(input: number, output: number): string {
+  const usage = {
+    total_tokens: input + output,
+    input_tokens: input,
+    output_tokens: output,
+    input_token_details: { cached_tokens: 3, text_tokens: input, audio_tokens: 0 },
+  };
+  const item = { type: "message", content: [{ type: "audio", transcript: "word ".repeat(60) }] };
+  return JSON.stringify({ type: "response.done", response: { id: "r", output: [item], usage } });
+}
+
+/** A Realtime server whose messages come in pieces of every kind. */
+async function startRealtime() {
+  const requests: IncomingMessage[] = [];
+  const server = createServer();
+  server.on("upgrade", (request, socket: Socket) => {
+    requests.push(request);
+    socket.on("error", () => {});
+    const key = `${request.headers["sec-websocket-key"]}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`;
+    const accept = createHash("sha1").update(key).digest("base64");
+    socket.write(
+      "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
+        `Sec-WebSocket-Protocol: realtime\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
+    );
+    const first = done(10, 4);
+    const bytes = Buffer.concat([
+      frame(1, '{"type":"session.created"}'),
+      frame(1, first.slice(0, 50), false),
+      frame(9, "ping"),
+      frame(0, first.slice(50)),
+      frame(2, done(1000, 1000)),
+      frame(1, done(20, 6)),
+    ]);
+    // A byte at a time; the last ones together.
+    for (const byte of bytes.subarray(0, 200)) socket.write(Buffer.from([byte]));
+    socket.write(bytes.subarray(200));
+    socket.on("data", (chunk: Buffer) => {
+      if (chunk[0] === 0x88) socket.end();
+    });
+  });
+  return { host: `127.0.0.1:${await listen(server)}`, requests };
+}
+
+function startBefore(host: string, provider: object = {}): Promise<Gateway> {
+  return startGateway({
+    env: { KEY: "provider-key" },
+    listeners: [
+      {
+        routes: [
+          {
+            policies: {
+              backendAuth: { key: "${KEY}" },
+              ai: {
+                routes: { "/v1/realtime": "realtime" },
+                modelAliases: { voice: "gpt-realtime" },
+              },
+            },
+            backends: [{ ai: { provider: { openAI: provider }, hostOverride: host } }],
+          },
+        ],
+      },
+    ],
+  });
+}
+
+it("a WebSocket of the Realtime API reaches the provider, and its tokens are counted", async () => {
+  const { host, requests } = await startRealtime();
+  const gateway = await startBefore(host);
+  const url = `ws://127.0.0.1:${gateway.port}/v1/realtime?intent=x&model=voice`;
+  const socket = new WebSocket(url, ["realtime", "openai-insecure-api-key.client-key"]);
+  onTestFinished(() => socket.close());
+  const received: unknown[] = [];
+  socket.onmessage = ({ data }) => received.push(data);
+  await eventually(() => (received.length === 4 ? true : null), "four messages");
+  expect(received[0]).toBe('{"type":"session.created"}');
+  expect(received[1]).toBe(done(10, 4));
+  expect(received[3]).toBe(done(20, 6));
+  socket.close();
+  const [line] = await gateway.seen(/.*http\.path=\/v1\/realtime .*/);
+  expect(line).toMatch(/gen_ai\.provider\.name=openai/);
+  expect(line).toMatch(/gen_ai\.usage\.input_tokens=30 gen_ai\.usage\.output_tokens=10/);
+  const [{ url: asked = "", headers } = {}] = requests;
+  expect(asked).toBe("/v1/realtime?model=gpt-realtime&intent=x");
+  expect(headers).toMatchObject({
+    authorization: "Bearer provider-key",
+    "sec-websocket-protocol": "realtime",
+  });
+  expect(headers).not.toHaveProperty("sec-websocket-extensions");
+});
+
+it("the model of the configuration is asked for whatever the client names", async () => {
+  const { host, requests } = await startRealtime();
+  const gateway = await startBefore(host, { model: "gpt-fixed" });
+  const socket = new WebSocket(
+    `ws://127.0.0.1:${gateway.port}/v1/realtime?model=voice`,
+    "realtime",
+  );
+  onTestFinished(() => socket.close());
+  await eventually(() => requests[0] ?? null, "a request");
+  expect(requests[0]?.url).toBe("/v1/realtime?model=gpt-fixed");
+});
+
+it("a request to the Realtime API that is no WebSocket is refused in its format", async () => {
+  const gateway = await startBefore("127.0.0.1:9");
+  const { status, headers, body } = await send(`${gateway.url}/v1/realtime?model=voice`, "GET");
+  expect(status).toBe(426);
+  expect(headers).toMatchObject({ upgrade: "websocket" });
+  expect(JSON.parse(body)).toMatchObject({ error: { type: "invalid_request_error" } });
+});
