@@ -1,21 +1,12 @@
 import type { BackendConfig } from "../backends/index.ts";
+import { checkTlsFiles, type FileLookup } from "../backends/parts/tls-files.ts";
 import type { GatewayResource, ListenerResource } from "../config/resources.ts";
-import {
-  childOf,
-  type Diagnostics,
-  keyPlace,
-  type Origin,
-  type Place,
-} from "../diagnostics/diagnostic.ts";
-import type { Host } from "../host.ts";
+import { childOf, type Diagnostics, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import { withoutConsequences } from "./consequences.ts";
 import { checkPathHandling } from "./path-handling.ts";
 
 /** What checking listeners needs of the resolution. */
-export interface ListenerContext {
-  readonly host: Host;
-  readonly diagnostics: Diagnostics;
-  readonly resolvePath: (name: string, at: Place) => string;
+export interface ListenerContext extends FileLookup {
   /** The backends of the file by name. */
   readonly backends: ReadonlyMap<string, BackendConfig>;
 }
@@ -85,31 +76,23 @@ function checkHostname(
   }
 }
 
-function checkTls(
-  listener: ListenerResource,
-  { host, diagnostics, resolvePath }: ListenerContext,
-): void {
+function checkTls(listener: ListenerResource, context: ListenerContext): void {
   const { name, tls, protocol, origin } = listener;
+  const { diagnostics } = context;
   if (protocol === "HTTPS" && tls === undefined) {
     diagnostics.report("tls-missing", childOf(origin, "protocol"), { listener: name, protocol });
-  }
-  if ((protocol === "HTTP" || protocol === "TCP") && tls !== undefined) {
-    const at = keyPlace(childOf(origin, "tls"));
-    diagnostics.report("tls-unused", at, { listener: name, protocol });
   }
   if (protocol === "TCP" && listener.hostname !== "*") {
     diagnostics.report("name-without-tls", childOf(origin, "hostname"), {});
   }
-  // A Secret is there when the gateway starts, and only then.
-  if (tls?.isSecret === true) return;
-  for (const part of ["cert", "key", "root"] as const) {
-    const file = tls?.[part];
-    if (file === undefined) continue;
-    const at = childOf(origin, "tls", part);
-    const found = host.readText(resolvePath(file, at));
-    if (found.kind === "problem")
-      diagnostics.report("file-not-here", at, { file, problem: found.problem });
+  if (tls === undefined) return;
+  if (protocol === "HTTP" || protocol === "TCP") {
+    const at = keyPlace(childOf(origin, "tls"));
+    diagnostics.report("tls-unused", at, { listener: name, protocol });
+    return;
   }
+  // A Secret is there when the gateway starts, and only then.
+  if (tls.isSecret !== true) checkTlsFiles(tls, childOf(origin, "tls"), context);
 }
 
 function isSame(a: Origin, b: Origin): boolean {

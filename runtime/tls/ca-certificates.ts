@@ -1,26 +1,34 @@
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 
-/**
- * The certificates of authorities in a PEM file. Node takes what it can read of such a file and no more, which would be
- * no authority at all for one that is half written: here the file has to be whole. Throws an Error that says what is
- * wrong, without the text.
- */
+/** The certificates of authorities in a PEM file, whole. Throws an Error that says what is wrong, without the text. */
 export function readCaCertificates(path: string): Buffer {
   const bytes = readFileSync(path);
-  const text = bytes.toString("latin1");
+  const found = pemCertificates(bytes.toString("latin1"));
+  if (found.kind === "problem") throw new Error(`${path} ${found.problem}`);
+  return bytes;
+}
+
+/** The certificates of a PEM text in its order, at least one; or what is wrong with it, to be said of its file. */
+export type PemCertificates =
+  | { readonly kind: "certificates"; readonly certificates: readonly X509Certificate[] }
+  | { readonly kind: "problem"; readonly problem: string };
+
+/**
+ * Reads the certificates of a PEM text. Node takes what it can read of it and no more, which would be no authority at all
+ * for a file that is half written: here the text has to be whole.
+ */
+export function pemCertificates(text: string): PemCertificates {
   const begun = text.match(/-----BEGIN [A-Z0-9 ]*CERTIFICATE-----/g)?.length ?? 0;
   const blocks = text.match(whole) ?? [];
-  if (begun === 0) throw new Error(`${path} holds no certificate`);
-  if (blocks.length < begun) throw new Error(`${path} ends within a certificate`);
-  for (const block of blocks) {
-    try {
-      void new X509Certificate(block);
-    } catch {
-      throw new Error(`${path} holds a certificate that can't be read`);
-    }
+  if (begun === 0) return { kind: "problem", problem: "holds no certificate" };
+  if (blocks.length < begun) return { kind: "problem", problem: "ends within a certificate" };
+  try {
+    const certificates = blocks.map((block) => new X509Certificate(block));
+    return { kind: "certificates", certificates };
+  } catch {
+    return { kind: "problem", problem: "holds a certificate that can't be read" };
   }
-  return bytes;
 }
 
 const whole = /-----BEGIN ([A-Z0-9 ]*CERTIFICATE)-----[^-]*-----END \1-----/g;

@@ -1,10 +1,4 @@
-import {
-  childOf,
-  type Diagnostics,
-  type Origin,
-  type Place,
-} from "../../diagnostics/diagnostic.ts";
-import type { Host } from "../../host.ts";
+import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
 import {
   type BackendPolicies,
   type BackendTlsConfig,
@@ -12,14 +6,11 @@ import {
 } from "../../model/backend-policies.ts";
 import type { AwsAuthConfig, AwsScope } from "../../model/cloud-credentials.ts";
 import type { BackendConnection, BackendTlsNode, TcpConnection } from "../../model/connections.ts";
-import type { Text } from "../../model/texts.ts";
+import type { MountedFile, Text } from "../../model/texts.ts";
+import { checkTlsFiles, type FileLookup, readWhatIsHere } from "./tls-files.ts";
 
 /** What resolving connections to backends needs. */
-export interface ConnectionContext {
-  readonly host: Host;
-  readonly diagnostics: Diagnostics;
-  readonly resolvePath: (name: string, at: Place) => string;
-}
+export type ConnectionContext = FileLookup;
 
 /** How a backend is reached, complete; mistakes are reported. `aws`: the service of AWS that it is, as far as it is known. */
 export function resolveConnection(
@@ -34,7 +25,7 @@ export function resolveConnection(
     context.diagnostics.report("literal-secret", childOf(auth.origin, "key"), params);
   }
   if (auth?.kind === "file" && auth.file.kind === "path") {
-    reportAbsent(auth.file.file, childOf(auth.origin, "key", "file"), context);
+    readWhatIsHere(auth.file.file, childOf(auth.origin, "key", "file"), context);
   }
   return {
     connectTimeout: tcp?.connectTimeout ?? PLAIN_CONNECTION.connectTimeout,
@@ -106,10 +97,7 @@ function resolveTls(
   { cert, key, root, hostname, verification, subjectAltNames, origin }: BackendTlsConfig,
   context: ConnectionContext,
 ): BackendTlsNode {
-  for (const [part, file] of Object.entries({ cert, key, root })) {
-    // What is mounted is only there where the gateway runs.
-    if (typeof file === "string") reportAbsent(file, childOf(origin, part), context);
-  }
+  checkTlsFiles({ cert: onDisk(cert), key: onDisk(key), root: onDisk(root) }, origin, context);
   return {
     ...(root !== undefined && { authorities: root }),
     ...(cert !== undefined && { certFile: cert }),
@@ -120,14 +108,9 @@ function resolveTls(
   };
 }
 
-function reportAbsent(
-  file: string,
-  origin: Origin,
-  { host, diagnostics, resolvePath }: ConnectionContext,
-): void {
-  const found = host.readText(resolvePath(file, origin));
-  if (found.kind !== "problem") return;
-  diagnostics.report("file-not-here", origin, { file, problem: found.problem });
+/** What is mounted is only there where the gateway runs. */
+function onDisk(file: string | MountedFile | undefined): string | undefined {
+  return typeof file === "string" ? file : undefined;
 }
 
 /** A URI is told from a name by its scheme. */

@@ -67,6 +67,34 @@ export const referenceMessages = {
       "Certificates and keys are read where the gateway runs, relative to GWC_CONFIG_DIR or its working directory. This " +
       "is no error: the machine that compiles need not have them.",
   }),
+  "unusable-pem": message<{ file: string; problem: string; hint: string }>({
+    severity: "error",
+    text: ({ file, problem }) => `"${file}" ${problem}`,
+    hint: ({ hint }) => hint,
+    explanation:
+      "Certificates, private keys and authorities are PEM files: text between lines such as `-----BEGIN CERTIFICATE-----`. " +
+      "A file that is here is read at once, because a gateway with one that it can't use does not start.",
+  }),
+  "other-key": message<{ cert: string; key: string }>({
+    severity: "error",
+    text: ({ cert, key }) => `"${key}" is not the private key of the certificate in "${cert}"`,
+    hint: () => "name files of one pair; in a chain the server's own certificate comes first",
+    explanation:
+      "The first certificate of the file is the one that is shown, and only the key that it was made for can prove it.",
+  }),
+  "certificate-out-of-date": message<{ file: string; what: string }>({
+    severity: "warning",
+    text: ({ file, what }) => `the certificate in "${file}" ${what}`,
+    hint: () => "renew it; the gateway takes a changed file without a restart",
+    explanation:
+      "Whoever checks the certificate refuses the connection. What is built does not depend on the date: only this is said.",
+  }),
+  "certificate-expires": message<{ file: string; time: string }>({
+    severity: "note",
+    text: ({ file, time }) => `the certificate in "${file}" expires soon, on ${time}`,
+    explanation:
+      "Told from two weeks before the end, as a reminder. It is a note, so that no build fails with `--strict` because a day has passed.",
+  }),
   "path-elsewhere": message<{ file: string; beside: string }>({
     severity: "note",
     text: ({ file }) =>
