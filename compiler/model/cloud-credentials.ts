@@ -1,7 +1,8 @@
+import type { ManagedIdentity } from "../../runtime/auth/azure/managed-identity.ts";
 import type { MountedFile, Text } from "./texts.ts";
 
 /** Credentials of a cloud that requests to a backend show, as configured. */
-export type CloudAuthConfig = AwsAuthConfig | GcpAuthConfig;
+export type CloudAuthConfig = AwsAuthConfig | AzureAuthConfig | GcpAuthConfig;
 
 /** `aws`: requests are signed. */
 export interface AwsAuthConfig {
@@ -23,6 +24,25 @@ export interface GcpAuthConfig {
   readonly audience: string | undefined;
 }
 
+/** `azure`: requests show a token of Entra. */
+export interface AzureAuthConfig {
+  readonly kind: "azure";
+  /** What the token is for. */
+  readonly scope: string;
+  readonly source: AzureTokenSource;
+}
+
+/** Whose token it is. */
+export type AzureTokenSource =
+  | {
+      readonly kind: "clientSecret";
+      readonly tenantId: Text;
+      readonly clientId: Text;
+      readonly clientSecret: Text;
+    }
+  | { readonly kind: "managedIdentity"; readonly identity: ManagedIdentity }
+  | { readonly kind: "workloadIdentity" | "ambient" };
+
 /** Where keys of AWS stand: all of them in mounted files, or none. */
 export type AwsKeyTexts =
   | { readonly kind: "texts"; readonly texts: AwsKeyParts<Text> }
@@ -43,4 +63,4 @@ export interface AwsScope {
 }
 
 /** Credentials of a cloud, complete. */
-export type CloudCredentials = (AwsAuthConfig & AwsScope) | GcpAuthConfig;
+export type CloudCredentials = (AwsAuthConfig & AwsScope) | AzureAuthConfig | GcpAuthConfig;

@@ -28,6 +28,8 @@ interface Reply {
   readonly body: string | Buffer;
 }
 
+const routes = { "/v1/messages": "messages", "/v1/responses": "responses", "*": "completions" };
+
 interface Started extends Scripted {
   readonly gateway: Gateway;
   readonly openai: OpenAI;
@@ -39,7 +41,11 @@ interface Started extends Scripted {
 
 const helloResponse = { body: converseResponse([{ text: "Hi there." }], "end_turn") };
 
-async function start(provider: object = {}, policies: object = {}): Promise<Started> {
+async function start(
+  provider: object = {},
+  policies: object = {},
+  backendAuth?: object,
+): Promise<Started> {
   const state = { reply: helloResponse as Reply };
   const upstream = await startScripted((response, _, { url }) => {
     const { status = 200, headers = {}, body } = state.reply;
@@ -49,13 +55,18 @@ async function start(provider: object = {}, policies: object = {}): Promise<Star
     response.writeHead(status, { "content-type": type, ...headers }).end(body);
   });
   const gateway = await startGateway({
-    env: { AWS_ACCESS_KEY_ID: keys.accessKeyId, AWS_SECRET_ACCESS_KEY: keys.secretAccessKey },
+    env: {
+      AWS_ACCESS_KEY_ID: keys.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: keys.secretAccessKey,
+      KEY: "bedrock-key",
+    },
     listeners: [
       {
         routes: [
           {
             policies: {
-              ai: { routes: { "/v1/messages": "messages", "*": "completions" }, ...policies },
+              ...(backendAuth && { backendAuth }),
+              ai: { routes, ...policies },
             },
             backends: [
               {
@@ -453,4 +464,18 @@ it.each([
   await expect(completion.finalChatCompletion()).rejects.toThrow(text);
   const message = anthropic.messages.stream({ model: claude, max_tokens: 9, messages: hello });
   await expect(message.finalMessage()).rejects.toThrow(text);
+});
+
+it("a key of Bedrock's own goes in Authorization, and nothing is signed", async () => {
+  const { gateway, received } = await start({}, {}, { key: "${KEY}" });
+  const openai = new OpenAI({ apiKey: "client", baseURL: `${gateway.url}/v1`, maxRetries: 0 });
+  await openai.chat.completions.create({ model: claude, messages: hello });
+  expect(received[0]?.headers.authorization).toBe("Bearer bedrock-key");
+  expect(received[0]?.headers["x-amz-date"]).toBeUndefined();
+});
+
+it("OpenAI's client gets responses of Bedrock", async () => {
+  const { openai } = await start();
+  const response = await openai.responses.create({ model: claude, input: "Hello" });
+  expect(response.output_text).toBe("Hi there.");
 });

@@ -6,7 +6,7 @@ import {
   readPromptCaching,
   routeTypeOf,
 } from "../../backends/ai/policies-schema.ts";
-import type { BackendPoliciesValue } from "../../backends/parts/policies-schema.ts";
+import { AZURE_SCOPE, type BackendPoliciesValue } from "../../backends/parts/policies-schema.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { BackendPolicies, BackendTlsConfig } from "../../model/backend-policies.ts";
 import type { CloudAuthConfig } from "../../model/cloud-credentials.ts";
@@ -56,9 +56,10 @@ function readTls(value: TlsValue, origin: Origin): BackendTlsConfig {
 }
 
 function readAuth(
-  { key, aws, gcp }: AuthValue,
+  { key, aws, azure, gcp }: AuthValue,
   origin: Origin,
 ): NonNullable<BackendPolicies["auth"]> {
+  if (azure !== undefined) return { ...readAzure(azure), origin };
   if (aws !== undefined) return { ...readAws(aws), origin };
   if (gcp !== undefined) {
     const token = gcp.type === "IdToken" || gcp.type === "idToken" ? "id" : "access";
@@ -67,6 +68,29 @@ function readAuth(
   if (key === undefined) return { kind: "passthrough", origin };
   if (typeof key === "string" || "kind" in key) return { kind: "key", key, origin };
   return { kind: "file", file: { kind: "path", file: key.file }, origin };
+}
+
+function readAzure({
+  explicitConfig = {},
+  scope = AZURE_SCOPE,
+}: NonNullable<AuthValue["azure"]>): CloudAuthConfig {
+  const { clientSecret, managedIdentity, workloadIdentity } = explicitConfig;
+  if (clientSecret !== undefined) {
+    const { tenant_id: tenantId, client_id: clientId, client_secret } = clientSecret;
+    const source = {
+      kind: "clientSecret",
+      tenantId,
+      clientId,
+      clientSecret: client_secret,
+    } as const;
+    return { kind: "azure", scope, source };
+  }
+  if (managedIdentity !== undefined) {
+    const identity = managedIdentity.userAssignedIdentity ?? {};
+    return { kind: "azure", scope, source: { kind: "managedIdentity", identity } };
+  }
+  const kind = workloadIdentity === undefined ? "ambient" : "workloadIdentity";
+  return { kind: "azure", scope, source: { kind } };
 }
 
 function readAws({

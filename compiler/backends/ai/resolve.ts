@@ -149,7 +149,7 @@ function resolveProvider(
     name,
     kind: options.kind,
     system: unit.system,
-    model: options.value.model,
+    model: modelOf(options),
     url: secureUrl(url, connection),
     connection,
     headers: unit.headers ?? [],
@@ -207,6 +207,14 @@ function dialectOf<Kind extends ProviderKind>(
   const guardrail = providerOf<Kind>(kind).guardrail?.(value);
   const caching = policies?.promptCaching?.value;
   return { ...(guardrail && { guardrail }), ...(caching && { caching }) };
+}
+
+function modelOf<Kind extends ProviderKind>({
+  kind,
+  value,
+}: ProviderOptions<Kind>): string | undefined {
+  const { model } = providerOf<Kind>(kind);
+  return model === undefined ? value.model : model(value);
 }
 
 function ownUrl<Kind extends ProviderKind>(

@@ -4,7 +4,7 @@ import {
   type BackendTlsConfig,
   PLAIN_CONNECTION,
 } from "../../model/backend-policies.ts";
-import type { AwsAuthConfig, AwsScope } from "../../model/cloud-credentials.ts";
+import type { AwsAuthConfig, AwsScope, AzureAuthConfig } from "../../model/cloud-credentials.ts";
 import type { BackendConnection, BackendTlsNode, TcpConnection } from "../../model/connections.ts";
 import type { MountedFile, Text } from "../../model/texts.ts";
 import { checkTlsFiles, type FileLookup, readWhatIsHere } from "./tls-files.ts";
@@ -35,6 +35,7 @@ export function resolveConnection(
     ...(http?.requestTimeout !== undefined && { requestTimeout: http.requestTimeout }),
     ...(auth?.kind === "key" && { authorization: bearer(auth.key) }),
     ...(auth?.kind === "file" && { authorization: auth.file }),
+    ...(auth?.kind === "azure" && resolveAzure(auth, context.diagnostics)),
     ...(auth?.kind === "aws" && resolveAws(auth, aws, context.diagnostics)),
     ...(auth?.kind === "gcp" && {
       credentials: { kind: "gcp", token: auth.token, audience: auth.audience },
@@ -91,6 +92,17 @@ function resolveAws(
   }
   if (region === undefined || service === undefined) return {};
   return { credentials: { kind: "aws", keys, region, service } };
+}
+
+function resolveAzure(
+  { kind, scope, source, origin }: AzureAuthConfig & { readonly origin: Origin },
+  diagnostics: Diagnostics,
+): Pick<BackendConnection, "credentials"> {
+  if (source.kind === "clientSecret" && typeof source.clientSecret === "string") {
+    const at = childOf(origin, "azure", "explicitConfig", "clientSecret", "client_secret");
+    diagnostics.report("literal-secret", at, { field: '"client_secret"' });
+  }
+  return { credentials: { kind, scope, source } };
 }
 
 function resolveTls(

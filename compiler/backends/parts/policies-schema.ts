@@ -85,6 +85,65 @@ function awsSchema() {
   );
 }
 
+function azureSchema() {
+  const identity = object(
+    {
+      clientId: shortText("The id of its client."),
+      objectId: shortText("The id of its object."),
+      resourceId: text("The id of its resource."),
+    },
+    {
+      exactlyOneOf: ["clientId", "objectId", "resourceId"],
+      description: "One that was given to the machine; the system's by default.",
+    },
+  );
+  const explicitConfig = object(
+    {
+      clientSecret: object(
+        {
+          tenant_id: shortText("The tenant.", { readAtStart: true }),
+          client_id: shortText("The application.", { readAtStart: true }),
+          client_secret: text("Its secret.", { secret: true }),
+        },
+        {
+          required: ["tenant_id", "client_id", "client_secret"],
+          description: "An application of Entra.",
+        },
+      ),
+      managedIdentity: object(
+        { userAssignedIdentity: identity },
+        { description: "The identity of the machine." },
+      ),
+      workloadIdentity: object(
+        {},
+        { description: "The federated token that AZURE_FEDERATED_TOKEN_FILE names." },
+      ),
+    },
+    { exactlyOneOf: ["clientSecret", "managedIdentity", "workloadIdentity"] },
+  );
+  return object(
+    {
+      explicitConfig: { ...explicitConfig, description: "Whose token it is." },
+      implicit: object(
+        {},
+        {
+          description:
+            "The token of whatever the gateway runs on: an application of the environment, a workload's identity, the machine's.",
+        },
+      ),
+      developerImplicit: unsupported("the login of Azure's command line"),
+      scope: text("What the token is for.", { default: AZURE_SCOPE }),
+    },
+    {
+      exactlyOneOf: ["explicitConfig", "implicit", "developerImplicit"],
+      description: "Shows a token of Microsoft Entra.",
+    },
+  );
+}
+
+/** What tokens for Azure OpenAI are for. */
+export const AZURE_SCOPE = "https://cognitiveservices.azure.com/.default";
+
 /** The parts of `policies` that say how a backend is reached, as the schema lets them through. */
 export type BackendPoliciesValue = ObjectValue<ReturnType<typeof backendPolicySchemas>, never>;
 
@@ -165,7 +224,7 @@ export function backendPolicySchemas() {
         passthrough: object({}, { description: "The client's own token goes on to the backend." }),
         gcp: gcpSchema(),
         aws: awsSchema(),
-        azure: unsupported("Azure credentials"),
+        azure: azureSchema(),
         credentials: unsupported("several credentials"),
         jwtSign: unsupported("signed tokens"),
         oauthTokenExchange: unsupported("OAuth token exchange"),

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { CredentialFields } from "./credential-fields.ts";
+import { CredentialFields } from "../cloud/credential-fields.ts";
 
 const kinds = ["service_account", "authorized_user", "external_account"] as const;
 

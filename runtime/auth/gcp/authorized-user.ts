@@ -1,6 +1,6 @@
+import type { CredentialFields } from "../cloud/credential-fields.ts";
 import type { Expiring } from "../cloud/expiring-value.ts";
-import type { CredentialFields } from "./credential-fields.ts";
-import { grantedToken, postForm } from "./token-endpoint.ts";
+import { grantedToken, postForm } from "../cloud/token-endpoint.ts";
 
 /** The access token of a user by a refresh token (RFC 6749 6). */
 export async function refreshedToken(user: CredentialFields): Promise<Expiring<string>> {

@@ -1,10 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { fetchResponse } from "../../http/upstream/fetch-response.ts";
 import { SECOND } from "../../process/units.ts";
+import { CredentialFields } from "../cloud/credential-fields.ts";
 import type { Expiring } from "../cloud/expiring-value.ts";
-import { CredentialFields } from "./credential-fields.ts";
+import { askForToken, grantedToken, postForm } from "../cloud/token-endpoint.ts";
+import { cloudScope } from "./cloud-scope.ts";
 import { expiringJwt } from "./expiring-jwt.ts";
-import { askForToken, cloudScope, grantedToken, postForm } from "./token-endpoint.ts";
 
 /** The access token of a workload elsewhere, by its own token (RFC 8693), and that of a service account if it is to act as one. */
 export async function exchangedToken(account: CredentialFields): Promise<Expiring<string>> {

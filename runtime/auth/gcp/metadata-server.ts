@@ -1,9 +1,9 @@
 import { fetchResponse } from "../../http/upstream/fetch-response.ts";
 import { SECOND } from "../../process/units.ts";
+import { CredentialFields } from "../cloud/credential-fields.ts";
 import type { Expiring } from "../cloud/expiring-value.ts";
-import { CredentialFields } from "./credential-fields.ts";
+import { grantedToken } from "../cloud/token-endpoint.ts";
 import { expiringJwt } from "./expiring-jwt.ts";
-import { grantedToken } from "./token-endpoint.ts";
 
 /** The access token of the service account of a machine or a pod of Google Cloud. */
 export async function metadataAccessToken(env: NodeJS.ProcessEnv): Promise<Expiring<string>> {

@@ -1,8 +1,9 @@
 import { importPKCS8, SignJWT } from "jose";
+import type { CredentialFields } from "../cloud/credential-fields.ts";
 import type { Expiring } from "../cloud/expiring-value.ts";
-import type { CredentialFields } from "./credential-fields.ts";
+import { grantedToken, postForm } from "../cloud/token-endpoint.ts";
+import { cloudScope } from "./cloud-scope.ts";
 import { expiringJwt } from "./expiring-jwt.ts";
-import { cloudScope, grantedToken, postForm } from "./token-endpoint.ts";
 
 /** The access token of a service account by its key (RFC 7523). */
 export async function serviceAccountToken(account: CredentialFields): Promise<Expiring<string>> {

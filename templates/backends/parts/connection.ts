@@ -1,5 +1,6 @@
 import type {
   AwsKeyTexts,
+  AzureAuthConfig,
   CloudCredentials,
   GcpAuthConfig,
 } from "../../../compiler/model/cloud-credentials.ts";
@@ -110,7 +111,11 @@ function cloudCredential(
   credentials: CloudCredentials,
   url: Text,
 ): Readonly<Record<string, Printable | undefined>> {
-  if (credentials.kind === "gcp") return { credential: gcpCredential(credentials, url) };
+  if (credentials.kind !== "aws") {
+    const show = imported("gwc/runtime/auth/cloud/bearer-credential", "bearerCredential");
+    const token = credentials.kind === "gcp" ? gcpToken(credentials, url) : azureToken(credentials);
+    return { credential: code`${show}(${token})` };
+  }
   const { region, service, keys } = credentials;
   const sign = imported(`${AWS}/aws-credential`, "awsCredential");
   return {
@@ -121,12 +126,10 @@ function cloudCredential(
 
 const GCP = "gwc/runtime/auth/gcp";
 
-function gcpCredential({ token, audience }: GcpAuthConfig, url: Text): Code {
-  const source =
-    token === "access"
-      ? code`${imported(`${GCP}/access-token`, "accessToken")}()`
-      : code`${imported(`${GCP}/id-token`, "idToken")}(${audienceCode(audience, url)})`;
-  return code`${imported(`${GCP}/gcp-credential`, "gcpCredential")}(${source})`;
+function gcpToken({ token, audience }: GcpAuthConfig, url: Text): Code {
+  return token === "access"
+    ? code`${imported(`${GCP}/access-token`, "accessToken")}()`
+    : code`${imported(`${GCP}/id-token`, "idToken")}(${audienceCode(audience, url)})`;
 }
 
 /** An address that is known when the gateway starts says its audience then. */
@@ -136,6 +139,28 @@ function audienceCode(audience: string | undefined, url: Text): Code {
   return code`${imported(`${GCP}/audience`, "audienceOf")}(${literal(upstreamUrl(url, true))})`;
 }
 
+function azureToken({ scope, source }: AzureAuthConfig): Code {
+  const { kind } = source;
+  switch (kind) {
+    case "clientSecret": {
+      const { kind: _, ...settings } = source;
+      const open = imported(`${AZURE}/client-secret`, "clientSecretToken");
+      return code`${open}(${literal({ scope, ...settings })})`;
+    }
+    case "managedIdentity": {
+      const open = imported(`${AZURE}/managed-identity`, "managedIdentityToken");
+      return code`${open}(${literal(scope)}, ${literal({ ...source.identity })})`;
+    }
+    case "workloadIdentity": {
+      const open = imported(`${AZURE}/workload-identity`, "workloadIdentityToken");
+      return code`${open}(${literal(scope)})`;
+    }
+    case "ambient":
+      return code`${imported(`${AZURE}/ambient-token`, "ambientToken")}(${literal(scope)})`;
+  }
+}
+
+const AZURE = "gwc/runtime/auth/azure";
 const AWS = "gwc/runtime/auth/aws";
 
 function awsKeys(keys: AwsKeyTexts | undefined, region: string): Code {

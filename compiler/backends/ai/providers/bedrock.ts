@@ -71,6 +71,7 @@ export const bedrock: LlmProvider<"bedrock", Infer<typeof schema>> = {
     switch (type) {
       case "Completions":
       case "Messages":
+      case "Responses":
         return {
           format: "converse",
           path: "/model/{model}/converse",

@@ -1,12 +1,13 @@
 import type { Schema } from "../../../schema/schema.ts";
 import { anthropic } from "./anthropic.ts";
+import { azureopenai } from "./azureopenai.ts";
 import { bedrock } from "./bedrock.ts";
 import { gemini } from "./gemini.ts";
 import { openai } from "./openai.ts";
 import type { LlmProvider } from "./provider.ts";
 
 /** Every provider of models. */
-const units = { openai, anthropic, gemini, bedrock };
+const units = { openai, azureopenai, anthropic, gemini, bedrock };
 
 /** The name of a provider, as manifests have it. */
 export type ProviderKind = keyof typeof units;

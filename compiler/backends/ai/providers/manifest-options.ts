@@ -13,24 +13,6 @@ const order = ["openai", "azureopenai", "anthropic", "gemini", "vertexai", "bedr
 
 /** Providers that are known from the specification and not built. */
 const later: Readonly<Record<string, Schema>> = {
-  azureopenai: object(
-    {
-      endpoint: shortText("The endpoint's host."),
-      deploymentName: shortText("The deployment."),
-      apiVersion: text("The API's version.", { maxLength: 64, default: "v1" }),
-    },
-    {
-      required: ["endpoint"],
-      checks: [
-        {
-          message: 'every apiVersion but v1 needs a "deploymentName"',
-          holds: ({ apiVersion = "v1", deploymentName }) =>
-            apiVersion === "v1" || deploymentName !== undefined,
-          cel: "!has(self.apiVersion) || self.apiVersion == 'v1' || has(self.deploymentName)",
-        },
-      ],
-    },
-  ),
   vertexai: object(
     {
       model: shortText("The model."),

@@ -17,6 +17,8 @@ export interface LlmProvider<Kind extends string, Value> {
   readonly kubernetes?: ManifestOptions<Value>;
   /** Scheme and host of its own server. */
   readonly url: (options: Value) => string;
+  /** The model of every request; absent: `model` of its options. */
+  readonly model?: (options: Value) => string | undefined;
   /** How it serves a route type; undefined: it does not. */
   readonly endpoint: (type: RouteType, options: Value) => LlmEndpoint | undefined;
   /** How credentials are shown. */

@@ -32,10 +32,12 @@ export class CredentialFields {
     return typeof value === "string" ? value : undefined;
   }
 
-  /** Throws when it is absent, or no number. */
+  /** Throws when it is absent, or no number; managed identities of Azure write numbers as texts. */
   number(name: string): number {
-    const value = this.#fields.get(name);
-    if (typeof value !== "number") throw new Error(`${this.#what} has no "${name}"`);
+    const field = this.#fields.get(name);
+    const value = typeof field === "string" && field !== "" ? Number(field) : field;
+    if (typeof value !== "number" || Number.isNaN(value))
+      throw new Error(`${this.#what} has no "${name}"`);
     return value;
   }
 

@@ -1,11 +1,8 @@
 import type { FetchRequest } from "../../http/upstream/fetch-request.ts";
 import { fetchResponse } from "../../http/upstream/fetch-response.ts";
 import { SECOND } from "../../process/units.ts";
-import type { Expiring } from "../cloud/expiring-value.ts";
 import { CredentialFields } from "./credential-fields.ts";
-
-/** What all tokens may be used for; what their owner may do is Google's to decide. */
-export const cloudScope = "https://www.googleapis.com/auth/cloud-platform";
+import type { Expiring } from "./expiring-value.ts";
 
 /** Asks an endpoint of OAuth 2.0 (RFC 6749 3.2). Rejects with what the server calls the problem. */
 export function postForm(

@@ -1,0 +1,69 @@
+import { type Infer, object, shortText, text } from "../../../schema/schema.ts";
+import type { LlmEndpoint, LlmProvider } from "./provider.ts";
+
+const schema = object(
+  {
+    endpoint: shortText("The host of the resource: `NAME.openai.azure.com`."),
+    host: shortText("The host of the resource.", { aliasOf: "endpoint" }),
+    deploymentName: shortText("The deployment that every request is for."),
+    model: shortText(
+      "The deployment that every request is for, where `deploymentName` names none; the model that the request names by default.",
+    ),
+    apiVersion: text("The API's version: `v1`, `preview`, or a date (`2024-10-21`).", {
+      maxLength: 64,
+      pattern: "^[A-Za-z0-9.-]+$",
+      form: "v1, preview or a date",
+      default: "v1",
+    }),
+  },
+  {
+    exactlyOneOf: ["endpoint", "host"],
+    description:
+      "Azure OpenAI: by a key of the resource, or a token of Entra (`backendAuth.azure`).",
+    checks: [
+      {
+        message: 'every apiVersion but v1 needs a "deploymentName"',
+        holds: ({ apiVersion = "v1", deploymentName }) =>
+          apiVersion === "v1" || deploymentName !== undefined,
+        cel: "!has(self.apiVersion) || self.apiVersion == 'v1' || has(self.deploymentName)",
+      },
+    ],
+  },
+);
+
+type Value = Infer<typeof schema>;
+
+/** Azure OpenAI: https://learn.microsoft.com/en-us/azure/ai-foundry/openai/reference. */
+export const azureopenai: LlmProvider<"azureopenai", Value> = {
+  kind: "azureopenai",
+  fileKeys: ["azureOpenAI", "azure"],
+  system: "azure.ai.openai",
+  schema,
+  url: ({ endpoint, host = "" }) => {
+    const name = endpoint ?? host;
+    return name.includes("://") ? name.replace(/\/+$/, "") : `https://${name}`;
+  },
+  endpoint: (type, options): LlmEndpoint | undefined => {
+    switch (type) {
+      case "Completions":
+      case "Messages":
+        return { format: "completions", path: pathOf("chat/completions", options) };
+      case "Responses":
+        return { format: "responses", path: pathOf("responses", options) };
+      case "Embeddings":
+        return { format: "embeddings", path: pathOf("embeddings", options) };
+      default:
+        return undefined;
+    }
+  },
+  credential: { kind: "header", header: "api-key" },
+  model: ({ deploymentName, model }) => deploymentName ?? model,
+};
+
+/** Versions by date have a path for each deployment, but for responses. */
+function pathOf(api: string, { apiVersion = "v1", deploymentName = "" }: Value): string {
+  if (apiVersion === "v1") return `/openai/v1/${api}`;
+  if (apiVersion === "preview") return `/openai/v1/${api}?api-version=preview`;
+  const folder = api === "responses" ? "" : `deployments/${encodeURIComponent(deploymentName)}/`;
+  return `/openai/${folder}${api}?api-version=${apiVersion}`;
+}
