@@ -26,10 +26,15 @@ export const ai: Backend<"ai", AiValue, AiConfig, AiNode, never, KubernetesAiVal
   resolve: resolveAi,
   passesToken: ({ groups }) => groups.flat().some(({ connection }) => connection.isPassthrough),
   describe: ({ groups }) =>
-    groups.flat().map(({ name, model, url }) => ({
-      label: model === undefined ? name : `${name} (${model})`,
-      address: url,
-    })),
+    groups.flatMap((group, index) =>
+      group.map(({ name, model, url }) => {
+        const place = groups.length === 1 ? "" : `group ${index + 1}: `;
+        return {
+          label: `${place}${name}${model === undefined ? "" : ` (${model})`}`,
+          address: url,
+        };
+      }),
+    ),
   tryCommand,
 };
 

@@ -12,12 +12,14 @@ import {
 import { isConnection } from "../../2-lower/kubernetes/policies/fields.ts";
 import type { EffectiveField, FieldValue } from "../../2-lower/kubernetes/policies/merge.ts";
 import { type SharedTraffic, trafficOf } from "../../2-lower/kubernetes/routes/traffic.ts";
+import { type BackendKind, backendOf } from "../../backends/index.ts";
 import type { Checked } from "../../compile.ts";
 import type { Origin } from "../../diagnostics/diagnostic.ts";
 import { locate, type SourceFile, valueAt } from "../../diagnostics/source.ts";
+import type { BackendNode } from "../../ir/backends.ts";
 import type { PolicyUse } from "../../ir/policies.ts";
-import type { ListenerNode, RouteNode } from "../../ir/program.ts";
-import { allRoutes } from "../../ir/routes.ts";
+import type { ListenerNode, Program, RouteNode } from "../../ir/program.ts";
+import { allRoutes, servedRoutes, servedTcpRoutes } from "../../ir/routes.ts";
 import type { TcpListenerNode, TcpRouteNode } from "../../ir/tcp.ts";
 import type { Manifest, ManifestOf } from "../../manifests/manifests.ts";
 import { policies } from "../../policies/index.ts";
@@ -67,10 +69,9 @@ export function explainRoute(
   const { kubernetes, files } = checked;
   if (kubernetes === undefined) {
     return checked.programs
-      .flatMap(allRoutes)
-      .flatMap(({ route, listeners }) => listeners.map((listener) => ({ route, listener })))
+      .flatMap(fileRoutes)
       .filter(({ route }) => route.name === name || route.id === name)
-      .map(({ route, listener }) => explainNode(route, listener, files));
+      .flatMap((each) => each.listeners.map((listener) => explainNode(each, listener, files)));
   }
   return routesNamed(name, kubernetes)
     .flatMap((route) => trafficOf(kubernetes, route))
@@ -214,9 +215,30 @@ function shown(value: unknown, schema: Schema | undefined): unknown {
   );
 }
 
+/** A route of a standalone file. */
+interface FileRoute {
+  readonly route: RouteNode | TcpRouteNode;
+  readonly listeners: readonly (ListenerNode | TcpListenerNode)[];
+  /** Where its traffic goes. */
+  readonly backend: string;
+}
+
+function fileRoutes(program: Program): readonly FileRoute[] {
+  return [
+    ...servedRoutes(program).map((served) => ({
+      ...served,
+      backend: served.route.backends.map(nodeText).join(", "),
+    })),
+    ...servedTcpRoutes(program).map((served) => ({
+      ...served,
+      backend: served.route.backends.map(({ kind }) => kind).join(", "),
+    })),
+  ];
+}
+
 /** A standalone file says each policy once: on the listener, for before routing, or on the route. */
 function explainNode(
-  route: RouteNode | TcpRouteNode,
+  { route, backend }: FileRoute,
   listener: ListenerNode | TcpListenerNode,
   files: readonly SourceFile[],
 ): RouteExplanation {
@@ -238,10 +260,18 @@ function explainNode(
     route: route.name,
     rule: "0",
     listener: listener.name,
-    backend: route.backends.map(({ kind }) => kind).join(", "),
+    backend,
     fields: [
       ...said("listener", "PreRouting.", preRouting?.policies ?? []),
       ...said("route", "", route.policies),
     ],
   };
+}
+
+/** `ai (group 1: fast (gpt-5), group 2: spare)`: the servers that have names. */
+function nodeText<Kind extends BackendKind>(node: BackendNode<Kind>): string {
+  const labels = backendOf(node.kind)
+    .describe(node)
+    .flatMap(({ label }) => label ?? []);
+  return labels.length === 0 ? node.kind : `${node.kind} (${labels.join(", ")})`;
 }

@@ -1,7 +1,9 @@
 import type { MetricsPart } from "../../process/metrics-part.ts";
+import { SECOND } from "../../process/units.ts";
 import { head, label } from "../../telemetry/metrics/exposition-text.ts";
 import { Histogram } from "../../telemetry/metrics/histogram.ts";
 import type { Usage } from "../chat/usage.ts";
+import type { ProviderHealth } from "../providers/health.ts";
 
 /** One request to a provider, when it is over. Times in seconds. */
 export interface ModelCallFigures {
@@ -35,6 +37,8 @@ const perTokenBounds = [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5,
 /** Counts requests to models by the names and buckets of OpenTelemetry's conventions for generative AI. */
 export class ModelMetrics implements MetricsPart {
   readonly #models = new Set<string>();
+  /** Those of several, by name. */
+  readonly #providers = new Map<string, ProviderHealth>();
   readonly #tokens = new Series("gen_ai_client_token_usage", "Tokens of requests.", tokenBounds);
   readonly #durations = new Series(
     "gen_ai_server_request_duration",
@@ -80,9 +84,38 @@ export class ModelMetrics implements MetricsPart {
     this.#perToken.add(labels, (duration - firstToken) / (usage.output - 1));
   }
 
+  /** From here on its health is shown; one of the same name before it was of an earlier configuration. */
+  provider(name: string, health: ProviderHealth): void {
+    if (this.#providers.get(name) !== health) this.#providers.set(name, health);
+  }
+
   exposition(): string {
     const series = [this.#tokens, this.#durations, this.#firstTokens, this.#perToken];
-    return series.map((each) => each.exposition()).join("");
+    return series.map((each) => each.exposition()).join("") + this.#health();
+  }
+
+  #health(): string {
+    const now = performance.now();
+    const gauge = (name: string, help: string, value: (health: ProviderHealth) => number): string =>
+      head(name, "gauge", help) +
+      Array.from(
+        this.#providers,
+        ([provider, health]) => `${name}{provider="${label(provider)}"} ${value(health)}\n`,
+      ).join("");
+    if (this.#providers.size === 0) return "";
+    return (
+      gauge(
+        "gwc_provider_health",
+        "How its last requests went: 1 is all well.",
+        ({ score }) => score,
+      ) +
+      gauge("gwc_provider_pending_requests", "Requests under way.", ({ pending }) => pending) +
+      gauge(
+        "gwc_provider_ejected_seconds",
+        "Seconds for which it is not asked.",
+        (health) => health.ejectedFor(now) / SECOND,
+      )
+    );
   }
 
   #model(name: string, isServed: boolean): string {

@@ -69,14 +69,16 @@ export function recordResponse(
   call: ProviderCall,
   outcome: AttemptOutcome,
 ): void {
-  const { system } = call.target.provider;
+  const { name, system, health } = call.target.provider;
   record.fields ??= new Map();
   const { fields } = record;
   fields.set("gen_ai.provider.name", system);
   const error = outcome.kind === "abandoned" ? undefined : outcome.error;
   if (error === undefined) fields.delete("error.type");
   else fields.set("error.type", error.kind);
-  ModelMetrics.of(gateway.metrics).call(figures(call, outcome));
+  const metrics = ModelMetrics.of(gateway.metrics);
+  metrics.call(figures(call, outcome));
+  if (health !== undefined) metrics.provider(name, health);
   if (outcome.kind !== "responded") return;
   call.attributes.note(outcome.facts);
   const { model, id, usage, finish } = outcome.facts;

@@ -1,0 +1,24 @@
+import { expect, it } from "vitest";
+import { gwc } from "../harness/gwc.ts";
+import { Workspace } from "../harness/workspace.ts";
+
+it("the explanation of a route names its providers, their groups and models", () => {
+  const { folder } = new Workspace({
+    "gateway.yaml": `
+binds:
+- port: 8080
+  listeners:
+  - routes:
+    - name: chat
+      backends:
+      - ai:
+          groups:
+          - providers:
+            - { name: fast, provider: { openAI: { model: gpt-5 } } }
+          - providers:
+            - { name: spare, provider: { anthropic: {} } }
+`,
+  });
+  const { stdout } = gwc(["explain", "route", "chat"], { cwd: folder });
+  expect(stdout).toContain("backend: ai (group 1: fast (gpt-5), group 2: spare)\n");
+});
