@@ -25,7 +25,7 @@ function aiCode([node]: AtLeastOne<AiNode>, scope: BackendScope): BackendCode {
   const services = new Map(
     types.map((type) => [type, serviceCode(type, node, functions, scope)] as const),
   );
-  const declared = [...services.values()].flatMap(({ declaration }) => declaration ?? []);
+  const declared = [...services.values()].flatMap(({ declarations }) => declarations);
   const token = passthrough(node.groups.flat().map(({ connection }) => connection));
   return {
     declarations: [providers, ...functions.declarations, ...declared],

@@ -2,6 +2,7 @@ import { type Infer, listOfParts, object, text, unsupported } from "../../schema
 import { namedBackendSchema } from "./backend.ts";
 import { frontendSchema } from "./frontend.ts";
 import { bindSchema } from "./listener.ts";
+import { llmSchema } from "./llm.ts";
 import { processSchema } from "./process.ts";
 
 /** What a standalone file says. */
@@ -29,7 +30,7 @@ export function standaloneSchema() {
       }),
       services: unsupported("mesh services"),
       workloads: unsupported("mesh workloads"),
-      llm: unsupported("the LLM front door"),
+      llm: llmSchema(),
       mcp: unsupported("the MCP front door"),
       gateways: unsupported("named gateways"),
       routes: unsupported("routes outside a listener"),
@@ -38,7 +39,7 @@ export function standaloneSchema() {
       ui: unsupported("a protected admin page"),
     },
     {
-      required: ["binds"],
+      atLeastOneOf: ["binds", "llm"],
       hasParts: true,
       title: "gwc gateway",
       description: "A gateway for MCP, LLM and HTTP traffic.",

@@ -16,6 +16,7 @@ import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagno
 import { respondsToAll } from "../../policies/index.ts";
 import { readAccessLogs, readLogLevels } from "./access-log.ts";
 import { frontendSections, readFrontend, readTlsVersion } from "./frontend.ts";
+import { readLlm } from "./llm-front-door.ts";
 import { readProcess } from "./process.ts";
 import {
   type FileContext,
@@ -46,7 +47,7 @@ export function lowerStandalone(
   const context: FileContext = { broken, diagnostics, sections, backends };
   const listeners: ListenerResource[] = [];
   const routes: (RouteResource | TcpRouteResource)[] = [];
-  file.binds.forEach((bind, bindIndex) => {
+  file.binds?.forEach((bind, bindIndex) => {
     bind?.listeners.forEach((listener, listenerIndex) => {
       if (listener === undefined) return;
       const at = childOf(origin, "binds", bindIndex, "listeners", listenerIndex);
@@ -70,6 +71,11 @@ export function lowerStandalone(
       if (!isListenerPartial) checkRouteField(listener, at, diagnostics);
     });
   });
+  if (file.llm !== undefined) {
+    const { listener, route } = readLlm(file.llm, childOf(origin, "llm"), context);
+    listeners.push(listener);
+    routes.push(route);
+  }
   const ofClients = listeners.flatMap((listener) => listenerTraffic(listener));
   for (const section of frontendSections(
     file.frontendPolicies,

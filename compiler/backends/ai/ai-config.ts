@@ -6,6 +6,8 @@ import type { ProviderOptions } from "./providers/index.ts";
 /** `ai` as configured: groups in the order in which they are asked. */
 export interface AiConfig {
   readonly groups: readonly (readonly ProviderConfig[])[];
+  /** The model that each group alone serves, by the name that clients use (one `*` at an end); absent: all serve any. */
+  readonly models?: readonly string[];
 }
 
 /** One provider of a group. */

@@ -26,6 +26,8 @@ export interface AiNode {
   readonly groups: readonly (readonly AiProviderNode[])[];
   /** Responses name the provider. */
   readonly namesProvider: boolean;
+  /** The model that each group alone serves, by the name that clients use; undefined: all serve any. */
+  readonly served: readonly string[] | undefined;
   /** The models that clients can be told of. */
   readonly models: readonly ModelNode[];
   readonly origin: Origin;
@@ -74,24 +76,29 @@ export function resolveAi(
   const ai = policies?.ai;
   const routes = resolveRoutes(ai);
   const types = new Set(routes.map(({ type }) => type));
-  const isOne = config.groups.flat().length === 1;
-  const groups = config.groups.map((group) =>
-    group.flatMap(
-      (provider) => resolveProvider(provider, policies, { types, isOne }, context) ?? [],
-    ),
-  );
+  const served = config.models;
+  const groups = config.groups.map((group) => {
+    // A model of the front door is asked for what it serves; behind other routes each provider serves everything.
+    const servesAll = served === undefined;
+    const isOne = (servesAll ? config.groups.flat() : group).length === 1;
+    const place: ProviderPlace = { inherited: policies, types, servesAll, isOne };
+    return group.flatMap((provider) => resolveProvider(provider, place, context) ?? []);
+  });
   checkNames(config, context.diagnostics);
   if (groups.some((group, index) => group.length < (config.groups[index]?.length ?? 0))) {
     return undefined;
   }
-  const models = listedModels(groups.flat());
-  if (types.has("Models") && models.length === 0) {
+  const models = served === undefined ? listedModels(groups.flat()) : namedModels(served, groups);
+  if (served === undefined && types.has("Models") && models.length === 0) {
     context.diagnostics.report("no-model-known", ai?.routes?.origin ?? origin, {});
   }
+  const isServed = (type: RouteType) =>
+    type === "Models" ? models.length > 0 : type === "TokenCount" || serves(type, groups.flat());
   return {
     kind: "ai",
-    routes,
+    routes: served === undefined ? routes : routes.filter(({ type }) => isServed(type)),
     groups,
+    served,
     namesProvider: ai?.providerHeader?.value ?? true,
     models,
     origin,
@@ -109,6 +116,18 @@ function listedModels(providers: readonly AiProviderNode[]): readonly ModelNode[
   return [...owners].map(([id, owner]) => ({ id, owner }));
 }
 
+/** The models of the front door, by the names that clients use, as far as they are whole. */
+function namedModels(names: readonly string[], groups: AiNode["groups"]): readonly ModelNode[] {
+  return names.flatMap((id, index) => {
+    const owner = groups[index]?.[0]?.system;
+    return owner === undefined || id.includes("*") ? [] : [{ id, owner }];
+  });
+}
+
+function serves(type: RouteType, providers: readonly AiProviderNode[]): boolean {
+  return providers.some(({ endpoints }) => endpoints[type] !== undefined);
+}
+
 /** Without `routes` everything is chat completions. */
 function resolveRoutes(policies: LlmPolicies | undefined): AiNode["routes"] {
   const all = Object.entries(policies?.routes?.value ?? { "*": "Completions" as const });
@@ -117,12 +136,23 @@ function resolveRoutes(policies: LlmPolicies | undefined): AiNode["routes"] {
     .toSorted((a, b) => b.suffix.length - a.suffix.length || (a.suffix < b.suffix ? -1 : 1));
 }
 
+/** What a provider is to serve. */
+interface ProviderPlace {
+  /** What the route and the backend say. */
+  readonly inherited: BackendPolicies | undefined;
+  readonly types: ReadonlySet<RouteType>;
+  /** One that cannot serve a type is a mistake. */
+  readonly servesAll: boolean;
+  /** There is no other provider to ask instead. */
+  readonly isOne: boolean;
+}
+
 function resolveProvider(
   config: ProviderConfig,
-  inherited: BackendPolicies | undefined,
-  { types, isOne }: { readonly types: ReadonlySet<RouteType>; readonly isOne: boolean },
+  place: ProviderPlace,
   context: ConnectionContext,
 ): AiProviderNode | undefined {
+  const { inherited, isOne } = place;
   const { name, options, server, port, path, origin } = config;
   const unit = providerOf(options.kind);
   const merged = mergeBackendPolicies(inherited, config.policies);
@@ -130,7 +160,7 @@ function resolveProvider(
   const aws = awsScopeOf(options);
   const auth = merged.auth ?? (aws && { ...ambientKeys, origin });
   const resolved = resolveConnection({ ...merged, ...(auth && { auth }) }, context, aws);
-  const endpoints = endpointsOf(config, types, context.diagnostics);
+  const endpoints = endpointsOf(config, place, context.diagnostics);
   const header = keyHeaderOf(unit.credential, Object.values(endpoints ?? {}));
   const isHeader = header !== "authorization";
   const { authorization: _, ...withoutAuthorization } = resolved;
@@ -228,12 +258,14 @@ function ownUrl<Kind extends ProviderKind>(
 /** How the provider serves each route type of the route; what it does not serve is reported. */
 function endpointsOf(
   { options, name, origin }: ProviderConfig,
-  types: ReadonlySet<RouteType>,
+  { types, servesAll }: ProviderPlace,
   diagnostics: Diagnostics,
 ): AiProviderNode["endpoints"] | undefined {
   const all = [...types].map((type) => [type, endpointOf(type, options)] as const);
   const found = all.filter(([, endpoint]) => endpoint !== undefined);
-  const missing = all.filter(([type, endpoint]) => endpoint === undefined && !ownTypes.has(type));
+  const isMissing = ([type, endpoint]: (typeof all)[number]): boolean =>
+    endpoint === undefined && !ownTypes.has(type);
+  const missing = servesAll ? all.filter(isMissing) : [];
   for (const [type] of missing) {
     diagnostics.report("unserved-route-type", origin, { type, provider: name });
   }

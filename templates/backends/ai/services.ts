@@ -3,9 +3,9 @@ import type { RouteType } from "../../../compiler/model/llm-policies.ts";
 import { code, literal } from "../../code/code.ts";
 import type { Code, Printable } from "../../code/hole.ts";
 import { imported, importedType, name } from "../../code/names.ts";
-import { call } from "../../code/syntax.ts";
 import { bytes, milliseconds } from "../../code/units.ts";
 import type { BackendScope } from "../backend.ts";
+import { choiceByModel, choiceOfCalls, choiceOfSettings } from "./choices.ts";
 import type { AiFunctions } from "./functions.ts";
 import { providerReference } from "./providers.ts";
 import { type AskedType, formatExport, routeTypeCodes } from "./route-types.ts";
@@ -19,8 +19,8 @@ type Groups = readonly (readonly ProviderNode[])[];
 
 /** How the requests of one route type are served. */
 export interface ServiceCode {
-  /** The constant of the module; undefined: it needs none. */
-  readonly declaration: Code | undefined;
+  /** The constants and functions of the module. */
+  readonly declarations: readonly Code[];
   /** The statement for the requests under a path; the empty one is every path. */
   readonly statement: (path: string) => Code;
 }
@@ -52,17 +52,24 @@ function askedCode(
   { trace, maxBufferSize, limits }: BackendScope,
 ): ServiceCode {
   const groups = servingGroups(type, node.groups);
-  if (groups.length === 0) return estimateCode(maxBufferSize);
+  if (groups.length === 0 || !countsAll(type, node)) return estimateCode(maxBufferSize);
   const { service, errors = "completions" } = routeTypeCodes[type];
   const id = name(service);
-  const targets = groups.map((group) =>
-    group.map((each) => targetCode(type, asked, each, functions)),
-  );
+  const targetsOf = (group: readonly ProviderNode[]): readonly Code[] =>
+    group.map((each) => targetCode(type, asked, each, functions));
+  const byModel = node.served?.flatMap((model, index) => {
+    const [group] = servingGroups(type, [node.groups[index] ?? []]);
+    return group === undefined ? [] : [{ model, targets: targetsOf(group) }];
+  });
+  const { declarations, choice } =
+    byModel === undefined
+      ? { declarations: [], choice: choiceOfCalls(groups.map(targetsOf)) }
+      : choiceByModel(service.replace("Service", ""), byModel, node.origin, trace);
   const settings = {
     errors: formatExport(errors, "errors", "Errors"),
     operation: asked.operation,
     limit: bytes(maxBufferSize),
-    targets: choiceOfCalls(targets),
+    targets: choice,
     timeout: limits.request && milliseconds(limits.request),
     attemptTimeout: limits.attempt && milliseconds(limits.attempt),
     providerHeader: providerHeader(node),
@@ -71,20 +78,26 @@ function askedCode(
     const room = `${LLM}/responses`;
     const keeper = keeperCode(node, functions);
     return {
-      declaration: code`
+      declarations: [
+        ...declarations,
+        code`
         ${trace(node.origin)}
         const ${id}: ${importedType(room, "ResponsesService")} = ${literal({ ...settings, keeper })};
       `,
+      ],
       statement: (path) =>
         code`return ${imported(room, "serveResponses")}(exchange, ${id}, ${literal(path || "/responses")});`,
     };
   }
   const room = `${LLM}/serve`;
   return {
-    declaration: code`
+    declarations: [
+      ...declarations,
+      code`
       ${trace(node.origin)}
       const ${id}: ${importedType(room, "ChatService")} = ${literal(settings)};
     `,
+    ],
     statement: () => code`return ${imported(room, "serveChat")}(exchange, ${id});`,
   };
 }
@@ -96,10 +109,16 @@ function servingGroups(type: RouteType, groups: Groups): Groups {
     .filter((group) => group.length > 0);
 }
 
+/** Of the models of a front door the tokens of all are counted by their providers, or of none. */
+function countsAll(type: RouteType, { served, groups }: AiNode): boolean {
+  if (type !== "TokenCount" || served === undefined) return true;
+  return groups.flat().every(({ endpoints }) => endpoints.TokenCount !== undefined);
+}
+
 function estimateCode(maxBufferSize: number): ServiceCode {
   const serve = imported(`${LLM}/token-count`, "serveTokenEstimate");
   return {
-    declaration: undefined,
+    declarations: [],
     statement: () => code`return ${serve}(exchange, ${bytes(maxBufferSize)});`,
   };
 }
@@ -115,10 +134,12 @@ function modelsCode({ models, origin }: AiNode, { trace }: BackendScope): Servic
   const room = `${LLM}/models`;
   const serve = imported(room, "serveModels");
   return {
-    declaration: code`
+    declarations: [
+      code`
       ${trace(origin)}
       const ${list}: readonly ${importedType(room, "ListedModel")}[] = ${literal(models.map((each) => ({ ...each })))};
     `,
+    ],
     statement: (path) => code`return ${serve}(exchange, ${list}, ${literal(path || "/models")});`,
   };
 }
@@ -129,12 +150,14 @@ function realtimeCode(node: AiNode, functions: AiFunctions, { trace }: BackendSc
   const targets = node.groups.map((group) =>
     group.map((each) => targetSettings("Realtime", each, functions)),
   );
-  const settings = { targets: choiceCode(targets), providerHeader: providerHeader(node) };
+  const settings = { targets: choiceOfSettings(targets), providerHeader: providerHeader(node) };
   return {
-    declaration: code`
+    declarations: [
+      code`
       ${trace(node.origin)}
       const ${id}: ${importedType(room, "RealtimeService")} = ${literal(settings)};
     `,
+    ],
     statement: () => code`return ${imported(room, "serveRealtime")}(exchange, ${id});`,
   };
 }
@@ -146,40 +169,19 @@ function passthroughCode(node: AiNode, { trace, limits }: BackendScope): Service
     group.map((each) => ({ provider: providerReference(each), path: each.path })),
   );
   const settings = {
-    targets: choiceCode(targets),
+    targets: choiceOfSettings(targets),
     timeout: limits.request && milliseconds(limits.request),
     providerHeader: providerHeader(node),
   };
   return {
-    declaration: code`
+    declarations: [
+      code`
       ${trace(node.origin)}
       const ${id}: ${importedType(room, "PassService")} = ${literal(settings)};
     `,
+    ],
     statement: () => code`return ${imported(room, "passRequest")}(exchange, ${id});`,
   };
-}
-
-const CHOOSE = `${LLM}/calls/choose-target`;
-
-/** The choice among targets that functions make. */
-function choiceOfCalls(groups: readonly (readonly Code[])[]): Printable {
-  const only = onlyOf(groups);
-  return only === undefined
-    ? code`${imported(CHOOSE, "inGroups")}(${literal(groups)})`
-    : call(imported(CHOOSE, "oneTarget"), [only]);
-}
-
-/** The choice among targets that are settings. */
-function choiceCode(groups: readonly (readonly Printable[])[]): Printable {
-  const only = onlyOf(groups);
-  return only === undefined
-    ? code`${imported(CHOOSE, "inGroups")}(${literal(groups)})`
-    : code`${imported(CHOOSE, "oneTarget")}(${literal(only)})`;
-}
-
-function onlyOf<Target>(groups: readonly (readonly Target[])[]): Target | undefined {
-  const [only, ...others] = groups.flat();
-  return others.length === 0 ? only : undefined;
 }
 
 function providerHeader({ namesProvider }: AiNode): string | undefined {

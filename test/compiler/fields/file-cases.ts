@@ -4,6 +4,9 @@ const host = { host: "127.0.0.1:9000" };
 const target = { name: "one", mcp: { host: "http://127.0.0.1:9001/mcp" } };
 const child = { name: "one", stdio: { cmd: "server" } };
 const model = { name: "aa", provider: { openAI: {} } };
+const models = {
+  groups: [{ providers: [model] }, { providers: [{ name: "bb", provider: { anthropic: {} } }] }],
+};
 const listenerTls = { cert: "cert.pem", key: "key.pem" };
 
 function gateway(listener: object, rest: object = {}): object {
@@ -16,6 +19,8 @@ export const seeds: readonly unknown[] = [
   gateway({ routes: [{ backends: [{ mcp: { targets: [target] } }] }] }),
   gateway({ routes: [{ backends: [{ mcp: { targets: [child] } }] }] }),
   gateway({ routes: [{ backends: [{ ai: model }] }] }),
+  gateway({ routes: [{ backends: [{ ai: models }] }] }),
+  { llm: { models: [{ name: "m", provider: "openAI" }] } },
   gateway({ protocol: "HTTPS", tls: listenerTls, routes: [{ backends: [host] }] }),
   gateway({ protocol: "TCP", tcpRoutes: [{ backends: [host] }] }),
   gateway({ protocol: "TLS", tls: listenerTls, tcpRoutes: [{ backends: [host] }] }),
@@ -45,6 +50,10 @@ export const seeds: readonly unknown[] = [
     { backends: [{ name: "a", mcp: { targets: [child] } }] },
   ),
   gateway({ routes: [{ backends: [{ backend: "a" }] }] }, { backends: [{ name: "a", ai: model }] }),
+  gateway(
+    { routes: [{ backends: [{ backend: "a" }] }] },
+    { backends: [{ name: "a", ai: models }] },
+  ),
 ];
 
 const keySet = (kid: string): string =>
@@ -90,6 +99,18 @@ export const known: KnownValues = {
   "keys.[].key": secret,
   "keys.[].keyHash": [`sha256:${"a".repeat(64)}`, `sha256:${"b".repeat(64)}`],
   "backendAuth.key": secret,
+  "backendAuth.aws": [
+    {
+      region: "eu-west-1",
+      service: "lambda",
+      accessKeyId: "AKIA",
+      secretAccessKey: "${AA}",
+      sessionToken: "${BB}",
+    },
+  ],
+  secretAccessKey: secret,
+  sessionToken: secret,
+  unhealthyExpression: ["response.code == 500", "response.code == 501"],
   backendTLS: [tls],
   "localRateLimit.[]": [limit, { requests: 3, unit: "Seconds", burst: 1 }],
   "rateLimit.local.[]": [limit, { requests: 3, unit: "Seconds", burst: 1 }],
@@ -102,6 +123,9 @@ export const known: KnownValues = {
   hostOverride: ["127.0.0.1:9000", "127.0.0.1:9002"],
   "ai.routes.*": ["Completions", "Messages"],
   "modelAliases.*": ["m", "n"],
+  "llm.models.[].name": ["m", "n-*"],
+  "llm.models.[].provider": ["openAI", "anthropic"],
+  apiKey: secret,
   "mcp.sessions": [{ max: 50, maxPerCaller: 7 }],
   "backend.backend": ["a", "b"],
   "backends.[].backend": ["a", "b"],

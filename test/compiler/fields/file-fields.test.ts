@@ -10,7 +10,12 @@ const schema = standaloneSchema();
 const form: ConfigurationForm = { schema, known, seeds, compile: fileCompiler(files) };
 /** What only others refer to. */
 const NAME = "backends.[].name";
-const fields = leavesOf(schema).filter(({ path }) => path.join(".") !== NAME);
+/** The policies of any route, by the same schema: those of a bind's route stand for them. */
+const LIKE_A_ROUTE = "llm.policies.";
+const fields = leavesOf(schema).filter(({ path }) => {
+  const name = path.join(".");
+  return name !== NAME && !name.startsWith(LIKE_A_ROUTE);
+});
 
 function isTold({ path }: SchemaField): boolean {
   return told.some(([part]) => path.join(".").includes(part));

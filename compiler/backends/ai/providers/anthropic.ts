@@ -12,6 +12,7 @@ export const anthropic: LlmProvider<"anthropic", Infer<typeof schema>> = {
   fileKeys: [],
   system: "anthropic",
   schema,
+  ofModel: ({ model }) => (model === undefined ? {} : { model }),
   url: () => "https://api.anthropic.com",
   endpoint: (type): LlmEndpoint | undefined => {
     switch (type) {

@@ -15,6 +15,7 @@ export const gemini: LlmProvider<"gemini", Infer<typeof schema>> = {
   fileKeys: [],
   system: "gcp.gemini",
   schema,
+  ofModel: ({ model }) => (model === undefined ? {} : { model }),
   url: () => "https://generativelanguage.googleapis.com",
   endpoint: (type): LlmEndpoint | undefined => {
     switch (type) {

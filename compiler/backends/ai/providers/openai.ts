@@ -12,6 +12,7 @@ export const openai: LlmProvider<"openai", Infer<typeof schema>> = {
   fileKeys: ["openAI"],
   system: "openai",
   schema,
+  ofModel: ({ model }) => (model === undefined ? {} : { model }),
   url: () => "https://api.openai.com",
   endpoint: (type): LlmEndpoint | undefined => {
     switch (type) {

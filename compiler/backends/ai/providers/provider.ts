@@ -15,6 +15,8 @@ export interface LlmProvider<Kind extends string, Value> {
   readonly schema: Schema<Value>;
   /** Its options in manifests; absent: as in a file. */
   readonly kubernetes?: ManifestOptions<Value>;
+  /** Its options as the parameters of a model of the front door; absent: it cannot stand there. */
+  readonly ofModel?: (params: ModelParams) => Value;
   /** Scheme and host of its own server. */
   readonly url: (options: Value) => string;
   /** The model of every request; absent: `model` of its options. */
@@ -31,6 +33,11 @@ export interface LlmProvider<Kind extends string, Value> {
   readonly headers?: readonly string[];
   /** What the names of its models begin with; another name is reported. */
   readonly modelPrefixes?: readonly string[];
+}
+
+/** What a model of the front door says of its provider, whichever that is. */
+export interface ModelParams {
+  readonly model?: string;
 }
 
 /** The options of a provider where manifests have others than files. */

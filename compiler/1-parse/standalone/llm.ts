@@ -1,0 +1,121 @@
+import { providers } from "../../backends/ai/providers/index.ts";
+import { PATH_FORM } from "../../schema/path-form.ts";
+import {
+  anyText,
+  choice,
+  type Infer,
+  integer,
+  json,
+  listOfParts,
+  map,
+  object,
+  shortText,
+  text,
+  unsupported,
+} from "../../schema/schema.ts";
+import { routePoliciesSchema } from "./policies.ts";
+
+/** The port of the front door unless it says another one. */
+export const LLM_PORT = 4000;
+
+/** `llm` as the schema lets it through. */
+export type LlmValue = Infer<ReturnType<typeof llmSchema>>;
+
+/** A model of the front door as the schema lets it through. */
+export type LlmModelValue = NonNullable<LlmValue["models"][number]>;
+
+/** The front door: models by name on a port of their own, for clients of every format. */
+export function llmSchema() {
+  return object(
+    {
+      port: integer("The TCP port.", 1, 65535, { default: LLM_PORT }),
+      address: text("The IP address that the port is open on, as that of a bind.", {
+        format: "ip",
+      }),
+      models: listOfParts(modelSchema(), {
+        minItems: 1,
+        maxItems: 256,
+        description: "The models that clients may ask for.",
+      }),
+      policies: routePoliciesSchema(),
+      providers: unsupported("providers that models share"),
+      virtualModels: unsupported("virtual models"),
+      tls: unsupported("TLS of the LLM front door"),
+      gateways: unsupported("named gateways"),
+    },
+    {
+      required: ["models"],
+      hasParts: true,
+      description:
+        "Models by name, for clients of OpenAI and Anthropic alike: chat completions, messages and whatever else their providers serve, each at its usual path.",
+    },
+  );
+}
+
+function modelSchema() {
+  // The others need more than a model.
+  const kinds = providers
+    .filter(({ ofModel }) => ofModel !== undefined)
+    .flatMap(({ kind, fileKeys }) => [kind, ...fileKeys]);
+  return object(
+    {
+      name: shortText(
+        "What clients ask for, exactly, or with one `*` at its start or end. Entries of one name share its requests.",
+        {
+          pattern: "^(\\*?[^*]+|[^*]+\\*?|\\*)$",
+          form: "a name with at most one `*`, at its start or end",
+        },
+      ),
+      provider: choice("Whose model it is.", kinds),
+      params: paramsSchema(),
+      defaults: map(json, {
+        maxProperties: 64,
+        description: "Values of fields of the request's JSON that it does not have.",
+      }),
+      overrides: map(json, {
+        maxProperties: 64,
+        description: "Values of fields of the request's JSON, in the place of its own.",
+      }),
+      transformation: unsupported("transformations of LLM requests"),
+      finalTransformation: unsupported("transformations of LLM requests"),
+      requestHeaders: unsupported("headers of LLM requests"),
+      responseHeaders: unsupported("headers of LLM responses"),
+      guardrails: unsupported("prompt guards"),
+      promptCaching: unsupported("prompt caching"),
+      matches: unsupported("models by header"),
+    },
+    { required: ["name", "provider"], hasParts: true },
+  );
+}
+
+function paramsSchema() {
+  return object(
+    {
+      model: shortText(
+        "The provider's name of the model; the one that the client asks for by default.",
+      ),
+      apiKey: anyText({
+        minLength: 1,
+        maxLength: 2048,
+        secret: true,
+        description:
+          "The gateway's key at the provider. Write ${NAME}. Without one the client's own goes on.",
+      }),
+      hostOverride: text(
+        "`host:port` or a URL of another server that speaks as the provider does; plain HTTP unless it says otherwise.",
+        { maxLength: 1024, readAtStart: true },
+      ),
+      pathOverride: shortText("Where that server serves the API.", {
+        maxLength: 1024,
+        ...PATH_FORM,
+      }),
+      awsRegion: unsupported("Bedrock behind the LLM front door"),
+      vertexRegion: unsupported("Vertex AI behind the LLM front door"),
+      vertexProject: unsupported("Vertex AI behind the LLM front door"),
+      azureHost: unsupported("Azure OpenAI behind the LLM front door"),
+      azureApiVersion: unsupported("Azure OpenAI behind the LLM front door"),
+      tokenize: unsupported("token counts before the request"),
+    },
+    { description: "Which model, where, and with which key." },
+  );
+}

@@ -1,0 +1,100 @@
+import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
+import { type BackendPolicies, mergeBackendPolicies } from "../../model/backend-policies.ts";
+import type { Json } from "../../model/json.ts";
+import type { LlmPolicies, RouteType } from "../../model/llm-policies.ts";
+import type { Text } from "../../model/texts.ts";
+import type { BackendUse } from "../backend.ts";
+import type { AiConfig, ProviderConfig } from "./ai-config.ts";
+import {
+  type ProviderKind,
+  type ProviderOptions,
+  providerOf,
+  providers,
+} from "./providers/index.ts";
+import type { ModelParams } from "./providers/provider.ts";
+
+/** A model of the front door, as a file says it. */
+export interface NamedModel {
+  /** What clients ask for, with one `*` at most. */
+  readonly name: string;
+  /** Any key of a provider. */
+  readonly provider: string;
+  readonly params?: ModelParams & {
+    readonly apiKey?: Text;
+    readonly hostOverride?: Text;
+    readonly pathOverride?: string;
+  };
+  readonly defaults?: Readonly<Record<string, Json>>;
+  readonly overrides?: Readonly<Record<string, Json>>;
+  readonly origin: Origin;
+}
+
+/** The backend of models by name; `policies`: how all of them are reached. */
+export function modelsByName(
+  models: readonly NamedModel[],
+  policies: BackendPolicies | undefined,
+  origin: Origin,
+): BackendUse<AiConfig> & { readonly kind: "ai" } {
+  const names = [...new Set(models.map(({ name }) => name))];
+  const groups = names.map((name) => models.filter((model) => model.name === name).map(readModel));
+  return {
+    kind: "ai",
+    config: { models: names, groups },
+    policies: mergeBackendPolicies({ ai: allPaths(origin) }, policies),
+    origin,
+  };
+}
+
+/** Every kind of request at the path where clients send it. */
+function allPaths(origin: Origin): LlmPolicies {
+  const value: Readonly<Record<string, RouteType>> = {
+    "/chat/completions": "Completions",
+    "/messages": "Messages",
+    "/messages/count_tokens": "TokenCount",
+    "/responses": "Responses",
+    "/embeddings": "Embeddings",
+    "/models": "Models",
+  };
+  return { routes: { value, origin }, origin };
+}
+
+function readModel(
+  { name, provider, params = {}, defaults, overrides, origin }: NamedModel,
+  index: number,
+): ProviderConfig {
+  const ai: LlmPolicies = {
+    origin,
+    ...(defaults && { defaults: { value: defaults, origin: childOf(origin, "defaults") } }),
+    ...(overrides && { overrides: { value: overrides, origin: childOf(origin, "overrides") } }),
+  };
+  const { apiKey: key, hostOverride, pathOverride } = params;
+  const policies: BackendPolicies = {
+    ...(key !== undefined && { auth: { kind: "key", key, origin: childOf(origin, "params") } }),
+    ...((defaults ?? overrides) !== undefined && { ai }),
+  };
+  return {
+    // Entries of one name share it: each is told from the others.
+    name: index === 0 ? name : `${name}-${index + 1}`,
+    options: optionsFor(provider, params),
+    server: hostOverride,
+    port: undefined,
+    path: pathOverride,
+    policies,
+    origin,
+  };
+}
+
+function optionsFor(key: string, params: ModelParams): ProviderOptions {
+  const unit = providers.find(({ kind, fileKeys }) => kind === key || fileKeys.includes(key));
+  return optionsOf(unit?.kind ?? "openai", params);
+}
+
+function optionsOf<Kind extends ProviderKind>(
+  kind: Kind,
+  params: ModelParams,
+): ProviderOptions<Kind> {
+  const { ofModel } = providerOf(kind);
+  // The schema names the providers that have one.
+  if (ofModel === undefined) throw new Error(`${kind} is no provider of the front door`);
+  return { kind, value: ofModel(params) };
+}

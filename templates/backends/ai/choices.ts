@@ -1,0 +1,106 @@
+import type { Origin } from "../../../compiler/diagnostics/diagnostic.ts";
+import { code, literal } from "../../code/code.ts";
+import type { Code, Name, Printable } from "../../code/hole.ts";
+import { imported, importedType, isIdentifier, name } from "../../code/names.ts";
+import { call } from "../../code/syntax.ts";
+import type { Trace } from "../../code/trace.ts";
+
+const CALLS = "gwc/runtime/llm/calls";
+const CHOOSE = `${CALLS}/choose-target`;
+
+/** The choice among targets that functions make. */
+export function choiceOfCalls(groups: readonly (readonly Code[])[]): Printable {
+  const only = onlyOf(groups);
+  return only === undefined
+    ? code`${imported(CHOOSE, "inGroups")}(${literal(groups)})`
+    : call(imported(CHOOSE, "oneTarget"), [only]);
+}
+
+/** The choice among targets that are settings. */
+export function choiceOfSettings(groups: readonly (readonly Printable[])[]): Printable {
+  const only = onlyOf(groups);
+  return only === undefined
+    ? code`${imported(CHOOSE, "inGroups")}(${literal(groups)})`
+    : code`${imported(CHOOSE, "oneTarget")}(${literal(only)})`;
+}
+
+function onlyOf<Target>(groups: readonly (readonly Target[])[]): Target | undefined {
+  const [only, ...others] = groups.flat();
+  return others.length === 0 ? only : undefined;
+}
+
+/** A model, and who serves it. */
+export interface ModelTargets {
+  /** What clients call it, with one `*` at an end at most. */
+  readonly model: string;
+  readonly targets: readonly Code[];
+}
+
+/** A table of models, and the function that finds one in it. `label`: what both are about, `completions`. */
+export function choiceByModel(
+  label: string,
+  models: readonly ModelTargets[],
+  origin: Origin,
+  trace: Trace,
+): { readonly declarations: readonly Code[]; readonly choice: Name } {
+  const table = name(`${label}Models`);
+  const choice = name(`${label}Targets`);
+  const members = Object.fromEntries(
+    models.map(({ model, targets }) => [model, choiceOfCalls([targets])]),
+  );
+  const target = importedType(`${CALLS}/target`, "LlmTarget");
+  const names = models.map(({ model }) => model);
+  return {
+    declarations: [
+      code`
+        ${trace(origin)}
+        const ${table} = ${literal(members)};
+      `,
+      code`
+        ${trace(origin)}
+        function ${choice}(model: string | undefined): Iterable<${target}> | undefined {
+          ${cases(names, table)}
+        }
+      `,
+    ],
+    choice,
+  };
+}
+
+/** Whole names first, then those with `*` at an end, the longest one first. */
+function cases(models: readonly string[], table: Name): readonly Code[] {
+  const choose = (model: string): Code =>
+    isIdentifier(model)
+      ? code`return ${table}.${name(model)}(model);`
+      : code`return ${table}[${literal(model)}](model);`;
+  const patterns = models
+    .filter((model) => model.includes("*"))
+    .toSorted((a, b) => b.length - a.length || (a < b ? -1 : 1));
+  const exact = models
+    .filter((model) => !model.includes("*"))
+    .map(
+      (model) => code`
+        case ${literal(model)}:
+          ${choose(model)}
+      `,
+    );
+  const choice =
+    exact.length === 0
+      ? []
+      : [
+          code`
+            switch (model) {
+              ${exact}
+            }
+          `,
+        ];
+  const tests = patterns.map((pattern) => {
+    if (pattern === "*") return choose(pattern);
+    const isPrefix = pattern.endsWith("*");
+    const method = name(isPrefix ? "startsWith" : "endsWith");
+    const part = isPrefix ? pattern.slice(0, -1) : pattern.slice(1);
+    return code`if (model?.${method}(${literal(part)}) === true) ${choose(pattern)}`;
+  });
+  const rest = models.includes("*") ? [] : [code`return undefined;`];
+  return [...choice, ...tests, ...rest];
+}
