@@ -88,6 +88,7 @@ export function resolveAi(
   if (groups.some((group, index) => group.length < (config.groups[index]?.length ?? 0))) {
     return undefined;
   }
+  reportIdleCaching(config, ai, context.diagnostics);
   const models = served === undefined ? listedModels(groups.flat()) : namedModels(served, groups);
   if (served === undefined && types.has("Models") && models.length === 0) {
     context.diagnostics.report("no-model-known", ai?.routes?.origin ?? origin, {});
@@ -114,6 +115,22 @@ function listedModels(providers: readonly AiProviderNode[]): readonly ModelNode[
     for (const id of ids) if (!owners.has(id)) owners.set(id, system);
   }
   return [...owners].map(([id, owner]) => ({ id, owner }));
+}
+
+/** Marks for the provider's cache are set where requests are written for Bedrock. */
+function reportIdleCaching(
+  { groups }: AiConfig,
+  policies: LlmPolicies | undefined,
+  diagnostics: Diagnostics,
+): void {
+  const cachesPrompts = groups.flat().some(({ options }) => awsScopeOf(options) !== undefined);
+  const own = groups.flat().map((provider) => provider.policies?.ai?.promptCaching);
+  for (const caching of [policies?.promptCaching, ...own]) {
+    if (caching === undefined || cachesPrompts) continue;
+    const params = { field: "promptCaching", actsOn: "models of Bedrock", found: undefined };
+    diagnostics.report("misplaced-field", keyPlace(caching.origin), params);
+    return;
+  }
 }
 
 /** The models of the front door, by the names that clients use, as far as they are whole. */
@@ -170,9 +187,10 @@ function resolveProvider(
     server === undefined
       ? ownUrl(options, port)
       : hostUrl(server, childOf(origin, "hostOverride"), context.diagnostics);
-  const ownRoutes = config.policies?.ai?.routes;
-  if (ownRoutes !== undefined && !isSamePlace(ownRoutes.origin, inherited?.ai?.routes?.origin)) {
-    context.diagnostics.report("routes-of-provider", keyPlace(ownRoutes.origin), { name });
+  reportShared(config, inherited, context.diagnostics);
+  if (merged.auth?.kind === "aws" && aws === undefined) {
+    const params = { field: "aws", actsOn: "requests to services of AWS", found: undefined };
+    context.diagnostics.report("misplaced-field", keyPlace(merged.auth.origin), params);
   }
   if (url === undefined || endpoints === undefined) return undefined;
   return {
@@ -283,6 +301,19 @@ function endpointOf<Kind extends ProviderKind>(
   { kind, value }: ProviderOptions<Kind>,
 ): LlmEndpoint | undefined {
   return providerOf<Kind>(kind).endpoint(type, value);
+}
+
+/** Reports what a provider says that holds for all of a route. */
+function reportShared(
+  { name, policies }: ProviderConfig,
+  inherited: BackendPolicies | undefined,
+  diagnostics: Diagnostics,
+): void {
+  for (const field of ["routes", "providerHeader"] as const) {
+    const own = policies?.ai?.[field]?.origin;
+    if (own === undefined || isSamePlace(own, inherited?.ai?.[field]?.origin)) continue;
+    diagnostics.report("routes-of-provider", keyPlace(own), { name, field });
+  }
 }
 
 /** In manifests a provider's policies are all that hold for it, those of its backend too. */

@@ -9,12 +9,13 @@ export const llmMessages = {
     explanation:
       "Every path of `routes` carries one kind of request, and every provider of the backend has to serve it: in the format of the client, or by translation. A pair that cannot be served is known at build, so that no client finds out.",
   }),
-  "routes-of-provider": message<{ name: string }>({
+  "routes-of-provider": message<{ name: string; field: string }>({
     severity: "error",
-    text: ({ name }) => `the provider "${name}" cannot say what paths carry`,
-    hint: () => "move `routes` to the policies of the backend or of the route",
+    text: ({ name, field }) =>
+      `"${field}" holds for every provider of a route, and stands at "${name}" alone`,
+    hint: ({ field }) => `move \`${field}\` to the policies of the backend or of the route`,
     explanation:
-      "What a client speaks is known from the path, before a provider is chosen: `routes` holds for all providers of a route.",
+      "What a client speaks is known from the path, before a provider is chosen, and a response names its provider or does not whoever responded: such fields hold for all providers of a route.",
   }),
   "no-model-known": message<Record<never, never>>({
     severity: "warning",

@@ -7,6 +7,8 @@ const model = { name: "aa", provider: { openAI: {} } };
 const models = {
   groups: [{ providers: [model] }, { providers: [{ name: "bb", provider: { anthropic: {} } }] }],
 };
+const bedrock = { name: "aa", provider: { bedrock: { model: "anthropic.claude-sonnet-4" } } };
+const bedrocks = { groups: [{ providers: [bedrock] }] };
 const listenerTls = { cert: "cert.pem", key: "key.pem" };
 
 function gateway(listener: object, rest: object = {}): object {
@@ -20,6 +22,8 @@ export const seeds: readonly unknown[] = [
   gateway({ routes: [{ backends: [{ mcp: { targets: [child] } }] }] }),
   gateway({ routes: [{ backends: [{ ai: model }] }] }),
   gateway({ routes: [{ backends: [{ ai: models }] }] }),
+  gateway({ routes: [{ backends: [{ ai: bedrock }] }] }),
+  gateway({ routes: [{ backends: [{ ai: bedrocks }] }] }),
   { llm: { models: [{ name: "m", provider: "openAI" }] } },
   gateway({ protocol: "HTTPS", tls: listenerTls, routes: [{ backends: [host] }] }),
   gateway({ protocol: "TCP", tcpRoutes: [{ backends: [host] }] }),
@@ -54,6 +58,14 @@ export const seeds: readonly unknown[] = [
     { routes: [{ backends: [{ backend: "a" }] }] },
     { backends: [{ name: "a", ai: models }] },
   ),
+  gateway(
+    { routes: [{ backends: [{ backend: "a" }] }] },
+    { backends: [{ name: "a", ai: bedrock }] },
+  ),
+  gateway(
+    { routes: [{ backends: [{ backend: "a" }] }] },
+    { backends: [{ name: "a", ai: bedrocks }] },
+  ),
 ];
 
 const keySet = (kid: string): string =>
@@ -80,6 +92,10 @@ export const told: readonly (readonly [part: string, code: string])[] = [
   ["mcp.targets.[].policies.ai.", "misplaced-field"],
   ["ai.policies.ai.routes.", "routes-of-provider"],
   ["providers.[].policies.ai.routes.", "routes-of-provider"],
+  ["ai.policies.ai.providerHeader", "routes-of-provider"],
+  ["providers.[].policies.ai.providerHeader", "routes-of-provider"],
+  ["ai.policies.health.", "misplaced-field"],
+  ["mcp.targets.[].policies.health.", "misplaced-field"],
 ];
 
 /** Values of fields where the schema alone does not say what makes sense. */
@@ -111,6 +127,7 @@ export const known: KnownValues = {
   secretAccessKey: secret,
   sessionToken: secret,
   unhealthyExpression: ["response.code == 500", "response.code == 501"],
+  http2ConnectionWindowSize: [8_000_000, 16_000_000],
   backendTLS: [tls],
   "localRateLimit.[]": [limit, { requests: 3, unit: "Seconds", burst: 1 }],
   "rateLimit.local.[]": [limit, { requests: 3, unit: "Seconds", burst: 1 }],
@@ -123,6 +140,8 @@ export const known: KnownValues = {
   hostOverride: ["127.0.0.1:9000", "127.0.0.1:9002"],
   "ai.routes.*": ["Completions", "Messages"],
   "modelAliases.*": ["m", "n"],
+  bedrock: [{ guardrailIdentifier: "aa", guardrailVersion: "1" }],
+  "backendAuth.gcp": [{ type: "idToken", audience: "https://a.test" }],
   "llm.models.[].name": ["m", "n-*"],
   "llm.models.[].provider": ["openAI", "anthropic"],
   apiKey: secret,
