@@ -16,6 +16,7 @@ export type LlmFormatName =
   | "converse"
   | "generateContent"
   | "embeddings"
+  | "bedrockInvoke"
   | "tokenCount"
   | "realtime";
 

@@ -23,8 +23,8 @@ export interface AskedType {
   readonly operation: "chat" | "embeddings" | "count_tokens";
   /** The format of a provider to which they pass as they are. */
   readonly native: string;
-  /** Clients of it reach providers of other formats. */
-  readonly isTranslated: boolean;
+  /** What is translated for providers of other formats; absent: nothing can be. */
+  readonly translated?: "chat" | "embeddings";
   readonly edit: {
     /** The function that does it. */
     readonly name: string;
@@ -46,7 +46,7 @@ export const routeTypeCodes: { readonly [Type in RouteType]: RouteTypeCode } = {
     asked: {
       operation: "embeddings",
       native: "embeddings",
-      isTranslated: false,
+      translated: "embeddings",
       edit: { name: "prepareEmbedding", takesFields: true },
     },
   },
@@ -56,7 +56,6 @@ export const routeTypeCodes: { readonly [Type in RouteType]: RouteTypeCode } = {
     asked: {
       operation: "count_tokens",
       native: "tokenCount",
-      isTranslated: false,
       edit: { name: "prepareCount", takesFields: false, prompts: promptsOf("messages") },
     },
   },
@@ -72,7 +71,7 @@ function chat(client: ClientName, name: string): RouteTypeCode {
     asked: {
       operation: "chat",
       native: client,
-      isTranslated: true,
+      translated: "chat",
       edit: { name, takesFields: true, prompts: promptsOf(client) },
     },
   };

@@ -27,6 +27,10 @@ export function targetCode(
     const settings = { ...target, format: formatExport(format, "native", "Native") };
     return code`${imported(`${CALLS}/native-target`, "nativeTarget")}(${literal(settings)})`;
   }
+  if (asked.translated === "embeddings") {
+    const settings = { ...target, format: formatExport(format, "embeddings", "Embeddings") };
+    return code`${imported(`${CALLS}/embeddings-target`, "embeddingsTarget")}(${literal(settings)})`;
+  }
   const settings = {
     ...target,
     client: formatExport(asked.native, "client", "Client"),

@@ -77,6 +77,8 @@ export const bedrock: LlmProvider<"bedrock", Infer<typeof schema>> = {
           path: "/model/{model}/converse",
           streamPath: "/model/{model}/converse-stream",
         };
+      case "Embeddings":
+        return { format: "bedrockInvoke", path: "/model/{model}/invoke" };
       default:
         return undefined;
     }

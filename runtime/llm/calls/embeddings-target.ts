@@ -1,0 +1,36 @@
+import type { EmbeddingsFormat } from "../chat/embeddings.ts";
+import { embeddingsNative } from "../formats/embeddings/native.ts";
+import { readEmbeddingsRequest } from "../formats/embeddings/request-reader.ts";
+import { writeEmbeddingsResponse } from "../formats/embeddings/response-writer.ts";
+import { parseObject } from "../formats/parse-object.ts";
+import { editedObject } from "./chat-call.ts";
+import { nativeTarget } from "./native-target.ts";
+import type { LlmTarget, TargetSettings } from "./target.ts";
+
+/** How a provider is asked for embeddings that has a format of its own for them. */
+export interface EmbeddingsSettings extends TargetSettings {
+  readonly format: EmbeddingsFormat;
+}
+
+/** A provider of embeddings in another format than OpenAI's. */
+export function embeddingsTarget({ format, ...settings }: EmbeddingsSettings): LlmTarget {
+  return {
+    // Nothing of it is streamed.
+    ...nativeTarget({ ...settings, format: embeddingsNative }),
+    isNative: false,
+    requestBody: (call, body) =>
+      format.writeRequest(readEmbeddingsRequest(editedObject(call, body))),
+    readError: format.readError,
+    readWhole: ({ text, headers }, { body: asked }, model) => {
+      const body = parseObject(text);
+      if (body === undefined) throw new Error("the response is no JSON object");
+      const response = format.readResponse(body, headers);
+      const { inputTokens: input } = response;
+      const none = { cacheRead: 0, cacheWrite: 0, output: 0, reasoning: undefined };
+      return {
+        text: writeEmbeddingsResponse(response, model, asked),
+        facts: { model, usage: input === undefined ? undefined : { input, ...none } },
+      };
+    },
+  };
+}
