@@ -86,13 +86,13 @@ async function ask(
   const start = performance.now();
   const request = upstreamRequest(exchange, call, target);
   if (request instanceof LlmRefusal) return request;
+  const { model, target: spoken } = request;
   if (health !== undefined) health.pending += 1;
   const settle = (outcome: AttemptOutcome): void => {
     if (health !== undefined) {
       health.pending -= 1;
       noteOutcome(health, outcome, start);
     }
-    const { model } = request;
     const asked = { target, model, operation, isStream: call.isStream, start, attributes };
     recordResponse(exchange, asked, outcome);
   };
@@ -101,23 +101,26 @@ async function ask(
   const headers = providerHeader === undefined ? [] : [providerHeader, provider.name];
   const left = Math.min(attemptTimeout ?? Number.POSITIVE_INFINITY, deadline - start);
   const timeout = left === Number.POSITIVE_INFINITY ? undefined : left;
-  const { model } = request;
-  return attempt(request.call, { exchange, call, target, model, headers, timeout, settle });
+  return attempt(request.call, { exchange, call, target: spoken, model, headers, timeout, settle });
 }
 
 /** The request to a provider. */
 function upstreamRequest(
   exchange: Exchange,
   call: ChatCall,
-  target: LlmTarget,
-): { readonly call: UpstreamCall; readonly model: string } | LlmRefusal {
+  general: LlmTarget,
+):
+  | { readonly call: UpstreamCall; readonly model: string; readonly target: LlmTarget }
+  | LlmRefusal {
   try {
-    const model = modelOf(call, target);
+    const model = modelOf(call, general);
+    const target = general.forModel?.(model) ?? general;
     const body = bodyFor(call, model);
     target.prepare?.(body);
     const path = typeof target.path === "string" ? target.path : target.path(model, call.isStream);
     return {
       model,
+      target,
       call: {
         method: "POST",
         path,

@@ -47,6 +47,8 @@ export interface AiProviderNode {
   readonly system: string;
   /** Undefined: the one that the request names. */
   readonly model: string | undefined;
+  /** The function that gives models the names that the provider's paths have; undefined: they have them. */
+  readonly modelName: "vertexModel" | undefined;
   readonly url: Text;
   readonly connection: BackendConnection;
   readonly headers: readonly string[];
@@ -175,7 +177,8 @@ function resolveProvider(
   const merged = mergeBackendPolicies(inherited, config.policies);
   const { health } = merged;
   const aws = awsScopeOf(options);
-  const auth = merged.auth ?? (aws && { ...ambientKeys, origin });
+  const ambient = aws === undefined ? unit.isGoogleCloud && accessToken : ambientKeys;
+  const auth = merged.auth ?? (ambient && { ...ambient, origin });
   const resolved = resolveConnection({ ...merged, ...(auth && { auth }) }, context, aws);
   const endpoints = endpointsOf(config, place, context.diagnostics);
   const header = keyHeaderOf(unit.credential, Object.values(endpoints ?? {}));
@@ -203,6 +206,7 @@ function resolveProvider(
     headers: unit.headers ?? [],
     key: isHeader && key !== undefined ? { header, value: key } : undefined,
     clientKey: key === undefined && resolved.credentials === undefined ? header : undefined,
+    modelName: unit.modelName,
     dialect: dialectOf(options, merged.ai),
     endpoints: path === undefined ? endpoints : withPath(endpoints, path),
     path,
@@ -240,6 +244,8 @@ const ambientKeys = {
   region: undefined,
   service: undefined,
 } as const;
+
+const accessToken = { kind: "gcp", token: "access", audience: undefined } as const;
 
 function awsScopeOf<Kind extends ProviderKind>({
   kind,
@@ -328,7 +334,16 @@ function withPath(
   path: string,
 ): AiProviderNode["endpoints"] {
   return Object.fromEntries(
-    Object.entries(endpoints).map(([type, { format }]) => [type, { format, path }]),
+    Object.entries(endpoints).map(([type, { streamPath: _, branches, ...endpoint }]) => [
+      type,
+      {
+        ...endpoint,
+        path,
+        ...(branches && {
+          branches: branches.map(({ streamPath: __, ...branch }) => ({ ...branch, path })),
+        }),
+      },
+    ]),
   );
 }
 

@@ -28,6 +28,8 @@ export interface TargetSettings extends AnyTarget {
 export interface LlmTarget extends TargetSettings {
   /** True: provider and client speak one format, and headers are the client's own. */
   readonly isNative: boolean;
+  /** The target for a model, where what is spoken depends on it. */
+  forModel?(model: string): LlmTarget;
   /** The body for the provider. Throws LlmRefusal for what the provider cannot be asked. */
   requestBody(call: ChatCall, body: JsonBody): string;
   /** What the provider says went wrongField. */

@@ -2,7 +2,7 @@ import type { BackendNode } from "../../../compiler/ir/backends.ts";
 import type { MountedFile, Text } from "../../../compiler/model/texts.ts";
 import type { KeyHeader } from "../../../runtime/llm/providers/provider.ts";
 import { code, literal } from "../../code/code.ts";
-import type { Code, Printable } from "../../code/hole.ts";
+import type { Code, ImportSymbol, Printable } from "../../code/hole.ts";
 import { imported, isIdentifier, name } from "../../code/names.ts";
 import type { Trace } from "../../code/trace.ts";
 import { milliseconds } from "../../code/units.ts";
@@ -44,7 +44,7 @@ function providerCode(node: ProviderNode, functions: AiFunctions): Code {
   const settings = {
     name: node.name,
     system: node.system,
-    model: node.model,
+    model: modelCode(node),
     ...upstreamSettings(node.url, node.connection),
     headers: node.headers.length === 0 ? undefined : node.headers,
     ...(node.key && { credential: keyCode(node.key) }),
@@ -53,6 +53,17 @@ function providerCode(node: ProviderNode, functions: AiFunctions): Code {
   };
   const open = imported("gwc/runtime/llm/providers/provider", "openProvider");
   return code`${open}(${literal(settings)})`;
+}
+
+/** The model of every request, by its name in the provider's paths. */
+function modelCode({ model, modelName }: ProviderNode): Printable | undefined {
+  if (model === undefined || modelName === undefined) return model;
+  return code`${modelNaming(modelName)}(${literal(model)})`;
+}
+
+/** The function that names models as a provider's paths do. */
+export function modelNaming(modelName: NonNullable<ProviderNode["modelName"]>): ImportSymbol {
+  return imported("gwc/runtime/llm/providers/vertex-model", modelName);
 }
 
 function healthSettings(node: HealthNode, functions: AiFunctions): Printable {

@@ -1,10 +1,11 @@
+import type { LlmEndpoint } from "../../../compiler/backends/ai/providers/provider.ts";
 import type { BackendNode } from "../../../compiler/ir/backends.ts";
 import type { RouteType } from "../../../compiler/model/llm-policies.ts";
 import { code, join, literal } from "../../code/code.ts";
 import type { Code, Printable } from "../../code/hole.ts";
 import { imported } from "../../code/names.ts";
 import type { AiFunctions } from "./functions.ts";
-import { providerReference } from "./providers.ts";
+import { modelNaming, providerReference } from "./providers.ts";
 import { type AskedType, formatExport } from "./route-types.ts";
 
 const CALLS = "gwc/runtime/llm/calls";
@@ -18,13 +19,26 @@ export function targetCode(
   node: ProviderNode,
   functions: AiFunctions,
 ): Code {
-  const { format } = endpointOf(type, node);
+  const { branches, ...others } = endpointOf(type, node);
+  const target = (endpoint: LlmEndpoint) => branchCode(endpoint, asked, node, functions);
+  if (branches === undefined) return target(others);
+  const choice = branches.map((branch) => [branch.prefix, target(branch)]);
+  return code`${imported(`${CALLS}/by-model`, "byModel")}(${literal(choice)}, ${target(others)})`;
+}
+
+function branchCode(
+  endpoint: LlmEndpoint,
+  asked: AskedType,
+  node: ProviderNode,
+  functions: AiFunctions,
+): Code {
+  const { format, variant = format } = endpoint;
   const target = {
-    ...targetSettings(type, node, functions),
+    ...endpointSettings(endpoint, node, functions),
     prepare: functions.prepare(asked, node),
   };
   if (format === asked.native) {
-    const settings = { ...target, format: formatExport(format, "native", "Native") };
+    const settings = { ...target, format: formatExport(variant, "native", "Native") };
     return code`${imported(`${CALLS}/native-target`, "nativeTarget")}(${literal(settings)})`;
   }
   if (asked.translated === "embeddings") {
@@ -34,7 +48,7 @@ export function targetCode(
   const settings = {
     ...target,
     client: formatExport(asked.native, "client", "Client"),
-    format: formatExport(format, "upstream", "Upstream"),
+    format: formatExport(variant, "upstream", "Upstream"),
     dialect: {
       provider: node.name,
       ...(format === "converse" && dialectSettings(node)),
@@ -50,12 +64,27 @@ export function targetSettings(
   node: ProviderNode,
   functions: AiFunctions,
 ): Readonly<Record<string, Printable | undefined>> {
-  const { path, streamPath } = endpointOf(type, node);
+  return endpointSettings(endpointOf(type, node), node, functions);
+}
+
+function endpointSettings(
+  { path, streamPath }: LlmEndpoint,
+  node: ProviderNode,
+  functions: AiFunctions,
+): Readonly<Record<string, Printable | undefined>> {
   return {
     provider: providerReference(node),
     path: pathCode(path, streamPath, node.model),
-    modelFor: node.model === undefined ? functions.modelFor(node) : undefined,
+    modelFor: node.model === undefined ? modelForCode(node, functions) : undefined,
   };
+}
+
+/** Aliases first, then the names that the provider's paths have. */
+function modelForCode(node: ProviderNode, functions: AiFunctions): Printable | undefined {
+  const aliased = functions.modelFor(node);
+  const named = node.modelName && modelNaming(node.modelName);
+  if (named === undefined || aliased === undefined) return named ?? aliased;
+  return code`(model) => ${named}(${aliased}(model))`;
 }
 
 function endpointOf(type: RouteType, { endpoints, name }: ProviderNode) {

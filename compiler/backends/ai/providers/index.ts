@@ -5,9 +5,10 @@ import { bedrock } from "./bedrock.ts";
 import { gemini } from "./gemini.ts";
 import { openai } from "./openai.ts";
 import type { LlmProvider } from "./provider.ts";
+import { vertexai } from "./vertexai.ts";
 
 /** Every provider of models. */
-const units = { openai, azureopenai, anthropic, gemini, bedrock };
+const units = { openai, azureopenai, anthropic, gemini, vertexai, bedrock };
 
 /** The name of a provider, as manifests have it. */
 export type ProviderKind = keyof typeof units;

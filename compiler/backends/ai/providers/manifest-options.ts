@@ -1,27 +1,8 @@
-import {
-  object,
-  type Schema,
-  shortText,
-  text,
-  unsupported,
-  validated,
-} from "../../../schema/schema.ts";
+import { type Schema, validated } from "../../../schema/schema.ts";
 import { type ProviderKind, type ProviderOptions, providerOf, providers } from "./index.ts";
 
 /** The specification's names of providers in its order: `llmProvider1` is the first. */
 const order = ["openai", "azureopenai", "anthropic", "gemini", "vertexai", "bedrock"] as const;
-
-/** Providers that are known from the specification and not built. */
-const later: Readonly<Record<string, Schema>> = {
-  vertexai: object(
-    {
-      model: shortText("The model."),
-      projectId: text("The project.", { maxLength: 64 }),
-      region: text("The region.", { maxLength: 64 }),
-    },
-    { required: ["projectId", "region"] },
-  ),
-};
 
 /** The shape of each provider's options in manifests, by every key that it may have, and those keys. */
 export function manifestProviders(): {
@@ -37,10 +18,9 @@ export function manifestProviders(): {
   return { fields: Object.fromEntries(all), names: all.map(([name]) => name) };
 }
 
-function schemaOf(kind: (typeof order)[number]): Schema {
-  const unit = providers.find((each) => each.kind === kind);
-  if (unit === undefined) return unsupported(`the provider ${kind}`, later[kind]);
-  return unit.kubernetes?.schema ?? unit.schema;
+function schemaOf(kind: ProviderKind): Schema {
+  const { kubernetes, schema } = providerOf(kind);
+  return kubernetes?.schema ?? schema;
 }
 
 /** The one provider that a specification has, with its options. */

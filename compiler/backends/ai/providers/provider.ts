@@ -27,6 +27,10 @@ export interface LlmProvider<Kind extends string, Value> {
   readonly credential: LlmCredentialForm;
   /** The service of AWS that it is: without other credentials its requests are signed. */
   readonly aws?: (options: Value) => AwsScope;
+  /** Without other credentials it is shown an access token of Google Cloud. */
+  readonly isGoogleCloud?: true;
+  /** The function of the runtime that gives models the names that its paths have; absent: they have them. */
+  readonly modelName?: "vertexModel";
   /** The guardrail that every request passes. */
   readonly guardrail?: (options: Value) => Dialect["guardrail"];
   /** Headers that every request has, in lower case: a flat list. */
@@ -55,6 +59,10 @@ export interface LlmEndpoint {
   readonly path: string;
   /** Where streams are asked for, when that is elsewhere. */
   readonly streamPath?: string;
+  /** The module that speaks the format in the provider's own way; absent: that of the format. */
+  readonly variant?: "vertexMessages";
+  /** Where models are served whose names begin with a prefix; absent: all are served here. */
+  readonly branches?: readonly (LlmEndpoint & { readonly prefix: string })[];
 }
 
 /** Where a key goes: a header of its own, `Authorization: Bearer`, or what the path says. */

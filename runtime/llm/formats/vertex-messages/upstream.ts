@@ -1,0 +1,16 @@
+import { JsonBody } from "../../../json/json-body.ts";
+import { objectMembers } from "../../../json/json-text.ts";
+import type { UpstreamFormat } from "../../chat/formats.ts";
+import { messagesUpstream } from "../messages/upstream.ts";
+import { adaptToVertex } from "./adapt.ts";
+
+/** Anthropic's models on Vertex AI, for clients that speak another format. */
+export const vertexMessagesUpstream: UpstreamFormat = {
+  ...messagesUpstream,
+  writeRequest: (request, dialect, headers) => {
+    const text = messagesUpstream.writeRequest(request, dialect, headers);
+    const body = new JsonBody(text, objectMembers(text, 0));
+    adaptToVertex(body);
+    return body.toString();
+  },
+};

@@ -1,0 +1,8 @@
+/** The name of a model as paths of Vertex AI have it: without its publisher, and with `@` before a date. */
+export function vertexModel(model: string): string {
+  const name = model.replace(
+    /^(?:publishers\/[^/]+\/)?(?:models\/)?(?:(?:google|anthropic)\/)?/,
+    "",
+  );
+  return name.startsWith("claude-") ? name.replace(/-(\d{8})$/, "@$1") : name;
+}
