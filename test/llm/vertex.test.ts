@@ -147,3 +147,21 @@ it("OpenAI's client gets calls of Gemini, and signatures of thoughts go back wit
     generationConfig: { thinkingConfig: { includeThoughts: true, thinkingBudget: 1024 } },
   } satisfies GenerateContentBody);
 });
+
+it("without other credentials Vertex AI is shown the token of the machine", async () => {
+  const metadata = await startScripted((response) => {
+    response.end('{"access_token":"of-the-machine","expires_in":3600}');
+  });
+  const server = await startClaude();
+  const vertex = { projectId: "p-1", model: "claude-opus-4-1" };
+  const gateway = await startGateway({
+    env: { GCE_METADATA_HOST: metadata.host, GOOGLE_APPLICATION_CREDENTIALS: "" },
+    listeners: [
+      { routes: [{ backends: [{ ai: { provider: { vertex }, hostOverride: server.host } }] }] },
+    ],
+  });
+  const client = new OpenAI({ apiKey: "client-key", baseURL: `${gateway.url}/v1` });
+  await client.chat.completions.create({ model: "m", messages: hello });
+  expect(server.received[0]?.headers.authorization).toBe("Bearer of-the-machine");
+  expect(JSON.stringify(server.received[0]?.headers)).not.toContain("client-key");
+});

@@ -1,9 +1,9 @@
-import type { LlmEndpoint } from "../../../compiler/backends/ai/providers/provider.ts";
 import type { BackendNode } from "../../../compiler/ir/backends.ts";
 import type { RouteType } from "../../../compiler/model/llm-policies.ts";
-import { code, join, literal } from "../../code/code.ts";
+import { code, literal } from "../../code/code.ts";
 import type { Code, Printable } from "../../code/hole.ts";
 import { imported } from "../../code/names.ts";
+import { call } from "../../code/syntax.ts";
 import type { AiFunctions } from "./functions.ts";
 import { modelNaming, providerReference } from "./providers.ts";
 import { type AskedType, formatExport } from "./route-types.ts";
@@ -11,6 +11,7 @@ import { type AskedType, formatExport } from "./route-types.ts";
 const CALLS = "gwc/runtime/llm/calls";
 
 type ProviderNode = BackendNode<"ai">["groups"][number][number];
+type LlmEndpoint = NonNullable<ProviderNode["endpoints"][RouteType]>;
 
 /** A provider as the end of requests that are read. */
 export function targetCode(
@@ -22,8 +23,8 @@ export function targetCode(
   const { branches, ...others } = endpointOf(type, node);
   const target = (endpoint: LlmEndpoint) => branchCode(endpoint, asked, node, functions);
   if (branches === undefined) return target(others);
-  const choice = branches.map((branch) => [branch.prefix, target(branch)]);
-  return code`${imported(`${CALLS}/by-model`, "byModel")}(${literal(choice)}, ${target(others)})`;
+  const choice = Object.fromEntries(branches.map((branch) => [branch.prefix, target(branch)]));
+  return code`${call(imported(`${CALLS}/by-model`, "byModel"), [literal(choice), target(others)])}`;
 }
 
 function branchCode(
@@ -109,9 +110,8 @@ function pathCode(
   const whole = model === undefined ? path : path.replace("{model}", encodeURIComponent(model));
   if (isKnown && streamPath === undefined) return whole;
   const args = streamPath === undefined ? [path] : [path, streamPath];
-  const list = join(
+  return code`${call(
+    imported(`${CALLS}/model-path`, "modelPath"),
     args.map((each) => literal(each)),
-    ", ",
-  );
-  return code`${imported(`${CALLS}/model-path`, "modelPath")}(${list})`;
+  )}`;
 }
