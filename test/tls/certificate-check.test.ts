@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import type { Finding } from "../../compiler/diagnostics/report/findings.ts";
 import { realHost } from "../../compiler/host.ts";
 import { checkInput } from "../../compiler/inspect/check-input.ts";
 import { makeCertificate } from "../harness/certificate.ts";
@@ -50,6 +51,17 @@ it("a certificate in DER, a half one and text that is none are refused", () => {
   expect(said("broken.pem")).toEqual([
     'error[unusable-pem] 6 broken.pem: "broken.pem" holds a certificate that can\'t be read',
   ]);
+});
+
+it("a certificate request in the place of the certificate is told from a broken file", () => {
+  const folder = folderWithPairs();
+  const at = (name: string) => join(folder, name);
+  const request = ["req", "-new", "-key", at("a.key"), "-subj", "/CN=a", "-out", at("a.csr")];
+  execFileSync("openssl", request, { stdio: "ignore" });
+  writeFileSync(at("half.pem"), readFileSync(at("a.pem"), "utf8").slice(0, 300));
+  const hint = (cert: string) => findingsOf(folder, { cert, key: "a.key" })[0]?.hint;
+  expect(hint("a.csr")).toBe("this is something else; name the file of the certificate");
+  expect(hint("half.pem")).toBe("write the file again, whole");
 });
 
 it("an encrypted key and half a key are refused", () => {
@@ -106,7 +118,7 @@ it("files for connections to backends are judged alike", () => {
           - backends:
               - ${backend}
 `;
-  expect(findings(folder, text)).toEqual([
+  expect(shown(text, findings(folder, text))).toEqual([
     'error[other-key] 6 b.key: "b.key" is not the private key of the certificate in "a.pem"',
     'error[unusable-pem] 6 root.pem: "root.pem" holds no certificate',
   ]);
@@ -119,29 +131,37 @@ function folderWithPairs(): string {
   return folder;
 }
 
-/** What is said of two listeners with the same files. */
+/** What is said of two listeners with the same files, each with its line and the word that it points at. */
 function check(folder: string, files: Readonly<Record<string, string>>): readonly string[] {
+  return shown(listenersText(files), findingsOf(folder, files));
+}
+
+function findingsOf(folder: string, files: Readonly<Record<string, string>>): readonly Finding[] {
+  return findings(folder, listenersText(files));
+}
+
+function listenersText(files: Readonly<Record<string, string>>): string {
   const tls = Object.entries(files).map(([part, file]) => `${part}: ${file}`);
   const listener = (name: string) => `      - hostname: ${name}.test
         protocol: HTTPS
         tls: { ${tls.join(", ")} }
         routes: [{ policies: { directResponse: { status: 204 } } }]
 `;
-  const text = `binds:\n  - port: 3000\n    listeners:\n${listener("one")}${listener("two")}`;
-  return findings(folder, text);
+  return `binds:\n  - port: 3000\n    listeners:\n${listener("one")}${listener("two")}`;
 }
 
-/** What is said of a configuration, each with its line and the word that it points at. */
-function findings(folder: string, text: string): readonly string[] {
+function findings(folder: string, text: string): readonly Finding[] {
   const file = join(folder, "gateway.yaml");
   writeFileSync(file, text);
+  return checkInput([file], realHost({}), false).findings;
+}
+
+function shown(text: string, found: readonly Finding[]): readonly string[] {
   const lines = text.split("\n");
-  return checkInput([file], realHost({}), false).findings.map(
-    ({ severity, code, location: { line, column }, message }) => {
-      const [pointed = ""] = /^[\w.]+/.exec(lines[line - 1]?.slice(column - 1) ?? "") ?? [];
-      return `${severity}[${code}] ${line} ${pointed}: ${message}`;
-    },
-  );
+  return found.map(({ severity, code, location: { line, column }, message }) => {
+    const [pointed = ""] = /^[\w.]+/.exec(lines[line - 1]?.slice(column - 1) ?? "") ?? [];
+    return `${severity}[${code}] ${line} ${pointed}: ${message}`;
+  });
 }
 
 /** The date in so many days. */

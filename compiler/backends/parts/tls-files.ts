@@ -70,10 +70,10 @@ function readCertificates(
   if (text === undefined) return [];
   const found = pemCertificates(text);
   if (found.kind === "certificates") return found.certificates;
-  const hint = PRIVATE_KEY.test(text)
-    ? "this is a private key; name the file of the certificate"
+  const hint = CERTIFICATE.test(text)
+    ? "write the file again, whole"
     : text.includes(BEGIN)
-      ? "write the file again, whole"
+      ? "this is something else; name the file of the certificate"
       : `for a file in DER: openssl x509 -inform der -in "${file}" -out NAME.pem`;
   reportOnce("unusable-pem", at, { file, problem: found.problem, hint }, context.diagnostics);
   return [];
@@ -113,6 +113,7 @@ function keyProblem(file: string, text: string): { problem: string; hint: string
 }
 
 const BEGIN = "-----BEGIN ";
+const CERTIFICATE = /-----BEGIN [A-Z0-9 ]*CERTIFICATE-----/;
 const PRIVATE_KEY = /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----/;
 /** PKCS #8, and the older form of OpenSSL (RFC 1421 4.6.1.1). */
 const ENCRYPTED = /-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m;
