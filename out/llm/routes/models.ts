@@ -234,7 +234,10 @@ const responsesService: ResponsesService = {
       }),
       translatedTarget({
         provider: providers.gemini,
-        path: modelPath("/v1beta/models/{model}:generateContent", "/v1beta/models/{model}:streamGenerateContent?alt=sse"),
+        path: modelPath(
+          "/v1beta/models/{model}:generateContent",
+          "/v1beta/models/{model}:streamGenerateContent?alt=sse",
+        ),
         modelFor: modelFor3,
         prepare: prepareResponse,
         client: responsesClient,
@@ -275,7 +278,10 @@ const messagesService: ChatService = {
       }),
       translatedTarget({
         provider: providers.gemini,
-        path: modelPath("/v1beta/models/{model}:generateContent", "/v1beta/models/{model}:streamGenerateContent?alt=sse"),
+        path: modelPath(
+          "/v1beta/models/{model}:generateContent",
+          "/v1beta/models/{model}:streamGenerateContent?alt=sse",
+        ),
         modelFor: modelFor3,
         prepare: prepareMessage,
         client: messagesClient,

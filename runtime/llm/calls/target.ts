@@ -32,7 +32,7 @@ export interface LlmTarget extends TargetSettings {
   forModel?(model: string): LlmTarget;
   /** The body for the provider. Throws LlmRefusal for what the provider cannot be asked. */
   requestBody(call: ChatCall, body: JsonBody): string;
-  /** What the provider says went wrongField. */
+  /** What the provider says went wrong. */
   readError(status: number, body: string, headers: HeaderList): LlmError;
   /** What is made of a whole response. Throws when it has another shape. */
   readWhole(received: ReceivedWhole, call: ChatCall, model: string): WholeResponse;

@@ -38,7 +38,7 @@ export interface SentStream {
 /** A format that clients speak, for a provider that speaks another one. */
 export interface ClientFormat extends ErrorFormat {
   readonly name: LlmFormatName;
-  /** Reads a request. Throws LlmRefusal with the field that is wrongField, or that no other format can say. */
+  /** Reads a request. Throws LlmRefusal with the field that is wrong, or that no other format can say. */
   readRequest(body: JsonObject): ChatRequest;
   /** The JSON body of a whole response. */
   writeResponse(response: ChatResponse, request: AskedRequest): string;
@@ -73,7 +73,7 @@ export interface UpstreamFormat {
   readResponse(body: JsonObject): ChatResponse;
   /** Reads one stream; `limit`: the most bytes of one event. */
   openStream(limit: number): StreamReader;
-  /** What the provider says went wrongField. `body` may be anything. */
+  /** What the provider says went wrong. `body` may be anything. */
   readError(status: number, body: string, headers: HeaderList): LlmError;
 }
 

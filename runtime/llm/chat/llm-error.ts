@@ -1,4 +1,4 @@
-/** What went wrongField with an LLM call, whatever format says it. */
+/** What went wrong with an LLM call, whatever format says it. */
 export type LlmErrorKind =
   | "invalid"
   | "unsupported"
@@ -17,7 +17,7 @@ export type LlmErrorKind =
 /** An error for the client, to be written in its own format. */
 export interface LlmError {
   readonly kind: LlmErrorKind;
-  /** For the client: what the provider said, or what is wrongField with the request. No internals. */
+  /** For the client: what the provider said, or what is wrong with the request. No internals. */
   readonly message: string;
   /** What the provider said it with; the kind's own when absent. */
   readonly status?: number | undefined;

@@ -52,7 +52,7 @@ export const completionsErrors: ErrorFormat = {
 /** How policies refuse what clients of this format send. */
 export const completionsRefusal: RefusalFormat = llmRefusalFormat(completionsErrors);
 
-/** What a server of this format says went wrongField; Gemini's wraps it into a list. */
+/** What a server of this format says went wrong; Gemini's wraps it into a list. */
 export function readCompletionsError(status: number, body: string): LlmError {
   const parsed = parseObject(body.trim().replace(/^\[([\s\S]*)\]$/, "$1"));
   const error = parsed?.error;

@@ -7,7 +7,7 @@ import {
 } from "../../chat/llm-error.ts";
 import { parseObject } from "../parse-object.ts";
 
-/** What Bedrock says went wrongField: the body has a message, a header the name of the exception. */
+/** What Bedrock says went wrong: the body has a message, a header the name of the exception. */
 export function readConverseError(status: number, body: string, headers: HeaderList): LlmError {
   const fields = parseObject(body);
   // `ValidationException:http://internal.amazon.com/...`

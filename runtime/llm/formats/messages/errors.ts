@@ -55,7 +55,7 @@ export const messagesErrors: ErrorFormat = {
 /** How policies refuse what clients of this format send. */
 export const messagesRefusal: RefusalFormat = llmRefusalFormat(messagesErrors);
 
-/** What a server of this format says went wrongField. */
+/** What a server of this format says went wrong. */
 export function readMessagesError(status: number, body: string): LlmError {
   const error = parseObject(body)?.error;
   if (!isJsonObject(error)) {
