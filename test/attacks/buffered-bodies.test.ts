@@ -4,6 +4,7 @@ import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { atEnd } from "../harness/at-end.ts";
 import { eventually } from "../harness/eventually.ts";
+import { FrameClient, frameType } from "../harness/frame-client.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { heldMegabytes } from "../harness/held-memory.ts";
 import { RawClient } from "../harness/raw-client.ts";
@@ -38,6 +39,14 @@ async function post(gateway: Gateway, body: Uint8Array, headers = {}): Promise<n
   return status;
 }
 
+/** The head of a request of HTTP/2 with a body. */
+const headOfPost = [
+  [":method", "POST"],
+  [":scheme", "http"],
+  [":path", "/"],
+  [":authority", "a.test"],
+] as const;
+
 /** What is held stays within the bound while attackers stay, and is free once they leave. */
 async function expectBound(gateway: Gateway, attackers: number, refused: () => number) {
   const room = Math.floor(maxBufferedBytes / unfinished.length);
@@ -45,11 +54,15 @@ async function expectBound(gateway: Gateway, attackers: number, refused: () => n
   expect(await figure(gateway, "gwc_buffered_bytes")).toBeLessThanOrEqual(maxBufferedBytes);
 }
 
-async function expectFree(gateway: Gateway): Promise<void> {
+async function expectHeld(gateway: Gateway, bytes: number): Promise<void> {
   await eventually(
-    async () => (await figure(gateway, "gwc_buffered_bytes")) === 0 || null,
-    "the end of what was held",
+    async () => (await figure(gateway, "gwc_buffered_bytes")) === bytes || null,
+    `${bytes} bytes to be held`,
   );
+}
+
+async function expectFree(gateway: Gateway): Promise<void> {
+  await expectHeld(gateway, 0);
   expect(await post(gateway, unfinished)).toBe(200);
 }
 
@@ -87,6 +100,21 @@ it("nor do those on the streams of an HTTP/2 connection", async () => {
   await expectFree(gateway);
 });
 
+it.each([
+  ["once some are held", (gateway: Gateway) => expectHeld(gateway, 16_000)],
+  ["in one go", () => undefined],
+])("a client of HTTP/2 that sends bytes, and %s its end, is gone", async (_name, before) => {
+  const gateway = await startTarget({ config: { maxBufferedBytes } });
+  const client = new FrameClient(gateway.port);
+  client.request(1, headOfPost, 4);
+  client.send(frameType.data, 0, 1, Buffer.alloc(16_000, "x"));
+  await before(gateway);
+  client.socket.end();
+  await eventually(() => client.isClosed || null, "the end of the connection");
+  await gateway.seen(/http.version=HTTP\/2 reason=ClientClosed/);
+  await expectFree(gateway);
+});
+
 it("what a compressed body becomes counts too", async () => {
   const gateway = await startTarget({ config: { maxBufferedBytes: MiB } });
   const headers = { "content-encoding": "gzip" };
@@ -104,10 +132,7 @@ it("a body in chunks of one byte takes what its bytes take", async () => {
     client.send("POST / HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n\r\n");
     client.send(chunks);
   }
-  await eventually(
-    async () => (await figure(gateway, "gwc_buffered_bytes")) === 8 * bytes || null,
-    "all chunks",
-  );
+  await expectHeld(gateway, 8 * bytes);
   expect((await heldMegabytes(gateway)) - before).toBeLessThan(50);
 });
 

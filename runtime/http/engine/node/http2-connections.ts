@@ -47,6 +47,8 @@ export class Http2Connections {
   /** Takes a connection whose client speaks HTTP/2; nothing of it was read, or what was is back in the socket. */
   accept(socket: Socket): void {
     const limits = this.#port.settings();
+    // node:http keeps the connections of clients that send no more open, for itself to close. Nobody would close these.
+    socket.allowHalfOpen = false;
     const session = performServerHandshake(socket, sessionOptions(limits));
     this.#sessions.add(session);
     session.once("close", () => this.#sessions.delete(session));
