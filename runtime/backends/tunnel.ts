@@ -28,6 +28,7 @@ export function tunnel(
 export class TunnelRelay extends Relay implements UpgradeHandler {
   readonly #exchange: Exchange;
   readonly #protocol: string;
+  #leave: (() => void) | undefined;
 
   constructor(exchange: Exchange, protocol: string) {
     super(exchange);
@@ -55,5 +56,14 @@ export class TunnelRelay extends Relay implements UpgradeHandler {
     });
     const forget = exchange.gateway.onDrainDeadline(() => exchange.abort());
     exchange.onAbort(forget);
+    this.#leave = () => {
+      forget();
+      client.discard();
+    };
+  }
+
+  override onEnd(): void {
+    super.onEnd();
+    this.#leave?.();
   }
 }

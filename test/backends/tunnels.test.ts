@@ -158,6 +158,27 @@ it("there are so many tunnels at once, and a silent one ends", async () => {
   }, "room for another tunnel");
 });
 
+it("a client that stays is let go when a tunnel is silent, and when its server breaks it off", async () => {
+  const sockets: Socket[] = [];
+  const port = await listen(createTcp({ allowHalfOpen: true }, (socket) => sockets.push(socket)));
+  const gateway = await startProxy({ connect: { ports: [port], idleTimeout: "2s" } });
+  const host = `127.0.0.1:${port}`;
+  const open = async () => {
+    const client = new RawClient(gateway.port, { allowHalfOpen: true });
+    client.send(`CONNECT ${host} HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+    await client.receives("\r\n\r\n");
+    return client;
+  };
+  const silent = await open();
+  await silent.ends();
+  const broken = await open();
+  sockets[1]?.end("the last");
+  await broken.ends();
+  expect(broken.received).toMatch(/the last$/);
+  sockets[1]?.resetAndDestroy();
+  await Promise.all([silent.isLetGo(), broken.isLetGo()]);
+});
+
 it("a server of the configuration is never asked for a tunnel", async () => {
   const sockets: Socket[] = [];
   const port = await listen(createTcp((socket) => sockets.push(socket)));

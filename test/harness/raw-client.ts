@@ -46,6 +46,14 @@ export class RawClient {
     await eventually(() => this.hasEnded || this.isClosed || null, "the end of what comes");
   }
 
+  /** Sends until there is nobody to send to: only that shows a client which leaves its own direction open. */
+  async isLetGo(): Promise<void> {
+    await eventually(() => {
+      if (!this.isClosed) this.send("x");
+      return this.isClosed || null;
+    }, "the refusal of what is sent");
+  }
+
   async closes(): Promise<void> {
     await eventually(() => this.isClosed || null, "the end of the connection");
   }

@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { startGateway } from "../harness/gateway.ts";
+import { heldMegabytes } from "../harness/held-memory.ts";
 import { bytesHeld, bytesTaken } from "../harness/kernel-queues.ts";
 import { listen } from "../harness/listen.ts";
 import { pause } from "../harness/pause.ts";
@@ -17,7 +18,7 @@ const asking = "Connection: Upgrade\r\nUpgrade: own/1\r\n";
 async function startUpstream() {
   const sockets: Socket[] = [];
   const requests: { url: string | undefined; headers: string[] }[] = [];
-  const server = createServer((request, response) => {
+  const server = createServer({ maxHeaderSize: 65_536 }, (request, response) => {
     requests.push({ url: request.url, headers: request.rawHeaders });
     response.writeHead(426, { "x-why": "no upgrade" }).end("upgrade required");
   });
@@ -146,6 +147,40 @@ it("bytes sent before the agreement, in both directions, arrive; the end of one 
   const last = upstream.sockets.at(-1);
   gone.socket.destroy();
   await eventually(() => (last?.destroyed === true ? true : null), "the end upstream");
+});
+
+it("tunnels that have ended leave nothing behind", async () => {
+  const upstream = await startUpstream();
+  const gateway = await startGateway({
+    listeners: [{ routes: [{ backends: [{ host: upstream.url }] }] }],
+  });
+  const openAndEnd = async (count: number) => {
+    const clients = Array.from({ length: count }, () => new RawClient(gateway.port));
+    for (const client of clients) {
+      client.send(`GET / HTTP/1.1\r\nHost: a\r\n${asking}X-Long: ${"x".repeat(50_000)}\r\n\r\n`);
+      await client.receives(/ 101 /);
+      client.socket.end();
+      await client.closes();
+    }
+  };
+  await openAndEnd(10);
+  const before = await heldMegabytes(gateway);
+  await openAndEnd(100);
+  expect((await heldMegabytes(gateway)) - before).toBeLessThan(5);
+});
+
+it("a client that stays when the upstream has left is let go", async () => {
+  const upstream = await startUpstream();
+  const { port } = await startGateway({
+    listeners: [{ routes: [{ backends: [{ host: upstream.url }] }] }],
+  });
+  const client = new RawClient(port, { allowHalfOpen: true });
+  client.send(`GET / HTTP/1.1\r\nHost: a\r\n${asking}\r\n`);
+  await client.receives(/ 101 /);
+  upstream.sockets[0]?.end("the last");
+  await client.ends();
+  expect(client.received).toMatch(/the last$/);
+  await client.isLetGo();
 });
 
 it("h2c, and requests with a body, are requests like any other", async () => {

@@ -108,6 +108,7 @@ export class Tunnels {
       this.#count -= 1;
       clearTimeout(idle);
       forgetDrain();
+      client.discard();
     });
     exchange.onAbort(() => server.destroy());
     client.flow({

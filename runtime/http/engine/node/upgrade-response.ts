@@ -51,8 +51,9 @@ export class UpgradeResponse implements EngineResponse {
     return this.#status ?? this.#response.statusCode;
   }
 
+  /** What has left HTTP goes on in the other direction when this one has ended: it is over when it is closed. */
   get writableFinished(): boolean {
-    return this.#socket.writableFinished;
+    return this.#socket.writableFinished && this.#socket.destroyed;
   }
 
   writeHead(status: number, head: string[]): void {
@@ -96,11 +97,15 @@ function headText(status: 101 | 200, headers: readonly string[]): string {
   return `${text}\r\n`;
 }
 
-/** What comes in on a connection that has left HTTP. */
+/** Milliseconds that a client has to take what was still sent to it when nobody listens to it any more. */
+const lingerTime = 10_000;
+
+/** What comes in on a connection that has left HTTP. When nobody wants it any more, the connection closes. */
 class SocketBytes implements BodySource {
   readonly length = undefined;
   readonly #socket: Socket;
   readonly #head: Buffer;
+  #isDiscarded = false;
 
   constructor(socket: Socket, head: Buffer) {
     this.#socket = socket;
@@ -122,7 +127,9 @@ class SocketBytes implements BodySource {
       "close",
       once(() => sink.onAbort()),
     );
-    this.#socket.on("data", (chunk: Buffer) => sink.onData(chunk));
+    this.#socket.on("data", (chunk: Buffer) => {
+      if (!this.#isDiscarded) sink.onData(chunk);
+    });
     if (this.#head.length > 0) sink.onData(this.#head);
     this.#socket.resume();
   }
@@ -136,6 +143,12 @@ class SocketBytes implements BodySource {
   }
 
   discard(): void {
-    this.#socket.resume();
+    const socket = this.#socket;
+    if (this.#isDiscarded || socket.destroyed) return;
+    this.#isDiscarded = true;
+    socket.resume();
+    socket.end();
+    const timer = setTimeout(() => socket.destroy(), lingerTime);
+    socket.once("close", () => clearTimeout(timer));
   }
 }
