@@ -71,11 +71,10 @@ const providers = {
     system: "gcp.gemini",
     url: "https://generativelanguage.googleapis.com",
     connectTimeout: 10 * SECOND,
-    credential: keyHeader({
-      prefix: "/v1beta/openai/",
-      there: "authorization",
-      elsewhere: "x-goog-api-key",
-    }, env("GEMINI_API_KEY")),
+    credential: keyHeader(
+      { prefix: "/v1beta/openai/", there: "authorization", elsewhere: "x-goog-api-key" },
+      env("GEMINI_API_KEY"),
+    ),
     health: { eviction: 10 * SECOND, consecutiveFailures: 1 },
   }),
 };

@@ -4,6 +4,7 @@ import type { KeyHeader } from "../../../runtime/llm/providers/provider.ts";
 import { code, literal } from "../../code/code.ts";
 import type { Code, ImportSymbol, Printable } from "../../code/hole.ts";
 import { imported, isIdentifier, name } from "../../code/names.ts";
+import { call } from "../../code/syntax.ts";
 import type { Trace } from "../../code/trace.ts";
 import { milliseconds } from "../../code/units.ts";
 import { mountedFile, upstreamSettings } from "../parts/connection.ts";
@@ -86,9 +87,11 @@ function keyCode({
 }): Printable {
   const module = "gwc/runtime/llm/providers/key-header";
   if (typeof value === "string" || value.kind === "env") {
-    return code`${imported(module, "keyHeader")}(${literal(headerCode(header))}, ${literal(value)})`;
+    const args = [literal(headerCode(header)), literal(value)];
+    return code`${call(imported(module, "keyHeader"), args)}`;
   }
-  return code`${imported(module, "keyHeaderFile")}(${literal(headerCode(header))}, ${mountedFile(value)})`;
+  const args = [literal(headerCode(header)), mountedFile(value)];
+  return code`${call(imported(module, "keyHeaderFile"), args)}`;
 }
 
 function headerCode(header: KeyHeader): Printable {
