@@ -104,10 +104,14 @@ function childValue(node: unknown, step: string | number, context: Context): Con
 
 const VARIABLE = /\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
 
+/** What stands where a secret does may be a variable without braces: files for the reference write keys so. */
+const BARE_VARIABLE = /^\$([A-Za-z_][A-Za-z0-9_]*)$/;
+
 function expand(text: string, isPlain: boolean, path: ConfigPath, context: Expansion): ConfigValue {
-  const parts = variableParts(text);
-  if (parts.every((part) => typeof part === "string")) return parts.join("");
   const schema = schemaAt(context.schema, path);
+  const [, bare] = (schema?.secret === true && BARE_VARIABLE.exec(text)) || [];
+  const parts = bare === undefined ? variableParts(text) : [{ env: bare }];
+  if (parts.every((part) => typeof part === "string")) return parts.join("");
   if (schema?.readAtStart === true || schema?.secret === true) {
     context.envTemplates.push({ path, text: { kind: "env", parts } });
     return text;

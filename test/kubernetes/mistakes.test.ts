@@ -128,7 +128,7 @@ it.each([
     what: "timeouts on a route to MCP servers",
     document: `${policy(target("HTTPRoute", "mr"), "traffic: {timeouts: {request: 1s}}")}\n---\n${mcpWorld}`,
     said: [
-      'misplaced-field: "timeouts" acts on plain HTTP requests, and here are only MCP messages',
+      'misplaced-field: "timeouts" acts on plain HTTP requests and requests to models, and here are only MCP messages',
     ],
   },
   {
