@@ -15,7 +15,7 @@ function llm(exchange: Exchange): Handled {
 }
 
 export const gateway: Gateway = {
-  name: "gateway",
+  name: "llm-short",
   ports: [httpPort({ port: 4000, config: "gateway.yaml llm.port", handle: llm })],
   connections: defaultConnections,
   accessLog: { format: "text" },

@@ -15,7 +15,7 @@ function port4000(exchange: Exchange): Handled {
 }
 
 export const gateway: Gateway = {
-  name: "gateway",
+  name: "llm",
   ports: [httpPort({ port: 4000, config: "gateway.yaml binds[0].port", handle: port4000 })],
   connections: defaultConnections,
   accessLog: { format: "text" },
