@@ -25,10 +25,11 @@ function aiCode([node]: AtLeastOne<AiNode>, scope: BackendScope): BackendCode {
   const services = new Map(
     types.map((type) => [type, serviceCode(type, node, functions, scope)] as const),
   );
+  const asksProviders = [...services.values()].some((service) => service.asksProviders);
   const declared = [...services.values()].flatMap(({ declarations }) => declarations);
   const token = passthrough(node.groups.flat().map(({ connection }) => connection));
   return {
-    declarations: [providers, ...functions.declarations, ...declared],
+    declarations: [...(asksProviders ? [providers] : []), ...functions.declarations, ...declared],
     first: refusalFormats(node),
     guard: [],
     step: [...token, ...serveSteps(node, services)],

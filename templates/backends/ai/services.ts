@@ -21,6 +21,8 @@ type Groups = readonly (readonly ProviderNode[])[];
 export interface ServiceCode {
   /** The constants and functions of the module. */
   readonly declarations: readonly Code[];
+  /** Whether providers are asked at all. */
+  readonly asksProviders: boolean;
   /** The statement for the requests under a path; the empty one is every path. */
   readonly statement: (path: string) => Code;
 }
@@ -78,6 +80,7 @@ function askedCode(
     const room = `${LLM}/responses`;
     const keeper = keeperCode(node, functions);
     return {
+      asksProviders: true,
       declarations: [
         ...declarations,
         code`
@@ -91,6 +94,7 @@ function askedCode(
   }
   const room = `${LLM}/serve`;
   return {
+    asksProviders: true,
     declarations: [
       ...declarations,
       code`
@@ -118,6 +122,7 @@ function countsAll(type: RouteType, { served, groups }: AiNode): boolean {
 function estimateCode(maxBufferSize: number): ServiceCode {
   const serve = imported(`${LLM}/token-count`, "serveTokenEstimate");
   return {
+    asksProviders: false,
     declarations: [],
     statement: () => code`return ${serve}(exchange, ${bytes(maxBufferSize)});`,
   };
@@ -134,6 +139,7 @@ function modelsCode({ models, origin }: AiNode, { trace }: BackendScope): Servic
   const room = `${LLM}/models`;
   const serve = imported(room, "serveModels");
   return {
+    asksProviders: false,
     declarations: [
       code`
       ${trace(origin)}
@@ -152,6 +158,7 @@ function realtimeCode(node: AiNode, functions: AiFunctions, { trace }: BackendSc
   );
   const settings = { targets: choiceOfSettings(targets), providerHeader: providerHeader(node) };
   return {
+    asksProviders: true,
     declarations: [
       code`
       ${trace(node.origin)}
@@ -174,6 +181,7 @@ function passthroughCode(node: AiNode, { trace, limits }: BackendScope): Service
     providerHeader: providerHeader(node),
   };
   return {
+    asksProviders: true,
     declarations: [
       code`
       ${trace(node.origin)}

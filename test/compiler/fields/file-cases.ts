@@ -1,3 +1,7 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { makeCertificate } from "../../harness/certificate.ts";
+import { temporaryFolder } from "../../harness/temporary-folder.ts";
 import type { KnownValues } from "./sample-values.ts";
 
 const host = { host: "127.0.0.1:9000" };
@@ -73,10 +77,13 @@ const keySet = (kid: string): string =>
     keys: [{ kty: "OKP", crv: "Ed25519", kid, x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo" }],
   });
 
+const folder = temporaryFolder();
+makeCertificate(folder, "server", { days: "30" });
+
 /** Files that they name. */
 export const files: Readonly<Record<string, string>> = {
-  "cert.pem": "",
-  "key.pem": "",
+  "cert.pem": readFileSync(join(folder, "server.pem"), "utf8"),
+  "key.pem": readFileSync(join(folder, "server.key"), "utf8"),
   "a.json": keySet("a"),
   "b.json": keySet("b"),
 };
@@ -84,6 +91,8 @@ export const files: Readonly<Record<string, string>> = {
 const issuer = ["https://a.test", "https://b.test"];
 const provider = { issuer: issuer[0], audiences: ["aa"], jwks: { inline: keySet("a") } };
 const secret = ["${AA}", "${BB}"];
+const application = { tenant_id: "aa", client_id: "bb", client_secret: "${AA}" };
+const azureOpenAI = { endpoint: "a.test", deploymentName: "d", apiVersion: "v1" };
 const limit = { maxTokens: 5, tokensPerFill: 5, fillInterval: "7s" };
 const tls = { cert: "cert.pem", key: "key.pem" };
 
@@ -141,7 +150,15 @@ export const known: KnownValues = {
   "ai.routes.*": ["Completions", "Messages"],
   "modelAliases.*": ["m", "n"],
   bedrock: [{ guardrailIdentifier: "aa", guardrailVersion: "1" }],
-  "backendAuth.gcp": [{ type: "idToken", audience: "https://a.test" }],
+  "backendAuth.gcp": [{ type: "IdToken" }, { type: "IdToken", audience: "https://a.test" }],
+  "gcp.type": ["AccessToken", "IdToken"],
+  "backendAuth.azure": [{ implicit: {}, scope: "a" }, { explicitConfig: { workloadIdentity: {} } }],
+  "azure.explicitConfig": [{ workloadIdentity: {} }, { clientSecret: application }],
+  client_secret: secret,
+  "provider.azureopenai": [azureOpenAI],
+  "provider.azureOpenAI": [azureOpenAI],
+  "provider.azure": [azureOpenAI],
+  apiVersion: ["preview", "2024-10-21"],
   "llm.models.[].name": ["m", "n-*"],
   "llm.models.[].provider": ["openAI", "anthropic"],
   apiKey: secret,

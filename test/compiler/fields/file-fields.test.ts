@@ -12,9 +12,11 @@ const form: ConfigurationForm = { schema, known, seeds, compile: fileCompiler(fi
 const NAME = "backends.[].name";
 /** The policies of any route, by the same schema: those of a bind's route stand for them. */
 const LIKE_A_ROUTE = "llm.policies.";
+/** Empty values of which one has to be there: none can be left out to see what it does. */
+const EMPTY_CHOICES = /\.azure\.(implicit|explicitConfig\.workloadIdentity)$/;
 const fields = leavesOf(schema).filter(({ path }) => {
   const name = path.join(".");
-  return name !== NAME && !name.startsWith(LIKE_A_ROUTE);
+  return name !== NAME && !name.startsWith(LIKE_A_ROUTE) && !EMPTY_CHOICES.test(name);
 });
 
 function isTold({ path }: SchemaField): boolean {

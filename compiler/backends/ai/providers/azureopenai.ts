@@ -18,6 +18,7 @@ const schema = object(
   },
   {
     exactlyOneOf: ["endpoint", "host"],
+    atMostOneOf: ["deploymentName", "model"],
     description:
       "Azure OpenAI: by a key of the resource, or a token of Entra (`backendAuth.azure`).",
     checks: [
