@@ -1,7 +1,7 @@
 import { FinishReason } from "@google/genai";
 import { array, assert, nat, property } from "fast-check";
 import { expect, it } from "vitest";
-import { GenerateContentStreamReader } from "../../runtime/llm/formats/generate-content/stream-reader.ts";
+import { generateContentUpstream } from "../../runtime/llm/formats/generate-content/upstream.ts";
 import type { GenerateContentPiece } from "../harness/generate-content.ts";
 
 const pieces: readonly GenerateContentPiece[] = [
@@ -31,7 +31,7 @@ const stream = Buffer.from(
 
 /** What is read of a stream that comes in pieces. */
 function read(chunks: readonly Buffer[]): string {
-  const reader = new GenerateContentStreamReader(65_536);
+  const reader = generateContentUpstream.openStream(65_536);
   const events = [...chunks.flatMap((chunk) => reader.push(chunk)), ...reader.end()];
   return JSON.stringify(events, undefined, 1);
 }

@@ -36,8 +36,8 @@ function addressed(
   provider: Provider,
   path: string,
 ): string[] {
-  const { headers: own } = provider;
-  const headers = withoutHeaders(withoutHeaders(kept, credentials), namesOf(own));
+  const { headers: own, withheld } = provider;
+  const headers = withoutHeaders(kept, withheld);
   const clientKey = provider.clientKey && keyHeaderName(provider.clientKey, path);
   const key = clientKey && clientCredential(sent, clientKey);
   if (clientKey !== undefined && key !== undefined) headers.push(clientKey, key);
@@ -50,15 +50,6 @@ const replaced: ReadonlySet<string> = new Set([
   "content-type",
   "content-encoding",
   "accept-encoding",
-]);
-
-/** Where clients of any format have their keys: they are meant for the gateway. */
-const credentials: ReadonlySet<string> = new Set([
-  "authorization",
-  "api-key",
-  "x-api-key",
-  "x-goog-api-key",
-  "cookie",
 ]);
 
 /** The client's key, as a provider with another header for it reads it. */
@@ -85,10 +76,6 @@ function isNeutral(_: string, index: number, list: readonly string[]): boolean {
 }
 
 const vendorHeader = /^(?:anthropic|openai|x-goog|x-stainless|x-amzn?|x-bedrock|chatgpt)-/i;
-
-function namesOf(list: readonly string[]): ReadonlySet<string> {
-  return new Set(list.filter((_, index) => index % 2 === 0));
-}
 
 /** The headers of a provider's response that a client gets beside a body of the gateway's own making. */
 export function forwardedHeaders(headers: readonly string[]): string[] {

@@ -38,10 +38,15 @@ export interface Provider {
   readonly system: string;
   readonly model: string | undefined;
   readonly headers: readonly string[];
+  /** Headers of clients that do not go on to it: keys, which are meant for the gateway, and those that it has its own of. */
+  readonly withheld: ReadonlySet<string>;
   readonly clientKey: KeyHeader | undefined;
   readonly health: ProviderHealth | undefined;
   readonly upstream: Upstream;
 }
+
+/** Where clients of any format have their keys: they are meant for the gateway. */
+const credentials = ["authorization", "api-key", "x-api-key", "x-goog-api-key", "cookie"];
 
 /** Opens a provider. Nothing is connected before the first call. Throws StartupError on a malformed URL. */
 export function openProvider(settings: ProviderSettings): Provider {
@@ -51,6 +56,7 @@ export function openProvider(settings: ProviderSettings): Provider {
     system,
     model,
     headers,
+    withheld: new Set([...credentials, ...headers.filter((_, index) => index % 2 === 0)]),
     clientKey,
     health: health && new ProviderHealth(health),
     upstream: openUpstream(server),

@@ -4,6 +4,7 @@ import type { Code, Name, Printable } from "../../code/hole.ts";
 import { imported, importedType, isIdentifier, name } from "../../code/names.ts";
 import { call } from "../../code/syntax.ts";
 import type { Trace } from "../../code/trace.ts";
+import { modelCases } from "./model-cases.ts";
 
 const CALLS = "gwc/runtime/llm/calls";
 const CHOOSE = `${CALLS}/choose-target`;
@@ -67,40 +68,18 @@ export function choiceByModel(
   };
 }
 
-/** Whole names first, then those with `*` at an end, the longest one first. */
 function cases(models: readonly string[], table: Name): readonly Code[] {
-  const choose = (model: string): Code =>
+  const isAny = (model: string): boolean => model === "*";
+  const statementOf = (model: string): Code =>
     isIdentifier(model)
       ? code`return ${table}.${name(model)}(model);`
       : code`return ${table}[${literal(model)}](model);`;
-  const patterns = models
-    .filter((model) => model.includes("*"))
-    .toSorted((a, b) => b.length - a.length || (a < b ? -1 : 1));
-  const exact = models
-    .filter((model) => !model.includes("*"))
-    .map(
-      (model) => code`
-        case ${literal(model)}:
-          ${choose(model)}
-      `,
-    );
-  const choice =
-    exact.length === 0
-      ? []
-      : [
-          code`
-            switch (model) {
-              ${exact}
-            }
-          `,
-        ];
-  const tests = patterns.map((pattern) => {
-    if (pattern === "*") return choose(pattern);
-    const isPrefix = pattern.endsWith("*");
-    const method = name(isPrefix ? "startsWith" : "endsWith");
-    const part = isPrefix ? pattern.slice(0, -1) : pattern.slice(1);
-    return code`if (model?.${method}(${literal(part)}) === true) ${choose(pattern)}`;
-  });
-  const rest = models.includes("*") ? [] : [code`return undefined;`];
-  return [...choice, ...tests, ...rest];
+  const named = models
+    .filter((model) => !isAny(model))
+    .map((pattern) => ({ pattern, statement: statementOf(pattern) }));
+  const rest = models.find(isAny);
+  return [
+    ...modelCases(name("model"), named, true),
+    rest === undefined ? code`return undefined;` : statementOf(rest),
+  ];
 }

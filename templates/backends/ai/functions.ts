@@ -7,6 +7,7 @@ import { returned } from "../../code/layout.ts";
 import { imported, name } from "../../code/names.ts";
 import type { Trace } from "../../code/trace.ts";
 import { parameter } from "../../code/variables.ts";
+import { modelCases } from "./model-cases.ts";
 import type { AskedType } from "./route-types.ts";
 
 type ProviderNode = BackendNode<"ai">["groups"][number][number];
@@ -89,39 +90,14 @@ export class AiFunctions {
   }
 }
 
-/** Whole names first, then those with `*` at an end, the longest one first. */
 function modelFunction(id: Name, aliases: Readonly<Record<string, string>>): Code {
-  const all = Object.entries(aliases);
-  const patterns = all
-    .filter(([alias]) => alias.includes("*"))
-    .toSorted(([a], [b]) => b.length - a.length || (a < b ? -1 : 1));
-  const cases = all
-    .filter(([alias]) => !alias.includes("*"))
-    .map(
-      ([alias, model]) => code`
-        case ${literal(alias)}:
-          return ${literal(model)};
-      `,
-    );
-  const tests = patterns.map(([alias, model]) => {
-    const isPrefix = alias.endsWith("*");
-    const method = name(isPrefix ? "startsWith" : "endsWith");
-    const part = isPrefix ? alias.slice(0, -1) : alias.slice(1);
-    return code`if (requested.${method}(${literal(part)})) return ${literal(model)};`;
-  });
-  const choice =
-    cases.length === 0
-      ? []
-      : [
-          code`
-            switch (requested) {
-              ${cases}
-            }
-          `,
-        ];
+  const cases = Object.entries(aliases).map(([pattern, model]) => ({
+    pattern,
+    statement: code`return ${literal(model)};`,
+  }));
   return code`
     function ${id}(requested: string): string {
-      ${[...choice, ...tests]}
+      ${modelCases(name("requested"), cases, false)}
       return requested;
     }
   `;

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../chat/request-object.ts";
 import type { ChatResponse, ResponseBlock, StopReason } from "../../chat/response.ts";
+import { providerText } from "../text-value.ts";
 import { readCompletionsUsage } from "./usage.ts";
 
 /** Reads a whole response of a server of chat completions. Throws when it has no choice. */
@@ -10,8 +11,8 @@ export function readCompletionsResponse(body: JsonObject): ChatResponse {
     throw new Error("no choice in the response");
   const blocks = messageBlocks(choice.message);
   return {
-    id: textOf(body.id),
-    model: textOf(body.model) ?? "",
+    id: providerText(body.id),
+    model: providerText(body.model) ?? "",
     blocks,
     stop: readFinish(
       choice.finish_reason,
@@ -24,24 +25,24 @@ export function readCompletionsResponse(body: JsonObject): ChatResponse {
 
 function messageBlocks(message: JsonObject): readonly ResponseBlock[] {
   const blocks: ResponseBlock[] = [];
-  const reasoning = textOf(message.reasoning_content) ?? textOf(message.reasoning);
+  const reasoning = providerText(message.reasoning_content) ?? providerText(message.reasoning);
   if (reasoning !== undefined && reasoning !== "") {
     blocks.push({
       kind: "reasoning",
       text: reasoning,
-      signature: textOf(message.reasoning_signature),
+      signature: providerText(message.reasoning_signature),
     });
   }
-  const text = textOf(message.content) ?? textOf(message.refusal) ?? "";
+  const text = providerText(message.content) ?? providerText(message.refusal) ?? "";
   if (text !== "") blocks.push({ kind: "text", text });
   const calls = Array.isArray(message.tool_calls) ? message.tool_calls.filter(isJsonObject) : [];
   for (const call of calls) {
     const called = isJsonObject(call.function) ? call.function : {};
     blocks.push({
       kind: "tool-call",
-      id: textOf(call.id) ?? "",
-      name: textOf(called.name) ?? "",
-      input: textOf(called.arguments) || "{}",
+      id: providerText(call.id) ?? "",
+      name: providerText(called.name) ?? "",
+      input: providerText(called.arguments) || "{}",
       signature: thoughtSignature(call),
     });
   }
@@ -51,7 +52,7 @@ function messageBlocks(message: JsonObject): readonly ResponseBlock[] {
 /** Where Gemini's server of this format puts what it wants to see again. */
 export function thoughtSignature({ extra_content: extra }: JsonObject): string | undefined {
   const google = isJsonObject(extra) ? extra.google : undefined;
-  return isJsonObject(google) ? textOf(google.thought_signature) : undefined;
+  return isJsonObject(google) ? providerText(google.thought_signature) : undefined;
 }
 
 /** What `finish_reason` means; an unknown one is an end like any other. */
@@ -67,8 +68,4 @@ export function readFinish(finish: unknown, hasCalls: boolean): StopReason {
     default:
       return hasCalls ? "tool-calls" : "end";
   }
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
 }

@@ -1,50 +1,27 @@
 import type { JsonObject } from "../../../cel/variables.ts";
-import { SseReader } from "../../../http/body/sse.ts";
-import type { StreamReader } from "../../chat/formats.ts";
 import { isJsonObject } from "../../chat/request-object.ts";
 import type { StreamEvent } from "../../chat/stream-event.ts";
-import { cutOff, eventTooLong, notJson } from "../broken-stream.ts";
+import { cutOff, notJson } from "../broken-stream.ts";
 import { parseObject } from "../parse-object.ts";
+import type { SseEventReader } from "../sse-stream-reader.ts";
 import { readCompletionsError } from "./errors.ts";
 import { readFinish, thoughtSignature } from "./response-reader.ts";
 import { readCompletionsUsage } from "./usage.ts";
 
 /** Reads the stream of a server of chat completions. */
-export class CompletionsStreamReader implements StreamReader {
-  readonly #frames: SseReader;
+export class CompletionsEventReader implements SseEventReader {
   #hasStarted = false;
   #hasStopped = false;
-  #isOver = false;
   readonly #calls = new Set<number>();
 
-  constructor(limit: number) {
-    this.#frames = new SseReader(limit);
-  }
-
-  push(chunk: Buffer): readonly StreamEvent[] {
-    const frames = this.#frames.push(chunk);
-    if (frames === undefined) return this.#fail(eventTooLong);
-    return frames.flatMap(({ data }) =>
-      data === undefined || this.#isOver ? [] : this.#read(data),
-    );
-  }
-
-  /** Some servers leave the end mark out: a finish reason is an end too. */
-  end(): readonly StreamEvent[] {
-    if (this.#isOver) return [];
-    this.#isOver = true;
-    return [this.#hasStopped ? { kind: "end" } : cutOff];
-  }
-
-  #read(data: string): readonly StreamEvent[] {
+  read(data: string): readonly StreamEvent[] {
     if (data === "[DONE]") {
-      this.#isOver = true;
       return [{ kind: "end" }];
     }
     const chunk = parseObject(data);
-    if (chunk === undefined) return this.#fail(notJson);
+    if (chunk === undefined) return [notJson];
     if (chunk.error !== undefined && chunk.error !== null) {
-      return this.#fail({ kind: "error", error: readCompletionsError(502, data) });
+      return [{ kind: "error", error: readCompletionsError(502, data) }];
     }
     const events: StreamEvent[] = [];
     if (!this.#hasStarted) {
@@ -61,6 +38,11 @@ export class CompletionsStreamReader implements StreamReader {
     const usage = readCompletionsUsage(chunk.usage);
     if (usage !== undefined) events.push({ kind: "usage", usage });
     return events;
+  }
+
+  /** Some servers leave the end mark out: a finish reason is an end too. */
+  close(): readonly StreamEvent[] {
+    return [this.#hasStopped ? { kind: "end" } : cutOff];
   }
 
   #readChoice(choice: JsonObject, events: StreamEvent[]): void {
@@ -94,10 +76,5 @@ export class CompletionsStreamReader implements StreamReader {
     }
     const text = called.arguments;
     if (typeof text === "string" && text !== "") events.push({ kind: "tool-input", index, text });
-  }
-
-  #fail(error: StreamEvent): readonly StreamEvent[] {
-    this.#isOver = true;
-    return [error];
   }
 }

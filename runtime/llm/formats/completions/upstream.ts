@@ -1,8 +1,9 @@
 import type { UpstreamFormat } from "../../chat/formats.ts";
+import { SseStreamReader } from "../sse-stream-reader.ts";
 import { readCompletionsError } from "./errors.ts";
 import { completionsFates, writeCompletionsRequest } from "./request-writer.ts";
 import { readCompletionsResponse } from "./response-reader.ts";
-import { CompletionsStreamReader } from "./stream-reader.ts";
+import { CompletionsEventReader } from "./stream-reader.ts";
 
 /** Servers of OpenAI's chat completions, for clients that speak another format. */
 export const completionsUpstream: UpstreamFormat = {
@@ -10,6 +11,6 @@ export const completionsUpstream: UpstreamFormat = {
   fates: completionsFates,
   writeRequest: writeCompletionsRequest,
   readResponse: readCompletionsResponse,
-  openStream: (limit) => new CompletionsStreamReader(limit),
+  openStream: (limit) => new SseStreamReader(new CompletionsEventReader(), limit),
   readError: readCompletionsError,
 };

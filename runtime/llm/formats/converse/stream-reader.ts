@@ -5,6 +5,7 @@ import { isJsonObject } from "../../chat/request-object.ts";
 import type { StreamEvent } from "../../chat/stream-event.ts";
 import { corrupt, cutOff, eventTooLong, malformed, notJson } from "../broken-stream.ts";
 import { parseObject } from "../parse-object.ts";
+import { isFilledText } from "../text-value.ts";
 import { kindOfException } from "./errors.ts";
 import { readConverseStop } from "./response-reader.ts";
 import { readConverseUsage } from "./usage.ts";
@@ -72,16 +73,16 @@ export class ConverseStreamReader implements StreamReader {
   }
 
   #delta(index: unknown, { text, toolUse, reasoningContent }: JsonObject): readonly StreamEvent[] {
-    if (isText(text)) return [{ kind: "text", text }];
+    if (isFilledText(text)) return [{ kind: "text", text }];
     const call = this.#calls.get(index);
-    if (isJsonObject(toolUse) && isText(toolUse.input) && call !== undefined) {
+    if (isJsonObject(toolUse) && isFilledText(toolUse.input) && call !== undefined) {
       return [{ kind: "tool-input", index: call, text: toolUse.input }];
     }
     if (!isJsonObject(reasoningContent)) return [];
     const { text: thought, signature, redactedContent: data } = reasoningContent;
-    if (isText(thought)) return [{ kind: "reasoning", text: thought }];
-    if (isText(signature)) return [{ kind: "signature", signature }];
-    return isText(data) ? [{ kind: "redacted-reasoning", data }] : [];
+    if (isFilledText(thought)) return [{ kind: "reasoning", text: thought }];
+    if (isFilledText(signature)) return [{ kind: "signature", signature }];
+    return isFilledText(data) ? [{ kind: "redacted-reasoning", data }] : [];
   }
 
   #stop(value: unknown): readonly StreamEvent[] {
@@ -105,7 +106,7 @@ export class ConverseStreamReader implements StreamReader {
   ): readonly StreamEvent[] {
     const name = headers.get(":exception-type") ?? headers.get(":error-code") ?? "";
     const found = message ?? capital ?? headers.get(":error-message");
-    const text = isText(found) ? found : name || "the provider broke off";
+    const text = isFilledText(found) ? found : name || "the provider broke off";
     const kind = kindOfException(name, 502, text);
     return this.#fail({ kind: "error", error: { kind, message: text } });
   }
@@ -114,8 +115,4 @@ export class ConverseStreamReader implements StreamReader {
     this.#isOver = true;
     return [error];
   }
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string" && value !== "";
 }

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../chat/request-object.ts";
 import type { ChatResponse, ResponseBlock, StopReason } from "../../chat/response.ts";
 import { markSignature } from "../google-signature.ts";
+import { providerText } from "../text-value.ts";
 import { readGenerateContentUsage } from "./usage.ts";
 
 /** Reads a whole response of generateContent. Throws when it has no candidate, or a broken one. */
@@ -13,8 +14,8 @@ export function readGenerateContentResponse(body: JsonObject): ChatResponse {
   if (blocks.length === 0 && isBroken(finish)) throw new Error(`nothing but ${finish}`);
   const hasCalls = blocks.some(({ kind }) => kind === "tool-call");
   return {
-    id: textOf(body.responseId),
-    model: textOf(body.modelVersion) ?? "",
+    id: providerText(body.responseId),
+    model: providerText(body.modelVersion) ?? "",
     blocks,
     stop: candidate === undefined ? "filtered" : readFinishReason(finish, hasCalls),
     stopSequence: undefined,
@@ -46,11 +47,11 @@ export function isPromptBlocked({ promptFeedback: feedback }: JsonObject): boole
 export function readPart(part: JsonObject): readonly ResponseBlock[] {
   const { text, functionCall: call } = part;
   if (isJsonObject(call)) {
-    const signature = textOf(part.thoughtSignature);
+    const signature = providerText(part.thoughtSignature);
     const block: ResponseBlock = {
       kind: "tool-call",
-      id: textOf(call.id) || `call_${crypto.randomUUID().replaceAll("-", "")}`,
-      name: textOf(call.name) ?? "",
+      id: providerText(call.id) || `call_${crypto.randomUUID().replaceAll("-", "")}`,
+      name: providerText(call.name) ?? "",
       input: JSON.stringify(call.args ?? {}),
       signature,
     };
@@ -96,7 +97,3 @@ const broken: ReadonlySet<string> = new Set([
   "MISSING_THOUGHT_SIGNATURE",
   "OTHER",
 ]);
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
-}

@@ -1,12 +1,11 @@
 import type { JsonObject } from "../../../cel/variables.ts";
-import { SseReader } from "../../../http/body/sse.ts";
-import type { StreamReader } from "../../chat/formats.ts";
 import { isJsonObject } from "../../chat/request-object.ts";
 import type { ResponseBlock } from "../../chat/response.ts";
 import type { StreamEvent } from "../../chat/stream-event.ts";
 import type { Usage } from "../../chat/usage.ts";
-import { cutOff, eventTooLong, notJson } from "../broken-stream.ts";
+import { cutOff, notJson } from "../broken-stream.ts";
 import { parseObject } from "../parse-object.ts";
+import type { SseEventReader } from "../sse-stream-reader.ts";
 import { readGenerateContentError } from "./errors.ts";
 import {
   candidateParts,
@@ -19,10 +18,8 @@ import {
 import { readGenerateContentUsage } from "./usage.ts";
 
 /** Reads the stream of generateContent (`?alt=sse`): every event is a response with the next parts. */
-export class GenerateContentStreamReader implements StreamReader {
-  readonly #frames: SseReader;
+export class GenerateContentEventReader implements SseEventReader {
   #hasStarted = false;
-  #isOver = false;
   #calls = 0;
   #hasParts = false;
   /** What is said once the provider has closed the stream: there is no other end mark. */
@@ -31,36 +28,12 @@ export class GenerateContentStreamReader implements StreamReader {
   /** Numbers of later events stand in the place of those before. */
   #usage: Usage | undefined;
 
-  constructor(limit: number) {
-    this.#frames = new SseReader(limit);
-  }
-
-  push(chunk: Buffer): readonly StreamEvent[] {
-    const frames = this.#frames.push(chunk);
-    if (frames === undefined) return this.#fail(eventTooLong);
-    return frames.flatMap(({ data }) =>
-      data === undefined || this.#isOver ? [] : this.#read(data),
-    );
-  }
-
-  end(): readonly StreamEvent[] {
-    if (this.#isOver) return [];
-    this.#isOver = true;
-    const finish = this.#finish;
-    if (finish === undefined && !this.#isBlocked) return [cutOff];
-    if (!this.#hasParts && isBroken(finish)) return [modelFailed];
-    const reason = this.#isBlocked ? "filtered" : readFinishReason(finish, this.#calls > 0);
-    const usage: readonly StreamEvent[] =
-      this.#usage === undefined ? [] : [{ kind: "usage", usage: this.#usage }];
-    return [{ kind: "stop", reason, stopSequence: undefined }, ...usage, { kind: "end" }];
-  }
-
-  #read(data: string): readonly StreamEvent[] {
+  read(data: string): readonly StreamEvent[] {
     const response = parseObject(data);
-    if (response === undefined) return this.#fail(notJson);
+    if (response === undefined) return [notJson];
     if (isJsonObject(response.error)) {
       const { kind, message } = readGenerateContentError(502, data);
-      return this.#fail({ kind: "error", error: { kind, message } });
+      return [{ kind: "error", error: { kind, message } }];
     }
     const candidate = firstCandidate(response);
     const blocks = candidate === undefined ? [] : candidateParts(candidate).flatMap(readPart);
@@ -69,6 +42,16 @@ export class GenerateContentStreamReader implements StreamReader {
     if (candidate === undefined && isPromptBlocked(response)) this.#isBlocked = true;
     this.#usage = readGenerateContentUsage(response.usageMetadata) ?? this.#usage;
     return [...this.#start(response), ...blocks.flatMap((block) => this.#events(block))];
+  }
+
+  close(): readonly StreamEvent[] {
+    const finish = this.#finish;
+    if (finish === undefined && !this.#isBlocked) return [cutOff];
+    if (!this.#hasParts && isBroken(finish)) return [modelFailed];
+    const reason = this.#isBlocked ? "filtered" : readFinishReason(finish, this.#calls > 0);
+    const usage: readonly StreamEvent[] =
+      this.#usage === undefined ? [] : [{ kind: "usage", usage: this.#usage }];
+    return [{ kind: "stop", reason, stopSequence: undefined }, ...usage, { kind: "end" }];
   }
 
   #start({ responseId: id, modelVersion: model }: JsonObject): readonly StreamEvent[] {
@@ -103,11 +86,6 @@ export class GenerateContentStreamReader implements StreamReader {
       case "redacted-reasoning":
         return [];
     }
-  }
-
-  #fail(error: StreamEvent): readonly StreamEvent[] {
-    this.#isOver = true;
-    return [error];
   }
 }
 

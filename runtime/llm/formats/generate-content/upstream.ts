@@ -1,8 +1,9 @@
 import type { UpstreamFormat } from "../../chat/formats.ts";
+import { SseStreamReader } from "../sse-stream-reader.ts";
 import { readGenerateContentError } from "./errors.ts";
 import { generateContentFates, writeGenerateContentRequest } from "./request-writer.ts";
 import { readGenerateContentResponse } from "./response-reader.ts";
-import { GenerateContentStreamReader } from "./stream-reader.ts";
+import { GenerateContentEventReader } from "./stream-reader.ts";
 
 /** Google's generateContent, of the Gemini API and of Vertex AI, for clients that speak another format. */
 export const generateContentUpstream: UpstreamFormat = {
@@ -10,6 +11,6 @@ export const generateContentUpstream: UpstreamFormat = {
   fates: generateContentFates,
   writeRequest: writeGenerateContentRequest,
   readResponse: readGenerateContentResponse,
-  openStream: (limit) => new GenerateContentStreamReader(limit),
+  openStream: (limit) => new SseStreamReader(new GenerateContentEventReader(), limit),
   readError: readGenerateContentError,
 };

@@ -1,17 +1,18 @@
 import type { JsonObject } from "../../../cel/variables.ts";
 import { isJsonObject } from "../../chat/request-object.ts";
 import type { ChatResponse, ResponseBlock, StopReason } from "../../chat/response.ts";
+import { providerText } from "../text-value.ts";
 import { readMessagesUsage } from "./usage.ts";
 
 /** Reads a whole response of a server of the Messages API. Throws when it has no content. */
 export function readMessagesResponse(body: JsonObject): ChatResponse {
   if (!Array.isArray(body.content)) throw new Error("no content in the response");
   return {
-    id: textOf(body.id),
-    model: textOf(body.model) ?? "",
+    id: providerText(body.id),
+    model: providerText(body.model) ?? "",
     blocks: body.content.filter(isJsonObject).flatMap(readBlock),
     stop: readStop(body.stop_reason),
-    stopSequence: textOf(body.stop_sequence),
+    stopSequence: providerText(body.stop_sequence),
     usage: readMessagesUsage(body.usage),
   };
 }
@@ -20,22 +21,22 @@ export function readMessagesResponse(body: JsonObject): ChatResponse {
 function readBlock(block: JsonObject): readonly ResponseBlock[] {
   switch (block.type) {
     case "text":
-      return [{ kind: "text", text: textOf(block.text) ?? "" }];
+      return [{ kind: "text", text: providerText(block.text) ?? "" }];
     case "tool_use":
       return [
         {
           kind: "tool-call",
-          id: textOf(block.id) ?? "",
-          name: textOf(block.name) ?? "",
+          id: providerText(block.id) ?? "",
+          name: providerText(block.name) ?? "",
           input: JSON.stringify(block.input ?? {}),
         },
       ];
     case "thinking": {
-      const signature = textOf(block.signature);
-      return [{ kind: "reasoning", text: textOf(block.thinking) ?? "", signature }];
+      const signature = providerText(block.signature);
+      return [{ kind: "reasoning", text: providerText(block.thinking) ?? "", signature }];
     }
     case "redacted_thinking":
-      return [{ kind: "redacted-reasoning", data: textOf(block.data) ?? "" }];
+      return [{ kind: "redacted-reasoning", data: providerText(block.data) ?? "" }];
     default:
       return [];
   }
@@ -58,8 +59,4 @@ export function readStop(reason: unknown): StopReason {
     default:
       return "end";
   }
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
 }

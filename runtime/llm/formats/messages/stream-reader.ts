@@ -1,44 +1,24 @@
 import type { JsonObject } from "../../../cel/variables.ts";
-import { SseReader } from "../../../http/body/sse.ts";
-import type { StreamReader } from "../../chat/formats.ts";
 import { isJsonObject } from "../../chat/request-object.ts";
 import type { StreamEvent } from "../../chat/stream-event.ts";
 import type { Usage } from "../../chat/usage.ts";
-import { cutOff, eventTooLong, notJson } from "../broken-stream.ts";
+import { cutOff, notJson } from "../broken-stream.ts";
 import { parseObject } from "../parse-object.ts";
+import type { SseEventReader } from "../sse-stream-reader.ts";
+import { isFilledText } from "../text-value.ts";
 import { readMessagesError } from "./errors.ts";
 import { readStop } from "./response-reader.ts";
 import { readMessagesUsage } from "./usage.ts";
 
 /** Reads the stream of a server of the Messages API. */
-export class MessagesStreamReader implements StreamReader {
-  readonly #frames: SseReader;
-  #isOver = false;
+export class MessagesEventReader implements SseEventReader {
   /** The provider's index of a block -> ours of a call. */
   readonly #calls = new Map<unknown, number>();
   #usage: Usage | undefined;
 
-  constructor(limit: number) {
-    this.#frames = new SseReader(limit);
-  }
-
-  push(chunk: Buffer): readonly StreamEvent[] {
-    const frames = this.#frames.push(chunk);
-    if (frames === undefined) return this.#fail(eventTooLong);
-    return frames.flatMap(({ data }) =>
-      data === undefined || this.#isOver ? [] : this.#read(data),
-    );
-  }
-
-  end(): readonly StreamEvent[] {
-    if (this.#isOver) return [];
-    this.#isOver = true;
-    return [cutOff];
-  }
-
-  #read(data: string): readonly StreamEvent[] {
+  read(data: string): readonly StreamEvent[] {
     const event = parseObject(data);
-    if (event === undefined) return this.#fail(notJson);
+    if (event === undefined) return [notJson];
     switch (event.type) {
       case "message_start":
         return this.#start(isJsonObject(event.message) ? event.message : {});
@@ -52,15 +32,18 @@ export class MessagesStreamReader implements StreamReader {
       case "message_delta":
         return this.#last(event, isJsonObject(event.delta) ? event.delta : {});
       case "message_stop":
-        this.#isOver = true;
         return [{ kind: "end" }];
       case "ping":
         return [{ kind: "ping" }];
       case "error":
-        return this.#fail({ kind: "error", error: withoutStatus(readMessagesError(502, data)) });
+        return [{ kind: "error", error: withoutStatus(readMessagesError(502, data)) }];
       default:
         return [];
     }
+  }
+
+  close(): readonly StreamEvent[] {
+    return [cutOff];
   }
 
   #start(message: JsonObject): readonly StreamEvent[] {
@@ -79,7 +62,7 @@ export class MessagesStreamReader implements StreamReader {
       case "tool_use": {
         const call = this.#calls.size;
         this.#calls.set(index, call);
-        if (typeof id !== "string" || typeof name !== "string") return this.#fail(notJson);
+        if (typeof id !== "string" || typeof name !== "string") return [notJson];
         return [{ kind: "tool-call", index: call, id, name }];
       }
       case "redacted_thinking":
@@ -91,11 +74,11 @@ export class MessagesStreamReader implements StreamReader {
 
   #delta(index: unknown, delta: JsonObject): readonly StreamEvent[] {
     const { text, thinking, signature, partial_json: input } = delta;
-    if (isText(text)) return [{ kind: "text", text }];
-    if (isText(thinking)) return [{ kind: "reasoning", text: thinking }];
-    if (isText(signature)) return [{ kind: "signature", signature }];
+    if (isFilledText(text)) return [{ kind: "text", text }];
+    if (isFilledText(thinking)) return [{ kind: "reasoning", text: thinking }];
+    if (isFilledText(signature)) return [{ kind: "signature", signature }];
     const call = this.#calls.get(index);
-    if (isText(input) && call !== undefined) {
+    if (isFilledText(input) && call !== undefined) {
       return [{ kind: "tool-input", index: call, text: input }];
     }
     return [];
@@ -113,18 +96,9 @@ export class MessagesStreamReader implements StreamReader {
     this.#usage = readMessagesUsage(usage, this.#usage);
     return this.#usage === undefined ? [] : [{ kind: "usage", usage: this.#usage }];
   }
-
-  #fail(error: StreamEvent): readonly StreamEvent[] {
-    this.#isOver = true;
-    return [error];
-  }
 }
 
 /** An error of a stream has no status: its kind says which one it would be. */
 function withoutStatus({ kind, message }: ReturnType<typeof readMessagesError>) {
   return { kind, message };
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string" && value !== "";
 }

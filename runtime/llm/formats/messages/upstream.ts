@@ -1,8 +1,9 @@
 import type { UpstreamFormat } from "../../chat/formats.ts";
+import { SseStreamReader } from "../sse-stream-reader.ts";
 import { readMessagesError } from "./errors.ts";
 import { messagesFates, writeMessagesRequest } from "./request-writer.ts";
 import { readMessagesResponse } from "./response-reader.ts";
-import { MessagesStreamReader } from "./stream-reader.ts";
+import { MessagesEventReader } from "./stream-reader.ts";
 
 /** Servers of Anthropic's Messages API, for clients that speak another format. */
 export const messagesUpstream: UpstreamFormat = {
@@ -10,6 +11,6 @@ export const messagesUpstream: UpstreamFormat = {
   fates: messagesFates,
   writeRequest: writeMessagesRequest,
   readResponse: readMessagesResponse,
-  openStream: (limit) => new MessagesStreamReader(limit),
+  openStream: (limit) => new SseStreamReader(new MessagesEventReader(), limit),
   readError: readMessagesError,
 };
