@@ -2,6 +2,7 @@ import type { EnvVariables } from "../cel/variables.ts";
 import { BufferBudget } from "../process/buffer-budget.ts";
 import type { GatewayContext, LiveSession, SharedDocument } from "../process/gateway-context.ts";
 import type { MetricsPart } from "../process/metrics-part.ts";
+import type { SharedConnection } from "../process/shared-connection.ts";
 import type { ProcessSettings } from "./environment.ts";
 
 /** What the context takes of the process's settings. */
@@ -13,6 +14,7 @@ export class LiveContext implements GatewayContext {
   readonly env: EnvVariables;
   readonly sessions: Map<string, LiveSession> = new Map();
   readonly documents: Map<string, SharedDocument> = new Map();
+  readonly connections: Map<string, SharedConnection> = new Map();
   readonly metrics: Set<MetricsPart>;
   readonly buffers: BufferBudget;
   ports: ReadonlySet<number> = new Set();

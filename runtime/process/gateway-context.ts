@@ -1,6 +1,7 @@
 import type { EnvVariables, JsonObject } from "../cel/variables.ts";
 import type { BufferBudget } from "./buffer-budget.ts";
 import type { MetricsPart } from "./metrics-part.ts";
+import type { SharedConnection } from "./shared-connection.ts";
 
 /** What the requests of one gateway process share; it outlives a reload of the configuration. */
 export interface GatewayContext {
@@ -12,6 +13,8 @@ export interface GatewayContext {
   readonly sessions: Map<string, LiveSession>;
   /** Documents that requests need from other servers (key sets, metadata), by what they are and their URL. */
   readonly documents: Map<string, SharedDocument>;
+  /** Connections that calls of all routes share, by what they lead to and how. */
+  readonly connections: Map<string, SharedConnection>;
   /** Counters of what not every gateway has: whoever counts adds its own. */
   readonly metrics: Set<MetricsPart>;
   /** What messages that are read whole may take, together. */

@@ -11,6 +11,8 @@ export interface Connectors {
   readonly undici: buildConnector.connector;
   /** HTTP/1.1, whatever the settings say. */
   readonly http1: () => Connect;
+  /** HTTP/2, whatever the settings say. */
+  readonly http2: () => Connect;
 }
 
 /** Makes the ways to one destination. Throws StartupError when a file of its TLS can't be used. */
@@ -37,6 +39,7 @@ export function connectorsTo(url: URL, settings: UpstreamSettings, lookup?: Look
         else done(null, socket);
       }),
     http1: () => open(undefined),
+    http2: () => open("http2"),
   };
 }
 

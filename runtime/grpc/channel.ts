@@ -1,0 +1,219 @@
+import {
+  create,
+  type DescMessage,
+  type DescMethodBiDiStreaming,
+  type DescMethodUnary,
+  fromBinary,
+  type MessageInitShape,
+  type MessageShape,
+  toBinary,
+} from "@bufbuild/protobuf";
+import { replaceHeader } from "../http/headers/header-list.ts";
+import type { UpstreamSettings } from "../http/upstream/upstream.ts";
+import type { GatewayContext } from "../process/gateway-context.ts";
+import type { CallStream, SharedConnection } from "../process/shared-connection.ts";
+import { frameOf } from "./frames.ts";
+import { GrpcResponse } from "./grpc-response.ts";
+import { type GrpcTarget, openGrpcConnection, openGrpcTarget } from "./node/grpc-connection.ts";
+import { GrpcError, grpcStatus } from "./status.ts";
+
+/** What goes with a call besides its message. */
+export interface CallOptions {
+  /** Milliseconds to the end of the call, which are sent along; undefined: no limit. */
+  readonly deadline: number | undefined;
+  /** A flat list of further metadata. */
+  readonly metadata?: readonly string[];
+}
+
+/** A call whose messages go both ways at any time. */
+export interface MessageStream<Message extends DescMessage> {
+  /** False: the server reads slowly; wait for `onDrain`. */
+  send(message: MessageInitShape<Message>): boolean;
+  /** Called each time a full buffer was emptied. One listener; the last one set counts. */
+  onDrain(listener: () => void): void;
+  /** Nothing more is sent. */
+  end(): void;
+  cancel(): void;
+  pause(): void;
+  resume(): void;
+}
+
+/** What the other side of a `MessageStream` says. */
+export interface MessageHandler<Message extends DescMessage> {
+  onMessage(message: MessageShape<Message>): void;
+  /** The end, once; undefined: the server said that all is well. */
+  onEnd(error: GrpcError | undefined): void;
+}
+
+/**
+ * Opens the way to a gRPC server. Nothing is connected before the first call; calls of all routes that lead to the same
+ * server in the same way share one connection. Throws StartupError on a malformed URL or a file of TLS that can't be used.
+ */
+export function openGrpcChannel(settings: UpstreamSettings): GrpcChannel {
+  return new GrpcChannel(settings);
+}
+
+/** The way to a gRPC server. */
+class GrpcChannel {
+  /** `host:port`, for logs. */
+  readonly name: string;
+  readonly #settings: UpstreamSettings;
+  readonly #target: GrpcTarget;
+  #connection: SharedConnection | undefined;
+
+  constructor(settings: UpstreamSettings) {
+    this.#settings = settings;
+    this.#target = openGrpcTarget(settings);
+    this.name = this.#target.name;
+  }
+
+  /** Makes a call of one message each way. Rejects with GrpcError. A call that the server has not seen is made again, once. */
+  async call<Request extends DescMessage, Response extends DescMessage>(
+    gateway: GatewayContext,
+    method: DescMethodUnary<Request, Response>,
+    request: MessageInitShape<Request>,
+    options: CallOptions,
+  ): Promise<MessageShape<Response>> {
+    const { input, output } = method;
+    const frame = frameOf(toBinary(input, create(input, request)));
+    const head = await this.#head(method, options);
+    const once = () => this.#callOnce(this.#connectionIn(gateway), head, frame, options.deadline);
+    const response = await once().catch((error: unknown) => {
+      if (error instanceof GrpcError && error.isUnseen) return once();
+      throw error;
+    });
+    return decoded(output, response);
+  }
+
+  /** Starts a call of messages in both directions. Rejects with GrpcError when there is no connection. */
+  async stream<Request extends DescMessage, Response extends DescMessage>(
+    gateway: GatewayContext,
+    method: DescMethodBiDiStreaming<Request, Response>,
+    handler: MessageHandler<Response>,
+    options: CallOptions,
+  ): Promise<MessageStream<Request>> {
+    const { input, output } = method;
+    const reader = new GrpcResponse({
+      onMessage: (bytes) => {
+        try {
+          handler.onMessage(decoded(output, bytes));
+        } catch (error) {
+          if (!(error instanceof GrpcError)) throw error;
+          reader.fail(error);
+          stream.cancel();
+        }
+      },
+      onEnd: (error) => handler.onEnd(error),
+    });
+    const head = await this.#head(method, options);
+    const stream = await this.#connectionIn(gateway).start(head, reader).catch(unreachable);
+    reader.onMisread(() => stream.cancel());
+    return {
+      send: (message) => stream.write(frameOf(toBinary(input, create(input, message)))),
+      onDrain: (listener) => stream.onDrain(listener),
+      end: () => stream.end(),
+      cancel: () => stream.cancel(),
+      pause: () => stream.pause(),
+      resume: () => stream.resume(),
+    };
+  }
+
+  #callOnce(
+    connection: SharedConnection,
+    head: readonly string[],
+    frame: Buffer,
+    deadline: number | undefined,
+  ): Promise<Uint8Array> {
+    return new Promise((resolve, reject) => {
+      let stream: CallStream | undefined;
+      let response: Uint8Array | undefined;
+      const timer =
+        deadline &&
+        setTimeout(() => {
+          reader.fail(new GrpcError(grpcStatus.deadlineExceeded, `no response in ${deadline} ms`));
+          stream?.cancel();
+          connection.suspect();
+        }, deadline);
+      let isOver = false;
+      const reader = new GrpcResponse({
+        onMessage: (message) => {
+          if (response === undefined) {
+            response = message;
+            return;
+          }
+          reader.fail(new GrpcError(grpcStatus.internal, "two messages in response to one"));
+          stream?.cancel();
+        },
+        onEnd: (error) => {
+          isOver = true;
+          clearTimeout(timer);
+          if (error !== undefined) reject(error);
+          else if (response !== undefined) resolve(response);
+          else reject(new GrpcError(grpcStatus.internal, "a status of success without a message"));
+        },
+      });
+      connection.start(head, reader).then(
+        (started) => {
+          stream = started;
+          reader.onMisread(() => started.cancel());
+          if (isOver) started.cancel();
+          else started.end(frame);
+        },
+        (error: Error) => reader.fail(new GrpcError(grpcStatus.unavailable, error.message)),
+      );
+    });
+  }
+
+  /** The connection of this process: one for all channels that lead to the same server in the same way. */
+  #connectionIn({ connections }: GatewayContext): SharedConnection {
+    if (this.#connection !== undefined) return this.#connection;
+    const { key } = this.#target;
+    const found = connections.get(key) ?? openGrpcConnection(this.#target);
+    connections.set(key, found);
+    this.#connection = found;
+    return found;
+  }
+
+  async #head(
+    { parent, name }: DescMethodUnary | DescMethodBiDiStreaming,
+    { deadline, metadata = [] }: CallOptions,
+  ): Promise<readonly string[]> {
+    const { authorization, credential } = this.#settings;
+    const path = `/${parent.typeName}/${name}`;
+    const headers = ["te", "trailers", "content-type", "application/grpc"];
+    if (deadline !== undefined) headers.push("grpc-timeout", timeoutText(deadline));
+    headers.push("grpc-accept-encoding", "identity", ...metadata);
+    if (authorization !== undefined) {
+      const value = typeof authorization === "string" ? authorization : authorization();
+      replaceHeader(headers, "authorization", value);
+    }
+    await credential?.({ method: "POST", path, headers, body: null });
+    const { scheme, authority } = this.#target;
+    return [
+      ...[":method", "POST", ":scheme", scheme, ":authority", authority, ":path", path],
+      ...headers,
+    ];
+  }
+}
+
+export type { GrpcChannel };
+
+/** Milliseconds, of which at most eight digits may stand (grpc.io, PROTOCOL-HTTP2: TimeoutValue). */
+function timeoutText(milliseconds: number): string {
+  return milliseconds < 1e8 ? `${Math.ceil(milliseconds)}m` : `${Math.ceil(milliseconds / 1000)}S`;
+}
+
+function decoded<Message extends DescMessage>(
+  schema: Message,
+  bytes: Uint8Array,
+): MessageShape<Message> {
+  try {
+    return fromBinary(schema, bytes);
+  } catch {
+    throw new GrpcError(grpcStatus.internal, `not a message of type ${schema.typeName}`);
+  }
+}
+
+function unreachable(error: Error): never {
+  throw new GrpcError(grpcStatus.unavailable, error.message);
+}

@@ -1,0 +1,105 @@
+import type { CallFields, CallHandler } from "../process/shared-connection.ts";
+import { FrameReader } from "./frames.ts";
+import { GrpcError, grpcStatus, REFUSED_STREAM, statusOfHttp, statusOfReset } from "./status.ts";
+
+/** What a response is, message by message. */
+export interface GrpcResponseHandler {
+  onMessage(message: Uint8Array): void;
+  /** The end, once; undefined: the server said that all is well. */
+  onEnd(error: GrpcError | undefined): void;
+}
+
+/** Reads a response of a gRPC server (grpc.io, PROTOCOL-HTTP2): a head, messages, and a status in its trailers. */
+export class GrpcResponse implements CallHandler {
+  readonly #handler: GrpcResponseHandler;
+  readonly #frames = new FrameReader();
+  #hasHead = false;
+  #isOver = false;
+  #breakOff: () => void = () => {};
+
+  constructor(handler: GrpcResponseHandler) {
+    this.#handler = handler;
+  }
+
+  /** How the call is broken off when what comes can't be read. */
+  onMisread(breakOff: () => void): void {
+    this.#breakOff = breakOff;
+  }
+
+  /** Ends it from this side: nothing more is heard. */
+  fail(error: GrpcError): void {
+    this.#finish(error);
+  }
+
+  onHead(fields: CallFields, isLast: boolean): void {
+    this.#hasHead = true;
+    const isGrpc = String(fields["content-type"] ?? "").startsWith("application/grpc");
+    // A response without messages has its status in its one head.
+    if (fields["grpc-status"] !== undefined && isLast) this.#finish(statusOf(fields));
+    else if (fields[":status"] !== 200 || !isGrpc) this.#misread(notGrpc(fields));
+  }
+
+  onData(chunk: Buffer): void {
+    if (this.#isOver) return;
+    try {
+      for (const message of this.#frames.push(chunk)) {
+        if (!this.#isOver) this.#handler.onMessage(message);
+      }
+    } catch (error) {
+      if (!(error instanceof GrpcError)) throw error;
+      this.#misread(error);
+    }
+  }
+
+  onTrailers(fields: CallFields): void {
+    if (fields["grpc-status"] === undefined) return;
+    const isCut = this.#frames.isInside;
+    this.#finish(isCut ? new GrpcError(grpcStatus.internal, "half a message") : statusOf(fields));
+  }
+
+  onClose(reset: number, error: Error | undefined): void {
+    if (reset !== 0) {
+      const isUnseen = reset === REFUSED_STREAM && !this.#hasHead;
+      const message = `the server reset the call (HTTP/2 error ${reset})`;
+      this.#finish(new GrpcError(statusOfReset(reset), message, isUnseen));
+    } else if (error !== undefined) {
+      this.#finish(new GrpcError(grpcStatus.unavailable, error.message));
+    } else {
+      const code = this.#hasHead ? grpcStatus.internal : grpcStatus.unavailable;
+      this.#finish(new GrpcError(code, "the response ended without a status"));
+    }
+  }
+
+  #misread(error: GrpcError): void {
+    this.#finish(error);
+    this.#breakOff();
+  }
+
+  #finish(error: GrpcError | undefined): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#handler.onEnd(error);
+  }
+}
+
+function notGrpc(fields: CallFields): GrpcError {
+  const status = Number(fields[":status"]);
+  const type = fields["content-type"] ?? "no content type";
+  return new GrpcError(statusOfHttp(status), `HTTP status ${status} with ${type}, not gRPC`);
+}
+
+function statusOf(fields: CallFields): GrpcError | undefined {
+  const code = Number(fields["grpc-status"]);
+  if (code === grpcStatus.ok) return undefined;
+  const message = decoded(String(fields["grpc-message"] ?? ""));
+  return new GrpcError(Number.isInteger(code) ? code : grpcStatus.unknown, message);
+}
+
+/** Percent-encoded UTF-8; what is malformed stays as it is. */
+function decoded(message: string): string {
+  try {
+    return decodeURIComponent(message);
+  } catch {
+    return message;
+  }
+}

@@ -1,0 +1,165 @@
+import { type ClientHttp2Session, connect } from "node:http2";
+import { connectorsTo } from "../../http/upstream/node/connectors.ts";
+import type { UpstreamSettings } from "../../http/upstream/upstream.ts";
+import type { Connect } from "../../net/connector.ts";
+import type { CallHandler, CallStream, SharedConnection } from "../../process/shared-connection.ts";
+import { startupError } from "../../process/startup-error.ts";
+import { MINUTE, MiB, SECOND } from "../../process/units.ts";
+import { GrpcCall } from "./grpc-call.ts";
+
+/** Where calls go and how. */
+export interface GrpcTarget {
+  /** `host:port`. */
+  readonly name: string;
+  readonly scheme: string;
+  readonly authority: string;
+  readonly origin: string;
+  /** The same for targets that may share a connection. */
+  readonly key: string;
+  readonly connect: Connect;
+  /** Milliseconds until a connection is there, with the first word of its server. */
+  readonly connectTimeout: number;
+}
+
+/** Reads the settings of a target. Throws StartupError on a malformed URL or a file of TLS that can't be used. */
+export function openGrpcTarget(settings: UpstreamSettings): GrpcTarget {
+  const { connectTimeout, keepAlive, tls } = settings;
+  const url = URL.parse(settings.url);
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw startupError(`"${settings.url}" is not the URL of a gRPC server`);
+  }
+  const port = url.port === "" ? (url.protocol === "https:" ? "443" : "80") : url.port;
+  return {
+    name: `${url.hostname}:${port}`,
+    scheme: url.protocol.slice(0, -1),
+    authority: url.host,
+    origin: url.origin,
+    key: JSON.stringify([url.origin, connectTimeout, keepAlive, tls]),
+    connect: connectorsTo(url, settings).http2(),
+    connectTimeout,
+  };
+}
+
+/** Opens a connection when the first call asks for it. */
+export function openGrpcConnection(target: GrpcTarget): SharedConnection {
+  return new GrpcConnection(target);
+}
+
+/** What a server may send on one call, and on all together, before it has to wait. */
+const callWindow = 1 * MiB;
+const connectionWindow = 4 * MiB;
+
+/** The first pause after a connection that could not be opened, and the longest; each is twice the one before it. */
+const firstPause = 100;
+const longestPause = 5 * SECOND;
+
+/** How long a connection without calls is kept. */
+const idleTime = 5 * MINUTE;
+
+/** How long the response to a PING may take before nobody is thought to be there. */
+const pingTime = 5 * SECOND;
+
+/** A connection that is there, and how many calls are under way on it. */
+interface OpenSession {
+  readonly session: ClientHttp2Session;
+  calls: number;
+}
+
+class GrpcConnection implements SharedConnection {
+  readonly #target: GrpcTarget;
+  #open: OpenSession | undefined;
+  #opening: Promise<OpenSession> | undefined;
+  #pause = 0;
+  #failure: { readonly error: Error; readonly until: number } | undefined;
+
+  constructor(target: GrpcTarget) {
+    this.#target = target;
+  }
+
+  async start(head: readonly string[], handler: CallHandler): Promise<CallStream> {
+    const open = this.#open ?? (await this.#reopen());
+    const call = new GrpcCall(open.session.request(head), handler, () => {
+      open.calls -= 1;
+      if (open.calls === 0) open.session.unref();
+    });
+    // An idle connection keeps nobody from ending; one with calls does.
+    if (open.calls === 0) open.session.ref();
+    open.calls += 1;
+    return call;
+  }
+
+  suspect(): void {
+    const session = this.#open?.session;
+    if (session === undefined || session.destroyed) return;
+    const timer = setTimeout(() => session.destroy(new Error("no response to PING")), pingTime);
+    timer.unref();
+    session.ping(() => clearTimeout(timer));
+  }
+
+  #reopen(): Promise<OpenSession> {
+    if (this.#opening !== undefined) return this.#opening;
+    const { until = 0, error } = this.#failure ?? {};
+    if (error !== undefined && performance.now() < until) return Promise.reject(error);
+    this.#opening = this.#connected()
+      .then((session) => this.#keep(session))
+      .catch((reason: Error) => this.#fail(reason))
+      .finally(() => {
+        this.#opening = undefined;
+      });
+    return this.#opening;
+  }
+
+  #connected(): Promise<ClientHttp2Session> {
+    const { connect: open, connectTimeout, origin } = this.#target;
+    return new Promise((resolve, reject) => {
+      open((error, socket) => {
+        if (socket === null) {
+          reject(error ?? new Error("no connection"));
+          return;
+        }
+        const session = connect(origin, {
+          createConnection: () => socket,
+          settings: { enablePush: false, initialWindowSize: callWindow },
+        });
+        const silence = setTimeout(() => {
+          session.destroy(new Error(`no HTTP/2 within ${connectTimeout} ms`));
+        }, connectTimeout);
+        session.on("error", reject);
+        session.on("close", () => {
+          clearTimeout(silence);
+          reject(new Error("the server closed the connection"));
+        });
+        session.on("connect", () => session.setLocalWindowSize(connectionWindow));
+        // The first that a server of HTTP/2 says (RFC 9113 3.4): one of another protocol is found out here.
+        session.once("remoteSettings", () => {
+          clearTimeout(silence);
+          resolve(session);
+        });
+      });
+    });
+  }
+
+  #keep(session: ClientHttp2Session): OpenSession {
+    this.#pause = 0;
+    this.#failure = undefined;
+    const open: OpenSession = { session, calls: 0 };
+    this.#open = open;
+    session.unref();
+    // The calls under way go on; the next one has another connection.
+    const leave = () => {
+      if (this.#open === open) this.#open = undefined;
+      if (!session.closed) session.close();
+    };
+    session.setTimeout(idleTime, leave);
+    session.on("goaway", leave);
+    session.on("close", leave);
+    return open;
+  }
+
+  /** Until the pause is over nobody tries again. */
+  #fail(error: Error): never {
+    this.#pause = Math.min(longestPause, Math.max(firstPause, this.#pause * 2));
+    this.#failure = { error, until: performance.now() + this.#pause };
+    throw error;
+  }
+}
