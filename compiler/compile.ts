@@ -42,7 +42,7 @@ export function checkFiles(paths: readonly string[], host: Host, options: CheckO
   const parsed = parse(paths, recording);
   const lowered = parsed.value && lower(parsed.value, options);
   const resolved =
-    parsed.value && lowered?.value && resolve(lowered.value.gateways, parsed.value, recording);
+    parsed.value && lowered?.value && resolve(lowered.value, parsed.value, recording);
   const diagnostics = [parsed, lowered, resolved].flatMap((phase) => phase?.diagnostics ?? []);
   const isRefused = diagnostics.some((each) => isError(each, options.isStrict));
   const programs = isRefused ? [] : (resolved?.value ?? []);

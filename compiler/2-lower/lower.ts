@@ -1,5 +1,7 @@
 import type { KubernetesInput, Parsed } from "../1-parse/parse.ts";
-import type { GatewayResources } from "../config/resources.ts";
+import type { BackendConfig } from "../backends/index.ts";
+import type { GatewayResources, Resource, UnservedResources } from "../config/resources.ts";
+import { unservedBackends } from "../config/unserved.ts";
 import { Diagnostics, type WithDiagnostics } from "../diagnostics/diagnostic.ts";
 import {
   type KubernetesGateway,
@@ -22,6 +24,7 @@ export interface LowerOptions {
 export interface Lowered {
   /** The wanted gateways of the input: one for a standalone file, any number for manifests. */
   readonly gateways: readonly GatewayResources[];
+  readonly unserved: UnservedResources;
   /** What is known of the manifests, for who asks about them rather than compiling them. */
   readonly kubernetes: KubernetesModel | undefined;
 }
@@ -31,15 +34,21 @@ export function lower(parsed: Parsed, options: LowerOptions): WithDiagnostics<Lo
   const diagnostics = new Diagnostics();
   if (parsed.kind === "standalone") {
     const name = parsed.file.name ?? options.name;
-    const gateways = [{ name, resources: lowerStandalone(parsed, diagnostics) }];
-    return { value: { gateways, kubernetes: undefined }, diagnostics: diagnostics.list };
+    const resources = lowerStandalone(parsed, diagnostics);
+    const unserved = {
+      policies: [],
+      backends: unservedBackends(namedBackends(resources), resources),
+    };
+    const gateways = [{ name, resources }];
+    return { value: { gateways, unserved, kubernetes: undefined }, diagnostics: diagnostics.list };
   }
   const kubernetes = lowerKubernetes(parsed.manifests, { diagnostics });
   const wanted = wantedGateways(kubernetes, options, parsed, diagnostics);
   const gateways = wanted.map((each): GatewayResources => {
     return { name: bundleName(each, kubernetes), resources: [each.gateway, ...each.routes] };
   });
-  return { value: { gateways, kubernetes }, diagnostics: diagnostics.list };
+  const { unserved } = kubernetes;
+  return { value: { gateways, unserved, kubernetes }, diagnostics: diagnostics.list };
 }
 
 function wantedGateways(
@@ -68,4 +77,9 @@ function bundleName(
 ): string {
   const isUnique = gateways.filter((each) => each.manifest.name === name).length === 1;
   return isUnique ? name : `${namespace}-${name}`;
+}
+
+/** The backends of a file that have a name. */
+function namedBackends(resources: readonly Resource[]): readonly BackendConfig[] {
+  return resources.flatMap((each) => (each.kind === "gateway" ? [...each.backends.values()] : []));
 }

@@ -1,5 +1,6 @@
 import path from "node:path";
 import { backends } from "../backends/index.ts";
+import type { FileLookup } from "../backends/parts/tls-files.ts";
 import { compareHostnames } from "../config/hostnames.ts";
 import { resolveLevels } from "../config/log-levels.ts";
 import type {
@@ -7,19 +8,14 @@ import type {
   GatewayResources,
   ListenerResource,
   RouteResource,
+  UnservedResources,
 } from "../config/resources.ts";
-import {
-  Diagnostics,
-  formatPath,
-  type Place,
-  type WithDiagnostics,
-} from "../diagnostics/diagnostic.ts";
+import { Diagnostics, type Place, type WithDiagnostics } from "../diagnostics/diagnostic.ts";
 import type { Host } from "../host.ts";
 import type { BindNode, ListenerNode, Program, ProgramInput } from "../ir/program.ts";
 import { Identifiers } from "../model/identifiers.ts";
 import { policies } from "../policies/index.ts";
 import { resolveAccessLog } from "./access-log.ts";
-import { resolveBackends } from "./backends.ts";
 import { certificateOf, checkVersions, resolveTls } from "./listener-tls.ts";
 import { checkListeners } from "./listeners.ts";
 import { checkPathRules } from "./path-handling.ts";
@@ -27,6 +23,7 @@ import { effectiveRoutes, resolvePreRouting } from "./pre-routing.ts";
 import { type ResolvedRoute, type RouteContext, resolveHostnames, resolveRoute } from "./routes.ts";
 import { routingTable, type TableRoute } from "./routing-table.ts";
 import { resolveTcpBinds } from "./tcp-binds.ts";
+import { checkUnserved } from "./unserved.ts";
 
 /** What the input is besides its resources. */
 export interface ResolveInput {
@@ -35,9 +32,15 @@ export interface ResolveInput {
   readonly folder: string;
 }
 
+/** What was declared, in one vocabulary. */
+export interface Declared {
+  readonly gateways: readonly GatewayResources[];
+  readonly unserved: UnservedResources;
+}
+
 /** Looks everything up: programs with nothing left to decide but how to write them down. */
 export function resolve(
-  gateways: readonly GatewayResources[],
+  { gateways, unserved }: Declared,
   input: ResolveInput,
   host: Host,
 ): WithDiagnostics<readonly Program[]> {
@@ -45,12 +48,13 @@ export function resolve(
   const programs = gateways.flatMap(
     (gateway) => resolveGateway(gateway, input, host, diagnostics) ?? [],
   );
+  checkUnserved(unserved, fileLookup(input, host, diagnostics));
   return { value: programs, diagnostics: diagnostics.list };
 }
 
 function resolveGateway(
   { name, resources }: GatewayResources,
-  { inputs, folder }: ResolveInput,
+  input: ResolveInput,
   host: Host,
   diagnostics: Diagnostics,
 ): Program | undefined {
@@ -58,13 +62,11 @@ function resolveGateway(
   const routes = resources.filter((resource) => resource.kind === "route");
   if (gateway === undefined) return undefined;
   const context: RouteContext = {
-    host,
-    diagnostics,
+    ...fileLookup(input, host, diagnostics),
     names: new Identifiers(unitNames()),
     backends: gateway.backends,
     listeners: new Map(gateway.listeners.map((listener) => [listener.key, listener])),
     listenerNames: new Identifiers(unitNames()),
-    resolvePath: (file, at) => existingPath(file, at, folder, { host, diagnostics }),
   };
   checkListeners(gateway, context);
   checkVersions(gateway.frontend.tls, diagnostics);
@@ -74,13 +76,12 @@ function resolveGateway(
     resources.filter((resource) => resource.kind === "tcpRoute"),
     context,
   );
-  checkUnused(gateway, resources, context);
   const traffic = { secretHeaders: keyHeaders(binds), hasConnections: tcp.length > 0 };
   const accessLog = resolveAccessLog(gateway.accessLogs, traffic, diagnostics);
   const logLevels = resolveLevels(gateway.logLevels, diagnostics);
   return {
     name,
-    inputs: inputs.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    inputs: input.inputs.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     binds,
     tcp,
     process: gateway.process,
@@ -96,17 +97,11 @@ function resolveGateway(
   };
 }
 
-/** A backend with a name that no route means is read all the same: its mistakes are told, and nothing comes of it. */
-function checkUnused(
-  { backends: named }: GatewayResource,
-  resources: GatewayResources["resources"],
-  context: RouteContext,
-): void {
-  const routed = resources.flatMap((each) => (each.kind === "gateway" ? [] : each.backends));
-  const used = new Set(routed.map(({ origin }) => formatPath(origin.path)));
-  for (const backend of named.values()) {
-    if (!used.has(formatPath(backend.origin.path))) resolveBackends([backend], context);
-  }
+/** How files are found that the configuration names. */
+function fileLookup({ folder }: ResolveInput, host: Host, diagnostics: Diagnostics): FileLookup {
+  const resolvePath: FileLookup["resolvePath"] = (file, at) =>
+    existingPath(file, at, folder, { host, diagnostics });
+  return { host, diagnostics, resolvePath };
 }
 
 /** The names that the code of policies and backends declares in generated modules. */

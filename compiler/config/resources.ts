@@ -20,6 +20,12 @@ export interface GatewayResources {
   readonly resources: readonly Resource[];
 }
 
+/** What is declared and nothing serves: it is read for its mistakes, and nothing comes of it. */
+export interface UnservedResources {
+  readonly policies: readonly PolicyConfig[];
+  readonly backends: readonly BackendConfig[];
+}
+
 /** A gateway and its listeners. */
 export interface GatewayResource {
   readonly kind: "gateway";

@@ -1,6 +1,6 @@
 import { type BackendConfig, type BackendKind, backendOf } from "../backends/index.ts";
 import type { Diagnostics } from "../diagnostics/diagnostic.ts";
-import { keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
+import { keyPlace, type Origin, placeKey } from "../diagnostics/diagnostic.ts";
 import { foundText, type Section, type Traffic, trafficText } from "../model/traffic.ts";
 import type { ListenerResource } from "./resources.ts";
 
@@ -20,7 +20,7 @@ export class SectionUse {
 
   /** A section holds where there is this; undefined: what there is can't be known. Returns whether it acts there. */
   meet(section: Section, carried: readonly Traffic[] | undefined): boolean {
-    const key = keyOf(section.origin);
+    const key = placeKey(section.origin);
     if (carried === undefined || acts(section.actsOn, carried)) {
       this.#acting.add(key);
       return true;
@@ -31,7 +31,7 @@ export class SectionUse {
 
   /** What became of a section; undefined: it holds nowhere. */
   useOf(origin: Origin): "acting" | IdleSection | undefined {
-    const key = keyOf(origin);
+    const key = placeKey(origin);
     return this.#acting.has(key) ? "acting" : this.#idle.get(key);
   }
 
@@ -108,8 +108,4 @@ export function backendTraffic<Kind extends BackendKind>({
   return backendOf(kind)
     .carries(config)
     .flatMap(({ traffic }) => traffic);
-}
-
-function keyOf({ file, document, path }: Origin): string {
-  return `${file} ${document} ${path.join("/")}`;
 }

@@ -100,6 +100,11 @@ export function keyPlace(place: Place): Place {
   return { ...place, part: "key" };
 }
 
+/** The same text for the same place of the same file. */
+export function placeKey({ file, document, path }: Place): string {
+  return JSON.stringify([file, document, ...path]);
+}
+
 /** `binds[0].listeners[1].name`: a config path as users write it. */
 export function formatPath(path: ConfigPath): string {
   let text = "";

@@ -96,3 +96,41 @@ it("authorities beside a certificate that is not verified are a mistake", () => 
     'broken-rule: "caCertificateRefs" verifies nothing beside "insecureSkipVerify: All"',
   ]);
 });
+
+it("what no route uses is read all the same", () => {
+  const spare = backend(
+    "u",
+    "mcp: {targets: [{name: t, static: {host: t, port: 80}}]}, policies: {auth: {secretRef: {name: none}}, mcp: {authorization: {policy: {matchExpressions: ['mcp.tool.name = \"x\"']}}}}",
+  );
+  expect(said(...plain, spare)).toEqual([
+    'missing-secret: there is no Secret "default/none"',
+    "cel-syntax: the expression is not valid CEL: unexpected character: =",
+  ]);
+});
+
+it("so is what a policy says of a backend that no route uses", () => {
+  const unused = backend("u", "static: {host: s, port: 80}");
+  const tls = "backend: {tls: {caCertificateRefs: [{name: none}]}}";
+  expect(said(...plain, unused, policy("GatewayBackend", "u", tls))).toEqual([
+    'missing-reference: there is no ConfigMap "default/none"',
+    'policy-without-effect: GatewayPolicy "default/p" acts on nothing that is served',
+  ]);
+});
+
+it("so is what another policy overrides everywhere", () => {
+  const rule = (text: string): string =>
+    `backend: {mcp: {authorization: {policy: {matchExpressions: ['${text}']}}}}`;
+  const outer = policy("Gateway", "g", rule("mcp.tool.nam == 1")).replace("name: p", "name: outer");
+  const inner = policy("GatewayBackend", "t", rule("true"));
+  expect(said(...mcp, outer, inner)).toContainEqual(expect.stringMatching(/^cel-\S+: .*\bnam\b/));
+});
+
+it("a mistake of what is used is told once", () => {
+  const wrong = backend(
+    "s",
+    "static: {host: s, port: 80}, policies: {auth: {secretRef: {name: none}}}",
+  );
+  expect(said(route("r", "/r", to("s")), wrong)).toEqual([
+    'missing-secret: there is no Secret "default/none"',
+  ]);
+});

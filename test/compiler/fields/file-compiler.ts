@@ -27,9 +27,9 @@ export function fileCompiler(
     if (file === undefined) return { text: undefined, diagnostics: diagnostics.list };
     const input = { files: [], inputs: [], folder: "." };
     const lowered = lower({ kind: "standalone", file, origin, broken, ...input }, { name: "test" });
-    const resolved = resolve(lowered.value?.gateways ?? [], input, host);
-    const all = [...diagnostics.list, ...lowered.diagnostics, ...resolved.diagnostics];
-    const program = resolved.value?.[0];
+    const resolved = lowered.value && resolve(lowered.value, input, host);
+    const all = [...diagnostics.list, ...lowered.diagnostics, ...(resolved?.diagnostics ?? [])];
+    const program = resolved?.value?.[0];
     const isWrong = all.some((each) => isError(each, false));
     return {
       text: isWrong || program === undefined ? undefined : textOf(program),

@@ -34,12 +34,33 @@ export interface KubernetesBackend {
 /** The kinds that a route may send to. */
 export const BACKEND_KINDS = ["Service", "GatewayBackend"] as const;
 
+/** GatewayBackends as read, whoever uses them. */
+export type DeclaredBackends = ReadonlyMap<
+  ManifestOf<"GatewayBackend">,
+  Pick<KubernetesBackend, "config" | "parts">
+>;
+
+/** What finding a backend needs. */
+export interface BackendContext extends ReferenceContext {
+  /** What GatewayBackends are; those with mistakes are not there. */
+  readonly backends: DeclaredBackends;
+}
+
+/** Reads every GatewayBackend; one with mistakes (reported) is left out. */
+export function declaredBackends(context: ReferenceContext): DeclaredBackends {
+  const read = context.inventory.all("GatewayBackend").flatMap((manifest) => {
+    const found = backends.flatMap(({ kind }) => readKind(kind, manifest, context) ?? []).at(0);
+    return found === undefined ? [] : [[manifest, found] as const];
+  });
+  return new Map(read);
+}
+
 /** What a route's reference leads to. */
 export function referencedBackend(
   reference: BackendReference,
   from: Manifest,
   origin: Origin,
-  context: ReferenceContext,
+  context: BackendContext,
 ): KubernetesBackend {
   const manifest = follow({ to: reference, from, origin, kinds: BACKEND_KINDS }, context);
   const none = {
@@ -48,7 +69,7 @@ export function referencedBackend(
     addresses: [],
   };
   if (manifest?.kind === "GatewayBackend") {
-    const found = gatewayBackend(manifest, context) ?? none;
+    const found = context.backends.get(manifest) ?? none;
     return { ...none, ...found, manifest, port: undefined };
   }
   if (manifest === undefined) return { ...none, manifest, port: undefined };
@@ -64,17 +85,9 @@ function server(address: string, origin: Origin): BackendConfig<"host"> {
   return { kind: "host", config: { address }, origin };
 }
 
-/** Stands for what could not be resolved (reported): the program is not used then. */
-function unresolved(origin: Origin): BackendConfig {
+/** Stands for a server that is not known: the program is not used then, or nothing calls it. */
+export function unresolved(origin: Origin): BackendConfig {
   return server("unresolved.invalid:80", origin);
-}
-
-/** A GatewayBackend as configured, of whichever kind it is; undefined when it has mistakes (reported). */
-export function gatewayBackend(
-  manifest: ManifestOf<"GatewayBackend">,
-  context: ReferenceContext,
-): Pick<KubernetesBackend, "config" | "parts"> | undefined {
-  return backends.flatMap(({ kind }) => readKind(kind, manifest, context) ?? []).at(0);
 }
 
 function readKind<Kind extends BackendKind>(

@@ -1,5 +1,5 @@
 import { serverAddress } from "../../../backends/index.ts";
-import { Diagnostics, type Origin } from "../../../diagnostics/diagnostic.ts";
+import type { Origin } from "../../../diagnostics/diagnostic.ts";
 import type { Manifest, ManifestOf, ServicePort } from "../../../manifests/manifests.ts";
 import type { BackendReference } from "../../../manifests/routes.ts";
 import type { ServerConfig } from "../../../model/backend-policies.ts";
@@ -11,7 +11,7 @@ import { meetField } from "../policies/applicable.ts";
 import { backendOnly } from "../policies/effective.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";
 import { recordEffect } from "../policies/policy-effects.ts";
-import { BACKEND_KINDS, gatewayBackend } from "./backends.ts";
+import { BACKEND_KINDS } from "./backends.ts";
 import { connectionOf } from "./connections.ts";
 
 /** A reference of a policy to a server that the gateway itself talks to. */
@@ -63,8 +63,7 @@ function staticServer(
   origin: Origin,
   context: PolicyContext,
 ): Server | undefined {
-  // What is wrong with it is reported where it is used as a backend.
-  const found = gatewayBackend(manifest, { ...context, diagnostics: new Diagnostics() });
+  const found = context.backends.get(manifest);
   const address = found && serverAddress(found.config);
   if (typeof address === "string") return { address, port: undefined };
   context.diagnostics.report("ambiguous-key-server", origin, { what: resourceName(manifest) });

@@ -3,15 +3,18 @@ import type {
   PathHandlingResource,
   RouteResource,
   TcpRouteResource,
+  UnservedResources,
 } from "../../../config/resources.ts";
 import { SectionUse } from "../../../config/sections.ts";
 import { childOf } from "../../../diagnostics/diagnostic.ts";
 import type { Manifest, ManifestOf } from "../../../manifests/manifests.ts";
+import { declaredBackends } from "../backends/backends.ts";
 import { byAge, Inventory, resourceName } from "../inventory/inventory.ts";
 import type { ReferenceContext } from "../inventory/references.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";
 import { targetPolicies } from "../policies/policy-targets.ts";
 import { preRoutingPolicies } from "../policies/pre-routing.ts";
+import { unservedResources } from "../policies/unserved.ts";
 import { reportWithoutEffect } from "../policies/without-effect.ts";
 import {
   type AnyRoute,
@@ -45,6 +48,7 @@ export interface KubernetesModel {
   readonly listeners: ReadonlyMap<string, readonly KubernetesListener[]>;
   readonly attachments: readonly Attachment[];
   readonly gateways: readonly KubernetesGateway[];
+  readonly unserved: UnservedResources;
 }
 
 /** Controllers whose classes are compiled. */
@@ -63,6 +67,7 @@ export function lowerKubernetes(
   const context: PolicyContext = {
     ...references,
     policyIndex: targetPolicies(references),
+    backends: declaredBackends(references),
     sections: new SectionUse(),
     effective: new Map(),
     secrets: new Map(),
@@ -80,8 +85,10 @@ export function lowerKubernetes(
     const routes = routesOf(byGateway.get(manifest) ?? [], context);
     return { manifest, gateway: gatewayResource(manifest, listeners, context), routes };
   });
+  const routed = gateways.flatMap((gateway) => gateway.routes);
+  const unserved = unservedResources(routed, context);
   reportWithoutEffect(context);
-  return { manifests, inventory, context, listeners, attachments, gateways };
+  return { manifests, inventory, context, listeners, attachments, gateways, unserved };
 }
 
 function routesOf(

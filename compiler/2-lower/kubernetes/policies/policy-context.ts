@@ -1,13 +1,13 @@
 import type { SectionUse } from "../../../config/sections.ts";
 import type { Manifest } from "../../../manifests/manifests.ts";
-import type { ReferenceContext } from "../inventory/references.ts";
+import type { BackendContext } from "../backends/backends.ts";
 import type { FieldValue } from "./merge.ts";
 
 /** What GatewayPolicies say, by what they target: the key of `targetKey`. */
 export type PolicyIndex = ReadonlyMap<string, readonly FieldValue[]>;
 
 /** What reading policies needs, and what it finds out about them. */
-export interface PolicyContext extends ReferenceContext {
+export interface PolicyContext extends BackendContext {
   readonly policyIndex: PolicyIndex;
   /** Which values act. */
   readonly sections: SectionUse;

@@ -1,8 +1,7 @@
 import { backendTraffic, type IdleSection, reportIdle } from "../../../config/sections.ts";
-import { childOf, Diagnostics, keyPlace, type Origin } from "../../../diagnostics/diagnostic.ts";
+import { childOf, keyPlace, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { Manifest } from "../../../manifests/manifests.ts";
 import { trafficText } from "../../../model/traffic.ts";
-import { gatewayBackend } from "../backends/backends.ts";
 import { resourceName } from "../inventory/inventory.ts";
 import { actsThere, sectionOf } from "./applicable.ts";
 import { allOfBackend } from "./effective.ts";
@@ -36,15 +35,9 @@ function valuesOfBackends(context: PolicyContext): {
   readonly values: readonly FieldValue[];
   readonly impossible: ReadonlySet<Origin>;
 } {
-  const found = context.inventory.all("GatewayBackend").flatMap((manifest) => {
-    // What is wrong with it is reported where it is used as a backend.
-    const read = gatewayBackend(manifest, { ...context, diagnostics: new Diagnostics() });
-    if (read === undefined) return [];
-    const carried = backendTraffic(read.config);
-    return allOfBackend(manifest, read.parts, context.policyIndex).map((value) => ({
-      value,
-      carried,
-    }));
+  const found = [...context.backends].flatMap(([manifest, { config, parts }]) => {
+    const carried = backendTraffic(config);
+    return allOfBackend(manifest, parts, context.policyIndex).map((value) => ({ value, carried }));
   });
   const impossible = found.filter(({ value, carried }) => !actsThere(value, carried));
   for (const { value, carried } of impossible) context.sections.meet(sectionOf(value), carried);

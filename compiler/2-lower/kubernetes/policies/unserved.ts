@@ -1,0 +1,79 @@
+import type { BackendConfig } from "../../../backends/index.ts";
+import type { Resource, UnservedResources } from "../../../config/resources.ts";
+import { SectionUse } from "../../../config/sections.ts";
+import { unservedBackends } from "../../../config/unserved.ts";
+import {
+  type PolicyConfig,
+  type PolicyKind,
+  policies,
+  policyConfig,
+  policyOf,
+} from "../../../policies/index.ts";
+import { unresolved } from "../backends/backends.ts";
+import { connectionOf } from "../backends/connections.ts";
+import { allOfBackend } from "./effective.ts";
+import { isConnection, PRE_ROUTING } from "./fields.ts";
+import type { EffectiveField, FieldValue } from "./merge.ts";
+import { readField } from "./policies.ts";
+import type { PolicyContext } from "./policy-context.ts";
+
+/** GatewayBackends that no route sends to, and what policies say that counts nowhere: read as if something used it. */
+export function unservedResources(
+  resources: readonly Resource[],
+  context: PolicyContext,
+): UnservedResources {
+  // Nobody's pods mount what it names, and nothing acts that only it uses.
+  const own: PolicyContext = {
+    ...context,
+    sections: new SectionUse(),
+    effective: new Map(),
+    secrets: new Map(),
+    configMaps: new Map(),
+  };
+  const ofBackends = [...context.backends].flatMap(([manifest, { parts }]) =>
+    allOfBackend(manifest, parts, context.policyIndex),
+  );
+  const values = [...[...context.policyIndex.values()].flat(), ...ofBackends].filter(
+    ({ origin }) => context.sections.useOf(origin) === undefined,
+  );
+  const once = [...new Map(values.map((value) => [value.value, value])).values()];
+  const connections = once.filter(({ field }) => isConnection(field));
+  return {
+    policies: once.flatMap((value) => policiesOf(value, own)),
+    backends: [
+      ...unservedBackends(
+        [...context.backends.values()].map(({ config }) => config),
+        resources,
+      ),
+      ...connections.flatMap((value) => connectedBackend(value, own)),
+    ],
+  };
+}
+
+/** The policies that a field's value makes: several may share the field. */
+function policiesOf(value: FieldValue, context: PolicyContext): readonly PolicyConfig[] {
+  return policies.flatMap(({ kind }) => policyOfField(kind, value, context) ?? []);
+}
+
+function policyOfField<Kind extends PolicyKind>(
+  kind: Kind,
+  value: FieldValue,
+  context: PolicyContext,
+): PolicyConfig<Kind> | undefined {
+  const { kubernetes: form } = policyOf(kind);
+  if (form?.field !== value.field.replace(PRE_ROUTING, "traffic.")) return undefined;
+  const config = readField(form, alone(value), value.source, context);
+  return config && policyConfig(kind, config, value.origin);
+}
+
+/** A server that is reached as a value of a policy says. */
+function connectedBackend(value: FieldValue, context: PolicyContext): readonly BackendConfig[] {
+  const { origin, source } = value;
+  const destination = { port: undefined, serverName: undefined, origin };
+  const policies = connectionOf([alone(value)], destination, source, context);
+  return policies === undefined ? [] : [{ ...unresolved(origin), policies }];
+}
+
+function alone(value: FieldValue): EffectiveField {
+  return { field: value.field, values: [value], overridden: [], conflicts: [] };
+}

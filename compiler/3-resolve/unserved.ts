@@ -1,0 +1,24 @@
+import type { FileLookup } from "../backends/parts/tls-files.ts";
+import type { UnservedResources } from "../config/resources.ts";
+import { resolveBackends } from "./backends.ts";
+import { withoutConsequences } from "./consequences.ts";
+import { type PolicyPlace, resolvePolicies } from "./policies.ts";
+
+/** Reads what nothing serves: its own mistakes are told, not what may follow from where it stands. */
+export function checkUnserved({ policies, backends }: UnservedResources, lookup: FileLookup): void {
+  const context = withoutConsequences({ ...lookup, backends: new Map() }, { isPartial: true });
+  for (const backend of backends) resolveBackends([backend], context);
+  resolvePolicies(policies, NOWHERE, context);
+}
+
+/** No route, which nothing is known of. */
+const NOWHERE: PolicyPlace = {
+  phase: "PostRouting",
+  route: {
+    protocol: "http",
+    policies: [],
+    preRouting: [],
+    itemTargets: undefined,
+    prefixes: ["/"],
+  },
+};
