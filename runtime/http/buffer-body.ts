@@ -1,5 +1,5 @@
 import type { BodyProblem } from "./body/body.ts";
-import { type DecodeProblem, decodeBody } from "./body/content-coding.ts";
+import { type DecodeProblem, decodeBody, isCoded } from "./body/content-coding.ts";
 import type { Exchange, RefusalReason } from "./exchange.ts";
 import { refuse } from "./refuse.ts";
 
@@ -49,6 +49,10 @@ export async function bufferBody(exchange: Exchange, limit: number): Promise<boo
   const body = await readWhole(exchange, limit);
   if (body === undefined) return false;
   const coding = exchange.header("content-encoding");
+  if (!isCoded(coding)) {
+    exchange.bufferedBody = body;
+    return true;
+  }
   const content = await decodeBody(body, coding, limit, exchange.newBuffer());
   if (typeof content === "string") {
     refuseBody(exchange, bodyRefusals[content]);

@@ -14,7 +14,12 @@ declare global {
  * same. Throws SyntaxError.
  */
 export function parseExact(text: string): unknown {
-  return longNumber.test(text) ? JSON.parse(text, keepSource) : JSON.parse(text);
+  return hasLongNumber(text) ? JSON.parse(text, keepSource) : JSON.parse(text);
+}
+
+/** Whether a text may have a number that a double cannot hold; false: `JSON.parse` reads it exactly. */
+export function hasLongNumber(text: string): boolean {
+  return longNumber.test(text);
 }
 
 /** Up to 15 digits are always exact. */

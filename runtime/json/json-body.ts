@@ -6,14 +6,14 @@ import { isArrayAt, type Member, skipSpace } from "./json-text.ts";
  */
 export class JsonBody {
   readonly #text: string;
-  readonly #members: ReadonlyMap<string, Member>;
+  readonly #members: readonly Member[];
   /** New values by key; null: the member goes. */
   readonly #changes = new Map<string, string | null>();
 
   /** `text` has passed JSON.parse, and is an object without repeated keys. */
   constructor(text: string, members: readonly Member[]) {
     this.#text = text;
-    this.#members = new Map(members.map((member) => [member.key, member]));
+    this.#members = members;
   }
 
   has(key: string): boolean {
@@ -24,7 +24,7 @@ export class JsonBody {
   get(key: string): string | undefined {
     const changed = this.#changes.get(key);
     if (changed !== undefined) return changed ?? undefined;
-    const member = this.#members.get(key);
+    const member = this.#member(key);
     return member && this.#text.slice(member.start, member.end);
   }
 
@@ -39,7 +39,7 @@ export class JsonBody {
   }
 
   delete(key: string): void {
-    if (this.#members.has(key)) this.#changes.set(key, null);
+    if (this.#member(key) !== undefined) this.#changes.set(key, null);
     else this.#changes.delete(key);
   }
 
@@ -67,14 +67,20 @@ export class JsonBody {
   toString(): string {
     if (this.#changes.size === 0) return this.#text;
     const parts: string[] = [];
-    for (const { key, keyStart, start, end } of this.#members.values()) {
+    for (const { key, keyStart, start, end } of this.#members) {
       const value = this.#changes.get(key);
       if (value === undefined) parts.push(this.#text.slice(keyStart, end));
       else if (value !== null) parts.push(this.#text.slice(keyStart, start) + value);
     }
     for (const [key, value] of this.#changes) {
-      if (value !== null && !this.#members.has(key)) parts.push(`${JSON.stringify(key)}:${value}`);
+      if (value === null || this.#member(key) !== undefined) continue;
+      parts.push(`${JSON.stringify(key)}:${value}`);
     }
     return `{${parts.join(",")}}`;
+  }
+
+  /** There are few edits, and mostly few members: an index would cost more than it saves. */
+  #member(key: string): Member | undefined {
+    return this.#members.find((member) => member.key === key);
   }
 }

@@ -40,12 +40,21 @@ export function isArrayAt(text: string, at: number): boolean {
 
 /** The members of the object that starts at `at`, in their order, repeated keys included. */
 export function objectMembers(text: string, at: number): Member[] {
+  return shallowMembers(text, at, Number.POSITIVE_INFINITY) ?? [];
+}
+
+/**
+ * The same of an object with no more than `maxDepth` objects and arrays in one another, itself included; undefined: it is
+ * deeper. For text that may not be JSON, too: what it gives then means nothing, but it ends.
+ */
+export function shallowMembers(text: string, at: number, maxDepth: number): Member[] | undefined {
   const members: Member[] = [];
   let i = skipSpace(text, at + 1);
   while (i < text.length && text.charCodeAt(i) !== closeBrace) {
     const keyEnd = endOfString(text, i);
     const start = skipSpace(text, skipSpace(text, keyEnd) + 1);
-    const end = endOfValue(text, start);
+    const end = endOfValue(text, start, maxDepth - 1);
+    if (end === tooDeep) return undefined;
     members.push({ key: stringOf(text, { start: i, end: keyEnd }), keyStart: i, start, end });
     i = nextItem(text, end);
   }
@@ -143,25 +152,32 @@ function nextItem(text: string, end: number): number {
   return text.charCodeAt(i) === comma ? skipSpace(text, i + 1) : i;
 }
 
-function endOfValue(text: string, at: number): number {
+/** In the place of an end. */
+const tooDeep = -1;
+
+function endOfValue(text: string, at: number, maxDepth = Number.POSITIVE_INFINITY): number {
   const code = text.charCodeAt(at);
   if (code === quote) return endOfString(text, at);
-  if (code === openBrace || code === openBracket) return endOfContainer(text, at);
+  if (code === openBrace || code === openBracket) return endOfContainer(text, at, maxDepth);
   return endOfScalar(text, at);
 }
 
+/** The quotes are found by `indexOf`: prompts are long strings, and that looks at many characters at once. */
 function endOfString(text: string, at: number): number {
-  let i = at + 1;
-  while (i < text.length) {
-    const code = text.charCodeAt(i);
-    if (code === quote) return i + 1;
-    i += code === backslash ? 2 : 1;
-  }
-  return text.length;
+  let end = text.indexOf('"', at + 1);
+  while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end === -1 ? text.length : end + 1;
+}
+
+/** Whether an odd number of backslashes stands before a character of a string. */
+function isEscaped(text: string, at: number): boolean {
+  let i = at;
+  while (text.charCodeAt(i - 1) === backslash) i--;
+  return (at - i) % 2 === 1;
 }
 
 /** Counts brackets instead of recursing: depth is the sender's choice. */
-function endOfContainer(text: string, at: number): number {
+function endOfContainer(text: string, at: number, maxDepth: number): number {
   let depth = 0;
   let i = at;
   while (i < text.length) {
@@ -171,8 +187,9 @@ function endOfContainer(text: string, at: number): number {
       continue;
     }
     i++;
-    if (code === openBrace || code === openBracket) depth++;
-    else if ((code === closeBrace || code === closeBracket) && --depth === 0) return i;
+    if (code === openBrace || code === openBracket) {
+      if (++depth > maxDepth) return tooDeep;
+    } else if ((code === closeBrace || code === closeBracket) && --depth === 0) return i;
   }
   return text.length;
 }

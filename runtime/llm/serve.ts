@@ -46,10 +46,11 @@ async function serveCall(exchange: Exchange, call: ChatCall, service: ChatServic
   if (targets === undefined) throw unknownModel(call.model);
   const attributes = recordCall(exchange, call, service.operation);
   const deadline = performance.now() + (service.timeout ?? Number.POSITIVE_INFINITY);
+  const settings = { service, deadline, attributes };
   let refusal: LlmRefusal | undefined;
   let failure: Extract<AttemptOutcome, { kind: "failed" }> | undefined;
   for (const target of targets) {
-    const outcome = await ask(exchange, call, target, { ...service, deadline, attributes });
+    const outcome = await ask(exchange, call, target, settings);
     if (outcome instanceof LlmRefusal) {
       // What one provider cannot be asked for, another one may be.
       refusal ??= outcome;
@@ -67,7 +68,8 @@ async function serveCall(exchange: Exchange, call: ChatCall, service: ChatServic
 }
 
 /** What holds for each provider that is asked. */
-interface CallSettings extends ChatService {
+interface CallSettings {
+  readonly service: ChatService;
   /** When all has to be over, in milliseconds of the monotonic clock. */
   readonly deadline: number;
   /** What expressions read of the request. */
@@ -75,12 +77,13 @@ interface CallSettings extends ChatService {
 }
 
 /** Asks one provider; a refusal when it cannot be asked for that. */
-async function ask(
+function ask(
   exchange: Exchange,
   call: ChatCall,
   target: LlmTarget,
-  { providerHeader, deadline, attemptTimeout, operation, attributes }: CallSettings,
-): Promise<AttemptOutcome | LlmRefusal> {
+  { service, deadline, attributes }: CallSettings,
+): Promise<AttemptOutcome> | LlmRefusal {
+  const { providerHeader, attemptTimeout, operation } = service;
   const { provider } = target;
   const { health } = provider;
   const start = performance.now();

@@ -40,7 +40,16 @@ const targets: readonly (readonly [string, LlmTarget, string])[] = [
 ];
 
 const body = { model: "m", stream: true, stream_options: { include_usage: true } };
-const call: ChatCall = { headers: [], text: "", members: [], body, model: "m", isStream: true };
+const sent = { text: "", bytes: new Uint8Array() };
+const call: ChatCall = {
+  headers: [],
+  text: "",
+  sent,
+  members: [],
+  body,
+  model: "m",
+  isStream: true,
+};
 
 /** What a client reads of a stream that comes in pieces. */
 function relayed(target: LlmTarget, pieces: readonly Buffer[]): string {

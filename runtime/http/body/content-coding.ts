@@ -25,6 +25,13 @@ const windowTooLarge = "ZSTD_error_frameParameter_windowTooLarge";
 /** Why the content of a body can't be read: `"unknown"` is another coding than gwc decodes, or several. */
 export type DecodeProblem = "too-large" | "no-room" | "malformed" | "unknown";
 
+/** Whether a Content-Encoding says that the bytes are not the content itself. */
+export function isCoded(coding: string | undefined): coding is string {
+  if (coding === undefined) return false;
+  const name = coding.trim().toLowerCase();
+  return name !== "" && name !== "identity";
+}
+
 /**
  * The content of a body with a Content-Encoding (RFC 9110 8.4), at most `limit` bytes: decoding stops there, whatever the
  * body would become. What is decoded is held in `buffer`.
@@ -35,9 +42,8 @@ export function decodeBody(
   limit: number,
   buffer: CountedBuffer,
 ): Promise<Uint8Array | DecodeProblem> {
-  const name = coding?.trim().toLowerCase() ?? "";
-  if (name === "" || name === "identity" || body.length === 0) return Promise.resolve(body);
-  const decoder = decoders.get(name)?.();
+  if (!isCoded(coding) || body.length === 0) return Promise.resolve(body);
+  const decoder = decoders.get(coding.trim().toLowerCase())?.();
   if (decoder === undefined) return Promise.resolve("unknown");
   return new Promise((resolve) => {
     const fail = (problem: DecodeProblem) => {

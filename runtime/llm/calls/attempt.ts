@@ -1,4 +1,4 @@
-import { decodeBody } from "../../http/body/content-coding.ts";
+import { decodeBody, isCoded } from "../../http/body/content-coding.ts";
 import type { CountedBuffer } from "../../http/body/counted-buffer.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { headerValue } from "../../http/headers/header-list.ts";
@@ -99,7 +99,10 @@ class Attempt implements UpstreamHandler {
     const { exchange, call, target, model } = this.#context;
     this.#head = { status, headers };
     if (status >= 300 || this.#isOver) return;
-    if (isEventStream(headers) !== call.isStream || (call.isStream && isEncoded(headers))) {
+    if (
+      isEventStream(headers) !== call.isStream ||
+      (call.isStream && isCoded(headerValue(headers, "content-encoding")))
+    ) {
       this.#request?.abort();
       this.#fail(noValidResponse, true);
     } else if (call.isStream) {
@@ -135,7 +138,7 @@ class Attempt implements UpstreamHandler {
   onEnd(): void {
     if (this.#isOver) return;
     if (this.#relay !== undefined) this.#step(this.#relay.close());
-    else void this.#whole();
+    else this.#whole();
   }
 
   onError({ kind, detail }: UpstreamFailure): void {
@@ -176,15 +179,27 @@ class Attempt implements UpstreamHandler {
     return isReady;
   }
 
-  async #whole(): Promise<void> {
-    const { exchange } = this.#context;
+  #whole(): void {
     const coding = headerValue(this.#head?.headers ?? [], "content-encoding");
     const body = this.#gathered?.bytes() ?? Buffer.alloc(0);
-    const content = await decodeBody(body, coding, maxWhole, exchange.newBuffer());
-    if (this.#isOver) return;
-    const text = typeof content === "string" ? "" : utf8(content);
+    if (isCoded(coding)) void this.#decoded(body, coding);
+    else this.#read(body, body);
+  }
+
+  async #decoded(body: Buffer, coding: string): Promise<void> {
+    const content = await decodeBody(body, coding, maxWhole, this.#context.exchange.newBuffer());
+    if (!this.#isOver) this.#read(body, typeof content === "string" ? Buffer.alloc(0) : content);
+  }
+
+  /** `content`: the body without its coding. */
+  #read(body: Buffer, content: Uint8Array): void {
+    const { exchange } = this.#context;
+    const text = utf8(content);
     this.#gathered?.release();
-    if (this.#status >= 300) return this.#refused(text);
+    if (this.#status >= 300) {
+      this.#refused(text);
+      return;
+    }
     const whole = this.#readWhole(text);
     if (exchange.headersSent) {
       this.#respond(whole?.facts ?? {});
@@ -287,10 +302,6 @@ function serverError(message: string): LlmError {
 
 function utf8({ buffer, byteOffset, length }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, length).toString("utf8");
-}
-
-function isEncoded(headers: readonly string[]): boolean {
-  return (headerValue(headers, "content-encoding") ?? "identity").toLowerCase() !== "identity";
 }
 
 /** Whether an error in a stream is about the provider, and not about the request. */

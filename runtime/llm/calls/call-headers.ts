@@ -12,10 +12,9 @@ export function requestHeaders(
   path: string,
 ): string[] {
   const { provider, isNative } = target;
-  const kept = withoutHeaders(endToEnd(sent, "host"), replaced).filter(
-    isNative ? isAny : isNeutral,
-  );
-  const headers = addressed(kept, sent, provider, path);
+  const kept = withoutHeaders(endToEnd(sent, "host"), provider.replaced);
+  const headers = isNative ? kept : kept.filter(isNeutral);
+  address(headers, sent, provider, path);
   headers.push("content-type", "application/json", "accept-encoding", "identity");
   return headers;
 }
@@ -26,31 +25,23 @@ export function passedHeaders(
   provider: Provider,
   path: string,
 ): string[] {
-  return addressed(endToEnd(sent, "host"), sent, provider, path);
-}
-
-/** Headers for a provider: its own, and the client's key where it is meant to have that. */
-function addressed(
-  kept: string[],
-  sent: readonly string[],
-  provider: Provider,
-  path: string,
-): string[] {
-  const { headers: own, withheld } = provider;
-  const headers = withoutHeaders(kept, withheld);
-  const clientKey = provider.clientKey && keyHeaderName(provider.clientKey, path);
-  const key = clientKey && clientCredential(sent, clientKey);
-  if (clientKey !== undefined && key !== undefined) headers.push(clientKey, key);
-  headers.push(...own, "host", provider.upstream.authority);
+  const headers = withoutHeaders(endToEnd(sent, "host"), provider.withheld);
+  address(headers, sent, provider, path);
   return headers;
 }
 
-/** What is said anew in every request: the body is another one, and it is read here. */
-const replaced: ReadonlySet<string> = new Set([
-  "content-type",
-  "content-encoding",
-  "accept-encoding",
-]);
+/** Adds the headers of a provider's own, and the client's key where it is meant to have that. */
+function address(
+  headers: string[],
+  sent: readonly string[],
+  provider: Provider,
+  path: string,
+): void {
+  const clientKey = provider.clientKey && keyHeaderName(provider.clientKey, path);
+  const key = clientKey && clientCredential(sent, clientKey);
+  if (clientKey !== undefined && key !== undefined) headers.push(clientKey, key);
+  headers.push(...provider.headers, "host", provider.upstream.authority);
+}
 
 /** The client's key, as a provider with another header for it reads it. */
 function clientCredential(sent: readonly string[], header: KeyHeaderName): string | undefined {
@@ -64,10 +55,6 @@ function clientCredential(sent: readonly string[], header: KeyHeaderName): strin
     return key && `Bearer ${key}`;
   }
   return headerValue(sent, "authorization")?.replace(/^Bearer +/i, "");
-}
-
-function isAny(): true {
-  return true;
 }
 
 /** Whether an item of a flat list belongs to a header that no vendor made for its own API. */

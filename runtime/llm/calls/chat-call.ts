@@ -3,15 +3,17 @@ import type { JsonObject } from "../../cel/variables.ts";
 import { bufferBody } from "../../http/buffer-body.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import type { HeaderList } from "../../http/headers/header-list.ts";
-import { parseExact } from "../../json/exact-json.ts";
+import { hasLongNumber, parseExact } from "../../json/exact-json.ts";
 import { JsonBody } from "../../json/json-body.ts";
-import { type Member, objectMembers, skipSpace } from "../../json/json-text.ts";
+import { isObjectAt, type Member, shallowMembers, skipSpace } from "../../json/json-text.ts";
 import { type LlmError, LlmRefusal } from "../chat/llm-error.ts";
 import { isJsonObject } from "../chat/request-object.ts";
 
 /** A client's request to a model, as it was read. */
 export interface ChatCall {
   readonly text: string;
+  /** What the client sent; `text` is the same, unless something was changed in it. */
+  readonly sent: { readonly text: string; readonly bytes: Uint8Array };
   /** Of the text. */
   readonly members: readonly Member[];
   readonly body: JsonObject;
@@ -31,8 +33,7 @@ export async function readCall(exchange: Exchange, limit: number): Promise<ChatC
   const bytes = exchange.bufferedBody ?? new Uint8Array();
   if (!isUtf8(bytes)) throw invalid("the request body is not UTF-8");
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
-  const body = parse(text);
-  const members = objectMembers(text, skipSpace(text, 0));
+  const { members, body } = parse(text);
   const { model, stream } = body;
   if (model !== undefined && model !== null && typeof model !== "string") {
     throw invalid('"model" must be a string', "model");
@@ -40,6 +41,7 @@ export async function readCall(exchange: Exchange, limit: number): Promise<ChatC
   if (members.length !== Object.keys(body).length) throw repeated(members);
   return {
     text,
+    sent: { text, bytes },
     members,
     body,
     model: model ?? undefined,
@@ -56,44 +58,36 @@ export function bodyFor({ text, members }: ChatCall, model: string): JsonBody {
   return body;
 }
 
-/** What an edited body says. */
+/** What a body goes to the provider as: the client's own bytes when nothing was changed in it. */
+export function writtenBody({ sent }: ChatCall, body: JsonBody): string | Uint8Array {
+  const text = body.toString();
+  return text === sent.text ? sent.bytes : text;
+}
+
+/** What an edited body says, with numbers as exact as they were written. */
 export function editedObject(call: ChatCall, body: JsonBody): JsonObject {
-  if (!body.isChanged) return call.body;
+  const text = body.toString();
+  if (text === call.text && !hasLongNumber(text)) return call.body;
   // It was an object, and edits change its members only.
-  return parseExact(body.toString()) as JsonObject;
+  return parseExact(text) as JsonObject;
 }
 
 /** Objects in objects in lists: more than any tool's schema has, and less than what recursion bears. */
 const maxDepth = 256;
 
-function parse(text: string): JsonObject {
-  if (isDeeper(text, maxDepth)) throw invalid("the request body is nested too deeply");
-  let value: unknown;
+function parse(text: string): Pick<ChatCall, "members" | "body"> {
+  const start = skipSpace(text, 0);
+  let members: readonly Member[] | undefined = [];
+  let body: unknown;
   try {
-    value = parseExact(text);
+    if (isObjectAt(text, start)) members = shallowMembers(text, start, maxDepth);
+    if (members !== undefined) body = JSON.parse(text);
   } catch {
     throw invalid("the request body is not valid JSON");
   }
-  if (!isJsonObject(value)) throw invalid("the request body must be a JSON object");
-  return value;
-}
-
-/** Counts brackets, those in strings too: a text that has no more of them is not nested deeper. */
-function isDeeper(text: string, limit: number): boolean {
-  let depth = 0;
-  let isText = false;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (isText) {
-      if (code === 0x5c) i += 1;
-      else if (code === 0x22) isText = false;
-    } else if (code === 0x22) isText = true;
-    else if (code === 0x7b || code === 0x5b) {
-      depth += 1;
-      if (depth > limit) return true;
-    } else if (code === 0x7d || code === 0x5d) depth -= 1;
-  }
-  return false;
+  if (members === undefined) throw invalid("the request body is nested too deeply");
+  if (!isJsonObject(body)) throw invalid("the request body must be a JSON object");
+  return { members, body };
 }
 
 function repeated(members: readonly Member[]): LlmRefusal {

@@ -39,6 +39,8 @@ export class ModelMetrics implements MetricsPart {
   readonly #models = new Set<string>();
   /** Those of several, by name. */
   readonly #providers = new Map<string, ProviderHealth>();
+  /** By what they say: made once, not for every call. */
+  readonly #labels = new Map<string, CallLabels>();
   readonly #tokens = new Series("gen_ai_client_token_usage", "Tokens of requests.", tokenBounds);
   readonly #durations = new Series(
     "gen_ai_server_request_duration",
@@ -70,18 +72,16 @@ export class ModelMetrics implements MetricsPart {
     const isServed = errorType === undefined;
     const request = this.#model(figures.requestModel, isServed);
     const response = this.#model(figures.responseModel ?? "", isServed);
-    const labels =
-      `gen_ai_operation_name="${label(operation)}",gen_ai_provider_name="${label(provider)}",` +
-      `gen_ai_request_model="${label(request)}",gen_ai_response_model="${label(response)}"`;
-    this.#durations.add(`${labels},error_type="${label(errorType ?? "")}"`, duration);
+    const labels = this.#labelsOf(operation, provider, request, response);
+    this.#durations.add(labels.ofError(errorType ?? ""), duration);
     if (usage !== undefined) {
-      this.#tokens.add(`${labels},gen_ai_token_type="input"`, usage.input);
-      this.#tokens.add(`${labels},gen_ai_token_type="output"`, usage.output);
+      this.#tokens.add(labels.input, usage.input);
+      this.#tokens.add(labels.output, usage.output);
     }
     if (firstToken === undefined) return;
-    this.#firstTokens.add(labels, firstToken);
+    this.#firstTokens.add(labels.call, firstToken);
     if (usage === undefined || usage.output < 2) return;
-    this.#perToken.add(labels, (duration - firstToken) / (usage.output - 1));
+    this.#perToken.add(labels.call, (duration - firstToken) / (usage.output - 1));
   }
 
   /** From here on its health is shown; one of the same name before it was of an earlier configuration. */
@@ -118,6 +118,19 @@ export class ModelMetrics implements MetricsPart {
     );
   }
 
+  #labelsOf(operation: string, provider: string, request: string, response: string): CallLabels {
+    const key = `${operation}\n${provider}\n${request}\n${response}`;
+    let labels = this.#labels.get(key);
+    if (labels === undefined) {
+      labels = new CallLabels(
+        `gen_ai_operation_name="${label(operation)}",gen_ai_provider_name="${label(provider)}",` +
+          `gen_ai_request_model="${label(request)}",gen_ai_response_model="${label(response)}"`,
+      );
+      this.#labels.set(key, labels);
+    }
+    return labels;
+  }
+
   #model(name: string, isServed: boolean): string {
     if (name === "" || this.#models.has(name)) return name;
     if (!isServed || this.#models.size >= maxModels) return "other";
@@ -126,12 +139,41 @@ export class ModelMetrics implements MetricsPart {
   }
 }
 
+/** Labels of a sample, as they are written; each is one object, by which its histogram is found. */
+interface LabelText {
+  readonly text: string;
+}
+
+/** The labels of calls that are counted together. */
+class CallLabels {
+  readonly call: LabelText;
+  readonly input: LabelText;
+  readonly output: LabelText;
+  readonly #errors = new Map<string, LabelText>();
+
+  constructor(text: string) {
+    this.call = { text };
+    this.input = { text: `${text},gen_ai_token_type="input"` };
+    this.output = { text: `${text},gen_ai_token_type="output"` };
+  }
+
+  /** With the kind of an error; empty: there was none. */
+  ofError(type: string): LabelText {
+    let labels = this.#errors.get(type);
+    if (labels === undefined) {
+      labels = { text: `${this.call.text},error_type="${label(type)}"` };
+      this.#errors.set(type, labels);
+    }
+    return labels;
+  }
+}
+
 /** The histograms of one name by their labels. */
 class Series {
   readonly #name: string;
   readonly #help: string;
   readonly #bounds: readonly number[];
-  readonly #byLabels = new Map<string, Histogram>();
+  readonly #byLabels = new Map<LabelText, Histogram>();
 
   constructor(name: string, help: string, bounds: readonly number[]) {
     this.#name = name;
@@ -139,7 +181,7 @@ class Series {
     this.#bounds = bounds;
   }
 
-  add(labels: string, value: number): void {
+  add(labels: LabelText, value: number): void {
     let histogram = this.#byLabels.get(labels);
     if (histogram === undefined) {
       histogram = new Histogram(this.#bounds);
@@ -150,7 +192,8 @@ class Series {
 
   exposition(): string {
     let text = head(this.#name, "histogram", this.#help);
-    for (const [labels, histogram] of this.#byLabels) text += histogram.samples(this.#name, labels);
+    for (const [labels, histogram] of this.#byLabels)
+      text += histogram.samples(this.#name, labels.text);
     return text;
   }
 }

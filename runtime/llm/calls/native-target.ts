@@ -1,8 +1,9 @@
 import { SseFrames } from "../../http/body/sse.ts";
+import { selectJson } from "../../json/select-json.ts";
 import type { AskedRequest, NativeFormat, ResponseFacts, StreamWatcher } from "../chat/formats.ts";
 import type { LlmError } from "../chat/llm-error.ts";
 import { cutOff, eventTooLong } from "../formats/broken-stream.ts";
-import { parseObject } from "../formats/parse-object.ts";
+import { writtenBody } from "./chat-call.ts";
 import { maxEvent } from "./limits.ts";
 import type {
   LlmTarget,
@@ -22,13 +23,13 @@ export function nativeTarget({ format, ...settings }: NativeSettings): LlmTarget
   return {
     ...settings,
     isNative: true,
-    requestBody: (_call, body) => {
+    requestBody: (call, body) => {
       format.adapt(body);
-      return body.toString();
+      return writtenBody(call, body);
     },
     readError: format.readError,
     readWhole: ({ text }): WholeResponse => {
-      const body = parseObject(text);
+      const body = selectJson(text, format.reads);
       if (body === undefined) throw new Error("the response is no JSON object");
       return { text: undefined, facts: format.readResponse(body) };
     },

@@ -31,7 +31,7 @@ export interface LlmTarget extends TargetSettings {
   /** The target for a model, where what is spoken depends on it. */
   forModel?(model: string): LlmTarget;
   /** The body for the provider. Throws LlmRefusal for what the provider cannot be asked. */
-  requestBody(call: ChatCall, body: JsonBody): string;
+  requestBody(call: ChatCall, body: JsonBody): string | Uint8Array;
   /** What the provider says went wrong. */
   readError(status: number, body: string, headers: HeaderList): LlmError;
   /** What is made of a whole response. Throws when it has another shape. */

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../cel/variables.ts";
 import type { HeaderList } from "../../http/headers/header-list.ts";
 import type { JsonBody } from "../../json/json-body.ts";
+import type { JsonSelection } from "../../json/select-json.ts";
 import type { LlmError } from "./llm-error.ts";
 import type { ChatRequest } from "./request.ts";
 import type { ChatResponse } from "./response.ts";
@@ -111,6 +112,8 @@ export interface StreamReader {
 /** A format that client and provider both speak: bytes pass through, and are looked at. */
 export interface NativeFormat extends ErrorFormat {
   readonly name: LlmFormatName;
+  /** What of a whole response `readResponse` looks at: the rest is not parsed. */
+  readonly reads: JsonSelection;
   /** Tokens, model and id of a whole response. */
   readResponse(body: JsonObject): ResponseFacts;
   /** Changes what the gateway needs to be otherwise in a request. */

@@ -40,6 +40,8 @@ export interface Provider {
   readonly headers: readonly string[];
   /** Headers of clients that do not go on to it: keys, which are meant for the gateway, and those that it has its own of. */
   readonly withheld: ReadonlySet<string>;
+  /** Those, and what is said anew of a body that is read here. */
+  readonly replaced: ReadonlySet<string>;
   readonly clientKey: KeyHeader | undefined;
   readonly health: ProviderHealth | undefined;
   readonly upstream: Upstream;
@@ -48,15 +50,20 @@ export interface Provider {
 /** Where clients of any format have their keys: they are meant for the gateway. */
 const credentials = ["authorization", "api-key", "x-api-key", "x-goog-api-key", "cookie"];
 
+/** What every request that is read here says anew: its body is another one. */
+const ofBody = ["content-type", "content-encoding", "accept-encoding"];
+
 /** Opens a provider. Nothing is connected before the first call. Throws StartupError on a malformed URL. */
 export function openProvider(settings: ProviderSettings): Provider {
   const { name, system, model, headers = [], clientKey, health, ...server } = settings;
+  const withheld = new Set([...credentials, ...headers.filter((_, index) => index % 2 === 0)]);
   return {
     name,
     system,
     model,
     headers,
-    withheld: new Set([...credentials, ...headers.filter((_, index) => index % 2 === 0)]),
+    withheld,
+    replaced: new Set([...withheld, ...ofBody]),
     clientKey,
     health: health && new ProviderHealth(health),
     upstream: openUpstream(server),

@@ -16,6 +16,7 @@ import { readCompletionsUsage } from "./usage.ts";
 export const completionsNative: NativeFormat = {
   name: "completions",
   ...completionsErrors,
+  reads: { id: true, model: true, usage: true, choices: [{ finish_reason: true }] },
   readResponse: readFacts,
   watchStream: (request) => new CompletionsWatcher(request),
   readError: readCompletionsError,

@@ -7,6 +7,7 @@ import { unwatchedStream } from "../unwatched-stream.ts";
 export const embeddingsNative: NativeFormat = {
   name: "embeddings",
   ...completionsErrors,
+  reads: { model: true, usage: true },
   readResponse: ({ model, usage }) => ({
     model: typeof model === "string" ? model : undefined,
     usage: readCompletionsUsage(usage),

@@ -11,6 +11,7 @@ import { readMessagesUsage } from "./usage.ts";
 export const messagesNative: NativeFormat = {
   name: "messages",
   ...messagesErrors,
+  reads: { id: true, model: true, usage: true, stop_reason: true },
   readResponse: (body) => readFacts(body, undefined),
   watchStream: () => new MessagesWatcher(),
   readError: readMessagesError,

@@ -12,6 +12,10 @@ import { readResponsesUsage } from "./usage.ts";
 export const responsesNative: NativeFormat = {
   name: "responses",
   ...responsesErrors,
+  reads: {
+    ...{ id: true, model: true, usage: true, status: true },
+    incomplete_details: { reason: true },
+  },
   readResponse: readFacts,
   watchStream: () => new ResponsesWatcher(),
   readError: readCompletionsError,

@@ -6,6 +6,7 @@ import { unwatchedStream } from "../unwatched-stream.ts";
 export const tokenCountNative: NativeFormat = {
   name: "tokenCount",
   ...messagesErrors,
+  reads: { input_tokens: true },
   readResponse: ({ input_tokens: counted }) => (typeof counted === "number" ? { counted } : {}),
   watchStream: () => unwatchedStream,
   readError: readMessagesError,
