@@ -15,6 +15,8 @@ export interface Case {
   readonly requests: readonly string[];
   /** The gateway of another case serves these requests too. */
   readonly gateway?: string;
+  /** Another product in its place, in a script that is given a port; the routes do not count. */
+  readonly script?: string;
 }
 
 /** What a case costs beside the first one, which is what all are compared with. */
@@ -100,7 +102,10 @@ export function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
-async function startCase({ name, routes }: Case, folder: string, upstream: string) {
+async function startCase({ name, routes, script }: Case, folder: string, upstream: string) {
+  if (script !== undefined) {
+    return start({ script, environment: { PORT: String(await freePort()) } }, upstream);
+  }
   const binds = [{ port: await freePort(), listeners: [{ name: "web", routes }] }];
   const file = `${folder}.json`;
   writeFileSync(file, JSON.stringify({ binds }));

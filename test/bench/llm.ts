@@ -9,11 +9,17 @@ export interface LlmCosts {
   readonly costs: readonly Cost[];
 }
 
+/** What of a provider is compared: it speaks the client's format, or another one. */
+export const llmCases = ["same format", "translated"] as const;
+
 /** The most CPU beside the plain proxy: of the same format on both sides, and of a translation. */
 export const llmGoals: Readonly<Record<string, readonly [same: number, translated: number]>> = {
   whole: [1 / 0.85, 2],
   stream: [1.3, 2],
 };
+
+/** How many times the work of Portkey's gateway is done with the same CPU. */
+export const portkeyGoals = { "same format": 10, translated: 6 } as const;
 
 /** Measures completions of 2 KB of prompt, whole and as streams of 100 pieces. */
 export async function measureLlm(pace: Pace): Promise<readonly LlmCosts[]> {
@@ -22,7 +28,10 @@ export async function measureLlm(pace: Pace): Promise<readonly LlmCosts[]> {
   const host = `127.0.0.1:${upstream.port}`;
   try {
     return [
-      { name: "whole", costs: await compare(cases(host, false), host, pace) },
+      {
+        name: "whole",
+        costs: await compare([...cases(host, false), ...portkeyCases(host)], host, pace),
+      },
       // Each of them is a hundred writes.
       { name: "stream", costs: await compare(cases(host, true), host, { ...pace, requests: 300 }) },
     ];
@@ -32,7 +41,7 @@ export async function measureLlm(pace: Pace): Promise<readonly LlmCosts[]> {
 }
 
 function cases(host: string, stream: boolean): readonly Case[] {
-  const requests = [request(stream)];
+  const requests = [request(stream, [])];
   const one = (name: string, backend: object): Case => ({
     name,
     routes: [{ name: "chat", backends: [backend] }],
@@ -46,7 +55,23 @@ function cases(host: string, stream: boolean): readonly Case[] {
   ];
 }
 
-function request(stream: boolean): string {
+/** The same through Portkey's gateway, where it is installed; it streams nothing on this version of Node.js. */
+function portkeyCases(host: string): readonly Case[] {
+  if (process.env.PORTKEY === undefined) return [];
+  const script = fileURLToPath(new URL("portkey.ts", import.meta.url));
+  const provider = (name: string): readonly string[] => [
+    request(false, [`x-portkey-provider: ${name}`, `x-portkey-custom-host: http://${host}/v1`]),
+  ];
+  return [
+    { name: "Portkey, same format", routes: [], requests: provider("openai"), script },
+    {
+      name: "Portkey, translated",
+      ...{ routes: [], requests: provider("anthropic"), gateway: "Portkey, same format" },
+    },
+  ];
+}
+
+function request(stream: boolean, headers: readonly string[]): string {
   const body = JSON.stringify({
     model: "gpt-5",
     stream,
@@ -62,6 +87,7 @@ function request(stream: boolean): string {
     "Host: api.example.com",
     "Content-Type: application/json",
     "Authorization: Bearer key",
+    ...headers,
     `Content-Length: ${body.length}`,
   ];
   return `${head.join("\r\n")}\r\n\r\n${body}`;

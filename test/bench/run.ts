@@ -9,7 +9,7 @@ import { formatCel, measureCel } from "./cel.ts";
 import { type Case, compare, formatCosts, median } from "./compare.ts";
 import { measureDecisions } from "./decision.ts";
 import { type Contender, type Duel, type Pace, type Round, run, start } from "./duel.ts";
-import { llmGoals, measureLlm } from "./llm.ts";
+import { llmCases, llmGoals, measureLlm, portkeyGoals } from "./llm.ts";
 import { policyCases } from "./policies.ts";
 import { routeCases } from "./routes.ts";
 import { makeIdentity } from "./token.ts";
@@ -18,7 +18,8 @@ import { makeIdentity } from "./token.ts";
 //   plain, chain  requests per CPU-second of a built gateway, beside a hand-written proxy that does the same work
 //   policies      what each policy adds to a plain proxy; `policies=cors,retry` those alone
 //   routes        what 1,000 and 10,000 routes cost beside ten
-//   llm           chat completions beside the same bytes through a plain proxy: whole, streams, translated
+//   llm           chat completions beside the same bytes through a plain proxy: whole, streams, translated; and beside
+//                 Portkey's gateway where PORTKEY names a folder: `npm install --prefix DIR @portkey-ai/gateway`
 //   decision      finding the route among so many, without a connection
 //   cel           an expression beside two interpreters
 // BENCH_ROUNDS, BENCH_SECONDS: how often and how long each is measured. BENCH_NODE_FLAGS=--cpu-prof profiles.
@@ -73,8 +74,16 @@ async function showLlm(): Promise<void> {
   for (const { name, costs } of await measureLlm(pace)) {
     console.log(`llm, ${name}: CPU of a completion beside the same bytes through a plain proxy`);
     process.stdout.write(formatCosts(costs));
-    const ratios = costs.slice(2).map(({ ratio }) => ratio);
-    isGood = (llmGoals[name] ?? []).every((goal, index) => (ratios[index] ?? 0) <= goal) && isGood;
+    const ratio = (wanted: string) => costs.find(({ name }) => name === wanted)?.ratio;
+    const isCheap = llmGoals[name]?.every((goal, at) => (ratio(llmCases[at] ?? "") ?? 0) <= goal);
+    const isFaster = llmCases.every((wanted) => {
+      const theirs = ratio(`Portkey, ${wanted}`);
+      if (theirs === undefined) return true;
+      const times = theirs / (ratio(wanted) ?? 1);
+      console.log(`${wanted}: ${times.toFixed(1)} times as fast as Portkey`);
+      return times >= portkeyGoals[wanted];
+    });
+    isGood = isCheap !== false && isFaster && isGood;
   }
 }
 

@@ -7,9 +7,11 @@ import {
   isObjectAt,
   objectMembers,
   onOneLine,
+  shallowMembers,
   skipSpace,
   type TextRange,
 } from "../../runtime/json/json-text.ts";
+import { selectJson } from "../../runtime/json/select-json.ts";
 import { readMessage } from "../../runtime/mcp/protocol/message.ts";
 
 /** JSON text of a value with white space and escapes where JSON allows them. */
@@ -101,4 +103,44 @@ it("any text is a message or a problem, and a message keeps its text", () => {
       else expect(message.code).toBeLessThan(0);
     }),
   );
+});
+
+it("selected members are those of JSON.parse, and a text that ends too soon has none", () => {
+  const wanted = { id: true, "a\n": true, usage: { in: true }, list: [{ end: true }] } as const;
+  const part = fc.record(
+    { id: json, "a\n": json, usage: json, list: json, other: json },
+    { requiredKeys: [] },
+  );
+  const near = fc.record({
+    id: fc.string(),
+    usage: fc.record({ in: json, out: json }),
+    list: fc.array(fc.record({ end: json, text: fc.string() }), { minLength: 1 }),
+  });
+  fc.assert(
+    fc.property(fc.oneof(part, near), space, (value, blank) => {
+      const text = spelled(value, blank);
+      const parsed = JSON.parse(text);
+      const selected = selectJson(`${blank}${text}${blank}`, wanted);
+      expect(selected?.id).toEqual(parsed.id);
+      expect(selected?.["a\n"]).toEqual(parsed["a\n"]);
+      if (isObject(parsed.usage) && "in" in parsed.usage)
+        expect(selected?.usage).toEqual({ in: parsed.usage.in });
+      const [first] = Array.isArray(parsed.list) ? parsed.list : [];
+      if (isObject(first) && "end" in first) expect(selected?.list).toEqual([{ end: first.end }]);
+      expect(selectJson(text.slice(0, -1), wanted)).toBeUndefined();
+      expect(selectJson(`${text}x`, wanted)).toBeUndefined();
+    }),
+  );
+});
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+it("an object is read to the depth that is allowed, and no deeper", () => {
+  const nested = (depth: number) => `${'{"a":['.repeat(depth)}1${"]}".repeat(depth)}`;
+  expect(shallowMembers(nested(4), 0, 8)).toHaveLength(1);
+  expect(shallowMembers(nested(4), 0, 7)).toBeUndefined();
+  expect(shallowMembers(`{"a":"${"[".repeat(9)}"}`, 0, 2)).toHaveLength(1);
+  expect(shallowMembers(`{"a":${"[".repeat(100_000)}`, 0, 8)).toBeUndefined();
 });

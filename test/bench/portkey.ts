@@ -1,0 +1,10 @@
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+// Portkey's gateway, of the folder in PORTKEY where it is installed. Listens on PORT, and says so.
+
+const { PORTKEY: folder = ".", PORT: port } = process.env;
+process.argv.push(`--port=${port}`, "--headless");
+const script = join(folder, "node_modules/@portkey-ai/gateway/build/start-server.js");
+await import(pathToFileURL(script).href);
+process.stdout.write(`listening on 127.0.0.1:${port}\n`);
