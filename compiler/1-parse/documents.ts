@@ -9,10 +9,10 @@ import {
   type Node,
   parseAllDocuments,
   visit,
-  type YAMLError,
 } from "yaml";
 import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
 import type { SourceDocument, SourceFile } from "../diagnostics/source.ts";
+import { syntaxProblem } from "./syntax-advice.ts";
 
 /** Nodes that one document may have after its aliases are expanded. */
 const NODE_LIMIT = 200_000;
@@ -40,10 +40,9 @@ export function readDocuments(
   const mayAlias = text.includes("*");
   const documents = (Array.isArray(parsed) ? parsed : []).map((yaml, index): SourceDocument => {
     const origin: Origin = { file: name, document: index, path: [] };
-    // A warning is an unknown tag, which would change what a value means without a word.
-    for (const error of [...yaml.errors, ...yaml.warnings])
-      reportSyntax(error, origin, diagnostics, text.length);
-    if (yaml.contents !== null) reportDuplicates(yaml.contents, origin, text, diagnostics);
+    reportSyntax(yaml, origin, text, diagnostics);
+    if (yaml.contents !== null && yaml.errors.length === 0)
+      reportKeys(yaml.contents, origin, text, diagnostics);
     const aliases = mayAlias ? aliasTargets(yaml, origin, diagnostics) : NO_ALIASES;
     if (yaml.errors.length === 0) refuseAliasBomb(yaml, aliases, origin, diagnostics);
     return { yaml, aliases };
@@ -51,30 +50,40 @@ export function readDocuments(
   return { name, path, text, documents };
 }
 
+/** The first mistake of a document: what follows it is mostly its consequence. */
 function reportSyntax(
-  error: YAMLError,
-  origin: Origin,
-  diagnostics: Diagnostics,
-  length: number,
-): void {
-  const start = Math.min(error.pos[0], length);
-  const end = Math.max(start, Math.min(error.pos[1], length));
-  const problem = error.message.replace(/\.$/, "");
-  diagnostics.report("yaml-syntax", { ...origin, offsets: [start, end] }, { problem });
-}
-
-/** Reports the keys that come twice in a mapping, at the second one. */
-function reportDuplicates(
-  root: Node,
+  yaml: Document,
   origin: Origin,
   text: string,
   diagnostics: Diagnostics,
 ): void {
+  // A warning is an unknown tag, which would change what a value means without a word.
+  const [error] = [...yaml.errors, ...yaml.warnings];
+  if (error === undefined) return;
+  const template = TEMPLATE.exec(text);
+  if (template !== null) {
+    const offsets = [template.index, template.index + template[0].length] as const;
+    diagnostics.report("unrendered-template", { ...origin, offsets }, {});
+    return;
+  }
+  const { offsets, ...params } = syntaxProblem(error, yaml, text);
+  diagnostics.report("yaml-syntax", { ...origin, offsets }, params);
+}
+
+/** Braces of Helm and its like, which YAML takes for mappings: `{{ .Values.port }}`, `{{- range`. */
+const TEMPLATE = /\{\{-?\s*(?:[.$"(]|[a-z]+\s)[^}\n]*\}\}/;
+
+/** Reports the keys that come twice in a mapping, at the second one, and those that are mappings. */
+function reportKeys(root: Node, origin: Origin, text: string, diagnostics: Diagnostics): void {
   const waiting = [root];
   for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
     if (isCollection(node)) for (const part of parts(node, NO_ALIASES)) waiting.push(part);
     const seen = new Set<unknown>();
     for (const { key } of isMap(node) ? node.items : []) {
+      if (isMap(key)) {
+        reportTemplate(node, origin, diagnostics);
+        return;
+      }
       if (!isScalar(key)) continue;
       if (seen.has(key.value)) {
         const start = key.range?.[0] ?? 0;
@@ -86,6 +95,11 @@ function reportDuplicates(
       seen.add(key.value);
     }
   }
+}
+
+function reportTemplate({ range }: Node, origin: Origin, diagnostics: Diagnostics): void {
+  const offsets = [range?.[0] ?? 0, range?.[1] ?? 0] as const;
+  diagnostics.report("unrendered-template", { ...origin, offsets }, {});
 }
 
 /** What each alias stands for: the last node before it with that anchor. One walk, whatever the number of aliases. */
@@ -103,7 +117,8 @@ function aliasTargets(
       else {
         const offsets = [alias.range?.[0] ?? 0, alias.range?.[1] ?? 0] as const;
         const problem = `no anchor "&${alias.source}" stands before this alias`;
-        diagnostics.report("yaml-syntax", { ...origin, offsets }, { problem });
+        const advice = `a text that begins with a star stands in quotes: "*${alias.source}"`;
+        diagnostics.report("yaml-syntax", { ...origin, offsets }, { problem, advice });
       }
     },
     Value(_, node) {

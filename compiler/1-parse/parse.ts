@@ -16,6 +16,7 @@ import { validator } from "../schema/validate.ts";
 import { readDocuments } from "./documents.ts";
 import { inputFiles, isEmpty, isInput, isStandalone } from "./input-files.ts";
 import { type ReadDocument, readManifests, withoutSecrets } from "./kubernetes/manifests.ts";
+import { otherTool } from "./other-tools.ts";
 import { type StandaloneFile, standaloneSchema } from "./standalone/standalone.ts";
 import { canonicalJson, canonicalText, plainValue, readValue } from "./values.ts";
 
@@ -95,8 +96,14 @@ function readFiles(
   const names = stableNames(paths);
   return paths.flatMap((file, index) => {
     const text = host.readText(file);
-    if (text.kind === "text")
-      return [readDocuments(names[index] ?? file, file, text.text, diagnostics)];
+    if (text.kind === "text") {
+      const found = new Diagnostics();
+      const read = readDocuments(names[index] ?? file, file, text.text, found);
+      // What is no YAML to begin with is told by what it is, not by where reading stopped.
+      if (found.list.length > 0 && !reportOtherTool(read, diagnostics))
+        for (const each of found.list) diagnostics.add(each);
+      return [read];
+    }
     const at = { file, document: 0, path: [], part: "file" } as const;
     diagnostics.report("file-not-found", at, { file, problem: text.problem });
     return [];
@@ -182,6 +189,7 @@ function readFile(
     diagnostics.report("several-documents", { ...at, offsets: [start, start] }, {});
     return undefined;
   }
+  if (reportOtherTool(file, diagnostics)) return undefined;
   const schema = standaloneSchema();
   const read = readValue(document, origin, schema, host, diagnostics);
   const { value, broken } = validator(schema, keysIn([read.value])).parts(
@@ -190,6 +198,15 @@ function readFile(
     diagnostics,
   );
   return value && { kind: "standalone", file: value, origin, broken };
+}
+
+/** Whether a file was written for something else, which is reported. */
+function reportOtherTool(file: SourceFile, diagnostics: Diagnostics): boolean {
+  const other = otherTool(file);
+  if (other === undefined) return false;
+  const at = { file: file.name, document: 0, path: [], part: "file" } as const;
+  diagnostics.report("other-tool", at, { what: other.what, advice: other.advice });
+  return true;
 }
 
 /** The digest is made when somebody reads it: a check needs none, and it costs as much as checking a small file. */

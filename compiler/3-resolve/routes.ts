@@ -146,6 +146,8 @@ function resolveMatch(match: MatchConfig, context: RouteContext): RouteMatch | u
 function checkForm(path: string, origin: Origin, { diagnostics }: RouteContext): void {
   const form = canonicalPath(path);
   if (form !== path) diagnostics.report("path-never-sent", childOf(origin, "path"), { path, form });
+  else if (/\/\*+$/.test(path))
+    diagnostics.report("star-in-path", childOf(origin, "path"), { path });
 }
 
 /** Gateway API: a trailing slash of a prefix means nothing. */

@@ -9,7 +9,7 @@ import { lowerMcp, type McpValue, mcpSchema } from "./mcp/file-form.ts";
 import { type KubernetesMcpValue, kubernetesMcp } from "./mcp/manifest-form.ts";
 import type { McpCommand, McpConfig, McpTargetConfig, NamedMcpTarget } from "./mcp/mcp-config.ts";
 import type { McpSessionsConfig } from "./mcp/sessions.ts";
-import { checkPinned } from "./mcp/stdio-command.ts";
+import { checkCommand, checkPinned } from "./mcp/stdio-command.ts";
 import { awsScopeOf } from "./parts/aws-scope.ts";
 import { type ConnectionContext, resolveConnection, secureUrl } from "./parts/connection.ts";
 import { curlCommand, shellWord, type TryRequest } from "./parts/try-request.ts";
@@ -138,6 +138,7 @@ function resolveTarget(
   if (target.kind === "stdio") {
     const at = childOf(origin, "stdio");
     if (!checkEnvironment(target.env, childOf(at, "env"), context.diagnostics)) return undefined;
+    checkCommand(target.command, at, context.diagnostics);
     checkPinned(target.command, target.args, at, context.diagnostics);
     return target;
   }

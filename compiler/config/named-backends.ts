@@ -13,7 +13,12 @@ export function findBackend(
   if (found !== undefined) return found;
   const candidates = [...named.keys()].map((each) => `"${each}"`);
   const near = suggest(name, [...named.keys()]);
-  const params = { what: `backend "${name}"`, candidates, ...(near === undefined ? {} : { near }) };
+  const params = {
+    what: `backend "${name}"`,
+    candidates,
+    place: "what routes share stands under `backends` of the file, each with its `name`",
+    ...(near === undefined ? {} : { near }),
+  };
   diagnostics.report("missing-reference", origin, params);
   return undefined;
 }

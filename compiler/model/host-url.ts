@@ -1,6 +1,6 @@
 import { canonicalPath } from "../../runtime/http/routing/canonical-path.ts";
 import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
-import type { Text } from "./texts.ts";
+import type { EnvTemplate, Text } from "./texts.ts";
 
 /** An address as URLs have it. */
 export function hostAndPort(host: string, port: number): string {
@@ -19,11 +19,11 @@ export function hostUrl(host: Text, origin: Origin, diagnostics: Diagnostics): T
  */
 export function forwardUrl(host: Text, origin: Origin, diagnostics: Diagnostics): Text | undefined {
   const url = hostUrl(host, origin, diagnostics);
-  if (typeof url !== "string" || typeof host !== "string") return url;
+  if (typeof host !== "string") return checkParts(host, origin, diagnostics) ? url : undefined;
+  if (typeof url !== "string") return undefined;
   const { port, pathname, search, origin: server } = new URL(url);
   if (!host.includes("://") && port === "" && !/:80(?:\/|$)/.test(host)) {
-    const expected = "host:port, or an http:// or https:// URL";
-    diagnostics.report("bad-format", origin, { field: '"host"', expected });
+    reportHost(host, "host:port, or an http:// or https:// URL", origin, diagnostics);
     return undefined;
   }
   if (search !== "" || url.includes("?")) {
@@ -35,6 +35,15 @@ export function forwardUrl(host: Text, origin: Origin, diagnostics: Diagnostics)
   if (path !== undefined) return `${server}${path.replace(/\/$/, "")}`;
   diagnostics.report("path-never-sent", origin, { path: pathname, form: undefined });
   return undefined;
+}
+
+/** Whether what is known of an address by now has no query; the rest is looked at when the gateway starts. */
+function checkParts({ parts }: EnvTemplate, origin: Origin, diagnostics: Diagnostics): boolean {
+  const known = parts.map((part) => (typeof part === "string" ? part : (part.fallback ?? "")));
+  if (!known.some((part) => /[?#]/.test(part))) return true;
+  const host = parts.map((part) => (typeof part === "string" ? part : `\${${part.env}}`)).join("");
+  diagnostics.report("query-in-host", origin, { host });
+  return false;
 }
 
 /** The address with `http://` unless it says its scheme. */
@@ -52,6 +61,24 @@ export function checkUrl(url: Text, origin: Origin, diagnostics: Diagnostics): b
   const isHttp = parsed?.protocol === "http:" || parsed?.protocol === "https:";
   if (isHttp && parsed.username === "" && parsed.password === "" && parsed.hash === "") return true;
   const expected = "host:port, or an http:// or https:// URL without user name";
-  diagnostics.report("bad-format", origin, { field: '"host"', expected });
+  reportHost(url, expected, origin, diagnostics);
   return false;
+}
+
+function reportHost(
+  host: string,
+  expected: string,
+  origin: Origin,
+  diagnostics: Diagnostics,
+): void {
+  const advice = hostAdvice(host);
+  diagnostics.report("bad-format", origin, { field: '"host"', expected, advice });
+}
+
+/** What to write for something that is no address; undefined when that is not known. */
+function hostAdvice(host: string): string | undefined {
+  if (host.includes("{{"))
+    return "this looks like a Helm template: give gwc what `helm template` makes of it";
+  if (host.includes("@")) return "credentials of a server stand in `backendAuth`";
+  return /^[\w.-]+$/.test(host) ? `say the port: ${host}:8080` : undefined;
 }

@@ -14,9 +14,13 @@ export interface Timeouts {
 const schema = object(
   {
     requestTimeout: duration("For all attempts together, from the first byte sent."),
-    request: duration("The same, by its name in the cluster resources."),
+    request: duration("The same, by its name in the cluster resources.", {
+      aliasOf: "requestTimeout",
+    }),
     backendRequestTimeout: duration("For each attempt."),
-    backendRequest: duration("The same, by its name in the cluster resources."),
+    backendRequest: duration("The same, by its name in the cluster resources.", {
+      aliasOf: "backendRequestTimeout",
+    }),
   },
   {
     atLeastOneOf: ["requestTimeout", "request", "backendRequestTimeout", "backendRequest"],

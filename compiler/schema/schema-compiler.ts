@@ -1,6 +1,6 @@
-import { isIP } from "node:net";
 import { Ajv, type ValidateFunction } from "ajv";
 import { parseDuration } from "./duration.ts";
+import { formats } from "./formats.ts";
 import { isWritable, type Schema, type ValueCheck } from "./schema.ts";
 
 /**
@@ -38,22 +38,7 @@ export function compileSchema(schema: Schema, keys: ReadonlySet<string>): Valida
     validate: (minimum: string, text: string) =>
       (parseDuration(text) ?? Number.POSITIVE_INFINITY) >= (parseDuration(minimum) ?? 0),
   });
-  ajv.addFormat("duration", (text: string) => parseDuration(text) !== undefined);
-  ajv.addFormat("gatewayDuration", /^([0-9]{1,5}(h|m|s|ms)){1,4}$/);
-  ajv.addFormat("url", isHttpUrl);
-  ajv.addFormat("hostname", isHostname);
-  ajv.addFormat("cidr", isAddressRange);
-  ajv.addFormat("ip", (text: string) => isIP(text) !== 0);
-  ajv.addFormat(
-    "address",
-    (text: string) =>
-      hasVariable(text) || /^(\[[0-9a-fA-F:.]+\]|[^\s:/?#@[\]]+):[0-9]{1,5}$/.test(text),
-  );
-  ajv.addFormat(
-    "loopback-address",
-    (text: string) =>
-      hasVariable(text) || /^(localhost|127(\.[0-9]{1,3}){3}|\[::1\]):[0-9]{1,5}$/.test(text),
-  );
+  for (const [name, isOf] of Object.entries(formats)) ajv.addFormat(name, isOf);
   return ajv.compile(usedPart(schema, keys));
 }
 
@@ -89,34 +74,4 @@ function addCountKeyword(ajv: Ajv, keyword: string, holds: (count: number) => bo
     validate: (names: readonly string[], value: object) =>
       holds(names.filter((name) => Object.hasOwn(value, name)).length),
   });
-}
-
-function hasVariable(text: string): boolean {
-  return text.includes("${");
-}
-
-function isHttpUrl(text: string): boolean {
-  if (hasVariable(text)) return true;
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  return (
-    (url?.protocol === "http:" || url?.protocol === "https:") &&
-    url.username === "" &&
-    url.password === ""
-  );
-}
-
-/** An IP address, or a range of them (RFC 4632, RFC 4291 2.3). */
-function isAddressRange(text: string): boolean {
-  const [address = "", prefix, ...rest] = text.split("/");
-  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
-  if (bits < 0 || address.includes("%") || rest.length > 0) return false;
-  return prefix === undefined || (/^[0-9]{1,3}$/.test(prefix) && Number(prefix) <= bits);
-}
-
-/** A DNS name, exact or with a first label `*` (Gateway API `Hostname`). */
-function isHostname(text: string): boolean {
-  return (
-    text === "*" ||
-    /^(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(text)
-  );
 }

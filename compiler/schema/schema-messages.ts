@@ -1,10 +1,13 @@
 import type { ErrorObject } from "ajv";
 import type { Schema } from "./schema.ts";
 
-/** What a value must be: `a text or a mapping`. */
+/** What a value must be: `a text or a mapping`, `a duration such as "30s"`. */
 export function schemaTypeNames(schema: Schema | undefined): string {
   const types = [schema?.type ?? []].flat();
-  return types.map((type) => TYPE_NAMES[type] ?? type).join(" or ");
+  const form = /duration/i.test(schema?.format ?? "") && FORMATS[schema?.format ?? ""];
+  return types
+    .map((type) => (type === "string" && form) || (TYPE_NAMES[type] ?? type))
+    .join(" or ");
 }
 
 /** What a value is: `a list`. */

@@ -14,6 +14,8 @@ export interface Schema<Value = unknown> {
   readonly description?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly additionalProperties?: boolean | Schema;
+  /** What the keys of a map look like. */
+  readonly propertyNames?: Pick<Schema, "pattern" | "form">;
   readonly required?: readonly string[];
   readonly items?: Schema;
   readonly enum?: readonly (string | number)[];
@@ -76,6 +78,8 @@ export interface ValueCheck {
   readonly message: string;
   /** The field that the mistake is about; the object itself when absent. */
   readonly field?: string;
+  /** The field without which that one says nothing. */
+  readonly needs?: string;
   readonly holds: (value: Readonly<Record<string, unknown>>) => boolean;
   /** The same as a CEL expression over `self`, for `x-kubernetes-validations`. */
   readonly cel: string;
@@ -299,6 +303,7 @@ export function needsField(field: string, other: string): ValueCheck {
   return {
     message: `"${field}" acts only beside "${other}"`,
     field,
+    needs: other,
     holds: (value) => value[field] === undefined || value[other] !== undefined,
     cel: `!has(self.${field}) || has(self.${other})`,
   };

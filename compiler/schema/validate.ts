@@ -11,10 +11,12 @@ import {
 import { suggest } from "../diagnostics/suggestion.ts";
 import type { ConfigValue, ReadValue } from "./config-values.ts";
 import { configValueAt, keysIn, pointerPath, withEnvTemplates } from "./config-values.ts";
-import { isWritable, type Schema, schemaAt } from "./schema.ts";
+import { knownFields, meantField, otherOwner } from "./meant-field.ts";
+import { type Schema, schemaAt } from "./schema.ts";
 import { compileSchema } from "./schema-compiler.ts";
 import { boundName, formatName, schemaTypeNames, typeName } from "./schema-messages.ts";
 import { soundParts } from "./sound-parts.ts";
+import { formAdvice, typeAdvice } from "./value-advice.ts";
 
 /** Checks values against one schema. Made once per schema and input: compiling it is the expensive part. */
 export interface Validator<Value> {
@@ -48,6 +50,8 @@ export function validator<Value>(
     const errors = validate(read.value) ? [] : (validate.errors ?? []);
     const subject = { root: schema, read, origin, whole: whole ?? originTitle(origin) };
     for (const error of errors) {
+      // A key that is wrong has an error of its own: `propertyNames`.
+      if (error.propertyName !== undefined) continue;
       if (!isConsequence(error, errors, schema, read.value)) report(error, subject, diagnostics);
     }
   };
@@ -86,7 +90,7 @@ function originTitle({ resource }: Origin): string {
   return resource?.name ?? "the file";
 }
 
-/** A field that is missing because it is misspelled is one mistake, and the misspelling is reported. */
+/** A field that is missing because it is misspelled, or known to another tool, is one mistake: the key is reported. */
 function isConsequence(
   { keyword, instancePath, params }: ErrorObject,
   errors: readonly ErrorObject[],
@@ -95,15 +99,23 @@ function isConsequence(
 ): boolean {
   if (keyword !== "required" && keyword !== "exactlyOneOf" && keyword !== "atLeastOneOf")
     return false;
-  const schema = schemaAt(root, pointerPath(instancePath, value));
-  const wanted =
-    keyword === "required" ? [String(params.missingProperty)] : (schema?.[keyword] ?? []);
-  return errors.some((other) => {
-    if (other.keyword !== "additionalProperties" || other.instancePath !== instancePath)
-      return false;
-    const suggestion = suggest(String(other.params.additionalProperty), knownKeys(schema));
-    return suggestion !== undefined && wanted.includes(suggestion);
-  });
+  const unknown = errors.filter(
+    (other) => other.keyword === "additionalProperties" && other.instancePath === instancePath,
+  );
+  const path = pointerPath(instancePath, value);
+  const schema = schemaAt(root, path);
+  const present = keysOf(configValueAt(value, path));
+  if (keyword !== "required")
+    return unknown.length > 0 && !(schema?.[keyword] ?? []).some((name) => present.includes(name));
+  return unknown.some(
+    (other) =>
+      meantField(String(other.params.additionalProperty), schema, present) ===
+      params.missingProperty,
+  );
+}
+
+function keysOf(value: unknown): readonly string[] {
+  return typeof value === "object" && value !== null ? Object.keys(value) : [];
 }
 
 /** Reports one violation at its smallest node. */
@@ -123,7 +135,7 @@ function report(error: ErrorObject, subject: Subject, diagnostics: Diagnostics):
     at: childOf(origin, ...path),
     schema: schemaAt(root, path),
     found: configValueAt(value, path),
-    field: path.length === 0 ? whole : `"${formatPath(path.slice(-1))}"`,
+    field: path.length === 0 ? whole : `"${valueName(path)}"`,
     variable: variable?.source,
   });
 }
@@ -154,6 +166,7 @@ const REPORTERS: Readonly<Record<string, (violation: Violation) => void>> = {
   enum: reportEnum,
   format: reportForm,
   pattern: reportForm,
+  propertyNames: reportKey,
   minimumDuration: reportDuration,
 };
 
@@ -177,12 +190,13 @@ function reportUnknown({ error, subject, diagnostics, path, schema }: Violation)
     diagnostics.report("misplaced-field", keyPlace(place), params);
     return;
   }
-  const known = knownKeys(schema);
+  const suggestion = meantField(key, schema, keysOf(configValueAt(read.value, path)));
   diagnostics.report("unknown-field", keyPlace(place), {
     owner: ownerName(path, whole),
     key,
-    suggestion: suggest(key, known),
-    known: known.join(", "),
+    suggestion,
+    standsIn: suggestion === undefined ? otherOwner(key, path, root) : undefined,
+    known: knownFields(schema).join(", "),
   });
 }
 
@@ -211,12 +225,28 @@ function reportMissing({ error, subject, diagnostics, path, at }: Violation): vo
 function reportBroken({ subject, diagnostics, path, at, schema, found }: Violation): void {
   // The keyword applies to objects only.
   const object = found as Readonly<Record<string, unknown>>;
-  for (const { holds, message, field } of schema?.checks ?? []) {
-    if (holds(object)) continue;
+  for (const { holds, message, field, needs } of schema?.checks ?? []) {
+    if (holds(object) || isToldMissing(needs, schema, object)) continue;
     const isThere = field !== undefined && Object.hasOwn(object, field);
     const place = isThere ? childOf(subject.origin, ...path, field) : pointAtOwner(at);
     diagnostics.report("broken-rule", place, { message });
   }
+}
+
+/** Whether the lack of a field is reported by itself: as one that is required, or as one of a choice of which none is there. */
+function isToldMissing(
+  field: string | undefined,
+  schema: Schema | undefined,
+  object: Readonly<Record<string, unknown>>,
+): boolean {
+  if (field === undefined) return false;
+  const choices = [schema?.exactlyOneOf ?? [], schema?.atLeastOneOf ?? []];
+  return (
+    schema?.required?.includes(field) === true ||
+    choices.some(
+      (names) => names.includes(field) && names.every((name) => object[name] === undefined),
+    )
+  );
 }
 
 function reportChoice({ error, subject, diagnostics, path, at, schema }: Violation): void {
@@ -244,6 +274,7 @@ function reportType({ diagnostics, at, schema, found, field }: Violation): void 
     field,
     expected: schemaTypeNames(schema),
     found: typeName(found),
+    advice: schema && typeAdvice(schema, found),
   });
 }
 
@@ -268,8 +299,18 @@ function reportEnum({ diagnostics, at, schema, found, field, variable }: Violati
   });
 }
 
-function reportForm({ diagnostics, at, schema, field }: Violation): void {
-  diagnostics.report("bad-format", at, { field, expected: formatName(schema) });
+function reportForm({ diagnostics, at, schema, found, field, variable }: Violation): void {
+  const isWritten = variable === undefined && typeof found === "string";
+  const advice = schema && isWritten ? formAdvice(schema, found) : undefined;
+  diagnostics.report("bad-format", at, { field, expected: formatName(schema), advice });
+}
+
+function reportKey({ error, subject, diagnostics, path, schema }: Violation): void {
+  const key = String(error.params.propertyName);
+  const at = keyPlace(childOf(subject.origin, ...path, key));
+  const expected = formatName(schema?.propertyNames);
+  const advice = schema?.propertyNames && formAdvice(schema.propertyNames, key);
+  diagnostics.report("bad-format", at, { field: `"${key}"`, expected, advice });
 }
 
 function reportDuration({ diagnostics, at, schema, field }: Violation): void {
@@ -289,16 +330,13 @@ function pointAtOwner(at: ReturnType<typeof childOf>): ReturnType<typeof childOf
 }
 
 function ownerName(path: ConfigPath, whole: string): string {
-  if (path.length === 0) return whole;
-  const last = path.at(-1);
-  const parent = path.at(-2);
-  return typeof last === "number"
-    ? `${typeof parent === "string" ? parent : "item"}[${last}]`
-    : String(last);
+  return path.length === 0 ? whole : valueName(path);
 }
 
-function knownKeys(schema: Schema | undefined): string[] {
-  return Object.entries(schema?.properties ?? {})
-    .filter(([, property]) => isWritable(property) && property.aliasOf === undefined)
-    .map(([key]) => key);
+/** What messages call a value: its key, or its list's with the index. */
+function valueName(path: ConfigPath): string {
+  const last = path.at(-1);
+  if (typeof last === "string") return last;
+  const parent = path.at(-2);
+  return `${typeof parent === "string" ? parent : "item"}[${last}]`;
 }

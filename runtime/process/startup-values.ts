@@ -39,6 +39,19 @@ export function httpsUrl(text: string): string {
   return httpUrl(text).replace(/^http:/, "https:");
 }
 
+/**
+ * The same of an upstream that requests are passed on to: its path is put before theirs, and a query would be lost. Throws
+ * StartupError for one.
+ */
+export function forwardUrl(text: string): string {
+  const url = httpUrl(text);
+  if (/[?#]/.test(url))
+    throw startupError(
+      "the address of a backend has a query or a fragment, which no request would carry",
+    );
+  return url;
+}
+
 /** The URL of an upstream that the environment names: `host:port` is plain HTTP. Throws StartupError when it is no URL. */
 export function httpUrl(text: string): string {
   const url = text.includes("://") ? text : `http://${text}`;

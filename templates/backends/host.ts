@@ -5,7 +5,7 @@ import type { Code } from "../code/hole.ts";
 import { imported } from "../code/names.ts";
 import type { Trace } from "../code/trace.ts";
 import type { AtLeastOne, BackendCode, BackendScope, BackendTemplate } from "./backend.ts";
-import { passthrough, tcpSettings, upstreamCode } from "./parts/connection.ts";
+import { forwardCode, passthrough, tcpSettings } from "./parts/connection.ts";
 import { plainForward } from "./parts/forward.ts";
 
 const WEIGHTED = "gwc/runtime/backends/weighted";
@@ -27,7 +27,7 @@ function hostCode(nodes: AtLeastOne<BackendNode<"host">>, scope: BackendScope): 
       declarations: [
         code`
           ${scope.trace(only.origin)}
-          const upstream = ${upstreamCode(only.url, only.connection)};
+          const upstream = ${forwardCode(only.url, only.connection)};
         `,
       ],
       step: [...token, code`return ${pass(code`upstream`)};`],
@@ -38,7 +38,7 @@ function hostCode(nodes: AtLeastOne<BackendNode<"host">>, scope: BackendScope): 
       {
         ${scope.trace(origin)}
         weight: ${literal(weight)},
-        upstream: ${upstreamCode(url, connection)},
+        upstream: ${forwardCode(url, connection)},
       },
     `,
   );

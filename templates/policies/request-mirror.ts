@@ -1,4 +1,4 @@
-import { upstreamCode } from "../backends/parts/connection.ts";
+import { forwardCode } from "../backends/parts/connection.ts";
 import { code, literal } from "../code/code.ts";
 import { imported, importedType, name } from "../code/names.ts";
 import { milliseconds } from "../code/units.ts";
@@ -21,7 +21,7 @@ export const requestMirrorTemplate: PolicyTemplate<"requestMirror"> = {
         ({ label, url, connection, share, origin }) => code`
           ${trace(origin)}
           const ${label}: ${importedType(MODULE, "MirrorSettings")} = ${literal({
-            upstream: upstreamCode(url, connection),
+            upstream: forwardCode(url, connection),
             share,
             timeout: milliseconds(TIMEOUT),
           })};

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
-import type { Gateway } from "../harness/gateway.ts";
+import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { refusals } from "../harness/refusals.ts";
 import { startRoutesText } from "../harness/routes-gateway.ts";
 import { type Scripted, startScripted } from "../harness/scripted.ts";
@@ -64,5 +64,28 @@ describe("what a plain backend is not", () => {
 
   it("a path that could be read in two ways is a mistake", () => {
     expect(host("http://a.test/a%2fb")).toEqual(["path-never-sent"]);
+  });
+});
+
+describe("an address that comes from the environment", () => {
+  const listeners = [{ routes: [{ backends: [{ host: "http://${UPSTREAM}" }] }] }];
+
+  it("has its path put before those of requests", async () => {
+    const server = await startScripted((response, _count, request) => response.end(request.url));
+    const env = { UPSTREAM: `${server.host}/base` };
+    const gateway = await startGateway({ listeners, env });
+    expect(await (await fetch(`${gateway.url}/a?b=c`)).text()).toBe("/base/a?b=c");
+  });
+
+  it("with a query is refused when the gateway starts", async () => {
+    const env = { UPSTREAM: "a.test/base?x=1" };
+    await expect(startGateway({ listeners, env })).rejects.toThrow(/has a query or a fragment/);
+  });
+
+  it("with a query in what is known of it is a mistake", () => {
+    const host = (text: string) =>
+      refusals({ listeners: [{ routes: [{ backends: [{ host: text }] }] }] });
+    expect(host("http://a.test/${BASE:-base?x=1}")).toEqual(["query-in-host"]);
+    expect(host("http://${HOST}/base?x=${X}")).toEqual(["query-in-host"]);
   });
 });

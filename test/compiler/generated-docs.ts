@@ -2,6 +2,7 @@ import path from "node:path";
 import { editorSchemaText } from "../../compiler/commands/schema.ts";
 import { referenceDocuments } from "../../compiler/inspect/reference/documents.ts";
 import { root } from "../harness/root.ts";
+import { mistakesDocument } from "./mistakes/mistakes.ts";
 
 /** A file with generated text, and what it should hold. */
 export interface GeneratedDoc {
@@ -12,6 +13,7 @@ export interface GeneratedDoc {
 /** The documents that are generated, as they should be now. */
 export function generatedDocs(): readonly GeneratedDoc[] {
   return [
+    { path: path.join(root, ".github", "reference", "mistakes.md"), text: mistakesDocument() },
     { path: path.join(root, "examples", "schema.json"), text: editorSchemaText() },
     ...referenceDocuments().map(({ file, text: page }) => ({
       path: path.join(root, ".github", "reference", file),

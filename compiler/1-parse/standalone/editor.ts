@@ -32,7 +32,7 @@ const PLAIN: readonly (keyof Schema)[] = [
 ];
 
 function standard(schema: Schema): JsonSchema {
-  const { properties = {}, additionalProperties, items } = schema;
+  const { properties = {}, additionalProperties, items, propertyNames } = schema;
   const built = Object.entries(properties).filter(([, each]) => isWritable(each));
   const names = new Set(built.map(([name]) => name));
   const shape = { type: schema.type, built: names };
@@ -56,6 +56,7 @@ function standard(schema: Schema): JsonSchema {
               : standard(additionalProperties),
         }),
     ...(items === undefined ? {} : { items: standard(items) }),
+    ...(propertyNames === undefined ? {} : { propertyNames: { pattern: propertyNames.pattern } }),
     ...(conditions.length === 0 ? {} : { allOf: conditions }),
   };
 }

@@ -1,3 +1,4 @@
+import { MODEL_PATTERN } from "../../backends/ai/model-pattern.ts";
 import { providers } from "../../backends/ai/providers/index.ts";
 import { PATH_FORM } from "../../schema/path-form.ts";
 import {
@@ -61,10 +62,7 @@ function modelSchema() {
     {
       name: shortText(
         "What clients ask for, exactly, or with one `*` at its start or end. Entries of one name share its requests.",
-        {
-          pattern: "^(\\*?[^*]+|[^*]+\\*?|\\*)$",
-          form: "a name with at most one `*`, at its start or end",
-        },
+        MODEL_PATTERN,
       ),
       provider: choice("Whose model it is.", kinds),
       params: paramsSchema(),

@@ -13,6 +13,7 @@ import {
   text,
   unsupported,
 } from "../../schema/schema.ts";
+import { MODEL_PATTERN } from "./model-pattern.ts";
 import { promptCaching } from "./policies-schema.ts";
 
 const messages = list(
@@ -112,7 +113,10 @@ export const llmFields = {
   ),
   defaults: defaultFields,
   overrides: overrideFields,
-  modelAliases: map(shortText("The provider's name of the model."), { maxProperties: 64 }),
+  modelAliases: map(shortText("The provider's name of the model."), {
+    maxProperties: 64,
+    propertyNames: MODEL_PATTERN,
+  }),
   promptCaching: promptCaching(),
   routes: map(
     choice("How the traffic of the path is treated.", [...routeTypes, "AnthropicTokenCount"]),

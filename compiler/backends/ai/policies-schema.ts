@@ -13,6 +13,7 @@ import {
   shortText,
   unsupported,
 } from "../../schema/schema.ts";
+import { MODEL_PATTERN } from "./model-pattern.ts";
 
 /** The words for route types: those of the specification, and how files of the reference spell them. */
 const typeWords: Readonly<Record<string, RouteType>> = {
@@ -87,7 +88,9 @@ export function llmPoliciesSchema() {
       }),
       modelAliases: map(shortText("The provider's name of the model."), {
         maxProperties: 64,
-        description: "Names of models that clients may use.",
+        propertyNames: MODEL_PATTERN,
+        description:
+          "Names of models that clients may use, with at most one `*`, at the start or the end.",
       }),
       prompts: object(
         {

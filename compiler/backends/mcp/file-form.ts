@@ -22,6 +22,8 @@ import type { BackendPoliciesValue } from "../parts/policies-schema.ts";
 import type { McpConfig, McpTargetConfig } from "./mcp-config.ts";
 import { IDLE_TIMEOUT, lowerSessions, sessionsSchema } from "./sessions.ts";
 
+const TARGET_EXAMPLE = { name: "tools", mcp: { host: "http://127.0.0.1:3001/mcp" } };
+
 /** The shape of `mcp` in a standalone file. */
 export function mcpSchema(policies: Schema<BackendPoliciesValue>) {
   return object(
@@ -46,6 +48,7 @@ export function mcpSchema(policies: Schema<BackendPoliciesValue>) {
     },
     {
       required: ["targets"],
+      examples: [{ targets: [TARGET_EXAMPLE] }],
       description: "An MCP endpoint (streamable HTTP) in front of one or more servers.",
     },
   );
@@ -78,13 +81,19 @@ function targetSchema(policies: Schema<BackendPoliciesValue>) {
         },
         {
           required: ["cmd"],
+          examples: [{ cmd: "npx", args: ["-y", "@scope/server@1.0.0"] }],
           description: "A server that is started as a child process, one for each session.",
         },
       ),
       openapi: unsupported("OpenAPI targets"),
       policies,
     },
-    { required: ["name"], exactlyOneOf: ["mcp", "sse", "stdio", "openapi"] },
+    {
+      required: ["name"],
+      exactlyOneOf: ["mcp", "sse", "stdio", "openapi"],
+      examples: [TARGET_EXAMPLE],
+      description: "One MCP server.",
+    },
   );
 }
 

@@ -14,6 +14,16 @@ interface Runner {
   readonly withPackage: readonly string[];
 }
 
+/**
+ * Refuses a whole command line where the command alone is wanted: no file on PATH has a space in its name. `origin`: of
+ * `stdio`.
+ */
+export function checkCommand(command: string, origin: Origin, diagnostics: Diagnostics): void {
+  const [first = "", ...rest] = command.trim().split(/\s+/);
+  if (rest.length === 0 || first.includes("/")) return;
+  diagnostics.report("command-line", childOf(origin, "cmd"), { command: first });
+}
+
 /** Notes a package that is fetched in whatever version is the newest when the server starts. `origin`: of `stdio`. */
 export function checkPinned(
   command: string,

@@ -8,6 +8,7 @@ import { checkPattern } from "../regex/check-pattern.ts";
 import type { Overload } from "../types/signature.ts";
 import { BOOL, DYN, ERROR, formatType, isSameType, type Type } from "../types/types.ts";
 import type { Checker } from "./check.ts";
+import { FOREIGN_FUNCTIONS } from "./foreign-functions.ts";
 
 /** The type of a call, with the forms of the function that its arguments may fit. */
 export function checkCall(checker: Checker, node: CallNode): Type {
@@ -103,6 +104,7 @@ function lenientResult(checker: Checker, node: CallNode, types: readonly Type[])
         left: formatType(checker.substitution.resolve(left, true)),
         right: formatType(checker.substitution.resolve(right, true)),
         result: node.name === "==" ? "false" : "true",
+        meant: nameField(checker, node),
       });
     }
     return BOOL;
@@ -112,10 +114,21 @@ function lenientResult(checker: Checker, node: CallNode, types: readonly Type[])
   return container.kind === "list" || container.kind === "map" ? BOOL : undefined;
 }
 
+/** The name of what is compared with a text, where it has one. */
+function nameField(checker: Checker, { args }: CallNode): string | undefined {
+  const names = args.flatMap((arg) => {
+    const path = checker.declarations.get(arg)?.path;
+    return path === undefined ? [] : [`${path}.name`];
+  });
+  const isText = args.some((arg) => arg.kind === "literal" && arg.literal.kind === "string");
+  return isText ? names.find((name) => checker.environment.declarations.has(name)) : undefined;
+}
+
 function reportUnknown(checker: Checker, node: CallNode, namespaced: string | undefined): void {
   const name = namespaced ?? node.name;
   const suggestion = suggest(name, [...functionNames(), ...macroNames]);
-  checker.problems.report("cel-unknown-function", node.nameSpan, { name, suggestion });
+  const advice = FOREIGN_FUNCTIONS.get(node.name);
+  checker.problems.report("cel-unknown-function", node.nameSpan, { name, suggestion, advice });
 }
 
 /** Forms of a function that a message lists. */

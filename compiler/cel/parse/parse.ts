@@ -70,8 +70,9 @@ function reportParseError(
       macro: /^\w+(?=\()/.exec(summary)?.[0] ?? "bind",
     });
   } else {
-    const problem = sentence(summary);
-    problems.report("cel-syntax", within, { problem, advice: syntaxHint(text, within) });
+    const hint = syntaxHint(text, within);
+    const problem = hint === undefined ? sentence(summary) : `there is no \`${hint.word}\` in it`;
+    problems.report("cel-syntax", hint?.within ?? within, { problem, advice: hint?.advice });
   }
 }
 

@@ -42,7 +42,8 @@ export const celMessages = {
   "cel-unknown-variable": message<{ name: string; known: string; suggestion: string | undefined }>({
     severity: "error",
     text: ({ name }) => `"${name}" is not a variable here`,
-    hint: ({ suggestion, known }) => didYouMean(suggestion) ?? `variables here: ${known}`,
+    hint: ({ name, suggestion, known }) =>
+      didYouMean(suggestion) ?? `a text stands in quotes: "${name}"; variables here: ${known}`,
     explanation:
       "An expression may read the variables of the phase it runs in. A rule of a route knows the request and the " +
       "identities that the route's policies establish; only an MCP rule knows the tool.",
@@ -81,16 +82,25 @@ export const celMessages = {
     explanation:
       "Variables such as request and source are views of the running request. Their fields are values, they are not.",
   }),
-  "cel-unknown-function": message<{ name: string; suggestion: string | undefined }>({
+  "cel-unknown-function": message<{
+    name: string;
+    suggestion: string | undefined;
+    /** What CEL has for a function of another language. */
+    advice: string | undefined;
+  }>({
     severity: "error",
     text: ({ name }) => `there is no function "${name}"`,
-    hint: ({ suggestion }) => didYouMean(suggestion) ?? "`gwc explain cel` lists all functions",
+    hint: ({ suggestion, advice }) =>
+      advice ?? didYouMean(suggestion) ?? "`gwc explain cel` lists all functions",
     explanation: "Functions and methods are those of the reference that `gwc explain cel` prints.",
   }),
   "cel-no-overload": message<{ call: string; candidates: string }>({
     severity: "error",
     text: ({ call }) => `no form of the function takes these types: ${call}`,
-    hint: ({ candidates }) => `it takes ${candidates}`,
+    hint: ({ call, candidates }) =>
+      call === "string in string"
+        ? 'a list stands in brackets: `name in ["a", "b"]`; a text in a text: `text.contains("a")`'
+        : `it takes ${candidates}`,
     explanation:
       "The arguments' types are known, and no form of the function or operator accepts them. Convert with string(), " +
       "int(), uint(), double() or timestamp(); int and double are compared with each other but not added.",
@@ -119,6 +129,7 @@ export const celMessages = {
   "cel-always": message<{ result: string }>({
     severity: "warning",
     text: ({ result }) => `this rule is ${result} for every request`,
+    hint: ({ result }) => `correct it, or write \`${result}\` if that is meant`,
     explanation:
       "The value of the expression does not depend on the request. If that is meant, write `true` or `false`, which " +
       "are not reported.",
@@ -165,10 +176,17 @@ export const celMessages = {
       "What a rule says of tools, of prompts and of resources is worked out when the configuration is compiled. Choices " +
       "and bindings over the fields of items multiply: a rule may come to ten thousand parts.",
   }),
-  "cel-never-equal": message<{ left: string; right: string; result: string }>({
+  "cel-never-equal": message<{
+    left: string;
+    right: string;
+    result: string;
+    /** The field that was meant of a value that has fields: `mcp.tool.name`. */
+    meant: string | undefined;
+  }>({
     severity: "warning",
     text: ({ left, right, result }) =>
       `a value of type ${left} is never equal to one of type ${right}: this is always ${result}`,
+    hint: ({ meant }) => didYouMean(meant),
     explanation:
       "Values of different types are not equal (numbers excepted: int, uint and double compare by value).",
   }),

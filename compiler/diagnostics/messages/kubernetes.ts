@@ -61,12 +61,18 @@ export const kubernetesMessages = {
       "A GatewayClass says who implements its Gateways. gwc compiles those of its own classes (controllerName " +
       "`gwc.dev/gateway` or `agentgateway.dev/agentgateway`) and those whose class is not in the input.",
   }),
-  "missing-reference": message<{ what: string; candidates: readonly string[]; near?: string }>({
+  "missing-reference": message<{
+    what: string;
+    candidates: readonly string[];
+    near?: string;
+    /** Where such a thing would stand. */
+    place?: string;
+  }>({
     severity: "error",
     text: ({ what }) => `there is no ${what}`,
-    hint: ({ candidates, near }) =>
+    hint: ({ candidates, near, place }) =>
       didYouMean(near) ??
-      (candidates.length === 0 ? undefined : `there is ${candidates.slice(0, 5).join(", ")}`),
+      (candidates.length === 0 ? place : `there is ${candidates.slice(0, 5).join(", ")}`),
     explanation:
       "Everything that is referred to must be in the input: what is missing here would be missing in the gateway.",
   }),

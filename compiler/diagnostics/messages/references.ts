@@ -158,6 +158,15 @@ export const referenceMessages = {
       "decoded, other encodings are in upper case, repeated slashes are one, `.` and `..` segments are resolved. That form " +
       "is matched, shown to rules, logged and forwarded. A match has to be written in it.",
   }),
+  "star-in-path": message<{ path: string }>({
+    severity: "warning",
+    text: ({ path }) => `"${path}" matches a star in the path, nothing else`,
+    hint: ({ path }) =>
+      `a pathPrefix matches whatever is below it: write pathPrefix: ${path.replace(/\/\*+$/, "") || "/"}`,
+    explanation:
+      "`exact` and `pathPrefix` are texts: a star in them is the character itself. A prefix matches its own path and every " +
+      "path below it, by whole segments; `regex` takes patterns.",
+  }),
   "query-in-host": message<{ host: string }>({
     severity: "error",
     text: ({ host }) => `"${host}" has a query, which no request would carry`,
@@ -299,6 +308,14 @@ export const referenceMessages = {
     text: ({ name }) => `two backends are called "${name}"`,
     explanation: "A backend's name is how routes mean it, so it is unique in the file.",
   }),
+  "command-line": message<{ command: string }>({
+    severity: "error",
+    text: () => "`cmd` is the command alone, and this is a whole command line",
+    hint: ({ command }) => `write cmd: ${command}, and each other word as an item of \`args\``,
+    explanation:
+      "A server over stdio is started without a shell: `cmd` is looked for on PATH as it stands, and every item of `args` " +
+      "is one argument, whatever spaces, quotes or `&&` it holds.",
+  }),
   "duplicate-target": message<{ name: string }>({
     severity: "error",
     text: ({ name }) => `two targets are called "${name}"`,
@@ -313,10 +330,10 @@ export const referenceMessages = {
       "The first check takes the token out of the request, so the second would refuse every request. " +
       "`mcpAuthentication` is `jwtAuth` plus the metadata endpoints that MCP clients look for.",
   }),
-  "bad-key-set": message<{ problem: string }>({
+  "bad-key-set": message<{ problem: string; advice?: string | undefined }>({
     severity: "error",
     text: ({ problem }) => `this is no usable key set: ${problem}`,
-    hint: () => "a key set holds public keys only: RSA, EC or OKP (RFC 7517)",
+    hint: ({ advice }) => advice ?? "a key set holds public keys only: RSA, EC or OKP (RFC 7517)",
     explanation:
       "Tokens are verified with public keys. A symmetric or private key in a key set could sign tokens, and would be " +
       "published with the bundle.",

@@ -6,11 +6,18 @@ export const shapeMessages = {
     owner: string;
     key: string;
     suggestion: string | undefined;
+    /** Where the key stands, when it is known in another place nearby. */
+    standsIn: string | undefined;
     known: string;
   }>({
     severity: "error",
     text: ({ owner, key }) => `${owner} has no field "${key}"`,
-    hint: ({ suggestion, known }) => didYouMean(suggestion) ?? `fields here: ${known}`,
+    hint: ({ key, suggestion, standsIn, known }) => {
+      if (/[\s=("&|]/.test(key))
+        return 'YAML reads a text with ": " in it as a key and its value: put the whole text in single quotes';
+      if (standsIn !== undefined) return `"${key}" is a field of ${standsIn}`;
+      return didYouMean(suggestion) ?? `fields here: ${known}`;
+    },
     explanation:
       "Every key of a configuration is known by name: a misspelled key would otherwise be ignored, and the policy " +
       "that it names would not be enforced.",
@@ -47,6 +54,7 @@ export const shapeMessages = {
       const has = found.length === 0 ? "none" : found.map((name) => `"${name}"`).join(" and ");
       return `${owner} needs ${rules[rule]} ${list}; it has ${has}`;
     },
+    hint: ({ found }) => (found.length === 0 ? "write one of them" : "keep one of them"),
     explanation:
       "These fields exclude each other or depend on each other: each says a different thing about the same part.",
   }),
@@ -57,9 +65,16 @@ export const shapeMessages = {
       "Some fields only make sense with certain values of others. The rules are the ones of the resource's definition " +
       "(`x-kubernetes-validations` in `gwc schema --crd`).",
   }),
-  "wrong-type": message<{ field: string; expected: string; found: string }>({
+  "wrong-type": message<{
+    field: string;
+    expected: string;
+    found: string;
+    /** What to write instead. */
+    advice?: string | undefined;
+  }>({
     severity: "error",
     text: ({ field, expected, found }) => `${field} must be ${expected}, not ${found}`,
+    hint: ({ advice }) => advice,
     explanation:
       "The value has another type than the field takes. YAML reads `8080` as a number, `true` as a boolean and `~` as " +
       "nothing; quotes make a text of each.",
@@ -82,9 +97,15 @@ export const shapeMessages = {
     explanation:
       "Numbers, lengths of texts and lengths of lists have bounds; the message names the one that was passed.",
   }),
-  "bad-format": message<{ field: string; expected: string }>({
+  "bad-format": message<{
+    field: string;
+    expected: string;
+    /** What to write instead. */
+    advice?: string | undefined;
+  }>({
     severity: "error",
     text: ({ field, expected }) => `${field} must be ${expected}`,
+    hint: ({ advice }) => advice,
     explanation: "The text does not have the form that the field takes.",
   }),
   "unset-variable": message<{ name: string }>({

@@ -9,10 +9,28 @@ export const yamlMessages = {
       "The file does not exist, is a folder, or may not be read. Paths inside a configuration are relative to the " +
       "file that names them.",
   }),
-  "yaml-syntax": message<{ problem: string }>({
+  "yaml-syntax": message<{ problem: string; advice: string | undefined }>({
     severity: "error",
     text: ({ problem }) => `this is not valid YAML: ${problem}`,
+    hint: ({ advice }) => advice,
     explanation: "The file is not well-formed YAML 1.2. The marked place is where reading stopped.",
+  }),
+  "unrendered-template": message<Record<never, never>>({
+    severity: "error",
+    text: () =>
+      "this looks like a template that was not rendered: YAML reads its braces as mappings",
+    hint: () => "give gwc the result: `helm template … | gwc check -`",
+    explanation:
+      "`{{ … }}` belongs to Helm, Jinja and their like, which make YAML of it. gwc reads the YAML; for values that differ " +
+      "by place it has `${NAME}` and `${NAME:-fallback}` inside values.",
+  }),
+  "other-tool": message<{ what: string; advice: string | undefined }>({
+    severity: "error",
+    text: ({ what }) => `this looks like ${what}, and is no file that gwc reads`,
+    hint: ({ advice }) => advice ?? "`gwc init` writes a small file that works",
+    explanation:
+      "gwc reads its own files (a mapping with `binds` or `llm`) and Kubernetes manifests (Gateway API and its own kinds). " +
+      "What other gateways are configured with has other words for the same things; nothing of it is translated.",
   }),
   "duplicate-key": message<{ key: string }>({
     severity: "error",

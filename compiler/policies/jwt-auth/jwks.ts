@@ -146,12 +146,19 @@ export function publicKeys(
   }
   const { keys, problem } = readKeySet(json);
   if (keys === undefined) {
-    diagnostics.report("bad-key-set", config.origin, { problem: problem ?? "" });
+    const advice = config.kind === "inline" ? addressAdvice(json) : undefined;
+    diagnostics.report("bad-key-set", config.origin, { problem: problem ?? "", advice });
     return undefined;
   }
   const problems = keys.flatMap((key, index) => keyProblem(key, index) ?? []);
   for (const each of problems) diagnostics.report("bad-key-set", config.origin, { problem: each });
   return problems.length === 0 ? keys : undefined;
+}
+
+/** A text alone is the key set itself; where one is found needs its field. */
+function addressAdvice(text: string): string | undefined {
+  if (/^https?:\/\/[^\s@]+$/.test(text)) return `write { url: ${text} }`;
+  return /^[\w./-]+$/.test(text) ? `write { file: ${text} }` : undefined;
 }
 
 function readKeySet(json: string): { keys?: readonly PublicJwk[]; problem?: string } {

@@ -22,6 +22,16 @@ export function upstreamCode(url: Text, connection: BackendConnection): Code {
   return code`${open}(${literal(upstreamSettings(url, connection))})`;
 }
 
+/** The connections to an upstream that requests are passed on to, below the path of its address. */
+export function forwardCode(url: Text, connection: BackendConnection): Code {
+  const open = imported("gwc/runtime/http/upstream/open-upstream", "openUpstream");
+  const settings = upstreamSettings(url, connection);
+  if (typeof url === "string") return code`${open}(${literal(settings)})`;
+  const check = imported("gwc/runtime/process/startup-values", "forwardUrl");
+  const checked = code`${check}(${literal(upstreamUrl(url, connection.tls !== undefined))})`;
+  return code`${open}(${literal({ ...settings, url: checked })})`;
+}
+
 /** Where an upstream is and how it is reached, as the runtime takes it. */
 export function upstreamSettings(
   url: Text,

@@ -1,0 +1,74 @@
+import { isMap, isScalar } from "yaml";
+import type { SourceFile } from "../diagnostics/source.ts";
+
+/** A file that was written for something else. */
+export interface OtherFile {
+  /** What it looks like: `a configuration of Envoy`. */
+  readonly what: string;
+  /** What to do with it; nothing where only a file of gwc's own helps. */
+  readonly advice?: string;
+}
+
+/** What a file was written for, by its first keys or, where it is no YAML mapping, by its words; undefined for gwc's own. */
+export function otherTool({ text, documents }: SourceFile): OtherFile | undefined {
+  const contents = documents[0]?.yaml.contents;
+  if (!isMap(contents) || documents[0]?.yaml.errors.length !== 0)
+    return BY_WORDS.find(({ words }) => words.test(text));
+  const keys = contents.items.map(({ key }) => (isScalar(key) ? String(key.value) : ""));
+  if (keys.some((key) => OWN_KEYS.includes(key))) return undefined;
+  return BY_KEYS.find(({ wanted }) =>
+    wanted.every((group) => group.some((key) => keys.includes(key))),
+  );
+}
+
+/** Keys that only a file of gwc, or a manifest, begins with. */
+const OWN_KEYS: readonly string[] = ["binds", "llm", "frontendPolicies", "apiVersion"];
+
+/** `wanted`: of each group one key is there. */
+const BY_KEYS: readonly (OtherFile & { readonly wanted: readonly (readonly string[])[] })[] = [
+  {
+    what: "a configuration of Envoy",
+    wanted: [["static_resources", "dynamic_resources", "layered_runtime"]],
+  },
+  {
+    what: "a client's list of MCP servers",
+    advice:
+      "each of its servers is one of the `targets` of an `mcp` backend, under `stdio` or `mcp`",
+    wanted: [["mcpServers"]],
+  },
+  {
+    what: "a configuration of LiteLLM",
+    advice: "its models stand under `llm.models`",
+    wanted: [["model_list", "litellm_settings", "router_settings"]],
+  },
+  { what: "a configuration of Kong", wanted: [["_format_version"]] },
+  {
+    what: "a configuration of Traefik",
+    wanted: [["entryPoints", "http", "tcp", "udp", "certificatesResolvers"]],
+  },
+  { what: "an OpenAPI document", wanted: [["openapi", "swagger"]] },
+  { what: "a configuration of Caddy", wanted: [["apps"]] },
+  { what: "a file of Docker Compose", wanted: [["services"]] },
+  {
+    what: "a Kubernetes manifest without its kind",
+    advice: "write `apiVersion` and `kind` at its start",
+    wanted: [
+      ["kind", "metadata", "spec"],
+      ["metadata", "spec"],
+    ],
+  },
+];
+
+const BY_WORDS: readonly (OtherFile & { readonly words: RegExp })[] = [
+  {
+    what: "a configuration of nginx",
+    words: /^\s*(?:server|http|events|upstream\s+\S+|location\s+\S.*)\s*\{/m,
+  },
+  {
+    what: "a configuration of Caddy",
+    words: /^\s*(?:reverse_proxy|file_server|php_fastcgi|handle_path|encode)\b/m,
+  },
+  { what: "a configuration of Traefik", words: /^\[(?:entryPoints|http\.|tcp\.|providers)/m },
+  { what: "a configuration of HAProxy", words: /^(?:frontend|backend|listen)\s+\S+\s*$/m },
+  { what: "a configuration of Apache", words: /^\s*<(?:VirtualHost|Location|Directory)\b/m },
+];

@@ -1,0 +1,56 @@
+import { isIP } from "node:net";
+import { parseDuration } from "./duration.ts";
+import type { FormatName, Schema } from "./schema.ts";
+
+/** Whether a text has a form. Texts that the gateway reads when it starts (`${NAME}`) pass where they may stand. */
+export const formats: Readonly<Record<FormatName, (text: string) => boolean>> = {
+  duration: (text) => parseDuration(text) !== undefined,
+  gatewayDuration: (text) => /^([0-9]{1,5}(h|m|s|ms)){1,4}$/.test(text),
+  url: isHttpUrl,
+  hostname: isHostname,
+  cidr: isAddressRange,
+  ip: (text) => isIP(text) !== 0,
+  address: (text) =>
+    hasVariable(text) || /^(\[[0-9a-fA-F:.]+\]|[^\s:/?#@[\]]+):[0-9]{1,5}$/.test(text),
+  "loopback-address": (text) =>
+    hasVariable(text) || /^(localhost|127(\.[0-9]{1,3}){3}|\[::1\]):[0-9]{1,5}$/.test(text),
+};
+
+/** Whether a schema says more of a text than its length, and the text fits. */
+export function fitsForm({ format, pattern }: Schema, text: string): boolean {
+  if (format === undefined && pattern === undefined) return false;
+  return (
+    (format === undefined || formats[format](text)) &&
+    (pattern === undefined || new RegExp(pattern, "u").test(text))
+  );
+}
+
+function hasVariable(text: string): boolean {
+  return text.includes("${");
+}
+
+function isHttpUrl(text: string): boolean {
+  if (hasVariable(text)) return true;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return (
+    (url?.protocol === "http:" || url?.protocol === "https:") &&
+    url.username === "" &&
+    url.password === ""
+  );
+}
+
+/** An IP address, or a range of them (RFC 4632, RFC 4291 2.3). */
+function isAddressRange(text: string): boolean {
+  const [address = "", prefix, ...rest] = text.split("/");
+  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  if (bits < 0 || address.includes("%") || rest.length > 0) return false;
+  return prefix === undefined || (/^[0-9]{1,3}$/.test(prefix) && Number(prefix) <= bits);
+}
+
+/** A DNS name, exact or with a first label `*` (Gateway API `Hostname`). */
+function isHostname(text: string): boolean {
+  return (
+    text === "*" ||
+    /^(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(text)
+  );
+}

@@ -1,0 +1,70 @@
+import { type ConfigPath, formatPath } from "../diagnostics/diagnostic.ts";
+import { suggest } from "../diagnostics/suggestion.ts";
+import { isWritable, type Schema, schemaAt } from "./schema.ts";
+
+/** The fields of an object by their own names, of those that can be used there. */
+export function knownFields(schema: Schema | undefined): readonly string[] {
+  return Object.entries(schema?.properties ?? {}).flatMap(([name, each]) =>
+    isWritable(each) && each.aliasOf === undefined ? [name] : [],
+  );
+}
+
+/**
+ * The field of an object that an unknown key stands for: one that is spelled alike, one of whose words it is, or the only
+ * one that is needed and missing. `present` are the keys of the object.
+ */
+export function meantField(
+  key: string,
+  schema: Schema | undefined,
+  present: readonly string[],
+): string | undefined {
+  const absent = knownFields(schema).filter((name) => !present.includes(name));
+  const near =
+    suggest(key, absent) ??
+    absent.find((name) => isWordOf(key, name)) ??
+    suggest(key, knownFields(schema));
+  if (near !== undefined) return near;
+  const missing = schema?.required?.filter((name) => absent.includes(name)) ?? [];
+  const unknown = present.filter((name) => schema?.properties?.[name] === undefined);
+  return missing.length === 1 && unknown.length === 1 ? missing[0] : undefined;
+}
+
+/** `origins` of `allowOrigins`, `mcp_authorization` of `mcpAuthorization`, `jwt` of `jwtAuth`. */
+function isWordOf(key: string, name: string): boolean {
+  const [word, whole] = [key, name].map((each) => each.toLowerCase().replaceAll(/[_-]/g, ""));
+  if (word === undefined || whole === undefined || word.length < 3) return false;
+  return word === whole || whole.startsWith(word) || whole.endsWith(word);
+}
+
+/**
+ * Where a key stands that the object at a path has not: in a section of the object, or in one around it. As messages name
+ * it: `listeners`, `routes[0].policies`; undefined when it stands nowhere near.
+ */
+export function otherOwner(key: string, path: ConfigPath, root: Schema): string | undefined {
+  for (let length = path.length; length >= 0; length -= 1) {
+    const around = path.slice(0, length);
+    const schema = schemaAt(root, around);
+    if (length < path.length && hasField(schema, key)) return ownerPath(around);
+    for (const section of knownFields(schema)) {
+      const inner = schema?.properties?.[section];
+      const owner = [...around, section];
+      const isOnTheWay = owner.every((step, index) => step === path[index]);
+      if (!isOnTheWay && hasField(inner?.items ?? inner, key))
+        return length === path.length ? section : ownerPath(owner);
+    }
+  }
+  return undefined;
+}
+
+function hasField(schema: Schema | undefined, key: string): boolean {
+  const { properties } = schema ?? {};
+  if (properties === undefined || !Object.hasOwn(properties, key)) return false;
+  const field = properties[key];
+  return field !== undefined && isWritable(field);
+}
+
+/** The end of a path from the last item of a list on: `routes[0].policies`. */
+function ownerPath(path: ConfigPath): string {
+  const item = path.findLastIndex((step) => typeof step === "number");
+  return path.length === 0 ? "the file" : formatPath(path.slice(Math.max(0, item - 1)));
+}

@@ -1,0 +1,177 @@
+import { fitsForm } from "./formats.ts";
+import { knownFields } from "./meant-field.ts";
+import { isWritable, type Schema, type SchemaType } from "./schema.ts";
+
+/** What a value of a wrong type should look like, as a hint; undefined when nothing better is known than the type. */
+export function typeAdvice(schema: Schema, found: unknown): string | undefined {
+  const takes = (type: SchemaType) => [schema.type ?? []].flat().includes(type);
+  if (found === null || found === undefined) return emptyAdvice(schema);
+  if (Array.isArray(found)) {
+    if (takes("object"))
+      return schema.properties === undefined
+        ? "write lines of `name: value` below the key, without `-`"
+        : "its fields stand right below the key, without `-`";
+    return takes("string") ? "it is one value, without brackets and without `-`" : undefined;
+  }
+  if (typeof found === "object") {
+    if (takes("array")) return itemsAdvice(schema.items ?? {}, Object.keys(found));
+    return takes("string") ? "it is one value, without fields of its own" : undefined;
+  }
+  if (!isScalar(found)) return undefined;
+  if (takes("object")) return fieldsAdvice(schema, found);
+  if (takes("array"))
+    return /\s/.test(String(found))
+      ? "it is a list: each word is an item of its own"
+      : `it is a list: [${shown(found, schema.items ?? {})}]`;
+  return scalarAdvice(schema, found);
+}
+
+/** What a text of a wrong form should look like, as a hint. */
+export function formAdvice(schema: Schema, text: string): string | undefined {
+  if (text.includes("{{"))
+    return "this looks like a Helm template: give gwc what `helm template` makes of it";
+  if (schema.format === "duration" || schema.format === "gatewayDuration")
+    return durationAdvice(text);
+  const repaired = REPAIRS.map((repair) => repair(text)).find((each) => fitsForm(schema, each));
+  return repaired === undefined || schema.secret === true ? undefined : `write ${repaired}`;
+}
+
+/** What people write for what gwc reads. */
+const REPAIRS: readonly ((text: string) => string)[] = [
+  (text) => text.trim(),
+  (text) => text.toUpperCase(),
+  (text) => text.toLowerCase(),
+  (text) => `/${text}`,
+  (text) => text.replaceAll(/[_\s]/g, "-"),
+  (text) => text.replace(/(?<=.)\*.*$/, "*"),
+  (text) => /^\w+:\/\/([^/:?#@]+)/.exec(text.toLowerCase())?.[1] ?? text,
+  (text) => /^([^/:]+)[:/]/.exec(text.toLowerCase())?.[1] ?? text,
+];
+
+function durationAdvice(text: string): string | undefined {
+  const [, amount, unit = ""] = /^([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)$/i.exec(text) ?? [];
+  if (amount === undefined) return undefined;
+  if (unit === "") return `${amount} seconds are written ${amount}s`;
+  const short = /^m(in|$)/i.test(unit) ? "m" : (/^(ms|mil|h|s)/i.exec(unit)?.[0] ?? "");
+  const known = { mil: "ms" }[short] ?? short;
+  return known === "" ? undefined : `write ${amount}${known.toLowerCase()}`;
+}
+
+function emptyAdvice(schema: Schema): string {
+  const fields = knownFields(schema);
+  const value = fields.length === 0 ? "a value" : `fields: ${fields.join(", ")}`;
+  return `leave the key out, or give it ${value}`;
+}
+
+function itemsAdvice(items: Schema, keys: readonly string[]): string {
+  const fields = knownFields(items);
+  const [first = ""] = keys;
+  if (fields.includes(first)) return `it is a list: write \`- ${first}:\``;
+  return fields.includes("name")
+    ? `it is a list, and each item has its name: write \`- name: ${first}\``
+    : "it is a list: each item begins with `- `";
+}
+
+type Scalar = string | number | boolean;
+
+function isScalar(value: unknown): value is Scalar {
+  return ["string", "number", "boolean"].includes(typeof value);
+}
+
+/** A scalar where fields are wanted: the field that it belongs to, else an example, else the fields' names. */
+function fieldsAdvice(schema: Schema, found: Scalar): string | undefined {
+  const names = knownFields(schema);
+  const text = String(found);
+  const [, glued] = /^([\w-]+):\S/.exec(text) ?? [];
+  if (glued !== undefined && names.includes(glued))
+    return `a space stands after the colon: ${glued}: …`;
+  const named = schema.properties?.[text];
+  if (named !== undefined && isWritable(named)) return `write { ${text}: … }`;
+  const own = fittingFields(schema, found);
+  const [example] = schema.examples ?? [];
+  if (own.length === 0 && example !== undefined) return `for example ${flowText(example)}`;
+  const known = [own, fittingSections(schema, found), neededField(schema, found)];
+  const fields = known.find((each) => each.length > 0);
+  if (fields !== undefined) return `write ${fields.slice(0, 2).join(" or ")}`;
+  if (names.length > 0) return `fields here: ${names.join(", ")}`;
+  return schema.additionalProperties === undefined ? undefined : "write lines of `name: value`";
+}
+
+function usableFields({ properties = {} }: Schema): readonly (readonly [string, Schema])[] {
+  return Object.entries(properties).filter(
+    ([, each]) => isWritable(each) && each.aliasOf === undefined,
+  );
+}
+
+/** The fields whose form a scalar has, written out with it. */
+function fittingFields(schema: Schema, found: Scalar): readonly string[] {
+  return usableFields(schema).flatMap(([name, each]) =>
+    fitsScalar(each, found) ? [`{ ${name}: ${shown(found, each)} }`] : [],
+  );
+}
+
+/** The same of the sections of an object. */
+function fittingSections(schema: Schema, found: Scalar): readonly string[] {
+  return usableFields(schema).flatMap(([name, each]) =>
+    fittingFields(each, found).map((value) => `{ ${name}: ${value} }`),
+  );
+}
+
+/** The one field of any text that an object must have, or the first that it may have of a choice. */
+function neededField(
+  { required = [], exactlyOneOf = [], ...schema }: Schema,
+  found: Scalar,
+): readonly string[] {
+  const [name = ""] = [...required, ...exactlyOneOf];
+  const field = schema.properties?.[name];
+  return field !== undefined && field.type === typeof found
+    ? [`{ ${name}: ${shown(found, field)} }`]
+    : [];
+}
+
+/** Whether a schema says something of such a scalar that is true of it: its form, its range, its words. */
+function fitsScalar(schema: Schema, found: Scalar): boolean {
+  const { type, enum: words, minimum = Number.POSITIVE_INFINITY, maximum = 0 } = schema;
+  if (words !== undefined) return typeof found !== "boolean" && words.includes(found);
+  if (typeof found === "string") return type === "string" && fitsForm(schema, found);
+  if (typeof found === "number")
+    return (type === "integer" || type === "number") && found >= minimum && found <= maximum;
+  return false;
+}
+
+function scalarAdvice(schema: Schema, found: Scalar): string | undefined {
+  const types = [schema.type ?? []].flat();
+  if (typeof found !== "string") {
+    if (schema.format === "duration" || schema.format === "gatewayDuration")
+      return durationAdvice(String(found));
+    return types.includes("string") ? `put it in quotes: "${shown(found, schema)}"` : undefined;
+  }
+  if (types.includes("integer") || types.includes("number")) {
+    const [number] = /^[0-9]+/.exec(found) ?? [];
+    return number && `it is a number, without quotes and unit: ${number}`;
+  }
+  const [, yes] = /^(?:(true|yes|on)|false|no|off)$/i.exec(found) ?? [undefined, null];
+  return yes === null ? undefined : `write ${yes === undefined ? "false" : "true"}`;
+}
+
+/** The value, where it is surely no secret: a number, a path, a URL without user name and query, a name. */
+function shown(value: Scalar, { secret, isHidden }: Schema): string {
+  if (typeof value === "boolean") return String(value);
+  if (secret === true || isHidden === true) return "…";
+  const text = String(value);
+  if (text === "*") return '"*"';
+  return /^((https?:\/)?\/[\w.:/[\]-]*|[0-9.]{1,6}[a-z]{0,2}|[a-z-]{1,12}(\.[a-z-]+)*)$/.test(text)
+    ? text
+    : "…";
+}
+
+/** A value as YAML writes it on one line. */
+function flowText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(flowText).join(", ")}]`;
+  if (typeof value === "object" && value !== null) {
+    const fields = Object.entries(value).map(([name, each]) => `${name}: ${flowText(each)}`);
+    return `{ ${fields.join(", ")} }`;
+  }
+  const text = String(value);
+  return /^[\w./:][\w./:-]*$/.test(text) ? text : JSON.stringify(text);
+}
