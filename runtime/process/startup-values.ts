@@ -43,7 +43,7 @@ export function httpsUrl(text: string): string {
  * The same of an upstream that requests are passed on to: its path is put before theirs, and a query would be lost. Throws
  * StartupError for one.
  */
-export function forwardUrl(text: string): string {
+export function baseUrl(text: string): string {
   const url = httpUrl(text);
   if (/[?#]/.test(url))
     throw startupError(

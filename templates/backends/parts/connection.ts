@@ -27,7 +27,7 @@ export function forwardCode(url: Text, connection: BackendConnection): Code {
   const open = imported("gwc/runtime/http/upstream/open-upstream", "openUpstream");
   const settings = upstreamSettings(url, connection);
   if (typeof url === "string") return code`${open}(${literal(settings)})`;
-  const check = imported("gwc/runtime/process/startup-values", "forwardUrl");
+  const check = imported("gwc/runtime/process/startup-values", "baseUrl");
   const checked = code`${check}(${literal(upstreamUrl(url, connection.tls !== undefined))})`;
   return code`${open}(${literal({ ...settings, url: checked })})`;
 }

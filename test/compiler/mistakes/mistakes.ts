@@ -19,6 +19,8 @@ interface MistakeGroup {
 
 interface GivenMistake {
   readonly title: string;
+  /** The code of the diagnostic that it is told by. */
+  readonly code: string;
   /** The lines in the place of `HERE`. */
   readonly text?: string;
   /** The whole file, and what it is called. */
@@ -29,6 +31,7 @@ interface GivenMistake {
 /** A mistake that people make, and what gwc says of it. */
 export interface Mistake {
   readonly title: string;
+  readonly code: string;
   /** The lines with the mistake. */
   readonly shown: string;
   readonly findings: readonly Finding[];
@@ -47,7 +50,7 @@ export function mistakeGroups(): readonly (Omit<MistakeGroup, "mistakes" | "fram
 }
 
 function checked(
-  { title, text = "", file, name = "gateway.yaml" }: GivenMistake,
+  { title, code, text = "", file, name = "gateway.yaml" }: GivenMistake,
   frame: string,
 ): Mistake {
   const indent = /^( *)HERE$/m.exec(frame)?.[1] ?? "";
@@ -55,7 +58,7 @@ function checked(
   // a function, for the text may have dollar signs
   const whole = file ?? frame.replace(/^ *HERE\n/m, () => lines);
   const { findings } = checkInput([name], memoryHost({ [name]: whole }), false);
-  return { title, shown: file ?? text, findings };
+  return { title, code, shown: file ?? text, findings };
 }
 
 /** The page of mistakes: the lines of each, and what `gwc check` prints. */
