@@ -2,7 +2,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { expect, it } from "vitest";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
-import { hostOf, startProvider } from "../harness/model-provider.ts";
+import { startProvider } from "../harness/model-provider.ts";
 
 const replies = [
   { prompt: "Hello", response: { content: "Hi there." } },
@@ -16,7 +16,7 @@ const provided = { openai: { openAI: {} }, anthropic: { anthropic: {} } };
 
 /** A gateway whose clients may speak either format, in front of a provider that speaks one. */
 async function startAi(provider: keyof typeof provided, policies: object = {}): Promise<Gateway> {
-  const host = hostOf(await startProvider(replies));
+  const host = (await startProvider(replies)).host;
   return startGateway({
     env: { KEY: "provider-key" },
     listeners: [

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { checkRequests } from "./checked-requests.ts";
 import { listen } from "./listen.ts";
 
 /** A request as an upstream got it, body and all. */
@@ -16,11 +17,16 @@ export interface Scripted {
   readonly received: Received[];
 }
 
-/** Starts one; `respond` is called when the request's body is complete, with the number of requests before it. */
+/**
+ * Starts one; `respond` is called when the request's body is complete, with the number of requests before it. What goes to
+ * paths of providers has to be as these want it, unless the test says that it takes `anything`.
+ */
 export async function startScripted(
   respond: (response: ServerResponse, count: number, request: Received) => void,
+  takes: "valid" | "anything" = "valid",
 ): Promise<Scripted> {
   const received: Received[] = [];
+  if (takes === "valid") checkRequests(() => received);
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk) => chunks.push(chunk));

@@ -3,14 +3,12 @@ import OpenAI from "openai";
 import { beforeAll, expect, it } from "vitest";
 import { freePort } from "../harness/free-port.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
-import { hostOf, startProvider } from "../harness/model-provider.ts";
+import { startProvider } from "../harness/model-provider.ts";
 
 let gateway: Gateway;
 
 beforeAll(async () => {
-  const host = hostOf(
-    await startProvider([{ prompt: "Hello", response: { content: "Hi there." } }]),
-  );
+  const { host } = await startProvider([{ prompt: "Hello", response: { content: "Hi there." } }]);
   const params = { apiKey: "${KEY}", hostOverride: host };
   gateway = await startGateway({
     env: { KEY: "provider-key" },

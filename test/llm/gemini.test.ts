@@ -70,7 +70,8 @@ it("OpenAI's client reaches Gemini's own server of that format, its body as it w
     );
   });
   const gateway = await startGemini(server);
-  const body = '{"model": "gemini-2.5-flash", "seed": 12345678901234567890,  "messages": []}';
+  const body =
+    '{"model": "gemini-2.5-flash", "seed": 9007199254740993,  "messages": [{"role":"user","content":"Hi"}]}';
   const response = await fetch(`${gateway.url}/v1/chat/completions`, { method: "POST", body });
   expect(response.status).toBe(200);
   const [received] = server.received;

@@ -331,7 +331,11 @@ it.each([false, true])(
     const other = await startHealthy();
     const gateway = await startGroups([[silent], [other]]);
     const client = new RawClient(gateway.port);
-    const body = JSON.stringify({ model: "m", stream, messages: [] });
+    const body = JSON.stringify({
+      model: "m",
+      stream,
+      messages: [{ role: "user", content: "Hello" }],
+    });
     client.send(
       `POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     );

@@ -1,7 +1,7 @@
 import OpenAI from "openai";
 import { expect, it } from "vitest";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
-import { hostOf, startProvider } from "../harness/model-provider.ts";
+import { startProvider } from "../harness/model-provider.ts";
 import { startScripted } from "../harness/scripted.ts";
 import { send } from "../harness/send.ts";
 
@@ -46,7 +46,7 @@ function startResponses(
 }
 
 async function startClient(provider: keyof typeof provided): Promise<OpenAI> {
-  return openai(await startResponses(provider, hostOf(await startProvider(replies))));
+  return openai(await startResponses(provider, (await startProvider(replies)).host));
 }
 
 function openai({ url }: Gateway): OpenAI {
@@ -415,11 +415,13 @@ it("prompts of the configuration stand around the instructions and the input", a
   });
   const json = { "content-type": "application/json" };
   const ask = (body: string) => send(`${gateway.url}/v1/responses`, "POST", json, body);
-  await ask('{"model":"m", "instructions":"Own.", "input":"Hello", "seed":12345678901234567890}');
+  await ask(
+    '{"model":"m", "instructions":"Own.", "input":"Hello", "max_output_tokens":9007199254740993}',
+  );
   await ask('{"model":"m", "input":[ {"role":"user","content":"Hi"} ]}');
   expect(received[0]?.body.toString()).toBe(
     '{"model":"m","instructions":"First.\\n\\nOwn.","input":[{"role":"user","content":"Before."},' +
-      '{"role":"user","content":"Hello"},{"role":"user","content":"After."}],"seed":12345678901234567890}',
+      '{"role":"user","content":"Hello"},{"role":"user","content":"After."}],"max_output_tokens":9007199254740993}',
   );
   expect(JSON.parse(received[1]?.body.toString() ?? "")).toMatchObject({
     instructions: "First.",

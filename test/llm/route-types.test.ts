@@ -2,7 +2,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { expect, it } from "vitest";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
-import { hostOf, startProvider } from "../harness/model-provider.ts";
+import { startProvider } from "../harness/model-provider.ts";
 import { type Received, type Scripted, startScripted } from "../harness/scripted.ts";
 import { send } from "../harness/send.ts";
 
@@ -199,7 +199,7 @@ it("what passes goes to the path of the configuration where there is one", async
 });
 
 it("the longest end of a path says what it carries", async () => {
-  const host = hostOf(await startProvider([{ prompt: "Hello", response: { content: "Hi." } }]));
+  const host = (await startProvider([{ prompt: "Hello", response: { content: "Hi." } }])).host;
   const gateway = await startTypes(host, {
     "/v1/chat/completions": "completions",
     "/v1/models": "models",

@@ -36,7 +36,11 @@ function ask({ url }: Gateway, stream: boolean): Promise<Response> {
 /** Sends a request on a connection of its own, which is read as the test wants. */
 function openStreamed({ port }: Gateway): RawClient {
   const client = new RawClient(port);
-  const body = JSON.stringify({ model: "m", stream: true, messages: [] });
+  const body = JSON.stringify({
+    model: "m",
+    stream: true,
+    messages: [{ role: "user", content: "Hello" }],
+  });
   client.send(
     `POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
   );
