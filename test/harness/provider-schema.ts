@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import { closed } from "./provider-schemas/closed.ts";
-import type { Definitions } from "./provider-schemas/json-schema.ts";
+import { type Definitions, isObject, type JsonValue } from "./provider-schemas/json-schema.ts";
+import { narrowed } from "./provider-schemas/narrowed.ts";
 
 /** Where the schemas of a provider's API stand, and which of them. */
 export type ProviderSchema = readonly [document: string, name: string];
@@ -30,62 +31,77 @@ const requestSchemas: readonly (readonly [RegExp, ProviderSchema])[] = [
 
 /** What is wrong with a request by its provider's own schema, each with its path; nothing: it is valid. */
 export function requestProblems(schema: ProviderSchema, body: unknown): readonly string[] {
-  return problems(validator(schema, closed), body);
+  return problems(schema, closed, body);
 }
 
 /** What is wrong with a response, or an event of a stream, by the schema of the format it is in. */
 export function responseProblems(schema: ProviderSchema, body: unknown): readonly string[] {
-  return problems(
-    validator(schema, (definitions) => definitions),
-    body,
-  );
+  return problems(schema, open, body);
 }
 
-const validators = new Map<string, ValidateFunction>();
+type Strictness = (definitions: Definitions) => Definitions;
 
-function validator(
-  [document, name]: ProviderSchema,
-  strictly: (definitions: Definitions) => Definitions,
-): ValidateFunction {
-  const key = `${document} ${name} ${strictly.name}`;
-  const known = validators.get(key);
+const open: Strictness = (definitions) => definitions;
+
+/** A schema with the definitions that it needs, and what holds values against it. */
+interface Referee {
+  readonly definitions: Definitions;
+  readonly validate: ValidateFunction;
+}
+
+const referees = new Map<string, Referee>();
+
+function problems(
+  schema: ProviderSchema,
+  strictness: Strictness,
+  body: unknown,
+): readonly string[] {
+  const { definitions, validate } = refereeOf(schema, strictness);
+  if (validate(body)) return [];
+  const [, name] = schema;
+  const meant = compiled({
+    ...objectOf(narrowed(definitions, { $ref: `#/$defs/${name}` }, body)),
+    $defs: definitions,
+  });
+  meant(body);
+  const errors = meant.errors ?? validate.errors ?? [];
+  // Around what is wrong everything is wrong: what stands deepest inside says it best.
+  const told = errors
+    .filter(({ keyword }) => keyword !== "anyOf")
+    .toSorted((a, b) => depthOf(b) - depthOf(a))
+    .map(toldError);
+  return [...new Set(told)].slice(0, 8);
+}
+
+function refereeOf([document, name]: ProviderSchema, strictness: Strictness): Referee {
+  const key = `${document} ${name} ${strictness.name}`;
+  const known = referees.get(key);
   if (known !== undefined) return known;
   const file = path.join(import.meta.dirname, "provider-schemas", `${document}.json`);
-  const { $defs } = JSON.parse(readFileSync(file, "utf8"));
+  const definitions = strictness(JSON.parse(readFileSync(file, "utf8")).$defs);
+  const validate = compiled({ $defs: definitions, $ref: `#/$defs/${name}` });
+  const made = { definitions, validate };
+  referees.set(key, made);
+  return made;
+}
+
+function compiled(schema: Definitions): ValidateFunction {
   const ajv = new Ajv2020({
     ...{ strict: false, allErrors: true, unicodeRegExp: false },
     // Compiled in a third of the time.
     ...{ validateSchema: false, inlineRefs: false, code: { optimize: false } },
   });
-  const made = ajv.compile({ $defs: strictly($defs), $ref: `#/$defs/${name}` });
-  validators.set(key, made);
-  return made;
+  return ajv.compile(schema);
 }
 
-function problems(validate: ValidateFunction, body: unknown): readonly string[] {
-  if (validate(body)) return [];
-  const errors = validate.errors ?? [];
-  const others = new Set(errors.filter(isOtherVariant).map(variantOf));
-  const meant = errors.filter((error) => !others.has(variantOf(error)));
-  const found = meant.length === 0 ? errors : meant;
-  // Around what is wrong everything is wrong: what stands deepest inside says it best.
-  return [...new Set(found.toSorted((a, b) => depthOf(b) - depthOf(a)).map(told))].slice(0, 8);
-}
-
-/** The definition that a part was held against. */
-function variantOf({ schemaPath }: ErrorObject): string {
-  return /^#\/\$defs\/[^/]+/.exec(schemaPath)?.[0] ?? "";
-}
-
-/** Whether a part is of another variant by its own word. */
-function isOtherVariant({ instancePath, keyword }: ErrorObject): boolean {
-  return /\/(?:type|role)$/.test(instancePath) && (keyword === "const" || keyword === "enum");
+function objectOf(schema: JsonValue): Definitions {
+  return isObject(schema) ? schema : {};
 }
 
 function depthOf({ instancePath }: ErrorObject): number {
   return instancePath.split("/").length;
 }
 
-function told({ instancePath, message, params }: ErrorObject): string {
+function toldError({ instancePath, message, params }: ErrorObject): string {
   return `${instancePath || "the body"} ${message} ${JSON.stringify(params)}`;
 }

@@ -1,0 +1,102 @@
+/** What is tried of every pair of client and provider, whole and streamed. */
+export const features = [
+  "text",
+  "tools",
+  "parallel tools",
+  "image",
+  "json schema",
+  "reasoning",
+  "error 400",
+  "error 429",
+  "error after 200",
+  "EOF",
+] as const;
+
+export type Feature = (typeof features)[number];
+
+/** One try: what a client of some format asks, and where. */
+export interface Question {
+  /** Of the gateway's route, without the path of an API. */
+  readonly url: string;
+  readonly model: string;
+  readonly feature: Feature;
+  readonly isStream: boolean;
+  /** The client's words: the provider knows the try by them. */
+  readonly prompt: string;
+  /** What the client sends with, so that its bytes can be looked at. */
+  readonly fetch: typeof fetch;
+}
+
+/** What a client has read in one turn. */
+export interface Reading {
+  readonly text: string;
+  readonly reasoning: string;
+  readonly calls: readonly Call[];
+}
+
+/** A call of a tool. */
+export interface Call {
+  readonly name: string;
+  readonly input: unknown;
+}
+
+/** Asks through the client of a format: a turn each; where tools are called, their results are sent back. */
+export type Ask = (question: Question) => Promise<readonly Reading[]>;
+
+/** What the system says, the model and the tools. */
+export const script = {
+  system: "Be brief.",
+  text: "Grüße, 世界 👋🏽",
+  thought: "Rome is warmer.",
+  signature: "c2lnbmVk",
+  fault: "the model cannot do that",
+  output: '{"degrees":18}',
+  results: ["18 degrees", "25 degrees"],
+} as const;
+
+/** What the model calls. */
+export const calls: readonly Call[] = [
+  { name: "get_weather", input: { city: "Zürich" } },
+  { name: "get_weather", input: { city: "Rome" } },
+];
+
+/** The calls of a feature. */
+export function callsOf(feature: Feature): readonly Call[] {
+  switch (feature) {
+    case "tools":
+    case "reasoning":
+      return calls.slice(0, 1);
+    case "parallel tools":
+      return calls;
+    default:
+      return [];
+  }
+}
+
+/** Whether the results of the calls are sent back. */
+export function hasResults(feature: Feature): boolean {
+  return feature === "parallel tools" || feature === "reasoning";
+}
+
+/** The tool that is offered. */
+export const tool = {
+  name: "get_weather",
+  description: "Weather of a city",
+  schema: {
+    type: "object" as const,
+    properties: { city: { type: "string" as const } },
+    required: ["city"],
+  },
+};
+
+/** A schema that the completion has to follow. */
+export const outputSchema = {
+  type: "object" as const,
+  properties: { degrees: { type: "integer" as const } },
+  required: ["degrees"],
+  additionalProperties: false,
+};
+
+/** A picture of one pixel. */
+export const pixel =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";

@@ -1,0 +1,57 @@
+import { askCompletions } from "./completions-client.ts";
+import { completionsUpstream } from "./completions-upstream.ts";
+import { converseUpstream } from "./converse-upstream.ts";
+import type { Ask } from "./features.ts";
+import { generateContentUpstream } from "./generate-content-upstream.ts";
+import { askMessages } from "./messages-client.ts";
+import { messagesUpstream } from "./messages-upstream.ts";
+import { askResponses } from "./responses-client.ts";
+import { responsesUpstream } from "./responses-upstream.ts";
+import type { Upstream } from "./upstream.ts";
+
+/** The formats of clients, each with its own client, by the names of their folders. */
+export const clients: Readonly<Record<string, ClientCase>> = {
+  completions: { path: "/v1/chat/completions", ask: askCompletions },
+  messages: { path: "/v1/messages", ask: askMessages },
+  responses: { path: "/v1/responses", ask: askResponses },
+};
+
+interface ClientCase {
+  /** Where its requests go. */
+  readonly path: string;
+  readonly ask: Ask;
+}
+
+/** The providers; those that serve several kinds of models with one of each. */
+export const providers: readonly ProviderCase[] = [
+  { name: "openai", provider: { openai: {} }, model: "gpt-5" },
+  { name: "azureopenai", provider: { azureopenai: { host: "a.test" } }, model: "gpt-5" },
+  { name: "anthropic", provider: { anthropic: {} }, model: "claude-1" },
+  { name: "gemini", provider: { gemini: {} }, model: "gemini-3-pro-preview" },
+  { name: "vertexai, Gemini", provider: { vertexai: { projectId: "p" } }, model: "gemini-2.5-pro" },
+  { name: "vertexai, Claude", provider: { vertexai: { projectId: "p" } }, model: "claude-1" },
+  {
+    name: "bedrock, Claude",
+    provider: { bedrock: {} },
+    model: "anthropic.claude-1-v1:0",
+  },
+  { name: "bedrock, Nova", provider: { bedrock: {} }, model: "amazon.nova-pro-v1:0" },
+];
+
+/** A provider as a row of the table. */
+export interface ProviderCase {
+  readonly name: string;
+  /** As a file has it. */
+  readonly provider: object;
+  readonly model: string;
+}
+
+/** What is spoken where a request goes to. */
+export function upstreamAt(url: string): Upstream {
+  const [pathname = ""] = url.split("?");
+  if (pathname.endsWith("/chat/completions")) return completionsUpstream;
+  if (pathname.endsWith("/responses")) return responsesUpstream;
+  if (/\/messages$|awPredict$/.test(pathname)) return messagesUpstream;
+  if (/:\w+enerateContent$/.test(pathname)) return generateContentUpstream;
+  return converseUpstream(pathname.includes("claude"));
+}

@@ -1,0 +1,48 @@
+import type { Feature, Reading } from "./features.ts";
+
+/** A format that providers speak, as their servers speak it. */
+export interface Upstream {
+  /** Of the events of a stream. */
+  readonly streamType: string;
+  /** A whole response. */
+  whole(said: Reading): string;
+  /** The events of a whole stream. */
+  events(said: Reading): readonly (string | Buffer)[];
+  /** How many of them are its end: without them a stream is cut off. */
+  readonly endings: number;
+  /** How it says that something went wrong. */
+  error(status: number): UpstreamError;
+  /** The same within a stream. */
+  readonly errorEvent: string | Buffer;
+  /** What a request for a feature has to hold: a value that it is matched against. */
+  asked(feature: Feature): object;
+  /** What it holds when the results of the calls come back. */
+  replayed(feature: Feature): object;
+}
+
+/** A response to a request that failed. */
+export interface UpstreamError {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** The id of a call, by its place among the others. */
+export function callId(index: number): string {
+  return `call_${index + 1}`;
+}
+
+/** The events of a stream of server-sent events, without names. */
+export function dataEvents(values: readonly object[]): readonly string[] {
+  return values.map((value) => `data: ${JSON.stringify(value)}\n\n`);
+}
+
+/** An event of a stream that says what it is. */
+export interface TypedEvent {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+/** The same with the names that their types are. */
+export function namedEvents(values: readonly TypedEvent[]): readonly string[] {
+  return values.map((value) => `event: ${value.type}\ndata: ${JSON.stringify(value)}\n\n`);
+}
