@@ -2,6 +2,7 @@ import { SseFrames } from "../../http/body/sse.ts";
 import { selectJson } from "../../json/select-json.ts";
 import type { AskedRequest, NativeFormat, ResponseFacts, StreamWatcher } from "../chat/formats.ts";
 import type { LlmError } from "../chat/llm-error.ts";
+import { isJsonObject } from "../chat/request-object.ts";
 import { cutOff, eventTooLong } from "../formats/broken-stream.ts";
 import { writtenBody } from "./chat-call.ts";
 import { maxEvent } from "./limits.ts";
@@ -20,6 +21,7 @@ export interface NativeSettings extends TargetSettings {
 
 /** A provider that speaks the client's format: bytes pass through. */
 export function nativeTarget({ format, ...settings }: NativeSettings): LlmTarget {
+  const reads = { ...format.reads, id: true, error: true } as const;
   return {
     ...settings,
     isNative: true,
@@ -29,8 +31,10 @@ export function nativeTarget({ format, ...settings }: NativeSettings): LlmTarget
     },
     readError: format.readError,
     readWhole: ({ text }): WholeResponse => {
-      const body = selectJson(text, format.reads);
+      const body = selectJson(text, reads);
       if (body === undefined) throw new Error("the response is no JSON object");
+      // Some servers say with a status of success that a call has failed. What failed later has an id.
+      if (isJsonObject(body.error) && body.id === undefined) throw new Error("it is an error");
       return { text: undefined, facts: format.readResponse(body) };
     },
     openStream: ({ body }, model) => new NativeStream(format, { body, model }),

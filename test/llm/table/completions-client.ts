@@ -4,11 +4,12 @@ import {
   callsOf,
   type Feature,
   hasResults,
+  imageUrl,
   outputSchema,
-  pixel,
   type Question,
   type Reading,
   script,
+  sentBack,
   tool,
 } from "./features.ts";
 
@@ -33,13 +34,13 @@ export const askCompletions: Ask = async (question) => {
     tool_call_id: id,
     content: script.results[index] ?? "",
   }));
-  const messages = [...first.messages, message, ...results];
+  const messages = [...first.messages, sentBack(message), ...results];
   return [readingOf(message), readingOf(await complete(client, { ...first, messages }, question))];
 };
 
 function contentOf({ prompt, feature }: Question): string | OpenAI.ChatCompletionContentPart[] {
-  if (feature !== "image") return prompt;
-  const url = `data:image/png;base64,${pixel}`;
+  const url = imageUrl(feature);
+  if (url === undefined) return prompt;
   return [
     { type: "text", text: prompt },
     { type: "image_url", image_url: { url } },

@@ -1,14 +1,14 @@
 import type OpenAI from "openai";
 import { expect } from "vitest";
-import { callsOf, type Feature, outputSchema, pixel, script, tool } from "./features.ts";
+import { callsOf, type Feature, imageUrl, outputSchema, script, tool } from "./features.ts";
 import { callId, dataEvents, type Upstream } from "./upstream.ts";
 
 const usage: OpenAI.CompletionUsage = { prompt_tokens: 9, completion_tokens: 7, total_tokens: 16 };
 
-/** A server of OpenAI's chat completions. Those of others show what the model thought. */
+/** A server of chat completions as OpenAI's is: it does not show what the model thought. */
 export const completionsUpstream: Upstream = {
   streamType: "text/event-stream",
-  whole: ({ text, reasoning, calls }) => {
+  whole: ({ text, calls }) => {
     const tool_calls = calls.map(({ name, input }, index) => ({
       id: callId(index),
       type: "function" as const,
@@ -26,7 +26,6 @@ export const completionsUpstream: Upstream = {
             role: "assistant",
             content: text === "" ? null : text,
             refusal: null,
-            ...(reasoning !== "" && { reasoning_content: reasoning }),
             ...(calls.length > 0 && { tool_calls }),
           },
           logprobs: null,
@@ -36,10 +35,9 @@ export const completionsUpstream: Upstream = {
       usage,
     } satisfies OpenAI.ChatCompletion);
   },
-  events: ({ text, reasoning, calls }) => {
+  events: ({ text, calls }) => {
     const deltas = [
       { role: "assistant" as const, content: "" },
-      ...(reasoning === "" ? [] : [{ reasoning_content: reasoning }]),
       ...halves(text).map((content) => ({ content })),
       ...calls.flatMap(({ name, input }, index) => [
         {
@@ -110,10 +108,11 @@ function base(feature: Feature): object {
 }
 
 function userContent(feature: Feature): unknown {
-  if (feature !== "image") return expect.stringContaining(feature);
+  const url = imageUrl(feature);
+  if (url === undefined) return expect.stringContaining(feature);
   return [
     { type: "text", text: expect.stringContaining(feature) },
-    { type: "image_url", image_url: { url: `data:image/png;base64,${pixel}` } },
+    { type: "image_url", image_url: { url } },
   ];
 }
 

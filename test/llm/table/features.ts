@@ -4,6 +4,7 @@ export const features = [
   "tools",
   "parallel tools",
   "image",
+  "image by address",
   "json schema",
   "reasoning",
   "error 400",
@@ -78,6 +79,14 @@ export function hasResults(feature: Feature): boolean {
   return feature === "parallel tools" || feature === "reasoning";
 }
 
+/** What the model said as it goes back to it: without what an SDK has put in. */
+export function sentBack<Said>(said: Said): Said {
+  const text = JSON.stringify(said, (name, value) =>
+    name.startsWith("parsed") ? undefined : value,
+  );
+  return JSON.parse(text);
+}
+
 /** The tool that is offered. */
 export const tool = {
   name: "get_weather",
@@ -96,6 +105,15 @@ export const outputSchema = {
   required: ["degrees"],
   additionalProperties: false,
 };
+
+/** What clients of OpenAI show by; undefined: the feature shows nothing. */
+export function imageUrl(feature: Feature): string | undefined {
+  if (feature === "image") return `data:image/png;base64,${pixel}`;
+  return feature === "image by address" ? pictureUrl : undefined;
+}
+
+/** Where another picture is. */
+export const pictureUrl = "https://pictures.test/a.png";
 
 /** A picture of one pixel. */
 export const pixel =

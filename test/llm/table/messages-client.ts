@@ -5,6 +5,7 @@ import {
   type Feature,
   hasResults,
   outputSchema,
+  pictureUrl,
   pixel,
   type Question,
   type Reading,
@@ -46,11 +47,17 @@ export const askMessages: Ask = async (question) => {
 };
 
 function contentOf({ prompt, feature }: Question): string | Anthropic.ContentBlockParam[] {
-  if (feature !== "image") return prompt;
-  return [
-    { type: "text", text: prompt },
-    { type: "image", source: { type: "base64", media_type: "image/png", data: pixel } },
-  ];
+  const text = { type: "text" as const, text: prompt };
+  switch (feature) {
+    case "image": {
+      const source = { type: "base64", media_type: "image/png", data: pixel } as const;
+      return [text, { type: "image", source }];
+    }
+    case "image by address":
+      return [text, { type: "image", source: { type: "url", url: pictureUrl } }];
+    default:
+      return prompt;
+  }
 }
 
 function optionsOf(feature: Feature): Partial<Request> {

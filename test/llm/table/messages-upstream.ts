@@ -4,6 +4,7 @@ import {
   callsOf,
   type Feature,
   outputSchema,
+  pictureUrl,
   pixel,
   type Reading,
   script,
@@ -72,9 +73,12 @@ export const messagesUpstream: Upstream = {
         ),
       }),
     );
-    const history = blocks({ ...said, calls: callsOf(feature) }).map(({ type, ...others }) =>
-      // SDKs add what they know of a call.
-      expect.objectContaining({ type, ...others }),
+    const history = blocks({ ...said, calls: callsOf(feature) }).map((block) =>
+      expect.objectContaining(
+        block.type === "tool_use"
+          ? { id: block.id, name: block.name, input: block.input }
+          : { ...block },
+      ),
     );
     return {
       messages: [
@@ -104,15 +108,16 @@ function stopReason({ calls }: Reading): Anthropic.StopReason {
   return calls.length > 0 ? "tool_use" : "end_turn";
 }
 
-type Block = Anthropic.TextBlockParam | Anthropic.ThinkingBlockParam | Anthropic.ToolUseBlockParam;
+type Block = Anthropic.TextBlock | Anthropic.ThinkingBlock | Anthropic.ToolUseBlock;
 
 function blocks({ text, reasoning, calls }: Reading): readonly Block[] {
   const { signature } = script;
   return [
     ...(reasoning === "" ? [] : [{ type: "thinking" as const, thinking: reasoning, signature }]),
-    ...(text === "" ? [] : [{ type: "text" as const, text }]),
+    ...(text === "" ? [] : [{ type: "text" as const, text, citations: null }]),
     ...calls.map(({ name, input }, index) => {
-      return { type: "tool_use" as const, id: callId(index), name, input };
+      const caller = { type: "direct" as const };
+      return { type: "tool_use" as const, id: callId(index), name, input, caller };
     }),
   ];
 }
@@ -158,14 +163,23 @@ function streamed(block: Block): readonly [object, readonly object[]] {
   }
 }
 
+/** A text, and a picture: whatever else a block has. */
 function userContent(feature: Feature): unknown {
-  const source = { type: "base64", media_type: "image/png", data: pixel };
-  return expect.toSatisfy(
-    (content) =>
-      JSON.stringify(content).includes(feature) &&
-      (feature !== "image" ||
-        JSON.stringify(content).includes(JSON.stringify({ type: "image", source }))),
-  );
+  switch (feature) {
+    case "image":
+      return withImage({ type: "base64", media_type: "image/png", data: pixel });
+    case "image by address":
+      return withImage({ type: "url", url: pictureUrl });
+    default:
+      return expect.toSatisfy((content) => JSON.stringify(content).includes(feature));
+  }
+}
+
+function withImage(source: object): unknown {
+  return [
+    expect.objectContaining({ type: "text" }),
+    expect.objectContaining({ type: "image", source }),
+  ];
 }
 
 function errorOf(status: number): object {

@@ -4,11 +4,12 @@ import {
   callsOf,
   type Feature,
   hasResults,
+  imageUrl,
   outputSchema,
-  pixel,
   type Question,
   type Reading,
   script,
+  sentBack,
   tool,
 } from "./features.ts";
 
@@ -36,8 +37,7 @@ export const askResponses: Ask = async (question) => {
       call_id,
       output: script.results[index] ?? "",
     }));
-  // A response's items are taken back as they are.
-  const history: OpenAI.Responses.ResponseInput = JSON.parse(JSON.stringify(output));
+  const history = sentBack<unknown>(output) as OpenAI.Responses.ResponseInput;
   const next = { ...request, input: [...input, ...history, ...results] };
   return [readingOf(output), readingOf((await create(client, next, question)).output)];
 };
@@ -46,10 +46,11 @@ function contentOf({
   prompt,
   feature,
 }: Question): string | OpenAI.Responses.ResponseInputMessageContentList {
-  if (feature !== "image") return prompt;
+  const image_url = imageUrl(feature);
+  if (image_url === undefined) return prompt;
   return [
     { type: "input_text", text: prompt },
-    { type: "input_image", detail: "auto", image_url: `data:image/png;base64,${pixel}` },
+    { type: "input_image", detail: "auto", image_url },
   ];
 }
 

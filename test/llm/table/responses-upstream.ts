@@ -3,8 +3,8 @@ import { expect } from "vitest";
 import {
   callsOf,
   type Feature,
+  imageUrl,
   outputSchema,
-  pixel,
   type Reading,
   script,
   tool,
@@ -164,11 +164,8 @@ function errorOf(status: number): object {
 
 function asked(feature: Feature): object {
   const { name, description, schema: parameters } = tool;
-  const image = {
-    type: "input_image",
-    detail: "auto",
-    image_url: `data:image/png;base64,${pixel}`,
-  };
+  const url = imageUrl(feature);
+  const image = { type: "input_image", detail: "auto", image_url: url };
   const format = { type: "json_schema", schema: outputSchema };
   return {
     instructions: script.system,
@@ -176,7 +173,7 @@ function asked(feature: Feature): object {
       {
         role: "user",
         content:
-          feature === "image"
+          url !== undefined
             ? [{ type: "input_text", text: expect.stringContaining(feature) }, image]
             : expect.stringContaining(feature),
       },

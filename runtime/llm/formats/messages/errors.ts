@@ -32,6 +32,7 @@ export function messagesError({ kind, message }: LlmError): string {
   return JSON.stringify({
     type: "error",
     error: { type: types[kind], message: worded(kind, message) },
+    request_id: null,
   });
 }
 

@@ -15,6 +15,8 @@ export function writeMessagesResponse(response: ChatResponse): string {
     content: blocks.map(blockOf),
     stop_reason: stopReason(stop, hasCalls),
     stop_sequence: response.stopSequence ?? null,
+    stop_details: null,
+    container: null,
     usage: messagesUsage(usage ?? noUsage),
   });
 }
@@ -25,19 +27,24 @@ export const noUsage = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reaso
 function blockOf(block: ResponseBlock): JsonObject {
   switch (block.kind) {
     case "text":
-      return { type: "text", text: block.text };
+      return textBlock(block.text);
     case "tool-call":
-      return {
-        type: "tool_use",
-        id: block.id,
-        name: block.name,
-        input: objectOf(block.input),
-      };
+      return toolUseBlock(block.id, block.name, objectOf(block.input));
     case "reasoning":
       return { type: "thinking", thinking: block.text, signature: block.signature ?? "" };
     case "redacted-reasoning":
       return { type: "redacted_thinking", data: block.data };
   }
+}
+
+/** Words of the model. */
+export function textBlock(text: string): JsonObject {
+  return { type: "text", text, citations: null };
+}
+
+/** A call of one of the client's tools. */
+export function toolUseBlock(id: string, name: string, input: unknown): JsonObject {
+  return { type: "tool_use", id, name, input, caller: { type: "direct" } };
 }
 
 /** Models write broken JSON at times: the tool sees what they wrote. */

@@ -3,8 +3,8 @@ import type { AskedRequest, StreamWriter } from "../../chat/formats.ts";
 import type { StreamEvent } from "../../chat/stream-event.ts";
 import type { Usage } from "../../chat/usage.ts";
 import { messagesErrorEvent } from "./errors.ts";
-import { noUsage, stopReason } from "./response-writer.ts";
-import { messagesUsage } from "./usage.ts";
+import { noUsage, stopReason, textBlock, toolUseBlock } from "./response-writer.ts";
+import { messagesDeltaUsage, messagesUsage } from "./usage.ts";
 
 /** What the block being written is. */
 type OpenBlock = "text" | "thinking" | number;
@@ -31,7 +31,7 @@ export class MessagesStreamWriter implements StreamWriter {
       case "start":
         return this.#start(event.id, event.model);
       case "text":
-        return this.#piece("text", { type: "text", text: "" }, textDelta(event.text));
+        return this.#piece("text", textBlock(""), textDelta(event.text));
       case "reasoning":
         return this.#piece(
           "thinking",
@@ -76,6 +76,8 @@ export class MessagesStreamWriter implements StreamWriter {
       content: [],
       stop_reason: null,
       stop_sequence: null,
+      stop_details: null,
+      container: null,
       // The numbers follow with the last event, and stand in the place of these.
       usage: messagesUsage(this.#usage ?? noUsage),
     };
@@ -100,7 +102,7 @@ export class MessagesStreamWriter implements StreamWriter {
     }
     this.#calls += 1;
     const { id, name, index } = event;
-    return `${this.#close()}${this.#begin({ type: "tool_use", id, name, input: {} }, index)}`;
+    return `${this.#close()}${this.#begin(toolUseBlock(id, name, {}), index)}`;
   }
 
   /** The calls whose pieces came while another one was written. */
@@ -140,8 +142,10 @@ export class MessagesStreamWriter implements StreamWriter {
     const delta = {
       stop_reason: stopReason(reason, this.#calls > 0),
       stop_sequence: stopSequence ?? null,
+      stop_details: null,
+      container: null,
     };
-    const usage = messagesUsage(this.#usage ?? noUsage);
+    const usage = messagesDeltaUsage(this.#usage ?? noUsage);
     const last = `{"type":"message_delta","delta":${JSON.stringify(delta)},"usage":${JSON.stringify(usage)}}`;
     return `${start}${blocks}${sse("message_delta", last)}${sse("message_stop", '{"type":"message_stop"}')}`;
   }

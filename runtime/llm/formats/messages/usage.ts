@@ -23,12 +23,21 @@ export function readMessagesUsage(usage: unknown, before?: Usage): Usage | undef
   };
 }
 
-/** The same, written. */
-export function messagesUsage({ input, cacheRead, cacheWrite, output }: Usage): JsonObject {
+/** The same, written as a stream ends with it. Clients may read every field: what nobody knows is null. */
+export function messagesDeltaUsage(usage: Usage): JsonObject {
+  const { input, cacheRead, cacheWrite, output, reasoning } = usage;
   return {
     input_tokens: Math.max(0, input - cacheRead - cacheWrite),
     cache_creation_input_tokens: cacheWrite,
     cache_read_input_tokens: cacheRead,
     output_tokens: output,
+    output_tokens_details: reasoning === undefined ? null : { thinking_tokens: reasoning },
+    server_tool_use: null,
   };
+}
+
+/** The same, written as a message has it. */
+export function messagesUsage(usage: Usage): JsonObject {
+  const ofAnthropic = { cache_creation: null, inference_geo: null, service_tier: null };
+  return { ...messagesDeltaUsage(usage), ...ofAnthropic };
 }

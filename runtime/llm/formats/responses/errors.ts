@@ -15,10 +15,25 @@ export const responsesErrors: ErrorFormat = {
   },
 };
 
-/** `error` of a response that failed. */
+/** `error` of a response that failed: it has codes of its own, and those that clients know from bodies. */
 export function failure(error: LlmError): { readonly code: string; readonly message: string } {
-  const { code, message } = errorObject(error);
-  return { code: code ?? "server_error", message };
+  return { code: failureCode(error), message: error.message };
+}
+
+function failureCode(error: LlmError): string {
+  switch (error.kind) {
+    case "rate-limit":
+    case "quota":
+    case "context-length":
+      return errorObject(error).code ?? "server_error";
+    case "invalid":
+    case "unsupported":
+    case "too-large":
+    case "filtered":
+      return "invalid_prompt";
+    default:
+      return "server_error";
+  }
 }
 
 /**

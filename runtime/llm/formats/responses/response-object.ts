@@ -47,7 +47,7 @@ export function responseObject({ body }: AskedRequest, state: ResponseState): Js
     tools: body.tools ?? [],
     top_p: body.top_p ?? null,
     truncation: "disabled",
-    usage: end?.kind === "stopped" && end.usage ? responsesUsage(end.usage) : null,
+    usage: end?.kind === "stopped" && end.usage ? responsesUsage(end.usage) : undefined,
   };
 }
 
