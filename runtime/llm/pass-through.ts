@@ -77,7 +77,7 @@ export function passTo(
   recordProvider(exchange, provider);
   const call: UpstreamCall = {
     method: exchange.upstreamMethod,
-    path,
+    path: upstream.basePath + path,
     headers: passedHeaders(exchange, provider, path),
     body: exchange.body,
   };

@@ -126,7 +126,7 @@ function upstreamRequest(
       target,
       call: {
         method: "POST",
-        path,
+        path: target.provider.upstream.basePath + path,
         headers: requestHeaders(exchange, target, path),
         body: target.requestBody(call, body),
       },

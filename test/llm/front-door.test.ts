@@ -4,6 +4,7 @@ import { beforeAll, expect, it } from "vitest";
 import { freePort } from "../harness/free-port.ts";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
 import { startProvider } from "../harness/model-provider.ts";
+import { startScripted } from "../harness/scripted.ts";
 
 let gateway: Gateway;
 
@@ -48,4 +49,57 @@ it("a model that nobody has is not found, in the client's own words", async () =
   await expect(
     anthropic.messages.create({ model: "other", messages, max_tokens: 10 }),
   ).rejects.toMatchObject({ status: 404, error: { error: { type: "not_found_error" } } });
+});
+
+it("models of Azure, Vertex AI and Bedrock are asked where their parameters say", async () => {
+  const server = await startScripted((response) => {
+    response.writeHead(500, { "content-type": "application/json" });
+    response.end("{}");
+  });
+  const params = { apiKey: "${KEY}", hostOverride: server.host };
+  const azure = { ...params, azureResourceName: "res" };
+  const door = await startGateway({
+    env: { KEY: "provider-key" },
+    config: {
+      llm: {
+        port: await freePort(),
+        models: [
+          { name: "az", provider: "azureOpenAI", params: { ...azure, model: "dep" } },
+          {
+            name: "gpt-*",
+            provider: "azure",
+            params: { ...azure, azureApiVersion: "2024-10-21" },
+          },
+          {
+            name: "vx",
+            provider: "vertex",
+            params: {
+              ...params,
+              vertexProject: "p-1",
+              vertexRegion: "eu",
+              model: "gemini-2.5-pro",
+            },
+          },
+          {
+            name: "br",
+            provider: "bedrock",
+            params: { ...params, awsRegion: "eu-west-1", model: "amazon.nova-lite-v1:0" },
+          },
+        ],
+      },
+    },
+  });
+  for (const model of ["az", "gpt-5", "vx", "br"]) {
+    const body = JSON.stringify({ model, messages });
+    await fetch(`${door.url}/v1/chat/completions`, { method: "POST", body });
+  }
+  expect(server.received.map(({ url }) => url)).toEqual([
+    "/openai/v1/chat/completions",
+    "/openai/deployments/gpt-5/chat/completions?api-version=2024-10-21",
+    "/v1/projects/p-1/locations/eu/publishers/google/models/gemini-2.5-pro:generateContent",
+    "/model/amazon.nova-lite-v1%3A0/converse",
+  ]);
+  const keys = server.received.map(({ headers }) => headers["api-key"] ?? headers.authorization);
+  const bearer = "Bearer provider-key";
+  expect(keys).toEqual(["provider-key", "provider-key", bearer, bearer]);
 });

@@ -238,3 +238,14 @@ it("methods that an API does not have are refused in its format", async () => {
   const { status, headers } = await send(`${gateway.url}/v1/models`, "POST");
   expect([status, headers.allow]).toEqual([405, "GET, HEAD"]);
 });
+
+it("the path of another server's URL stands before those of the API", async () => {
+  const provider = await startSaying({});
+  const routes = { "/v1/chat/completions": "completions", "*": "passthrough" };
+  const gateway = await startTypes(`http://${provider.host}/base/`, routes);
+  const body = JSON.stringify({ model: "m", messages: [] });
+  await fetch(`${gateway.url}/v1/chat/completions`, { method: "POST", body });
+  await send(`${gateway.url}/v1/files?a=b`, "DELETE");
+  const urls = provider.received.map(({ url }) => url);
+  expect(urls).toEqual(["/base/v1/chat/completions", "/base/v1/files?a=b"]);
+});

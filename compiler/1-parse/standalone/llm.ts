@@ -1,5 +1,6 @@
 import { MODEL_PATTERN } from "../../backends/ai/model-pattern.ts";
 import { providers } from "../../backends/ai/providers/index.ts";
+import type { OwnParam } from "../../backends/ai/providers/provider.ts";
 import { PATH_FORM } from "../../schema/path-form.ts";
 import {
   anyText,
@@ -13,6 +14,7 @@ import {
   shortText,
   text,
   unsupported,
+  type ValueCheck,
 } from "../../schema/schema.ts";
 import { routePoliciesSchema } from "./policies.ts";
 
@@ -54,10 +56,7 @@ export function llmSchema() {
 }
 
 function modelSchema() {
-  // The others need more than a model.
-  const kinds = providers
-    .filter(({ ofModel }) => ofModel !== undefined)
-    .flatMap(({ kind, fileKeys }) => [kind, ...fileKeys]);
+  const kinds = providers.flatMap(({ kind, fileKeys }) => [kind, ...fileKeys]);
   return object(
     {
       name: shortText(
@@ -82,7 +81,7 @@ function modelSchema() {
       promptCaching: unsupported("prompt caching"),
       matches: unsupported("models by header"),
     },
-    { required: ["name", "provider"], hasParts: true },
+    { required: ["name", "provider"], hasParts: true, checks: providers.flatMap(paramChecks) },
   );
 }
 
@@ -107,13 +106,73 @@ function paramsSchema() {
         maxLength: 1024,
         ...PATH_FORM,
       }),
-      awsRegion: unsupported("Bedrock behind the LLM front door"),
-      vertexRegion: unsupported("Vertex AI behind the LLM front door"),
-      vertexProject: unsupported("Vertex AI behind the LLM front door"),
-      azureHost: unsupported("Azure OpenAI behind the LLM front door"),
-      azureApiVersion: unsupported("Azure OpenAI behind the LLM front door"),
+      awsRegion: text("Bedrock: the region.", {
+        maxLength: 63,
+        pattern: "^[a-z0-9-]+$",
+        form: "lower-case letters, digits and dashes",
+        default: "us-east-1",
+      }),
+      vertexProject: text("Vertex AI: the project.", {
+        maxLength: 64,
+        pattern: "^[a-z0-9.:-]+$",
+        form: "the id of a project",
+      }),
+      vertexRegion: text("Vertex AI: the region; `us` and `eu` are of several regions.", {
+        maxLength: 64,
+        pattern: "^[a-z0-9-]+$",
+        form: "lower-case letters, digits and dashes",
+        default: "global",
+      }),
+      azureHost: shortText("Azure OpenAI: the host of the resource, `NAME.openai.azure.com`."),
+      azureResourceName: text("Azure OpenAI: the `NAME` of that host.", {
+        maxLength: 64,
+        pattern: "^[A-Za-z0-9-]+$",
+        form: "letters, digits and dashes",
+      }),
+      azureApiVersion: text("Azure OpenAI: `v1`, `preview`, or a date (`2024-10-21`).", {
+        maxLength: 64,
+        pattern: "^[A-Za-z0-9.-]+$",
+        form: "v1, preview or a date",
+        default: "v1",
+      }),
+      azureResourceType: unsupported("Azure AI Foundry"),
+      azureProjectName: unsupported("Azure AI Foundry"),
       tokenize: unsupported("token counts before the request"),
     },
     { description: "Which model, where, and with which key." },
   );
+}
+
+/** That a model has the parameters of its provider, and of no other one. */
+function paramChecks({
+  kind,
+  fileKeys,
+  ownParams = [],
+  neededParams = [],
+}: (typeof providers)[number]): readonly ValueCheck[] {
+  const keys = [kind, ...fileKeys];
+  const isOwn = ({ provider }: Readonly<Record<string, unknown>>): boolean =>
+    keys.some((key) => key === provider);
+  const has = (value: Readonly<Record<string, unknown>>, param: OwnParam): boolean =>
+    isRecord(value.params) && value.params[param] !== undefined;
+  const kinds = JSON.stringify(keys);
+  const misplaced = ownParams.map((param) => ({
+    message: `"${param}" acts only on models of ${kind}`,
+    field: "params",
+    holds: (value: Readonly<Record<string, unknown>>) => isOwn(value) || !has(value, param),
+    cel: `self.provider in ${kinds} || !has(self.params) || !has(self.params.${param})`,
+  }));
+  if (neededParams.length === 0) return misplaced;
+  const given = neededParams.map((param) => `has(self.params.${param})`);
+  const needed = {
+    message: `models of ${kind} need ${neededParams.map((each) => `"${each}"`).join(" or ")}`,
+    holds: (value: Readonly<Record<string, unknown>>) =>
+      !isOwn(value) || neededParams.filter((param) => has(value, param)).length === 1,
+    cel: `!(self.provider in ${kinds}) || (has(self.params) && [${given}].filter(x, x).size() == 1)`,
+  };
+  return [...misplaced, needed];
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
 }

@@ -15,6 +15,8 @@ export interface ProviderConfig {
   /** What logs and clients know it as. */
   readonly name: string;
   readonly options: ProviderOptions;
+  /** Where its options stand. */
+  readonly optionsOrigin: Origin;
   /** Another server that speaks as the provider does: `host:port`, or a URL. */
   readonly server: Text | undefined;
   /** Another port of the provider's own server. */

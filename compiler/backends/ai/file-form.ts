@@ -103,10 +103,11 @@ function lowerProvider(
   origin: Origin,
   context: LowerContext,
 ): ProviderConfig {
-  const options = readOptions(provider);
+  const [key, options] = readOptions(provider);
   return {
     name: name ?? options.kind,
     options,
+    optionsOrigin: childOf(origin, "provider", key),
     server: hostOverride,
     port: undefined,
     path: pathOverride,
@@ -115,13 +116,15 @@ function lowerProvider(
   };
 }
 
-/** The one provider that is there, by any of its names. */
-function readOptions(given: Readonly<Record<string, unknown>>): ProviderOptions {
+/** The one provider that is there, by any of its names, and that name. */
+function readOptions(
+  given: Readonly<Record<string, unknown>>,
+): readonly [key: string, options: ProviderOptions] {
   const [key = "", value] = Object.entries(given).find(([, each]) => each !== undefined) ?? [];
   const { kind } = providers.find((each) => each.kind === key || each.fileKeys.includes(key)) ?? {
     kind: "openai",
   };
-  return optionsOf(kind, value);
+  return [key, optionsOf(kind, value)];
 }
 
 function optionsOf<Kind extends ProviderKind>(kind: Kind, value: unknown): ProviderOptions<Kind> {

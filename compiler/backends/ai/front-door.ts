@@ -76,6 +76,7 @@ function readModel(
     // Entries of one name share it: each is told from the others.
     name: index === 0 ? name : `${name}-${index + 1}`,
     options: optionsFor(provider, params),
+    optionsOrigin: childOf(origin, "params"),
     server: hostOverride,
     port: undefined,
     path: pathOverride,
@@ -93,8 +94,5 @@ function optionsOf<Kind extends ProviderKind>(
   kind: Kind,
   params: ModelParams,
 ): ProviderOptions<Kind> {
-  const { ofModel } = providerOf(kind);
-  // The schema names the providers that have one.
-  if (ofModel === undefined) throw new Error(`${kind} is no provider of the front door`);
-  return { kind, value: ofModel(params) };
+  return { kind, value: providerOf<Kind>(kind).ofModel(params) };
 }

@@ -58,6 +58,7 @@ function lowerProvider(value: Provider | NamedProvider, origin: Origin): Provide
   return {
     name: "name" in value ? value.name : options.kind,
     options,
+    optionsOrigin: childOf(origin, options.kind),
     server: serverOf(host, port),
     port: host === undefined ? port : undefined,
     path,

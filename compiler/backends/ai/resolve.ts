@@ -14,6 +14,7 @@ import type { MountedFile, Text } from "../../model/texts.ts";
 import type { BackendUse } from "../backend.ts";
 import { type ConnectionContext, resolveConnection, secureUrl } from "../parts/connection.ts";
 import type { AiConfig, ProviderConfig } from "./ai-config.ts";
+import { checkProviders } from "./check-providers.ts";
 import { type HealthNode, resolveHealth } from "./health.ts";
 import { type ProviderKind, type ProviderOptions, providerOf } from "./providers/index.ts";
 import type { LlmCredentialForm, LlmEndpoint } from "./providers/provider.ts";
@@ -91,6 +92,8 @@ export function resolveAi(
     return undefined;
   }
   reportIdleCaching(config, ai, context.diagnostics);
+  const own = groups.flat().map((provider) => provider.policies);
+  checkProviders(config.groups.flat(), own, types, context.diagnostics);
   const models = served === undefined ? listedModels(groups.flat()) : namedModels(served, groups);
   if (served === undefined && types.has("Models") && models.length === 0) {
     context.diagnostics.report("no-model-known", ai?.routes?.origin ?? origin, {});
@@ -180,7 +183,8 @@ function resolveProvider(
   const ambient = aws === undefined ? unit.isGoogleCloud && accessToken : ambientKeys;
   const auth = merged.auth ?? (ambient && { ...ambient, origin });
   const resolved = resolveConnection({ ...merged, ...(auth && { auth }) }, context, aws);
-  const endpoints = endpointsOf(config, place, context.diagnostics);
+  const own = endpointsOf(config, place, context.diagnostics);
+  const endpoints = own && path !== undefined ? withPath(own, path) : own;
   const header = keyHeaderOf(unit.credential, Object.values(endpoints ?? {}));
   const isHeader = header !== "authorization";
   const { authorization: _, ...withoutAuthorization } = resolved;
@@ -191,6 +195,7 @@ function resolveProvider(
       ? ownUrl(options, port)
       : hostUrl(server, childOf(origin, "hostOverride"), context.diagnostics);
   reportShared(config, inherited, context.diagnostics);
+  if (server !== undefined) reportRepeatedPath(config, endpoints, url, context.diagnostics);
   if (merged.auth?.kind === "aws" && aws === undefined) {
     const params = { field: "aws", actsOn: "requests to services of AWS", found: undefined };
     context.diagnostics.report("misplaced-field", keyPlace(merged.auth.origin), params);
@@ -208,13 +213,29 @@ function resolveProvider(
     clientKey: key === undefined && resolved.credentials === undefined ? header : undefined,
     modelName: unit.modelName,
     dialect: dialectOf(options, merged.ai),
-    endpoints: path === undefined ? endpoints : withPath(endpoints, path),
+    endpoints,
     path,
     isOwnServer: server === undefined,
     policies: merged.ai,
     health: isOne ? reportHealth(health, context) : resolveHealth(health, context.diagnostics),
     origin,
   };
+}
+
+/** The path of a server's URL stands before those of the API: where both begin alike, one is too many. */
+function reportRepeatedPath(
+  { origin }: ProviderConfig,
+  endpoints: AiProviderNode["endpoints"] | undefined,
+  url: Text | undefined,
+  diagnostics: Diagnostics,
+): void {
+  if (typeof url !== "string") return;
+  const base = new URL(url).pathname.replace(/\/$/, "");
+  const paths = Object.values(endpoints ?? {}).map(({ path }) => path);
+  const repeated = base === "" ? undefined : paths.find((path) => path.startsWith(`${base}/`));
+  if (repeated === undefined) return;
+  const params = { base, path: repeated };
+  diagnostics.report("repeated-base-path", childOf(origin, "hostOverride"), params);
 }
 
 /** Where there is nobody else to ask, nobody is left alone. */

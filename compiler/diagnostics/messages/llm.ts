@@ -17,6 +17,52 @@ export const llmMessages = {
     explanation:
       "What a client speaks is known from the path, before a provider is chosen, and a response names its provider or does not whoever responded: such fields hold for all providers of a route.",
   }),
+  "foreign-model": message<{
+    model: string;
+    provider: string;
+    prefixes: readonly string[];
+    other: string | undefined;
+  }>({
+    severity: "warning",
+    text: ({ model, provider }) => `"${model}" is no name of a model of ${provider}`,
+    hint: ({ prefixes, other }) =>
+      other === undefined
+        ? `names of its models begin with ${prefixes.join(", ")}; another server that speaks as it does is named by \`hostOverride\` (\`host\` in manifests)`
+        : `it may be one of ${other}`,
+    explanation:
+      "The names of a provider's models begin alike. A name that does not is mostly one of another provider, and the provider would refuse every request. Servers that speak as a provider does have names of their own and are not judged.",
+  }),
+  "assumed-region": message<{ name: string; region: string }>({
+    severity: "warning",
+    text: ({ name, region }) => `"${name}" names no region: ${region} is asked`,
+    hint: () => "set `region`",
+    explanation:
+      "Models, prices and quotas differ by region, and keys of one region may not hold in another, so the region is better said than assumed. The variables of the process where the gateway runs do not change it.",
+  }),
+  "alias-of-alias": message<{
+    alias: string;
+    model: string;
+    circle: readonly string[] | undefined;
+  }>({
+    severity: "warning",
+    text: ({ alias, model, circle }) =>
+      circle === undefined
+        ? `"${alias}" stands for "${model}", which is an alias too`
+        : `aliases lead in a circle: ${circle.join(" -> ")}`,
+    hint: ({ circle }) =>
+      circle === undefined
+        ? "name the provider's model: names are replaced once"
+        : "name a provider's model in one of them: names are replaced once",
+    explanation:
+      "A name that a client asks for is looked up in `modelAliases` once, and what it stands for goes to the provider as it is. An alias of an alias would have to be known to the provider by that name.",
+  }),
+  "repeated-base-path": message<{ base: string; path: string }>({
+    severity: "error",
+    text: ({ base, path }) => `requests would go to "${base}${path}": "${base}" stands there twice`,
+    hint: ({ base }) => `take "${base}" out of \`hostOverride\``,
+    explanation:
+      "Paths of the provider's API, or the `pathOverride` in their place, are put behind the path of the server's URL. Clients of OpenAI's API are given a base URL that ends in `/v1`; here the paths have it already.",
+  }),
   "no-model-known": message<Record<never, never>>({
     severity: "warning",
     text: () => "no model of this route is known: the list that clients get is empty",

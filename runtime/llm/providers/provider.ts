@@ -26,7 +26,7 @@ export type KeyHeaderName = "authorization" | "x-api-key" | "api-key" | "x-goog-
 
 /** A provider that has APIs of several makers. */
 export interface KeyHeaderByPath {
-  /** What paths of the first API begin with. */
+  /** What paths of the first API begin with, behind the base path of another server. */
   readonly prefix: string;
   readonly there: KeyHeaderName;
   readonly elsewhere: KeyHeaderName;

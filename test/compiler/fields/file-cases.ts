@@ -29,6 +29,12 @@ export const seeds: readonly unknown[] = [
   gateway({ routes: [{ backends: [{ ai: bedrock }] }] }),
   gateway({ routes: [{ backends: [{ ai: bedrocks }] }] }),
   { llm: { models: [{ name: "m", provider: "openAI" }] } },
+  ...[
+    { provider: "azure", params: { azureHost: "a.openai.azure.com", model: "m" } },
+    { provider: "azure", params: { azureResourceName: "a", model: "m" } },
+    { provider: "vertex", params: { vertexProject: "a" } },
+    { provider: "bedrock", params: { awsRegion: "eu-west-1" } },
+  ].map((model) => ({ llm: { models: [{ name: "m", ...model }] } })),
   gateway({ protocol: "HTTPS", tls: listenerTls, routes: [{ backends: [host] }] }),
   gateway({ protocol: "TCP", tcpRoutes: [{ backends: [host] }] }),
   gateway({ protocol: "TLS", tls: listenerTls, tcpRoutes: [{ backends: [host] }] }),

@@ -40,6 +40,13 @@ export const azureopenai: LlmProvider<"azureopenai", Value> = {
   fileKeys: ["azureOpenAI", "azure"],
   system: "azure.ai.openai",
   schema,
+  ofModel: ({ model, azureHost, azureResourceName, azureApiVersion }) => ({
+    endpoint: azureHost ?? `${azureResourceName}.openai.azure.com`,
+    ...(model !== undefined && { deploymentName: model }),
+    ...(azureApiVersion !== undefined && { apiVersion: azureApiVersion }),
+  }),
+  ownParams: ["azureHost", "azureResourceName", "azureApiVersion"],
+  neededParams: ["azureHost", "azureResourceName"],
   url: ({ endpoint, host = "" }) => {
     const name = endpoint ?? host;
     return name.includes("://") ? name.replace(/\/+$/, "") : `https://${name}`;
@@ -61,10 +68,11 @@ export const azureopenai: LlmProvider<"azureopenai", Value> = {
   model: ({ deploymentName, model }) => deploymentName ?? model,
 };
 
-/** Versions by date have a path for each deployment, but for responses. */
-function pathOf(api: string, { apiVersion = "v1", deploymentName = "" }: Value): string {
+/** Versions by date have a path for each deployment, but for responses; clients name one where none is fixed. */
+function pathOf(api: string, { apiVersion = "v1", deploymentName }: Value): string {
   if (apiVersion === "v1") return `/openai/v1/${api}`;
   if (apiVersion === "preview") return `/openai/v1/${api}?api-version=preview`;
-  const folder = api === "responses" ? "" : `deployments/${encodeURIComponent(deploymentName)}/`;
+  const deployment = deploymentName === undefined ? "{model}" : encodeURIComponent(deploymentName);
+  const folder = api === "responses" ? "" : `deployments/${deployment}/`;
   return `/openai/${folder}${api}?api-version=${apiVersion}`;
 }

@@ -53,6 +53,11 @@ export const bedrock: LlmProvider<"bedrock", Infer<typeof schema>> = {
   fileKeys: [],
   system: "aws.bedrock",
   schema,
+  ofModel: ({ model, awsRegion }) => ({
+    ...(model !== undefined && { model }),
+    ...(awsRegion !== undefined && { region: awsRegion }),
+  }),
+  ownParams: ["awsRegion"],
   kubernetes: {
     schema: manifestSchema,
     lower: (value) => {
@@ -84,6 +89,7 @@ export const bedrock: LlmProvider<"bedrock", Infer<typeof schema>> = {
     }
   },
   credential: { kind: "bearer" },
+  assumedRegion: ({ region: named }) => (named === undefined ? DEFAULT_REGION : undefined),
   aws: (options) => ({ region: regionOf(options), service: "bedrock" }),
   guardrail: ({ guardrailIdentifier: identifier, guardrailVersion: version }) =>
     identifier === undefined || version === undefined ? undefined : { identifier, version },

@@ -30,5 +30,8 @@ export const openai: LlmProvider<"openai", Infer<typeof schema>> = {
     }
   },
   credential: { kind: "bearer" },
-  modelPrefixes: ["gpt-", "chatgpt-", "o1", "o3", "o4", "text-embedding-", "codex-", "ft:"],
+  modelPrefixes: [
+    ...["gpt-", "chatgpt-", "o1", "o3", "o4", "text-embedding-", "codex-", "ft:"],
+    ...["computer-use-", "davinci-", "babbage-"],
+  ],
 };

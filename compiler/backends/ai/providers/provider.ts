@@ -15,8 +15,12 @@ export interface LlmProvider<Kind extends string, Value> {
   readonly schema: Schema<Value>;
   /** Its options in manifests; absent: as in a file. */
   readonly kubernetes?: ManifestOptions<Value>;
-  /** Its options as the parameters of a model of the front door; absent: it cannot stand there. */
-  readonly ofModel?: (params: ModelParams) => Value;
+  /** Its options as the parameters of a model of the front door. */
+  readonly ofModel: (params: ModelParams) => Value;
+  /** The parameters that only its models have. */
+  readonly ownParams?: readonly OwnParam[];
+  /** Of these a model has exactly one. */
+  readonly neededParams?: readonly OwnParam[];
   /** Scheme and host of its own server. */
   readonly url: (options: Value) => string;
   /** The model of every request; absent: `model` of its options. */
@@ -35,6 +39,8 @@ export interface LlmProvider<Kind extends string, Value> {
   readonly guardrail?: (options: Value) => Dialect["guardrail"];
   /** Headers that every request has, in lower case: a flat list. */
   readonly headers?: readonly string[];
+  /** The region that is asked where the options name none; absent: it has none, or one that is everywhere. */
+  readonly assumedRegion?: (options: Value) => string | undefined;
   /** What the names of its models begin with; another name is reported. */
   readonly modelPrefixes?: readonly string[];
 }
@@ -42,7 +48,16 @@ export interface LlmProvider<Kind extends string, Value> {
 /** What a model of the front door says of its provider, whichever that is. */
 export interface ModelParams {
   readonly model?: string;
+  readonly awsRegion?: string;
+  readonly azureApiVersion?: string;
+  readonly azureHost?: string;
+  readonly azureResourceName?: string;
+  readonly vertexProject?: string;
+  readonly vertexRegion?: string;
 }
+
+/** A parameter that belongs to one provider. */
+export type OwnParam = Exclude<keyof ModelParams, "model">;
 
 /** The options of a provider where manifests have others than files. */
 export interface ManifestOptions<Value> {

@@ -36,6 +36,13 @@ export const vertexai: LlmProvider<"vertexai", VertexOptions> = {
   fileKeys: ["vertex"],
   system: "gcp.vertex_ai",
   schema,
+  ofModel: ({ model, vertexProject = "", vertexRegion }) => ({
+    ...(model !== undefined && { model }),
+    projectId: vertexProject,
+    ...(vertexRegion !== undefined && { region: vertexRegion }),
+  }),
+  ownParams: ["vertexProject", "vertexRegion"],
+  neededParams: ["vertexProject"],
   kubernetes: { schema: manifestSchema, lower: (value) => validated(manifestSchema, value) },
   url: ({ region: place = "global" }) => `https://${hostOf(place)}`,
   endpoint: (type, options): LlmEndpoint | undefined => {

@@ -1,0 +1,115 @@
+import { childOf, type Diagnostics, keyPlace, placeKey } from "../../diagnostics/diagnostic.ts";
+import type { Configured, LlmPolicies, RouteType } from "../../model/llm-policies.ts";
+import type { ProviderConfig } from "./ai-config.ts";
+import {
+  type ProviderKind,
+  type ProviderOptions,
+  providerOf,
+  providers,
+} from "./providers/index.ts";
+
+/** Reports what is configured for providers and cannot be meant. `policies`: what holds for each of them. */
+export function checkProviders(
+  all: readonly ProviderConfig[],
+  policies: readonly (LlmPolicies | undefined)[],
+  types: ReadonlySet<RouteType>,
+  diagnostics: Diagnostics,
+): void {
+  for (const provider of all) {
+    reportRegion(provider, diagnostics);
+    reportForeignModel(provider, diagnostics);
+  }
+  for (const each of distinct(policies.map((own) => own?.modelAliases))) {
+    reportAliases(each, diagnostics);
+  }
+  for (const { field, acts, on } of edits) {
+    if (acts.some((type) => types.has(type))) continue;
+    for (const { origin } of distinct<unknown>(policies.map((own) => own?.[field]))) {
+      const params = { field, actsOn: on, found: [...types].join(", ") };
+      diagnostics.report("misplaced-field", keyPlace(origin), params);
+    }
+  }
+}
+
+const chats: readonly RouteType[] = ["Completions", "Messages", "Responses"];
+
+/** What changes requests, and the kinds of requests that have what it changes. */
+const edits = [
+  { field: "prompts", acts: [...chats, "TokenCount"], on: "chats with models" },
+  { field: "defaults", acts: [...chats, "Embeddings"], on: "requests to models" },
+  { field: "overrides", acts: [...chats, "Embeddings"], on: "requests to models" },
+] as const satisfies readonly {
+  readonly field: keyof LlmPolicies;
+  readonly acts: readonly RouteType[];
+  readonly on: string;
+}[];
+
+function reportRegion(
+  { name, options, optionsOrigin, server }: ProviderConfig,
+  diagnostics: Diagnostics,
+): void {
+  const region = server === undefined ? assumedRegion(options) : undefined;
+  if (region !== undefined) diagnostics.report("assumed-region", optionsOrigin, { name, region });
+}
+
+function assumedRegion<Kind extends ProviderKind>({
+  kind,
+  value,
+}: ProviderOptions<Kind>): string | undefined {
+  return providerOf<Kind>(kind).assumedRegion?.(value);
+}
+
+/** Other servers that speak as a provider does have models of any name. */
+function reportForeignModel(
+  { options: { kind, value }, optionsOrigin, server }: ProviderConfig,
+  diagnostics: Diagnostics,
+): void {
+  const { modelPrefixes: own } = providerOf(kind);
+  const { model } = value;
+  if (model === undefined || own === undefined || server !== undefined) return;
+  if (own.some((prefix) => model.startsWith(prefix))) return;
+  const other = providers.find(({ modelPrefixes = [] }) =>
+    modelPrefixes.some((prefix) => model.startsWith(prefix)),
+  );
+  const params = { model, provider: kind, prefixes: own, other: other?.kind };
+  diagnostics.report("foreign-model", childOf(optionsOrigin, "model"), params);
+}
+
+/** Names are replaced once: an alias that stands for another one does not get that one's model. */
+function reportAliases(
+  { value, origin }: NonNullable<LlmPolicies["modelAliases"]>,
+  diagnostics: Diagnostics,
+): void {
+  const reported = new Set<string>();
+  for (const alias of Object.keys(value)) {
+    const names = followed(alias, value);
+    const [, model = "", further] = names;
+    if (further === undefined || reported.has(alias)) continue;
+    const isCircle = names.at(-1) === alias;
+    if (isCircle) for (const name of names) reported.add(name);
+    const params = { alias, model, circle: isCircle ? names : undefined };
+    diagnostics.report("alias-of-alias", childOf(origin, alias), params);
+  }
+}
+
+/** What a name stands for, and that, and so on, to the first that is no alias or was there before. */
+function followed(alias: string, aliases: Readonly<Record<string, string>>): readonly string[] {
+  const names = [alias];
+  for (;;) {
+    const last = names.at(-1) ?? alias;
+    const next = Object.hasOwn(aliases, last) ? aliases[last] : undefined;
+    if (next === undefined) return names;
+    const isKnown = names.includes(next);
+    names.push(next);
+    if (isKnown) return names;
+  }
+}
+
+/** What is there, each place of the configuration once. */
+function distinct<Value>(
+  parts: readonly (Configured<Value> | undefined)[],
+): readonly Configured<Value>[] {
+  const byPlace = new Map<string, Configured<Value>>();
+  for (const part of parts) if (part !== undefined) byPlace.set(placeKey(part.origin), part);
+  return [...byPlace.values()];
+}
