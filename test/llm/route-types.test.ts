@@ -243,7 +243,7 @@ it("the path of another server's URL stands before those of the API", async () =
   const provider = await startSaying({});
   const routes = { "/v1/chat/completions": "completions", "*": "passthrough" };
   const gateway = await startTypes(`http://${provider.host}/base/`, routes);
-  const body = JSON.stringify({ model: "m", messages: [] });
+  const body = JSON.stringify({ model: "m", messages: [{ role: "user", content: "Hello" }] });
   await fetch(`${gateway.url}/v1/chat/completions`, { method: "POST", body });
   await send(`${gateway.url}/v1/files?a=b`, "DELETE");
   const urls = provider.received.map(({ url }) => url);
