@@ -37,6 +37,7 @@ export function lower(parsed: Parsed, options: LowerOptions): WithDiagnostics<Lo
     const resources = lowerStandalone(parsed, diagnostics);
     const unserved = {
       policies: [],
+      logLevels: [],
       backends: unservedBackends(namedBackends(resources), resources),
     };
     const gateways = [{ name, resources }];

@@ -1,14 +1,19 @@
 import type { FileLookup } from "../backends/parts/tls-files.ts";
+import { resolveLevels } from "../config/log-levels.ts";
 import type { UnservedResources } from "../config/resources.ts";
 import { resolveBackends } from "./backends.ts";
 import { withoutConsequences } from "./consequences.ts";
 import { type PolicyPlace, resolvePolicies } from "./policies.ts";
 
 /** Reads what nothing serves: its own mistakes are told, not what may follow from where it stands. */
-export function checkUnserved({ policies, backends }: UnservedResources, lookup: FileLookup): void {
+export function checkUnserved(
+  { policies, backends, logLevels }: UnservedResources,
+  lookup: FileLookup,
+): void {
   const context = withoutConsequences({ ...lookup, backends: new Map() }, { isPartial: true });
   for (const backend of backends) resolveBackends([backend], context);
   resolvePolicies(policies, NOWHERE, context);
+  resolveLevels(logLevels, context.diagnostics);
 }
 
 /** No route, which nothing is known of. */

@@ -24,6 +24,7 @@ export interface GatewayResources {
 export interface UnservedResources {
   readonly policies: readonly PolicyConfig[];
   readonly backends: readonly BackendConfig[];
+  readonly logLevels: readonly LevelsConfig[];
 }
 
 /** A gateway and its listeners. */

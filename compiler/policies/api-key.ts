@@ -108,13 +108,15 @@ export const apiKey: Policy<
   kubernetes: {
     field: "traffic.apiKeyAuthentication",
     schema: kubernetesSchema,
-    lower: (given, { origin, secretFiles, secretsWith }) => {
+    lower: (given, { origin, diagnostics, secretFiles, secretsWith }) => {
       const { secretRef, secretSelector } = given;
       const names =
         secretSelector === undefined
           ? [secretRef?.name ?? ""]
           : secretsWith(secretSelector.matchLabels);
       const at = childOf(origin, secretRef === undefined ? "secretSelector" : "secretRef");
+      if (names.length === 0)
+        diagnostics.report("selector-without-match", at, { what: "Secret of the namespace" });
       const files = names.flatMap((name) => secretFiles(name, undefined, at));
       return {
         mode: kubernetesMode(given.mode),

@@ -134,3 +134,27 @@ it("a mistake of what is used is told once", () => {
     'missing-secret: there is no Secret "default/none"',
   ]);
 });
+
+it("so are parameters that no Gateway has", () => {
+  const parameters =
+    "{apiVersion: gwc.dev/v1alpha1, kind: GatewayParameters, metadata: {name: u}, spec: {logging: {level: loud}, mesh: {trustDomain: a}}}";
+  expect(said(...plain, parameters)).toEqual([
+    expect.stringMatching(/^not-built-yet: "mesh"/),
+    'log-level: "loud" is no log level',
+  ]);
+});
+
+it("a ListenerSet that names another kind than a Gateway belongs to none", () => {
+  const set =
+    "{apiVersion: gateway.networking.k8s.io/v1, kind: ListenerSet, metadata: {name: l}, spec: {parentRef: {group: a.test, kind: Other, name: g}, listeners: [{name: b, port: 8081, protocol: HTTP}]}}";
+  expect(said(...plain, set)).toEqual([
+    "wrong-reference-kind: a reference to a a.test/Other can't stand here",
+  ]);
+});
+
+it("a selector of API keys that selects no Secret is told", () => {
+  const keys = "traffic: {apiKeyAuthentication: {secretSelector: {matchLabels: {team: a}}}}";
+  expect(said(...plain, policy("HTTPRoute", "r", keys))).toEqual([
+    "selector-without-match: no Secret of the namespace has these labels",
+  ]);
+});

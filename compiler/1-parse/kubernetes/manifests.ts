@@ -39,16 +39,21 @@ export function readManifests(
   documents: readonly ReadDocument[],
   diagnostics: Diagnostics,
 ): readonly Manifest[] {
-  const keys = keysIn(documents.map(({ value }) => value));
-  const validators = new Map<ManifestKind, Prepared>();
-  const found = documents.flatMap(({ value, origin }) =>
-    isKubernetes(value) ? itemsOf(value, origin) : [],
-  );
-  const manifests = found.flatMap(
-    ({ value, origin }) => readManifest(value, origin, { validators, keys }, diagnostics) ?? [],
-  );
+  const read = manifestReader(keysIn(documents.map(({ value }) => value)));
+  const manifests = documents.flatMap((document) => read(document, diagnostics));
   reportDuplicates(manifests, diagnostics);
   return manifests;
+}
+
+/** Reads the resources of single documents; `keys`: every key of the input. */
+export function manifestReader(
+  keys: ReadonlySet<string>,
+): (document: ReadDocument, diagnostics: Diagnostics) => readonly Manifest[] {
+  const validators = new Map<ManifestKind, Prepared>();
+  return ({ value, origin }, diagnostics) =>
+    (isKubernetes(value) ? itemsOf(value, origin) : []).flatMap(
+      (item) => readManifest(item.value, item.origin, { validators, keys }, diagnostics) ?? [],
+    );
 }
 
 /** A document without the values of its Secrets: a digest of them would say something about them. */

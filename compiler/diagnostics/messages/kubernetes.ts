@@ -206,6 +206,13 @@ export const kubernetesMessages = {
     text: ({ what }) => `no ${what} has these labels`,
     explanation: "A selector that selects nothing has no effect.",
   }),
+  "idle-selector": message<Record<never, never>>({
+    severity: "warning",
+    text: () => "the selector counts only beside from: Selector",
+    hint: () => "add from: Selector, or remove the selector",
+    explanation:
+      "Whose routes or listeners may attach is said by `from`; Gateway API reads the selector only where `from` is Selector.",
+  }),
   "target-without-port": message<{ service: string; ports: number }>({
     severity: "error",
     text: ({ service, ports }) =>

@@ -17,9 +17,11 @@ export interface ConfigurationForm {
   /** Configurations in which fields may stand. */
   readonly seeds: readonly unknown[];
   readonly known: KnownValues;
+  /** Fields that name something: of most names the only use is to be told that there is no such thing. */
+  readonly references?: RegExp;
 }
 
-/** What a field does: `acts` when two of its values make two programs. */
+/** What a field does: `acts` when two of its values make two programs, or one of two names is a mistake. */
 export type FieldVerdict = "acts" | "does nothing" | "has no case";
 
 /** Whether what a field says decides anything, in any of the configurations. */
@@ -31,6 +33,8 @@ export function verdictOf(field: SchemaField, form: ConfigurationForm): FieldVer
     const outcomes = variantsOf(field, seed, form).map((config) => form.compile(config).text);
     const texts = outcomes.filter((text) => text !== undefined);
     if (new Set(texts).size > 1) return "acts";
+    const isWrong = texts.length > 0 && texts.length < outcomes.length;
+    if (isWrong && form.references?.test(field.path.join(".")) === true) return "acts";
     isTold ||= texts.length > 1;
   }
   return isTold ? "does nothing" : "has no case";

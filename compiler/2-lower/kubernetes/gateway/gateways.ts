@@ -30,7 +30,7 @@ import { tcpRouteResources } from "../routes/tcp-routes.ts";
 import { checkGrace, checkImage, deploymentOf } from "./deployment.ts";
 import { gatewayAccessLogs, gatewayFrontend } from "./frontend.ts";
 import { checkListenerSets, type KubernetesListener, listenersOf } from "./listeners.ts";
-import { parametersOf } from "./parameters.ts";
+import { type ParametersSpec, parametersOf, unusedParameters } from "./parameters.ts";
 import { logLevels, pathHandlings, processNode, rawAccessLogs, rawFrontend } from "./process.ts";
 
 /** A Gateway of manifests as the standalone file would have it. */
@@ -80,13 +80,20 @@ export function lowerKubernetes(
     .flatMap((route) => attach(route, listeners, references));
   for (const { route } of attachments) reportLaterKind(route, references);
   const byGateway = Map.groupBy(attachments, ({ listener }) => listener.gateway);
+  const parameters = new Map(own.map((manifest) => [manifest, parametersOf(manifest, context)]));
   const gateways = own.map((manifest): KubernetesGateway => {
     // Routes come first: their policies say which Secrets the Gateway mounts.
     const routes = routesOf(byGateway.get(manifest) ?? [], context);
-    return { manifest, gateway: gatewayResource(manifest, listeners, context), routes };
+    const ofGateway = parameters.get(manifest) ?? [];
+    const gateway = gatewayResource(manifest, ofGateway, listeners, context);
+    return { manifest, gateway, routes };
   });
   const routed = gateways.flatMap((gateway) => gateway.routes);
-  const unserved = unservedResources(routed, context);
+  const unused = unusedParameters([...parameters.values()].flat(), context);
+  const unserved = {
+    ...unservedResources(routed, context),
+    logLevels: unused.flatMap((each) => logLevels([each])),
+  };
   reportWithoutEffect(context);
   return { manifests, inventory, context, listeners, attachments, gateways, unserved };
 }
@@ -114,10 +121,10 @@ function routesOf(
 
 function gatewayResource(
   manifest: ManifestOf<"Gateway">,
+  parameters: readonly ParametersSpec[],
   listeners: ReadonlyMap<string, readonly KubernetesListener[]>,
   context: PolicyContext,
 ): GatewayResource {
-  const parameters = parametersOf(manifest, context);
   const paths = pathHandlings(parameters);
   const ofGateway = [...listeners.values()].flat().filter(({ gateway }) => gateway === manifest);
   checkNamed(paths, ofGateway, context);

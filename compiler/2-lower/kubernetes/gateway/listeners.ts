@@ -1,12 +1,13 @@
 import { GATEWAY_GROUP, resourceKind } from "../../../1-parse/kubernetes/kinds.ts";
 import type { ListenerResource } from "../../../config/resources.ts";
-import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
+import { childOf, keyPlace, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { CertificateFiles } from "../../../ir/tls.ts";
 import type {
   ListenerSpec,
   ManifestKind,
   ManifestOf,
   NamespaceRule,
+  ObjectReference,
   RouteKind,
 } from "../../../manifests/manifests.ts";
 import { byAge, type Inventory, resourceName } from "../inventory/inventory.ts";
@@ -34,10 +35,17 @@ export function listenersOf(
   const owners = [gateway, ...sets.filter((set) => isLetIn(set, gateway, context))];
   const ports = new Map<number, Origin>();
   for (const owner of owners) checkNames(owner, context);
+  const { allowedListeners } = gateway.spec ?? {};
+  checkRule(
+    allowedListeners?.namespaces,
+    childOf(gateway.origin, "spec", "allowedListeners"),
+    context,
+  );
   return owners.flatMap((owner) =>
     (owner.spec?.listeners ?? []).map((spec, index) => {
       const origin = childOf(owner.origin, "spec", "listeners", index);
       checkKinds(spec, origin, context);
+      checkRule(spec.allowedRoutes?.namespaces, childOf(origin, "allowedRoutes"), context);
       // Listeners of one port share it, wherever they are declared.
       const portOrigin = ports.get(spec.port) ?? childOf(origin, "port");
       ports.set(spec.port, portOrigin);
@@ -84,6 +92,16 @@ export function kindsTaken(listener: ListenerSpec): readonly RouteKind[] {
   );
 }
 
+/** Gateway API: a selector counts only where the rule says that it does; `owner`: what has the rule. */
+function checkRule(
+  rule: NamespaceRule | undefined,
+  owner: Origin,
+  { diagnostics }: ReferenceContext,
+): void {
+  if (rule?.selector === undefined || rule.from === "Selector") return;
+  diagnostics.report("idle-selector", keyPlace(childOf(owner, "namespaces", "selector")), {});
+}
+
 /** Whether a rule lets a namespace in; `home` is the namespace of what the rule stands on. */
 export function allowsNamespace(
   rule: NamespaceRule | undefined,
@@ -106,13 +124,14 @@ export function allowsNamespace(
   }
 }
 
-/** Reports the ListenerSets whose Gateway is missing. */
+/** Reports the ListenerSets whose Gateway is missing, or that name something else. */
 export function checkListenerSets(context: ReferenceContext): void {
   for (const set of context.inventory.all("ListenerSet")) {
     const { parentRef } = set.spec ?? {};
     if (parentRef === undefined) continue;
     const namespace = parentRef.namespace ?? set.namespace;
-    if (context.inventory.find("Gateway", namespace, parentRef.name) !== undefined) continue;
+    const gateway = context.inventory.find("Gateway", namespace, parentRef.name);
+    if (gateway !== undefined && namesGateway(parentRef)) continue;
     const origin = childOf(set.origin, "spec", "parentRef");
     follow({ to: parentRef, from: set, origin, kinds: ["Gateway"] }, context);
   }
@@ -147,8 +166,14 @@ function attachesTo(
 ): boolean {
   const { parentRef } = spec ?? {};
   return (
-    parentRef?.name === gateway.name && (parentRef.namespace ?? namespace) === gateway.namespace
+    parentRef?.name === gateway.name &&
+    (parentRef.namespace ?? namespace) === gateway.namespace &&
+    namesGateway(parentRef)
   );
+}
+
+function namesGateway({ group = GATEWAY_GROUP, kind = "Gateway" }: ObjectReference): boolean {
+  return resourceKind(group, kind) === "Gateway";
 }
 
 function isLetIn(

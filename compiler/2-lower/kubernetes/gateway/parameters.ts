@@ -40,6 +40,18 @@ export function parametersOf(
   return found.flatMap((manifest) => checked(manifest, context) ?? []);
 }
 
+/** Parameters that no Gateway has, which are read all the same: their mistakes are reported. */
+export function unusedParameters(
+  used: readonly ParametersSpec[],
+  context: ReferenceContext,
+): readonly ParametersSpec[] {
+  const places = new Set(used.map(({ origin }) => origin));
+  return context.inventory
+    .all("GatewayParameters")
+    .filter(({ origin }) => !places.has(origin))
+    .flatMap((manifest) => checked(manifest, context) ?? []);
+}
+
 /** The content, when the parts that only show here are good; mistakes are reported. */
 function checked(
   { spec, origin }: ManifestOf<"GatewayParameters">,

@@ -21,7 +21,7 @@ import type { PolicyContext } from "./policy-context.ts";
 export function unservedResources(
   resources: readonly Resource[],
   context: PolicyContext,
-): UnservedResources {
+): Omit<UnservedResources, "logLevels"> {
   // Nobody's pods mount what it names, and nothing acts that only it uses.
   const own: PolicyContext = {
     ...context,

@@ -1,0 +1,318 @@
+import type { ConfigValue } from "../../../compiler/schema/config-values.ts";
+import type { KnownValues } from "./sample-values.ts";
+
+const GATEWAY = "gateway.networking.k8s.io";
+const listener = { name: "http", port: 8080, protocol: "HTTP" };
+const certificate = { certificateRefs: [{ name: "a" }] };
+const https = { name: "https", port: 8443, protocol: "HTTPS", tls: certificate };
+const gateway = { gatewayClassName: "gatewayclass", listeners: [listener] };
+const parent = { name: "gateway" };
+const service = { name: "a", port: 80 };
+const ofBackend = { group: "gwc.dev", kind: "GatewayBackend", name: "gatewaybackend" };
+const route = { parentRefs: [parent], rules: [{ name: "one", backendRefs: [service] }] };
+const routed = { parentRefs: [parent], rules: [{ backendRefs: [ofBackend] }] };
+const fixed = { static: { host: "a.test", port: 80 } };
+const mcp = { mcp: { targets: [{ name: "one", static: { host: "a.test", port: 80 } }] } };
+const sse = {
+  mcp: { targets: [{ name: "one", static: { host: "a.test", port: 80, protocol: "SSE" } }] },
+};
+const amazon = { host: "lambda.eu-west-1.amazonaws.com", port: 443 };
+const lambda = { mcp: { targets: [{ name: "one", static: amazon }] } };
+const selected = { mcp: { targets: [{ name: "one", selector: { services: {} } }] } };
+const openai = { ai: { provider: { openai: {} } } };
+const claude = { ai: { provider: { anthropic: {} } } };
+const groups = { ai: { groups: [{ providers: [{ name: "aa", openai: {} }] }] } };
+const claudes = { ai: { groups: [{ providers: [{ name: "aa", anthropic: {} }] }] } };
+const streamRules = [{ name: "one", backendRefs: [service] }];
+const named = { parentRefs: [parent], hostnames: ["a.test"] };
+const secured = {
+  targetRefs: [{ group: "", kind: "Service", name: "a" }],
+  validation: { hostname: "a.test", wellKnownCACertificates: "System" },
+};
+const logged = { logging: { format: "json" } };
+
+function policyOf(kind: string, sectionName?: string): object {
+  const group = kind === "GatewayBackend" ? "gwc.dev" : kind === "Service" ? "" : GATEWAY;
+  const name = kind === "Service" ? "a" : kind.toLowerCase();
+  return { targetRefs: [{ group, kind, name, ...(sectionName && { sectionName }) }] };
+}
+
+function keySet(kid: string): string {
+  const x = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo";
+  return JSON.stringify({ keys: [{ kty: "OKP", crv: "Ed25519", kid, x }] });
+}
+
+const remoteKeys = { jwksPath: "/keys", backendRef: { name: "a", port: 80 } };
+
+const bedrock = {
+  ai: { provider: { bedrock: { model: "anthropic.claude", region: "eu-west-1" } } },
+};
+const bedrocks = {
+  ai: {
+    groups: [
+      { providers: [{ name: "aa", bedrock: { model: "anthropic.claude", region: "eu-west-1" } }] },
+    ],
+  },
+};
+const rules = { authorization: { policy: { matchExpressions: ["true"] } } };
+const before = { traffic: { phase: "PreRouting", ...rules } };
+const tokens = {
+  traffic: {
+    jwtAuthentication: { providers: [{ issuer: "https://a.test", jwks: { inline: keySet("a") } }] },
+  },
+};
+const labelled = {
+  targetSelectors: [{ group: GATEWAY, kind: "HTTPRoute", matchLabels: { a: "aa" } }],
+  traffic: rules,
+};
+
+/** A Gateway with a route to a GatewayBackend, and a policy on the route. */
+function behind(backend: object, policy = policyOf("HTTPRoute")): object {
+  return { Gateway: gateway, HTTPRoute: routed, GatewayBackend: backend, GatewayPolicy: policy };
+}
+
+const filtered = (filter: object): object => ({
+  Gateway: gateway,
+  HTTPRoute: { ...route, rules: [{ name: "one", filters: [filter], backendRefs: [service] }] },
+});
+const streams = { name: "streams", port: 9000, protocol: "TCP" };
+const names = { name: "names", port: 9443, protocol: "TLS", tls: { mode: "Passthrough" } };
+const parameters = { group: "gwc.dev", kind: "GatewayParameters", name: "gatewayparameters" };
+const ofClass = {
+  controllerName: "gwc.dev/gateway",
+  parametersRef: { ...parameters, namespace: "default" },
+};
+const hasParameters = { ...gateway, infrastructure: { parametersRef: parameters } };
+const authorized = { traffic: rules };
+const labels = { a: "aa" };
+const set = { ...gateway, allowedListeners: { namespaces: { from: "Same" } } };
+const ofSet = { ...parent, kind: "ListenerSet", name: "listenerset" };
+
+/** Resources in which fields may stand. */
+export const seeds: readonly object[] = [
+  { Gateway: gateway, HTTPRoute: route, GatewayPolicy: policyOf("HTTPRoute") },
+  { Gateway: gateway, HTTPRoute: route, GatewayPolicy: policyOf("HTTPRoute", "one") },
+  { Gateway: gateway, HTTPRoute: route, GatewayPolicy: policyOf("Gateway") },
+  {
+    Gateway: { ...gateway, listeners: [https] },
+    HTTPRoute: route,
+    GatewayPolicy: policyOf("Gateway"),
+  },
+  behind(fixed),
+  behind(mcp),
+  behind(selected),
+  behind(openai),
+  behind(claude),
+  behind(groups),
+  behind(claudes),
+  behind(bedrock),
+  behind(bedrocks),
+  behind(sse),
+  behind(mcp, policyOf("Gateway")),
+  behind({ static: amazon }),
+  behind(fixed, { ...policyOf("HTTPRoute"), ...tokens }),
+  behind(mcp, { ...policyOf("Gateway"), ...before }),
+  { Gateway: gateway, HTTPRoute: route, GatewayPolicy: labelled },
+  behind({ dynamicForwardProxy: {} }, { ...policyOf("HTTPRoute"), ...authorized }),
+  filtered({ type: "CORS", cors: { allowOrigins: ["https://a.test"] } }),
+  filtered({ type: "RequestHeaderModifier", requestHeaderModifier: { remove: ["x"] } }),
+  filtered({ type: "ResponseHeaderModifier", responseHeaderModifier: { remove: ["x"] } }),
+  filtered({ type: "URLRewrite", urlRewrite: { hostname: "a.test" } }),
+  filtered({ type: "RequestMirror", requestMirror: { backendRef: service } }),
+  {
+    Gateway: gateway,
+    HTTPRoute: {
+      parentRefs: [parent],
+      rules: [{ filters: [{ type: "RequestRedirect", requestRedirect: { hostname: "a.test" } }] }],
+    },
+  },
+  {
+    Gateway: { ...gateway, listeners: [streams] },
+    TCPRoute: { ...route, rules: streamRules },
+    GatewayPolicy: { ...policyOf("TCPRoute", "one"), backend: { tcp: { connectTimeout: "7s" } } },
+  },
+  {
+    Gateway: { ...gateway, listeners: [names] },
+    TLSRoute: { ...named, rules: streamRules },
+    GatewayPolicy: { ...policyOf("TLSRoute", "one"), backend: { tcp: { connectTimeout: "7s" } } },
+  },
+  behind(lambda),
+  { Gateway: gateway, HTTPRoute: route, BackendTLSPolicy: secured },
+  { Gateway: hasParameters, HTTPRoute: route, GatewayParameters: {} },
+  { Gateway: gateway, HTTPRoute: route, GatewayClass: ofClass, GatewayParameters: logged },
+  {
+    Gateway: set,
+    ListenerSet: { parentRef: parent, listeners: [{ ...https, name: "more" }] },
+    HTTPRoute: { ...route, parentRefs: [ofSet] },
+  },
+  {
+    Gateway: set,
+    ListenerSet: { parentRef: parent, listeners: [{ ...listener, name: "more", port: 8081 }] },
+    HTTPRoute: { ...route, parentRefs: [ofSet] },
+  },
+];
+
+function object(kind: string, name: string, rest: object, of = labels): ConfigValue {
+  return { apiVersion: "v1", kind, metadata: { name, labels: of }, ...rest };
+}
+
+const ports = [
+  { name: "one", port: 80, appProtocol: "kgateway.dev/mcp" },
+  { name: "two", port: 81 },
+];
+const keys = Object.fromEntries(
+  ["tls.crt", "tls.key", "ca.crt", ".htaccess", "Authorization", "accessKey", "secretKey"].map(
+    (key) => [key, ""],
+  ),
+);
+
+/** Resources that they refer to. */
+export const world: readonly ConfigValue[] = [
+  { apiVersion: "v1", kind: "Namespace", metadata: { name: "default", labels } },
+  object("Service", "a", { spec: { ports } }),
+  object("Service", "b", { spec: { ports } }, { a: "bb" }),
+  ...["a", "b"].flatMap((name) => [
+    object("Secret", name, { stringData: keys }),
+    object("ConfigMap", name, { data: { "ca.crt": "" } }),
+  ]),
+];
+
+const objects = ["aa", "a", "b"];
+
+const targetService = { group: "", kind: "Service", name: "a" };
+
+const expression = { key: "a", operator: "In", values: ["aa"] };
+const chosen = { from: "Selector", selector: { matchLabels: { a: "aa" } } };
+const pathChanges = [
+  { type: "ReplacePrefixMatch", replacePrefixMatch: "/a" },
+  { type: "ReplaceFullPath", replaceFullPath: "/a" },
+];
+
+/** Values of fields where the schema alone does not say what makes sense. */
+export const known: KnownValues = {
+  "GatewayClass.controllerName": ["gwc.dev/gateway", "other.test/gateway"],
+  "GatewayClass.parametersRef": [ofClass.parametersRef],
+  "infrastructure.parametersRef": [parameters],
+  "parametersRef.group": [parameters.group, "aa"],
+  "parametersRef.kind": [parameters.kind, "aa"],
+  "parametersRef.name": [parameters.name, "aa"],
+  "parametersRef.namespace": ["default", "aa"],
+  "GatewayParameters.logging.level": ["debug", "warn"],
+  "GatewayParameters.rawConfig": [
+    { config: { logging: { level: "debug" } } },
+    { config: { logging: { level: "warn" } } },
+  ],
+  "GatewayParameters.image": [{ repository: "aa" }],
+  "GatewayParameters.image.digest": [`sha256:${"a".repeat(64)}`, `sha256:${"b".repeat(64)}`],
+  "deployment.spec": [{ replicas: 2 }, { replicas: 3 }],
+  "service.spec": [{ clusterIP: "None" }, { clusterIP: "10.0.0.1" }],
+  "podDisruptionBudget.spec": [{ minAvailable: 1 }, { minAvailable: 2 }],
+  "horizontalPodAutoscaler.spec": [{ maxReplicas: 2 }, { maxReplicas: 3 }],
+  "parentRefs.[]": [parent],
+  "parentRefs.[].group": [GATEWAY, "aa"],
+  "parentRefs.[].kind": ["Gateway", "ListenerSet"],
+  "parentRefs.[].name": ["gateway", "listenerset", "aa"],
+  "parentRefs.[].namespace": ["default", "aa"],
+  "parentRefs.[].sectionName": ["http", "more", "streams", "names", "aa"],
+  "parentRefs.[].port": [8080, 8081, 9000, 9443],
+  "ListenerSet.parentRef": [parent],
+  "parentRef.group": [GATEWAY, "aa"],
+  "parentRef.kind": ["Gateway", "aa"],
+  "parentRef.name": ["gateway", "aa"],
+  "ListenerSet.listeners.[]": [{ ...listener, name: "more", port: 8081 }],
+  "listeners.[].tls.certificateRefs.[]": [{ name: "a" }],
+  "allowedRoutes.kinds.[].group": [GATEWAY, "aa"],
+  "allowedRoutes.kinds.[].kind": ["HTTPRoute", "TCPRoute", "TLSRoute"],
+  "certificateRefs.[].group": ["", "aa"],
+  "certificateRefs.[].kind": ["Secret", "aa"],
+  "certificateRefs.[].namespace": ["default", "aa"],
+  "backendRefs.[].group": ["", "gwc.dev"],
+  "backendRefs.[].kind": ["Service", "GatewayBackend"],
+  "backendRefs.[].name": objects,
+  "backendRefs.[].namespace": ["default", "aa"],
+  "backendRefs.[].port": [80, 81],
+  "backendRefs.[].weight": [1, 0],
+  backendRef: [{ name: "a", port: 80 }],
+  "backendRef.group": ["", "aa"],
+  "backendRef.kind": ["Service", "aa"],
+  "backendRef.name": objects,
+  "backendRef.namespace": ["default", "aa"],
+  "backendRef.port": [80, 81],
+  "BackendTLSPolicy.targetRefs.[]": [targetService],
+  "BackendTLSPolicy.targetRefs.[].group": ["", "aa"],
+  "BackendTLSPolicy.targetRefs.[].kind": ["Service", "aa"],
+  "targetRefs.[].name": ["httproute", "gateway", "a", "aa"],
+  "targetRefs.[].sectionName": ["one", "aa"],
+  "GatewayPolicy.targetRefs.[].group": [GATEWAY, "aa"],
+  "GatewayPolicy.targetRefs.[].kind": ["HTTPRoute", "Gateway", "aa"],
+  "caCertificateRefs.[]": [{ group: "", kind: "ConfigMap", name: "a" }],
+  "caCertificateRefs.[].group": ["", "aa"],
+  "caCertificateRefs.[].kind": ["ConfigMap", "aa"],
+  "caCertificateRefs.[].name": objects,
+  "backend.tls.caCertificateRefs.[]": [{ name: "a" }],
+  "policies.tls.caCertificateRefs.[]": [{ name: "a" }],
+  "subjectAltNames.[]": [
+    { type: "Hostname", hostname: "b.test" },
+    { type: "URI", uri: "spiffe://a/b" },
+  ],
+  "subjectAltNames.[].uri": ["spiffe://a/b", "spiffe://a/c"],
+  "certificateRefs.[].name": objects,
+  "secretRef.name": objects,
+  "mtlsCertificateRef.[].name": objects,
+  "alpnProtocols.[]": ["h2", "http/1.1"],
+  "tls.cipherSuites.[]": ["TLS13_AES_256_GCM_SHA384", "TLS13_AES_128_GCM_SHA256"],
+  "http.maxBufferSize": [100_000, 200_000],
+  http2ConnectionWindowSize: [8_000_000, 16_000_000],
+  "attributes.remove.[]": ["http.version", "duration"],
+  "jwtAuthentication.providers.[]": [{ issuer: "https://a.test", jwks: { inline: keySet("a") } }],
+  "jwks.inline": [keySet("a"), keySet("b")],
+  "jwks.remote": [{ jwksPath: "/keys", backendRef: { name: "a", port: 80 } }],
+  "mcp.authentication": [{ issuer: "https://a.test", jwks: remoteKeys }],
+  "mcp.authentication.jwks": [remoteKeys],
+  "backend.auth": [{ secretRef: { name: "a" } }],
+  "auth.gcp": [{ type: "IdToken" }, { type: "IdToken", audience: "https://a.test" }],
+  "auth.gcp.audience": ["https://a.test", "https://b.test"],
+  "promptCaching.minTokens": [100, 200],
+  "ai.routes.*": ["Completions", "Messages"],
+  "modelAliases.*": ["m", "n"],
+  azureopenai: [{ endpoint: "a.test", deploymentName: "d", apiVersion: "v1" }],
+  llmProvider2: [{ endpoint: "a.test", deploymentName: "d", apiVersion: "v1" }],
+  apiVersion: ["preview", "2024-10-21"],
+  "selector.services.matchLabels": [{ a: "aa" }, { a: "bb" }],
+  "targetSelectors.[].group": [GATEWAY, "aa"],
+  "targetSelectors.[].kind": ["HTTPRoute", "Gateway"],
+  "targetSelectors.[].sectionName": ["one", "aa"],
+  "traffic.apiKeyAuthentication": [{ secretRef: { name: "a" } }],
+  "auth.aws.secretRef": [{ name: "a" }],
+  "urlRewrite.path": pathChanges,
+  "requestRedirect.path": pathChanges,
+  replacePrefixMatch: ["/a", "/b"],
+  "sessions.idleTimeout": ["7s", "11s"],
+  "mcp.sessions": [{ max: 50, maxPerCaller: 7 }],
+  "allowedRoutes.namespaces": [chosen],
+  "allowedListeners.namespaces": [chosen],
+  "selector.matchExpressions.[]": [expression],
+  "services.matchExpressions.[]": [expression],
+  "namespaces.matchExpressions.[]": [expression],
+  "rules.[].name": ["one", "aa"],
+  "matchExpressions.[].key": ["a", "zz"],
+  "matchLabels.*": ["aa", "bb"],
+  "namespaces.from": ["All", "Same", "None", "Selector"],
+  "tls.mode": ["Terminate", "Passthrough"],
+  "cipherSuites.[]": ["TLS13_AES_256_GCM_SHA384", "TLS13_AES_128_GCM_SHA256"],
+  cipherSuites: [["TLS13_AES_256_GCM_SHA384", "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384"]],
+  "filters.[].cors": [{ allowOrigins: ["https://a.test"] }],
+};
+
+/** Fields that name another resource or a part of one, or say who may: most other values let nobody in. */
+export const references =
+  /[rR]efs?(\.\[\])?\.(group|kind|name|namespace|sectionName|port)$|targetSelectors\.|matchLabels|allowedRoutes|allowedListeners|controllerName|tls\.mode|protocol$|type$|selector\.|rules\.\[\]\.name/;
+
+/** Fields that can act nowhere where they stand: saying them is a mistake. */
+export const told: readonly (readonly [part: string, code: string])[] = [
+  ["static.policies.mcp.authentication.", "not-built-yet"],
+  ["providers.[].policies.ai.routes.", "routes-of-provider"],
+  ["auth.key", "literal-secret"],
+  ["GatewayParameters.mesh.", "not-built-yet"],
+  ["GatewayParameters.istio.", "not-built-yet"],
+];

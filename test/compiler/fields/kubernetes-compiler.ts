@@ -1,0 +1,77 @@
+import { kinds } from "../../../compiler/1-parse/kubernetes/kinds.ts";
+import { manifestReader } from "../../../compiler/1-parse/kubernetes/manifests.ts";
+import { lower } from "../../../compiler/2-lower/lower.ts";
+import { resolve } from "../../../compiler/3-resolve/resolve.ts";
+import { emitModules } from "../../../compiler/4-emit/modules.ts";
+import { Diagnostics, isError } from "../../../compiler/diagnostics/diagnostic.ts";
+import { memoryHost } from "../../../compiler/host.ts";
+import type { Program } from "../../../compiler/ir/program.ts";
+import { type ConfigValue, keysIn } from "../../../compiler/schema/config-values.ts";
+import type { Schema } from "../../../compiler/schema/schema.ts";
+import { kubernetesResources } from "../../../templates/kubernetes/resources.ts";
+import type { Outcome } from "./acting-fields.ts";
+import { fieldsOf } from "./schema-walk.ts";
+
+/** The specifications of kinds as one object: `HTTPRoute`, `GatewayPolicy`. */
+export function specificationsOf(names: readonly string[]): Schema {
+  const properties = Object.fromEntries(
+    kinds
+      .filter(({ kind }) => names.includes(kind))
+      .map(({ kind, schema }) => [kind, schema().properties?.spec ?? {}]),
+  );
+  return { type: "object", properties };
+}
+
+/** Compiles resources that are given by kind, beside others, in this process and without a bundle. */
+export function kubernetesCompiler(
+  schema: Schema,
+  others: readonly ConfigValue[],
+): (config: unknown) => Outcome {
+  const keys = [...keysIn([...others]), ...fieldsOf(schema).flatMap(({ path }) => path)];
+  const read = manifestReader(new Set(["spec", "labels", ...keys]));
+  const inOthers = new Diagnostics();
+  const world = others.flatMap((value, document) =>
+    read({ value, origin: { file: "world.yaml", document, path: [] } }, inOthers),
+  );
+  if (inOthers.list.length > 0) throw new Error(JSON.stringify(inOthers.list));
+  return (config) => {
+    const diagnostics = new Diagnostics();
+    const given = Object.entries(structuredClone(config) as Readonly<Record<string, ConfigValue>>);
+    const manifests = given.flatMap(([kind, spec], document) =>
+      read(
+        { value: resourceOf(kind, spec), origin: { file: "gateway.yaml", document, path: [] } },
+        diagnostics,
+      ),
+    );
+    const input = { files: [], inputs: [], folder: "." };
+    const parsed = { kind: "kubernetes", manifests: [...manifests, ...world], ...input } as const;
+    const lowered = lower(parsed, { name: "test" });
+    const resolved = lowered.value && resolve(lowered.value, input, memoryHost({}));
+    const found = [diagnostics.list, lowered.diagnostics, resolved?.diagnostics ?? []].flat();
+    const program = resolved?.value?.[0];
+    const isWrong = found.some((each) => isError(each, false));
+    return {
+      text: isWrong || program === undefined ? undefined : textOf(program),
+      diagnostics: found,
+    };
+  };
+}
+
+/** The resource of a kind is called as its kind, in small letters. */
+function resourceOf(kind: string, spec: ConfigValue): ConfigValue {
+  const row = kinds.find((each) => each.kind === kind);
+  const [group = ""] = row?.groups ?? [];
+  const [version = ""] = row?.versions ?? [];
+  const metadata = { name: kind.toLowerCase(), labels: { a: "aa" } };
+  return { apiVersion: `${group}/${version}`, kind, metadata, spec };
+}
+
+/** Everything that a build writes but the bundle. */
+function textOf(program: Program): string {
+  const modules = emitModules(program, "none", []).map(({ path, text }) => `${path}\n${text}`);
+  const { deployment, process } = program;
+  const bundle = { image: undefined, bundle: "", digest: "" };
+  const resources =
+    deployment === undefined ? [] : kubernetesResources(program, deployment, bundle);
+  return [JSON.stringify(process), JSON.stringify(resources), ...modules].join("\n");
+}

@@ -1,0 +1,57 @@
+import { describe, expect, it } from "vitest";
+import { type ConfigurationForm, codesOf, silencedBy, verdictOf } from "./acting-fields.ts";
+import { known, references, seeds, told, world } from "./kubernetes-cases.ts";
+import { kubernetesCompiler, specificationsOf } from "./kubernetes-compiler.ts";
+import { leavesOf, type SchemaField } from "./schema-walk.ts";
+
+/** Every kind that says something of its own; the others are what these refer to. */
+const schema = specificationsOf([
+  ...(["GatewayClass", "Gateway", "ListenerSet", "HTTPRoute", "TCPRoute", "TLSRoute"] as const),
+  ...(["BackendTLSPolicy", "GatewayBackend", "GatewayPolicy", "GatewayParameters"] as const),
+]);
+const compile = kubernetesCompiler(schema, world);
+/** A text for people, and empty values of which one has to be there: none can be left out to see what it does. */
+const EXCEPTIONS = /^GatewayClass\.description$|\.auth\.passthrough$/;
+const fields = leavesOf(schema).filter(({ path }) => !EXCEPTIONS.test(path.join(".")));
+
+/** The configurations that have a resource of the field's kind. */
+function formFor({ path: [kind = ""] }: SchemaField): ConfigurationForm {
+  const own = seeds.filter((seed) => Object.hasOwn(seed, kind));
+  return { schema, known, seeds: own, compile, references };
+}
+
+function isTold({ path }: SchemaField): boolean {
+  return told.some(([part]) => path.join(".").includes(part));
+}
+
+describe("every field of Kubernetes manifests", () => {
+  it("the resources that fields are put into have no mistakes", () => {
+    expect(seeds.flatMap((seed) => (compile(seed).text === undefined ? [seed] : []))).toEqual([]);
+  });
+
+  it("decides something in the program, or names what has to be there", {
+    timeout: 300_000,
+  }, () => {
+    expect(fields.length).toBeGreaterThan(500);
+    const verdicts = fields
+      .filter((field) => !isTold(field))
+      .map((field) => [field.path.join("."), verdictOf(field, formFor(field))]);
+    expect(verdicts.filter(([, verdict]) => verdict !== "acts")).toEqual([]);
+  });
+
+  it("is a mistake where it can't act at all", () => {
+    const silent = told.flatMap(([part, code]) => {
+      const inside = fields.filter(({ path }) => path.join(".").includes(part));
+      expect(inside).not.toEqual([]);
+      return inside.filter((field) => !codesOf(field, formFor(field)).includes(code));
+    });
+    expect(silent.map(({ path }) => path.join("."))).toEqual([]);
+  });
+
+  it("is told when another one takes its meaning away", { timeout: 300_000 }, () => {
+    const silent = fields.flatMap((field) =>
+      silencedBy(field, formFor(field)).map((other) => `${field.path.join(".")} beside ${other}`),
+    );
+    expect(silent).toEqual([]);
+  });
+});
