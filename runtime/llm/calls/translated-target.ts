@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../cel/variables.ts";
 import type { JsonBody } from "../../json/json-body.ts";
 import type {
   ClientFormat,
@@ -9,12 +10,14 @@ import type {
 } from "../chat/formats.ts";
 import { type LlmError, LlmRefusal } from "../chat/llm-error.ts";
 import type { ChatRequest } from "../chat/request.ts";
+import type { ChatResponse } from "../chat/response.ts";
 import { isContent, type StreamEvent } from "../chat/stream-event.ts";
 import { refuseUnkept } from "../chat/topics.ts";
 import { parseObject } from "../formats/parse-object.ts";
 import { type ChatCall, editedObject } from "./chat-call.ts";
 import { maxEvent } from "./limits.ts";
 import type { LlmTarget, StreamRelay, StreamStep, TargetSettings } from "./target.ts";
+import { ClientToolNames, withToolNames } from "./tool-names.ts";
 
 /** How a provider is asked that speaks another format than the client. */
 export interface TranslatedSettings extends TargetSettings {
@@ -32,13 +35,15 @@ export function translatedTarget(settings: TranslatedSettings): LlmTarget {
     requestBody: (call, body) => {
       const request = readEdited(client, call, body);
       refuseUnkept(request.topics, format.fates, dialect.provider);
-      return format.writeRequest(request, dialect, call.headers);
+      const named = withToolNames(request, format.toolNames);
+      return format.writeRequest(named, dialect, call.headers);
     },
     readError: format.readError,
     readWhole: ({ text }, { body: asked }, model) => {
       const body = parseObject(text);
       if (body === undefined) throw new Error("the response is no JSON object");
-      const response = format.readResponse(body);
+      const names = toolNamesOf(client, asked);
+      const response = withClientNames(format.readResponse(body), names);
       const { id, model: named, usage, stop: finish } = response;
       // Not every format says which model it was.
       const complete = named === "" ? { ...response, model } : response;
@@ -47,8 +52,10 @@ export function translatedTarget(settings: TranslatedSettings): LlmTarget {
         facts: { id, model: named === "" ? undefined : named, usage, finish },
       };
     },
-    openStream: ({ body }, model) =>
-      new TranslatedStream(format.openStream(maxEvent), client.openStream({ body, model })),
+    openStream: ({ body }, model) => {
+      const writer = client.openStream({ body, model });
+      return new TranslatedStream(format.openStream(maxEvent), writer, toolNamesOf(client, body));
+    },
   };
 }
 
@@ -62,17 +69,30 @@ function readEdited(client: ClientFormat, call: ChatCall, body: JsonBody): ChatR
   }
 }
 
+function toolNamesOf(client: ClientFormat, body: JsonObject): ClientToolNames {
+  return new ClientToolNames(() => client.readRequest(body).tools);
+}
+
+function withClientNames(response: ChatResponse, names: ClientToolNames): ChatResponse {
+  const blocks = response.blocks.map((block) =>
+    block.kind === "tool-call" ? { ...block, name: names.of(block.name) } : block,
+  );
+  return { ...response, blocks };
+}
+
 /** Reads the provider's stream, and writes the client's. */
 class TranslatedStream implements StreamRelay {
   readonly #reader: StreamReader;
   readonly #writer: StreamWriter;
+  readonly #names: ClientToolNames;
   readonly ping: string;
   facts: ResponseFacts = {};
   #state: StreamStep["state"] = "open";
 
-  constructor(reader: StreamReader, writer: StreamWriter) {
+  constructor(reader: StreamReader, writer: StreamWriter, names: ClientToolNames) {
     this.#reader = reader;
     this.#writer = writer;
+    this.#names = names;
     this.ping = writer.write({ kind: "ping" });
   }
 
@@ -97,11 +117,16 @@ class TranslatedStream implements StreamRelay {
         break;
       }
       this.#note(event);
-      text += this.#writer.write(event);
+      text += this.#writer.write(this.#named(event));
       hasContent ||= isContent(event);
       if (event.kind === "end") this.#state = "ended";
     }
     return { output: text === "" ? [] : [text], hasContent, state: this.#state };
+  }
+
+  #named(event: StreamEvent): StreamEvent {
+    if (event.kind !== "tool-call") return event;
+    return { ...event, name: this.#names.of(event.name) };
   }
 
   #note(event: StreamEvent): void {

@@ -65,6 +65,8 @@ export interface UpstreamFormat {
   readonly name: LlmFormatName;
   /** What becomes of what not every format can say. */
   readonly fates: TopicFates;
+  /** The names of tools that the provider takes: others get short ones on the way to it. */
+  readonly toolNames: RegExp;
   /**
    * The JSON body for the provider; `headers`: the client's, where bodies say what clients say there. Throws LlmRefusal
    * when the provider cannot be asked for that.

@@ -9,6 +9,7 @@ import { CompletionsEventReader } from "./stream-reader.ts";
 export const completionsUpstream: UpstreamFormat = {
   name: "completions",
   fates: completionsFates,
+  toolNames: /^[a-zA-Z0-9_-]{1,64}$/,
   writeRequest: writeCompletionsRequest,
   readResponse: readCompletionsResponse,
   openStream: (limit) => new SseStreamReader(new CompletionsEventReader(), limit),

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { JsonObject } from "../../../cel/variables.ts";
 import { parseExact } from "../../../json/exact-json.ts";
 import type {
@@ -10,6 +9,7 @@ import type {
 } from "../../chat/content.ts";
 import { LlmRefusal } from "../../chat/llm-error.ts";
 import { type ChatRequest, type Turn, Turns } from "../../chat/request.ts";
+import { shortName } from "../short-name.ts";
 import { isSigned } from "../thinking.ts";
 import type { CachePoints } from "./cache-points.ts";
 
@@ -134,10 +134,7 @@ function cacheOf(block: ContentBlock): CacheMark | undefined {
 
 /** 64 letters, digits, `_` and `-`; the same id is changed in the same way wherever it stands. */
 function idOf(id: string): string {
-  const plain = id.replace(/[^a-zA-Z0-9_-]/g, "_");
-  if (plain.length <= 64) return plain;
-  const digest = createHash("sha256").update(id).digest("hex");
-  return `${plain.slice(0, 43)}_${digest.slice(0, 20)}`;
+  return id.length <= 64 ? id.replace(/[^a-zA-Z0-9_-]/g, "_") : shortName(id);
 }
 
 const imageFormats: Readonly<Record<string, string>> = {

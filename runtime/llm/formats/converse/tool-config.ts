@@ -60,10 +60,6 @@ function choiceOf({ toolChoice }: ChatRequest, isThinking: boolean): JsonObject 
 }
 
 function toolSpec({ name, description, schema, isStrict }: ToolDefinition): JsonObject {
-  if (!/^[a-zA-Z0-9_-]{1,64}$/.test(name)) {
-    const message = `the provider takes no tool called "${name}": 64 letters, digits, "_" and "-" at most`;
-    throw new LlmRefusal({ kind: "unsupported", message, field: "tools" });
-  }
   return {
     name,
     ...(description && { description }),

@@ -9,6 +9,7 @@ import { ConverseStreamReader } from "./stream-reader.ts";
 export const converseUpstream: UpstreamFormat = {
   name: "converse",
   fates: converseFates,
+  toolNames: /^[a-zA-Z0-9_-]{1,64}$/,
   writeRequest: writeConverseRequest,
   readResponse: readConverseResponse,
   openStream: (limit) => new ConverseStreamReader(limit),

@@ -9,6 +9,7 @@ import { GenerateContentEventReader } from "./stream-reader.ts";
 export const generateContentUpstream: UpstreamFormat = {
   name: "generateContent",
   fates: generateContentFates,
+  toolNames: /^[a-zA-Z_][a-zA-Z0-9_.-]{0,63}$/,
   writeRequest: writeGenerateContentRequest,
   readResponse: readGenerateContentResponse,
   openStream: (limit) => new SseStreamReader(new GenerateContentEventReader(), limit),

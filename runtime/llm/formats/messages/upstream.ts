@@ -9,6 +9,7 @@ import { MessagesEventReader } from "./stream-reader.ts";
 export const messagesUpstream: UpstreamFormat = {
   name: "messages",
   fates: messagesFates,
+  toolNames: /^[a-zA-Z0-9_-]{1,128}$/,
   writeRequest: writeMessagesRequest,
   readResponse: readMessagesResponse,
   openStream: (limit) => new SseStreamReader(new MessagesEventReader(), limit),
