@@ -4,12 +4,12 @@
 import { forward } from "gwc/runtime/backends/host";
 import type { Exchange } from "gwc/runtime/http/exchange";
 import { openUpstream } from "gwc/runtime/http/upstream/open-upstream";
-import { env, httpUrl } from "gwc/runtime/process/startup-values";
+import { baseUrl, env, httpUrl } from "gwc/runtime/process/startup-values";
 import { SECOND } from "gwc/runtime/process/units";
 
 // gateway.yaml binds[0].listeners[0].routes[1].backends[0].host
 const upstream = openUpstream({
-  url: httpUrl(env("BETA", "127.0.0.1:8082")),
+  url: baseUrl(httpUrl(env("BETA", "127.0.0.1:8082"))),
   connectTimeout: 10 * SECOND,
 });
 

@@ -5,7 +5,7 @@ import { forward } from "gwc/runtime/backends/host";
 import type { Exchange } from "gwc/runtime/http/exchange";
 import { openUpstream } from "gwc/runtime/http/upstream/open-upstream";
 import { applyCors, type CorsSettings } from "gwc/runtime/policies/cors";
-import { env, httpUrl } from "gwc/runtime/process/startup-values";
+import { baseUrl, env, httpUrl } from "gwc/runtime/process/startup-values";
 import { SECOND } from "gwc/runtime/process/units";
 
 // gateway.yaml binds[0].listeners[1].routes[0].policies.cors
@@ -21,7 +21,7 @@ const cors: CorsSettings = {
 
 // gateway.yaml binds[0].listeners[1].routes[0].backends[0].host
 const upstream = openUpstream({
-  url: httpUrl(env("SITE", "127.0.0.1:8083")),
+  url: baseUrl(httpUrl(env("SITE", "127.0.0.1:8083"))),
   connectTimeout: 10 * SECOND,
 });
 

@@ -6,7 +6,7 @@ import type { RequestVariables } from "gwc/runtime/cel/variables";
 import type { Exchange } from "gwc/runtime/http/exchange";
 import { openUpstream } from "gwc/runtime/http/upstream/open-upstream";
 import { denyForbidden } from "gwc/runtime/policies/authorization";
-import { env, httpUrl } from "gwc/runtime/process/startup-values";
+import { baseUrl, env, httpUrl } from "gwc/runtime/process/startup-values";
 import { SECOND } from "gwc/runtime/process/units";
 
 // gateway.yaml binds[0].listeners[0].routes[0].policies.authorization
@@ -18,7 +18,7 @@ function isAuthorized(request: RequestVariables): boolean {
 
 // gateway.yaml binds[0].listeners[0].routes[0].backends[0].host
 const upstream = openUpstream({
-  url: httpUrl(env("USERS", "127.0.0.1:8081")),
+  url: baseUrl(httpUrl(env("USERS", "127.0.0.1:8081"))),
   connectTimeout: 10 * SECOND,
 });
 

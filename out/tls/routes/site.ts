@@ -4,12 +4,12 @@
 import { forward } from "gwc/runtime/backends/host";
 import type { Exchange } from "gwc/runtime/http/exchange";
 import { openUpstream } from "gwc/runtime/http/upstream/open-upstream";
-import { env, httpUrl } from "gwc/runtime/process/startup-values";
+import { baseUrl, env, httpUrl } from "gwc/runtime/process/startup-values";
 import { SECOND } from "gwc/runtime/process/units";
 
 // gateway.yaml binds[0].listeners[0].routes[0].backends[0].host
 const upstream = openUpstream({
-  url: httpUrl(env("SITE", "127.0.0.1:8081")),
+  url: baseUrl(httpUrl(env("SITE", "127.0.0.1:8081"))),
   connectTimeout: 10 * SECOND,
 });
 

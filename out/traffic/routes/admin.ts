@@ -8,7 +8,7 @@ import { openUpstream } from "gwc/runtime/http/upstream/open-upstream";
 import { denyForbidden } from "gwc/runtime/policies/authorization";
 import { htpasswdFile, openBasicAuth, requireBasicAuth } from "gwc/runtime/policies/basic-auth";
 import { type CsrfSettings, refuseCrossSite } from "gwc/runtime/policies/csrf";
-import { env, file, httpUrl } from "gwc/runtime/process/startup-values";
+import { baseUrl, env, file, httpUrl } from "gwc/runtime/process/startup-values";
 import { SECOND } from "gwc/runtime/process/units";
 
 // gateway.yaml binds[0].listeners[0].routes[4].policies.basicAuth
@@ -30,7 +30,7 @@ const csrf: CsrfSettings = { additionalOrigins: new Set(["https://tools.example.
 
 // gateway.yaml binds[0].listeners[0].routes[4].backends[0].host
 const upstream = openUpstream({
-  url: httpUrl(env("ADMIN", "127.0.0.1:8082")),
+  url: baseUrl(httpUrl(env("ADMIN", "127.0.0.1:8082"))),
   connectTimeout: 10 * SECOND,
 });
 

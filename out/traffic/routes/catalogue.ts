@@ -8,7 +8,7 @@ import { openUpstream } from "gwc/runtime/http/upstream/open-upstream";
 import { modifyRequestHeaders } from "gwc/runtime/policies/request-header-modifier";
 import { modifyResponseHeaders } from "gwc/runtime/policies/response-header-modifier";
 import { rewriteAuthority, rewritePrefix } from "gwc/runtime/policies/url-rewrite";
-import { env, httpUrl } from "gwc/runtime/process/startup-values";
+import { baseUrl, env, httpUrl } from "gwc/runtime/process/startup-values";
 import { SECOND } from "gwc/runtime/process/units";
 
 // gateway.yaml binds[0].listeners[0].routes[3].policies.requestHeaderModifier
@@ -27,7 +27,7 @@ const responseHeaders: HeaderModifier = {
 
 // gateway.yaml binds[0].listeners[0].routes[3].backends[0].host
 const upstream = openUpstream({
-  url: httpUrl(env("CATALOGUE", "127.0.0.1:8081")),
+  url: baseUrl(httpUrl(env("CATALOGUE", "127.0.0.1:8081"))),
   connectTimeout: 10 * SECOND,
 });
 

@@ -16,7 +16,7 @@ import type {
   RequestChanges,
   ResponseChanges,
 } from "gwc/runtime/policies/transformations/message-changes";
-import { env, httpUrl } from "gwc/runtime/process/startup-values";
+import { baseUrl, env, httpUrl } from "gwc/runtime/process/startup-values";
 import { MiB, SECOND } from "gwc/runtime/process/units";
 
 // gateway.yaml binds[0].listeners[0].routes[9].policies.authorization
@@ -60,7 +60,7 @@ function responseChanges(response: ResponseVariables): ResponseChanges {
 
 // gateway.yaml binds[0].listeners[0].routes[9].backends[0].host
 const upstream = openUpstream({
-  url: httpUrl(env("FEEDBACK", "127.0.0.1:8089")),
+  url: baseUrl(httpUrl(env("FEEDBACK", "127.0.0.1:8089"))),
   connectTimeout: 10 * SECOND,
 });
 

@@ -7,7 +7,7 @@ import type { Exchange } from "gwc/runtime/http/exchange";
 import { openUpstream } from "gwc/runtime/http/upstream/open-upstream";
 import { openApiKeys, plaintextKey, requireApiKey, sha256Key } from "gwc/runtime/policies/api-key";
 import { denyForbidden } from "gwc/runtime/policies/authorization";
-import { env, httpUrl } from "gwc/runtime/process/startup-values";
+import { baseUrl, env, httpUrl } from "gwc/runtime/process/startup-values";
 import { SECOND } from "gwc/runtime/process/units";
 
 // gateway.yaml binds[0].listeners[0].routes[5].policies.apiKey
@@ -30,7 +30,7 @@ function isAuthorized(apiKey: ApiKeyVariable, request: RequestVariables): boolea
 
 // gateway.yaml binds[0].listeners[0].routes[5].backends[0].host
 const upstream = openUpstream({
-  url: httpUrl(env("PARTNERS", "127.0.0.1:8083")),
+  url: baseUrl(httpUrl(env("PARTNERS", "127.0.0.1:8083"))),
   connectTimeout: 10 * SECOND,
 });
 

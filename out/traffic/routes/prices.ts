@@ -11,7 +11,7 @@ import {
   refuseOverKeyedLimit,
   refuseOverLimit,
 } from "gwc/runtime/policies/local-rate-limit";
-import { env, httpUrl } from "gwc/runtime/process/startup-values";
+import { baseUrl, env, httpUrl } from "gwc/runtime/process/startup-values";
 import { MINUTE, SECOND } from "gwc/runtime/process/units";
 
 // gateway.yaml binds[0].listeners[0].routes[8].policies.localRateLimit[1]
@@ -32,7 +32,7 @@ const perSecond = openRateLimit({ capacity: 1200, refill: 1000, interval: 1 * SE
 
 // gateway.yaml binds[0].listeners[0].routes[8].backends[0].host
 const upstream = openUpstream({
-  url: httpUrl(env("PRICES", "127.0.0.1:8088")),
+  url: baseUrl(httpUrl(env("PRICES", "127.0.0.1:8088"))),
   connectTimeout: 10 * SECOND,
 });
 

@@ -4,7 +4,7 @@
 import type { Exchange } from "gwc/runtime/http/exchange";
 import { openUpstream } from "gwc/runtime/http/upstream/open-upstream";
 import { forwardWithin } from "gwc/runtime/policies/timeout";
-import { env, httpUrl } from "gwc/runtime/process/startup-values";
+import { baseUrl, env, httpUrl } from "gwc/runtime/process/startup-values";
 import { MINUTE, SECOND } from "gwc/runtime/process/units";
 
 // gateway.yaml binds[0].listeners[0].routes[7].policies.timeout
@@ -12,7 +12,7 @@ const timeout = 1 * MINUTE;
 
 // gateway.yaml binds[0].listeners[0].routes[7].backends[0].host
 const upstream = openUpstream({
-  url: httpUrl(env("REPORTS", "127.0.0.1:8087")),
+  url: baseUrl(httpUrl(env("REPORTS", "127.0.0.1:8087"))),
   connectTimeout: 10 * SECOND,
 });
 

@@ -6,13 +6,13 @@ import type { Exchange } from "gwc/runtime/http/exchange";
 import { openUpstream } from "gwc/runtime/http/upstream/open-upstream";
 import { mirrorRequest, type MirrorSettings } from "gwc/runtime/policies/request-mirror";
 import { forwardRetrying, type RetrySettings } from "gwc/runtime/policies/retry";
-import { env, httpUrl } from "gwc/runtime/process/startup-values";
+import { baseUrl, env, httpUrl } from "gwc/runtime/process/startup-values";
 import { MILLISECOND, SECOND } from "gwc/runtime/process/units";
 
 // gateway.yaml binds[0].listeners[0].routes[6].policies.requestMirror.backend.host
 const mirror: MirrorSettings = {
   upstream: openUpstream({
-    url: httpUrl(env("SEARCH_SHADOW", "127.0.0.1:8086")),
+    url: baseUrl(httpUrl(env("SEARCH_SHADOW", "127.0.0.1:8086"))),
     connectTimeout: 10 * SECOND,
   }),
   share: 0.1,
@@ -33,7 +33,7 @@ const upstreams = weighUpstreams([
     // gateway.yaml binds[0].listeners[0].routes[6].backends[0].host
     weight: 9,
     upstream: openUpstream({
-      url: httpUrl(env("SEARCH", "127.0.0.1:8084")),
+      url: baseUrl(httpUrl(env("SEARCH", "127.0.0.1:8084"))),
       connectTimeout: 10 * SECOND,
     }),
   },
@@ -41,7 +41,7 @@ const upstreams = weighUpstreams([
     // gateway.yaml binds[0].listeners[0].routes[6].backends[1].host
     weight: 1,
     upstream: openUpstream({
-      url: httpUrl(env("SEARCH_NEXT", "127.0.0.1:8085")),
+      url: baseUrl(httpUrl(env("SEARCH_NEXT", "127.0.0.1:8085"))),
       connectTimeout: 10 * SECOND,
     }),
   },
