@@ -56,9 +56,7 @@ export const host: Backend<
   schema: () =>
     text(
       "`host:port` or a URL of a plain HTTP upstream; its path is put before those of requests.",
-      {
-        readAtStart: true,
-      },
+      { readAtStart: true, examples: ["127.0.0.1:8080"] },
     ),
   tcpSchema: text("`host:port` of a server.", { readAtStart: true }),
   isNameable: true,

@@ -4,18 +4,19 @@ import { painter } from "../diagnostics/report/colors.ts";
 import { suggest } from "../diagnostics/suggestion.ts";
 import { backendPage } from "../inspect/reference/backends.ts";
 import { diagnosticCodes, diagnosticPage } from "../inspect/reference/diagnostics.ts";
-import type { Page } from "../inspect/reference/page.ts";
+import { heading, type Page, paragraph, table } from "../inspect/reference/page.ts";
 import { policyPage } from "../inspect/reference/policies.ts";
 import { terminalPage } from "../inspect/reference/terminal.ts";
 import { policies } from "../policies/index.ts";
 import type { Arguments, Command, CommandContext, CommandResult } from "./command.ts";
 
-/** `gwc explain`: the long text of a diagnostic, what a policy or backend does, the expression language, or what there is. */
+/** `gwc explain`: what a field, a policy or a backend does, the long text of a diagnostic, the expression language, or what there is. */
 export const explain: Command = {
   minPositionals: 0,
   maxPositionals: 3,
   details:
-    "The code of a diagnostic stands in brackets in its message: error[unknown-field].\n" +
+    "A policy, a kind of backend, any field or section of gateway.yaml and of manifests (`matches.path`,\n" +
+    "`GatewayPolicy.spec.traffic`), or the code of a diagnostic, which stands in brackets in its message.\n" +
     "`route NAMESPACE/NAME [RULE]` and `GET https://host/path` print what holds for that traffic: each policy field, its\n" +
     "value, where it comes from and what it overrides. A line of generated code is traced back to the configuration.",
   options: [
@@ -35,6 +36,7 @@ export const explain: Command = {
   examples: [
     "gwc explain unknown-field",
     "gwc explain cors",
+    "gwc explain timeout.requestTimeout",
     "gwc explain cel",
     "gwc explain route default/tools -f manifests/",
     "gwc explain GET https://example.com/mcp -f manifests/",
@@ -45,7 +47,7 @@ export const explain: Command = {
 
 async function explainWords(given: Arguments, context: CommandContext): Promise<CommandResult> {
   const [word, second] = given.positionals;
-  if (word === undefined) return { exitCode: 0, stdout: everything() };
+  if (word === undefined) return printed(await everything(), context);
   const line = /^(.+\.[mc]?ts):(\d+)(?::\d+)?$/.exec(word);
   if (word === "route" || second !== undefined || line !== null) {
     const explains = await import("./explain-route.ts");
@@ -55,48 +57,74 @@ async function explainWords(given: Arguments, context: CommandContext): Promise<
     return explains.explainRequestCommand(given, context);
   }
   // People paste what they see: `error[unknown-field]`.
-  const name = /\[([\w-]+)\]/.exec(word)?.[1] ?? word;
+  const name = /^(?:error|warning|note)?\[([\w-]+)\]/.exec(word)?.[1] ?? word;
   const page = await pageOf(name);
-  if (page !== undefined) {
-    const style = { width: WIDTH, paint: painter(context.isColored.stdout) };
-    return { exitCode: 0, stdout: terminalPage(page, style) };
-  }
-  const near = suggest(name, [
-    ...diagnosticCodes,
+  if (page !== undefined) return printed(page, context);
+  const { fieldNames, fields } = await fieldReference();
+  const near = suggest(name.split(".").at(-1) ?? name, [
     ...[...policies, ...backends].map(({ kind }) => kind),
+    ...fieldNames(fields),
+    ...diagnosticCodes,
     "cel",
   ]);
-  const hint = near === undefined ? "`gwc explain` lists them all" : `did you mean "${near}"?`;
+  const hint = near === undefined ? "`gwc explain` lists what there is" : `did you mean "${near}"?`;
   return {
     exitCode: 2,
-    stderr: `error: there is no code, policy or backend "${name}"\nhint: ${hint}\n`,
+    stderr: `error: there is no field, policy, backend or code "${name}"\nhint: ${hint}\n`,
   };
+}
+
+function printed(page: Page, { isColored }: CommandContext): CommandResult {
+  const style = { width: WIDTH, paint: painter(isColored.stdout) };
+  return { exitCode: 0, stdout: terminalPage(page, style) };
 }
 
 /** Columns of what is printed: most terminals have them, and longer lines are hard to read. */
 const WIDTH = 100;
 
 /** Everything there is a page of. */
-function everything(): string {
-  const width = Math.max(...diagnosticCodes.map((code) => code.length));
-  return [
-    "Policies, in request order",
-    ...policies.map(({ kind, summary }) => `  ${kind.padEnd(width)}  ${summary}`),
-    "",
-    "Backends",
-    ...backends.map(({ kind, summary }) => `  ${kind.padEnd(width)}  ${summary}`),
-    "",
-    "Expressions",
-    `  ${"cel".padEnd(width)}  variables, functions and macros of rules`,
-    "",
-    "Diagnostics",
-    ...diagnosticCodes.map((code) => `  ${code.padEnd(width)}  ${messageOf(code).severity}`),
-    "",
-  ].join("\n");
+async function everything(): Promise<Page> {
+  const { fileSections, fields } = await fieldReference();
+  const summaries = (list: readonly { readonly kind: string; readonly summary: string }[]) =>
+    list.map(({ kind, summary }) => [kind, summary]);
+  return {
+    title: "What `gwc explain NAME` has a page of",
+    parts: [
+      heading("Policies, in request order"),
+      ...table(["policy", "what it does"], summaries(policies)),
+      heading("Backends"),
+      ...table(["backend", "what it does"], summaries(backends)),
+      heading("Fields"),
+      paragraph(
+        "Every path of gateway.yaml and of manifests, or its end: `matches.path`, `GatewayPolicy.spec.traffic`. The sections " +
+          "of gateway.yaml:",
+      ),
+      ...table(["section", "what it is"], fileSections(fields)),
+      heading("Expressions"),
+      ...table(["page", "what it is"], [["cel", "variables, functions and macros of rules"]]),
+      heading("Diagnostics"),
+      ...table(
+        ["code", "severity"],
+        diagnosticCodes.map((code) => [code, messageOf(code).severity]),
+      ),
+    ],
+  };
 }
 
 async function pageOf(name: string): Promise<Page | undefined> {
   if (name === "cel")
     return (await import("../inspect/reference/expressions.ts")).expressionsPage();
-  return diagnosticPage(name) ?? policyPage(name) ?? backendPage(name);
+  const own = diagnosticPage(name) ?? policyPage(name) ?? backendPage(name);
+  if (own !== undefined) return own;
+  const { fieldPage, fields } = await fieldReference();
+  return fieldPage(name, fields);
+}
+
+/** The schemas of both forms, which only the pages of fields need. */
+async function fieldReference() {
+  const [pages, { allFields }] = await Promise.all([
+    import("../inspect/reference/field-page.ts"),
+    import("../inspect/reference/field-index.ts"),
+  ]);
+  return { ...pages, fields: allFields() };
 }

@@ -57,6 +57,7 @@ export const controllerName = text("Who implements the class: DOMAIN/PATH.", {
   maxLength: 253,
   pattern: `^${DNS_NAME}\\/[A-Za-z0-9\\/\\-._~%!$&'()*+,;=:]+$`,
   form: 'DOMAIN/PATH, such as "gwc.dev/gateway"',
+  examples: ["gwc.dev/gateway"],
 });
 
 /** Gateway API `Namespace`. */

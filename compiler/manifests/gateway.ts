@@ -165,6 +165,7 @@ const subjectAltName = object(
   },
   {
     required: ["type"],
+    examples: [{ type: "Hostname", hostname: "shop.example.com" }],
     checks: (["hostname", "uri"] as const).map((field) => {
       const type = field === "uri" ? "URI" : "Hostname";
       return {

@@ -46,6 +46,7 @@ const keySchema = object(
     keyHash: text("Its digest: `sha256:` and 64 hexadecimal digits.", {
       pattern: "^sha256:[0-9a-fA-F]{64}$",
       form: '"sha256:" and 64 hexadecimal digits',
+      examples: [`sha256:${"0".repeat(64)}`],
     }),
     file: text(
       "Path of a file with the key, or with `{key, metadata}` as JSON; read where the gateway runs, and again when it changes.",

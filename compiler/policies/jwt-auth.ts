@@ -107,7 +107,10 @@ export function lowerRequiredClaims(
 }
 
 const providerProperties = {
-  issuer: shortText("The token's issuer (`iss`), exactly.", { readAtStart: true }),
+  issuer: shortText("The token's issuer (`iss`), exactly.", {
+    readAtStart: true,
+    examples: ["https://issuer.example.com"],
+  }),
   audiences: audiencesSchema,
   jwks: jwksSchema,
   jwtValidationOptions: validationSchema,
@@ -130,6 +133,13 @@ const schema = object(
       needsField(field, "issuer"),
     ),
     description: "Requires, or accepts, a JSON Web Token.",
+    examples: [
+      {
+        issuer: "https://issuer.example.com",
+        audiences: ["shop.example.com"],
+        jwks: { url: "https://issuer.example.com/jwks.json" },
+      },
+    ],
   },
 );
 

@@ -81,6 +81,7 @@ const schema = list(
         needsField("fillInterval", "maxTokens"),
       ],
       description: "`requests` in each `unit`, or a token bucket in its own words.",
+      examples: [{ requests: 100, unit: "Minutes", key: "source.address" }],
     },
   ),
   { minItems: 1, maxItems: 16, description: "Limits; a request has to pass all of them." },

@@ -72,14 +72,15 @@ const schema = object(
   {
     mode: modeSchema,
     issuer: shortText("The authorization server; the token's issuer (`iss`), exactly.", {
+      examples: ["https://issuer.example.com"],
       readAtStart: true,
     }),
     audiences: audiencesSchema,
     jwks: jwksSchema,
     provider: object(
       {
-        auth0: object({}),
-        keycloak: object({}),
+        auth0: object({}, { description: "Auth0." }),
+        keycloak: object({}, { description: "Keycloak." }),
         okta: unsupported("Okta"),
         descope: unsupported("Descope"),
       },
@@ -98,7 +99,11 @@ const schema = object(
     clientId: unsupported("client ids for clients that cannot register"),
     clientSecret: unsupported("client secrets"),
   },
-  { required: ["issuer"], description: "OAuth for an MCP endpoint." },
+  {
+    required: ["issuer"],
+    description: "OAuth for an MCP endpoint.",
+    examples: [{ issuer: "https://issuer.example.com", audiences: ["tools.example.com"] }],
+  },
 );
 
 /** `MCPAuthentication` of the specification. */

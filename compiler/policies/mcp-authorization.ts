@@ -42,6 +42,7 @@ const schema = object(
   {
     required: ["rules"],
     description: "Which tools, prompts and resources a caller sees and may use.",
+    examples: [{ rules: ['mcp.tool.name == "echo"', { deny: 'mcp.tool.name == "get-env"' }] }],
   },
 );
 

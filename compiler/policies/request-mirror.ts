@@ -55,7 +55,7 @@ const schema = object(
   {
     backend: object(
       {
-        host: text("`host:port` or a URL.", { readAtStart: true }),
+        host: text("`host:port` or a URL.", { readAtStart: true, examples: ["127.0.0.1:8080"] }),
         service: unsupported("mesh services"),
         backend: shortText("The name of one of the file's `backends`."),
       },

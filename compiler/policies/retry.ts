@@ -41,7 +41,10 @@ const schema = object(
       "Which responses are tried again besides those of `codes`, by status and headers.",
     ),
   },
-  { description: "Sends a failed request again." },
+  {
+    description: "Sends a failed request again.",
+    examples: [{ attempts: 2, backoff: "100ms", codes: [502, 503] }],
+  },
 );
 
 const kubernetesSchema = object(

@@ -45,6 +45,7 @@ const schema = object(
   {
     atLeastOneOf: ["authority", "path"],
     description: "The Host and path that the backend sees.",
+    examples: [{ path: { prefix: "/v2" } }],
   },
 );
 

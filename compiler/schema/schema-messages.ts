@@ -26,10 +26,15 @@ export function formatName(schema: Schema | undefined): string {
 }
 
 /** The bound that was passed, in words: `has at most 16 items`. */
-export function boundName({ keyword, params, message = keyword }: ErrorObject): string {
+export function boundName({
+  keyword,
+  params,
+  message = keyword,
+}: Pick<ErrorObject, "keyword" | "params" | "message">): string {
   const { limit } = params;
   const amount = (what: string): string => `${limit} ${what}${limit === 1 ? "" : "s"}`;
   switch (keyword) {
+    case "minimumDuration":
     case "minimum":
       return `is at least ${limit}`;
     case "maximum":
@@ -50,6 +55,22 @@ export function boundName({ keyword, params, message = keyword }: ErrorObject): 
       return message;
   }
 }
+
+/** The bounds of a value, in words; empty where it has none. */
+export function boundsText(schema: Schema): string {
+  const bounds = BOUNDS.flatMap((keyword) => {
+    const limit = schema[keyword];
+    const bound = boundName({ keyword, params: { limit } });
+    return limit === undefined ? [] : [bound.replace(/^(is|has) /, "")];
+  });
+  const form = schema.pattern === undefined ? [] : [formatName(schema)];
+  return [...form, ...bounds].join(", ");
+}
+
+const BOUNDS = [
+  ...(["minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems"] as const),
+  ...(["minProperties", "maxProperties", "minimumDuration"] as const),
+];
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {
   object: "a mapping",

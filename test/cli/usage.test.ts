@@ -52,7 +52,11 @@ describe("the command line", () => {
     [["check", "--strict=yes", "a.yaml"], "--strict takes no value", "`gwc check --help`"],
     [["status"], "`gwc status` needs a file", "`gwc status --help`"],
     [["schema", "more"], '"more" is one word too many', "`gwc schema --help`"],
-    [["explain", "unknown-feld"], 'no code, policy or backend "unknown-feld"', "did you mean"],
+    [
+      ["explain", "unknown-feld"],
+      'no field, policy, backend or code "unknown-feld"',
+      "did you mean",
+    ],
   ])("%j is a usage error with a hint", (argv, problem, hint) => {
     const { code, stdout, stderr } = gwc(argv);
     expect([code, stdout]).toEqual([2, ""]);
@@ -74,7 +78,22 @@ describe("explain and schema", () => {
     expect(code).toBe(0);
     expect(stdout).toContain("`dynamicForwardProxy`".replaceAll("`", ""));
     expect(stdout).toMatch(/^\s*allowPrivate\s+list of /m);
-    expect(gwc(["explain"]).stdout).toMatch(/^Backends\n( {2}\w+ .*\n)+/m);
+    expect(gwc(["explain"]).stdout).toMatch(/^Backends\n\n( {2}\w+ .*\n)+/m);
+  });
+
+  it("a field is explained by its path or its end, with type, default, limits, an example and its places", () => {
+    const { stdout } = gwc(["explain", "config.statsAddr"]);
+    expect(stdout).toMatch(/^ {2}Type +address$/m);
+    expect(stdout).toMatch(/^ {2}Default +0\.0\.0\.0:15020$/m);
+    expect(stdout).toContain("    statsAddr: 0.0.0.0:15020\n");
+    expect(stdout).toContain("gateway.yaml: config.statsAddr");
+    expect(gwc(["explain", "statsAddr"]).stdout).toBe(stdout);
+    expect(gwc(["explain", "binds[0].port"]).stdout).toMatch(/Limits +at least 1, at most 65535/);
+    expect(gwc(["explain", "config.tracing"]).stdout).toContain("Not built yet");
+    expect(gwc(["explain", "GatewayPolicy.spec.traffic.cors"]).stdout).toContain("allowOrigins");
+    expect(gwc(["explain", "matches"]).stdout).toContain("HTTPRoute.spec.rules[].matches");
+    expect(gwc(["explain", "requestTimout"]).stderr).toContain('did you mean "requestTimeout"?');
+    expect(gwc(["explain"]).stdout).not.toContain("`");
   });
 
   it("a policy is explained with its fields and its place in the request order", () => {

@@ -17,7 +17,7 @@ import { fileTcpRouteSchema } from "./tcp-route.ts";
 export function bindSchema() {
   return object(
     {
-      port: integer("The TCP port.", 1, 65535),
+      port: integer("The TCP port.", 1, 65535, { examples: [3000] }),
       address: text(
         "The IP address that the port is open on: `127.0.0.1`, `::`. By default every address of the machine; under `gwc run` " +
           "this machine's own (`127.0.0.1`).",

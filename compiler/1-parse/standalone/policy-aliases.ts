@@ -62,7 +62,12 @@ function grouped(key: string, aliases: readonly Alias[]): Schema {
   const fields = Object.fromEntries(
     aliases.map(({ kind, path }) => [path[1] ?? "", policyOf(kind).schema]),
   );
-  return object({ ...fields, ...UNSUPPORTED[key] }, { atLeastOneOf: Object.keys(fields) });
+  const names = Object.keys(fields);
+  const kinds = aliases.map(({ kind }) => `\`${kind}\``).join(" and ");
+  return object(
+    { ...fields, ...UNSUPPORTED[key] },
+    { atLeastOneOf: names, description: `${kinds}, as the cluster resources have them.` },
+  );
 }
 
 function memberOf(value: unknown, key: string): unknown {

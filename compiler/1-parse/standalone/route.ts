@@ -51,7 +51,7 @@ const valueMatchSchema = object(
         exact: anyText({ maxLength: 4096, description: "The value, exactly." }),
         regex: text("An RE2 pattern that the whole value matches.", { maxLength: 1024 }),
       },
-      { exactlyOneOf: ["exact", "regex"] },
+      { exactlyOneOf: ["exact", "regex"], description: "What its value must be." },
     ),
   },
   { required: ["name", "value"] },
@@ -70,7 +70,7 @@ const matchSchema = object({
       }),
       regex: text("An RE2 pattern that the whole path matches.", { maxLength: 1024 }),
     },
-    { exactlyOneOf: ["exact", "pathPrefix", "regex"] },
+    { exactlyOneOf: ["exact", "pathPrefix", "regex"], description: "What the path must be." },
   ),
   method: shortText("The method.", {
     pattern: "^[A-Z]+$",

@@ -103,6 +103,7 @@ function addressSchema(what: string, path: string) {
       host: text(`URL of the ${what} endpoint, or its host when \`port\` is given.`, {
         maxLength: 1024,
         readAtStart: true,
+        examples: [`http://127.0.0.1:3001${path}`],
       }),
       port: integer("The port, when `host` is only a host.", 1, 65535),
       path: text("The path, when `host` is only a host.", {
@@ -112,7 +113,12 @@ function addressSchema(what: string, path: string) {
       }),
       backend: unsupported("named backends"),
     },
-    { required: ["host"], checks: [needsField("path", "port")] },
+    {
+      required: ["host"],
+      checks: [needsField("path", "port")],
+      examples: [{ host: `http://127.0.0.1:3001${path}` }],
+      description: `A server that is reached over ${what}.`,
+    },
   );
 }
 

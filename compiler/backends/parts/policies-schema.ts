@@ -64,6 +64,7 @@ function awsSchema() {
       assumeRole: unsupported("roles of AWS that are taken on"),
     },
     {
+      examples: [{ region: "eu-central-1" }],
       description:
         "Signs requests (AWS Signature Version 4), by default with the keys of whatever the gateway runs on: the environment, a web identity, the container's agent, the instance.",
       checks: [
@@ -182,6 +183,7 @@ export function backendPolicySchemas() {
       },
       {
         description: "TLS to the backend, by the authorities of the system unless it says others.",
+        examples: [{ hostname: "shop.example.com" }],
         checks: [
           {
             message: '"cert" and "key" come together',

@@ -1,4 +1,5 @@
 import { backends } from "../../backends/index.ts";
+import { exampleText } from "./example.ts";
 import { fieldTable } from "./fields.ts";
 import { type Page, paragraph, table } from "./page.ts";
 
@@ -17,6 +18,7 @@ export function backendPage(name: string): Page | undefined {
       paragraph(
         `It stands in \`backends\` of a route.${backend.isNameable === true ? " A backend of the file with a name may be one." : ""}${field ?? ""}${streams ?? ""}`,
       ),
+      { kind: "example", language: "yaml", text: exampleText(kind, schema) },
       ...(schema.properties === undefined && schema.description !== undefined
         ? [paragraph(`Its value: ${schema.description}`)]
         : fieldTable(schema)),

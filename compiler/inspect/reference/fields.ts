@@ -26,7 +26,8 @@ function fieldRows(schema: Schema, prefix: string): readonly Row[] {
   return fieldRows(schema.items, "[]");
 }
 
-function typeText({ type, format, expression, items }: Schema): string {
+/** The type of a value, as people say it: `text`, `list of expressions`. */
+export function typeText({ type, format, expression, items }: Schema): string {
   if (expression === true) return "expression";
   if (format !== undefined) return FORMATS[format] ?? format;
   if (items !== undefined) return `list of ${plural(typeText(items))}`;

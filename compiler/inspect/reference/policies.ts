@@ -1,4 +1,5 @@
 import { policies } from "../../policies/index.ts";
+import { exampleText } from "./example.ts";
 import { fieldTable } from "./fields.ts";
 import { type Page, paragraph, table } from "./page.ts";
 
@@ -18,6 +19,7 @@ export function policyPage(name: string): Page | undefined {
       paragraph(
         `It may stand on: ${scope.join(", ")}. ${place}${field === undefined ? "" : `${field}${filter ?? ""}.`}`,
       ),
+      { kind: "example", language: "yaml", text: exampleText(kind, schema) },
       ...fieldTable(schema),
     ],
   };

@@ -9,7 +9,10 @@ export interface TerminalStyle {
 
 /** A page for a terminal: wrapped lines and aligned columns, without the marks of Markdown. */
 export function terminalPage({ title, parts }: Page, style: TerminalStyle): string {
-  const blocks = [style.paint("bold", title), ...parts.map((part) => terminalPart(part, style))];
+  const blocks = [
+    style.paint("bold", plain(title)),
+    ...parts.map((part) => terminalPart(part, style)),
+  ];
   return `${blocks.join("\n\n")}\n`;
 }
 

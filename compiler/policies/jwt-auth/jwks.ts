@@ -50,6 +50,7 @@ export const jwksSchema = either(
   ),
   anyText({ minLength: 2, maxLength: 65536 }),
   {
+    examples: [{ url: "https://issuer.example.com/jwks.json" }],
     description:
       "The issuer's public keys (RFC 7517): `{file: PATH}`, `{url: URL}`, or the JSON itself.",
   },

@@ -19,7 +19,12 @@ export const headerValueSchema = anyText({
 
 /** Header names to values. */
 export function headerMapSchema(description: string) {
-  return map(headerValueSchema, { maxProperties: 64, minProperties: 1, description });
+  return map(headerValueSchema, {
+    maxProperties: 64,
+    minProperties: 1,
+    examples: [{ "x-team": "blue" }],
+    description,
+  });
 }
 
 /** A header as configured. */

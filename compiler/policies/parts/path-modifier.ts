@@ -71,6 +71,7 @@ export const kubernetesPathModifierSchema = object(
   },
   {
     required: ["type"],
+    examples: [{ type: "ReplacePrefixMatch", replacePrefixMatch: "/v2" }],
     checks: Object.entries(REPLACEMENTS).map(([type, field]) => ({
       message: `"${field}" stands with type: ${type}, and only with it`,
       field,

@@ -39,6 +39,9 @@ export function filters() {
       },
       {
         required: ["type"],
+        examples: [
+          { type: "RequestHeaderModifier", requestHeaderModifier: { remove: ["x-debug"] } },
+        ],
         checks: Object.entries(FILTERS).map(([type, field]) => ({
           message: `"${field}" stands with type: ${type}, and only with it`,
           field,

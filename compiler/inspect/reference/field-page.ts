@@ -1,0 +1,128 @@
+import type { Schema } from "../../schema/schema.ts";
+import { boundsText } from "../../schema/schema-messages.ts";
+import { exampleText } from "./example.ts";
+import { FILE_FORM, type FieldEntry, fieldsNamed } from "./field-index.ts";
+import { fieldTable, typeText } from "./fields.ts";
+import { type Page, type Part, paragraph, table } from "./page.ts";
+
+/** The page of a field or a section, or of several that are called alike; undefined when there is none of that name. */
+export function fieldPage(words: string, fields: readonly FieldEntry[]): Page | undefined {
+  const found = fieldsNamed(words, fields);
+  // One meaning in many places is one field.
+  const meanings = [...Map.groupBy(found, meaningOf).values()];
+  const [only, ...others] = meanings;
+  if (only === undefined) return undefined;
+  return others.length === 0 ? onePage(only) : choicePage(words, meanings);
+}
+
+/** The names of fields, for what is misspelled. */
+export function fieldNames(fields: readonly FieldEntry[]): readonly string[] {
+  const names = fields.map(({ form, path }) => path.at(-1)?.replace(/\[\]$/, "") ?? form);
+  return [...new Set(names)];
+}
+
+/** The sections of the file, each with what it is. */
+export function fileSections(
+  fields: readonly FieldEntry[],
+): readonly (readonly [name: string, description: string])[] {
+  return fields.flatMap(({ form, path, schema }) => {
+    const [name, ...below] = path;
+    const isSection = form === FILE_FORM && name !== undefined && below.length === 0;
+    return isSection && schema.unsupported === undefined
+      ? [[name, schema.description ?? ""] as const]
+      : [];
+  });
+}
+
+function meaningOf({ schema }: FieldEntry): string {
+  const { properties, items, additionalProperties, checks: _, ...own } = schema;
+  const fields = Object.keys({ ...properties, ...items?.properties });
+  return JSON.stringify([own, fields, typeof additionalProperties]);
+}
+
+function onePage(entries: readonly FieldEntry[]): Page {
+  const [entry] = entries;
+  const { path = [], form = "", schema = {}, isRequired = false } = entry ?? {};
+  const parts = [
+    ...(schema.description === undefined ? [] : [paragraph(schema.description)]),
+    ...(schema.unsupported === undefined
+      ? factParts(schema, isRequired)
+      : notBuilt(schema.unsupported)),
+    ...exampleParts(entry),
+    ...placesPart(entries),
+    ...fieldTable(schema),
+  ];
+  return { title: path.length === 0 ? form : path.slice(-2).join("."), parts };
+}
+
+function notBuilt(what: string): readonly Part[] {
+  return [
+    paragraph(
+      `Not built yet: this gwc knows ${what}, but cannot enforce it. Using it is an error.`,
+    ),
+  ];
+}
+
+function factParts(schema: Schema, isRequired: boolean): readonly Part[] {
+  const rows = [
+    ["Type", typeText(schema)],
+    ["Needed", isRequired ? "yes" : ""],
+    ["Default", schema.default === undefined ? "" : plainText(schema.default)],
+    ["One of", (schema.enum ?? []).join(", ")],
+    ["Limits", boundsText(schema)],
+    ["Another name of", schema.aliasOf ?? ""],
+    ["Read", schema.readAtStart || schema.secret ? "`${NAME}` in it when the gateway starts" : ""],
+    ["Not built", schema.misplaced === undefined ? "" : `here; it acts on ${schema.misplaced}`],
+  ];
+  return table(
+    ["", ""],
+    rows.filter(([, value]) => value !== ""),
+  );
+}
+
+function plainText(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function exampleParts(entry: FieldEntry | undefined): readonly Part[] {
+  const name = entry?.path.at(-1)?.replace(/\[\]$/, "");
+  if (entry === undefined || entry.schema.unsupported !== undefined || name === undefined)
+    return [];
+  return [{ kind: "example", language: "yaml", text: exampleText(name, entry.schema) }];
+}
+
+/** Places that are listed; a policy's field stands in more of them than anybody reads. */
+const MAX_PLACES = 8;
+
+function placesPart(entries: readonly FieldEntry[]): readonly Part[] {
+  const places = entries.map(placeText);
+  const rest = places.length - MAX_PLACES;
+  const lines = [...places.slice(0, MAX_PLACES), ...(rest > 0 ? [`and ${rest} more`] : [])];
+  return table(
+    ["where", ""],
+    lines.map((place, index) => [index === 0 ? "It stands in" : "", place]),
+  );
+}
+
+function placeText({ form, path }: FieldEntry): string {
+  return path.length === 0 ? form : `${form}: ${path.join(".")}`;
+}
+
+function choicePage(words: string, meanings: readonly (readonly FieldEntry[])[]): Page {
+  const rows = meanings.map(([entry]) => {
+    const path = entry?.path.join(".") ?? "";
+    return [
+      entry?.form === FILE_FORM ? path : `${entry?.form}.${path}`,
+      entry?.schema.description ?? "",
+    ];
+  });
+  return {
+    title: words,
+    parts: [
+      paragraph(
+        "Several fields are called so. `gwc explain PATH` prints the page of one; the end of a path is enough.",
+      ),
+      ...table(["path", "what it is"], rows),
+    ],
+  };
+}
