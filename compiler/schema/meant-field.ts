@@ -11,22 +11,20 @@ export function knownFields(schema: Schema | undefined): readonly string[] {
 
 /**
  * The field of an object that an unknown key stands for: one that is spelled alike, one of whose words it is, or the only
- * one that is needed and missing. `present` are the keys of the object.
+ * one that is needed and missing. `absent` are the known fields that the object has not.
  */
 export function meantField(
   key: string,
   schema: Schema | undefined,
-  present: readonly string[],
+  { absent, isAlone }: { readonly absent: readonly string[]; readonly isAlone: boolean },
 ): string | undefined {
-  const absent = knownFields(schema).filter((name) => !present.includes(name));
   const near =
     suggest(key, absent) ??
     absent.find((name) => isWordOf(key, name)) ??
     suggest(key, knownFields(schema));
   if (near !== undefined) return near;
   const missing = schema?.required?.filter((name) => absent.includes(name)) ?? [];
-  const unknown = present.filter((name) => schema?.properties?.[name] === undefined);
-  return missing.length === 1 && unknown.length === 1 ? missing[0] : undefined;
+  return isAlone && missing.length === 1 ? missing[0] : undefined;
 }
 
 /** `origins` of `allowOrigins`, `mcp_authorization` of `mcpAuthorization`, `jwt` of `jwtAuth`. */

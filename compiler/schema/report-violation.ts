@@ -1,0 +1,260 @@
+import type { ErrorObject } from "ajv";
+import {
+  type ConfigPath,
+  childOf,
+  type Diagnostics,
+  formatPath,
+  keyPlace,
+  type Origin,
+  type Place,
+} from "../diagnostics/diagnostic.ts";
+import { suggest } from "../diagnostics/suggestion.ts";
+import type { ConfigValue, ExpandedText, ReadValue } from "./config-values.ts";
+import { configValueAt, pointerPath } from "./config-values.ts";
+import { type Schema, schemaAt } from "./schema.ts";
+import { boundName, formatName, schemaTypeNames, typeName } from "./schema-messages.ts";
+import type { UnknownKeys } from "./unknown-keys.ts";
+import { formAdvice, typeAdvice } from "./value-advice.ts";
+
+/** What is validated, and what is known of all its mistakes together. */
+export interface Subject {
+  readonly root: Schema;
+  readonly read: ReadValue;
+  readonly origin: Origin;
+  readonly whole: string;
+  /** Checks the value of a field that is not built yet against its shape. */
+  readonly checkPart: (
+    shape: Schema,
+    part: ReadValue,
+    place: Origin,
+    diagnostics: Diagnostics,
+  ) => void;
+  /** By the JSON pointers of the objects. */
+  readonly unknown: ReadonlyMap<string, UnknownKeys>;
+  /** What came from the environment, by its path. */
+  readonly variables: ReadonlyMap<string, ExpandedText>;
+}
+
+/** Reports one violation at its smallest node. */
+export function reportViolation(
+  error: ErrorObject,
+  subject: Subject,
+  diagnostics: Diagnostics,
+): void {
+  const { root, origin, whole } = subject;
+  const { value } = subject.read;
+  const path = pointerPath(error.instancePath, value);
+  const variable = subject.variables.get(formatPath(path));
+  // One mistake, one diagnostic: the variable that is not set has its own.
+  if (variable?.isComplete === false) return;
+  const reporter = REPORTERS[error.keyword] ?? reportBound;
+  reporter({
+    error,
+    subject,
+    diagnostics,
+    path,
+    at: childOf(origin, ...path),
+    schema: schemaAt(root, path),
+    found: configValueAt(value, path),
+    field: path.length === 0 ? whole : `"${valueName(path)}"`,
+    variable: variable?.source,
+  });
+}
+
+/** One violation, with what every report of it needs. */
+interface Violation {
+  readonly error: ErrorObject;
+  readonly subject: Subject;
+  readonly diagnostics: Diagnostics;
+  readonly path: ConfigPath;
+  readonly at: Place;
+  readonly schema: Schema | undefined;
+  readonly found: unknown;
+  /** What messages call the value. */
+  readonly field: string;
+  /** The variable it came from, as written: what it stood for is not shown. */
+  readonly variable: string | undefined;
+}
+
+const REPORTERS: Readonly<Record<string, (violation: Violation) => void>> = {
+  additionalProperties: reportUnknown,
+  required: reportMissing,
+  checks: reportBroken,
+  exactlyOneOf: reportChoice,
+  atLeastOneOf: reportChoice,
+  atMostOneOf: reportChoice,
+  type: reportType,
+  enum: reportEnum,
+  format: reportForm,
+  pattern: reportForm,
+  propertyNames: reportKey,
+  minimumDuration: reportDuration,
+};
+
+function reportUnknown({ error, subject, diagnostics, path }: Violation): void {
+  const { root, read, origin, whole } = subject;
+  const key = String(error.params.additionalProperty);
+  const place = childOf(origin, ...path, key);
+  const later = schemaAt(root, [...path, key]);
+  if (later?.unsupported !== undefined) {
+    reportLater(later, later.unsupported, configValueAt(read.value, [...path, key]), place, {
+      subject,
+      diagnostics,
+    });
+    return;
+  }
+  if (later?.misplaced !== undefined) {
+    const params = { field: `"${key}"`, actsOn: later.misplaced, found: "connections" };
+    diagnostics.report("misplaced-field", keyPlace(place), params);
+    return;
+  }
+  const unknown = subject.unknown.get(error.instancePath);
+  const { suggestion, standsIn } = unknown?.advice.get(key) ?? {};
+  diagnostics.report("unknown-field", keyPlace(place), {
+    owner: ownerName(path, whole),
+    key,
+    suggestion,
+    standsIn,
+    known: unknown?.known ?? "",
+  });
+}
+
+/** What is not built yet still has a shape, as far as the specification gives it one. */
+function reportLater(
+  { unsupported: _, ...shape }: Schema,
+  what: string,
+  value: unknown,
+  place: Origin,
+  { subject, diagnostics }: Pick<Violation, "subject" | "diagnostics">,
+): void {
+  const key = String(place.path.at(-1));
+  diagnostics.report("not-built-yet", keyPlace(place), { what, field: `"${key}"` });
+  // The value is a part of the one that is validated.
+  const part: ReadValue = { value: value as ConfigValue, envTemplates: [], expanded: [] };
+  if (shape.type !== undefined) subject.checkPart(shape, part, place, diagnostics);
+}
+
+function reportMissing({ error, subject, diagnostics, path, at }: Violation): void {
+  const key = String(error.params.missingProperty);
+  const owner = ownerName(path, subject.whole);
+  diagnostics.report("missing-field", pointAtOwner(at), { owner, key });
+}
+
+function reportBroken({ subject, diagnostics, path, at, schema, found }: Violation): void {
+  // The keyword applies to objects only.
+  const object = found as Readonly<Record<string, unknown>>;
+  for (const { holds, message, field, needs } of schema?.checks ?? []) {
+    if (holds(object) || isToldMissing(needs, schema, object)) continue;
+    const isThere = field !== undefined && Object.hasOwn(object, field);
+    const place = isThere ? childOf(subject.origin, ...path, field) : pointAtOwner(at);
+    diagnostics.report("broken-rule", place, { message });
+  }
+}
+
+/** Whether the lack of a field is reported by itself: as one that is required, or as one of a choice of which none is there. */
+function isToldMissing(
+  field: string | undefined,
+  schema: Schema | undefined,
+  object: Readonly<Record<string, unknown>>,
+): boolean {
+  if (field === undefined) return false;
+  const choices = [schema?.exactlyOneOf ?? [], schema?.atLeastOneOf ?? []];
+  return (
+    schema?.required?.includes(field) === true ||
+    choices.some(
+      (names) => names.includes(field) && names.every((name) => object[name] === undefined),
+    )
+  );
+}
+
+function reportChoice({ error, subject, diagnostics, path, at, schema }: Violation): void {
+  // The table of reporters has only these three here.
+  const rule = error.keyword as "exactlyOneOf" | "atLeastOneOf" | "atMostOneOf";
+  const all: readonly string[] = schema?.[rule] ?? [];
+  const found = all.filter(
+    (name) => configValueAt(subject.read.value, [...path, name]) !== undefined,
+  );
+  const own = all.filter((name) => schema?.properties?.[name]?.aliasOf === undefined);
+  const built = own.filter((name) => schema?.properties?.[name]?.unsupported === undefined);
+  const second = found[1];
+  const place =
+    second === undefined ? pointAtOwner(at) : keyPlace(childOf(subject.origin, ...path, second));
+  diagnostics.report("wrong-choice", place, {
+    owner: ownerName(path, subject.whole),
+    rule,
+    names: built.length === 0 ? own : built,
+    found,
+  });
+}
+
+function reportType({ diagnostics, at, schema, found, field }: Violation): void {
+  diagnostics.report("wrong-type", at, {
+    field,
+    expected: schemaTypeNames(schema),
+    found: typeName(found),
+    advice: schema && typeAdvice(schema, found),
+  });
+}
+
+function reportEnum({ diagnostics, at, schema, found, field, variable }: Violation): void {
+  const types = [schema?.type ?? []].flat();
+  const isOther = found === null ? !types.includes("null") : typeof found === "object";
+  // That it is of another type has been told.
+  if (types.length > 0 && isOther) return;
+  const word = typeof found === "object" ? typeName(found) : String(found);
+  const allowed = (schema?.enum ?? []).map(String);
+  const laterValues = schema?.unsupportedValues ?? {};
+  const later = Object.hasOwn(laterValues, word) ? laterValues[word] : undefined;
+  if (later !== undefined) {
+    diagnostics.report("not-built-yet", at, { what: later, field: `"${word}"` });
+    return;
+  }
+  diagnostics.report("unknown-value", at, {
+    field,
+    found: variable === undefined ? `"${word}"` : `what "${variable}" stands for`,
+    allowed: allowed.join(", "),
+    suggestion: variable === undefined ? suggest(word, allowed) : undefined,
+  });
+}
+
+function reportForm({ diagnostics, at, schema, found, field, variable }: Violation): void {
+  const isWritten = variable === undefined && typeof found === "string";
+  const advice = schema && isWritten ? formAdvice(schema, found) : undefined;
+  diagnostics.report("bad-format", at, { field, expected: formatName(schema), advice });
+}
+
+function reportKey({ error, subject, diagnostics, path, schema }: Violation): void {
+  const key = String(error.params.propertyName);
+  const at = keyPlace(childOf(subject.origin, ...path, key));
+  const expected = formatName(schema?.propertyNames);
+  const advice = schema?.propertyNames && formAdvice(schema.propertyNames, key);
+  diagnostics.report("bad-format", at, { field: `"${key}"`, expected, advice });
+}
+
+function reportDuration({ diagnostics, at, schema, field }: Violation): void {
+  const bound = `is at least ${schema?.minimumDuration}`;
+  diagnostics.report("out-of-range", at, { field, bound });
+}
+
+function reportBound({ error, diagnostics, at, field }: Violation): void {
+  diagnostics.report("out-of-range", at, { field, bound: boundName(error) });
+}
+
+/** A missing field has no place of its own: the key of what should hold it, or the start of the file. */
+function pointAtOwner(at: ReturnType<typeof childOf>): ReturnType<typeof childOf> {
+  if (at.path.length === 0 && at.resource === undefined) return { ...at, part: "file" };
+  if (at.path.length === at.resource?.depth) return childOf(at, "kind");
+  return typeof at.path.at(-1) === "string" ? keyPlace(at) : at;
+}
+
+function ownerName(path: ConfigPath, whole: string): string {
+  return path.length === 0 ? whole : valueName(path);
+}
+
+/** What messages call a value: its key, or its list's with the index. */
+function valueName(path: ConfigPath): string {
+  const last = path.at(-1);
+  if (typeof last === "string") return last;
+  const parent = path.at(-2);
+  return `${typeof parent === "string" ? parent : "item"}[${last}]`;
+}

@@ -1,0 +1,59 @@
+import type { ErrorObject } from "ajv";
+import type { ConfigPath } from "../diagnostics/diagnostic.ts";
+import { type ConfigValue, configValueAt, pointerPath } from "./config-values.ts";
+import { knownFields, meantField, otherOwner } from "./meant-field.ts";
+import { type Schema, schemaAt } from "./schema.ts";
+
+/** What is known of an unknown key. */
+export interface KeyAdvice {
+  /** The field that was meant. */
+  readonly suggestion: string | undefined;
+  /** Where the key stands, when it is known in another place nearby. */
+  readonly standsIn: string | undefined;
+}
+
+/** The unknown keys of one object, and what they stand for. */
+export interface UnknownKeys {
+  readonly advice: ReadonlyMap<string, KeyAdvice>;
+  /** The fields of the object, in one text. */
+  readonly known: string;
+}
+
+/** Keys of one object that are looked up: whoever has more of them has another file before them. */
+const LOOKED_UP = 100;
+
+/** The unknown keys of a value by the JSON pointer of their object: looked up once, for a file may have many. */
+export function unknownKeys(
+  errors: readonly ErrorObject[],
+  value: ConfigValue,
+  root: Schema,
+): ReadonlyMap<string, UnknownKeys> {
+  const unknown = errors.filter(({ keyword }) => keyword === "additionalProperties");
+  const owners = Map.groupBy(unknown, ({ instancePath }) => instancePath);
+  return new Map(
+    [...owners].map(([pointer, found]) => {
+      const keys = found.map(({ params }) => String(params.additionalProperty));
+      return [pointer, lookUp(keys, pointerPath(pointer, value), value, root)];
+    }),
+  );
+}
+
+function lookUp(
+  keys: readonly string[],
+  path: ConfigPath,
+  value: ConfigValue,
+  root: Schema,
+): UnknownKeys {
+  const schema = schemaAt(root, path);
+  const object = configValueAt(value, path);
+  const known = knownFields(schema);
+  const absent = known.filter(
+    (name) => typeof object === "object" && object !== null && !Object.hasOwn(object, name),
+  );
+  const advice = keys.slice(0, LOOKED_UP).map((key): readonly [string, KeyAdvice] => {
+    const suggestion = meantField(key, schema, { absent, isAlone: keys.length === 1 });
+    const standsIn = suggestion === undefined ? otherOwner(key, path, root) : undefined;
+    return [key, { suggestion, standsIn }];
+  });
+  return { advice: new Map(advice), known: known.join(", ") };
+}
