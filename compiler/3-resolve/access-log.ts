@@ -25,14 +25,14 @@ export function resolveAccessLog(
   diagnostics: Diagnostics,
 ): AccessLogNode | undefined {
   const given = configs.flatMap(({ filter }) => filter ?? []);
-  const filters = given.map((filter) => resolveValue(filter, "filter", diagnostics));
+  const filters = given.map((filter) => resolveLogged(filter, "filter", diagnostics));
   const remove = configs.flatMap((config) => config.remove);
   const add = configs.flatMap((config) => config.add);
   for (const config of configs) checkAdded(config.add, diagnostics);
   const removed = knownFields(remove, add, diagnostics);
   const added = configs.flatMap(({ add: fields }, at) =>
     fields.flatMap((field): readonly AddedField[] => {
-      const value = resolveValue(field, "value", diagnostics);
+      const value = resolveLogged(field, "value", diagnostics);
       if (value !== undefined) warnOfSecrets(field, value, secretHeaders, diagnostics);
       const isRemoved = configs
         .slice(at + 1)
@@ -54,7 +54,8 @@ export function resolveAccessLog(
   };
 }
 
-function lastOfEach(added: readonly AddedField[]): readonly AddedField[] {
+/** Of fields of one name the last one. */
+export function lastOfEach(added: readonly AddedField[]): readonly AddedField[] {
   return [...new Map(added.map((field) => [field.name, field])).values()];
 }
 
@@ -79,7 +80,8 @@ function sectionOf(origin: Origin): Origin {
   return { ...origin, path: origin.path.slice(0, at) };
 }
 
-function resolveValue(
+/** An expression over a request that has ended; undefined when a mistake was reported. */
+export function resolveLogged(
   config: ExpressionConfig,
   slot: "filter" | "value",
   diagnostics: Diagnostics,
@@ -109,7 +111,8 @@ function knownFields(
   });
 }
 
-function checkAdded(add: readonly NamedField[], diagnostics: Diagnostics): void {
+/** Reports names that can't be those of fields, and those that are given twice. */
+export function checkAdded(add: readonly NamedField[], diagnostics: Diagnostics): void {
   const seen = new Set<string>();
   for (const { name, origin } of add) {
     if (!FIELD_NAME.test(name)) diagnostics.report("log-field-name", keyPlace(origin), { name });
@@ -126,7 +129,8 @@ const HARMLESS: ReadonlySet<string> = new Set([
 /** Names of headers that usually carry what only one of two should know. */
 const SECRET_HEADER = /authorization|cookie|token|secret|passw|api-?key|credential|session/;
 
-function warnOfSecrets(
+/** Warns of a field that would show what may be a secret. */
+export function warnOfSecrets(
   { name: field, origin }: NamedField,
   { type, reads }: CompiledExpression,
   secretHeaders: readonly string[],

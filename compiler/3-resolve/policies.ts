@@ -55,16 +55,17 @@ export function resolvePolicy<Kind extends PolicyKind>(
   return settings && { kind, settings, origin };
 }
 
-function namedServer(
-  policy: PolicyKind,
+/** The server that a named backend of the file is, for `user`; undefined when it is none (reported). */
+export function namedServer(
+  user: string,
   name: string,
   origin: Origin,
-  { backends, diagnostics }: ListenerContext,
+  { backends, diagnostics }: Pick<ListenerContext, "backends" | "diagnostics">,
 ): NamedServer | undefined {
   const found = findBackend(name, origin, backends, diagnostics);
   if (found === undefined) return undefined;
   const address = serverAddress(found);
   if (address !== undefined) return { address, policies: found.policies, origin: found.origin };
-  diagnostics.report("needs-host-backend", origin, { policy });
+  diagnostics.report("needs-host-backend", origin, { policy: user });
   return undefined;
 }

@@ -19,10 +19,13 @@ import { resolveAccessLog } from "./access-log.ts";
 import { certificateOf, checkVersions, resolveTls } from "./listener-tls.ts";
 import { checkListeners } from "./listeners.ts";
 import { checkPathRules } from "./path-handling.ts";
+import { namedServer } from "./policies.ts";
 import { effectiveRoutes, resolvePreRouting } from "./pre-routing.ts";
 import { type ResolvedRoute, type RouteContext, resolveHostnames, resolveRoute } from "./routes.ts";
 import { routingTable, type TableRoute } from "./routing-table.ts";
 import { resolveTcpBinds } from "./tcp-binds.ts";
+
+import { resolveTracing } from "./tracing.ts";
 import { checkUnserved } from "./unserved.ts";
 
 /** What the input is besides its resources. */
@@ -78,6 +81,12 @@ function resolveGateway(
   );
   const traffic = { secretHeaders: keyHeaders(binds), hasConnections: tcp.length > 0 };
   const accessLog = resolveAccessLog(gateway.accessLogs, traffic, diagnostics);
+  const tracing =
+    gateway.tracing &&
+    resolveTracing(gateway.tracing, traffic.secretHeaders, {
+      ...context,
+      namedServer: (backend, at) => namedServer("tracing", backend, at, context),
+    });
   const logLevels = resolveLevels(gateway.logLevels, diagnostics);
   return {
     name,
@@ -92,6 +101,7 @@ function resolveGateway(
       gateway.process.maxBufferedBytes ?? Number.POSITIVE_INFINITY,
     ),
     ...(accessLog === undefined ? {} : { accessLog }),
+    ...(tracing === undefined ? {} : { tracing }),
     ...(logLevels === undefined ? {} : { logLevels }),
     ...(gateway.deployment === undefined ? {} : { deployment: gateway.deployment }),
   };

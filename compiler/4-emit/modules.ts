@@ -6,6 +6,7 @@ import { listenerModule } from "../../templates/modules/listener.ts";
 import { mainModule } from "../../templates/modules/main.ts";
 import { routeModule } from "../../templates/modules/route.ts";
 import { tcpRouteModule } from "../../templates/modules/tcp-route.ts";
+import { tracingModule } from "../../templates/modules/tracing.ts";
 import { lineAndColumn, locate, type SourceFile } from "../diagnostics/source.ts";
 import type { Program } from "../ir/program.ts";
 import { servedRoutes, servedTcpRoutes } from "../ir/routes.ts";
@@ -51,20 +52,23 @@ export function emitModules(
   const tcpRoutes = servedTcpRoutes(program).map(({ route }) =>
     tcpRouteModule(route, { path: routePath(route.id), inputs, trace: tracer }),
   );
-  const { accessLog } = program;
+  const { accessLog, tracing } = program;
   const log =
     accessLog === undefined ? [] : [accessLogModule(accessLog, { inputs, trace: tracer })];
-  return [main, ...routes, ...tcpRoutes, ...preRouting, ...log];
+  const traces =
+    tracing === undefined ? [] : [tracingModule(tracing, { inputs, trace: tracer, listeners })];
+  return [main, ...routes, ...tcpRoutes, ...preRouting, ...log, ...traces];
 }
 
 function listenerPath(policies: string): string {
   return `listeners/${kebabCase(policies)}.ts`;
 }
 
-/** The variables that the access log reads. */
-function loggedVariables({ accessLog }: Program): ReadonlySet<string> {
+/** The variables that the access log and the spans of requests read. */
+function loggedVariables({ accessLog, tracing }: Program): ReadonlySet<string> {
   const { filter, fields } = accessLog ?? {};
-  const values = (fields?.added ?? []).map(({ value }) => value);
+  const added = [...(fields?.added ?? []), ...(tracing?.attributes?.added ?? [])];
+  const values = added.map(({ value }) => value);
   return new Set([...(filter?.variables ?? []), ...values.flatMap(({ variables }) => variables)]);
 }
 

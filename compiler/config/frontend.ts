@@ -29,6 +29,7 @@ export interface FrontendTlsConfig {
 /** What the sections of a frontend act on, single fields where they differ, by their names in a file. */
 export const frontendTraffic: Readonly<Record<string, readonly Traffic[]>> = {
   accessLog: ["requests", "streams"],
+  tracing: ["requests"],
   http: ["requests"],
   tcp: ["connections"],
   "tls.handshakeTimeout": ["handshakes"],

@@ -7,6 +7,7 @@ import type { PolicyConfig } from "../policies/index.ts";
 import type { AccessLogConfig } from "./access-log.ts";
 import type { CipherSuite, FrontendConfig } from "./frontend.ts";
 import type { LevelsConfig } from "./log-levels.ts";
+import type { TracingConfig } from "./tracing.ts";
 
 /**
  * Where the front ends meet: what the user declared, every name still a string. Aliases and spellings of one form or
@@ -34,6 +35,8 @@ export interface GatewayResource {
   readonly frontend: FrontendConfig;
   /** What is said of the access log: a later filter or field counts instead of an earlier one. */
   readonly accessLogs: readonly AccessLogConfig[];
+  /** What is traced; undefined: nothing. */
+  readonly tracing: TracingConfig | undefined;
   /** What is said of log levels; the last one counts. */
   readonly logLevels: readonly LevelsConfig[];
   /** How a cluster runs it; absent for a standalone file. */

@@ -10,6 +10,7 @@ import type { DeploymentNode } from "./deployment.ts";
 import type { PolicyUse } from "./policies.ts";
 import type { TcpBindNode } from "./tcp.ts";
 import type { CertificateFiles, TlsNode } from "./tls.ts";
+import type { TracingNode } from "./tracing.ts";
 
 /** What a gateway does, with nothing left to look up: plain readonly data (`gwc build --print program`). */
 export interface Program {
@@ -27,6 +28,8 @@ export interface Program {
   readonly maxBufferSize: number;
   /** What access lines hold; absent: the usual, of every request. */
   readonly accessLog?: AccessLogNode;
+  /** Which requests are traced; absent: none. */
+  readonly tracing?: TracingNode;
   /** How much is logged; absent: as usual. */
   readonly logLevels?: LogLevels;
   /** What runs it in a cluster; undefined for a gateway that a standalone file describes. */

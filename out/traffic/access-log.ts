@@ -7,7 +7,7 @@ import { toDuration } from "gwc/runtime/cel/values/convert";
 import { subtract } from "gwc/runtime/cel/values/numbers";
 import type { Exchange } from "gwc/runtime/http/exchange";
 import { pathIn } from "gwc/runtime/http/routing/path";
-import type { AccessLogLine } from "gwc/runtime/telemetry/logs/access-log-line";
+import type { FieldWriter } from "gwc/runtime/telemetry/field-writer";
 import { FinalResponse, logExtraFields, logValue } from "gwc/runtime/telemetry/logs/log-values";
 
 const period = toDuration("1s");
@@ -24,7 +24,7 @@ export function isLogged(request: Exchange, status: number | undefined): boolean
 
 // gateway.yaml config.logging.fields
 export function logFields(
-  line: AccessLogLine,
+  line: FieldWriter,
   request: Exchange,
   status: number | undefined,
   duration: number,

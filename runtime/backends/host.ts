@@ -1,6 +1,7 @@
 import type { Exchange } from "../http/exchange.ts";
 import { endToEnd } from "../http/headers/hop-by-hop.ts";
 import { forwardedTarget } from "../http/routing/verbatim-path.ts";
+import { sendTraced } from "../http/upstream/traced-request.ts";
 import type { Upstream, UpstreamCall } from "../http/upstream/upstream.ts";
 import { Relay } from "./relay.ts";
 import { tunnel } from "./tunnel.ts";
@@ -13,7 +14,7 @@ export function forward(exchange: Exchange, upstream: Upstream): void {
     return;
   }
   const relay = new Relay(exchange);
-  relay.start(upstream.send(upstreamCall(exchange, upstream), relay));
+  relay.start(sendTraced(exchange.trace, upstream, upstreamCall(exchange, upstream), relay));
 }
 
 /** The request as it goes to an upstream. */

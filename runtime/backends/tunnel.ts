@@ -2,6 +2,7 @@ import type { BodySource } from "../http/body/body.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { headerValue } from "../http/headers/header-list.ts";
 import { endToEnd } from "../http/headers/hop-by-hop.ts";
+import { upgradeTraced } from "../http/upstream/traced-request.ts";
 import type {
   UpgradeHandler,
   Upstream,
@@ -21,7 +22,7 @@ export function tunnel(
   protocol: string,
 ): void {
   const relay = new TunnelRelay(exchange, protocol);
-  relay.start(upstream.upgrade(call, protocol, relay));
+  relay.start(upgradeTraced(exchange.trace, upstream, call, protocol, relay));
 }
 
 /** Passes the bytes of another protocol on, both ways. */

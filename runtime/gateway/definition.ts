@@ -1,6 +1,7 @@
 import type { ConnectionSettings } from "../net/connection-settings.ts";
 import type { AccessLogSettings } from "../telemetry/logs/access-log.ts";
 import type { LogLevels } from "../telemetry/logs/log-level.ts";
+import type { Tracing } from "../telemetry/traces/tracing.ts";
 import type { Port } from "./port.ts";
 
 /** A compiled gateway: what generated `main.ts` exports and `startGateway` runs. */
@@ -9,6 +10,8 @@ export interface Gateway {
   readonly ports: readonly Port[];
   readonly connections: ConnectionSettings;
   readonly accessLog: AccessLogSettings;
+  /** Which requests are traced, and where their spans go; absent: none is. */
+  readonly tracing?: Tracing;
   /** How much is logged; absent: `info` of everything. */
   readonly logLevels?: LogLevels;
   readonly addresses: ServiceAddresses;

@@ -3,12 +3,14 @@ import type { Exchange } from "../http/exchange.ts";
 import type { ConnectionSettings } from "../net/connection-settings.ts";
 import { onWarning } from "../process/operator-warnings.ts";
 import { StartupError } from "../process/startup-error.ts";
+import { SECOND } from "../process/units.ts";
 import { AccessLog } from "../telemetry/logs/access-log.ts";
 import { isLevelEnabled } from "../telemetry/logs/log-level.ts";
 import { LogWriter } from "../telemetry/logs/log-writer.ts";
 import { ProcessLog } from "../telemetry/logs/process-log.ts";
 import { exposition } from "../telemetry/metrics/exposition.ts";
 import { Metrics } from "../telemetry/metrics/metrics.ts";
+import type { ExportQueue } from "../telemetry/otlp/export-queue.ts";
 import type { Gateway } from "./definition.ts";
 import { drain } from "./drain.ts";
 import { type ProcessSettings, processSettings } from "./environment.ts";
@@ -65,6 +67,9 @@ export async function openGateway(
   return running;
 }
 
+/** Milliseconds that collectors have for what is left when the process ends. */
+const flushTime = 3 * SECOND;
+
 class Running implements RunningGateway {
   #definition: Gateway;
   #settings: ProcessSettings;
@@ -73,6 +78,8 @@ class Running implements RunningGateway {
   readonly #listeners: Listeners;
   readonly #metrics = new Metrics();
   readonly #writer = new LogWriter(1);
+  /** What waits for collectors. */
+  readonly #exports = new Set<ExportQueue>();
   /** Undefined when the level of requests leaves no lines. */
   #accessLog: AccessLog | undefined;
   #log: ProcessLog;
@@ -160,9 +167,16 @@ class Running implements RunningGateway {
   async #close(): Promise<void> {
     this.#log.info("draining");
     await drain(this.#context, this.#listeners, this.#settings.drain);
+    await this.#flushExports();
     this.#log.info("ended");
     this.#forgetWarnings();
     await this.#writer.close();
+  }
+
+  /** What collectors have not got by then is lost: the process must end. */
+  async #flushExports(): Promise<void> {
+    const deadline = AbortSignal.timeout(flushTime);
+    await Promise.all(Array.from(this.#exports, (queue) => queue.flush(deadline)));
   }
 
   async #serve(definition: Gateway, settings: ProcessSettings): Promise<void> {
@@ -178,16 +192,23 @@ class Running implements RunningGateway {
     }
   }
 
-  #portContext({ connections }: Gateway, { logFormat, logLevels }: ProcessSettings): PortContext {
+  #portContext(
+    { connections, name, tracing }: Gateway,
+    { logFormat, logLevels, env }: ProcessSettings,
+  ): PortContext {
+    const { parts: metrics } = this.#metrics;
+    const warn = (message: string) => this.#log.warn(message);
+    const tracer = tracing?.open({ name, env, metrics, warn, pending: this.#exports });
     return {
       connections,
       metrics: this.#metrics,
       writer: this.#writer,
       logFormat: isLevelEnabled(logLevels.request, "info") ? logFormat : undefined,
+      exchangeBegan: tracer && ((exchange) => tracer.begin(exchange)),
       exchangeEnded: (exchange, status, duration) => this.#ended(exchange, status, duration),
       refused: () => this.#refused(connections),
       failed: reportBug,
-      warn: (message) => this.#log.warn(message),
+      warn,
       // The log of these settings; that of the ones before may still be in use.
       broken: new ProcessLog(logFormat, logLevels, this.#writer).connections,
     };
@@ -199,6 +220,7 @@ class Running implements RunningGateway {
       const nothing = () => {};
       return {
         handle,
+        began: undefined,
         isForwardProxy: false,
         takesTunnels: false,
         keepsPaths: false,
@@ -234,6 +256,7 @@ class Running implements RunningGateway {
   #ended(exchange: Exchange, status: number | undefined, duration: number): void {
     this.#metrics.request(exchange, status, duration);
     this.#accessLog?.request(exchange, status, duration);
+    exchange.trace?.end(status);
   }
 }
 

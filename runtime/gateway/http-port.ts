@@ -43,10 +43,20 @@ export function httpPort({
     address,
     config,
     handle,
-    prepare: ({ connections, metrics, exchangeEnded, refused, failed, warn, broken }) =>
+    prepare: ({
+      connections,
+      metrics,
+      exchangeBegan,
+      exchangeEnded,
+      refused,
+      failed,
+      warn,
+      broken,
+    }) =>
       prepareHttp(
         {
           handle,
+          began: exchangeBegan,
           isForwardProxy,
           takesTunnels,
           keepsPaths,

@@ -2,6 +2,7 @@ import type { RequestVariables } from "../cel/variables.ts";
 import type { GatewayContext } from "../process/gateway-context.ts";
 import type { BodyProblem, BodySource } from "./body/body.ts";
 import type { CountedBuffer } from "./body/counted-buffer.ts";
+import type { ExchangeTrace } from "./exchange-trace.ts";
 import type { StrippedCredential } from "./headers/credential-location.ts";
 import type { RefusalFormat } from "./refusal-format.ts";
 import type { RequestAttributes } from "./request-attributes.ts";
@@ -143,6 +144,8 @@ export interface Exchange extends RequestVariables {
   refusalFormat: RefusalFormat;
   /** What the access log and the metrics say about this request beyond its head. */
   readonly record: ExchangeRecord;
+  /** Where it is recorded as a part of a trace; undefined: it is not. */
+  trace: ExchangeTrace | undefined;
 }
 
 /** The facts of one request that policies and backends add for the access log and the metrics. */
@@ -157,6 +160,10 @@ export interface ExchangeRecord {
   upstream: string | undefined;
   /** Who an API key or a password says the client is, for what belongs to one client (an MCP session); never logged. */
   caller: string | undefined;
+  /** The trace that it is a part of, recorded or not: 32 hex digits; undefined: none that is known. */
+  traceId: string | undefined;
+  /** The span that records it: 16 hex digits; undefined: none does. */
+  spanId: string | undefined;
   /** Further log fields by name, in the order they were set: `jwt.sub`, `mcp.method.name`, `gen_ai.tool.name`, ... */
   fields: Map<string, string> | undefined;
 }

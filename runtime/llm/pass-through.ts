@@ -2,6 +2,7 @@ import { Relay } from "../backends/relay.ts";
 import { TunnelRelay } from "../backends/tunnel.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { noBackend } from "../http/refuse.ts";
+import { sendTraced, upgradeTraced } from "../http/upstream/traced-request.ts";
 import type { UpstreamCall } from "../http/upstream/upstream.ts";
 import { TimedRelay } from "../policies/timeout.ts";
 import { passedHeaders } from "./calls/call-headers.ts";
@@ -84,9 +85,9 @@ export function passTo(
   const { upgrade } = exchange;
   if (upgrade !== undefined) {
     const relay = openTunnel?.(exchange, upgrade) ?? new TunnelRelay(exchange, upgrade);
-    relay.start(upstream.upgrade(call, upgrade, relay));
+    relay.start(upgradeTraced(exchange.trace, upstream, call, upgrade, relay));
   } else {
     const relay = timeout === undefined ? new Relay(exchange) : new TimedRelay(exchange, timeout);
-    relay.start(upstream.send(call, relay));
+    relay.start(sendTraced(exchange.trace, upstream, call, relay));
   }
 }

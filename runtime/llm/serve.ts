@@ -4,6 +4,7 @@ import { type AttemptOutcome, attempt } from "./calls/attempt.ts";
 import type { CallAttributes } from "./calls/call-attributes.ts";
 import { forwardedHeaders, requestHeaders } from "./calls/call-headers.ts";
 import { bodyFor, type ChatCall, readCall } from "./calls/chat-call.ts";
+import { beginModelCall, endModelCall } from "./calls/model-span.ts";
 import { noteOutcome } from "./calls/provider-verdict.ts";
 import { recordCall, recordResponse } from "./calls/record-call.ts";
 import { refuseMethod, respondError } from "./calls/respond-error.ts";
@@ -91,7 +92,9 @@ function ask(
   if (request instanceof LlmRefusal) return request;
   const { model, target: spoken } = request;
   if (health !== undefined) health.pending += 1;
+  const span = beginModelCall(exchange.trace, { provider, model, operation }, request.call);
   const settle = (outcome: AttemptOutcome): void => {
+    if (span !== undefined) endModelCall(span, outcome);
     if (health !== undefined) {
       health.pending -= 1;
       noteOutcome(health, outcome, start);

@@ -1,6 +1,7 @@
 import { upstreamCall } from "../backends/host.ts";
 import type { Exchange } from "../http/exchange.ts";
-import type { Upstream, UpstreamHandler } from "../http/upstream/upstream.ts";
+import { sendTraced } from "../http/upstream/traced-request.ts";
+import type { Upstream, UpstreamCall, UpstreamHandler } from "../http/upstream/upstream.ts";
 import { TeeBody } from "./request-mirror/tee-body.ts";
 
 /** Where copies of requests go. */
@@ -14,22 +15,26 @@ export interface MirrorSettings {
 
 /** Sends a copy of the request, with its body; the response is thrown away, and no failure of it is anybody's. */
 export function mirrorRequest(exchange: Exchange, settings: MirrorSettings): void {
-  const { upstream, share, timeout } = settings;
+  const { upstream, share } = settings;
   if (share < 1 && Math.random() >= share) return;
   const call = upstreamCall(exchange, upstream);
   const { body } = call;
   if (body === null || typeof body === "string" || !("flow" in body)) {
-    start(upstream, call, timeout);
+    start(exchange, settings, call);
     return;
   }
   const copied = new TeeBody(body, exchange.gateway.buffers);
   exchange.setRequestBody(copied);
-  start(upstream, { ...call, body: copied.copy }, timeout);
+  start(exchange, settings, { ...call, body: copied.copy });
 }
 
-function start(upstream: Upstream, call: Parameters<Upstream["send"]>[0], timeout: number): void {
+function start(
+  { trace }: Exchange,
+  { upstream, timeout }: MirrorSettings,
+  call: UpstreamCall,
+): void {
   const reader = new Discard();
-  const request = upstream.send(call, reader);
+  const request = sendTraced(trace, upstream, call, reader);
   reader.timer = setTimeout(() => request.abort(), timeout);
   reader.timer.unref();
 }

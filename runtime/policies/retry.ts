@@ -2,6 +2,7 @@ import { forward, upstreamCall } from "../backends/host.ts";
 import { Relay } from "../backends/relay.ts";
 import type { ResponseVariables } from "../cel/variables.ts";
 import type { Exchange } from "../http/exchange.ts";
+import { sendTraced } from "../http/upstream/traced-request.ts";
 import type {
   Upstream,
   UpstreamFailure,
@@ -146,7 +147,8 @@ class Attempts {
     const attempt = new Attempt(this);
     this.#current = attempt;
     if (this.#body !== undefined) this.#exchange.setRequestBody(this.#body.read());
-    attempt.start(this.#upstream.send(upstreamCall(this.#exchange, this.#upstream), attempt));
+    const call = upstreamCall(this.#exchange, this.#upstream);
+    attempt.start(sendTraced(this.#exchange.trace, this.#upstream, call, attempt));
   }
 
   #end(failure: UpstreamFailure): void {

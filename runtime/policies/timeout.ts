@@ -1,6 +1,7 @@
 import { forward, upstreamCall } from "../backends/host.ts";
 import { Relay } from "../backends/relay.ts";
 import type { Exchange } from "../http/exchange.ts";
+import { sendTraced } from "../http/upstream/traced-request.ts";
 import type { Upstream, UpstreamFailure, UpstreamRequest } from "../http/upstream/upstream.ts";
 
 /**
@@ -14,7 +15,7 @@ export function forwardWithin(exchange: Exchange, upstream: Upstream, limit: num
   }
   exchange.record.upstream = upstream.name;
   const relay = new TimedRelay(exchange, limit);
-  relay.start(upstream.send(upstreamCall(exchange, upstream), relay));
+  relay.start(sendTraced(exchange.trace, upstream, upstreamCall(exchange, upstream), relay));
 }
 
 /** What the log says of a request that took too long. */

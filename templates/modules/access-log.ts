@@ -12,6 +12,7 @@ import { imported, importedType, name } from "../code/names.ts";
 import { type PrintedModule, printModule } from "../code/print.ts";
 import { call } from "../code/syntax.ts";
 import type { Trace } from "../code/trace.ts";
+import { LOG_NAMES, logVariables } from "./log-variables.ts";
 
 /** The module of the access log, from `main.ts`. */
 export const ACCESS_LOG_PATH = "./access-log.ts";
@@ -41,7 +42,7 @@ export function accessLogModule(
     declarations.push(code`
       ${trace(filterOrigin)}
       export function isLogged(${join(parameters, ", ")}): boolean {
-        ${locals(variables)}
+        ${logVariables(variables)}
         ${comment(source)}
         ${returned(expressions.use(test))}
       }
@@ -60,15 +61,11 @@ export function accessLogModule(
 }
 
 /** Names of the module's own, which imports of expressions must not have. */
-const DECLARED: readonly string[] = [
-  ...["isLogged", "logFields", "leftOut", "line", "request", "status", "duration", "record"],
-  ...["response", "mcp", "backend", "env", "jwt", "apiKey", "basicAuth", "extauthz", "extproc"],
-  ...["metadata", "llm"],
-];
+const DECLARED: readonly string[] = ["isLogged", "logFields", ...LOG_NAMES];
 
 const VALUES = "gwc/runtime/telemetry/logs/log-values";
 const EXCHANGE = importedType("gwc/runtime/http/exchange", "Exchange");
-const LINE = importedType("gwc/runtime/telemetry/logs/access-log-line", "AccessLogLine");
+const LINE = importedType("gwc/runtime/telemetry/field-writer", "FieldWriter");
 const STATUS = code`status: number | undefined`;
 
 /** How each field of every line is written. */
@@ -115,7 +112,7 @@ function fieldsFunction(
         ${parameters}
       ): void {
         const { record } = request;
-        ${locals(variables)}
+        ${logVariables(variables)}
         ${first.map((field) => DEFAULT[field])}
         ${others(without)}
         ${added.map((field) => addedField(field, expressions))}
@@ -137,26 +134,4 @@ function addedField({ name: label, value }: AddedField, expressions: Expressions
     ${comment(value.source)}
     ${call(add, [name("line"), literal(label), expressions.use(value.code)])};
   `;
-}
-
-/** The variables of expressions that are not the function's parameters. */
-function locals(variables: readonly string[]): readonly Code[] {
-  const made: Readonly<Record<string, Code>> = {
-    response: code`const response = new ${imported(VALUES, "FinalResponse")}(request, status);`,
-    mcp: code`const mcp = ${imported(VALUES, "mcpMessage")}(request);`,
-    backend: code`const backend = ${imported(VALUES, "calledBackend")}(request);`,
-    env: code`const { env } = request.gateway;`,
-  };
-  const noted = variables.filter((each) => each !== "request" && made[each] === undefined);
-  return [
-    ...variables.flatMap((each) => made[each] ?? []),
-    ...(noted.length === 0
-      ? []
-      : [
-          code`const { ${join(
-            noted.map((each) => name(each)),
-            ", ",
-          )} } = request.attributes;`,
-        ]),
-  ];
 }

@@ -14,6 +14,7 @@ import { bytes, changed, milliseconds } from "../code/units.ts";
 import { ACCESS_LOG_PATH } from "./access-log.ts";
 import { defaultListener, handlerOf } from "./bind.ts";
 import type { MainNames } from "./main-names.ts";
+import { TRACING_PATH } from "./tracing.ts";
 
 /** The gateway that `main.ts` exports: its ports and its settings. */
 export function gatewayValue(program: Program, names: MainNames): Printable {
@@ -26,6 +27,7 @@ export function gatewayValue(program: Program, names: MainNames): Printable {
     ],
     connections: connectionsValue(connections),
     accessLog: accessLogValue(program),
+    tracing: program.tracing && imported(TRACING_PATH, "tracing"),
     logLevels: logLevels && { ...logLevels },
     addresses: { ...process.addresses },
     drain: { min: milliseconds(process.drain.min), max: milliseconds(process.drain.max) },

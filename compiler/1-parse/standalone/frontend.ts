@@ -14,6 +14,7 @@ import {
   text,
   unsupported,
 } from "../../schema/schema.ts";
+import { tracingSchema } from "./tracing.ts";
 
 /** Spellings of TLS versions; YAML reads a bare 1.2 as a number. */
 const TLS_VERSIONS = ["TLS_V1_2", "TLS_V1_3", "1.2", "1.3", 1.2, 1.3];
@@ -102,7 +103,7 @@ export function frontendSchema() {
       ),
       accessLog: accessLogSchema(),
       logging: { ...accessLogSchema(), aliasOf: "accessLog" },
-      tracing: unsupported("tracing"),
+      tracing: tracingSchema(),
       networkAuthorization: unsupported("authorization of connections"),
       networkExtAuthz: unsupported("external authorization of connections"),
       proxy: unsupported("the PROXY protocol"),

@@ -11,6 +11,7 @@ import {
   unsupported,
 } from "../../schema/schema.ts";
 import { logFieldsSchema } from "./frontend.ts";
+import { processTracingSchema } from "./tracing.ts";
 
 /** `config` as the schema lets it through. */
 export type ProcessValue = Infer<typeof processSchema>;
@@ -47,6 +48,7 @@ export const processSchema = object(
       },
       { description: "Logging." },
     ),
+    tracing: processTracingSchema(),
     maxBufferedBytes: integer(
       "Bytes that bodies which are read whole may take together; a request beyond is a 503. By default a quarter of the " +
         "memory that the container, else the machine, has when the gateway starts.",
@@ -61,17 +63,7 @@ export const processSchema = object(
       { default: "5s" },
     ),
     ...Object.fromEntries(
-      [
-        "tracing",
-        "metrics",
-        "backend",
-        "hbone",
-        "dns",
-        "enableIpv6",
-        "workerThreads",
-        "database",
-        "storage",
-      ]
+      ["metrics", "backend", "hbone", "dns", "enableIpv6", "workerThreads", "database", "storage"]
         .concat([
           "modelCatalog",
           "mcp",

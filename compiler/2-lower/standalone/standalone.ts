@@ -28,6 +28,7 @@ import {
   readPolicies,
 } from "./route-parts.ts";
 import { checkRouteField, readTcpRoute } from "./tcp-routes.ts";
+import { readTracings } from "./tracing.ts";
 
 /**
  * The resources of a standalone file; a policy that is given twice is reported. What has mistakes is not there, and
@@ -88,6 +89,7 @@ export function lowerStandalone(
     process: readProcess(file.config),
     frontend: readFrontend(file.frontendPolicies, origin),
     accessLogs: readAccessLogs(file.config?.logging, file.frontendPolicies, origin),
+    tracing: readTracings(file, origin, diagnostics),
     logLevels: readLogLevels(file.config?.logging, childOf(origin, "config", "logging")),
     backends: new Map(backends),
     listeners,

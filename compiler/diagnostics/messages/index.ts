@@ -6,6 +6,7 @@ import { logMessages } from "./log.ts";
 import type { DiagnosticMessage } from "./message.ts";
 import { referenceMessages } from "./references.ts";
 import { shapeMessages } from "./shape.ts";
+import { tracingMessages } from "./tracing.ts";
 import { yamlMessages } from "./yaml.ts";
 
 /** Every diagnostic gwc can give: code to severity, message, hint and explanation. Codes are permanent. */
@@ -15,6 +16,7 @@ export const messages = {
   ...referenceMessages,
   ...connectionMessages,
   ...logMessages,
+  ...tracingMessages,
   ...llmMessages,
   ...celMessages,
   ...kubernetesMessages,

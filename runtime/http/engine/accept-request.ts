@@ -61,6 +61,7 @@ export function acceptRequest(
     return;
   }
   try {
+    handlers.began?.(exchange);
     const handled = handlers.handle(exchange);
     if (handled !== undefined) handled.catch((error) => fail(handlers, exchange, error));
   } catch (error) {

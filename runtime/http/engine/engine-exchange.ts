@@ -4,6 +4,7 @@ import { clientCertificate } from "../../tls/client-certificate.ts";
 import type { BodyProblem, BodySource } from "../body/body.ts";
 import { CountedBuffer } from "../body/counted-buffer.ts";
 import type { Exchange, ExchangeRecord } from "../exchange.ts";
+import type { ExchangeTrace } from "../exchange-trace.ts";
 import type { StrippedCredential } from "../headers/credential-location.ts";
 import { type HeaderList, headerMap, headerValue, withoutHeader } from "../headers/header-list.ts";
 import { endToEnd } from "../headers/hop-by-hop.ts";
@@ -45,8 +46,11 @@ export class EngineExchange implements Exchange {
     reason: undefined,
     upstream: undefined,
     caller: undefined,
+    traceId: undefined,
+    spanId: undefined,
     fields: undefined,
   };
+  trace: ExchangeTrace | undefined;
   headersSent = false;
   isOver = false;
   /** Set by `Expect: 100-continue`: the client sends its body once a 100 asks for it. */

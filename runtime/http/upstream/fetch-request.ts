@@ -26,5 +26,7 @@ export interface FetchLimits {
 /** The whole response to a fetch. */
 export interface FetchedResponse {
   readonly status: number;
+  /** Flat list. */
+  readonly headers: readonly string[];
   readonly body: Buffer;
 }

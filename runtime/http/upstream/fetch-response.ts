@@ -28,15 +28,17 @@ function requestFrom(
   signal: AbortSignal,
 ): Promise<FetchedResponse> {
   const { pathname, search } = new URL(url);
-  const head = ["host", server.authority, ...headers];
-  const call = { method, path: `${pathname}${search}`, headers: head, body: body ?? null };
+  const sent = ["host", server.authority, ...headers];
+  const call = { method, path: `${pathname}${search}`, headers: sent, body: body ?? null };
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
     let status = 0;
+    let head: readonly string[] = [];
     let length = 0;
     const request = server.send(call, {
-      onHead: (received) => {
+      onHead: (received, fields) => {
         status = received;
+        head = fields;
         if (expectedStatus !== undefined && status !== expectedStatus) {
           giveUp(new Error(`status ${status}`));
         }
@@ -47,7 +49,7 @@ function requestFrom(
         if (length > maxBytes) giveUp(new Error(`more than ${maxBytes} bytes`));
         return true;
       },
-      onEnd: () => resolve({ status, body: Buffer.concat(pieces) }),
+      onEnd: () => resolve({ status, headers: head, body: Buffer.concat(pieces) }),
       onError: ({ detail }) => reject(new Error(detail)),
     });
     const giveUp = (reason: unknown): void => {

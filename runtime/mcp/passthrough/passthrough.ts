@@ -6,6 +6,7 @@ import {
 import type { Exchange } from "../../http/exchange.ts";
 import { refuse } from "../../http/refuse.ts";
 import { isUnder } from "../../http/routing/path.ts";
+import { sendTraced } from "../../http/upstream/traced-request.ts";
 import { type Message, textAt } from "../protocol/message.ts";
 import { isListMethod } from "../protocol/primitives.ts";
 import { isOpen, type McpAuthorization } from "../rules/authorization.ts";
@@ -77,6 +78,8 @@ export function passThrough(
     acceptEncoding: isOpenRoute ? exchange.header("accept-encoding") : undefined,
     lastEventId:
       isOpenRoute || lastEventId === undefined ? lastEventId : targetEventId(exchange, lastEventId),
+    trace: exchange.trace,
+    message: post?.message,
     body: post?.bytes ?? null,
   };
   relay.start((handler) => sendInSession(options, handler));
@@ -111,7 +114,7 @@ export function passMetadata(
   const headers = headersForTarget(exchange, target.credentials);
   headers.push("host", target.upstream.authority, "accept", exchange.header("accept") ?? "*/*");
   const call = { method: "GET", path: exchange.target, headers, body: null };
-  relay.start((handler) => target.upstream.send(call, handler));
+  relay.start((handler) => sendTraced(exchange.trace, target.upstream, call, handler));
   return true;
 }
 

@@ -110,7 +110,8 @@ export class HttpCall implements UpstreamHandler, Call {
 
   #open(method: "GET" | "POST", body: string | null): void {
     const [target, session, lastEventId] = [this.#target, this.#session, this.#lastEventId];
-    const options = { target, session, lastEventId, method, body };
+    const message = method === "POST" ? this.#message : undefined;
+    const options = { target, session, lastEventId, method, message, body };
     this.#request = openInSession(this.#context, options, this);
   }
 

@@ -51,8 +51,9 @@ export class HttpListener implements UpstreamHandler, Call {
       return;
     }
     const session = this.#session;
-    const options = { target, session, lastEventId: this.#lastEventId, body: null } as const;
-    this.#request = openInSession(this.#context, { ...options, method: "GET" }, this);
+    const stream = { method: "GET", message: undefined, body: null } as const;
+    const options = { target, session, lastEventId: this.#lastEventId, ...stream };
+    this.#request = openInSession(this.#context, options, this);
   }
 
   cancel(): void {

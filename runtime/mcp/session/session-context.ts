@@ -2,6 +2,7 @@ import type { Exchange } from "../../http/exchange.ts";
 import type { Message } from "../protocol/message.ts";
 import type { McpAuthorization } from "../rules/authorization.ts";
 import type { McpBackend } from "../transports/backend.ts";
+import { beginMcpCall, tracedSink, withTrace } from "../transports/call-span.ts";
 import type { Call, CallSink, McpTarget } from "../transports/target.ts";
 import { HttpCall } from "./http-call.ts";
 import type { McpSession, TargetSession } from "./session.ts";
@@ -45,7 +46,15 @@ export function callTarget(
   request: Message,
   sink: CallSink,
 ): Call {
-  if (session.kind === "live") return session.connection.call(request, sink);
+  if (session.kind === "live") {
+    const { trace, requestHeaders } = context.exchange;
+    const span = beginMcpCall(trace, target, request, "");
+    if (span === undefined) return session.connection.call(request, sink);
+    return session.connection.call(
+      withTrace(request, span, requestHeaders),
+      tracedSink(span, sink),
+    );
+  }
   // A session is made of the same targets that the backend has: its id is bound to them.
   if (target.kind !== "streamableHttp") return refused(sink);
   const call = new HttpCall(context, target, session, sink);

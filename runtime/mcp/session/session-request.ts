@@ -1,9 +1,13 @@
 import type { Exchange } from "../../http/exchange.ts";
+import type { ExchangeTrace } from "../../http/exchange-trace.ts";
+import { sendInSpan } from "../../http/upstream/traced-request.ts";
 import type {
   UpstreamFailure,
   UpstreamHandler,
   UpstreamRequest,
 } from "../../http/upstream/upstream.ts";
+import type { Message } from "../protocol/message.ts";
+import { beginMcpCall } from "../transports/call-span.ts";
 import type { StreamableHttpTarget } from "../transports/target.ts";
 import { headersForTarget } from "../transports/upstream-headers.ts";
 import type { HttpSession, McpSession } from "./session.ts";
@@ -12,6 +16,10 @@ import { reinitializeSession } from "./session-reinitialize.ts";
 /** One request to a streamable HTTP target. */
 export interface SessionRequestOptions {
   readonly target: StreamableHttpTarget;
+  /** The trace of the client's request; undefined: it has none. */
+  readonly trace: ExchangeTrace | undefined;
+  /** What the body says; undefined: there is none. */
+  readonly message: Message | undefined;
   /** Undefined: the request belongs to no session, or opens one. */
   readonly session: HttpSession | undefined;
   /** The client's session that it is a part of: renewed as long as that one goes on. */
@@ -46,12 +54,19 @@ export function sendInSession(
 /** What a client's request asks for in a session of a target's, by headers that the target may read. */
 export function openInSession(
   { exchange, session: owner }: { readonly exchange: Exchange; readonly session: SessionOwner },
-  options: Pick<SessionRequestOptions, "target" | "session" | "method" | "lastEventId" | "body">,
+  options: Pick<
+    SessionRequestOptions,
+    "target" | "session" | "method" | "lastEventId" | "message" | "body"
+  >,
   handler: UpstreamHandler,
 ): UpstreamRequest {
   const headers = headersForTarget(exchange, options.target.credentials);
   const version = exchange.header("mcp-protocol-version");
-  return sendInSession({ ...options, owner, headers, version, acceptEncoding: undefined }, handler);
+  const { trace } = exchange;
+  return sendInSession(
+    { ...options, trace, owner, headers, version, acceptEncoding: undefined },
+    handler,
+  );
 }
 
 class SessionRequest implements UpstreamHandler, UpstreamRequest {
@@ -70,12 +85,13 @@ class SessionRequest implements UpstreamHandler, UpstreamRequest {
   }
 
   start(): void {
-    const { target, method, body, session } = this.#options;
+    const { target, method, message, body, session, trace } = this.#options;
     this.#sentId = session?.id ?? "";
     this.#isDiscarding = false;
     const { path } = target.upstream;
     const headers = requestHeaders(this.#options);
-    this.#request = target.upstream.send({ method, path, headers, body }, this);
+    const span = beginMcpCall(trace, target, message, method);
+    this.#request = sendInSpan(span, target.upstream, { method, path, headers, body }, this);
   }
 
   abort(): void {

@@ -22,6 +22,8 @@ export function endTargetSession(
       version: exchange.header("mcp-protocol-version"),
       acceptEncoding: undefined,
       lastEventId: undefined,
+      trace: exchange.trace,
+      message: undefined,
       body: null,
     },
     ignored,

@@ -1,17 +1,8 @@
+import type { FieldWriter } from "../field-writer.ts";
 import { jsonValue, type LogFormat, shortened, TimeText, textValue, visible } from "./log-line.ts";
 
-/**
- * A line of the access log under construction; a field whose value is undefined is left out, a long one is cut. Names need no
- * quotes.
- */
-export interface AccessLogLine {
-  /** Any text. */
-  text(name: string, value: string | undefined): void;
-  /** Text of ours, which needs no quotes: an address, a version. */
-  plain(name: string, value: string): void;
-  number(name: string, value: number | undefined): void;
-  /** JSON text: an object or a list, a number, true, false or null; a long one stands as text, cut. */
-  json(name: string, value: string): void;
+/** A line of the access log under construction. */
+export interface AccessLogLine extends FieldWriter {
   /** Starts a new line. */
   begin(): void;
   /** The line, ended by a line feed. */

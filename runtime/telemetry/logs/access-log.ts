@@ -1,5 +1,6 @@
 import type { Exchange } from "../../http/exchange.ts";
 import { pathIn } from "../../http/routing/path.ts";
+import type { FieldWriter } from "../field-writer.ts";
 import { type AccessLogLine, accessLogLine } from "./access-log-line.ts";
 import type { LogFormat } from "./log-line.ts";
 import type { LogWriter } from "./log-writer.ts";
@@ -18,7 +19,7 @@ export type LogFilter = (exchange: Exchange, status: number | undefined) => bool
 
 /** Writes the fields of a request's line. */
 export type LogFields = (
-  line: AccessLogLine,
+  line: FieldWriter,
   exchange: Exchange,
   status: number | undefined,
   duration: number,
@@ -50,7 +51,7 @@ export class AccessLog {
 
 /** What a line holds unless the configuration says otherwise; a generated function of it has the same order. */
 function defaultFields(
-  line: AccessLogLine,
+  line: FieldWriter,
   exchange: Exchange,
   status: number | undefined,
   duration: number,
@@ -65,6 +66,8 @@ function defaultFields(
   line.text("http.path", pathIn(original.target));
   line.plain("http.version", exchange.version);
   line.number("http.status", status);
+  line.text("trace.id", record.traceId);
+  line.text("span.id", record.spanId);
   if (record.fields !== undefined) {
     for (const [name, value] of record.fields) line.text(name, value);
   }

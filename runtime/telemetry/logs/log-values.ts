@@ -7,7 +7,7 @@ import type {
 } from "../../cel/variables.ts";
 import type { Exchange, ExchangeRecord } from "../../http/exchange.ts";
 import { headerMap, headerValue } from "../../http/headers/header-list.ts";
-import type { AccessLogLine } from "./access-log-line.ts";
+import type { FieldWriter } from "../field-writer.ts";
 
 /** The response as it was sent. */
 export class FinalResponse implements LogResponseVariables {
@@ -68,7 +68,7 @@ export function calledBackend({ record, refusalFormat }: Exchange): BackendVaria
 }
 
 /** Adds the value of an expression: text as it is, anything else as JSON; undefined, a failure, is left out. */
-export function logValue(line: AccessLogLine, name: string, value: unknown): void {
+export function logValue(line: FieldWriter, name: string, value: unknown): void {
   if (typeof value === "string") {
     line.text(name, value);
     return;
@@ -81,14 +81,14 @@ export function logValue(line: AccessLogLine, name: string, value: unknown): voi
 }
 
 /** Adds what policies and backends noted. */
-export function logExtraFields(line: AccessLogLine, { fields }: ExchangeRecord): void {
+export function logExtraFields(line: FieldWriter, { fields }: ExchangeRecord): void {
   if (fields === undefined) return;
   for (const [name, value] of fields) line.text(name, value);
 }
 
 /** The same without some. */
 export function logExtraFieldsExcept(
-  line: AccessLogLine,
+  line: FieldWriter,
   { fields }: ExchangeRecord,
   names: ReadonlySet<string>,
 ): void {

@@ -1,14 +1,7 @@
 import { CIPHER_SUITES } from "../../../config/frontend.ts";
 import { frontendHttpFields, handshakeTimeout } from "../../../config/frontend-fields.ts";
 import { backendReference, span, tinyText } from "../../../manifests/field-types.ts";
-import {
-  choice,
-  expression,
-  list,
-  object,
-  shortText,
-  unsupported,
-} from "../../../schema/schema.ts";
+import { choice, expression, list, object, shortText } from "../../../schema/schema.ts";
 import { keepalive } from "./connection.ts";
 
 const tlsVersion = (description: string) => choice(description, ["1.2", "1.3"]);
@@ -68,5 +61,5 @@ export const frontendFields = {
   tls,
   http: object(httpFields, { atLeastOneOf: Object.keys(httpFields) }),
   accessLog: object({ filter: expression("Which requests are logged."), attributes }),
-  tracing: unsupported("tracing", tracing),
+  tracing,
 };

@@ -4,16 +4,21 @@ import type { AccessLogConfig } from "../../../config/access-log.ts";
 import { type FrontendConfig, frontendTraffic, isAlpn } from "../../../config/frontend.ts";
 import type { ListenerResource } from "../../../config/resources.ts";
 import { listenerTraffic } from "../../../config/sections.ts";
+import type { TracingConfig } from "../../../config/tracing.ts";
 import { childOf } from "../../../diagnostics/diagnostic.ts";
 import type { ManifestOf } from "../../../manifests/manifests.ts";
 import { type Infer, type Schema, validated } from "../../../schema/schema.ts";
 import { readKubernetesAccessLog } from "../../standalone/access-log.ts";
 import { readFrontend } from "../../standalone/frontend.ts";
+import { readKubernetesTracing, readTracings } from "../../standalone/tracing.ts";
+import { serverOf } from "../backends/servers.ts";
 import { isJoined } from "../policies/fields.ts";
 import { type EffectiveField, merge } from "../policies/merge.ts";
 import type { PolicyContext } from "../policies/policy-context.ts";
 import { recordEffect } from "../policies/policy-effects.ts";
 import { targetKey } from "../policies/policy-targets.ts";
+import type { ParametersSpec } from "./parameters.ts";
+import { lastOf } from "./process.ts";
 
 /** How a Gateway meets its clients: the fields of the policies that target it, over those of its raw configuration. */
 export function gatewayFrontend(
@@ -82,6 +87,25 @@ export function gatewayAccessLogs(
   return values.map(({ value, origin }) =>
     readKubernetesAccessLog(validated(frontendFields.accessLog, value), origin),
   );
+}
+
+/** What the policies of a Gateway say of tracing, else its raw configuration, its own over its class's. */
+export function gatewayTracing(
+  gateway: ManifestOf<"Gateway">,
+  parameters: readonly ParametersSpec[],
+  context: PolicyContext,
+): TracingConfig | undefined {
+  const [field] = gatewayFields(gateway, context).get("frontend.tracing")?.values ?? [];
+  if (field === undefined) {
+    return lastOf(parameters, ({ rawConfig, origin }) =>
+      readTracings(rawConfig ?? {}, childOf(origin, "spec", "rawConfig"), context.diagnostics),
+    );
+  }
+  const { source: from, origin } = field;
+  const value = validated(frontendFields.tracing, field.value);
+  const at = childOf(origin, "backendRef");
+  const server = serverOf({ reference: value.backendRef, from, gateway, origin: at }, context);
+  return server && readKubernetesTracing(value, server, origin);
 }
 
 /** The frontend fields that hold for a Gateway. */

@@ -28,7 +28,7 @@ import { routeResources } from "../routes/http-routes.ts";
 import { sharedRoutes } from "../routes/shared-routes.ts";
 import { tcpRouteResources } from "../routes/tcp-routes.ts";
 import { checkGrace, checkImage, deploymentOf } from "./deployment.ts";
-import { gatewayAccessLogs, gatewayFrontend } from "./frontend.ts";
+import { gatewayAccessLogs, gatewayFrontend, gatewayTracing } from "./frontend.ts";
 import { checkListenerSets, type KubernetesListener, listenersOf } from "./listeners.ts";
 import { type ParametersSpec, parametersOf, unusedParameters } from "./parameters.ts";
 import { logLevels, pathHandlings, processNode, rawAccessLogs, rawFrontend } from "./process.ts";
@@ -134,6 +134,8 @@ function gatewayResource(
     // What stands on a Gateway before routing is about its requests.
     policies: isOfRequests(listener) ? preRoutingPolicies(listener, context) : [],
   }));
+  // Its server's policies say which Secrets the Gateway mounts, as those of routes do.
+  const tracing = gatewayTracing(manifest, parameters, context);
   const id = `${manifest.namespace}/${manifest.name}`;
   const mounts = {
     secrets: context.secrets.get(id) ?? new Set<string>(),
@@ -147,6 +149,7 @@ function gatewayResource(
     process,
     frontend: gatewayFrontend(manifest, rawFrontend(parameters), own, context),
     accessLogs: [...rawAccessLogs(parameters), ...gatewayAccessLogs(manifest, context)],
+    tracing,
     logLevels: logLevels(parameters),
     deployment: deploymentOf(manifest, parameters, own, mounts),
     backends: new Map(),

@@ -26,5 +26,8 @@ export async function requestUrl(
     if (length > maxBytes) throw new Error(`more than ${maxBytes} bytes`);
     pieces.push(piece);
   }
-  return { status, body: Buffer.concat(pieces) };
+  const fields = Object.entries(response.headers).flatMap(([name, value = []]) =>
+    [value].flat().flatMap((each) => [name, each]),
+  );
+  return { status, headers: fields, body: Buffer.concat(pieces) };
 }

@@ -1,0 +1,139 @@
+import type { frontendFields } from "../../1-parse/kubernetes/schemas/frontend.ts";
+import type { FrontendValue } from "../../1-parse/standalone/frontend.ts";
+import type { ProcessValue } from "../../1-parse/standalone/process.ts";
+import type { ProcessTracingValue, TracingValue } from "../../1-parse/standalone/tracing.ts";
+import type { NamedField } from "../../config/access-log.ts";
+import type { TracingConfig } from "../../config/tracing.ts";
+import { childOf, type Diagnostics, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
+import type { ServerConfig } from "../../model/backend-policies.ts";
+import type { ExpressionConfig } from "../../policies/parts/expressions.ts";
+import type { Infer } from "../../schema/schema.ts";
+import { readBackendPolicies } from "./backend-policies.ts";
+
+/** Where spans go unless the configuration says otherwise. */
+const TRACES_PATH = "/v1/traces";
+
+/** What a file, or a raw configuration, says of tracing. `origin`: that of the whole. */
+export function readTracings(
+  { config, frontendPolicies }: TracingPlaces,
+  origin: Origin,
+  diagnostics: Diagnostics,
+): TracingConfig | undefined {
+  const ofProcess = config?.tracing;
+  const ofFrontend = frontendPolicies?.tracing;
+  const at = childOf(origin, "config", "tracing");
+  if (ofFrontend === undefined) return ofProcess && readProcessTracing(ofProcess, at);
+  if (ofProcess !== undefined) diagnostics.report("tracing-twice", keyPlace(at), {});
+  return readTracing(ofFrontend, childOf(origin, "frontendPolicies", "tracing"));
+}
+
+/** Where tracing is configured. */
+interface TracingPlaces {
+  readonly config?: Pick<ProcessValue, "tracing"> | undefined;
+  readonly frontendPolicies?: Pick<FrontendValue, "tracing"> | undefined;
+}
+
+function readProcessTracing(value: ProcessTracingValue, origin: Origin): TracingConfig {
+  const { otlpEndpoint, headers, otlpProtocol: protocol = "grpc", path, fields } = value;
+  const at = childOf(origin, "fields");
+  return {
+    collector: {
+      destination: { to: { host: otlpEndpoint }, origin: childOf(origin, "otlpEndpoint") },
+      protocol,
+      protocolOrigin: value.otlpProtocol === undefined ? origin : childOf(origin, "otlpProtocol"),
+      path: path ?? TRACES_PATH,
+      headers: Object.entries(headers ?? {}),
+    },
+    ...readSamplings(value, origin),
+    remove: named(fields?.remove, childOf(at, "remove")),
+    add: expressions(fields?.add, childOf(at, "add")),
+    resources: [],
+    origin,
+  };
+}
+
+function readTracing(value: TracingValue, origin: Origin): TracingConfig {
+  const { host, backend: name = "", policies, protocol = "grpc", path } = value;
+  return {
+    collector: {
+      destination: {
+        to: host === undefined ? { name } : { host },
+        policies: readBackendPolicies(policies, childOf(origin, "policies")),
+        origin: childOf(origin, host === undefined ? "backend" : "host"),
+      },
+      protocol,
+      protocolOrigin: value.protocol === undefined ? origin : childOf(origin, "protocol"),
+      path: path ?? TRACES_PATH,
+      headers: [],
+    },
+    ...readSamplings(value, origin),
+    remove: named(value.remove, childOf(origin, "remove")),
+    add: expressions(value.attributes, childOf(origin, "attributes")),
+    resources: expressions(value.resources, childOf(origin, "resources")),
+    origin,
+  };
+}
+
+/** What a GatewayPolicy says. `server`: what its backendRef leads to. */
+export function readKubernetesTracing(
+  value: Infer<typeof frontendFields.tracing>,
+  { url, policies }: ServerConfig,
+  origin: Origin,
+): TracingConfig {
+  const { attributes: { remove, add = [] } = {}, resources = [], protocol } = value;
+  const at = childOf(origin, "attributes");
+  return {
+    collector: {
+      destination: { to: { host: url }, policies, origin: childOf(origin, "backendRef") },
+      protocol: protocol === "GRPC" ? "grpc" : "http",
+      protocolOrigin: childOf(origin, "protocol"),
+      path: TRACES_PATH,
+      headers: [],
+    },
+    ...readSamplings(value, origin),
+    remove: named(remove, childOf(at, "remove")),
+    add: add.map(({ name, expression: text }, index) => ({
+      name,
+      text,
+      origin: childOf(at, "add", index, "expression"),
+    })),
+    resources: resources.map(({ name, expression: text }, index) => ({
+      name,
+      text,
+      origin: childOf(origin, "resources", index, "expression"),
+    })),
+    origin,
+  };
+}
+
+/** How many requests are traced, in any of the forms that say it. */
+type SamplingValues = Partial<
+  Record<"randomSampling" | "clientSampling", string | number | boolean>
+>;
+
+function readSamplings(
+  { randomSampling, clientSampling }: SamplingValues,
+  origin: Origin,
+): Pick<TracingConfig, "randomSampling" | "clientSampling"> {
+  const read = (value: string | number | boolean | undefined, field: string) =>
+    value === undefined ? undefined : { text: String(value), origin: childOf(origin, field) };
+  return {
+    randomSampling: read(randomSampling, "randomSampling"),
+    clientSampling: read(clientSampling, "clientSampling"),
+  };
+}
+
+function named(list: readonly string[] | undefined, origin: Origin): readonly NamedField[] {
+  return (list ?? []).map((name, index) => ({ name, origin: childOf(origin, index) }));
+}
+
+function expressions(
+  map: Readonly<Record<string, string>> | undefined,
+  origin: Origin,
+): readonly (NamedField & ExpressionConfig)[] {
+  return Object.entries(map ?? {}).map(([name, text]) => ({
+    name,
+    text,
+    origin: childOf(origin, name),
+  }));
+}

@@ -1,0 +1,142 @@
+import { type DestinationContext, resolveDestination } from "../backends/parts/destination.ts";
+import { type NamedField, OTHER_FIELDS } from "../config/access-log.ts";
+import { SAME_IN_LOG, SPAN_ATTRIBUTES, type TracingConfig } from "../config/tracing.ts";
+import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
+import { suggest } from "../diagnostics/suggestion.ts";
+import type { AddedField } from "../ir/access-log.ts";
+import type {
+  CollectorNode,
+  ResourcesNode,
+  SamplingNode,
+  SpanAttributesNode,
+  TracingNode,
+} from "../ir/tracing.ts";
+import type { CompiledExpression } from "../model/expressions.ts";
+import { type ExpressionConfig, resolveExpression } from "../policies/parts/expressions.ts";
+import { checkAdded, lastOfEach, resolveLogged, warnOfSecrets } from "./access-log.ts";
+
+/** What is traced, complete; undefined when a mistake was reported. */
+export function resolveTracing(
+  config: TracingConfig,
+  secretHeaders: readonly string[],
+  context: DestinationContext,
+): TracingNode | undefined {
+  const { diagnostics } = context;
+  const collector = resolveCollector(config, context);
+  const attributes = resolveAttributes(config, secretHeaders, diagnostics);
+  const resources = resolveResources(config, diagnostics);
+  const randomSampling = resolveSampling(config.randomSampling, diagnostics);
+  const clientSampling = resolveSampling(config.clientSampling, diagnostics);
+  if (collector === undefined) return undefined;
+  const { origin } = config;
+  return { collector, randomSampling, clientSampling, attributes, resources, origin };
+}
+
+function resolveCollector(
+  { collector: { destination, protocol, protocolOrigin, path, headers } }: TracingConfig,
+  context: DestinationContext,
+): CollectorNode | undefined {
+  if (protocol === "grpc") {
+    const params = { what: "OTLP over gRPC", field: "grpc", hint: "say protocol: http" };
+    context.diagnostics.report("not-built-yet", protocolOrigin, params);
+  }
+  const found = resolveDestination(destination, context);
+  return found && { destination: found, protocol, path, headers };
+}
+
+/** The types that can say how many requests are traced. */
+const SHARES: ReadonlySet<string> = new Set(["bool", "int", "uint", "double", "dyn"]);
+/** What is known of a request before its policies. */
+const KNOWN_AT_FIRST: ReadonlySet<string> = new Set(["request", "source", "env"]);
+
+function resolveSampling(
+  config: ExpressionConfig | undefined,
+  diagnostics: Diagnostics,
+): SamplingNode | undefined {
+  if (config === undefined) return undefined;
+  const { origin } = config;
+  const value = resolveExpression(config, { phase: "request", slot: "value" }, diagnostics);
+  if (value === undefined) return undefined;
+  const unknown = value.reads.find(
+    ([root = "", member]) => !KNOWN_AT_FIRST.has(root) || member === "body",
+  );
+  if (unknown !== undefined) {
+    diagnostics.report("sampling-unknown", origin, { name: unknown.join(".") });
+  }
+  if (!SHARES.has(value.type)) diagnostics.report("sampling-type", origin, { type: value.type });
+  return { value, origin };
+}
+
+function resolveAttributes(
+  { add, remove, origin }: TracingConfig,
+  secretHeaders: readonly string[],
+  diagnostics: Diagnostics,
+): SpanAttributesNode | undefined {
+  checkAdded(add, diagnostics);
+  const removed = knownAttributes(remove, add, diagnostics);
+  const added = add.flatMap((field): readonly AddedField[] => {
+    const value = resolveLogged(field, "value", diagnostics);
+    if (value !== undefined) warnOfSecrets(field, value, secretHeaders, diagnostics);
+    return value === undefined ? [] : [{ name: field.name, value }];
+  });
+  if (remove.length === 0 && add.length === 0) return undefined;
+  const gone = new Set([...removed, ...add.map(({ name }) => name)]);
+  return {
+    defaults: SPAN_ATTRIBUTES.filter((name) => !gone.has(name)),
+    without: OTHER_FIELDS.filter((name) => gone.has(name)),
+    added: lastOfEach(added),
+    origin,
+  };
+}
+
+/** The names of attributes that are left out; what no span has is reported. */
+function knownAttributes(
+  remove: readonly NamedField[],
+  add: readonly NamedField[],
+  diagnostics: Diagnostics,
+): readonly string[] {
+  const known = [...SPAN_ATTRIBUTES, ...OTHER_FIELDS];
+  return remove.flatMap(({ name, origin }) => {
+    const sameInLog = SAME_IN_LOG[name];
+    if (sameInLog !== undefined) return [sameInLog];
+    if (known.includes(name) || add.some((field) => field.name === name)) return [name];
+    const suggestion = suggest(name, known);
+    diagnostics.report("unknown-span-attribute", origin, {
+      name,
+      suggestion,
+      known: SPAN_ATTRIBUTES.join(", "),
+    });
+    return [];
+  });
+}
+
+/** What the gateway says of itself is said once, when it starts. */
+function resolveResources(
+  { resources }: TracingConfig,
+  diagnostics: Diagnostics,
+): ResourcesNode | undefined {
+  const [first] = resources;
+  if (first === undefined) return undefined;
+  checkAdded(resources, diagnostics);
+  const added = resources.flatMap((field): readonly AddedField[] => {
+    const value = resolveExpression(field, { phase: "log", slot: "value" }, diagnostics);
+    if (value === undefined || !isKnownAtStart(value, field.origin, diagnostics)) return [];
+    return [{ name: field.name, value }];
+  });
+  return { added, origin: { ...first.origin, path: sectionPath(first.origin) } };
+}
+
+function isKnownAtStart(
+  { reads }: CompiledExpression,
+  origin: Origin,
+  diagnostics: Diagnostics,
+): boolean {
+  const unknown = reads.find(([root]) => root !== "env");
+  if (unknown === undefined) return true;
+  diagnostics.report("resource-of-request", origin, { name: unknown.join(".") });
+  return false;
+}
+
+function sectionPath({ path }: Origin): Origin["path"] {
+  return path.slice(0, path.lastIndexOf("resources") + 1);
+}

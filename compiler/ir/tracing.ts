@@ -1,0 +1,67 @@
+import type { DestinationNode } from "../backends/parts/destination.ts";
+import type { Origin } from "../diagnostics/diagnostic.ts";
+import type { CompiledExpression } from "../model/expressions.ts";
+import type { Text } from "../model/texts.ts";
+import type { AddedField } from "./access-log.ts";
+
+/** Which requests are traced, what their spans say, and where they go. */
+export interface TracingNode {
+  readonly collector: CollectorNode;
+  /** Undefined: no request without a trace is traced. */
+  readonly randomSampling: SamplingNode | undefined;
+  /** Undefined: every request whose sender records its trace is traced. */
+  readonly clientSampling: SamplingNode | undefined;
+  /** Undefined: the default attributes. */
+  readonly attributes: SpanAttributesNode | undefined;
+  readonly resources: ResourcesNode | undefined;
+  readonly origin: Origin;
+}
+
+/** An OTLP server. */
+export interface CollectorNode {
+  readonly destination: DestinationNode;
+  readonly protocol: OtlpProtocol;
+  readonly path: string;
+  readonly headers: readonly (readonly [string, Text])[];
+}
+
+/** How an OTLP server is spoken to. */
+export type OtlpProtocol = "http" | "grpc";
+
+/** How many requests are traced. */
+export interface SamplingNode {
+  readonly value: CompiledExpression;
+  readonly origin: Origin;
+}
+
+/** The attributes of the spans of requests. */
+export interface SpanAttributesNode {
+  /** Those of every request that stay, in their order. */
+  readonly defaults: readonly SpanAttribute[];
+  /** Names that are left out of what policies and backends add. */
+  readonly without: readonly string[];
+  readonly added: readonly AddedField[];
+  readonly origin: Origin;
+}
+
+/** What the gateway says of itself. */
+export interface ResourcesNode {
+  readonly added: readonly AddedField[];
+  readonly origin: Origin;
+}
+
+/** An attribute that every span of a request may have. */
+export type SpanAttribute =
+  | "http.request.method"
+  | "url.scheme"
+  | "url.path"
+  | "server.address"
+  | "http.route"
+  | "http.response.status_code"
+  | "client.address"
+  | "network.protocol.version"
+  | "user_agent.original"
+  | "listener"
+  | "route"
+  | "endpoint"
+  | "reason";

@@ -1,0 +1,18 @@
+/** The trace that an exchange is a part of, where it is recorded: what policies and backends say to it. */
+export interface ExchangeTrace {
+  /** Begins the span of a call that the exchange causes. `name`: what is called, of few values: `GET`, `tools/call echo`. */
+  beginCall(name: string): CallSpan;
+  /** The exchange has ended; `status` is undefined when the client left unanswered. */
+  end(status: number | undefined): void;
+}
+
+/** The span of a call to another server, while it lasts. */
+export interface CallSpan {
+  /** What the call says in `traceparent` (W3C Trace Context). */
+  readonly traceparent: string;
+  /** Adds an attribute; undefined adds none. */
+  text(name: string, value: string | undefined): void;
+  number(name: string, value: number | undefined): void;
+  /** The call has ended; `error`: what went wrong, of few values. Only the first end counts. */
+  end(error?: string): void;
+}

@@ -1,0 +1,117 @@
+import type { CallSpan, ExchangeTrace } from "../exchange-trace.ts";
+import { replaceHeader } from "../headers/header-list.ts";
+import type {
+  UpgradeHandler,
+  Upstream,
+  UpstreamCall,
+  UpstreamFailure,
+  UpstreamHandler,
+  UpstreamRequest,
+  UpstreamTunnel,
+} from "./upstream.ts";
+
+/** Sends a request that an exchange causes; where the exchange is traced, in a span of its own. */
+export function sendTraced(
+  trace: ExchangeTrace | undefined,
+  upstream: Upstream,
+  call: UpstreamCall,
+  handler: UpstreamHandler,
+): UpstreamRequest {
+  return sendInSpan(trace?.beginCall(call.method), upstream, call, handler);
+}
+
+/** Sends a request in the span that was begun for it; undefined: it has none. */
+export function sendInSpan(
+  span: CallSpan | undefined,
+  upstream: Upstream,
+  call: UpstreamCall,
+  handler: UpstreamHandler,
+): UpstreamRequest {
+  if (span === undefined) return upstream.send(call, handler);
+  describeCall(span, upstream, call);
+  const traced = new TracedRequest(span, handler);
+  return traced.started(upstream.send(call, traced));
+}
+
+/** Asks for another protocol in the same way: the span ends when the upstream has agreed, or not. */
+export function upgradeTraced(
+  trace: ExchangeTrace | undefined,
+  upstream: Upstream,
+  call: UpstreamCall,
+  protocol: string,
+  handler: UpgradeHandler,
+): UpstreamRequest {
+  if (trace === undefined) return upstream.upgrade(call, protocol, handler);
+  const span = trace.beginCall(call.method);
+  describeCall(span, upstream, call);
+  const traced = new TracedUpgrade(span, handler);
+  return traced.started(upstream.upgrade(call, protocol, traced));
+}
+
+/**
+ * The call says which span it is, and the span what is called, by OpenTelemetry's conventions for HTTP clients. A query may
+ * hold a key, and is left out.
+ */
+export function describeCall(span: CallSpan, { origin }: Upstream, call: UpstreamCall): void {
+  replaceHeader(call.headers, "traceparent", span.traceparent);
+  const { hostname, port, protocol } = new URL(origin);
+  span.text("http.request.method", call.method);
+  span.text("url.full", `${origin}${call.path.split("?", 1)[0]}`);
+  span.text("server.address", hostname);
+  span.number("server.port", Number(port) || (protocol === "https:" ? 443 : 80));
+}
+
+/** Stands between a request and who wants its response, and sees how it ends. */
+class TracedRequest<Handler extends UpstreamHandler> implements UpstreamHandler, UpstreamRequest {
+  protected readonly span: CallSpan;
+  protected readonly handler: Handler;
+  #request: UpstreamRequest | undefined;
+  #error: string | undefined;
+
+  constructor(span: CallSpan, handler: Handler) {
+    this.span = span;
+    this.handler = handler;
+  }
+
+  started(request: UpstreamRequest): this {
+    this.#request = request;
+    return this;
+  }
+
+  onHead(status: number, headers: readonly string[]): void {
+    this.span.number("http.response.status_code", status);
+    if (status >= 400) this.#error = String(status);
+    this.handler.onHead(status, headers);
+  }
+
+  onData(chunk: Buffer): boolean {
+    return this.handler.onData(chunk);
+  }
+
+  onEnd(): void {
+    this.span.end(this.#error);
+    this.handler.onEnd();
+  }
+
+  onError(failure: UpstreamFailure): void {
+    this.span.end(failure.kind);
+    this.handler.onError(failure);
+  }
+
+  abort(): void {
+    this.span.end("aborted");
+    this.#request?.abort();
+  }
+
+  resume(): void {
+    this.#request?.resume();
+  }
+}
+
+class TracedUpgrade extends TracedRequest<UpgradeHandler> implements UpgradeHandler {
+  onSwitch(headers: readonly string[], tunnel: UpstreamTunnel): void {
+    this.span.number("http.response.status_code", 101);
+    this.span.end();
+    this.handler.onSwitch(headers, tunnel);
+  }
+}

@@ -1,0 +1,87 @@
+import type { CallSpan, ExchangeTrace } from "../../http/exchange-trace.ts";
+import { headerValue } from "../../http/headers/header-list.ts";
+import { isObjectAt, objectMembers } from "../../json/json-text.ts";
+import type { Message } from "../protocol/message.ts";
+import { edited, paramOf } from "../protocol/message-edit.ts";
+import { addressedPrimitive } from "../protocol/primitives.ts";
+import type { CallSink, McpTarget } from "./target.ts";
+
+/** How OpenTelemetry's conventions call the items of MCP. */
+const itemAttributes = {
+  tool: "gen_ai.tool.name",
+  prompt: "gen_ai.prompt.name",
+  resource: "mcp.resource.uri",
+} as const;
+
+/**
+ * Begins the span of a message to a target: `tools/call echo`. A request without a message (a stream, the end of a session) is
+ * called by its HTTP method. Undefined: the client's request is not traced.
+ */
+export function beginMcpCall(
+  trace: ExchangeTrace | undefined,
+  target: McpTarget,
+  message: Message | undefined,
+  httpMethod: string,
+): CallSpan | undefined {
+  if (trace === undefined) return undefined;
+  if (message === undefined || message.kind === "response") return trace.beginCall(httpMethod);
+  const { method, id } = message;
+  const addressed = addressedPrimitive(message);
+  const item = addressed?.kind === "item" ? addressed.item : undefined;
+  const hasName = item !== undefined && item.kind !== "resource";
+  const span = trace.beginCall(hasName ? `${method} ${item.name}` : method);
+  span.text("mcp.method.name", method);
+  span.text("mcp.target", target.name);
+  if (item !== undefined) span.text(itemAttributes[item.kind], item.name);
+  if (id !== "") span.text("jsonrpc.request.id", id);
+  span.text("network.transport", target.kind === "stdio" ? "pipe" : "tcp");
+  return span;
+}
+
+/** Hands on what comes of a request, and ends its span with the response. */
+export function tracedSink(span: CallSpan, sink: CallSink): CallSink {
+  return {
+    onMessage: (message) => sink.onMessage(message),
+    onResponse: (message) => {
+      span.end(message.result === undefined ? "rpc_error" : undefined);
+      sink.onResponse(message);
+    },
+    onFailure: (failure) => {
+      span.end(failure.kind);
+      sink.onFailure(failure);
+    },
+  };
+}
+
+/**
+ * A request that carries its trace itself, for servers that see no headers (SEP-414): `params._meta` says what the
+ * headers of that name would. What the client said there of its own span is replaced.
+ */
+export function withTrace(message: Message, span: CallSpan, headers: readonly string[]): Message {
+  const own: Readonly<Record<string, string | undefined>> = {
+    traceparent: span.traceparent,
+    tracestate: headerValue(headers, "tracestate"),
+    baggage: headerValue(headers, "baggage"),
+  };
+  const given = Object.entries(own).flatMap(([name, value]) =>
+    value === undefined ? [] : [`"${name}":${JSON.stringify(value)}`],
+  );
+  const { params, text } = message;
+  if (params === undefined) return message;
+  const meta = paramOf(message, "_meta");
+  if (meta === undefined) return inserted(message, params.start, `"_meta":{${given.join(",")}}`);
+  if (!isObjectAt(text, meta.start)) return message;
+  const kept = objectMembers(text, meta.start)
+    .filter(({ key }) => own[key] === undefined)
+    .map(({ keyStart, end }) => text.slice(keyStart, end));
+  return edited(message, [
+    { start: meta.start, end: meta.end, text: `{${[...given, ...kept].join(",")}}` },
+  ]);
+}
+
+/** The message with a member at the beginning of the object at `at`. */
+function inserted(message: Message, at: number, member: string): Message {
+  const isEmpty = objectMembers(message.text, at).length === 0;
+  const text = isEmpty ? member : `${member},`;
+  return edited(message, [{ start: at + 1, end: at + 1, text }]);
+}

@@ -1,0 +1,85 @@
+import { headerValue } from "../../http/headers/header-list.ts";
+import type { FetchedResponse } from "../../http/upstream/fetch-request.ts";
+import { fetchResponse } from "../../http/upstream/fetch-response.ts";
+import type { Upstream } from "../../http/upstream/upstream.ts";
+import { SECOND } from "../../process/units.ts";
+import type { Exporter, ExportResult } from "./export-queue.ts";
+
+/** Where a collector takes one signal over OTLP/HTTP. */
+export interface HttpCollector {
+  readonly upstream: Upstream;
+  /** The path of the signal: `/v1/traces`. */
+  readonly path: string;
+  /** Further headers: a flat list. */
+  readonly headers?: readonly string[];
+}
+
+/** What every request to a collector is made of. */
+export interface OtlpEnvelope {
+  /** What stands before the items, and after them. */
+  readonly open: string;
+  readonly close: string;
+  /** How a response calls the items that it rejects: `rejectedSpans`. */
+  readonly rejected: string;
+}
+
+/** Milliseconds that a collector has for a batch, and bytes of its response. */
+const deadline = 10 * SECOND;
+const maxBytes = 65_536;
+
+/** Sends items as JSON (OTLP/HTTP, binary protobuf is the other form that every collector takes). */
+export function httpExporter(
+  { upstream, path, headers = [] }: HttpCollector,
+  { open, close, rejected }: OtlpEnvelope,
+): Exporter {
+  const url = `${upstream.origin}${upstream.basePath}${path}`;
+  return {
+    name: upstream.name,
+    send: async (items, signal) => {
+      const body = Buffer.from(`${open}${items.join(",")}${close}`);
+      const head = ["content-type", "application/json", ...headers];
+      let giveUp = (): void => {};
+      const onAbort = (abort: () => void): void => {
+        giveUp = abort;
+        signal.addEventListener("abort", abort);
+      };
+      try {
+        const request = { method: "POST", url, headers: head, body, server: upstream } as const;
+        return resultOf(await fetchResponse(request, { maxBytes, deadline, onAbort }), rejected);
+      } catch (error) {
+        const detail = error instanceof Error ? error.message : String(error);
+        return { kind: "again", after: undefined, detail };
+      } finally {
+        signal.removeEventListener("abort", giveUp);
+      }
+    },
+  };
+}
+
+/** The statuses after which a batch may be sent again (OTLP, Failures): every other one would come again. */
+const passing: readonly number[] = [429, 502, 503, 504];
+
+function resultOf({ status, headers, body }: FetchedResponse, rejected: string): ExportResult {
+  if (status >= 200 && status < 300) return partOf(body.toString("utf8"), rejected);
+  const detail = `status ${status}`;
+  if (!passing.includes(status)) return { kind: "refused", detail };
+  const seconds = Number(headerValue(headers, "retry-after"));
+  return { kind: "again", after: seconds > 0 ? seconds * SECOND : undefined, detail };
+}
+
+/** A collector may take a part of a batch (`partialSuccess`); a response that is no JSON says nothing of it. */
+function partOf(text: string, field: string): ExportResult {
+  let response: unknown;
+  try {
+    response = JSON.parse(text);
+  } catch {}
+  const part = member(response, "partialSuccess");
+  const count = Number(member(part, field) ?? 0);
+  const message = member(part, "errorMessage");
+  const detail = typeof message === "string" ? message : "a part was rejected";
+  return { kind: "taken", rejected: Math.max(count, 0), detail };
+}
+
+function member(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
+}

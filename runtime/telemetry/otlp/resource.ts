@@ -1,0 +1,25 @@
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import type { EnvVariables } from "../../cel/variables.ts";
+import type { FieldWriter } from "../field-writer.ts";
+import { OtlpAttributes } from "./attributes.ts";
+
+/** Adds what the configuration says of the gateway, once, when it starts. */
+export type ResourceAttributes = (resource: FieldWriter, env: EnvVariables) => void;
+
+/** What the gateway says of itself to a collector, as JSON of OTLP. */
+export function resourceJson(
+  { name, env }: { readonly name: string; readonly env: EnvVariables },
+  added: ResourceAttributes | undefined,
+): string {
+  const resource = new OtlpAttributes();
+  resource.text("service.name", name);
+  resource.text("service.instance.id", env.podName || randomUUID());
+  resource.text("host.name", hostname());
+  resource.text("k8s.pod.name", env.podName || undefined);
+  resource.text("k8s.namespace.name", env.namespace || undefined);
+  resource.text("k8s.node.name", process.env.NODE_NAME);
+  resource.text("k8s.pod.ip", process.env.INSTANCE_IP);
+  added?.(resource, env);
+  return `{"attributes":${resource.take()}}`;
+}

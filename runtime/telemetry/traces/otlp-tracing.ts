@@ -1,0 +1,147 @@
+import type { Exchange } from "../../http/exchange.ts";
+import type { CallSpan, ExchangeTrace } from "../../http/exchange-trace.ts";
+import { headerValue } from "../../http/headers/header-list.ts";
+import { OtlpAttributes } from "../otlp/attributes.ts";
+import { ExportMetrics } from "../otlp/export-metrics.ts";
+import { ExportQueue } from "../otlp/export-queue.ts";
+import { type HttpCollector, httpExporter } from "../otlp/http-exporter.ts";
+import { type ResourceAttributes, resourceJson } from "../otlp/resource.ts";
+import type { Sampling } from "./sampling.ts";
+import { CLIENT, OpenSpan, SERVER, type SpanHead, spanJson } from "./span.ts";
+import { defaultAttributes, methodName, type SpanAttributes } from "./span-values.ts";
+import { isRecorded, readTraceContext, type TraceContext } from "./trace-context.ts";
+import { TraceIds } from "./trace-ids.ts";
+import type { Tracer, Tracing } from "./tracing.ts";
+
+/** What is traced, what spans say, and where they go. */
+export interface TracingSettings {
+  readonly collector: HttpCollector;
+  /** Of requests that belong to no trace yet. */
+  readonly randomSampling: Sampling;
+  /** Of requests whose sender records their trace. */
+  readonly clientSampling: Sampling;
+  /** What the spans of requests say; absent: the default attributes. */
+  readonly attributes?: SpanAttributes;
+  /** What the gateway says of itself beside what it always does; absent: nothing. */
+  readonly resource?: ResourceAttributes;
+  /** The paths of routes as patterns, by listener and route. */
+  readonly paths: RoutePaths;
+}
+
+/** `{ shop: { catalogue: "/catalogue/*" } }` */
+export type RoutePaths = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+/** Traces requests as W3C Trace Context and OpenTelemetry say, and sends the spans to a collector over OTLP. */
+export function otlpTracing(settings: TracingSettings): Tracing {
+  const { collector, resource } = settings;
+  return {
+    open: (context) => {
+      const { metrics, warn, pending } = context;
+      const figures = ExportMetrics.of(metrics).signal("traces");
+      const described = resourceJson(context, resource);
+      const exporter = httpExporter(collector, {
+        open: `{"resourceSpans":[{"resource":${described},"scopeSpans":[{"scope":{"name":"gwc"},"spans":[`,
+        close: "]}]}]}",
+        rejected: "rejectedSpans",
+      });
+      const queue = new ExportQueue("spans", exporter, { figures, warn, pending });
+      return new OtlpTracer(settings, (span) => queue.add(span));
+    },
+  };
+}
+
+class OtlpTracer implements Tracer {
+  readonly #settings: TracingSettings;
+  readonly #queue: (span: string) => void;
+  readonly #ids = new TraceIds();
+
+  constructor(settings: TracingSettings, queue: (span: string) => void) {
+    this.#settings = settings;
+    this.#queue = queue;
+  }
+
+  begin(exchange: Exchange): void {
+    const { randomSampling, clientSampling } = this.#settings;
+    const parent = readTraceContext(exchange.requestHeaders);
+    if (parent === undefined) {
+      if (randomSampling(exchange)) this.#trace(exchange, undefined);
+      return;
+    }
+    exchange.record.traceId = parent.traceId;
+    // Who does not record a trace does not want spans of it.
+    if (isRecorded(parent) && clientSampling(exchange)) this.#trace(exchange, parent);
+  }
+
+  #trace(exchange: Exchange, parent: TraceContext | undefined): void {
+    const { record, requestHeaders } = exchange;
+    const ids = this.#ids;
+    const head: RequestHead = {
+      traceId: parent?.traceId ?? ids.traceId(),
+      spanId: ids.spanId(),
+      parentId: parent?.spanId,
+      flags: parent?.flags ?? "01",
+      start: exchange.startTime,
+    };
+    // A state belongs to the context beside it (3.3).
+    if (parent === undefined && headerValue(requestHeaders, "tracestate") !== undefined)
+      exchange.removeRequestHeader("tracestate");
+    record.traceId = head.traceId;
+    record.spanId = head.spanId;
+    exchange.trace = new RequestTrace(exchange, head, {
+      ids,
+      queue: this.#queue,
+      attributes: this.#settings.attributes ?? defaultAttributes,
+      paths: this.#settings.paths,
+    });
+  }
+}
+
+/** What is known of a request's span when it begins. */
+type RequestHead = Omit<SpanHead, "name" | "kind">;
+
+interface TraceOptions {
+  readonly ids: TraceIds;
+  readonly queue: (span: string) => void;
+  readonly attributes: SpanAttributes;
+  readonly paths: RoutePaths;
+}
+
+/** The span of a request, and those of its calls. */
+class RequestTrace implements ExchangeTrace {
+  readonly #exchange: Exchange;
+  readonly #head: RequestHead;
+  readonly #options: TraceOptions;
+  /** Steps of the system's clock don't show within a trace. */
+  readonly #started = performance.now();
+
+  constructor(exchange: Exchange, head: RequestHead, options: TraceOptions) {
+    this.#exchange = exchange;
+    this.#head = head;
+    this.#options = options;
+  }
+
+  beginCall(name: string): CallSpan {
+    const { traceId, spanId: parentId, flags } = this.#head;
+    const { ids, queue } = this.#options;
+    const head = { traceId, spanId: ids.spanId(), parentId, flags, name, kind: CLIENT };
+    return new OpenSpan({ ...head, start: this.#now() }, () => this.#now(), queue);
+  }
+
+  end(status: number | undefined): void {
+    const { attributes, paths, queue } = this.#options;
+    const { record, original } = this.#exchange;
+    const route = paths[record.listener ?? ""]?.[record.route ?? ""];
+    const span = new OtlpAttributes();
+    attributes(span, this.#exchange, status, route);
+    const isFault = status !== undefined && status >= 500;
+    const error = isFault ? (record.reason ?? String(status)) : undefined;
+    span.text("error.type", error);
+    const method = methodName(original.method);
+    const name = route === undefined ? method : `${method} ${route}`;
+    queue(spanJson({ ...this.#head, name, kind: SERVER }, this.#now(), span.take(), error));
+  }
+
+  #now(): number {
+    return this.#head.start + performance.now() - this.#started;
+  }
+}

@@ -1,0 +1,88 @@
+import type { Exchange, ExchangeRecord } from "../../http/exchange.ts";
+import { pathIn } from "../../http/routing/path.ts";
+import type { FieldWriter } from "../field-writer.ts";
+
+/** Writes the attributes of a request's span. `route`: the path of its route, as a pattern; undefined: it has none. */
+export type SpanAttributes = (
+  span: FieldWriter,
+  request: Exchange,
+  status: number | undefined,
+  route: string | undefined,
+) => void;
+
+/**
+ * What a span says unless the configuration says otherwise, by OpenTelemetry's conventions for HTTP servers; a generated
+ * function of it has the same order.
+ */
+export function defaultAttributes(
+  span: FieldWriter,
+  request: Exchange,
+  status: number | undefined,
+  route: string | undefined,
+): void {
+  const { record, original } = request;
+  span.text("http.request.method", methodName(original.method));
+  span.text("url.scheme", original.scheme);
+  span.text("url.path", pathIn(original.target));
+  span.text("server.address", request.hostname);
+  span.text("http.route", route);
+  span.number("http.response.status_code", status);
+  span.plain("client.address", request.remoteAddress);
+  span.plain("network.protocol.version", protocolVersion(request.version));
+  span.text("user_agent.original", request.header("user-agent"));
+  span.text("listener", record.listener);
+  span.text("route", record.route);
+  span.text("endpoint", record.upstream);
+  spanFields(span, record);
+  span.text("reason", record.reason);
+}
+
+const methods: ReadonlySet<string> = new Set([
+  ...["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"],
+]);
+
+/** The method, unless it is one of a client's own making. */
+export function methodName(method: string): string {
+  return methods.has(method) ? method : "_OTHER";
+}
+
+/** `1.1` of `HTTP/1.1`. */
+export function protocolVersion(version: string): string {
+  return version.slice("HTTP/".length);
+}
+
+/** Adds what policies and backends noted. */
+export function spanFields(span: FieldWriter, { fields }: ExchangeRecord): void {
+  if (fields === undefined) return;
+  for (const [name, value] of fields) add(span, name, value);
+}
+
+/** The same without some. */
+export function spanFieldsExcept(
+  span: FieldWriter,
+  { fields }: ExchangeRecord,
+  names: ReadonlySet<string>,
+): void {
+  if (fields === undefined) return;
+  for (const [name, value] of fields) if (!names.has(name)) add(span, name, value);
+}
+
+function add(span: FieldWriter, name: string, value: string): void {
+  if (isNumber(name)) span.number(name, Number(value));
+  else span.text(name, value);
+}
+
+/** Attributes of generative AI that are numbers. */
+function isNumber(name: string): boolean {
+  return name.startsWith("gen_ai.usage.") || numbers.has(name);
+}
+
+const numbers: ReadonlySet<string> = new Set([
+  "gen_ai.request.temperature",
+  "gen_ai.request.top_p",
+  "gen_ai.request.max_tokens",
+  "gen_ai.request.frequency_penalty",
+  "gen_ai.request.presence_penalty",
+  "gen_ai.request.seed",
+  "gen_ai.embeddings.dimension.count",
+]);

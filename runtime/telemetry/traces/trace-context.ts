@@ -1,0 +1,49 @@
+import { isHeader } from "../../http/headers/header-list.ts";
+
+/** Where a request belongs in a trace, as its sender says (W3C Trace Context). */
+export interface TraceContext {
+  /** 32 lower-case hex digits. */
+  readonly traceId: string;
+  /** The sender's span: 16 of them. */
+  readonly spanId: string;
+  /** Two of them; the lowest bit: the trace is recorded. */
+  readonly flags: string;
+}
+
+/**
+ * The context of a request; undefined: it has none, or none that is valid, and a trace would begin anew. More than one
+ * header is none (3.2).
+ */
+export function readTraceContext(headers: readonly string[]): TraceContext | undefined {
+  let value: string | undefined;
+  for (let i = 0; i < headers.length; i += 2) {
+    if (!isHeader(headers[i] ?? "", "traceparent")) continue;
+    if (value !== undefined) return undefined;
+    value = headers[i + 1] ?? "";
+  }
+  return value === undefined ? undefined : parseTraceparent(value.trim());
+}
+
+/** What stands in `traceparent`; what a later version has behind the four fields is not read (3.2.4). */
+export function parseTraceparent(value: string): TraceContext | undefined {
+  const found = pattern.exec(value);
+  if (found === null) return undefined;
+  const [, version, traceId = "", spanId = "", flags = "", rest] = found;
+  if (version === "ff" || (version === "00" && rest !== "")) return undefined;
+  if (traceId === noTrace || spanId === noSpan) return undefined;
+  return { traceId, spanId, flags };
+}
+
+const pattern = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})($|-.*$)/;
+const noTrace = "0".repeat(32);
+const noSpan = "0".repeat(16);
+
+/** Whether the sender records the trace. */
+export function isRecorded({ flags }: TraceContext): boolean {
+  return (Number.parseInt(flags, 16) & 1) === 1;
+}
+
+/** What a call says in `traceparent`. */
+export function traceparent({ traceId, spanId, flags }: TraceContext): string {
+  return `00-${traceId}-${spanId}-${flags}`;
+}

@@ -1,0 +1,34 @@
+import { code, join } from "../code/code.ts";
+import type { Code } from "../code/hole.ts";
+import { imported, name } from "../code/names.ts";
+
+const VALUES = "gwc/runtime/telemetry/logs/log-values";
+
+/** The statements that declare what expressions of telemetry read, in a function that has the `request`. */
+export function logVariables(variables: readonly string[]): readonly Code[] {
+  const made: Readonly<Record<string, Code>> = {
+    response: code`const response = new ${imported(VALUES, "FinalResponse")}(request, status);`,
+    mcp: code`const mcp = ${imported(VALUES, "mcpMessage")}(request);`,
+    backend: code`const backend = ${imported(VALUES, "calledBackend")}(request);`,
+    env: code`const { env } = request.gateway;`,
+  };
+  const noted = variables.filter((each) => each !== "request" && made[each] === undefined);
+  return [
+    ...variables.flatMap((each) => made[each] ?? []),
+    ...(noted.length === 0
+      ? []
+      : [
+          code`const { ${join(
+            noted.map((each) => name(each)),
+            ", ",
+          )} } = request.attributes;`,
+        ]),
+  ];
+}
+
+/** The names that such functions have for something, which imports must not have. */
+export const LOG_NAMES: readonly string[] = [
+  ...["leftOut", "line", "request", "status", "duration", "record"],
+  ...["response", "mcp", "backend", "env", "jwt", "apiKey", "basicAuth", "extauthz", "extproc"],
+  ...["metadata", "llm"],
+];

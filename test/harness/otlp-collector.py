@@ -1,0 +1,78 @@
+"""An OTLP collector over HTTP: what comes is read by opentelemetry-proto, strictly, and printed, one line each.
+
+Prints `listening on PORT`, then a JSON object a request: {"path", "request"} or {"path", "problem"}. The statuses that
+are given as arguments are its first responses (`503:1` with Retry-After); all that follow are 200.
+"""
+
+import base64
+import json
+import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from google.protobuf.json_format import MessageToDict, ParseDict
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+KINDS = {"/v1/traces": ExportTraceServiceRequest, "/v1/logs": ExportLogsServiceRequest}
+IDS = {"traceId": 16, "spanId": 8, "parentSpanId": 8}
+statuses = sys.argv[1:]
+
+
+def of_protobuf(value):
+    """OTLP writes ids as hex digits where protobuf's JSON has base64."""
+    if isinstance(value, list):
+        return [of_protobuf(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    return {name: id_of(name, each) if name in IDS else of_protobuf(each) for name, each in value.items()}
+
+
+def id_of(name, text):
+    data = bytes.fromhex(text)
+    if len(data) != IDS[name] or not any(data):
+        raise ValueError(f"{name} is {text}")
+    return base64.b64encode(data).decode()
+
+
+def of_otlp(value):
+    if isinstance(value, list):
+        return [of_otlp(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: base64.b64decode(each).hex() if name in IDS else of_otlp(each) for name, each in value.items()
+    }
+
+
+class Collector(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["content-length"]))
+        status, _, after = (statuses.pop(0) if statuses else "200").partition(":")
+        said = {"path": self.path, "status": int(status), "headers": dict(self.headers)}
+        try:
+            if self.headers["content-type"] != "application/json":
+                raise ValueError(f"content-type is {self.headers['content-type']}")
+            message = ParseDict(of_protobuf(json.loads(body)), KINDS[self.path]())
+            said["request"] = of_otlp(MessageToDict(message))
+        except Exception as problem:  # whatever it is, the test shows it
+            said["problem"] = str(problem)
+            status = "400"
+        print(json.dumps(said), flush=True)
+        self.send_response(int(status))
+        if after:
+            self.send_header("retry-after", after)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", "2")
+        self.end_headers()
+        self.wfile.write(b"{}")
+
+    def log_message(self, *_):
+        pass
+
+
+server = ThreadingHTTPServer(("127.0.0.1", 0), Collector)
+server.daemon_threads = True
+print(f"listening on {server.server_port}", flush=True)
+server.serve_forever()

@@ -1,0 +1,285 @@
+import { expect, it } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import { startGateway } from "../harness/gateway.ts";
+import {
+  type CollectedSpan,
+  type OtlpCollector,
+  startCollector,
+} from "../harness/otlp-collector.ts";
+import { startUpstream } from "../harness/upstream.ts";
+
+const TRACE = "0af7651916cd43dd8448eb211c80319c";
+const SPAN = "b7ad6b7169203331";
+const PARENT = `00-${TRACE}-${SPAN}-01`;
+
+/** A gateway that traces as configured, before an upstream that says which trace headers it got. */
+async function start(tracing: object, routes?: (upstream: string) => readonly object[]) {
+  const collector = await startCollector();
+  const upstream = await startUpstream((request, response) => {
+    const { traceparent = null, tracestate = null } = request.headers;
+    response.statusCode = request.url === "/broken" ? 503 : 200;
+    response.end(JSON.stringify({ traceparent, tracestate }));
+  });
+  const gateway = await startGateway({
+    file: {
+      frontendPolicies: { tracing: { host: collector.host, protocol: "http", ...tracing } },
+    },
+    listeners: [
+      {
+        name: "http",
+        routes: routes?.(upstream) ?? [
+          { name: "all", backends: [{ host: upstream }] },
+          {
+            name: "closed",
+            matches: [{ path: { exact: "/closed" } }],
+            policies: { directResponse: { status: 500, body: "closed" } },
+          },
+        ],
+      },
+    ],
+  });
+  return { collector, gateway, upstream };
+}
+
+async function ask(
+  url: string,
+  headers: Record<string, string> = {},
+): Promise<{ readonly traceparent: string | null; readonly tracestate: string | null }> {
+  return JSON.parse(await (await fetch(url, { headers })).text());
+}
+
+/** What has come when the gateway has ended: it sends what it holds before that. */
+async function ended({
+  collector,
+  gateway,
+}: Awaited<ReturnType<typeof start>>): Promise<readonly CollectedSpan[]> {
+  expect(await gateway.stop()).toBe(0);
+  return collector.spans;
+}
+
+function only(spans: readonly CollectedSpan[], kind: "SERVER" | "CLIENT"): CollectedSpan {
+  const [span, ...others] = spans.filter((each) => each.kind === `SPAN_KIND_${kind}`);
+  if (span === undefined || others.length > 0) throw new Error(JSON.stringify(spans));
+  return span;
+}
+
+it("a request is a span of the client's trace, and the call to the upstream is one below it", async () => {
+  const traced = await start({});
+  const { gateway, upstream } = traced;
+  const seen = await ask(`${gateway.url}/a?key=secret`, {
+    traceparent: PARENT,
+    tracestate: "vendor=1,other=2",
+  });
+  const spans = await ended(traced);
+  expect(spans).toHaveLength(2);
+  const server = only(spans, "SERVER");
+  const client = only(spans, "CLIENT");
+  expect(server).toMatchObject({ traceId: TRACE, parentSpanId: SPAN, name: "GET /*" });
+  expect(client).toMatchObject({ traceId: TRACE, parentSpanId: server.spanId, name: "GET" });
+  expect(seen.traceparent).toBe(`00-${TRACE}-${client.spanId}-01`);
+  expect(seen.tracestate).toBe("vendor=1,other=2");
+  expect(server.attributes).toMatchObject({
+    "http.request.method": "GET",
+    "url.scheme": "http",
+    "url.path": "/a",
+    "server.address": "127.0.0.1",
+    "http.route": "/*",
+    "http.response.status_code": 200,
+    "client.address": "127.0.0.1",
+    "network.protocol.version": "1.1",
+    listener: "http",
+    route: "all",
+    endpoint: new URL(upstream).host,
+  });
+  expect(client.attributes).toEqual({
+    "http.request.method": "GET",
+    "url.full": `${upstream}/a`,
+    "server.address": "127.0.0.1",
+    "server.port": Number(new URL(upstream).port),
+    "http.response.status_code": 200,
+  });
+  expect(server.resource).toMatchObject({ "service.name": "test" });
+  expect(
+    server.start <= client.start && client.start <= client.end && client.end <= server.end,
+  ).toBe(true);
+  const line = (await gateway.seen(/^.*\trequest .*$/m))[0];
+  expect(line).toContain(`trace.id=${TRACE} span.id=${server.spanId}`);
+});
+
+it("requests without a trace get one as often as randomSampling says", async () => {
+  const traced = await start({ randomSampling: 'request.path == "/yes" ? 1.0 : 0.0' });
+  const { gateway } = traced;
+  const yes = await ask(`${gateway.url}/yes`, { tracestate: "left=over" });
+  const no = await ask(`${gateway.url}/no`);
+  expect(no).toEqual({ traceparent: null, tracestate: null });
+  const spans = await ended(traced);
+  const server = only(spans, "SERVER");
+  expect(server.parentSpanId).toBeUndefined();
+  expect(yes).toEqual({
+    traceparent: `00-${server.traceId}-${only(spans, "CLIENT").spanId}-01`,
+    tracestate: null,
+  });
+});
+
+it("a trace that the client does not record, or that clientSampling leaves out, goes on unchanged", async () => {
+  const traced = await start({ clientSampling: 'request.headers["x-trace"] == "yes"' });
+  const { gateway } = traced;
+  const unrecorded = `00-${TRACE}-${SPAN}-00`;
+  const headers = { tracestate: "a=b", "x-trace": "yes" };
+  expect(await ask(gateway.url, { ...headers, traceparent: unrecorded })).toEqual({
+    traceparent: unrecorded,
+    tracestate: "a=b",
+  });
+  expect((await ask(gateway.url, { traceparent: PARENT })).traceparent).toBe(PARENT);
+  expect((await ask(gateway.url, { ...headers, traceparent: PARENT })).traceparent).not.toBe(
+    PARENT,
+  );
+  expect(await ended(traced)).toHaveLength(2);
+  expect(gateway.output.match(new RegExp(`trace.id=${TRACE}`, "g"))).toHaveLength(3);
+});
+
+it("a traceparent that is not valid begins a trace anew; one of a later version is read as far as it is known", async () => {
+  const invalid = [
+    `ff-${TRACE}-${SPAN}-01`,
+    `00-${TRACE.toUpperCase()}-${SPAN}-01`,
+    `00-${"0".repeat(32)}-${SPAN}-01`,
+    `00-${TRACE}-${"0".repeat(16)}-01`,
+    `${PARENT}-x`,
+    `${PARENT}, ${PARENT}`,
+    "traceparent",
+  ];
+  const traced = await start({ randomSampling: true });
+  const { url } = traced.gateway;
+  for (const traceparent of invalid) {
+    const seen = await ask(url, { traceparent, tracestate: "a=b" });
+    expect(seen.traceparent, traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+    expect(seen.traceparent, traceparent).not.toContain(TRACE);
+    expect(seen.tracestate, traceparent).toBeNull();
+  }
+  const later = `cc-${TRACE}-${SPAN}-01-what-the-future`;
+  const seen = await ask(url, { traceparent: later, tracestate: "a=b" });
+  expect(seen.traceparent).toContain(`00-${TRACE}-`);
+  expect(seen.tracestate).toBe("a=b");
+  const parents = (await ended(traced)).flatMap(({ kind, parentSpanId }) =>
+    kind === "SPAN_KIND_SERVER" ? [parentSpanId] : [],
+  );
+  expect(parents).toEqual([...invalid.map(() => undefined), SPAN]);
+});
+
+it("spans say what went wrong: an upstream's failure, a status of the gateway's own", async () => {
+  const traced = await start({ randomSampling: true }, (upstream) => [
+    { name: "all", backends: [{ host: upstream }] },
+    {
+      name: "gone",
+      matches: [{ path: { exact: "/gone" } }],
+      backends: [{ host: "127.0.0.1:1" }],
+    },
+  ]);
+  for (const path of ["broken", "gone"]) await fetch(`${traced.gateway.url}/${path}`);
+  const spans = await ended(traced);
+  const found = spans.map(({ kind, error, attributes }) => [
+    kind.replace("SPAN_KIND_", ""),
+    error,
+    attributes["http.response.status_code"],
+  ]);
+  expect(found).toEqual([
+    ["CLIENT", "503", 503],
+    ["SERVER", "503", 503],
+    ["CLIENT", "connect", undefined],
+    ["SERVER", "UpstreamFailure", 503],
+  ]);
+});
+
+it("attributes are left out and added, by their names or those of access lines; the gateway says what it is", async () => {
+  const traced = await start({
+    randomSampling: true,
+    remove: ["http.method", "user_agent.original", "listener"],
+    attributes: {
+      team: 'request.headers["x-team"]',
+      twice: "response.code * 2",
+      missing: "jwt.sub",
+    },
+    resources: { "deployment.environment.name": '"test"', "gateway.name": "env.gateway" },
+  });
+  await ask(traced.gateway.url, { "x-team": "red, green" });
+  const { attributes, resource } = only(await ended(traced), "SERVER");
+  expect(Object.keys(attributes)).toEqual([
+    ...["url.scheme", "url.path", "server.address", "http.route", "http.response.status_code"],
+    ...["client.address", "network.protocol.version", "route", "endpoint", "team", "twice"],
+  ]);
+  expect(attributes).toMatchObject({ team: "red, green", twice: 400 });
+  expect(resource).toMatchObject({
+    "deployment.environment.name": "test",
+    "gateway.name": resource["service.name"],
+  });
+});
+
+it("config.tracing of a file for the reference is taken: endpoint, headers, fields", async () => {
+  const collector = await startCollector();
+  const upstream = await startUpstream((_, response) => response.end());
+  const gateway = await startGateway({
+    file: {
+      config: {
+        tracing: {
+          otlpEndpoint: `http://${collector.host}`,
+          otlpProtocol: "http",
+          headers: { "x-api-key": "$COLLECTOR_KEY" },
+          randomSampling: 1,
+          fields: { remove: ["url.path"], add: { path: "request.path" } },
+        },
+      },
+    },
+    listeners: [{ name: "http", routes: [{ name: "all", backends: [{ host: upstream }] }] }],
+    env: { COLLECTOR_KEY: "the-key" },
+  });
+  await fetch(`${gateway.url}/x`);
+  expect(await gateway.stop()).toBe(0);
+  const { attributes } = only(collector.spans, "SERVER");
+  expect(attributes).toMatchObject({ path: "/x" });
+  expect(attributes).not.toHaveProperty(["url.path"]);
+  expect(collector.requests[0]?.headers).toMatchObject({ "x-api-key": "the-key" });
+});
+
+it("a batch that the collector can't take now is sent again, one that it refuses is not", async () => {
+  const collector = await startCollector("503:1", "200", "400");
+  const gateway = await startTraced(collector);
+  await fetch(gateway.url);
+  await collector.collected(1);
+  expect(collector.requests.map(({ status }) => status)).toEqual([503, 200]);
+  await fetch(gateway.url);
+  await gateway.stop();
+  expect(collector.requests.map(({ status }) => status)).toEqual([503, 200, 400]);
+});
+
+it("without a collector requests are served, spans are dropped, counted and told of", async () => {
+  const collector = await startCollector();
+  await collector.stop();
+  const gateway = await startTraced(collector);
+  for (let i = 0; i < 2100; i += 50) {
+    await Promise.all(Array.from({ length: 50 }, async () => (await fetch(gateway.url)).text()));
+  }
+  await gateway.seen(/warn\tgateway spans do not reach 127\.0\.0\.1:\d+: /);
+  const metrics = `http://127.0.0.1:${await gateway.statsPort()}/metrics`;
+  const dropped = await eventually(async () => {
+    const text = await (await fetch(metrics)).text();
+    const count = Number(/gwc_otlp_dropped_total\{signal="traces"\} (\d+)/.exec(text)?.[1]);
+    return count > 0 ? count : null;
+  }, "dropped spans");
+  // 2,048 wait, and a batch of 512 is under way.
+  expect(dropped).toBeLessThanOrEqual(2100);
+  expect(await gateway.stop()).toBe(0);
+});
+
+/** A gateway that answers by itself and traces everything. */
+function startTraced(collector: OtlpCollector) {
+  return startGateway({
+    file: {
+      frontendPolicies: {
+        tracing: { host: collector.host, protocol: "http", randomSampling: true },
+      },
+    },
+    listeners: [
+      { name: "http", routes: [{ name: "all", policies: { directResponse: { status: 200 } } }] },
+    ],
+  });
+}
