@@ -33,13 +33,9 @@ export function resolveTracing(
 }
 
 function resolveCollector(
-  { collector: { destination, protocol, protocolOrigin, path, headers } }: TracingConfig,
+  { collector: { destination, protocol, path, headers } }: TracingConfig,
   context: DestinationContext,
 ): CollectorNode | undefined {
-  if (protocol === "grpc") {
-    const params = { what: "OTLP over gRPC", field: "grpc", hint: "say protocol: http" };
-    context.diagnostics.report("not-built-yet", protocolOrigin, params);
-  }
   const found = resolveDestination(destination, context);
   return found && { destination: found, protocol, path, headers };
 }

@@ -25,8 +25,6 @@ export interface TracingConfig {
 export interface CollectorConfig {
   readonly destination: DestinationConfig;
   readonly protocol: OtlpProtocol;
-  /** Where the protocol stands, or what chose it. */
-  readonly protocolOrigin: Origin;
   /** The path that HTTP requests go to: `/v1/traces`. */
   readonly path: string;
   /** Further headers by name. */

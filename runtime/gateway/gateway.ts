@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import type { ServerHandlers } from "../http/engine/server-handlers.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { ConnectionSettings } from "../net/connection-settings.ts";
@@ -175,8 +176,8 @@ class Running implements RunningGateway {
 
   /** What collectors have not got by then is lost: the process must end. */
   async #flushExports(): Promise<void> {
-    const deadline = AbortSignal.timeout(flushTime);
-    await Promise.all(Array.from(this.#exports, (queue) => queue.flush(deadline)));
+    const flushed = Promise.all(Array.from(this.#exports, (queue) => queue.flush()));
+    await Promise.race([flushed, setTimeout(flushTime, undefined, { ref: false })]);
   }
 
   async #serve(definition: Gateway, settings: ProcessSettings): Promise<void> {
@@ -194,11 +195,9 @@ class Running implements RunningGateway {
 
   #portContext(
     { connections, name, tracing }: Gateway,
-    { logFormat, logLevels, env }: ProcessSettings,
+    { logFormat, logLevels }: ProcessSettings,
   ): PortContext {
-    const { parts: metrics } = this.#metrics;
-    const warn = (message: string) => this.#log.warn(message);
-    const tracer = tracing?.open({ name, env, metrics, warn, pending: this.#exports });
+    const tracer = tracing?.open({ name, gateway: this.#context, pending: this.#exports });
     return {
       connections,
       metrics: this.#metrics,
@@ -208,7 +207,7 @@ class Running implements RunningGateway {
       exchangeEnded: (exchange, status, duration) => this.#ended(exchange, status, duration),
       refused: () => this.#refused(connections),
       failed: reportBug,
-      warn,
+      warn: (message) => this.#log.warn(message),
       // The log of these settings; that of the ones before may still be in use.
       broken: new ProcessLog(logFormat, logLevels, this.#writer).connections,
     };

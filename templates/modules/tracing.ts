@@ -7,7 +7,6 @@ import type {
   SpanAttributesNode,
   TracingNode,
 } from "../../compiler/ir/tracing.ts";
-import { upstreamCode } from "../backends/parts/connection.ts";
 import { code, comment, join, literal } from "../code/code.ts";
 import { constantsOf, Expressions } from "../code/expression.ts";
 import type { Code, Hole, ImportSymbol } from "../code/hole.ts";
@@ -16,6 +15,7 @@ import { imported, importedType, name } from "../code/names.ts";
 import { type PrintedModule, printModule } from "../code/print.ts";
 import { call } from "../code/syntax.ts";
 import type { Trace } from "../code/trace.ts";
+import { collectorCode } from "./collector.ts";
 import { LOG_NAMES, logVariables } from "./log-variables.ts";
 import { routePaths } from "./route-paths.ts";
 
@@ -85,17 +85,11 @@ interface ModuleContext {
   readonly expressions: Expressions;
 }
 
-function collectorConstant({ destination, path, headers }: CollectorNode, trace: Trace): Code {
-  const type = importedType("gwc/runtime/telemetry/otlp/http-exporter", "HttpCollector");
-  const { url, connection, origin } = destination;
-  const value = literal({
-    upstream: upstreamCode(url, connection),
-    path,
-    headers: headers.length === 0 ? undefined : headers.flat(),
-  });
+function collectorConstant(collector: CollectorNode, trace: Trace): Code {
+  const type = importedType("gwc/runtime/telemetry/otlp/collector", "Collector");
   return code`
-    ${trace(origin)}
-    const collector: ${type} = ${value};
+    ${trace(collector.destination.origin)}
+    const collector: ${type} = ${collectorCode(collector, "grpcTraceCollector")};
   `;
 }
 

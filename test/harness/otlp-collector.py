@@ -1,4 +1,4 @@
-"""An OTLP collector over HTTP: what comes is read by opentelemetry-proto, strictly, and printed, one line each.
+"""An OTLP collector over HTTP, or gRPC with `grpc` as argument: what comes is read by opentelemetry-proto and printed.
 
 Prints `listening on PORT`, then a JSON object a request: {"path", "request"} or {"path", "problem"}. The statuses that
 are given as arguments are its first responses (`503:1` with Retry-After); all that follow are 200.
@@ -15,7 +15,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 KINDS = {"/v1/traces": ExportTraceServiceRequest, "/v1/logs": ExportLogsServiceRequest}
 IDS = {"traceId": 16, "spanId": 8, "parentSpanId": 8}
-statuses = sys.argv[1:]
+statuses = [each for each in sys.argv[1:] if each != "grpc"]
 
 
 def of_protobuf(value):
@@ -72,6 +72,35 @@ class Collector(BaseHTTPRequestHandler):
         pass
 
 
+def serve_grpc():
+    import grpc
+    from concurrent.futures import ThreadPoolExecutor
+    from opentelemetry.proto.collector.logs.v1 import logs_service_pb2 as logs, logs_service_pb2_grpc as logs_grpc
+    from opentelemetry.proto.collector.trace.v1 import trace_service_pb2 as trace, trace_service_pb2_grpc as trace_grpc
+
+    def service(base, path, response):
+        def export(_self, request, context):
+            said = {"path": path, "status": 200, "headers": dict(context.invocation_metadata())}
+            print(json.dumps(said | {"request": of_otlp(MessageToDict(request))}), flush=True)
+            if statuses:
+                context.abort(grpc.StatusCode[statuses.pop(0)], "not now")
+            return response()
+
+        return type("Service", (base,), {"Export": export})()
+
+    server = grpc.server(ThreadPoolExecutor(4))
+    traces = service(trace_grpc.TraceServiceServicer, "/v1/traces", trace.ExportTraceServiceResponse)
+    trace_grpc.add_TraceServiceServicer_to_server(traces, server)
+    records = service(logs_grpc.LogsServiceServicer, "/v1/logs", logs.ExportLogsServiceResponse)
+    logs_grpc.add_LogsServiceServicer_to_server(records, server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    print(f"listening on {port}", flush=True)
+    server.wait_for_termination()
+
+
+if "grpc" in sys.argv:
+    serve_grpc()
 server = ThreadingHTTPServer(("127.0.0.1", 0), Collector)
 server.daemon_threads = True
 print(f"listening on {server.server_port}", flush=True)

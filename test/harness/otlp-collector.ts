@@ -66,11 +66,21 @@ export class OtlpCollector extends TestProcess {
   }
 }
 
+/** The same over gRPC. */
+export async function startGrpcCollector(): Promise<OtlpCollector> {
+  return started(await pythonWith(PROTO, "grpcio==1.76.0"), "grpc");
+}
+
 /** `statuses`: its first responses (`503`, `503:1` with Retry-After); all others are 200. */
 export async function startCollector(...statuses: readonly string[]): Promise<OtlpCollector> {
-  const python = await pythonWith("opentelemetry-proto==1.45.2");
+  return started(await pythonWith(PROTO), ...statuses);
+}
+
+const PROTO = "opentelemetry-proto==1.45.2";
+
+async function started(python: string, ...parameters: readonly string[]): Promise<OtlpCollector> {
   const script = path.join(root, "test/harness/otlp-collector.py");
-  const collector = new OtlpCollector(python, [script, ...statuses]);
+  const collector = new OtlpCollector(python, [script, ...parameters]);
   collector.port = Number((await collector.seen(/listening on (\d+)/))[1]);
   return collector;
 }

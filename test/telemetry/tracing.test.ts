@@ -5,6 +5,7 @@ import {
   type CollectedSpan,
   type OtlpCollector,
   startCollector,
+  startGrpcCollector,
 } from "../harness/otlp-collector.ts";
 import { startUpstream } from "../harness/upstream.ts";
 
@@ -237,6 +238,34 @@ it("config.tracing of a file for the reference is taken: endpoint, headers, fiel
   const { attributes } = only(collector.spans, "SERVER");
   expect(attributes).toMatchObject({ path: "/x" });
   expect(attributes).not.toHaveProperty(["url.path"]);
+  expect(collector.requests[0]?.headers).toMatchObject({ "x-api-key": "the-key" });
+});
+
+it("spans go over gRPC where the file does not say otherwise, and are those of HTTP", async () => {
+  const collector = await startGrpcCollector();
+  const gateway = await startGateway({
+    file: {
+      config: {
+        tracing: {
+          otlpEndpoint: `http://${collector.host}`,
+          headers: { "x-api-key": "$COLLECTOR_KEY" },
+          randomSampling: true,
+        },
+      },
+    },
+    listeners: [
+      { name: "http", routes: [{ name: "all", policies: { directResponse: { status: 503 } } }] },
+    ],
+    env: { COLLECTOR_KEY: "the-key" },
+  });
+  await fetch(`${gateway.url}/"traceId":"ab"`, { headers: { traceparent: PARENT } });
+  expect(await gateway.stop()).toBe(0);
+  expect(only(collector.spans, "SERVER")).toMatchObject({
+    traceId: TRACE,
+    parentSpanId: SPAN,
+    error: "DirectResponse",
+    attributes: { "http.response.status_code": 503, route: "all" },
+  });
   expect(collector.requests[0]?.headers).toMatchObject({ "x-api-key": "the-key" });
 });
 

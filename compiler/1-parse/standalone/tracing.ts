@@ -13,6 +13,7 @@ import {
   shortText,
   text,
   unsupported,
+  type ValueCheck,
 } from "../../schema/schema.ts";
 
 /** `frontendPolicies.tracing` as the schema lets it through. */
@@ -48,6 +49,7 @@ export function tracingSchema() {
     },
     {
       exactlyOneOf: ["host", "service", "backend"],
+      checks: [pathCheck("protocol")],
       description: "Traces of requests (OpenTelemetry), and where they go.",
     },
   );
@@ -74,6 +76,7 @@ export function processTracingSchema() {
     },
     {
       required: ["otlpEndpoint"],
+      checks: [pathCheck("otlpProtocol")],
       description: "Traces of requests; `frontendPolicies.tracing` stands above it.",
     },
   );
@@ -83,6 +86,16 @@ function protocol() {
   return choice("How the server is spoken to: `http` is OTLP/HTTP with JSON.", ["http", "grpc"], {
     default: "grpc",
   });
+}
+
+/** gRPC has its own paths. */
+function pathCheck(protocolField: "protocol" | "otlpProtocol"): ValueCheck {
+  return {
+    message: `"path" is only for ${protocolField}: http`,
+    field: "path",
+    holds: (value) => value.path === undefined || value[protocolField] === "http",
+    cel: `!has(self.path) || (has(self.${protocolField}) && self.${protocolField} == 'http')`,
+  };
 }
 
 function path() {

@@ -40,7 +40,6 @@ function readProcessTracing(value: ProcessTracingValue, origin: Origin): Tracing
     collector: {
       destination: { to: { host: otlpEndpoint }, origin: childOf(origin, "otlpEndpoint") },
       protocol,
-      protocolOrigin: value.otlpProtocol === undefined ? origin : childOf(origin, "otlpProtocol"),
       path: path ?? TRACES_PATH,
       headers: Object.entries(headers ?? {}),
     },
@@ -62,7 +61,6 @@ function readTracing(value: TracingValue, origin: Origin): TracingConfig {
         origin: childOf(origin, host === undefined ? "backend" : "host"),
       },
       protocol,
-      protocolOrigin: value.protocol === undefined ? origin : childOf(origin, "protocol"),
       path: path ?? TRACES_PATH,
       headers: [],
     },
@@ -86,7 +84,6 @@ export function readKubernetesTracing(
     collector: {
       destination: { to: { host: url }, policies, origin: childOf(origin, "backendRef") },
       protocol: protocol === "GRPC" ? "grpc" : "http",
-      protocolOrigin: childOf(origin, "protocol"),
       path: TRACES_PATH,
       headers: [],
     },

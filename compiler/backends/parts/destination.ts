@@ -1,4 +1,4 @@
-import type { Diagnostics, Origin } from "../../diagnostics/diagnostic.ts";
+import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { BackendPolicies } from "../../model/backend-policies.ts";
 import type { BackendConnection } from "../../model/connections.ts";
 import { forwardUrl } from "../../model/host-url.ts";
@@ -39,6 +39,14 @@ export function resolveDestination(
     const url = forwardUrl(to.host, origin, context.diagnostics);
     if (url === undefined) return undefined;
     const connection = resolveConnection(policies, context);
+    if (connection.isPassthrough && policies.auth !== undefined) {
+      context.diagnostics.report("misplaced-field", childOf(policies.auth.origin, "passthrough"), {
+        field: '"passthrough"',
+        actsOn: "the requests of clients",
+        found: "requests of the gateway's own",
+      });
+      return undefined;
+    }
     return { url: secureUrl(url, connection), connection, origin };
   }
   const found = context.namedServer(to.name, origin);

@@ -5,8 +5,8 @@ import type { ExportFigures } from "./export-metrics.ts";
 export interface Exporter {
   /** Where it sends them, for the log. */
   readonly name: string;
-  /** Resolves in any case; gives up after some seconds, or when `signal` says so. */
-  send(items: readonly string[], signal: AbortSignal): Promise<ExportResult>;
+  /** Resolves in any case, after some seconds at most. */
+  send(items: readonly string[]): Promise<ExportResult>;
 }
 
 /** What became of a batch. */
@@ -53,7 +53,6 @@ export class ExportQueue {
   #isEnding = false;
   /** Ends the pause before another try. */
   #wake: (() => void) | undefined;
-  readonly #end = new AbortController();
   #nextWarning = 0;
 
   /** `what`: what the items are, for the log: `spans`. */
@@ -77,16 +76,12 @@ export class ExportQueue {
     else this.#wait(batchDelay);
   }
 
-  /** Sends what is there, once; resolves when that has ended, or `signal` says that it is time. */
-  async flush(signal: AbortSignal): Promise<void> {
+  /** Sends what is there, once, and resolves when that has ended: nothing more will come. */
+  async flush(): Promise<void> {
     this.#isEnding = true;
-    signal.addEventListener("abort", () => this.#end.abort(), { once: true });
     this.#wake?.();
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    while (this.#items.length > 0 && !signal.aborted) await this.#start();
+    while (this.#items.length > 0) await this.#start();
     await this.#sending;
-    this.#drop(this.#take(this.#items.length), "the process ends");
   }
 
   #wait(delay: number): void {
@@ -110,7 +105,7 @@ export class ExportQueue {
 
   async #send(batch: readonly string[]): Promise<void> {
     for (let tries = 1; ; tries++) {
-      const result = await this.#exporter.send(batch, this.#end.signal);
+      const result = await this.#exporter.send(batch);
       if (result.kind === "taken") {
         this.#context.figures.exported += batch.length - result.rejected;
         if (result.rejected > 0) this.#lose(result.rejected, result.detail);

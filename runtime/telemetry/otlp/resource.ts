@@ -7,9 +7,16 @@ import { OtlpAttributes } from "./attributes.ts";
 /** Adds what the configuration says of the gateway, once, when it starts. */
 export type ResourceAttributes = (resource: FieldWriter, env: EnvVariables) => void;
 
+/** Whose resource it is. */
+interface ResourceContext {
+  /** The gateway's name. */
+  readonly name: string;
+  readonly gateway: { readonly env: EnvVariables };
+}
+
 /** What the gateway says of itself to a collector, as JSON of OTLP. */
 export function resourceJson(
-  { name, env }: { readonly name: string; readonly env: EnvVariables },
+  { name, gateway: { env } }: ResourceContext,
   added: ResourceAttributes | undefined,
 ): string {
   const resource = new OtlpAttributes();

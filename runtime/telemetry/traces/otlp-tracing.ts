@@ -2,9 +2,9 @@ import type { Exchange } from "../../http/exchange.ts";
 import type { CallSpan, ExchangeTrace } from "../../http/exchange-trace.ts";
 import { headerValue } from "../../http/headers/header-list.ts";
 import { OtlpAttributes } from "../otlp/attributes.ts";
+import type { Collector } from "../otlp/collector.ts";
 import { ExportMetrics } from "../otlp/export-metrics.ts";
 import { ExportQueue } from "../otlp/export-queue.ts";
-import { type HttpCollector, httpExporter } from "../otlp/http-exporter.ts";
 import { type ResourceAttributes, resourceJson } from "../otlp/resource.ts";
 import type { Sampling } from "./sampling.ts";
 import { CLIENT, OpenSpan, SERVER, type SpanHead, spanJson } from "./span.ts";
@@ -15,7 +15,7 @@ import type { Tracer, Tracing } from "./tracing.ts";
 
 /** What is traced, what spans say, and where they go. */
 export interface TracingSettings {
-  readonly collector: HttpCollector;
+  readonly collector: Collector;
   /** Of requests that belong to no trace yet. */
   readonly randomSampling: Sampling;
   /** Of requests whose sender records their trace. */
@@ -36,15 +36,16 @@ export function otlpTracing(settings: TracingSettings): Tracing {
   const { collector, resource } = settings;
   return {
     open: (context) => {
-      const { metrics, warn, pending } = context;
-      const figures = ExportMetrics.of(metrics).signal("traces");
+      const { gateway, pending } = context;
+      const figures = ExportMetrics.of(gateway.metrics).signal("traces");
       const described = resourceJson(context, resource);
-      const exporter = httpExporter(collector, {
+      const envelope = {
         open: `{"resourceSpans":[{"resource":${described},"scopeSpans":[{"scope":{"name":"gwc"},"spans":[`,
         close: "]}]}]}",
         rejected: "rejectedSpans",
-      });
-      const queue = new ExportQueue("spans", exporter, { figures, warn, pending });
+      };
+      const exporter = collector.exporter(envelope, gateway);
+      const queue = new ExportQueue("spans", exporter, { figures, warn: gateway.warn, pending });
       return new OtlpTracer(settings, (span) => queue.add(span));
     },
   };

@@ -1,6 +1,5 @@
-import type { EnvVariables } from "../../cel/variables.ts";
 import type { Exchange } from "../../http/exchange.ts";
-import type { MetricsPart } from "../../process/metrics-part.ts";
+import type { GatewayContext } from "../../process/gateway-context.ts";
 import type { ExportQueue } from "../otlp/export-queue.ts";
 
 /** What of the requests of a gateway is traced, before it runs. */
@@ -12,9 +11,7 @@ export interface Tracing {
 export interface TelemetryContext {
   /** The gateway's name. */
   readonly name: string;
-  readonly env: EnvVariables;
-  readonly metrics: Set<MetricsPart>;
-  readonly warn: (message: string) => void;
+  readonly gateway: GatewayContext;
   /** The queues that hold something: they are flushed before the process ends. */
   readonly pending: Set<ExportQueue>;
 }

@@ -22,6 +22,16 @@ function gateway(listener: object, rest: object = {}): object {
 /** Configurations in which fields may stand. */
 export const seeds: readonly unknown[] = [
   gateway({ routes: [{ backends: [host] }] }),
+  gateway(
+    { routes: [{ backends: [host] }] },
+    {
+      config: { tracing: { otlpEndpoint: "127.0.0.1:4318", otlpProtocol: "http" } },
+    },
+  ),
+  gateway(
+    { routes: [{ backends: [host] }] },
+    { frontendPolicies: { tracing: { host: "127.0.0.1:4318", protocol: "http" } } },
+  ),
   gateway({ routes: [{ backends: [{ mcp: { targets: [target] } }] }] }),
   gateway({ routes: [{ backends: [{ mcp: { targets: [child] } }] }] }),
   gateway({ routes: [{ backends: [{ ai: model }] }] }),
@@ -109,6 +119,7 @@ export const told: readonly (readonly [part: string, code: string])[] = [
   ["providers.[].policies.ai.routes.", "routes-of-provider"],
   ["ai.policies.ai.providerHeader", "routes-of-provider"],
   ["providers.[].policies.ai.providerHeader", "routes-of-provider"],
+  ["tracing.policies.backendAuth.passthrough", "misplaced-field"],
   ["ai.policies.health.", "misplaced-field"],
   ["mcp.targets.[].policies.health.", "misplaced-field"],
 ];
@@ -120,6 +131,15 @@ export const known: KnownValues = {
   "fields.remove.[]": ["http.version", "duration"],
   "accessLog.remove.[]": ["http.version", "duration"],
   "logging.remove.[]": ["http.version", "duration"],
+  "tracing.remove.[]": ["url.path", "url.scheme"],
+  "tracing.fields.remove.[]": ["url.path", "url.scheme"],
+  "tracing.headers.*": secret,
+  "tracing.host": ["127.0.0.1:4317", "127.0.0.1:4318"],
+  "tracing.otlpEndpoint": ["127.0.0.1:4317", "127.0.0.1:4318"],
+  "tracing.backend": ["a", "b"],
+  "tracing.path": ["/a", "/b"],
+  randomSampling: [0.5, true],
+  clientSampling: [0.5, true],
   mcpAuthentication: [{ issuer: issuer[0], jwks: { inline: keySet("a") } }],
   jwtAuth: [provider, { providers: [provider] }],
   jwks: [{ inline: keySet("a") }, { url: "https://a.test/keys", cacheDuration: "3s" }],

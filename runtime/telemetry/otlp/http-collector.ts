@@ -3,10 +3,11 @@ import type { FetchedResponse } from "../../http/upstream/fetch-request.ts";
 import { fetchResponse } from "../../http/upstream/fetch-response.ts";
 import type { Upstream } from "../../http/upstream/upstream.ts";
 import { SECOND } from "../../process/units.ts";
-import type { Exporter, ExportResult } from "./export-queue.ts";
+import { type Collector, exportDeadline } from "./collector.ts";
+import type { ExportResult } from "./export-queue.ts";
 
 /** Where a collector takes one signal over OTLP/HTTP. */
-export interface HttpCollector {
+export interface HttpCollectorSettings {
   readonly upstream: Upstream;
   /** The path of the signal: `/v1/traces`. */
   readonly path: string;
@@ -14,49 +15,32 @@ export interface HttpCollector {
   readonly headers?: readonly string[];
 }
 
-/** What every request to a collector is made of. */
-export interface OtlpEnvelope {
-  /** What stands before the items, and after them. */
-  readonly open: string;
-  readonly close: string;
-  /** How a response calls the items that it rejects: `rejectedSpans`. */
-  readonly rejected: string;
-}
-
-/** Milliseconds that a collector has for a batch, and bytes of its response. */
-const deadline = 10 * SECOND;
+/** Bytes of a response. */
 const maxBytes = 65_536;
 
-/** Sends items as JSON (OTLP/HTTP, binary protobuf is the other form that every collector takes). */
-export function httpExporter(
-  { upstream, path, headers = [] }: HttpCollector,
-  { open, close, rejected }: OtlpEnvelope,
-): Exporter {
+/** Sends items as JSON (OTLP/HTTP). */
+export function httpCollector({ upstream, path, headers = [] }: HttpCollectorSettings): Collector {
   const url = `${upstream.origin}${upstream.basePath}${path}`;
+  const head = ["content-type", "application/json", ...headers];
   return {
-    name: upstream.name,
-    send: async (items, signal) => {
-      const body = Buffer.from(`${open}${items.join(",")}${close}`);
-      const head = ["content-type", "application/json", ...headers];
-      let giveUp = (): void => {};
-      const onAbort = (abort: () => void): void => {
-        giveUp = abort;
-        signal.addEventListener("abort", abort);
-      };
-      try {
+    exporter: ({ open, close, rejected }) => ({
+      name: upstream.name,
+      send: async (items) => {
+        const body = Buffer.from(`${open}${items.join(",")}${close}`);
         const request = { method: "POST", url, headers: head, body, server: upstream } as const;
-        return resultOf(await fetchResponse(request, { maxBytes, deadline, onAbort }), rejected);
-      } catch (error) {
-        const detail = error instanceof Error ? error.message : String(error);
-        return { kind: "again", after: undefined, detail };
-      } finally {
-        signal.removeEventListener("abort", giveUp);
-      }
-    },
+        try {
+          const response = await fetchResponse(request, { maxBytes, deadline: exportDeadline });
+          return resultOf(response, rejected);
+        } catch (error) {
+          const detail = error instanceof Error ? error.message : String(error);
+          return { kind: "again", after: undefined, detail };
+        }
+      },
+    }),
   };
 }
 
-/** The statuses after which a batch may be sent again (OTLP, Failures): every other one would come again. */
+/** The statuses after which a batch may be sent again (OTLP/HTTP, Failures): every other one would come again. */
 const passing: readonly number[] = [429, 502, 503, 504];
 
 function resultOf({ status, headers, body }: FetchedResponse, rejected: string): ExportResult {

@@ -1,0 +1,24 @@
+import type { CollectorNode } from "../../compiler/ir/tracing.ts";
+import { upstreamCode, upstreamSettings } from "../backends/parts/connection.ts";
+import { code, literal } from "../code/code.ts";
+import type { Code } from "../code/hole.ts";
+import { imported } from "../code/names.ts";
+
+const OTLP = "gwc/runtime/telemetry/otlp";
+
+/** The way to an OTLP server. `overGrpc`: what opens it where gRPC is spoken, for one signal. */
+export function collectorCode(
+  { destination, protocol, path, headers }: CollectorNode,
+  overGrpc: "grpcTraceCollector" | "grpcLogCollector",
+): Code {
+  const { url, connection } = destination;
+  const fields = headers.length === 0 ? undefined : headers.flat();
+  if (protocol === "http") {
+    const settings = { upstream: upstreamCode(url, connection), path, headers: fields };
+    return code`${imported(`${OTLP}/http-collector`, "httpCollector")}(${literal(settings)})`;
+  }
+  const open = imported("gwc/runtime/grpc/channel", "openGrpcChannel");
+  const { version: _, ...channel } = upstreamSettings(url, connection);
+  const settings = { channel: code`${open}(${literal(channel)})`, metadata: fields };
+  return code`${imported(`${OTLP}/grpc-collector`, overGrpc)}(${literal(settings)})`;
+}
