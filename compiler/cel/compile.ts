@@ -3,8 +3,8 @@ import { messages } from "../diagnostics/messages/index.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
 import type { Rule, RuleCase } from "../model/rules.ts";
 import { failsWithout } from "./check/absent-data.ts";
-import type { CheckedExpression } from "./check/check.ts";
 import { checkExpression } from "./check/check.ts";
+import type { CheckedExpression } from "./check/checked-expression.ts";
 import { Emitter } from "./emit/emit.ts";
 import { type EmittedValue, literalIn } from "./emit/emitted-value.ts";
 import { nameLocals } from "./emit/local-names.ts";
@@ -184,7 +184,7 @@ function reportAbsentData(checked: CheckedExpression, problems: Problems): void 
 function describe(
   source: string,
   checked: CheckedExpression,
-  { variables, reads }: Emitter,
+  { reads: { variables, paths } }: Emitter,
   { expression }: EmittedValue,
 ): CompiledExpression {
   const code = nameLocals(expression, variables);
@@ -193,7 +193,7 @@ function describe(
     source: source.replace(/\s+/g, " ").trim(),
     type: formatType(checked.typeOf(checked.root)),
     variables: [...variables].filter((variable) => names.includes(variable)).sort(),
-    reads: [...reads.keys()].sort().flatMap((key) => [reads.get(key) ?? []]),
+    reads: paths,
     code,
   };
 }

@@ -1,4 +1,13 @@
 import {
+  areFunctionsComposed,
+  isAlwaysBroken,
+  isFilledLiteral,
+  isHugged,
+  isTable,
+  numbersIn,
+  startsWithObject,
+} from "./broken-lines.ts";
+import {
   brokenGroup,
   brokenOnly,
   filled,
@@ -23,14 +32,12 @@ import type {
   ObjectExpression,
   Operator,
   Piece,
-  ValueExpression,
 } from "./hole.ts";
 import { isIdentifier } from "./names.ts";
+import { isFlattened, isLogical, needsParentheses } from "./precedence.ts";
 import { asciiLiteral, propertyName } from "./quote.ts";
 import { nodesOf } from "./syntax.ts";
-
-/** The longest string in one piece; a longer one is a sum. */
-const STRING_WIDTH = 72;
+import { textOf, withoutLongText } from "./value-text.ts";
 
 /** Where an expression stands, as far as its line breaks depend on it. */
 export type ExpressionPlace =
@@ -60,7 +67,7 @@ export function laidOut(expression: Expression, place: ExpressionPlace): Hole {
 }
 
 function layoutOf(expression: Expression, place: ExpressionPlace): Hole {
-  const node = expression.kind === "value" ? sumOf(expression) : expression;
+  const node = withoutLongText(expression);
   switch (node.kind) {
     case "binary":
       return binaryAt(node, place);
@@ -69,7 +76,7 @@ function layoutOf(expression: Expression, place: ExpressionPlace): Hole {
         ? group(conditionalParts(node, place))
         : group(conditionalParts(node, "alone"));
     case "value":
-      return verbatimValue(node);
+      return pieces([textOf(node)]);
     case "member":
       return memberOf(node, false);
     case "call":
@@ -103,7 +110,7 @@ export function returned(expression: Expression): Code {
 
 /** `start = expression`, `key: expression`; `start` ends with the `=` or the colon. */
 export function assigned(start: Piece, expression: Expression, isShortKey = false): Hole {
-  const node = expression.kind === "value" ? sumOf(expression) : expression;
+  const node = withoutLongText(expression);
   const laid = laidOut(node, "assignment");
   return breaksAfterOperator(node, isShortKey)
     ? group(start, indented(LINE, laid))
@@ -112,7 +119,7 @@ export function assigned(start: Piece, expression: Expression, isShortKey = fals
 
 /** `(a || b)`: with parentheses that have their lines for themselves, where `needsThem`. */
 function parenthesized(operand: Expression, needsThem: (operand: Expression) => boolean): Hole {
-  const node = operand.kind === "value" ? sumOf(operand) : operand;
+  const node = withoutLongText(operand);
   if (!needsThem(node)) return laidOut(node, "operand");
   return pieces(["(", group(indented(SOFT, laidOut(node, "alone")), SOFT), ")"]);
 }
@@ -150,19 +157,15 @@ function isComparisonAlone(
   if (place === "condition" && isLogic) return false;
   if (node.operands.length > 2 || (parent !== undefined && isSameKind(parent))) return false;
   return node.operands.every((each) => {
-    const operand = each.kind === "value" ? sumOf(each) : each;
+    const operand = withoutLongText(each);
     return operand.kind !== "binary" || !isSameKind(operand.operator);
   });
-}
-
-function isLogical(operator: Operator): boolean {
-  return operator === "??" || operator === "&&" || operator === "||";
 }
 
 /** The operands of a chain; from the second on with their operator and the break between. */
 function chain({ operator, operands }: BinaryExpression, isGrouped: boolean): readonly Hole[] {
   return operands.flatMap((operand, at): readonly Hole[] => {
-    const node = operand.kind === "value" ? sumOf(operand) : operand;
+    const node = withoutLongText(operand);
     if (at === 0 && node.kind === "binary" && isFlattened(operator, node.operator)) {
       return chain(node, false);
     }
@@ -174,43 +177,6 @@ function chain({ operator, operands }: BinaryExpression, isGrouped: boolean): re
     const parts = [operator, isInline ? " " : LINE, laid];
     return [pieces([" ", isGrouped ? group(...parts) : pieces(parts)])];
   });
-}
-
-const PRECEDENCE: Readonly<Record<Operator, number>> = {
-  "??": 1,
-  "||": 2,
-  "&&": 3,
-  "===": 4,
-  "!==": 4,
-  "<": 5,
-  "<=": 5,
-  ">": 5,
-  ">=": 5,
-  "+": 6,
-  "-": 6,
-  "*": 7,
-  "/": 7,
-};
-
-/** Whether an operand is written in parentheses: where it must be, and where `&&` and `||` meet. */
-function needsParentheses(operand: Expression, parent: Operator, isFirst: boolean): boolean {
-  if (operand.kind === "conditional" || operand.kind === "arrow") return true;
-  if (operand.kind !== "binary") return false;
-  const [own, outer] = [PRECEDENCE[operand.operator], PRECEDENCE[parent]];
-  if (outer <= PRECEDENCE["&&"] && own <= PRECEDENCE["&&"]) return operand.operator !== parent;
-  return own < outer || (own === outer && !(isFirst && isFlattened(parent, operand.operator)));
-}
-
-/** Whether a first operand goes on as part of the chain: `a + b - c`. */
-function isFlattened(parent: Operator, own: Operator): boolean {
-  if (PRECEDENCE[own] !== PRECEDENCE[parent]) return false;
-  const isEquality = PRECEDENCE[own] === PRECEDENCE["==="];
-  return !isEquality && (own === parent || PRECEDENCE[own] !== PRECEDENCE["*"]);
-}
-
-function isFilledLiteral(node: Expression): boolean {
-  if (node.kind === "list") return node.items.length > 0;
-  return node.kind === "object" && node.entries.length > 0;
 }
 
 function conditionalParts(
@@ -282,31 +248,6 @@ function calleeOf(callee: Expression): Hole {
   return pieces([start, isOptional ? "?." : ".", property]);
 }
 
-/** Whether arguments are two functions, or calls of something with a function: each has a line for itself. */
-function areFunctionsComposed(args: readonly Expression[]): boolean {
-  const isFunction = ({ kind }: Expression) => kind === "arrow";
-  if (args.length < 2) return false;
-  return (
-    args.filter(isFunction).length > 1 ||
-    args.some((arg) => arg.kind === "call" && arg.args.some(isFunction))
-  );
-}
-
-/** Whether the last argument may begin on the line of the call and be broken inside. */
-function isHugged(args: readonly Expression[], last: Expression): boolean {
-  if (args.at(-2)?.kind === last.kind) return false;
-  switch (last.kind) {
-    case "object":
-      return last.entries.length > 0;
-    case "list":
-      return last.items.length > 0 && !(args.length > 1 && numbersIn(last) !== undefined);
-    case "arrow":
-      return ["call", "conditional", "object", "list"].includes(last.body.kind);
-    default:
-      return false;
-  }
-}
-
 function expandedForm(node: Expression): Hole {
   switch (node.kind) {
     case "arrow":
@@ -345,20 +286,6 @@ function nameOf(parameter: ArrowFunction["parameters"][number]): Hole {
   return laidOut(parameter, "operand");
 }
 
-/** Whether the text begins with a brace, which would open a function's body. */
-function startsWithObject(node: Expression): boolean {
-  switch (node.kind) {
-    case "object":
-      return true;
-    case "member":
-      return startsWithObject(node.object);
-    case "binary":
-      return node.operands[0] !== undefined && startsWithObject(node.operands[0]);
-    default:
-      return false;
-  }
-}
-
 function listOf(node: ListExpression, form: typeof group = group): Hole {
   const { items } = node;
   if (items.length === 0) return pieces(["[]"]);
@@ -367,30 +294,6 @@ function listOf(node: ListExpression, form: typeof group = group): Hole {
   const content = numbers === undefined ? join(laid, pieces([",", LINE])) : filled(numbers);
   const chosen = isTable(node) ? brokenGroup : form;
   return chosen("[", indented(SOFT, content, brokenOnly(",")), SOFT, "]");
-}
-
-/** Whether an expression has a line break whatever its width. */
-function isAlwaysBroken(node: Expression): boolean {
-  return node.kind === "call"
-    ? areFunctionsComposed(node.args)
-    : node.kind === "list" && isTable(node);
-}
-
-/** A list of lists, or of objects, that have several items each. */
-function isTable({ items }: ListExpression): boolean {
-  return (
-    items.length > 1 &&
-    (items.every((item) => item.kind === "list" && item.items.length > 1) ||
-      items.every((item) => item.kind === "object" && item.entries.length > 1))
-  );
-}
-
-/** The numbers of a list that holds more than one and nothing else. */
-function numbersIn({ items }: ListExpression): readonly string[] | undefined {
-  const numbers = items.flatMap((item) =>
-    item.kind === "value" && typeof item.value === "number" ? [numberText(item.value)] : [],
-  );
-  return numbers.length === items.length && numbers.length > 1 ? numbers : undefined;
 }
 
 function objectOf({ entries }: ObjectExpression, form: typeof group = group): Hole {
@@ -423,42 +326,4 @@ function breaksAfterOperator(node: Expression, isShortKey: boolean): boolean {
     default:
       return false;
   }
-}
-
-/** A long string as a sum of literals. */
-function sumOf(node: ValueExpression): ValueExpression | BinaryExpression {
-  const { value: text } = node;
-  if (typeof text !== "string" || asciiLiteral(text).length <= STRING_WIDTH) return node;
-  const parts: string[] = [];
-  let part = "";
-  for (const character of text) {
-    if (asciiLiteral(part + character).length > STRING_WIDTH) {
-      parts.push(part);
-      part = "";
-    }
-    part += character;
-  }
-  parts.push(part);
-  const operands = parts.map((each) => ({ ...node, value: each }));
-  return { ...node, kind: "binary", operator: "+", operands };
-}
-
-function verbatimValue({ value: content }: ValueExpression): Hole {
-  switch (typeof content) {
-    case "string":
-      return pieces([asciiLiteral(content)]);
-    case "bigint":
-      return pieces([`${content}n`]);
-    case "number":
-      return pieces([numberText(content)]);
-    default:
-      return pieces([String(content)]);
-  }
-}
-
-function numberText(number: number): string {
-  if (Object.is(number, -0)) return "-0";
-  if (Number.isFinite(number)) return String(number).replace("e+", "e");
-  if (Number.isNaN(number)) return "Number.NaN";
-  return number > 0 ? "Number.POSITIVE_INFINITY" : "Number.NEGATIVE_INFINITY";
 }

@@ -1,5 +1,5 @@
 import { childrenOf, type MacroNode, type Node, type Span } from "../parse/ast.ts";
-import type { CheckedExpression } from "./check.ts";
+import type { CheckedExpression } from "./checked-expression.ts";
 
 /** Something that a request need not have, as an expression reads it. */
 export interface AbsentData {

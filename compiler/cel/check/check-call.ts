@@ -23,7 +23,7 @@ export function checkCall(checker: Checker, node: CallNode): Type {
   const isMethod = node.isMethod && namespaced === undefined;
   const overloads = declaration.overloads.filter((overload) => overload.isMethod === isMethod);
   const { fitting, result } = resolve(checker, overloads, types);
-  checker.calls.set(node, { declaration, overloads: fitting, args });
+  checker.nodes.resolveCall(node, { declaration, overloads: fitting, args });
   if (PATTERN_FUNCTIONS.has(declaration.name)) checkPatternArgument(checker, args[1]);
   if (fitting.length > 0) return result;
   const lenient = lenientResult(checker, node, types);
@@ -39,10 +39,7 @@ function namespacedName(checker: Checker, node: CallNode): string | undefined {
   if (!node.isMethod) return undefined;
   const [target] = node.args;
   if (target?.kind !== "name") return undefined;
-  const isVariable =
-    checker.scope.some(({ name }) => name === target.name) ||
-    checker.environment.declarations.has(target.name);
-  if (isVariable) return undefined;
+  if (checker.isVariable(target.name)) return undefined;
   const name = `${target.name}.${node.name}`;
   const isNamespace = functionNames().some((known) => known.startsWith(`${target.name}.`));
   return isNamespace ? name : undefined;
@@ -58,7 +55,7 @@ function checkPatternArgument(checker: Checker, node: Node | undefined): void {
   for (const problem of checkPattern(node.literal.value)) {
     const [start, end] = problem.within;
     const within: Span = [offsets[start] ?? span[0], offsets[end] ?? span[1]];
-    checker.problems.list.push({ ...problem, within });
+    checker.problems.add({ ...problem, within });
   }
 }
 
@@ -81,11 +78,8 @@ function resolve(
   const fitting: Overload[] = [];
   let result: Type | undefined;
   for (const overload of overloads) {
-    const [own = DYN, ...params] = checker.substitution.instantiate([
-      overload.result,
-      ...overload.params,
-    ]);
-    if (!checker.substitution.assign(types, params)) continue;
+    const [own = DYN, ...params] = checker.instantiate([overload.result, ...overload.params]);
+    if (!checker.fits(types, params)) continue;
     fitting.push(overload);
     const given = checker.resolved(own);
     if (result === undefined) result = given;
@@ -101,8 +95,8 @@ function lenientResult(checker: Checker, node: CallNode, types: readonly Type[])
   if (node.name === "==" || node.name === "!=") {
     if (!checker.isNumeric(left, right)) {
       checker.problems.report("cel-never-equal", node.span, {
-        left: formatType(checker.substitution.resolve(left, true)),
-        right: formatType(checker.substitution.resolve(right, true)),
+        left: checker.format(left),
+        right: checker.format(right),
         result: node.name === "==" ? "false" : "true",
         meant: nameField(checker, node),
       });
@@ -141,7 +135,7 @@ function reportMismatch(
   types: readonly Type[],
   isMethod: boolean,
 ): void {
-  const names = types.map((type) => formatType(checker.substitution.resolve(type, true)));
+  const names = types.map((type) => checker.format(type));
   // forms that begin as the call does are what was meant, if there are any
   const near = declaration.overloads.filter(({ params: [first] }) => {
     return first !== undefined && types[0] !== undefined && first.kind === types[0].kind;

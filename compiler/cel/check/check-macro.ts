@@ -3,7 +3,6 @@ import {
   BOOL,
   DYN,
   ERROR,
-  formatType,
   INT,
   listOf,
   mapOf,
@@ -16,13 +15,9 @@ import type { Checker } from "./check.ts";
 /** The type of a macro; its variables are in scope while its expressions are checked. */
 export function checkMacro(checker: Checker, node: MacroNode): Type {
   const range = checker.resolved(checker.checkValue(node.range));
-  const variables = variableTypes(checker, node, range);
-  node.variables.forEach(({ name }, at) => {
-    checker.scope.push({ name, type: variables[at] ?? DYN });
-  });
-  const result = resultType(checker, node, range, variables);
-  checker.scope.splice(checker.scope.length - node.variables.length);
-  return result;
+  const types = variableTypes(checker, node, range);
+  const variables = node.variables.map(({ name }, at) => ({ name, type: types[at] ?? DYN }));
+  return checker.withVariables(variables, () => resultType(checker, node, range, types));
 }
 
 /** What the macro's variables stand for: elements, keys, indices, values. */
@@ -76,7 +71,7 @@ function contentType(checker: Checker, node: MacroNode, range: Type): Type {
 
 function reportRange(checker: Checker, node: MacroNode, range: Type, wanted: string): void {
   checker.problems.report("cel-no-overload", node.range.span, {
-    call: `${formatType(checker.substitution.resolve(range, true))}.${node.macro}(…)`,
+    call: `${checker.format(range)}.${node.macro}(…)`,
     candidates: wanted,
   });
 }
@@ -124,7 +119,7 @@ function resultType(
       return optionalOf(checker.checkValue(first));
     case "optFlatMap": {
       const result = checker.checkValue(first);
-      return checker.substitution.assign([result], [optionalOf(DYN)]) ? result : optionalOf(DYN);
+      return checker.fits([result], [optionalOf(DYN)]) ? result : optionalOf(DYN);
     }
   }
 }

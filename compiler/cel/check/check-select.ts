@@ -22,7 +22,7 @@ export function checkSelect(checker: Checker, node: Extract<Node, { kind: "selec
   if (member !== undefined) return node.isOptional ? optionalOf(member) : member;
   const selected = fieldType(checker, checker.resolved(operand), node.field);
   if (selected === undefined) {
-    const type = formatType(checker.substitution.resolve(operand, true));
+    const type = checker.format(operand);
     checker.problems.report("cel-not-selectable", node.fieldSpan, { type, field: node.field });
     return ERROR;
   }
@@ -37,7 +37,7 @@ export function checkPresence(checker: Checker, node: Extract<Node, { kind: "pre
     member === undefined &&
     fieldType(checker, checker.resolved(operand), node.field) === undefined
   ) {
-    const type = formatType(checker.substitution.resolve(operand, true));
+    const type = checker.format(operand);
     checker.problems.report("cel-not-selectable", node.fieldSpan, { type, field: node.field });
   }
   return BOOL;
@@ -67,7 +67,7 @@ function memberType(
   const path = `${operand.name}.${node.field}`;
   const declaration = checker.environment.declarations.get(path);
   if (declaration !== undefined) {
-    checker.declarations.set(node, declaration);
+    checker.nodes.declare(node, declaration);
     return declaration.type;
   }
   const phases = checker.environment.elsewhere(path);
@@ -94,7 +94,7 @@ function memberType(
 function fieldType(checker: Checker, type: Type, field: string): Type | undefined {
   switch (type.kind) {
     case "map":
-      return checker.substitution.assign([type.key], [STRING]) ? type.value : undefined;
+      return checker.fits([type.key], [STRING]) ? type.value : undefined;
     case "optional": {
       const inner = fieldType(checker, checker.resolved(type.of), field);
       return inner === undefined || inner.kind === "optional" ? inner : optionalOf(inner);
@@ -113,14 +113,11 @@ function fieldType(checker: Checker, type: Type, field: string): Type | undefine
 function elementType(checker: Checker, operand: Type, index: Type): Type | undefined {
   switch (operand.kind) {
     case "list": {
-      const isNumber = [INT, UINT, DOUBLE].some((type) =>
-        checker.substitution.assign([index], [type]),
-      );
+      const isNumber = [INT, UINT, DOUBLE].some((type) => checker.fits([index], [type]));
       return isNumber ? operand.element : undefined;
     }
     case "map":
-      return checker.substitution.assign([index], [operand.key]) ||
-        checker.isNumeric(index, operand.key)
+      return checker.fits([index], [operand.key]) || checker.isNumeric(index, operand.key)
         ? operand.value
         : undefined;
     case "optional": {

@@ -1,8 +1,6 @@
 import { suggest } from "../../diagnostics/suggestion.ts";
-import type { FunctionDeclaration } from "../functions/declaration.ts";
-import { type CallNode, dottedName, type Node } from "../parse/ast.ts";
+import { dottedName, type Node } from "../parse/ast.ts";
 import type { Problems } from "../parse/problems.ts";
-import type { Overload } from "../types/signature.ts";
 import { typeNames } from "../types/signature.ts";
 import {
   BOOL,
@@ -21,31 +19,11 @@ import {
   UINT,
 } from "../types/types.ts";
 import { Substitution } from "../types/unify.ts";
-import { type Declaration, type Environment, membersOf } from "../variables/environment.ts";
+import { type Environment, membersOf } from "../variables/environment.ts";
 import { checkCall } from "./check-call.ts";
 import { checkMacro } from "./check-macro.ts";
 import { checkIndex, checkPresence, checkSelect } from "./check-select.ts";
-
-/** A call that the checker understood: the function, and its forms that the arguments may fit. */
-export interface ResolvedCall {
-  readonly declaration: FunctionDeclaration;
-  readonly overloads: readonly Overload[];
-  /** The arguments: the target of a method first, the namespace of `math.abs(x)` left out. */
-  readonly args: readonly Node[];
-}
-
-/** What the checker found out about an expression. */
-export interface CheckedExpression {
-  readonly root: Node;
-  typeOf(node: Node): Type;
-  /** The gateway's variable or field that a node names. */
-  declarationOf(node: Node): Declaration | undefined;
-  callOf(node: CallNode): ResolvedCall | undefined;
-  /** The type that a node names: `int`. */
-  typeNameOf(node: Node): string | undefined;
-  /** Whether a mistake of this very node was reported, so that there is no code for it. */
-  isMistake(node: Node): boolean;
-}
+import { type CheckedExpression, CheckedNodes } from "./checked-expression.ts";
 
 /** Finds the type of every node; each mistake is reported once. */
 export function checkExpression(
@@ -53,32 +31,29 @@ export function checkExpression(
   environment: Environment,
   problems: Problems,
 ): CheckedExpression {
-  const checker = new Checker(environment, problems);
+  const checker = new Checker(root, environment, problems);
   checker.checkValue(root);
-  return {
-    root,
-    typeOf: (node) => checker.substitution.resolve(checker.types.get(node) ?? ERROR, true),
-    declarationOf: (node) => checker.declarations.get(node),
-    callOf: (node) => checker.calls.get(node),
-    typeNameOf: (node) => checker.typeNames.get(node),
-    isMistake: (node) => checker.mistakes.has(node),
-  };
+  return checker.nodes;
 }
 
-/** The state of one check; the parts of it that belong to calls and macros are in files of their own. */
+/** A variable of a macro. */
+interface LocalVariable {
+  readonly name: string;
+  readonly type: Type;
+}
+
+/** Checks the nodes of one expression. What it asks of calls, macros and selections is in files of their own. */
 export class Checker {
-  readonly substitution = new Substitution();
-  readonly types = new Map<Node, Type>();
-  readonly declarations = new Map<Node, Declaration>();
-  readonly calls = new Map<CallNode, ResolvedCall>();
-  readonly typeNames = new Map<Node, string>();
-  readonly mistakes = new Set<Node>();
+  /** What is known of each node. */
+  readonly nodes: CheckedNodes;
   readonly environment: Environment;
   readonly problems: Problems;
+  readonly #substitution = new Substitution();
   /** The variables of the macros around, innermost last. */
-  readonly scope: { readonly name: string; readonly type: Type }[] = [];
+  #scope: readonly LocalVariable[] = [];
 
-  constructor(environment: Environment, problems: Problems) {
+  constructor(root: Node, environment: Environment, problems: Problems) {
+    this.nodes = new CheckedNodes(root, this.#substitution);
     this.environment = environment;
     this.problems = problems;
   }
@@ -86,21 +61,14 @@ export class Checker {
   /** The type of a node and of all below it. */
   check(node: Node): Type {
     const type = this.#typeOf(node);
-    this.types.set(node, type);
-    if (type.kind === "error" && this.#isOwnMistake(node)) this.mistakes.add(node);
+    this.nodes.type(node, type);
     return type;
-  }
-
-  /** Whether an error is the node's own, or of a part that may not even be evaluated: a branch, a default. */
-  #isOwnMistake(node: Node): boolean {
-    if (node.kind === "call") return (this.calls.get(node)?.overloads.length ?? 0) === 0;
-    return node.kind === "name" || node.kind === "select" || node.kind === "index";
   }
 
   /** The type of a node that is used as a value: an object that only groups fields is refused. */
   checkValue(node: Node): Type {
     const type = this.check(node);
-    const declaration = this.declarations.get(node);
+    const declaration = this.nodes.declarationOf(node);
     if (declaration !== undefined && declaration.code === undefined) {
       this.problems.report("cel-object-as-value", node.span, { name: declaration.path });
       return ERROR;
@@ -131,44 +99,77 @@ export class Checker {
         return BOOL;
       case "conditional": {
         this.requireBool(node.test);
-        return this.join([this.checkValue(node.consequent), this.checkValue(node.alternate)]);
+        return this.#join([this.checkValue(node.consequent), this.checkValue(node.alternate)]);
       }
       case "list":
-        return listOf(this.join(node.elements.map((element) => this.checkValue(element))));
+        return listOf(this.#join(node.elements.map((element) => this.checkValue(element))));
       case "map": {
-        const keys = this.join(node.entries.map(({ key }) => this.checkValue(key)));
-        const values = this.join(node.entries.map(({ value }) => this.checkValue(value)));
+        const keys = this.#join(node.entries.map(({ key }) => this.checkValue(key)));
+        const values = this.#join(node.entries.map(({ value }) => this.checkValue(value)));
         return mapOf(keys, values);
       }
     }
   }
 
-  /** The type that all have; a fresh parameter for none. */
-  join(types: readonly Type[]): Type {
-    const [first, ...rest] = types;
-    if (first === undefined) return this.substitution.fresh();
-    return rest.reduce((joined, type) => this.substitution.join(joined, type), first);
-  }
-
   /** Checks a node that must be a bool. */
   requireBool(node: Node): void {
     const type = this.checkValue(node);
-    if (this.substitution.assign([type], [BOOL])) return;
-    const found = formatType(this.substitution.resolve(type, true));
-    this.problems.report("cel-not-bool", node.span, { type: found });
+    if (this.fits([type], [BOOL])) return;
+    this.problems.report("cel-not-bool", node.span, { type: this.format(type) });
+  }
+
+  /** Checks what sees new variables of a macro. */
+  withVariables(variables: readonly LocalVariable[], check: () => Type): Type {
+    const around = this.#scope;
+    this.#scope = [...around, ...variables];
+    const type = check();
+    this.#scope = around;
+    return type;
+  }
+
+  /** Whether a name is that of a variable here. */
+  isVariable(name: string): boolean {
+    return this.#local(name) !== undefined || this.environment.declarations.has(name);
   }
 
   /** The type of what macros and indices go over, with its parameters put in. */
   resolved(type: Type): Type {
-    return this.substitution.resolve(type);
+    return this.#substitution.resolve(type);
+  }
+
+  /** The types with their parameters renamed to fresh ones, each consistently. */
+  instantiate(types: readonly Type[]): readonly Type[] {
+    return this.#substitution.instantiate(types);
+  }
+
+  /** Whether each of `types` fits where `expected` is wanted. */
+  fits(types: readonly Type[], expected: readonly Type[]): boolean {
+    return this.#substitution.assign(types, expected);
+  }
+
+  /** A type as messages write it. */
+  format(type: Type): string {
+    return formatType(this.#substitution.resolve(type, true));
+  }
+
+  /** Whether all are numbers, so that they compare by value though their types differ. */
+  isNumeric(...types: readonly Type[]): boolean {
+    return types.every((type) => NUMERIC.has(this.resolved(type).kind));
+  }
+
+  /** The type that all have; a fresh parameter for none. */
+  #join(types: readonly Type[]): Type {
+    const [first, ...rest] = types;
+    if (first === undefined) return this.#substitution.fresh();
+    return rest.reduce((joined, type) => this.#substitution.join(joined, type), first);
   }
 
   #name(node: Extract<Node, { kind: "name" }>): Type {
-    const local = this.scope.findLast(({ name }) => name === node.name);
+    const local = this.#local(node.name);
     if (local !== undefined) return local.type;
     const declaration = this.environment.declarations.get(node.name);
     if (declaration !== undefined) {
-      this.declarations.set(node, declaration);
+      this.nodes.declare(node, declaration);
       return declaration.type;
     }
     this.#reportUnknown(node.name, node);
@@ -183,19 +184,23 @@ export class Checker {
     const declaration = this.environment.declarations.get(name);
     if (declaration !== undefined) {
       if (node.kind === "name" || declaration.type.kind === "object") return undefined;
-      this.declarations.set(node, declaration);
+      this.nodes.declare(node, declaration);
       const { type } = declaration;
       return node.isOptional ? optionalOf(type) : type;
     }
     const type = typeNames.get(name);
     if (type === undefined) return undefined;
-    this.typeNames.set(node, name);
+    this.nodes.nameType(node, name);
     return typeOf(type);
   }
 
   #isLocal(dotted: string): boolean {
-    const [root] = dotted.split(".");
-    return this.scope.some(({ name }) => name === root);
+    const [root = ""] = dotted.split(".");
+    return this.#local(root) !== undefined;
+  }
+
+  #local(name: string): LocalVariable | undefined {
+    return this.#scope.findLast((variable) => variable.name === name);
   }
 
   #reportUnknown(name: string, node: Node): void {
@@ -213,11 +218,6 @@ export class Checker {
     const suggestion = suggest(name, [...known, "true", "false", "null"]);
     const params = { name, known: known.join(", "), suggestion };
     this.problems.report("cel-unknown-variable", node.span, params);
-  }
-
-  /** Whether all are numbers, so that they compare by value though their types differ. */
-  isNumeric(...types: readonly Type[]): boolean {
-    return types.every((type) => NUMERIC.has(this.resolved(type).kind));
   }
 }
 

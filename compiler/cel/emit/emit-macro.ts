@@ -77,7 +77,7 @@ const MAX_STEPS = 1_000_000;
 
 /** What a loop goes over. Loops inside each other multiply, so that each of them is bounded. */
 function rangeCode(emitter: Emitter, node: MacroNode, range: EmittedValue): EmittedValue {
-  const depth = emitter.loopDepth + loopHeight(node);
+  const depth = emitter.scope.loopDepth + loopHeight(node);
   if (!LOOPS.has(node.macro) || depth < 2) return range;
   const limit = Math.floor(MAX_STEPS ** (1 / depth));
   const call = emitter.call("collections/comprehensions#atMost", [
@@ -107,15 +107,13 @@ function bodyOf(
   const nest = (at: number): EmittedValue => {
     const variable = node.variables[at];
     if (variable === undefined) return emit(emitter);
-    return emitter.withLocal(variable.name, known, (parameter) => {
+    return emitter.scope.withVariable(variable.name, known, (parameter) => {
       parameters.push(parameter);
       return nest(at + 1);
     });
   };
   const isLoop = LOOPS.has(node.macro);
-  if (isLoop) emitter.loopDepth += 1;
-  const { expression } = nest(0);
-  if (isLoop) emitter.loopDepth -= 1;
+  const { expression } = isLoop ? emitter.scope.inLoop(() => nest(0)) : nest(0);
   const used = new Set(nodesOf(expression));
   const last = parameters.findLastIndex((parameter) => used.has(parameter));
   // a parameter that is not used begins with an underscore, or is left out at the end

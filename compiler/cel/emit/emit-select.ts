@@ -48,7 +48,7 @@ export function emitPresence(
 ): EmittedValue {
   const declaration = emitter.checked.declarationOf(node);
   if (declaration?.code !== undefined) {
-    const code = emitter.declared(declaration, declaration.code);
+    const code = emitter.declared(declaration);
     // comparing an object with undefined would narrow the paths below it, for TypeScript, to nothing
     return declaration.type.kind === "object" && code.mayFail
       ? emitter.call("values/select#isPresent", [code], { ts: "boolean", mayFail: false })
@@ -82,10 +82,7 @@ function selected(
   node: Node | undefined,
 ): EmittedValue {
   const declaration = node === undefined ? undefined : emitter.checked.declarationOf(node);
-  if (declaration !== undefined) {
-    if (declaration.code === undefined) throw new Error(`no code for "${declaration.path}"`);
-    return emitter.declared(declaration, declaration.code);
-  }
+  if (declaration !== undefined) return emitter.declared(declaration);
   const header = headerCode(emitter, operandNode, field);
   if (header !== undefined) return header;
   const operand = ownerValue(emitter, operandNode, field);
@@ -107,8 +104,7 @@ export function headerCode(emitter: Emitter, operand: Node, key: string): Emitte
   if (declaration === undefined || !declaration.path.endsWith(".headers")) return undefined;
   const [owner = ""] = declaration.path.split(".");
   const header = key.toLowerCase();
-  emitter.read([...declaration.path.split("."), header]);
-  if (declaration.variable !== undefined) emitter.variables.add(declaration.variable);
+  emitter.reads.declared(declaration, [header]);
   const expression = call(member(name(owner), "header"), [value(header)]);
   return { expression, ts: "string", mayFail: true };
 }
@@ -130,7 +126,7 @@ function stringValue(text: string): EmittedValue {
 function ownerValue(emitter: Emitter, operand: Node, field: string): EmittedValue {
   const path = pathOf(emitter, operand);
   if (path === undefined) return emitter.value(operand);
-  return emitter.readingOnly([...path, field], () => emitter.value(operand));
+  return emitter.reads.only([...path, field], () => emitter.value(operand));
 }
 
 function pathOf(emitter: Emitter, node: Node): readonly string[] | undefined {

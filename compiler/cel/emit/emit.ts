@@ -1,9 +1,10 @@
-import type { Expression, LocalName } from "../../../templates/code/hole.ts";
-import { call, local, value } from "../../../templates/code/syntax.ts";
-import type { CheckedExpression } from "../check/check.ts";
+import type { Expression } from "../../../templates/code/hole.ts";
+import { call, value } from "../../../templates/code/syntax.ts";
+import type { CheckedExpression } from "../check/checked-expression.ts";
 import type { Constants } from "../evaluate/fold.ts";
 import type { LiteralValue, Node } from "../parse/ast.ts";
 import type { Declaration } from "../variables/environment.ts";
+import { DataReads } from "./data-reads.ts";
 import { emitCall } from "./emit-call.ts";
 import { boxDouble, constantValue, typeValue } from "./emit-constant.ts";
 import { emitList, emitLiteral, emitMap } from "./emit-literal.ts";
@@ -20,14 +21,8 @@ import {
   simple,
   test,
 } from "./emitted-value.ts";
+import { MacroScope } from "./macro-scope.ts";
 import { Narrowing } from "./narrowing.ts";
-
-/** A variable of a macro in the emitted code. */
-export interface EmittedVariable {
-  readonly name: string;
-  readonly parameter: LocalName;
-  readonly emitted: EmittedValue;
-}
 
 /**
  * Turns a checked expression into TypeScript. There are three ways to emit a node: `value` gives the CEL value or
@@ -37,12 +32,9 @@ export interface EmittedVariable {
  */
 export class Emitter {
   readonly checked: CheckedExpression;
-  readonly variables = new Set<string>();
-  readonly reads = new Map<string, readonly string[]>();
-  readonly #locals: EmittedVariable[] = [];
+  readonly reads = new DataReads();
+  readonly scope = new MacroScope();
   readonly narrowing = new Narrowing();
-  /** How many loops are around what is being emitted. */
-  loopDepth = 0;
   readonly #constants: Constants | undefined;
 
   constructor(checked: CheckedExpression, constants?: Constants) {
@@ -129,48 +121,19 @@ export class Emitter {
     return { expression, ts: "unknown", mayFail: true, ...result };
   }
 
-  /** Notes what a declared variable needs, and gives its code. */
-  declared(declaration: Declaration, emitted: EmittedValue): EmittedValue {
-    this.read(declaration.path.split("."));
-    if (declaration.variable !== undefined) this.variables.add(declaration.variable);
-    return emitted;
-  }
-
-  /** Notes that the expression reads a path, for what the route has to collect. */
-  read(path: readonly string[]): void {
-    this.reads.set(path.join("."), path);
-  }
-
-  /** Emits a part of a chain of selections: what is read is the chain's path, whatever the part notes. */
-  readingOnly(path: readonly string[], emit: () => EmittedValue): EmittedValue {
-    const before = [...this.reads];
-    const emitted = emit();
-    this.reads.clear();
-    for (const [key, known] of before) this.reads.set(key, known);
-    this.read(path);
-    return emitted;
-  }
-
-  /** Emits what sees a new macro variable. */
-  withLocal<Result>(
-    name: string,
-    known: Partial<EmittedValue>,
-    emit: (parameter: LocalName) => Result,
-  ): Result {
-    const parameter = local(name);
-    const emitted = { ...simple(parameter, "unknown"), ...known, expression: parameter };
-    this.#locals.push({ name, parameter, emitted: { ...emitted, isSimple: true } });
-    const result = emit(parameter);
-    this.#locals.pop();
-    return result;
+  /** The code of a declared variable; notes what it needs. */
+  declared(declaration: Declaration): EmittedValue {
+    if (declaration.code === undefined) throw new Error(`no code for "${declaration.path}"`);
+    this.reads.declared(declaration);
+    return declaration.code;
   }
 
   #name(node: Extract<Node, { kind: "name" }>): EmittedValue {
-    const variable = this.#locals.findLast(({ name }) => name === node.name);
-    if (variable !== undefined) return variable.emitted;
+    const variable = this.scope.variable(node.name);
+    if (variable !== undefined) return variable;
     const declaration = this.checked.declarationOf(node);
-    if (declaration?.code === undefined) throw new Error(`no code for variable "${node.name}"`);
-    return this.declared(declaration, declaration.code);
+    if (declaration === undefined) throw new Error(`variable "${node.name}" was not resolved`);
+    return this.declared(declaration);
   }
 
   /** A boolean: whether the node evaluates to `wanted`; with `isOpposite`, whether it does not. */

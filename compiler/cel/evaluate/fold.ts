@@ -1,4 +1,4 @@
-import type { CheckedExpression } from "../check/check.ts";
+import type { CheckedExpression } from "../check/checked-expression.ts";
 import { childrenOf, type LiteralValue, type Node } from "../parse/ast.ts";
 import type { Problems } from "../parse/problems.ts";
 import { type Cost, costOf, costOfValue } from "./cost.ts";

@@ -1,4 +1,4 @@
-import type { CheckedExpression } from "../check/check.ts";
+import type { CheckedExpression } from "../check/checked-expression.ts";
 import { childrenOf, dottedName, type Node } from "../parse/ast.ts";
 
 /**

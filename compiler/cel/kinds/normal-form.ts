@@ -1,4 +1,4 @@
-import type { CheckedExpression } from "../check/check.ts";
+import type { CheckedExpression } from "../check/checked-expression.ts";
 import { type CallNode, childrenOf, type MacroNode, mapChildren, type Node } from "../parse/ast.ts";
 import { isNegation, joinedBy, opposite, truthOf } from "./connectives.ts";
 import type { KindReader } from "./kind-reader.ts";

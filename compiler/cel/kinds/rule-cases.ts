@@ -1,4 +1,4 @@
-import type { CheckedExpression } from "../check/check.ts";
+import type { CheckedExpression } from "../check/checked-expression.ts";
 import type { Node } from "../parse/ast.ts";
 import { isNegation, joinedBy, opposite, truthOf } from "./connectives.ts";
 import { type KindReader, readKinds, type Situation } from "./kind-reader.ts";

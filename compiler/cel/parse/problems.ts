@@ -19,11 +19,19 @@ export type CelProblem = {
 
 /** Collects the mistakes of one expression. */
 export class Problems {
-  readonly list: CelProblem[] = [];
+  readonly #list: CelProblem[] = [];
+
+  get list(): readonly CelProblem[] {
+    return this.#list;
+  }
 
   report<Code extends CelCode>(code: Code, within: Span, params: ParamsOf<Code>): void {
     // `as`: the mapped union can't be built from a generic code
-    this.list.push({ code, params, within } as unknown as CelProblem);
+    this.add({ code, params, within } as unknown as CelProblem);
+  }
+
+  add(problem: CelProblem): void {
+    this.#list.push(problem);
   }
 }
 

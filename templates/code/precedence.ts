@@ -1,0 +1,38 @@
+import type { Expression, Operator } from "./hole.ts";
+
+/** `&&`, `||` and `??`. */
+export function isLogical(operator: Operator): boolean {
+  return operator === "??" || operator === "&&" || operator === "||";
+}
+
+const PRECEDENCE: Readonly<Record<Operator, number>> = {
+  "??": 1,
+  "||": 2,
+  "&&": 3,
+  "===": 4,
+  "!==": 4,
+  "<": 5,
+  "<=": 5,
+  ">": 5,
+  ">=": 5,
+  "+": 6,
+  "-": 6,
+  "*": 7,
+  "/": 7,
+};
+
+/** Whether an operand is written in parentheses: where it must be, and where `&&` and `||` meet. */
+export function needsParentheses(operand: Expression, parent: Operator, isFirst: boolean): boolean {
+  if (operand.kind === "conditional" || operand.kind === "arrow") return true;
+  if (operand.kind !== "binary") return false;
+  const [own, outer] = [PRECEDENCE[operand.operator], PRECEDENCE[parent]];
+  if (outer <= PRECEDENCE["&&"] && own <= PRECEDENCE["&&"]) return operand.operator !== parent;
+  return own < outer || (own === outer && !(isFirst && isFlattened(parent, operand.operator)));
+}
+
+/** Whether a first operand goes on as part of the chain: `a + b - c`. */
+export function isFlattened(parent: Operator, own: Operator): boolean {
+  if (PRECEDENCE[own] !== PRECEDENCE[parent]) return false;
+  const isEquality = PRECEDENCE[own] === PRECEDENCE["==="];
+  return !isEquality && (own === parent || PRECEDENCE[own] !== PRECEDENCE["*"]);
+}
