@@ -28,23 +28,71 @@ export type FieldVerdict = "acts" | "does nothing" | "has no case";
 export function verdictOf(field: SchemaField, form: ConfigurationForm): FieldVerdict {
   // Of a single value there is no other one: what else is written is a mistake.
   if (field.schema.enum?.length === 1) return "acts";
-  let isTold = false;
-  for (const seed of form.seeds) {
-    const outcomes = variantsOf(field, seed, form).map((config) => form.compile(config).text);
-    const texts = outcomes.filter((text) => text !== undefined);
-    if (new Set(texts).size > 1) return "acts";
-    const isWrong = texts.length > 0 && texts.length < outcomes.length;
-    if (isWrong && form.references?.test(field.path.join(".")) === true) return "acts";
-    isTold ||= texts.length > 1;
-  }
-  return isTold ? "does nothing" : "has no case";
+  const verdicts = { differ: "acts", equal: "does nothing", mistaken: "has no case" } as const;
+  const isName = form.references?.test(field.path.join(".")) === true;
+  return verdicts[compareAll(field, form, (seed) => variantsOf(field, seed, form), isName)];
 }
 
-/** What is said where a field stands, in any of the configurations. */
-export function codesOf(field: SchemaField, form: ConfigurationForm): readonly string[] {
-  return form.seeds
-    .flatMap((seed) => variantsOf(field, seed, form))
-    .flatMap((config) => form.compile(config).diagnostics.map(({ code }) => code));
+/** What configurations become: different programs, the same one, or fewer than two that are no mistakes. */
+type Comparison = "differ" | "equal" | "mistaken";
+
+/**
+ * What the configurations become that are made of each seed: `differ` where any seed's do, or with `isName` where some are
+ * mistakes and others are not.
+ */
+function compareAll(
+  field: SchemaField,
+  form: ConfigurationForm,
+  configsOf: (seed: unknown) => readonly unknown[],
+  isName = false,
+): Comparison {
+  let result: Comparison = "mistaken";
+  for (const seed of nearestFirst(form.seeds, field)) {
+    const comparison = compare(configsOf(seed), form, isName);
+    if (comparison === "differ") return "differ";
+    if (comparison === "equal") result = "equal";
+  }
+  return result;
+}
+
+/** The configurations, those first where most of what is around a field is there: most fields act in the first. */
+function nearestFirst(seeds: readonly unknown[], { path }: SchemaField): readonly unknown[] {
+  return seeds.toSorted((a, b) => depthOf(b, path) - depthOf(a, path));
+}
+
+/** How many steps towards a field a configuration has already. */
+function depthOf(config: unknown, [step, ...rest]: readonly Step[]): number {
+  if (step === undefined || typeof config !== "object" || config === null) return 0;
+  const values: Readonly<Record<string, unknown>> = { ...config };
+  const inner = step === "[]" || step === "*" ? Object.values(values)[0] : values[step];
+  return inner === undefined ? 0 : 1 + depthOf(inner, rest);
+}
+
+/** Compiles configurations until two outcomes differ. */
+function compare(
+  configs: readonly unknown[],
+  { compile }: ConfigurationForm,
+  isName: boolean,
+): Comparison {
+  const texts: string[] = [];
+  let areWrong = false;
+  for (const config of configs) {
+    const { text } = compile(config);
+    if (text === undefined) areWrong = true;
+    else texts.push(text);
+    const isOther = text !== undefined && text !== texts[0];
+    if (isOther || (isName && areWrong && texts.length > 0)) return "differ";
+  }
+  return texts.length > 1 ? "equal" : "mistaken";
+}
+
+/** Whether something is said of a field where it stands, in any of the configurations. */
+export function isTold(field: SchemaField, code: string, form: ConfigurationForm): boolean {
+  return nearestFirst(form.seeds, field).some((seed) =>
+    variantsOf(field, seed, form).some((config) =>
+      form.compile(config).diagnostics.some((diagnostic) => diagnostic.code === code),
+    ),
+  );
 }
 
 /** The configuration with different values of the field, then without it. */
@@ -67,12 +115,6 @@ function isMark({ type, properties }: Schema): boolean {
   return type === "object" && properties !== undefined;
 }
 
-/** A field that says nothing where another one of its object stands. */
-export interface SilentField {
-  readonly field: readonly Step[];
-  readonly beside: string;
-}
-
 /** The alternatives of its object beside which a field makes no difference, and nothing is said about it. */
 export function silencedBy(field: SchemaField, form: ConfigurationForm): readonly string[] {
   const end = field.path.findLastIndex((step) => step !== "[]");
@@ -84,21 +126,14 @@ export function silencedBy(field: SchemaField, form: ConfigurationForm): readonl
   return others.filter((key) => isSilent(field, [...owner, key], form));
 }
 
-function isSilent(
-  field: SchemaField,
-  other: readonly Step[],
-  { schema, seeds, known, compile }: ConfigurationForm,
-): boolean {
-  let isTold = false;
-  for (const seed of seeds) {
-    const [value] = valuesOf(other.reduce(partOf, schema), other, known);
+function isSilent(field: SchemaField, other: readonly Step[], form: ConfigurationForm): boolean {
+  const { schema, known } = form;
+  const [value] = valuesOf(other.reduce(partOf, schema), other, known);
+  const besides = compareAll(field, form, (seed) => {
     const beside = placed(schema, seed, other, value, known);
-    const texts = valuesOf(field.schema, field.path, known)
+    return valuesOf(field.schema, field.path, known)
       .map((each) => placed(schema, beside, field.path, each, known))
-      .filter((config) => JSON.stringify(config).includes(`"${other.at(-1)}":`))
-      .flatMap((config) => compile(config).text ?? []);
-    if (new Set(texts).size > 1) return false;
-    isTold ||= texts.length > 1;
-  }
-  return isTold;
+      .filter((config) => JSON.stringify(config).includes(`"${other.at(-1)}":`));
+  });
+  return besides === "equal";
 }

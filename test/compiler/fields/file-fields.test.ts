@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { standaloneSchema } from "../../../compiler/1-parse/standalone/standalone.ts";
-import { type ConfigurationForm, codesOf, silencedBy, verdictOf } from "./acting-fields.ts";
+import { type ConfigurationForm, isTold, silencedBy, verdictOf } from "./acting-fields.ts";
 import { files, known, seeds, told } from "./file-cases.ts";
 import { fileCompiler } from "./file-compiler.ts";
 import { placed } from "./placed-field.ts";
@@ -19,7 +19,7 @@ const fields = leavesOf(schema).filter(({ path }) => {
   return name !== NAME && !name.startsWith(LIKE_A_ROUTE) && !EMPTY_CHOICES.test(name);
 });
 
-function isTold({ path }: SchemaField): boolean {
+function isMisplaced({ path }: SchemaField): boolean {
   return told.some(([part]) => path.join(".").includes(part));
 }
 
@@ -32,7 +32,7 @@ describe("every field of a standalone file", () => {
 
   it("decides something in the program", { timeout: 300_000 }, () => {
     expect(fields.length).toBeGreaterThan(500);
-    const decisive = fields.filter((field) => !isTold(field));
+    const decisive = fields.filter((field) => !isMisplaced(field));
     const verdicts = decisive.map((field) => [field.path.join("."), verdictOf(field, form)]);
     expect(verdicts.filter(([, verdict]) => verdict !== "acts")).toEqual([]);
   });
@@ -41,7 +41,7 @@ describe("every field of a standalone file", () => {
     const silent = told.flatMap(([part, code]) => {
       const inside = fields.filter(({ path }) => path.join(".").includes(part));
       expect(inside).not.toEqual([]);
-      return inside.filter((field) => !codesOf(field, form).includes(code));
+      return inside.filter((field) => !isTold(field, code, form));
     });
     expect(silent.map(({ path }) => path.join("."))).toEqual([]);
   });
