@@ -111,7 +111,7 @@ function lenientResult(checker: Checker, node: CallNode, types: readonly Type[])
 /** The name of what is compared with a text, where it has one. */
 function nameField(checker: Checker, { args }: CallNode): string | undefined {
   const names = args.flatMap((arg) => {
-    const path = checker.declarations.get(arg)?.path;
+    const path = checker.nodes.declarationOf(arg)?.path;
     return path === undefined ? [] : [`${path}.name`];
   });
   const isText = args.some((arg) => arg.kind === "literal" && arg.literal.kind === "string");
