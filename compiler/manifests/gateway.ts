@@ -2,6 +2,7 @@ import {
   anyText,
   choice,
   list,
+  listOfParts,
   map,
   object,
   type Schema,
@@ -95,7 +96,8 @@ const listenerFields = {
 
 const listener = object(listenerFields, { required: ["name", "port", "protocol"] });
 
-const listeners = list(listener, { minItems: 1, maxItems: 64 });
+/** A listener with a mistake is left out whole: without its host name or the routes that it allows it would take more. */
+const listeners = listOfParts(listener, { minItems: 1, maxItems: 64 });
 
 /** Gateway API Gateway. */
 export const gatewaySchema = resource(

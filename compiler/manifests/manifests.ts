@@ -1,4 +1,4 @@
-import type { Origin } from "../diagnostics/diagnostic.ts";
+import type { ConfigPath, Origin } from "../diagnostics/diagnostic.ts";
 import type { Infer, Schema } from "../schema/schema.ts";
 import type { gatewayBackendSchema } from "./backend.ts";
 import type { endpointSliceSchema, referenceGrantSchema, serviceSchema } from "./core.ts";
@@ -37,6 +37,8 @@ interface ManifestShape<Kind extends ManifestKind> {
   readonly spec: ManifestSpecs[Kind] | undefined;
   /** Parts of its document with mistakes (reported) were left out. */
   readonly isPartial: boolean;
+  /** Where those parts stood. */
+  readonly broken: readonly ConfigPath[];
   readonly origin: Origin;
 }
 
@@ -74,7 +76,7 @@ export type GatewayClassSpec = SpecOf<typeof gatewayClassSchema>;
 export type GatewaySpec = SpecOf<typeof gatewaySchema>;
 
 /** A listener of a Gateway or ListenerSet. */
-export type ListenerSpec = GatewaySpec["listeners"][number];
+export type ListenerSpec = NonNullable<GatewaySpec["listeners"][number]>;
 
 /** From which namespaces something may attach. */
 export interface NamespaceRule {

@@ -6,6 +6,7 @@ import {
   type Infer,
   integer,
   list,
+  listOfParts,
   object,
   type Schema,
   text,
@@ -65,19 +66,19 @@ export type BackendReference = Infer<typeof streamBackend>;
 
 /** A rule of an HTTPRoute. */
 export type HttpRouteRule = NonNullable<
-  Infer<ReturnType<typeof httpRouteSchema>>["spec"]["rules"]
->[number];
+  NonNullable<Infer<ReturnType<typeof httpRouteSchema>>["spec"]["rules"]>[number]
+>;
 
 /** What a rule of any kind of route has. */
 export type RouteRule = Pick<HttpRouteRule, "name" | "filters" | "backendRefs">;
 
 /** Gateway API HTTPRoute; policies have filters and fields of a rule. */
 export function httpRouteSchema(filters: Schema<readonly PolicyFields[]>, ruleFields: Fields) {
-  const rule = object({
+  const fields = {
     name: sectionName,
     matches: list(httpMatch, { maxItems: 64 }),
     filters,
-    backendRefs: list(
+    backendRefs: listOfParts(
       object(
         {
           ...backendReferenceFields,
@@ -90,14 +91,14 @@ export function httpRouteSchema(filters: Schema<readonly PolicyFields[]>, ruleFi
     ),
     ...ruleFields,
     sessionPersistence: unsupported("session persistence", { type: "object" }),
-  });
+  };
   return resource(
     object(
       {
         parentRefs,
         useDefaultGateways: unsupported("default gateways"),
         hostnames,
-        rules: list(rule, { minItems: 1, maxItems: 16 }),
+        rules: listOfParts(object(fields, { hasParts: true }), { minItems: 1, maxItems: 16 }),
       },
       {
         checks: [
@@ -116,7 +117,7 @@ export function httpRouteSchema(filters: Schema<readonly PolicyFields[]>, ruleFi
 /** Gateway API: policies and explanations name rules. */
 function hasUniqueNames(rules: unknown): boolean {
   if (!Array.isArray(rules)) return true;
-  const names = rules.flatMap((rule: { readonly name?: unknown } | null) => rule?.name ?? []);
+  const names = rules.flatMap((rule?: { readonly name?: unknown } | null) => rule?.name ?? []);
   return new Set(names).size === names.length;
 }
 
@@ -186,7 +187,7 @@ export const grpcRouteSchema = resource(
     parentRefs,
     useDefaultGateways: unsupported("default gateways"),
     hostnames,
-    rules: list(
+    rules: listOfParts(
       object({
         name: sectionName,
         matches: list(
@@ -225,10 +226,13 @@ function streamRouteSchema<const Of extends Fields>(fields: Of) {
         parentRefs,
         useDefaultGateways: unsupported("default gateways"),
         ...fields,
-        rules: list(
+        rules: listOfParts(
           object(
-            { name: sectionName, backendRefs: list(streamBackend, { minItems: 1, maxItems: 16 }) },
-            { required: ["backendRefs"] },
+            {
+              name: sectionName,
+              backendRefs: listOfParts(streamBackend, { minItems: 1, maxItems: 16 }),
+            },
+            { required: ["backendRefs"], hasParts: true },
           ),
           { minItems: 1, maxItems: 16 },
         ),

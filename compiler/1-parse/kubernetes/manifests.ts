@@ -1,4 +1,4 @@
-import type { Diagnostics, Origin } from "../../diagnostics/diagnostic.ts";
+import type { ConfigPath, Diagnostics, Origin } from "../../diagnostics/diagnostic.ts";
 import { suggest } from "../../diagnostics/suggestion.ts";
 import type { KeyedData, Manifest, ManifestKind } from "../../manifests/manifests.ts";
 import type { ConfigValue } from "../../schema/config-values.ts";
@@ -108,31 +108,34 @@ function readManifest(
   validators.set(row.kind, prepared);
   const read = { value, envTemplates: [], expanded: [] };
   const isPartial = prepared.validate.whole(read, origin, diagnostics) === undefined;
-  const sound = isPartial ? soundParts(value, prepared.validate) : value;
+  const { sound, broken: left } = isPartial
+    ? soundParts(value, prepared.validate)
+    : { sound: value, broken: [] };
   const content = sound && prepared.hasAliases ? withoutAliases(sound, prepared.schema) : sound;
   const spec = content && specOf(row.kind, content);
+  const known = { kind: row.kind, namespace, name, labels, created, spec, isPartial, origin };
   // The schema has checked the shape, and the specification of a kind is what its schema lets through.
-  return { kind: row.kind, namespace, name, labels, created, spec, isPartial, origin } as Manifest;
+  return { ...known, broken: left.map((path) => [...place.path, ...path]) } as Manifest;
 }
 
 /** What is left of a resource without the parts that have mistakes. */
 function soundParts(
   value: KubernetesObject,
   validate: Validator<unknown>,
-): ConfigValue | undefined {
+): { readonly sound: ConfigValue | undefined; readonly broken: readonly ConfigPath[] } {
   // Taking parts out changes a value, and this one belongs to its document.
   const copy: ConfigValue = structuredClone<ConfigValue>(value);
-  const { value: sound } = validate.sound({ value: copy, envTemplates: [], expanded: [] });
+  const { value: sound, broken } = validate.sound({ value: copy, envTemplates: [], expanded: [] });
   // Parts of a document are data.
-  return sound as ConfigValue | undefined;
+  return { sound: sound as ConfigValue | undefined, broken };
 }
 
 function broken(
   kind: ManifestKind,
-  known: Omit<Manifest, "kind" | "spec" | "isPartial">,
+  known: Omit<Manifest, "kind" | "spec" | "isPartial" | "broken">,
 ): Manifest {
   // A resource without content is one of its kind.
-  return { ...known, kind, spec: undefined, isPartial: true } as Manifest;
+  return { ...known, kind, spec: undefined, isPartial: true, broken: [] } as Manifest;
 }
 
 function prepare(row: KindRow, keys: ReadonlySet<string>): Prepared {

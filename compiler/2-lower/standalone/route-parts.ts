@@ -157,19 +157,6 @@ export interface FileContext {
   readonly diagnostics: Diagnostics;
 }
 
-/** Whether parts with mistakes were left out of what stands at a place, of other fields than `besides`. */
-export function isPartial(
-  { path }: Origin,
-  { broken }: Pick<FileContext, "broken">,
-  besides: ConfigPath = [],
-): boolean {
-  return broken.some(
-    (each) =>
-      path.every((step, index) => each[index] === step) &&
-      !besides.some((field) => field === each[path.length]),
-  );
-}
-
 /** The file's `backends`, by name. */
 export function readNamedBackends(
   values: readonly (NamedBackendValue | undefined)[],

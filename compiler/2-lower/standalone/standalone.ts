@@ -1,6 +1,7 @@
 import type { StandaloneInput } from "../../1-parse/parse.ts";
 import type { ListenerValue } from "../../1-parse/standalone/listener.ts";
 import type { MatchValue, RouteValue } from "../../1-parse/standalone/route.ts";
+import { isPartial } from "../../config/broken-parts.ts";
 import type {
   GatewayResource,
   ListenerResource,
@@ -20,7 +21,6 @@ import { readLlm } from "./llm-front-door.ts";
 import { readProcess } from "./process.ts";
 import {
   type FileContext,
-  isPartial,
   meetPolicies,
   meetRoute,
   readBackends,

@@ -1,15 +1,10 @@
 import type { TcpRouteValue } from "../../1-parse/standalone/tcp-route.ts";
 import type { BackendConfig } from "../../backends/index.ts";
+import { isPartial } from "../../config/broken-parts.ts";
 import type { ListenerResource, TcpRouteResource } from "../../config/resources.ts";
 import { streamTraffic } from "../../config/sections.ts";
 import { childOf, type Diagnostics, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
-import {
-  type FileContext,
-  isPartial,
-  meetRoute,
-  readBackends,
-  readPolicies,
-} from "./route-parts.ts";
+import { type FileContext, meetRoute, readBackends, readPolicies } from "./route-parts.ts";
 
 /** A route of connections, which stands on one listener; `isPassedOn`: the client's TLS goes on to its backends. */
 export function readTcpRoute(

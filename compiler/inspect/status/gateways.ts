@@ -34,13 +34,17 @@ export function gatewayStatus(
       : falseCondition("Programmed", "Invalid", errors);
   return {
     conditions: [accepted, programmed],
-    listeners: (manifest.spec?.listeners ?? []).map((listener, index) => ({
-      name: listener.name,
-      ...(manifest.kind === "ListenerSet" ? { port: listener.port } : {}),
-      supportedKinds: supportedKinds(listener),
-      attachedRoutes: attachedRoutes(manifest, listener.name, kubernetes),
-      conditions: listenerConditions(within(problems, "spec", "listeners", index)),
-    })),
+    listeners: (manifest.spec?.listeners ?? []).flatMap((listener, index) =>
+      listener === undefined
+        ? []
+        : {
+            name: listener.name,
+            ...(manifest.kind === "ListenerSet" ? { port: listener.port } : {}),
+            supportedKinds: supportedKinds(listener),
+            attachedRoutes: attachedRoutes(manifest, listener.name, kubernetes),
+            conditions: listenerConditions(within(problems, "spec", "listeners", index)),
+          },
+    ),
   };
 }
 

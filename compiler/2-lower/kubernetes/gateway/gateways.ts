@@ -127,7 +127,7 @@ function gatewayResource(
 ): GatewayResource {
   const paths = pathHandlings(parameters);
   const ofGateway = [...listeners.values()].flat().filter(({ gateway }) => gateway === manifest);
-  checkNamed(paths, ofGateway, context);
+  if (!manifest.isPartial) checkNamed(paths, ofGateway, context);
   const own = ofGateway.map((listener) => ({
     ...listener.resource,
     pathHandling: paths.get(listener.resource.name),

@@ -42,7 +42,8 @@ export function listenersOf(
     context,
   );
   return owners.flatMap((owner) =>
-    (owner.spec?.listeners ?? []).map((spec, index) => {
+    (owner.spec?.listeners ?? []).flatMap((spec, index) => {
+      if (spec === undefined) return [];
       const origin = childOf(owner.origin, "spec", "listeners", index);
       checkKinds(spec, origin, context);
       checkRule(spec.allowedRoutes?.namespaces, childOf(origin, "allowedRoutes"), context);
@@ -62,7 +63,7 @@ export function listenersOf(
         policies: [],
         origin,
       };
-      return { resource, spec, gateway, owner };
+      return [{ resource, spec, gateway, owner }];
     }),
   );
 }
@@ -140,7 +141,9 @@ export function checkListenerSets(context: ReferenceContext): void {
 /** Reports names that stand twice: routes and policies could mean either. */
 function checkNames(owner: KubernetesListener["owner"], { diagnostics }: ReferenceContext): void {
   const seen = new Set<string>();
-  owner.spec?.listeners.forEach(({ name }, index) => {
+  owner.spec?.listeners.forEach((listener, index) => {
+    if (listener === undefined) return;
+    const { name } = listener;
     const at = childOf(owner.origin, "spec", "listeners", index, "name");
     const message = `${resourceName(owner)} has another listener "${name}"`;
     if (seen.has(name)) diagnostics.report("broken-rule", at, { message });

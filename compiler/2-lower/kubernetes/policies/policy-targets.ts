@@ -188,14 +188,14 @@ function mayPhase(
   return false;
 }
 
-/** Whether the part that is named exists. */
+/** Whether the part that is named exists; of what has mistakes it may be the part that was left out. */
 function hasSection(
   { manifest, section, origin }: Target,
   { diagnostics }: ReferenceContext,
 ): boolean {
   if (section === undefined || manifest.spec === undefined) return true;
   const candidates = sectionsOf(manifest);
-  if (candidates.includes(section)) return true;
+  if (manifest.isPartial || candidates.includes(section)) return true;
   diagnostics.report("missing-section", childOf(origin, "sectionName"), {
     what: resourceName(manifest),
     section,
@@ -209,12 +209,12 @@ function sectionsOf(manifest: Manifest): readonly string[] {
   switch (manifest.kind) {
     case "Gateway":
     case "ListenerSet":
-      return (manifest.spec?.listeners ?? []).map(({ name }) => name);
+      return (manifest.spec?.listeners ?? []).flatMap((listener) => listener?.name ?? []);
     case "HTTPRoute":
     case "GRPCRoute":
     case "TCPRoute":
     case "TLSRoute":
-      return (manifest.spec?.rules ?? []).flatMap(({ name }) => name ?? []);
+      return (manifest.spec?.rules ?? []).flatMap((rule) => rule?.name ?? []);
     case "Service":
       return (manifest.spec?.ports ?? []).flatMap(({ name, port }) =>
         name == null ? [String(port)] : [name, String(port)],

@@ -19,7 +19,7 @@ export function reportWithoutEffect(context: PolicyContext): void {
   for (const { misplaced } of uses) if (misplaced !== undefined) reportIdle(misplaced, diagnostics);
   const kinds = ["Gateway", "ListenerSet", "HTTPRoute", "TLSRoute", "TCPRoute"] as const;
   // What has mistakes may be what they act on.
-  if (!kinds.every((kind) => inventory.all(kind).every(({ spec }) => spec !== undefined))) return;
+  if (kinds.some((kind) => inventory.all(kind).some(({ isPartial }) => isPartial))) return;
   const bySource = Map.groupBy(uses, ({ source }) => source);
   for (const policy of [...inventory.all("GatewayPolicy"), ...inventory.all("BackendTLSPolicy")]) {
     const own = bySource.get(policy) ?? [];

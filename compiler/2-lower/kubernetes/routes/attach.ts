@@ -75,6 +75,7 @@ function attachTo(
   if (all.length === 0) return [];
   const named = all.filter(({ spec }) => spec.name === (reference.sectionName ?? spec.name));
   if (named.length === 0) {
+    if (parent.isPartial) return [];
     context.diagnostics.report("missing-section", childOf(origin, "sectionName"), {
       what: resourceName(parent),
       section: reference.sectionName ?? "",
@@ -108,6 +109,8 @@ function attachTo(
   for (const { reason, cause, test } of steps) {
     left = left.filter(test);
     if (left.length > 0) continue;
+    // The listener that was meant may have mistakes.
+    if (parent.isPartial) return [];
     const params = { route: resourceName(route), parent: resourceName(parent), reason, cause };
     context.diagnostics.report("not-attached", origin, params);
     return [];

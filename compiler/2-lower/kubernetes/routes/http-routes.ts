@@ -1,3 +1,4 @@
+import { isPartial } from "../../../config/broken-parts.ts";
 import type {
   MatchConfig,
   RouteAttachment,
@@ -27,35 +28,44 @@ export function routeResources(
   route: ManifestOf<"HTTPRoute">,
   context: PolicyContext,
 ): readonly RouteResource[] {
-  const rules: readonly HttpRouteRule[] = route.spec?.rules ?? [{}];
-  return rules.map((rule, index) => {
+  const rules: readonly (HttpRouteRule | undefined)[] = route.spec?.rules ?? [{}];
+  return rules.flatMap((rule, index): readonly RouteResource[] => {
+    if (rule === undefined) return [];
     const origin = childOf(route.origin, "spec", "rules", index);
     const backends = ruleBackends(route, rule, origin, context);
     const traffic: RulePath = { listener, route, rule, index, backend: backends[0]?.backend };
     checkFilters(rule, origin, context);
     const { policies, headersSent } = routePolicies(traffic, context);
-    return {
-      kind: "route",
-      ...ruleNames(route, rules, index),
-      listeners: [attachmentOf(listener, hostnames)],
-      matches: (rule.matches ?? [{}]).map((match, position) =>
-        readMatch(match, childOf(origin, "matches", position)),
-      ),
-      policies,
-      isPartial: isPartialRule(backends, context),
-      backends: headersSent ? [] : backendConfigs(traffic, backends, context),
-      origin,
-    };
+    return [
+      {
+        kind: "route",
+        ...ruleNames(route, rules, index),
+        listeners: [attachmentOf(listener, hostnames)],
+        matches: (rule.matches ?? [{}]).map((match, position) =>
+          readMatch(match, childOf(origin, "matches", position)),
+        ),
+        policies,
+        isPartial: isPartialRule(traffic, origin, backends, context),
+        backends: headersSent ? [] : backendConfigs(traffic, backends, context),
+        origin,
+      },
+    ];
   });
 }
 
-/** Whether a backend, or a policy that might be about the rule, has mistakes (reported). */
+/**
+ * Whether the rule, a backend, or a policy that might be about the rule, has mistakes (reported). Without a match or a
+ * filter it would let more through: what is left of it is judged, and answers nothing.
+ */
 export function isPartialRule(
+  { route }: RulePath,
+  origin: Origin,
   backends: readonly WeightedBackend[],
   { inventory }: PolicyContext,
 ): boolean {
   const policies = inventory.all("GatewayPolicy");
   return (
+    isPartial(origin, route) ||
     backends.some(({ backend }) => backend.manifest?.isPartial !== false) ||
     policies.some(({ isPartial }) => isPartial)
   );
@@ -64,7 +74,7 @@ export function isPartialRule(
 /** What logs and generated code call a rule: after its route, and after itself where there are several. */
 export function ruleNames(
   { namespace, name }: AnyRoute,
-  rules: readonly HttpRouteRule[],
+  rules: readonly (RouteRule | undefined)[],
   index: number,
 ): { readonly name: string; readonly ids: readonly string[] } {
   if (rules.length === 1)
@@ -106,8 +116,8 @@ function checkFilters(
   });
 }
 
-/** The rules of a route; without any it matches everything, and answers nothing. */
-export function rulesOf({ spec }: AnyRoute): readonly RouteRule[] {
+/** The rules of a route, undefined for those with mistakes; without any it matches everything, and answers nothing. */
+export function rulesOf({ spec }: AnyRoute): readonly (RouteRule | undefined)[] {
   return spec?.rules ?? [{}];
 }
 
@@ -119,12 +129,13 @@ export function ruleBackends(
   context: PolicyContext,
 ): readonly WeightedBackend[] {
   const place = childOf(origin, "backendRefs");
-  return backendRefs.map((reference, index) => {
+  return backendRefs.flatMap((reference, index): readonly WeightedBackend[] => {
+    if (reference === undefined) return [];
     const at = childOf(place, index);
     const { weight = 1 } = reference;
     const backend = referencedBackend(reference, route, at, context);
     if (weight !== 1) checkWeight(backend, childOf(at, "weight"), context);
-    return { backend, weight };
+    return [{ backend, weight }];
   });
 }
 

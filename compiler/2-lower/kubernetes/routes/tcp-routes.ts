@@ -13,18 +13,21 @@ export function tcpRouteResources(
   context: PolicyContext,
 ): readonly TcpRouteResource[] {
   const rules = rulesOf(route);
-  return rules.map((rule, index) => {
+  return rules.flatMap((rule, index): readonly TcpRouteResource[] => {
+    if (rule === undefined) return [];
     const origin = childOf(route.origin, "spec", "rules", index);
     const backends = ruleBackends(route, rule, origin, context);
     const traffic: RulePath = { listener, route, rule, index, backend: backends[0]?.backend };
-    return {
-      kind: "tcpRoute",
-      ...ruleNames(route, rules, index),
-      listeners: [attachmentOf(listener, hostnames)],
-      isPartial: isPartialRule(backends, context),
-      policies: routePolicies(traffic, context).policies,
-      backends: backendConfigs(traffic, backends, context),
-      origin,
-    };
+    return [
+      {
+        kind: "tcpRoute",
+        ...ruleNames(route, rules, index),
+        listeners: [attachmentOf(listener, hostnames)],
+        isPartial: isPartialRule(traffic, origin, backends, context),
+        policies: routePolicies(traffic, context).policies,
+        backends: backendConfigs(traffic, backends, context),
+        origin,
+      },
+    ];
   });
 }

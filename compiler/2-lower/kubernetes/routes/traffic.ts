@@ -1,3 +1,4 @@
+import { isPartial } from "../../../config/broken-parts.ts";
 import { childOf, Diagnostics } from "../../../diagnostics/diagnostic.ts";
 import type { WeightedBackend } from "../backends/backend-configs.ts";
 import type { KubernetesModel } from "../gateway/gateways.ts";
@@ -11,7 +12,7 @@ export interface SharedTraffic extends RulePath {
   readonly backends: readonly WeightedBackend[];
 }
 
-/** The traffic of a route: each of its rules on each of its listeners, to the first of its backends. */
+/** The traffic of a route: each of its rules without mistakes on each of its listeners, to the first of its backends. */
 export function trafficOf(
   { attachments, context }: KubernetesModel,
   route: AnyRoute,
@@ -21,10 +22,11 @@ export function trafficOf(
   return attachments
     .filter((each) => each.route === route)
     .flatMap(({ listener }) =>
-      rulesOf(route).map((rule, index): SharedTraffic => {
+      rulesOf(route).flatMap((rule, index): readonly SharedTraffic[] => {
         const origin = childOf(route.origin, "spec", "rules", index);
+        if (rule === undefined || isPartial(origin, route)) return [];
         const backends = ruleBackends(route, rule, origin, quiet);
-        return { listener, route, rule, index, backend: backends[0]?.backend, backends };
+        return [{ listener, route, rule, index, backend: backends[0]?.backend, backends }];
       }),
     );
 }

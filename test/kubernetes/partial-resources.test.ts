@@ -1,0 +1,102 @@
+import { expect, it } from "vitest";
+import { checkManifests, complaints, world } from "./manifests.ts";
+
+/** The codes and what they name, of a world in which nothing else is wrong. */
+function said(...documents: readonly string[]): readonly string[] {
+  const tools =
+    "{apiVersion: gwc.dev/v1alpha1, kind: GatewayBackend, metadata: {name: tools}, spec: {static: {host: tools.example.com, port: 80}}}";
+  return complaints(checkManifests([world, tools, ...documents].join("\n---\n"))).map((line) =>
+    line.replace(/^\d+ /, ""),
+  );
+}
+
+const resource = (kind: string, name: string, spec: string): string =>
+  `{apiVersion: gateway.networking.k8s.io/v1, kind: ${kind}, metadata: {name: ${name}}, spec: {${spec}}}`;
+const route = (rules: string): string =>
+  resource("HTTPRoute", "r", `parentRefs: [{kind: ListenerSet, name: set}], rules: [${rules}]`);
+const policy = (kind: string, name: string, section: string): string =>
+  "{apiVersion: gwc.dev/v1alpha1, kind: GatewayPolicy, metadata: {name: p}, spec: {targetRefs: " +
+  `[{group: gateway.networking.k8s.io, kind: ${kind}, name: ${name}, sectionName: ${section}}], ` +
+  "traffic: {cors: {allowOrigins: ['*']}}}}";
+const backendRefs = (name: string): string => `backendRefs: [{name: ${name}, port: 80}]`;
+const missing = (name: string): string =>
+  `missing-reference: there is no Service "default/${name}"`;
+
+it("beside a mistake in a rule, what its backends and the other rules lack is told in the same run", () => {
+  const match = "matches: [{path: {type: Exactly, value: /r}}]";
+  expect(
+    said(
+      route(
+        `{${match}, ${backendRefs("one")}}, {matches: [{path: {value: /s}}], ${backendRefs("two")}}`,
+      ),
+    ),
+  ).toEqual([expect.stringContaining('unknown-value: "type"'), missing("one"), missing("two")]);
+});
+
+it("beside a mistake in a filter, what its rule's backends lack is told in the same run", () => {
+  const redirect = "{type: RequestRedirect, requestRedirect: {scheme: gopher}}";
+  expect(said(route(`{filters: [${redirect}], ${backendRefs("one")}}`))).toEqual([
+    expect.stringContaining('unknown-value: "scheme"'),
+    missing("one"),
+  ]);
+});
+
+it("one reference with a mistake hides none of the others", () => {
+  const rule =
+    "backendRefs: [{name: one, port: 80}, {name: web, port: 80, wait: 1}, {name: two, port: 80}]";
+  expect(said(route(`{matches: [{path: {value: /r}}], ${rule}}`))).toEqual([
+    expect.stringContaining('unknown-field: backendRefs[1] has no field "wait"'),
+    missing("one"),
+    missing("two"),
+  ]);
+});
+
+it("what is left of a rule takes no request from another one", () => {
+  // With no match at all it would leave the next one nothing.
+  const broken = `{matches: [{path: {value: nowhere}}], ${backendRefs("web")}}`;
+  const whole = `{${backendRefs("web")}}`;
+  expect(said(route(`${broken}, ${whole}`))).toEqual([
+    "broken-rule: an exact path or a prefix starts with a slash",
+  ]);
+  expect(said(route(`${whole}, ${whole}`))).toEqual([expect.stringContaining("shadowed-route")]);
+});
+
+it("a policy of a rule or listener that has mistakes is not said to have no target", () => {
+  const rule = `{nam: one, ${backendRefs("web")}}`;
+  expect(said(route(rule), policy("HTTPRoute", "r", "one"))).toEqual([
+    expect.stringContaining('unknown-field: rules[0] has no field "nam"'),
+  ]);
+  const listeners = "gatewayClassName: gwc, listeners: [{nam: one, port: 90, protocol: HTTP}]";
+  expect(said(resource("Gateway", "g", listeners), policy("Gateway", "g", "one"))).toEqual([
+    expect.stringContaining('unknown-field: listeners[0] has no field "nam"'),
+  ]);
+});
+
+it.each(["Gateway", "ListenerSet"])(
+  "beside a mistake in a listener of a %s, those of its other listeners and of their routes are told",
+  (kind) => {
+    const owner = kind === "Gateway" ? "gatewayClassName: gwc" : "parentRef: {name: gw}";
+    const listeners =
+      "{name: wrong, port: 9001, protocol: HTTP, hostnam: a.test}, {name: good, port: 9002, protocol: HTTPS, tls: {certificateRefs: [{name: absent}]}}";
+    const using = resource(
+      "HTTPRoute",
+      "r",
+      `parentRefs: [{kind: ${kind}, name: o, sectionName: wrong}, {kind: ${kind}, name: o, sectionName: good}], rules: [{${backendRefs("one")}}]`,
+    );
+    expect(said(resource(kind, "o", `${owner}, listeners: [${listeners}]`), using)).toEqual([
+      expect.stringContaining('unknown-field: listeners[0] has no field "hostnam"'),
+      'missing-secret: there is no Secret "default/absent"',
+      missing("one"),
+    ]);
+  },
+);
+
+it("a rule of connections with a mistake leaves the others to be judged", () => {
+  const listeners = "gatewayClassName: gwc, listeners: [{name: tcp, port: 9003, protocol: TCP}]";
+  const rules = `{${backendRefs("one").replace("80", "eighty")}}, {${backendRefs("two")}}`;
+  const tcp = resource("TCPRoute", "t", `parentRefs: [{name: g}], rules: [${rules}]`);
+  expect(said(resource("Gateway", "g", listeners), tcp)).toEqual([
+    expect.stringContaining("wrong-type: "),
+    missing("two"),
+  ]);
+});
