@@ -2,6 +2,7 @@ import { HTTP_SERVER } from "../model/traffic.ts";
 import type { AiConfig } from "./ai/ai-config.ts";
 import { type AiValue, aiSchema, lowerAi } from "./ai/file-form.ts";
 import { type KubernetesAiValue, kubernetesAi } from "./ai/manifest-form.ts";
+import { restText } from "./ai/health.ts";
 import { type AiNode, resolveAi } from "./ai/resolve.ts";
 import type { Backend } from "./backend.ts";
 import { curlCommand, type TryRequest } from "./parts/try-request.ts";
@@ -30,11 +31,12 @@ export const ai: Backend<"ai", AiValue, AiConfig, AiNode, never, KubernetesAiVal
   passesToken: ({ groups }) => groups.flat().some(({ connection }) => connection.isPassthrough),
   describe: ({ groups }) =>
     groups.flatMap((group, index) =>
-      group.map(({ name, model, url }) => {
+      group.map(({ name, model, url, health }) => {
         const place = groups.length === 1 ? "" : `group ${index + 1}: `;
         return {
           label: `${place}${name}${model === undefined ? "" : ` (${model})`}`,
           address: url,
+          ...(health && { server: name, rest: restText(health) }),
         };
       }),
     ),

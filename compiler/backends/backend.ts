@@ -184,4 +184,8 @@ export interface BackendLine {
   /** What it is, or what its configuration calls it. */
   readonly label?: string;
   readonly address?: Text;
+  /** What its state is known by while the gateway runs; absent: nobody chooses between it and others. */
+  readonly server?: string;
+  /** When it is not asked. */
+  readonly rest?: string;
 }

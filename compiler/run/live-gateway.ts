@@ -1,5 +1,6 @@
 import path from "node:path";
 import type { RouteCount, RunningGateway } from "../../runtime/gateway/gateway.ts";
+import type { ServerState } from "../../runtime/process/metrics-part.ts";
 import { bugReport } from "../diagnostics/report/bug.ts";
 import { totals } from "../diagnostics/report/findings.ts";
 import { textReport } from "../diagnostics/report/text.ts";
@@ -106,6 +107,11 @@ export class LiveGateway implements LiveView {
   /** What each route has answered so far. */
   routes(): readonly RouteCount[] {
     return this.#running.routes();
+  }
+
+  /** How the servers do that routes choose from. */
+  servers(): readonly ServerState[] {
+    return this.#running.servers();
   }
 
   async #follow(): Promise<void> {

@@ -2,6 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import type { ServerHandlers } from "../http/engine/server-handlers.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { ConnectionSettings } from "../net/connection-settings.ts";
+import type { ServerState } from "../process/metrics-part.ts";
 import { onWarning } from "../process/operator-warnings.ts";
 import { StartupError } from "../process/startup-error.ts";
 import { SECOND } from "../process/units.ts";
@@ -37,6 +38,8 @@ export interface RunningGateway {
   replace(next: Gateway): Promise<void>;
   /** What each route has answered since the process started. */
   routes(): readonly RouteCount[];
+  /** How the servers do that routes choose from, as far as they were asked. */
+  servers(): readonly ServerState[];
   /** Resolves when what was logged so far is written: whoever says more about the gateway says it after that. */
   logged(): Promise<void>;
   /** Ends the service as SIGTERM does, and resolves when it has ended. */
@@ -158,6 +161,10 @@ class Running implements RunningGateway {
         p99: metrics.quantile(0.99),
       };
     });
+  }
+
+  servers(): readonly ServerState[] {
+    return Array.from(this.#metrics.parts).flatMap((part) => part.servers?.() ?? []);
   }
 
   close(): Promise<void> {

@@ -6,6 +6,7 @@ import { freePort } from "../harness/free-port.ts";
 import { GwcProcess } from "../harness/gwc.ts";
 import { startUpstream } from "../harness/upstream.ts";
 import { Workspace } from "../harness/workspace.ts";
+import { startHealthy } from "../llm/llm-upstream.ts";
 import { gatewayText } from "./gateway-text.ts";
 
 /** Debian's browser. CI has to have it; elsewhere these tests are skipped without it. */
@@ -43,6 +44,29 @@ describe("the admin page", () => {
     });
     await running.seen(/warning: no admin page on 0\.0\.0\.0:0: it is no loopback address\n/);
   });
+});
+
+it("the admin page shows how providers of models do, and who is not asked", async () => {
+  const port = await freePort();
+  const healthy = await startHealthy();
+  const provider = (name: string, host: string) => ({
+    providers: [{ name, provider: { openAI: {} }, hostOverride: host }],
+  });
+  const groups = [provider("gone", "127.0.0.1:9"), provider("spare", healthy.host)];
+  const routes = [{ name: "chat", backends: [{ ai: { groups } }] }];
+  const config = { binds: [{ port, listeners: [{ routes }] }] };
+  const workspace = new Workspace({ "gateway.yaml": JSON.stringify(config) });
+  const url = await start(workspace.path("gateway.yaml"));
+  const shown = async () => (await (await fetch(url)).text()).replace(/<[^>]+>/g, " ");
+  expect(await shown()).not.toContain("not asked");
+  const response = await fetch(`http://127.0.0.1:${port}/v1/chat/completions`, {
+    method: "POST",
+    body: JSON.stringify({ model: "m", messages: [{ role: "user", content: "Hello" }] }),
+  });
+  expect(response.headers.get("x-llm-provider")).toBe("spare");
+  const page = (await shown()).replace(/\s+/g, " ");
+  expect(page).toMatch(/group 1: gone http:\/\/127\.0\.0\.1:9 not asked for \d+ s/);
+  expect(page).toMatch(/group 2: spare http:\S+ health 100 %, \d under way/);
 });
 
 describe.skipIf(isMissing)("the admin page in a browser", () => {

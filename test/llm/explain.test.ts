@@ -16,9 +16,13 @@ binds:
           - providers:
             - { name: fast, provider: { openAI: { model: gpt-5 } } }
           - providers:
-            - { name: spare, provider: { anthropic: {} } }
+            - name: spare
+              provider: { anthropic: {} }
+              policies: { health: { eviction: { consecutiveFailures: 3, healthThreshold: 0.5 } } }
 `,
   });
   const { stdout } = gwc(["explain", "route", "chat"], { cwd: folder });
-  expect(stdout).toContain("backend: ai (group 1: fast (gpt-5), group 2: spare)\n");
+  expect(stdout).toContain(
+    "backend: ai (group 1: fast (gpt-5), not asked for 10 s after a failure; group 2: spare, not asked for 10 s after 3 failures or health below 0.5)\n",
+  );
 });

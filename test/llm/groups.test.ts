@@ -139,11 +139,11 @@ it("the metrics show which providers are well, and for how long one is not asked
   const gateway = await startGroups([[failing], [await startHealthy()]]);
   await ask(gateway);
   const { body } = await send(`http://127.0.0.1:${await gateway.statsPort()}/metrics`, "GET");
-  expect(body).toContain('gwc_provider_health{provider="p0"} 0.7\n');
-  expect(body).toContain('gwc_provider_health{provider="p1"} 1\n');
-  expect(body).toMatch(/gwc_provider_ejected_seconds{provider="p0"} [1-9]/);
-  expect(body).toContain('gwc_provider_ejected_seconds{provider="p1"} 0\n');
-  expect(body).toContain('gwc_provider_pending_requests{provider="p0"} 0\n');
+  expect(body).toContain('gwc_provider_health{route="root",provider="p0"} 0.7\n');
+  expect(body).toContain('gwc_provider_health{route="root",provider="p1"} 1\n');
+  expect(body).toMatch(/gwc_provider_ejected_seconds{route="root",provider="p0"} [1-9]/);
+  expect(body).toContain('gwc_provider_ejected_seconds{route="root",provider="p1"} 0\n');
+  expect(body).toContain('gwc_provider_pending_requests{route="root",provider="p0"} 0\n');
 });
 
 it("a provider that asks to be left alone for longer is", async () => {

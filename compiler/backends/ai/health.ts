@@ -92,3 +92,13 @@ function resolveUnhealthy(
   diagnostics.report("health-reads", origin, {});
   return undefined;
 }
+
+/** When a provider is not asked, in words. */
+export function restText(health: HealthNode): string {
+  const { eviction, consecutiveFailures: failures, healthThreshold } = health;
+  const causes = [
+    ...(failures === undefined ? [] : [failures === 1 ? "a failure" : `${failures} failures`]),
+    ...(healthThreshold === undefined ? [] : [`health below ${healthThreshold}`]),
+  ];
+  return `not asked for ${eviction / 1000} s after ${causes.join(" or ")}`;
+}

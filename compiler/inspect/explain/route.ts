@@ -268,10 +268,12 @@ function explainNode(
   };
 }
 
-/** `ai (group 1: fast (gpt-5), group 2: spare)`: the servers that have names. */
+/** `ai (group 1: fast (gpt-5), not asked for 10 s after a failure, ...)`: the servers that have names. */
 function nodeText<Kind extends BackendKind>(node: BackendNode<Kind>): string {
   const labels = backendOf(node.kind)
     .describe(node)
-    .flatMap(({ label }) => label ?? []);
-  return labels.length === 0 ? node.kind : `${node.kind} (${labels.join(", ")})`;
+    .flatMap(({ label, rest }) =>
+      label === undefined ? [] : rest === undefined ? label : `${label}, ${rest}`,
+    );
+  return labels.length === 0 ? node.kind : `${node.kind} (${labels.join("; ")})`;
 }

@@ -1,12 +1,18 @@
+import type { ServerState } from "../../../runtime/process/metrics-part.ts";
 import type { BackendLine } from "../../backends/backend.ts";
 import { type Html, html } from "./html.ts";
 import { envTemplateText } from "./places.ts";
 
-/** A server of a backend: its address, or what it is. */
-export function backendLine({ label, address }: BackendLine): Html {
-  if (address === undefined) return html`<div>${label ?? ""}</div>`;
+/** A server of a backend: its address, or what it is, and how it does. */
+export function backendLine({ label, address }: BackendLine, state?: ServerState): Html {
+  const { isGood, text: words } = state ?? {};
+  const pill =
+    words === undefined
+      ? html``
+      : html` <span class="pill ${isGood === true ? "good" : "bad"}">${words}</span>`;
+  if (address === undefined) return html`<div>${label ?? ""}${pill}</div>`;
   const text = envTemplateText(address);
   return label === undefined
-    ? html`<div><code>${text}</code></div>`
-    : html`<div>${label} <code class="soft">${text}</code></div>`;
+    ? html`<div><code>${text}</code>${pill}</div>`
+    : html`<div>${label} <code class="soft">${text}</code>${pill}</div>`;
 }

@@ -66,7 +66,7 @@ function routeRow(route: RouteNode, listener: ListenerNode, view: LiveView): Htm
   return html`<tr>
 <td><a href="/ui/code/${code}">${route.name}</a><span class="place">${place(route.origin, view)}</span></td>
 <td>${matches}</td><td><div class="chips">${shown}</div></td>
-<td class="backend">${route.backends.map(backendLines)}</td>${figures(count)}</tr>`;
+<td class="backend">${route.backends.map((node) => backendLines(node, route, view))}</td>${figures(count)}</tr>`;
 }
 
 function chips(policies: readonly PolicyUse[], view: LiveView): readonly Html[] {
@@ -120,8 +120,19 @@ function valueText({ kind, value }: RouteMatch["headers"][number]["value"]): str
   return kind === "exact" ? value : `~${value}`;
 }
 
-function backendLines<Kind extends BackendKind>(node: BackendNode<Kind>): Html {
-  return html`${backendOf(node.kind).describe(node).map(backendLine)}`;
+function backendLines<Kind extends BackendKind>(
+  node: BackendNode<Kind>,
+  { name }: RouteNode,
+  view: LiveView,
+): Html {
+  const states = view.servers().filter(({ route }) => route === name);
+  const lines = backendOf(node.kind).describe(node);
+  return html`${lines.map((line) =>
+    backendLine(
+      line,
+      states.find(({ server }) => server === line.server),
+    ),
+  )}`;
 }
 
 function milliseconds(seconds: number): string {

@@ -1,4 +1,5 @@
 import type { RouteCount } from "../../../runtime/gateway/gateway.ts";
+import type { ServerState } from "../../../runtime/process/metrics-part.ts";
 import type { Finding } from "../../diagnostics/report/findings.ts";
 import type { Compiled } from "../candidate.ts";
 
@@ -12,6 +13,8 @@ export interface LiveView {
   readonly lastChange: LastChange;
   /** What each route has answered so far. */
   routes(): readonly RouteCount[];
+  /** How the servers do that routes choose from, as far as they were asked. */
+  servers(): readonly ServerState[];
 }
 
 /** What the admin page shows of the last change. */

@@ -1,4 +1,4 @@
-import type { MetricsPart } from "../../process/metrics-part.ts";
+import type { MetricsPart, ServerState } from "../../process/metrics-part.ts";
 import { SECOND } from "../../process/units.ts";
 import { head, label } from "../../telemetry/metrics/exposition-text.ts";
 import { Histogram } from "../../telemetry/metrics/histogram.ts";
@@ -22,6 +22,14 @@ export interface ModelCallFigures {
   readonly usage: Usage | undefined;
 }
 
+/** A provider of a route, and how it does. */
+interface ProviderState {
+  readonly route: string;
+  readonly name: string;
+  readonly labels: string;
+  readonly health: ProviderHealth;
+}
+
 /** Models with labels of their own: what clients name must not fill the memory of who reads the metrics. */
 const maxModels = 100;
 
@@ -37,8 +45,8 @@ const perTokenBounds = [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5,
 /** Counts requests to models by the names and buckets of OpenTelemetry's conventions for generative AI. */
 export class ModelMetrics implements MetricsPart {
   readonly #models = new Set<string>();
-  /** Those of several, by name. */
-  readonly #providers = new Map<string, ProviderHealth>();
+  /** Those of several, by the labels of their route and their name. */
+  readonly #providers = new Map<string, ProviderState>();
   /** By what they say: made once, not for every call. */
   readonly #labels = new Map<string, CallLabels>();
   readonly #tokens = new Series("gen_ai_client_token_usage", "Tokens of requests.", tokenBounds);
@@ -85,8 +93,23 @@ export class ModelMetrics implements MetricsPart {
   }
 
   /** From here on its health is shown; one of the same name before it was of an earlier configuration. */
-  provider(name: string, health: ProviderHealth): void {
-    if (this.#providers.get(name) !== health) this.#providers.set(name, health);
+  provider(route: string, name: string, health: ProviderHealth): void {
+    const key = `${route}\n${name}`;
+    if (this.#providers.get(key)?.health === health) return;
+    const labels = `route="${label(route)}",provider="${label(name)}"`;
+    this.#providers.set(key, { route, name, labels, health });
+  }
+
+  servers(): readonly ServerState[] {
+    const now = performance.now();
+    return Array.from(this.#providers.values(), ({ route, name, health }) => {
+      const seconds = Math.ceil(health.ejectedFor(now) / SECOND);
+      const isGood = seconds === 0;
+      const text = isGood
+        ? `health ${Math.round(health.score * 100)} %, ${health.pending} under way`
+        : `not asked for ${seconds} s`;
+      return { route, server: name, isGood, text };
+    });
   }
 
   exposition(): string {
@@ -99,8 +122,8 @@ export class ModelMetrics implements MetricsPart {
     const gauge = (name: string, help: string, value: (health: ProviderHealth) => number): string =>
       head(name, "gauge", help) +
       Array.from(
-        this.#providers,
-        ([provider, health]) => `${name}{provider="${label(provider)}"} ${value(health)}\n`,
+        this.#providers.values(),
+        ({ labels, health }) => `${name}{${labels}} ${value(health)}\n`,
       ).join("");
     if (this.#providers.size === 0) return "";
     return (

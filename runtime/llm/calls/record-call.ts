@@ -78,7 +78,7 @@ export function recordResponse(
   else fields.set("error.type", error.kind);
   const metrics = ModelMetrics.of(gateway.metrics);
   metrics.call(figures(call, outcome));
-  if (health !== undefined) metrics.provider(name, health);
+  if (health !== undefined) metrics.provider(record.route ?? "unknown", name, health);
   if (outcome.kind !== "responded") return;
   call.attributes.note(outcome.facts);
   const { model, id, usage, finish } = outcome.facts;
