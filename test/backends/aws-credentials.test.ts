@@ -100,17 +100,19 @@ function metadata(lifetime: number): string {
   });
 }
 
-it("a web identity takes on its role once for many requests", async () => {
-  const sts = await startScripted((response) =>
-    response.end(
-      `<AssumeRoleWithWebIdentityResponse><AssumeRoleWithWebIdentityResult><Credentials>
+/** The keys of a role. */
+function stsResponse(action: string): string {
+  return `<${action}Response><${action}Result><Credentials>
       <AccessKeyId>${temporary.accessKeyId}</AccessKeyId>
       <SecretAccessKey>${temporary.secretAccessKey}</SecretAccessKey>
       <SessionToken>${temporary.sessionToken}</SessionToken>
       <Expiration>${new Date(Date.now() + 3_600_000).toISOString()}</Expiration>
-      </Credentials></AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>`,
-    ),
-  );
+      </Credentials></${action}Result></${action}Response>`;
+}
+
+it("a web identity takes on its role once for many requests", async () => {
+  const action = "AssumeRoleWithWebIdentity";
+  const sts = await startScripted((response) => response.end(stsResponse(action)));
   const { gateway, upstream } = await start(
     {},
     {
@@ -211,4 +213,83 @@ it("a metadata server that is down is not asked for every request", async () => 
   for (let i = 0; i < 5; i++) expect((await send(`${gateway.url}/`, "GET")).status).toBe(503);
   // It pauses for seconds; five requests may take longer on a busy machine.
   expect(server.received.length).toBeLessThan(5);
+});
+
+/** A folder of AWS's shared files, and the environment that names them. */
+function sharedFiles(files: { readonly credentials: string; readonly config: string }) {
+  const folder = temporaryFolder(files);
+  return {
+    AWS_SHARED_CREDENTIALS_FILE: path.join(folder, "credentials"),
+    AWS_CONFIG_FILE: path.join(folder, "config"),
+  };
+}
+
+const credentials = `
+# Keys of people.
+[default]
+aws_access_key_id = AKIADEFAULT
+aws_secret_access_key = default-secret
+[team]
+aws_access_key_id=${keys.accessKeyId}
+aws_secret_access_key=${keys.secretAccessKey}
+aws_session_token = session
+`;
+
+const config = `
+[default]
+region = eu-central-1
+s3 =
+  aws_access_key_id = nested
+[profile over]
+role_arn = arn:aws:iam::1:role/r
+source_profile = team
+external_id = outside
+`;
+
+it("the profile that is named counts before the environment, the default one behind it", async () => {
+  const files = sharedFiles({ credentials, config });
+  const others = { AWS_ACCESS_KEY_ID: "AKIAENV", AWS_SECRET_ACCESS_KEY: "env" };
+  const named = await start({}, { ...files, ...others, AWS_PROFILE: "team" });
+  await send(`${named.gateway.url}/`, "GET");
+  await expectSigned(named.upstream.received[0], { ...keys, sessionToken: "session" });
+  const ambient = await start({}, { ...files, ...others });
+  await send(`${ambient.gateway.url}/`, "GET");
+  const env = { accessKeyId: "AKIAENV", secretAccessKey: "env" };
+  await expectSigned(ambient.upstream.received[0], env);
+  const alone = await start({}, files);
+  await send(`${alone.gateway.url}/`, "GET");
+  const own = { accessKeyId: "AKIADEFAULT", secretAccessKey: "default-secret" };
+  await expectSigned(alone.upstream.received[0], own);
+});
+
+it("a profile takes on its role with the keys of another one, once for many requests", async () => {
+  const sts = await startScripted((response) => response.end(stsResponse("AssumeRole")));
+  const { gateway, upstream } = await start(
+    {},
+    {
+      ...sharedFiles({ credentials, config }),
+      AWS_PROFILE: "over",
+      AWS_ENDPOINT_URL_STS: `http://${sts.host}`,
+    },
+  );
+  await Promise.all(Array.from({ length: 5 }, () => send(`${gateway.url}/`, "GET")));
+  await expectSigned(upstream.received[0], temporary);
+  expect(sts.received).toHaveLength(1);
+  const [request] = sts.received;
+  if (request === undefined) throw new Error("nobody was asked");
+  expect(formOf(request)).toEqual({
+    Action: "AssumeRole",
+    Version: "2011-06-15",
+    RoleArn: "arn:aws:iam::1:role/r",
+    RoleSessionName: "gwc",
+    ExternalId: "outside",
+  });
+  const by = { ...keys, sessionToken: "session" };
+  const place = { region: scope.region, service: "sts" };
+  expect(request.headers.authorization).toBe(await expectedSignature(request, by, place));
+});
+
+it("a profile that is not there ends the start with its name", async () => {
+  const env = { ...sharedFiles({ credentials, config }), AWS_PROFILE: "other" };
+  await expect(start({}, env)).rejects.toThrow('AWS has no profile "other"');
 });

@@ -66,7 +66,7 @@ function awsSchema() {
     {
       examples: [{ region: "eu-central-1" }],
       description:
-        "Signs requests (AWS Signature Version 4), by default with the keys of whatever the gateway runs on: the environment, a web identity, the container's agent, the instance.",
+        "Signs requests (AWS Signature Version 4), by default with the keys of whatever the gateway runs on: a profile (`AWS_PROFILE`), the environment, a web identity, the container's agent, the instance.",
       checks: [
         {
           message: '"accessKeyId" and "secretAccessKey" come together',

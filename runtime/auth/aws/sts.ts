@@ -1,0 +1,95 @@
+import { fetchResponse } from "../../http/upstream/fetch-response.ts";
+import type { Expiring } from "../cloud/expiring-value.ts";
+import type { AwsKeySource, AwsKeys } from "./aws-keys.ts";
+import { signRequest } from "./signature.ts";
+
+/** A role that is taken on, at AWS's service for that (STS). */
+export interface StsRole {
+  readonly arn: string;
+  /** What the role's user is called in the logs of AWS. */
+  readonly session: string;
+  /** What the owner of the role asks of those who take it on. */
+  readonly externalId?: string | undefined;
+  /** Seconds for which the keys are good; undefined: an hour. */
+  readonly duration?: number | undefined;
+}
+
+/** The keys of a role, for whoever has a token of another issuer: the request is not signed. Rejects without secrets. */
+export function assumeRoleWithWebIdentity(
+  env: NodeJS.ProcessEnv,
+  region: string,
+  role: StsRole,
+  token: string,
+): Promise<Expiring<AwsKeys>> {
+  const form = formOf("AssumeRoleWithWebIdentity", role);
+  form.set("WebIdentityToken", token);
+  return askSts(serverOf(env, region), [], form);
+}
+
+/** The keys of a role, for whoever has keys that may take it on. Rejects without secrets. */
+export async function assumeRole(
+  env: NodeJS.ProcessEnv,
+  region: string,
+  role: StsRole,
+  source: AwsKeySource,
+): Promise<Expiring<AwsKeys>> {
+  const server = serverOf(env, region);
+  const form = formOf("AssumeRole", role);
+  const headers = ["host", new URL(server).host, "content-type", FORM];
+  const call = { method: "POST", path: "/", headers, body: form.toString() };
+  signRequest(call, await source(), { region, service: "sts" }, new Date());
+  // Both are said by whoever sends it.
+  return askSts(server, headers.slice(4), form);
+}
+
+const FORM = "application/x-www-form-urlencoded";
+
+function serverOf(env: NodeJS.ProcessEnv, region: string): string {
+  const url = env.AWS_ENDPOINT_URL_STS || `https://sts.${region}.amazonaws.com`;
+  return url.replace(/\/$/, "");
+}
+
+function formOf(action: string, { arn, session, externalId, duration }: StsRole): URLSearchParams {
+  return new URLSearchParams({
+    Action: action,
+    Version: "2011-06-15",
+    RoleArn: arn,
+    RoleSessionName: session,
+    ...(externalId !== undefined && { ExternalId: externalId }),
+    ...(duration !== undefined && { DurationSeconds: String(duration) }),
+  });
+}
+
+async function askSts(
+  server: string,
+  headers: readonly string[],
+  form: URLSearchParams,
+): Promise<Expiring<AwsKeys>> {
+  const { status, body } = await fetchResponse(
+    {
+      method: "POST",
+      url: `${server}/`,
+      headers: ["content-type", FORM, ...headers],
+      body: Buffer.from(form.toString()),
+    },
+    { maxBytes: 65_536, deadline: 5_000 },
+  );
+  const xml = body.toString("utf8");
+  if (status !== 200) throw new Error(`STS refused: ${element(xml, "Code") ?? `status ${status}`}`);
+  const [accessKeyId, secretAccessKey, sessionToken, expiration = ""] = [
+    element(xml, "AccessKeyId"),
+    element(xml, "SecretAccessKey"),
+    element(xml, "SessionToken"),
+    element(xml, "Expiration"),
+  ];
+  const expires = Date.parse(expiration);
+  if (accessKeyId === undefined || secretAccessKey === undefined || Number.isNaN(expires)) {
+    throw new Error("STS gave no credentials");
+  }
+  return { value: { accessKeyId, secretAccessKey, sessionToken }, expires };
+}
+
+/** The text of an element that has no other ones in it: keys have no character that XML escapes. */
+function element(xml: string, name: string): string | undefined {
+  return new RegExp(`<${name}>([^<&]*)</${name}>`).exec(xml)?.[1];
+}
