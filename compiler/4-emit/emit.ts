@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { gzipSync } from "node:zlib";
 import type { PrintedModule } from "../../templates/code/print.ts";
 import { dockerfile } from "../../templates/image/dockerfile.ts";
 import type { SourceFile } from "../diagnostics/source.ts";
@@ -34,6 +35,8 @@ export interface Emitted {
   readonly files: readonly OutputFile[];
   /** Mistakes of gwc itself in the generated code. */
   readonly findings: readonly EmitFinding[];
+  /** Bytes of the compressed bundle that a ConfigMap carries; undefined: an image has it. */
+  readonly packedSize: number | undefined;
 }
 
 /** Modules, type check, bundle, manifest, Dockerfile. */
@@ -63,14 +66,17 @@ export async function emit(
     { path: "Dockerfile", text: image },
   ];
   const sha256 = createHash("sha256").update(bundleText).digest("hex");
-  generated.push(...kubernetesFiles(program, bundleText, sha256, options));
+  const packed = gzipSync(bundleText, { level: 9 });
+  generated.push(...kubernetesFiles(program, packed, sha256, options));
   const names = [...generated.map((file) => file.path), "manifest.json"];
   const manifest = manifestOf(program, bundle, sha256, names, options.version);
   const files = [
     ...generated,
     { path: "manifest.json", text: `${JSON.stringify(manifest, undefined, 2)}\n` },
   ];
-  return { modules, bundle, manifest, files, findings };
+  const isInConfigMap = (options.image ?? program.deployment?.image) === undefined;
+  const packedSize = isInConfigMap ? packed.length : undefined;
+  return { modules, bundle, manifest, files, findings, packedSize };
 }
 
 function portOf(address: string): number {

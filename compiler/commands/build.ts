@@ -3,8 +3,10 @@ import { isHole } from "../../templates/code/hole.ts";
 import { printText } from "../../templates/code/print.ts";
 import type { Emitted } from "../4-emit/emit.ts";
 import { missingInImage } from "../4-emit/image-commands.ts";
+import { MOST_IN_CONFIG_MAP } from "../4-emit/kubernetes-files.ts";
 import type { TraceLevel } from "../4-emit/modules.ts";
 import type { OutputFile } from "../4-emit/write.ts";
+import { type Diagnostic, Diagnostics, keyPlace } from "../diagnostics/diagnostic.ts";
 import { findingsOf } from "../diagnostics/report/findings.ts";
 import { textReport } from "../diagnostics/report/text.ts";
 import { fileProblem } from "../host.ts";
@@ -99,6 +101,9 @@ async function buildFiles(
     if (emitted.findings.length > 0) return emitError(emitted.findings);
     builds.push({ program, emitted, folder: folderOf(program, options.out, programs.length) });
   }
+  const oversized = findingsOf(builds.flatMap(tooLarge), files, false);
+  if (oversized.length > 0)
+    return { exitCode: 1, stderr: talk + textReport(oversized, context.isColored.stderr) };
   if (flags.has("check")) return freshness(builds, talk);
   for (const { folder, emitted } of builds) {
     const problem = await writeBuild(folder, emitted.files);
@@ -119,6 +124,17 @@ interface Build {
   readonly program: Program;
   readonly emitted: Emitted;
   readonly folder: string;
+}
+
+/** Reports a bundle that no ConfigMap can carry. */
+function tooLarge({
+  program: { deployment },
+  emitted: { packedSize = 0 },
+}: Build): readonly Diagnostic[] {
+  const diagnostics = new Diagnostics();
+  if (deployment !== undefined && packedSize > MOST_IN_CONFIG_MAP)
+    diagnostics.report("bundle-too-large", keyPlace(deployment.origin), { size: packedSize });
+  return diagnostics.list;
 }
 
 /** Several gateways get a folder each, named after them. */

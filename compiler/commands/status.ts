@@ -35,7 +35,7 @@ async function printStatus(
       "only Kubernetes manifests have a status; `gwc check` reports on a standalone file\n";
     return { exitCode: 1, stderr: report === "" ? `error: ${hint}` : report };
   }
-  const found = statusOf(checked, kubernetes, host.now());
+  const found = statusOf(checked, kubernetes);
   const list = { apiVersion: "v1", kind: "List", items: found };
   const yaml = { lineWidth: 0, aliasDuplicateObjects: false };
   const stdout =

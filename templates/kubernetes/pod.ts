@@ -2,7 +2,7 @@ import type { DeploymentNode } from "../../compiler/ir/deployment.ts";
 import type { Program } from "../../compiler/ir/program.ts";
 import type { Json } from "../../compiler/model/json.ts";
 import { backendTemplateOf } from "../backends/index.ts";
-import { selectorLabels } from "./names.ts";
+import { GATEWAY_CONTAINER, selectorLabels } from "./names.ts";
 import type { KubernetesSettings } from "./settings.ts";
 import { isObject } from "./strategic-merge.ts";
 
@@ -108,7 +108,7 @@ function gatewayContainer(
   ];
   const { pullPolicy, resources } = deployment;
   return {
-    name: "gateway",
+    name: GATEWAY_CONTAINER,
     image: image ?? NODE_IMAGE,
     ...(pullPolicy ? { imagePullPolicy: pullPolicy } : {}),
     ...(image === undefined ? { command: ["node", "/bundle/gateway.mjs"] } : {}),

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { existsSync, globSync, readFileSync, rmSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { gwc } from "../harness/gwc.ts";
@@ -66,6 +67,38 @@ describe("gwc build", () => {
     });
     const { stdout } = gwc(["build", "manifests", "--no-type-check"], { cwd: workspace.folder });
     expect(stdout).toMatch(/^out\/proxy\n/);
+  });
+
+  it("a bundle that no ConfigMap can carry needs an image", () => {
+    const prompt = randomBytes(1_500_000).toString("base64");
+    const workspace = new Workspace({
+      "all.yaml": `${readFileSync(`${root}/examples/cluster-basic/gateway.yaml`, "utf8")}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: { name: chat, namespace: gateways }
+spec:
+  parentRefs: [{ name: proxy }]
+  rules:
+    - matches: [{ path: { value: /chat } }]
+      backendRefs: [{ group: gwc.dev, kind: GatewayBackend, name: models }]
+---
+apiVersion: gwc.dev/v1alpha1
+kind: GatewayBackend
+metadata: { name: models, namespace: gateways }
+spec:
+  ai: { provider: { openai: {} } }
+  policies: { ai: { prompt: { prepend: [{ role: SYSTEM, content: ${prompt} }] } } }
+`,
+    });
+    const at = { cwd: workspace.folder };
+    const { code, stdout, stderr } = gwc(["build", "all.yaml", "--no-type-check"], at);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(
+      /^error\[bundle-too-large\]: the compressed bundle has \d+ KiB, and a ConfigMap takes 1024/m,
+    );
+    const image = ["build", "all.yaml", "--no-type-check", "--image", "registry.test/proxy:1"];
+    expect(gwc(image, at).code).toBe(0);
   });
 
   it("another file name names the output, and -o overrules it", () => {

@@ -36,7 +36,7 @@ function build(ofClass: string, own: string, image?: string) {
   const checked = checkManifests(text);
   const { program } = checked;
   if (program === undefined) throw new Error(complaints(checked).join("\n"));
-  const files = kubernetesFiles(program, "bundle", "digest", { image });
+  const files = kubernetesFiles(program, Buffer.from("bundle"), "digest", { image });
   return {
     program,
     texts: files.map(({ text: each }) => each).join("\n"),
@@ -222,8 +222,8 @@ it("gives pods of MCP backends the key of their sessions, from a Secret that nee
     [gateway(), parameters("of-class", ""), parameters("own", ""), backend, route].join("\n---\n"),
   );
   if (program === undefined) throw new Error("refused");
-  const text = kubernetesFiles(program, "bundle", "digest", { image: "x" }).find(({ path }) =>
-    path.includes("deployment"),
+  const text = kubernetesFiles(program, Buffer.from("bundle"), "digest", { image: "x" }).find(
+    ({ path }) => path.includes("deployment"),
   )?.text;
   const [container] = parse(text ?? "").spec.template.spec.containers;
   expect(container.env).toContainEqual({
@@ -245,6 +245,27 @@ it("refuses directives of overlays that are none", () => {
     `deployment: {spec: {strategy: ${strategy}}}`,
   );
   expect(read("deployment").spec.strategy).toEqual({ type: "Recreate" });
+});
+
+it("takes the gateway's container by the name that others give it, too", () => {
+  const overlay = (name: string) =>
+    `deployment: {spec: {template: {spec: {containers: [{name: ${name}, env: [{name: A, value: b}]}]}}}}`;
+  const [own, other] = ["gateway", "agentgateway"].map(
+    (name) => build("", overlay(name)).read("deployment").spec.template.spec.containers,
+  );
+  expect(other).toEqual(own);
+  expect(own).toHaveLength(1);
+  expect(own[0].env).toContainEqual({ name: "A", value: "b" });
+});
+
+it("refuses overlays of which no Deployment comes", () => {
+  const laid = (spec: string) => () => build("", `deployment: {spec: ${spec}}`);
+  const pod = (container: string) => `{template: {spec: {containers: [${container}]}}}`;
+  expect(laid(pod("{name: sidecar}"))).toThrow(/the container "sidecar" has no image/);
+  expect(laid(pod("{image: a}"))).toThrow(/every container of an overlay has a name/);
+  expect(laid(pod("{name: gateway, $patch: delete}"))).toThrow(/take away the container "gateway"/);
+  expect(laid("{selector: {matchLabels: {a: b}}}")).toThrow(/cannot change the selector/);
+  expect(laid("{replicas: many}")).toThrow(/"replicas" is a whole number/);
 });
 
 it("takes log levels, the typed ones over those of the raw configuration", () => {

@@ -19,7 +19,7 @@ function outputOf(files: Readonly<Record<string, string>>): readonly BundleOutpu
     inputs: program.inputs,
     mounts: [program.deployment?.secrets, program.deployment?.configMaps],
     said: said.toSorted(),
-    status: kubernetes && statusOf(checked, kubernetes, "2026-01-01T00:00:00Z"),
+    status: kubernetes && statusOf(checked, kubernetes),
   }));
 }
 

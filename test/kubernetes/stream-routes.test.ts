@@ -350,7 +350,7 @@ it("status and explanation know routes of connections", () => {
   );
   expect(complaints(checked)).toEqual([]);
   if (checked.kubernetes === undefined) throw new Error("no manifests");
-  const status = statusOf(checked, checked.kubernetes, "2026-01-01T00:00:00Z");
+  const status = statusOf(checked, checked.kubernetes);
   const found = JSON.stringify(status.find(({ kind }) => kind === "Gateway"));
   expect(found).toContain(
     '"supportedKinds":[{"group":"gateway.networking.k8s.io","kind":"TLSRoute"}],"attachedRoutes":1',

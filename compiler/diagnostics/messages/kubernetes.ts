@@ -206,6 +206,14 @@ export const kubernetesMessages = {
     text: ({ what }) => `no ${what} has these labels`,
     explanation: "A selector that selects nothing has no effect.",
   }),
+  "bundle-too-large": message<{ size: number }>({
+    severity: "error",
+    text: ({ size }) =>
+      `the compressed bundle has ${Math.ceil(size / 1024)} KiB, and a ConfigMap takes 1024`,
+    hint: () => "put it into an image (the Dockerfile is generated), and name that with --image",
+    explanation:
+      "Without an image a ConfigMap carries the bundle, compressed. Kubernetes takes no ConfigMap of more than 1 MiB.",
+  }),
   "idle-selector": message<Record<never, never>>({
     severity: "warning",
     text: () => "the selector counts only beside from: Selector",

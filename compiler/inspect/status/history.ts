@@ -1,28 +1,28 @@
 import type { Condition } from "./conditions.ts";
 
-/** What conditions say beside what they are about. */
-export interface Stamp {
-  /** The `metadata.generation` that was looked at; undefined when the manifest does not say. */
-  readonly generation: number | undefined;
-  /** RFC 3339. */
-  readonly now: string;
-}
+/** The time of a condition that was never written: as the Gateway API's own definitions have it. */
+const NEVER = "1970-01-01T00:00:00Z";
 
 /**
- * A status as a controller would leave it: each condition with the generation that it is about, and the time of its last
- * change: that of the status in the manifest, while that says the same.
+ * A status as a controller would leave it: each condition with the generation that it is about (`metadata.generation`;
+ * undefined when the manifest does not say), and the time of its last change as the status in the manifest has it, while
+ * that says the same. The same manifests have the same status whenever it is asked for.
  */
-export function withHistory(status: unknown, previous: unknown, stamp: Stamp): unknown {
+export function withHistory(
+  status: unknown,
+  previous: unknown,
+  generation: number | undefined,
+): unknown {
   if (Array.isArray(status)) {
     const known = Array.isArray(previous) ? previous : [];
-    return status.map((item: unknown) => withHistory(item, same(item, known), stamp));
+    return status.map((item: unknown) => withHistory(item, same(item, known), generation));
   }
   if (typeof status !== "object" || status === null) return status;
-  if (isCondition(status)) return stamped(status, previous, stamp);
+  if (isCondition(status)) return stamped(status, previous, generation);
   return Object.fromEntries(
     Object.entries(status).map(([name, value]) => [
       name,
-      withHistory(value, member(previous, name), stamp),
+      withHistory(value, member(previous, name), generation),
     ]),
   );
 }
@@ -30,7 +30,7 @@ export function withHistory(status: unknown, previous: unknown, stamp: Stamp): u
 function stamped(
   { type, status, reason, message }: Condition,
   previous: unknown,
-  { generation, now }: Stamp,
+  generation: number | undefined,
 ): object {
   const time = member(previous, "lastTransitionTime");
   const isSame = member(previous, "status") === status && typeof time === "string";
@@ -38,7 +38,7 @@ function stamped(
     type,
     status,
     ...(generation === undefined ? {} : { observedGeneration: generation }),
-    lastTransitionTime: isSame ? time : now,
+    lastTransitionTime: isSame ? time : NEVER,
     reason,
     message,
   };

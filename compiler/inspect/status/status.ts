@@ -20,19 +20,15 @@ export interface ResourceStatus {
   readonly status: unknown;
 }
 
-/** The conditions of everything that has a status, sorted by kind, namespace and name; `now` is RFC 3339. */
-export function statusOf(
-  checked: Checked,
-  kubernetes: KubernetesModel,
-  now: string,
-): readonly ResourceStatus[] {
+/** The conditions of everything that has a status, sorted by kind, namespace and name. */
+export function statusOf(checked: Checked, kubernetes: KubernetesModel): readonly ResourceStatus[] {
   const problemsOf = problemsByResource(checked);
   return kubernetes.manifests
     .toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))
     .flatMap((manifest): readonly ResourceStatus[] => {
       const whole = manifest.spec === undefined ? withReferences(manifest, checked) : manifest;
       const status = statusOfOne(whole, problemsOf(manifest), kubernetes);
-      return status === undefined ? [] : [resourceStatus(manifest, status, checked, now)];
+      return status === undefined ? [] : [resourceStatus(manifest, status, checked)];
     });
 }
 
@@ -60,17 +56,19 @@ function resourceStatus(
   { kind, namespace, name, origin }: Manifest,
   status: object,
   { files }: Checked,
-  now: string,
 ): ResourceStatus {
   const at = (...path: readonly string[]): unknown => valueAt(childOf(origin, ...path), files);
   const generation = at("metadata", "generation");
-  const stamp = { generation: typeof generation === "number" ? generation : undefined, now };
   return {
     apiVersion: String(at("apiVersion")),
     // As it is spelled there.
     kind: String(at("kind") ?? kind),
     metadata: { name, ...(namespace === "" ? {} : { namespace }) },
-    status: withHistory(status, at("status"), stamp),
+    status: withHistory(
+      status,
+      at("status"),
+      typeof generation === "number" ? generation : undefined,
+    ),
   };
 }
 

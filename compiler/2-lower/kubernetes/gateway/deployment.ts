@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
 import type { ListenerResource } from "../../../config/resources.ts";
 import { childOf, type Diagnostics, keyPlace } from "../../../diagnostics/diagnostic.ts";
-import type { DeploymentNode, OverlaidResource, Overlay } from "../../../ir/deployment.ts";
+import type { DeploymentNode } from "../../../ir/deployment.ts";
 import type { ProcessNode } from "../../../ir/program.ts";
 import type { ManifestOf } from "../../../manifests/manifests.ts";
 import type { Json } from "../../../model/json.ts";
+import { overlaysOf } from "./overlays.ts";
 import type { ParametersSpec } from "./parameters.ts";
 import { lastOf } from "./process.ts";
 
@@ -33,21 +34,14 @@ export function deploymentOf(
     secrets: [...new Set([...secrets, ...mounts.secrets])].toSorted(),
     configMaps: [...mounts.configMaps].toSorted(),
     overlays: {
-      deployment: overlays(parameters, "deployment"),
-      service: overlays(parameters, "service"),
-      serviceAccount: overlays(parameters, "serviceAccount"),
-      podDisruptionBudget: overlays(parameters, "podDisruptionBudget"),
-      horizontalPodAutoscaler: overlays(parameters, "horizontalPodAutoscaler"),
+      deployment: overlaysOf(parameters, "deployment"),
+      service: overlaysOf(parameters, "service"),
+      serviceAccount: overlaysOf(parameters, "serviceAccount"),
+      podDisruptionBudget: overlaysOf(parameters, "podDisruptionBudget"),
+      horizontalPodAutoscaler: overlaysOf(parameters, "horizontalPodAutoscaler"),
     },
     origin: gateway.origin,
   };
-}
-
-function overlays(
-  parameters: readonly ParametersSpec[],
-  name: OverlaidResource,
-): readonly Overlay[] {
-  return parameters.flatMap((each) => each[name] ?? []);
 }
 
 /** Reports what lets the kubelet kill pods while they still drain. */

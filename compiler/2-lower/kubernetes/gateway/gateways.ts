@@ -30,6 +30,7 @@ import { tcpRouteResources } from "../routes/tcp-routes.ts";
 import { checkGrace, checkImage, deploymentOf } from "./deployment.ts";
 import { gatewayAccessLogs, gatewayFrontend, gatewayTracing } from "./frontend.ts";
 import { checkListenerSets, type KubernetesListener, listenersOf } from "./listeners.ts";
+import { checkDeployment } from "./overlays.ts";
 import { type ParametersSpec, parametersOf, unusedParameters } from "./parameters.ts";
 import { logLevels, pathHandlings, processNode, rawAccessLogs, rawFrontend } from "./process.ts";
 
@@ -144,6 +145,7 @@ function gatewayResource(
   const process = processNode(parameters);
   checkGrace(parameters, process, context.diagnostics);
   checkImage(parameters, context.diagnostics);
+  checkDeployment(parameters, context.diagnostics);
   return {
     kind: "gateway",
     process,

@@ -1,10 +1,16 @@
+import { GATEWAY_CONTAINER } from "../../../../templates/kubernetes/names.ts";
+import {
+  isObject,
+  type MergeObject,
+  strategicMerge,
+} from "../../../../templates/kubernetes/strategic-merge.ts";
 import {
   childOf,
   type Diagnostics,
   keyPlace,
   type Origin,
 } from "../../../diagnostics/diagnostic.ts";
-import type { OverlaidResource } from "../../../ir/deployment.ts";
+import type { OverlaidResource, Overlay } from "../../../ir/deployment.ts";
 import type { ParametersValue } from "../../../manifests/manifests.ts";
 import type { Json } from "../../../model/json.ts";
 
@@ -47,4 +53,87 @@ function check(value: Json, origin: Origin, diagnostics: Diagnostics): void {
 function isDirective(key: string, value: Json | undefined): boolean {
   if (key === "$patch") return value === "delete" || value === "replace" || value === "merge";
   return key === "$retainKeys" || /^\$(deleteFromPrimitiveList|setElementOrder)\/./.test(key);
+}
+
+/** What the gateway's container is called where the same resource is read by the gateway that the configuration shares. */
+const OTHER_NAME = "agentgateway";
+
+/** The overlays of one resource; those of a Deployment may call the gateway's container by its other name. */
+export function overlaysOf(
+  parameters: readonly ParametersValue[],
+  name: OverlaidResource,
+): readonly Overlay[] {
+  const all = parameters.flatMap((each) => each[name] ?? []);
+  if (name !== "deployment") return all;
+  return all.map(({ spec, ...rest }) =>
+    spec === undefined ? rest : { ...rest, spec: withOwnName(spec) },
+  );
+}
+
+function withOwnName(spec: Json): Json {
+  const containers = containersOf(spec);
+  if (!containers.some((each) => isObject(each) && each.name === OTHER_NAME)) return spec;
+  const named = containers.map((each) =>
+    isObject(each) && each.name === OTHER_NAME ? { ...each, name: GATEWAY_CONTAINER } : each,
+  );
+  const [whole, template, pod] = [spec, memberOf(spec, "template"), podOf(spec)].map(fieldsOf);
+  return { ...whole, template: { ...template, spec: { ...pod, containers: named } } };
+}
+
+/** Reports what a Deployment with its overlays could not run as: Kubernetes would refuse it, or no pod would serve. */
+export function checkDeployment(
+  parameters: readonly (ParametersValue & { readonly origin: Origin })[],
+  diagnostics: Diagnostics,
+): void {
+  const last = parameters.findLast(({ deployment }) => deployment?.spec !== undefined);
+  if (last === undefined) return;
+  const spec = overlaysOf(parameters, "deployment").reduce<Json>(
+    (merged, overlay) => strategicMerge(merged, overlay.spec ?? {}) ?? {},
+    BARE,
+  );
+  const at = keyPlace(childOf(last.origin, "spec", "deployment", "spec"));
+  for (const message of problemsOf(spec)) diagnostics.report("broken-rule", at, { message });
+}
+
+/** The part of a generated Deployment that has to be there whatever overlays say. */
+const BARE: Json = {
+  template: { spec: { containers: [{ name: GATEWAY_CONTAINER, image: "gateway" }] } },
+};
+
+function problemsOf(spec: Json): readonly string[] {
+  const containers = containersOf(spec);
+  const hasGateway = containers.some((each) => memberOf(each, "name") === GATEWAY_CONTAINER);
+  const replicas = memberOf(spec, "replicas");
+  const isCount = replicas === undefined || (Number.isInteger(replicas) && Number(replicas) >= 0);
+  return [
+    ...(hasGateway ? [] : [`the overlays take away the container "${GATEWAY_CONTAINER}"`]),
+    ...containers.flatMap(containerProblem),
+    ...(memberOf(spec, "selector") === undefined
+      ? []
+      : ["an overlay cannot change the selector: it says which pods are the gateway's"]),
+    ...(isCount ? [] : ['"replicas" is a whole number']),
+  ];
+}
+
+function containerProblem(container: Json): readonly string[] {
+  const [name, image] = [memberOf(container, "name"), memberOf(container, "image")];
+  if (typeof name !== "string") return ["every container of an overlay has a name"];
+  return typeof image === "string" ? [] : [`the container "${name}" has no image`];
+}
+
+function containersOf(spec: Json): readonly Json[] {
+  const containers = memberOf(podOf(spec), "containers");
+  return Array.isArray(containers) ? containers : [];
+}
+
+function podOf(spec: Json): Json | undefined {
+  return memberOf(memberOf(spec, "template"), "spec");
+}
+
+function memberOf(value: Json | undefined, name: string): Json | undefined {
+  return isObject(value) ? value[name] : undefined;
+}
+
+function fieldsOf(value: Json | undefined): MergeObject {
+  return isObject(value) ? value : {};
 }
