@@ -78,11 +78,29 @@ function refereeOf([document, name]: ProviderSchema, strictness: Strictness): Re
   const known = referees.get(key);
   if (known !== undefined) return known;
   const file = path.join(import.meta.dirname, "provider-schemas", `${document}.json`);
-  const definitions = strictness(JSON.parse(readFileSync(file, "utf8")).$defs);
+  const definitions = strictness(laxer(JSON.parse(readFileSync(file, "utf8")).$defs));
   const validate = compiled({ $defs: definitions, $ref: `#/$defs/${name}` });
   const made = { definitions, validate };
   referees.set(key, made);
   return made;
+}
+
+/** What the documents require and nobody sends, by its definition. */
+const unrequired: Readonly<Record<string, string>> = {
+  // OpenAI takes tools of the Responses API without it, and most clients leave it out.
+  FunctionTool: "strict",
+  // Anthropic leaves it out where there are none, and clients refuse a null.
+  ResponseTextBlock: "citations",
+};
+
+function laxer(definitions: Definitions): Definitions {
+  const entries = Object.entries(definitions).map(([name, definition]): [string, JsonValue] => {
+    const { required } = objectOf(definition);
+    if (unrequired[name] === undefined || !Array.isArray(required)) return [name, definition];
+    const kept = required.filter((field) => field !== unrequired[name]);
+    return [name, { ...objectOf(definition), required: kept }];
+  });
+  return Object.fromEntries(entries);
 }
 
 function compiled(schema: Definitions): ValidateFunction {

@@ -214,7 +214,7 @@ it("AWS's own client reads the stream that these tests send", async () => {
 
 it("a conversation with tools, images, documents and thoughts is written as Bedrock takes it", async () => {
   const { anthropic, body } = await start({
-    guardrailIdentifier: "gr-1",
+    guardrailIdentifier: "gr1",
     guardrailVersion: "DRAFT",
   });
   const pdf = { type: "base64" as const, media_type: "application/pdf" as const, data: "cGRm" };
@@ -299,7 +299,7 @@ it("a conversation with tools, images, documents and thoughts is written as Bedr
       toolChoice: { auto: {} },
     },
     guardrailConfig: {
-      guardrailIdentifier: "gr-1",
+      guardrailIdentifier: "gr1",
       guardrailVersion: "DRAFT",
       trace: "enabled",
     },
@@ -335,7 +335,7 @@ it("parallel results are one turn, and a history with tools keeps a list of them
   expect(sent.toolConfig?.tools?.[0]?.toolSpec?.name).toBe("no_tool");
 });
 
-it("tools that must not be called are not sent, one at a time is Claude's to promise", async () => {
+it("tools that must not be called are not sent, and Claude is told to call one at a time", async () => {
   const { openai, body } = await start();
   const tools = [{ type: "function" as const, function: { name: "weather" } }];
   await openai.chat.completions.create({
@@ -350,9 +350,31 @@ it("tools that must not be called are not sent, one at a time is Claude's to pro
   expect(body()).toMatchObject({
     additionalModelRequestFields: { tool_choice: { type: "any", disable_parallel_tool_use: true } },
   });
-  await expect(
-    openai.chat.completions.create({ ...serial, model: "meta.llama3-3-70b-instruct-v1:0" }),
-  ).rejects.toMatchObject({ status: 400, param: "parallel_tool_calls" });
+});
+
+it("of several calls of a model that cannot be told so, the first one is passed on", async () => {
+  const started = await start();
+  const { openai } = started;
+  const request = {
+    model: "meta.llama3-3-70b-instruct-v1:0",
+    messages: hello,
+    tools: [{ type: "function" as const, function: { name: "weather" } }],
+    parallel_tool_calls: false,
+  };
+  const calls = [{ id: "t1", function: { name: "weather", arguments: '{"city":"Paris"}' } }];
+  started.reply = { body: toolStream };
+  const streamed = await openai.chat.completions.stream(request).finalChatCompletion();
+  expect(streamed.choices[0]?.message.tool_calls).toMatchObject(calls);
+  const use = (toolUseId: string, city: string) => ({
+    toolUse: { toolUseId, name: "weather", input: { city } },
+  });
+  started.reply = {
+    body: converseResponse([use("t1", "Paris"), use("t2", "Rome")], "tool_use"),
+  };
+  const whole = await openai.chat.completions.create(request);
+  expect(whole.choices[0]?.message.tool_calls).toMatchObject(calls);
+  expect(streamed.choices[0]?.message.tool_calls).toHaveLength(1);
+  expect(whole.choices[0]?.message.tool_calls).toHaveLength(1);
 });
 
 it("structured output is asked for by its schema", async () => {

@@ -1,15 +1,13 @@
 import { existsSync, readdirSync } from "node:fs";
-import type { ServerResponse } from "node:http";
 import path from "node:path";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { expect, it } from "vitest";
 import { providers as units } from "../../compiler/backends/ai/providers/index.ts";
-import { type Gateway, startGateway } from "../harness/gateway.ts";
+import type { Gateway } from "../harness/gateway.ts";
 import { root } from "../harness/root.ts";
 import { type Received, type Scripted, startScripted } from "../harness/scripted.ts";
 import {
-  callsOf,
   type Feature,
   features,
   hasResults,
@@ -17,20 +15,10 @@ import {
   type Reading,
   script,
 } from "./table/features.ts";
-import { clients, type ProviderCase, providers, upstreamAt } from "./table/pairs.ts";
+import { clients, providers, upstreamAt } from "./table/pairs.ts";
+import { type Pair, pairs, startPairs } from "./table/pairs-gateway.ts";
+import { isStreamed, respond, saidIn, statusOf, thinks } from "./table/respond.ts";
 import { Wire } from "./table/wire.ts";
-
-/** One way from a client to a provider. */
-interface Pair {
-  readonly client: string;
-  readonly provider: ProviderCase;
-  /** What its requests begin with. */
-  readonly prefix: string;
-}
-
-const pairs: readonly Pair[] = Object.keys(clients).flatMap((client) =>
-  providers.map((provider, index) => ({ client, provider, prefix: `/${client}/${index}` })),
-);
 
 const modes = ["plain", "stream"] as const;
 
@@ -70,74 +58,6 @@ it("every client gets everything from every provider, or is told what it cannot 
   const file = path.join(root, ".github/reference/llm-table.md");
   await expect(tableText(rows)).toMatchFileSnapshot(file);
 });
-
-/** One gateway with a route for each pair. */
-function startPairs({ host }: Scripted): Promise<Gateway> {
-  return startGateway({
-    env: { KEY: "provider-key" },
-    listeners: [
-      {
-        routes: pairs.map(({ client, provider, prefix }) => ({
-          name: `${client}-${provider.name.replace(/\W+/g, "-")}`,
-          matches: [{ path: { pathPrefix: prefix } }],
-          policies: {
-            backendAuth: { key: "${KEY}" },
-            ai: { routes: { [clients[client]?.path ?? ""]: client } },
-          },
-          backends: [{ ai: { provider: provider.provider, hostOverride: host } }],
-        })),
-      },
-    ],
-  });
-}
-
-/** What the model says, by its turn: it is the same whole and streamed. */
-function saidIn(feature: Feature, turn: number, thinks: boolean): Reading {
-  const calls = turn === 0 ? callsOf(feature) : [];
-  const reasoning = feature === "reasoning" && turn === 0 && thinks ? script.thought : "";
-  const text = feature === "json schema" ? script.output : script.text;
-  return { calls, reasoning, text: calls.length > 0 ? "" : text };
-}
-
-/** Whether a provider shows what its model thought when it is asked to think. */
-function thinks(url: string): boolean {
-  return !/nova|\/chat\/completions/.test(url);
-}
-
-/** Every provider's server: the prompt says what it is to do. */
-function respond(response: ServerResponse, _count: number, { url, body }: Received): void {
-  const text = body.toString("utf8");
-  const feature = features.find((each) => text.includes(`[${each}]`)) ?? "text";
-  const isStream = isStreamed(url, text);
-  const server = upstreamAt(url);
-  const status = statusOf(feature);
-  const said = saidIn(feature, text.includes(script.results[0]) ? 1 : 0, thinks(url));
-  if (status !== undefined) {
-    const { headers, body: error } = server.error(status);
-    const type = { "content-type": "application/json", "retry-after": "7" };
-    response.writeHead(status, { ...type, ...headers }).end(error);
-  } else if (isStream) {
-    response.writeHead(200, { "content-type": server.streamType });
-    const isBroken = feature === "EOF" || feature === "error after 200";
-    for (const event of server.events(said).slice(0, isBroken ? -server.endings : undefined))
-      response.write(event);
-    response.end(feature === "error after 200" ? server.errorEvent : undefined);
-  } else {
-    response.writeHead(200, { "content-type": "application/json" });
-    const whole = server.whole(said);
-    if (feature === "error after 200") response.end(server.error(500).body);
-    else response.end(feature === "EOF" ? whole.slice(0, -9) : whole);
-  }
-}
-
-function isStreamed(url: string, text: string): boolean {
-  return /stream/i.test(url) || JSON.parse(text).stream === true;
-}
-
-function statusOf(feature: Feature): 400 | 429 | undefined {
-  if (feature === "error 400") return 400;
-  return feature === "error 429" ? 429 : undefined;
-}
 
 /** Tries one feature of a pair: what stands in its cell. Throws when it is neither had nor refused as it should be. */
 async function tryCell(

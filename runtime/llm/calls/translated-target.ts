@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../cel/variables.ts";
 import type { JsonBody } from "../../json/json-body.ts";
+import { isOfLaterCall, withFirstCall } from "../chat/first-call.ts";
 import type {
   ClientFormat,
   Dialect,
@@ -29,32 +30,38 @@ export interface TranslatedSettings extends TargetSettings {
 /** A provider that speaks another format than the client: requests and responses are translated. */
 export function translatedTarget(settings: TranslatedSettings): LlmTarget {
   const { client, format, dialect, ...target } = settings;
+  // Calls whose clients want one call of a tool at a time, which the provider does not know.
+  const serial = new WeakSet<ChatCall>();
   return {
     ...target,
     isNative: false,
     requestBody: (call, body) => {
       const request = readEdited(client, call, body);
       refuseUnkept(request.topics, format.fates, dialect.provider);
+      if (request.parallelTools === false && format.fates.parallelTools === "changed") {
+        serial.add(call);
+      }
       const named = withToolNames(request, format.toolNames);
       return format.writeRequest(named, dialect, call.headers);
     },
     readError: format.readError,
-    readWhole: ({ text }, { body: asked }, model) => {
+    readWhole: ({ text }, call, model) => {
       const body = parseObject(text);
       if (body === undefined) throw new Error("the response is no JSON object");
-      const names = toolNamesOf(client, asked);
-      const response = withClientNames(format.readResponse(body), names);
+      const read = withClientNames(format.readResponse(body), toolNamesOf(client, call.body));
+      const response = serial.has(call) ? withFirstCall(read) : read;
       const { id, model: named, usage, stop: finish } = response;
       // Not every format says which model it was.
       const complete = named === "" ? { ...response, model } : response;
       return {
-        text: client.writeResponse(complete, { body: asked, model }),
+        text: client.writeResponse(complete, { body: call.body, model }),
         facts: { id, model: named === "" ? undefined : named, usage, finish },
       };
     },
-    openStream: ({ body }, model) => {
-      const writer = client.openStream({ body, model });
-      return new TranslatedStream(format.openStream(maxEvent), writer, toolNamesOf(client, body));
+    openStream: (call, model) => {
+      const writer = client.openStream({ body: call.body, model });
+      const names = toolNamesOf(client, call.body);
+      return new TranslatedStream(format.openStream(maxEvent), writer, names, serial.has(call));
     },
   };
 }
@@ -85,14 +92,22 @@ class TranslatedStream implements StreamRelay {
   readonly #reader: StreamReader;
   readonly #writer: StreamWriter;
   readonly #names: ClientToolNames;
+  /** Of the calls of tools the first one is passed on alone. */
+  readonly #isSerial: boolean;
   readonly ping: string;
   facts: ResponseFacts = {};
   #state: StreamStep["state"] = "open";
 
-  constructor(reader: StreamReader, writer: StreamWriter, names: ClientToolNames) {
+  constructor(
+    reader: StreamReader,
+    writer: StreamWriter,
+    names: ClientToolNames,
+    isSerial: boolean,
+  ) {
     this.#reader = reader;
     this.#writer = writer;
     this.#names = names;
+    this.#isSerial = isSerial;
     this.ping = writer.write({ kind: "ping" });
   }
 
@@ -116,6 +131,7 @@ class TranslatedStream implements StreamRelay {
         this.#state = event.error;
         break;
       }
+      if (this.#isSerial && isOfLaterCall(event)) continue;
       this.#note(event);
       text += this.#writer.write(this.#named(event));
       hasContent ||= isContent(event);

@@ -108,13 +108,16 @@ function stopReason({ calls }: Reading): Anthropic.StopReason {
   return calls.length > 0 ? "tool_use" : "end_turn";
 }
 
-type Block = Anthropic.TextBlock | Anthropic.ThinkingBlock | Anthropic.ToolUseBlock;
+type Block =
+  | Omit<Anthropic.TextBlock, "citations">
+  | Anthropic.ThinkingBlock
+  | Anthropic.ToolUseBlock;
 
 function blocks({ text, reasoning, calls }: Reading): readonly Block[] {
   const { signature } = script;
   return [
     ...(reasoning === "" ? [] : [{ type: "thinking" as const, thinking: reasoning, signature }]),
-    ...(text === "" ? [] : [{ type: "text" as const, text, citations: null }]),
+    ...(text === "" ? [] : [{ type: "text" as const, text }]),
     ...calls.map(({ name, input }, index) => {
       const caller = { type: "direct" as const };
       return { type: "tool_use" as const, id: callId(index), name, input, caller };
@@ -137,7 +140,7 @@ function streamed(block: Block): readonly [object, readonly object[]] {
   switch (block.type) {
     case "text":
       return [
-        { type: "text", text: "", citations: null },
+        { type: "text", text: "" },
         [...block.text].map((text) => ({ type: "text_delta", text })),
       ];
     case "thinking": {

@@ -15,8 +15,8 @@ export const converseFates: TopicFates = {
   // `none` leaves no tool to call; while Claude thinks none can be forced.
   toolChoice: "changed",
   allowedTools: "kept",
-  // By Claude alone: refused for other models.
-  parallelTools: "kept",
+  // Claude is told; of several calls of others the first one is passed on.
+  parallelTools: "changed",
   // 0..1 here: what is above is 1. Not while Claude thinks, nor are topP and topK.
   temperature: "changed",
   topP: "kept",

@@ -30,19 +30,16 @@ export function toolConfig(
 }
 
 /**
- * What Claude is told to call one tool at a time, in its own words: Converse has none. Undefined: nobody asks for that.
- * Throws LlmRefusal for another model.
+ * What Claude is told to call one tool at a time, in its own words: Converse has none. Undefined: nobody asks for that, or
+ * the model has no words for it either.
  */
 export function serialChoice(
-  { parallelTools, tools, toolChoice, model, topics }: ChatRequest,
+  { parallelTools, tools, toolChoice, model }: ChatRequest,
   isThinking: boolean,
 ): JsonObject | undefined {
   if (parallelTools !== false || tools.length === 0 || toolChoice?.kind === "none")
     return undefined;
-  if (modelFamily(model) !== "claude") {
-    const message = "the model may call several tools at once: it cannot be told not to";
-    throw new LlmRefusal({ kind: "unsupported", message, field: topics.get("parallelTools") });
-  }
+  if (modelFamily(model) !== "claude") return undefined;
   const serial = { disable_parallel_tool_use: true };
   if (isThinking || toolChoice === undefined || toolChoice.kind === "auto") {
     return { type: "auto", ...serial };

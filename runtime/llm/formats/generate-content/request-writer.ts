@@ -28,7 +28,8 @@ export const generateContentFates: TopicFates = {
   strictTools: "dropped",
   toolChoice: "kept",
   allowedTools: "kept",
-  parallelTools: "refused",
+  // Of several calls the first one is passed on.
+  parallelTools: "changed",
   temperature: "kept",
   topP: "kept",
   topK: "kept",

@@ -37,9 +37,9 @@ function blockOf(block: ResponseBlock): JsonObject {
   }
 }
 
-/** Words of the model. */
+/** Words of the model; without `citations`: there are clients that take no null there. */
 export function textBlock(text: string): JsonObject {
-  return { type: "text", text, citations: null };
+  return { type: "text", text };
 }
 
 /** A call of one of the client's tools. */

@@ -1,0 +1,36 @@
+import { type Gateway, startGateway } from "../../harness/gateway.ts";
+import type { Scripted } from "../../harness/scripted.ts";
+import { clients, type ProviderCase, providers } from "./pairs.ts";
+
+/** One way from a client to a provider. */
+export interface Pair {
+  readonly client: string;
+  readonly provider: ProviderCase;
+  /** What its requests begin with. */
+  readonly prefix: string;
+}
+
+/** Every way. */
+export const pairs: readonly Pair[] = Object.keys(clients).flatMap((client) =>
+  providers.map((provider, index) => ({ client, provider, prefix: `/${client}/${index}` })),
+);
+
+/** One gateway with a route for each pair. */
+export function startPairs({ host }: Scripted): Promise<Gateway> {
+  return startGateway({
+    env: { KEY: "provider-key" },
+    listeners: [
+      {
+        routes: pairs.map(({ client, provider, prefix }) => ({
+          name: `${client}-${provider.name.replace(/\W+/g, "-")}`,
+          matches: [{ path: { pathPrefix: prefix } }],
+          policies: {
+            backendAuth: { key: "${KEY}" },
+            ai: { routes: { [clients[client]?.path ?? ""]: client } },
+          },
+          backends: [{ ai: { provider: provider.provider, hostOverride: host } }],
+        })),
+      },
+    ],
+  });
+}
