@@ -90,8 +90,7 @@ it("Anthropic's client gets text, thoughts and all tokens of Gemini, whole and a
   const streamed = await client.messages.stream({ ...request, max_tokens: 4000 }).finalMessage();
   expect(whole.content).toMatchObject([
     { type: "thinking", thinking: "Hmm." },
-    { type: "text", text: "Hi " },
-    { type: "text", text: "there." },
+    { type: "text", text: "Hi there." },
   ]);
   expect(streamed.content).toMatchObject([
     { type: "thinking", thinking: "Hmm." },

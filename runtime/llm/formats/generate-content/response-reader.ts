@@ -9,7 +9,8 @@ import { readGenerateContentUsage } from "./usage.ts";
 export function readGenerateContentResponse(body: JsonObject): ChatResponse {
   const candidate = firstCandidate(body);
   if (candidate === undefined && !isPromptBlocked(body)) throw new Error("no candidate");
-  const blocks = candidate === undefined ? [] : candidateParts(candidate).flatMap(readPart);
+  const parts = candidate === undefined ? [] : candidateParts(candidate).flatMap(readPart);
+  const blocks = parts.reduce(joined, []);
   const finish = candidate?.finishReason;
   if (blocks.length === 0 && isBroken(finish)) throw new Error(`nothing but ${finish}`);
   const hasCalls = blocks.some(({ kind }) => kind === "tool-call");
@@ -21,6 +22,13 @@ export function readGenerateContentResponse(body: JsonObject): ChatResponse {
     stopSequence: undefined,
     usage: readGenerateContentUsage(body.usageMetadata),
   };
+}
+
+/** A text may come in several parts, as it would in a stream: clients read an object from the first block alone. */
+function joined(blocks: readonly ResponseBlock[], next: ResponseBlock): readonly ResponseBlock[] {
+  const last = blocks.at(-1);
+  if (last?.kind !== "text" || next.kind !== "text") return [...blocks, next];
+  return [...blocks.slice(0, -1), { kind: "text", text: last.text + next.text }];
 }
 
 /** The only candidate: more are not asked for. */
