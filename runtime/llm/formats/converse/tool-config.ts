@@ -1,5 +1,4 @@
 import type { JsonObject } from "../../../cel/variables.ts";
-import { LlmRefusal } from "../../chat/llm-error.ts";
 import type { ChatRequest, ToolDefinition } from "../../chat/request.ts";
 import type { CachePoints } from "./cache-points.ts";
 import { modelFamily } from "./model-family.ts";
