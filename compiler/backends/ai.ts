@@ -1,8 +1,8 @@
 import { HTTP_SERVER } from "../model/traffic.ts";
 import type { AiConfig } from "./ai/ai-config.ts";
 import { type AiValue, aiSchema, lowerAi } from "./ai/file-form.ts";
-import { type KubernetesAiValue, kubernetesAi } from "./ai/manifest-form.ts";
 import { restText } from "./ai/health.ts";
+import { type KubernetesAiValue, kubernetesAi } from "./ai/manifest-form.ts";
 import { type AiNode, resolveAi } from "./ai/resolve.ts";
 import type { Backend } from "./backend.ts";
 import { curlCommand, type TryRequest } from "./parts/try-request.ts";

@@ -20,6 +20,7 @@ const requestSchemas: readonly (readonly [RegExp, ProviderSchema])[] = [
   [/\/embeddings$/, ["openai", "CreateEmbeddingRequest"]],
   [/\/messages$/, ["anthropic", "CreateMessageParams"]],
   [/\/messages\/count_tokens$/, ["anthropic", "CountMessageTokensParams"]],
+  [/\/count-tokens:rawPredict$/, ["anthropic", "CountMessageTokensParams"]],
   [/:(?:rawPredict|streamRawPredict)$/, ["anthropic", "CreateMessageParams"]],
   [
     /\/publishers\/google\/models\/[^/]+:(?:generateContent|streamGenerateContent)$/,

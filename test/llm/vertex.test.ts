@@ -165,3 +165,66 @@ it("without other credentials Vertex AI is shown the token of the machine", asyn
   expect(server.received[0]?.headers.authorization).toBe("Bearer of-the-machine");
   expect(JSON.stringify(server.received[0]?.headers)).not.toContain("client-key");
 });
+
+/** A gateway in front of Vertex AI for one kind of request, which responds with a body. */
+async function startType(type: string, body: object, model?: string) {
+  const server = await startScripted((response) => {
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(JSON.stringify(body));
+  });
+  const vertex = { projectId: "p-1", region: "europe-west1", ...(model && { model }) };
+  const gateway = await startGateway({
+    env: { TOKEN: "token" },
+    listeners: [
+      {
+        routes: [
+          {
+            policies: { backendAuth: { key: "${TOKEN}" }, ai: { routes: { "*": type } } },
+            backends: [{ ai: { provider: { vertex }, hostOverride: server.host } }],
+          },
+        ],
+      },
+    ],
+  });
+  return { gateway, received: server.received };
+}
+
+it("Vertex AI embeds texts for OpenAI's client", async () => {
+  const prediction = (values: readonly number[], tokens: number) => ({
+    embeddings: { values, statistics: { token_count: tokens, truncated: false } },
+  });
+  const body = { predictions: [prediction([0.5, -0.25], 2), prediction([1, 0], 3)] };
+  const { gateway, received } = await startType("embeddings", body);
+  const client = new OpenAI({ apiKey: "c", baseURL: `${gateway.url}/v1`, maxRetries: 0 });
+  const found = await client.embeddings.create({
+    model: "text-embedding-005",
+    input: ["one", "two"],
+    dimensions: 2,
+  });
+  expect(found.data.map(({ embedding }) => embedding)).toEqual([
+    [0.5, -0.25],
+    [1, 0],
+  ]);
+  expect(found.usage).toEqual({ prompt_tokens: 5, total_tokens: 5 });
+  expect(received[0]?.url).toBe(`${base}/publishers/google/models/text-embedding-005:predict`);
+  expect(JSON.parse(received[0]?.body.toString() ?? "")).toEqual({
+    instances: [{ content: "one" }, { content: "two" }],
+    parameters: { autoTruncate: false, outputDimensionality: 2 },
+  });
+  const several = client.embeddings.create({ model: "gemini-embedding-001", input: ["a", "b"] });
+  await expect(several).rejects.toMatchObject({ status: 400, param: "input" });
+});
+
+it("Vertex AI counts the tokens of requests to Claude", async () => {
+  const model = "claude-sonnet-4-5@20250929";
+  const { gateway, received } = await startType("tokenCount", { input_tokens: 7 }, model);
+  const client = new Anthropic({ apiKey: "c", baseURL: gateway.url, maxRetries: 0 });
+  const messages = [{ role: "user" as const, content: "Hello" }];
+  const counted = await client.messages.countTokens({ model: "any", messages });
+  expect(counted.input_tokens).toBe(7);
+  expect(received[0]?.url).toBe(`${base}/publishers/anthropic/models/count-tokens:rawPredict`);
+  expect(JSON.parse(received[0]?.body.toString() ?? "")).toEqual({
+    ...{ model, messages },
+    anthropic_version: "vertex-2023-10-16",
+  });
+});

@@ -18,6 +18,7 @@ export type LlmFormatName =
   | "generateContent"
   | "embeddings"
   | "bedrockInvoke"
+  | "vertexPredict"
   | "tokenCount"
   | "realtime";
 

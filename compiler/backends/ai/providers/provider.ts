@@ -75,7 +75,7 @@ export interface LlmEndpoint {
   /** Where streams are asked for, when that is elsewhere. */
   readonly streamPath?: string;
   /** The module that speaks the format in the provider's own way; absent: that of the format. */
-  readonly variant?: "vertexMessages";
+  readonly variant?: "vertexMessages" | "vertexTokenCount";
   /** Where models are served whose names begin with a prefix; absent: all are served here. */
   readonly branches?: readonly (LlmEndpoint & { readonly prefix: string })[];
 }

@@ -51,6 +51,13 @@ export const vertexai: LlmProvider<"vertexai", VertexOptions> = {
       case "Messages":
       case "Responses":
         return chatEndpoint(options);
+      case "Embeddings":
+        return {
+          format: "vertexPredict",
+          path: `${baseOf(options)}/publishers/google/models/{model}:predict`,
+        };
+      case "TokenCount":
+        return countEndpoint(options);
       default:
         return undefined;
     }
@@ -67,12 +74,9 @@ function hostOf(region: string): string {
 }
 
 /** What is spoken follows from the model: one that is known is one endpoint. */
-function chatEndpoint({
-  model: fixed,
-  projectId: project,
-  region: place = "global",
-}: VertexOptions) {
-  const base = `/v1/projects/${project}/locations/${place}`;
+function chatEndpoint(options: VertexOptions): LlmEndpoint {
+  const { model: fixed } = options;
+  const base = baseOf(options);
   const branches: readonly (LlmEndpoint & { readonly prefix: string })[] = [
     {
       prefix: "claude-",
@@ -93,6 +97,22 @@ function chatEndpoint({
     path: `${base}/endpoints/openapi/chat/completions`,
   };
   if (fixed === undefined) return { ...others, branches };
-  const name = fixed.slice(fixed.lastIndexOf("/") + 1);
-  return branches.find(({ prefix }) => name.startsWith(prefix)) ?? others;
+  return branches.find(({ prefix }) => nameOf(fixed).startsWith(prefix)) ?? others;
+}
+
+/** Tokens are counted for models of Anthropic; which one it is stands in the body. */
+function countEndpoint(options: VertexOptions): LlmEndpoint | undefined {
+  const { model } = options;
+  if (model === undefined || !nameOf(model).startsWith("claude-")) return undefined;
+  const path = `${baseOf(options)}/publishers/anthropic/models/count-tokens:rawPredict`;
+  return { format: "tokenCount", variant: "vertexTokenCount", path };
+}
+
+function baseOf({ projectId, region: place = "global" }: VertexOptions): string {
+  return `/v1/projects/${projectId}/locations/${place}`;
+}
+
+/** A model without its publisher. */
+function nameOf(model: string): string {
+  return model.slice(model.lastIndexOf("/") + 1);
 }

@@ -15,6 +15,11 @@ import {
  */
 export function adaptToVertex(body: JsonBody): void {
   body.delete("model");
+  adaptCountToVertex(body);
+}
+
+/** The same of a request to count tokens: its path is one for all models, and the model stands in the body. */
+export function adaptCountToVertex(body: JsonBody): void {
   body.delete("output_format");
   body.set("anthropic_version", '"vertex-2023-10-16"');
   for (const field of ["system", "messages", "tools", "cache_control"]) {

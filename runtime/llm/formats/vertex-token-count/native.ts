@@ -1,0 +1,9 @@
+import type { NativeFormat } from "../../chat/formats.ts";
+import { tokenCountNative } from "../token-count/native.ts";
+import { adaptCountToVertex } from "../vertex-messages/adapt.ts";
+
+/** Anthropic's counting of tokens on Vertex AI. */
+export const vertexTokenCountNative: NativeFormat = {
+  ...tokenCountNative,
+  adapt: adaptCountToVertex,
+};
