@@ -95,8 +95,15 @@ function compareNumbers(left: number | bigint, right: number | bigint): number {
   return first < second ? -1 : first > second ? 1 : first === second ? 0 : Number.NaN;
 }
 
+/** Lists and maps that one comparison has found equal: a part that stands in many places is compared once. */
+type EqualPairs = Map<object, Set<object>>;
+
 /** Equality of two values, deep. */
 export function isEqual(left: unknown, right: unknown): boolean {
+  return isEqualPart(left, right, undefined);
+}
+
+function isEqualPart(left: unknown, right: unknown, known: EqualPairs | undefined): boolean {
   // a list is not equal to itself when it holds a NaN
   if (left === right && typeof left !== "object") return true;
   if (typeof left === "string" || typeof right === "string") return false;
@@ -108,7 +115,7 @@ export function isEqual(left: unknown, right: unknown): boolean {
   if (typeof left !== "object" || typeof right !== "object") return false;
   if (left === null || right === null) return left === right;
   try {
-    return isEqualObject(left, right);
+    return isEqualObject(left, right, known ?? new Map());
   } catch (error) {
     // JSON may be nested deeper than the stack; such a value is equal to none
     if (error instanceof RangeError) return false;
@@ -116,24 +123,37 @@ export function isEqual(left: unknown, right: unknown): boolean {
   }
 }
 
-function isEqualObject(left: object, right: object): boolean {
-  if (Array.isArray(left)) return Array.isArray(right) && isEqualList(left, right);
+function isEqualObject(left: object, right: object, known: EqualPairs): boolean {
+  if (known.get(left)?.has(right) === true) return true;
+  const isOne = isEqualContent(left, right, known);
+  if (isOne) known.set(left, (known.get(left) ?? new Set()).add(right));
+  return isOne;
+}
+
+function isEqualContent(left: object, right: object, known: EqualPairs): boolean {
+  if (Array.isArray(left)) return Array.isArray(right) && isEqualList(left, right, known);
   if (left instanceof Box) return isEqualBox(left, right);
   if (left instanceof Uint8Array) {
     return right instanceof Uint8Array && Buffer.compare(left, right) === 0;
   }
-  return kindOf(right) === "map" && isEqualMap(left, right);
+  return kindOf(right) === "map" && isEqualMap(left, right, known);
 }
 
-function isEqualList(left: readonly unknown[], right: readonly unknown[]): boolean {
+function isEqualList(
+  left: readonly unknown[],
+  right: readonly unknown[],
+  known: EqualPairs,
+): boolean {
   if (left.length !== right.length) return false;
-  return left.every((element, index) => isEqual(element, right[index]));
+  return left.every((element, index) => isEqualPart(element, right[index], known));
 }
 
-function isEqualMap(left: object, right: object): boolean {
+function isEqualMap(left: object, right: object, known: EqualPairs): boolean {
   const entries = entriesOf(left);
   if (entries.length !== entriesOf(right).length) return false;
-  return entries.every(([key, value]) => hasKey(right, key) && isEqual(value, at(right, key)));
+  return entries.every(
+    ([key, value]) => hasKey(right, key) && isEqualPart(value, at(right, key), known),
+  );
 }
 
 function entriesOf(map: object): readonly (readonly [unknown, unknown])[] {

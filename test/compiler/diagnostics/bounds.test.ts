@@ -1,7 +1,7 @@
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { compileExpression } from "../../../compiler/cel/compile.ts";
-import { emittedText } from "../../../compiler/cel/evaluate/evaluate.ts";
+import { emittedText, evaluateExpression } from "../../../compiler/cel/evaluate/evaluate.ts";
 import { shownLine } from "../../../compiler/diagnostics/report/secrets.ts";
 import { realHost } from "../../../compiler/host.ts";
 import { checkInput } from "../../../compiler/inspect/check-input.ts";
@@ -71,6 +71,19 @@ describe("input made to take long", () => {
     };
     millis(1_000);
     expect(millis(50_000)).toBeLessThan(10 * millis(10_000));
+  });
+
+  it("lists that bindings double are compared part by part, each once", () => {
+    const doubled = (name: string) =>
+      Array.from({ length: 40 }, (_, at) => {
+        const before = `${name}${at - 1}`;
+        return `cel.bind(${name}${at}, ${at === 0 ? "[request.path]" : `[${before}, ${before}]`}, `;
+      }).join("");
+    const text = `${doubled("a")}${doubled("b")}a39 == b39${")".repeat(80)}`;
+    // one that compared every place of a part would not end
+    expect(evaluateExpression(text, { phase: "request", data: {} })).toMatchObject({
+      text: "true",
+    });
   });
 
   it("a long chain of small constants is evaluated", () => {
