@@ -5,6 +5,7 @@ import { accessLogModule } from "../../templates/modules/access-log.ts";
 import { listenerModule } from "../../templates/modules/listener.ts";
 import { mainModule } from "../../templates/modules/main.ts";
 import { routeModule } from "../../templates/modules/route.ts";
+import { startupModule } from "../../templates/modules/startup.ts";
 import { tcpRouteModule } from "../../templates/modules/tcp-route.ts";
 import { tracingModule } from "../../templates/modules/tracing.ts";
 import { lineAndColumn, locate, type SourceFile } from "../diagnostics/source.ts";
@@ -12,6 +13,7 @@ import type { Program } from "../ir/program.ts";
 import { servedRoutes, servedTcpRoutes } from "../ir/routes.ts";
 import { kebabCase } from "../model/identifiers.ts";
 import { inputNames } from "./input-names.ts";
+import { startupNeeds } from "./startup-needs.ts";
 
 /** How much generated text says about where it comes from. */
 export type TraceLevel = "path" | "line" | "none";
@@ -25,11 +27,13 @@ export function emitModules(
   const inputs = inputNames(program);
   const { maxBufferSize } = program;
   const tracer = traceOf(trace, files);
+  const needs = startupNeeds(program);
   const main = mainModule(program, {
     inputs,
     trace: tracer,
     routePath: (route) => `./${routePath(route)}`,
     listenerPath: (policies) => `./${listenerPath(policies)}`,
+    hasNeeds: needs.length > 0,
   });
   const listeners = program.binds.flatMap((bind) => bind.listeners);
   const preRouting = listeners.flatMap((listener) => {
@@ -57,7 +61,8 @@ export function emitModules(
     accessLog === undefined ? [] : [accessLogModule(accessLog, { inputs, trace: tracer })];
   const traces =
     tracing === undefined ? [] : [tracingModule(tracing, { inputs, trace: tracer, listeners })];
-  return [main, ...routes, ...tcpRoutes, ...preRouting, ...log, ...traces];
+  const startup = needs.length === 0 ? [] : [startupModule(needs, inputs)];
+  return [main, ...routes, ...tcpRoutes, ...preRouting, ...log, ...traces, ...startup];
 }
 
 function listenerPath(policies: string): string {

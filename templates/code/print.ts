@@ -29,18 +29,27 @@ export interface ModuleParts {
   /** Comment lines at its head. */
   readonly header: readonly Comment[];
   readonly body: Hole;
+  /** Modules that do their work before all others are loaded. */
+  readonly first?: readonly string[];
   /** Names the module declares itself: an import of the same name gets another one. */
   readonly declared: readonly string[];
 }
 
 /** Prints a module: header, imports in the order of their modules, body. */
-export function printModule({ path, header, body, declared }: ModuleParts): PrintedModule {
+export function printModule({
+  path,
+  header,
+  body,
+  declared,
+  first = [],
+}: ModuleParts): PrintedModule {
   const printer = new Printer(new Set(declared));
   printer.print(body);
   const head = new Printer(new Set());
   head.print(header);
   const imports = printer.importLines();
-  const sections = [head.text, imports, printer.text].filter((section) => section !== "");
+  const before = first.map((module) => `import ${stringLiteral(module)};`).join("\n");
+  const sections = [head.text, before, imports, printer.text].filter((section) => section !== "");
   return {
     path,
     text: `${sections

@@ -301,7 +301,7 @@ describe("backendAuth", () => {
     );
     await expect(
       startGateway({ listeners: routes({ "/": { host: upstream, policies: of("gone") } }) }),
-    ).rejects.toThrow(/error: \S*gone can't be used: no such file/);
+    ).rejects.toThrow(/error: there is no file \S*gone \(.* binds\[0\]/);
   });
 
   it("passthrough gives the checked token to the backend; without it the backend sees none", async () => {

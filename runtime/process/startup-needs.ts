@@ -1,0 +1,32 @@
+import { existsSync } from "node:fs";
+import { startupError } from "./startup-error.ts";
+
+/** What a gateway can't start without, and where its configuration asks for it. */
+export type StartupNeed =
+  | { readonly variable: string; readonly config: string }
+  /** An absolute path. */
+  | { readonly file: string; readonly config: string };
+
+/** Looks for everything that the gateway reads when it starts. Throws one StartupError that names all that is missing. */
+export function requireAtStart(needs: readonly StartupNeed[]): void {
+  const missing = needs.filter(isMissing).map(problem);
+  const [only] = missing;
+  if (only === undefined) return;
+  throw startupError(
+    missing.length === 1
+      ? only
+      : `${missing.length} things are missing:\n${missing.map((each) => `  ${each}`).join("\n")}`,
+  );
+}
+
+function isMissing(need: StartupNeed): boolean {
+  return "variable" in need ? process.env[need.variable] === undefined : !existsSync(need.file);
+}
+
+function problem(need: StartupNeed): string {
+  const what =
+    "variable" in need
+      ? `the environment variable ${need.variable} is not set`
+      : `there is no file ${need.file}`;
+  return `${what} (${need.config})`;
+}
