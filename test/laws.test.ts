@@ -96,6 +96,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   runtime: [
     "json",
     "cel",
+    "patterns",
     "process",
     "http/headers",
     "http/body",
@@ -119,6 +120,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
     "mcp",
     "llm/chat",
     "llm/formats",
+    "llm/guards",
     "llm/providers",
     "llm/calls",
     "llm",

@@ -19,7 +19,14 @@ export const ai: Backend<"ai", AiValue, AiConfig, AiNode, never, KubernetesAiVal
   carries: ({ groups }) =>
     groups.flat().map(({ policies: own }) => ({ traffic: ["llm", ...HTTP_SERVER], own })),
   names: [
-    ...["providers", "modelFor", "isUnhealthy", "prepareCompletion", "prepareMessage"],
+    ...[
+      "providers",
+      "promptGuard",
+      "modelFor",
+      "isUnhealthy",
+      "prepareCompletion",
+      "prepareMessage",
+    ],
     ...["prepareResponse", "prepareEmbedding", "prepareCount", "completionsService"],
     ...["messagesService", "responsesService", "embeddingsService", "tokenCountService"],
     ...["modelList", "realtimeService", "passthroughService", "completionsTargets"],

@@ -2,6 +2,7 @@ import type { PromptCaching } from "../../runtime/llm/chat/formats.ts";
 import type { PromptMessages } from "../../runtime/llm/formats/prompt-messages.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { Json } from "./json.ts";
+import type { PromptGuardConfig } from "./prompt-guards.ts";
 
 /** The kinds of traffic of an LLM route, as the specification names them. */
 export const routeTypes = [
@@ -30,6 +31,7 @@ export interface LlmPolicies {
   readonly providerHeader?: Configured<boolean>;
   readonly modelAliases?: Configured<Readonly<Record<string, string>>>;
   readonly prompts?: Configured<PromptMessages>;
+  readonly promptGuard?: Configured<PromptGuardConfig>;
   readonly promptCaching?: Configured<PromptCaching>;
   readonly origin: Origin;
 }

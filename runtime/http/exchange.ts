@@ -181,6 +181,7 @@ export type RefusalReason =
   | "ForbiddenDestination"
   | "Csrf"
   | "RateLimit"
+  | "PromptGuard"
   | "ExtProc"
   | "BodyTooLarge"
   | "SlowBody"

@@ -34,6 +34,16 @@ export async function serveResponses(
     const target = nativeTarget({ ...keeper, path, format: responsesNative });
     return serveChat(exchange, { ...service, targets: () => [target] });
   }
+  if (
+    keeper.guard !== undefined &&
+    keeper.guard.response.length > 0 &&
+    exchange.method !== "DELETE"
+  ) {
+    exchange.record.reason = "PromptGuard";
+    const message = "kept responses are not served where responses are guarded";
+    respondError(exchange, { kind: "permission", message }, service.errors);
+    return;
+  }
   // What is kept is asked for by its id, whatever its model was.
   const own = typeof path === "string" ? path : path(provider.model ?? "", false);
   passTo(exchange, provider, {

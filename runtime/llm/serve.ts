@@ -2,6 +2,7 @@ import type { Exchange } from "../http/exchange.ts";
 import type { UpstreamCall } from "../http/upstream/upstream.ts";
 import { type AttemptOutcome, attempt } from "./calls/attempt.ts";
 import type { CallAttributes } from "./calls/call-attributes.ts";
+import { CallGuards } from "./calls/call-guards.ts";
 import { forwardedHeaders, requestHeaders } from "./calls/call-headers.ts";
 import { bodyFor, type ChatCall, readCall } from "./calls/chat-call.ts";
 import { beginModelCall, endModelCall } from "./calls/model-span.ts";
@@ -11,6 +12,7 @@ import { refuseMethod, respondError } from "./calls/respond-error.ts";
 import type { LlmTarget, TargetChoice } from "./calls/target.ts";
 import type { ErrorFormat } from "./chat/formats.ts";
 import { LlmRefusal } from "./chat/llm-error.ts";
+import type { TextFormat } from "./chat/texts.ts";
 
 /** One route type of a route: which clients it is for, and who responds to them. */
 export interface ChatService {
@@ -21,6 +23,8 @@ export interface ChatService {
   /** The most bytes of a request's body. */
   readonly limit: number;
   readonly targets: TargetChoice;
+  /** Where requests and responses have texts; absent: no target guards any. */
+  readonly texts?: TextFormat;
   /** Milliseconds to the end of the response, whoever is asked; absent: no limit. */
   readonly timeout?: number;
   /** The same for each provider that is asked. */
@@ -37,7 +41,7 @@ export async function serveChat(exchange: Exchange, service: ChatService): Promi
     if (call !== undefined) await serveCall(exchange, call, service);
   } catch (error) {
     if (!(error instanceof LlmRefusal)) throw error;
-    exchange.record.reason = "BadRequest";
+    exchange.record.reason = error.error.kind === "filtered" ? "PromptGuard" : "BadRequest";
     respondError(exchange, error.error, service.errors);
   }
 }
@@ -47,7 +51,8 @@ async function serveCall(exchange: Exchange, call: ChatCall, service: ChatServic
   if (targets === undefined) throw unknownModel(call.model);
   const attributes = recordCall(exchange, call, service.operation);
   const deadline = performance.now() + (service.timeout ?? Number.POSITIVE_INFINITY);
-  const settings = { service, deadline, attributes };
+  const guards = service.texts && new CallGuards(call, service.texts);
+  const settings = { service, deadline, attributes, guards };
   let refusal: LlmRefusal | undefined;
   let failure: Extract<AttemptOutcome, { kind: "failed" }> | undefined;
   for (const target of targets) {
@@ -75,18 +80,21 @@ interface CallSettings {
   readonly deadline: number;
   /** What expressions read of the request. */
   readonly attributes: CallAttributes;
+  /** What guards the call; undefined: nothing does. */
+  readonly guards: CallGuards | undefined;
 }
 
 /** Asks one provider; a refusal when it cannot be asked for that. */
 function ask(
   exchange: Exchange,
-  call: ChatCall,
+  received: ChatCall,
   target: LlmTarget,
-  { service, deadline, attributes }: CallSettings,
+  { service, deadline, attributes, guards }: CallSettings,
 ): Promise<AttemptOutcome> | LlmRefusal {
-  const { providerHeader, attemptTimeout, operation } = service;
+  const { providerHeader, attemptTimeout, operation, errors } = service;
   const { provider } = target;
   const { health } = provider;
+  const call = guards?.callFor(target) ?? received;
   const start = performance.now();
   const request = upstreamRequest(exchange, call, target);
   if (request instanceof LlmRefusal) return request;
@@ -107,7 +115,19 @@ function ask(
   const headers = providerHeader === undefined ? [] : [providerHeader, provider.name];
   const left = Math.min(attemptTimeout ?? Number.POSITIVE_INFINITY, deadline - start);
   const timeout = left === Number.POSITIVE_INFINITY ? undefined : left;
-  return attempt(request.call, { exchange, call, target: spoken, model, headers, timeout, settle });
+  const guard = guards?.responseGuard(target);
+  const context = {
+    exchange,
+    call,
+    target: spoken,
+    model,
+    headers,
+    timeout,
+    errors,
+    guard,
+    settle,
+  };
+  return attempt(request.call, context);
 }
 
 /** The request to a provider. */

@@ -1,5 +1,6 @@
 import type { PromptMessage } from "../../../runtime/llm/formats/prompt-messages.ts";
 import { defaultConnections } from "../../../runtime/net/default-connections.ts";
+import { lowerPromptGuard } from "../../backends/ai/guard-file-form.ts";
 import { readHealth } from "../../backends/ai/health.ts";
 import {
   type LlmPoliciesValue,
@@ -124,6 +125,7 @@ function readLlm(
     modelAliases,
     prompts,
     promptCaching,
+    promptGuard,
     providerHeader,
   }: LlmPoliciesValue,
   origin: Origin,
@@ -141,6 +143,12 @@ function readLlm(
     ...(modelAliases && { modelAliases: { value: modelAliases, origin: at("modelAliases") } }),
     ...(promptCaching && {
       promptCaching: { value: readPromptCaching(promptCaching), origin: at("promptCaching") },
+    }),
+    ...(promptGuard && {
+      promptGuard: {
+        value: lowerPromptGuard(promptGuard, at("promptGuard")),
+        origin: at("promptGuard"),
+      },
     }),
     ...(prompts && {
       prompts: {

@@ -1,9 +1,7 @@
-import { backendReference, headerName, longText } from "../../manifests/field-types.ts";
 import { type RouteType, routeTypes } from "../../model/llm-policies.ts";
 import {
   boolean,
   choice,
-  integer,
   json,
   list,
   map,
@@ -11,8 +9,8 @@ import {
   type Schema,
   shortText,
   text,
-  unsupported,
 } from "../../schema/schema.ts";
+import { promptGuard } from "./guard-manifest-form.ts";
 import { MODEL_PATTERN } from "./model-pattern.ts";
 import { promptCaching } from "./policies-schema.ts";
 
@@ -46,65 +44,6 @@ const overrideFields = list(
   { minItems: 1, maxItems: 64 },
 );
 
-const regex = object({
-  matches: list(longText("A pattern.")),
-  builtins: list(
-    choice("A pattern by name.", ["Ssn", "CreditCard", "PhoneNumber", "Email", "CaSin"]),
-  ),
-  action: choice("What happens to a match.", ["Mask", "Reject"], { default: "Mask" }),
-});
-
-const webhook = object(
-  {
-    backendRef: backendReference("The guard."),
-    forwardHeaderMatches: list(
-      object(
-        {
-          type: choice("How it is compared.", ["Exact", "RegularExpression"], { default: "Exact" }),
-          name: headerName,
-          value: text("The value.", { maxLength: 4096 }),
-        },
-        { required: ["name", "value"] },
-      ),
-    ),
-  },
-  { required: ["backendRef"] },
-);
-
-const customResponse = object(
-  {
-    message: { type: "string", default: "The request was rejected due to inappropriate content" },
-    statusCode: integer("The status.", 200, 599, { default: 403 }),
-  },
-  { atLeastOneOf: ["message", "statusCode"] },
-);
-
-function promptGuard(simpleBackend: Schema): Schema {
-  const moderation = object({ model: { type: "string" }, policies: simpleBackend });
-  return object(
-    {
-      request: list(
-        object(
-          {
-            ...{ regex, webhook, externalModeration: moderation, response: customResponse },
-            openAIModeration: { ...moderation, aliasOf: "externalModeration" },
-          },
-          { exactlyOneOf: ["regex", "webhook", "externalModeration", "openAIModeration"] },
-        ),
-        { minItems: 1, maxItems: 8 },
-      ),
-      response: list(
-        object(
-          { regex, webhook, response: customResponse },
-          { exactlyOneOf: ["regex", "webhook"] },
-        ),
-        { minItems: 1, maxItems: 8 },
-      ),
-    },
-    { atLeastOneOf: ["request", "response"] },
-  );
-}
-
 /** The parts of `BackendAI` that are read, one by one: policies of several levels replace them apart. */
 export const llmFields = {
   prompt: object(
@@ -130,9 +69,6 @@ export function namedRouteType(word: RouteType | "AnthropicTokenCount"): RouteTy
 
 /** `BackendAI`. `simpleBackend`: how a server of a guard is reached. */
 export function backendAi(simpleBackend: Schema): Schema {
-  const fields = {
-    ...llmFields,
-    promptGuard: unsupported("prompt guards", promptGuard(simpleBackend)),
-  };
+  const fields = { ...llmFields, promptGuard: promptGuard(simpleBackend) };
   return object(fields, { atLeastOneOf: Object.keys(fields) });
 }

@@ -13,6 +13,7 @@ import {
   shortText,
   unsupported,
 } from "../../schema/schema.ts";
+import { promptGuardSchema } from "./guard-file-form.ts";
 import { MODEL_PATTERN } from "./model-pattern.ts";
 
 /** The words for route types: those of the specification, and how files of the reference spell them. */
@@ -102,7 +103,7 @@ export function llmPoliciesSchema() {
       providerHeader: boolean("Whether responses name the provider, in `x-llm-provider`.", {
         default: true,
       }),
-      promptGuard: unsupported("prompt guards"),
+      promptGuard: promptGuardSchema(),
       promptCaching: promptCaching(),
       transformations: unsupported("transformations of LLM requests"),
       finalTransformations: unsupported("transformations of LLM requests"),

@@ -15,6 +15,7 @@ import type { BackendUse } from "../backend.ts";
 import { type ConnectionContext, resolveConnection, secureUrl } from "../parts/connection.ts";
 import type { AiConfig, ProviderConfig } from "./ai-config.ts";
 import { checkProviders } from "./check-providers.ts";
+import { type PromptGuardNode, resolvePromptGuard } from "./guards.ts";
 import { type HealthNode, resolveHealth } from "./health.ts";
 import { type ProviderKind, type ProviderOptions, providerOf } from "./providers/index.ts";
 import type { LlmCredentialForm, LlmEndpoint } from "./providers/provider.ts";
@@ -66,6 +67,8 @@ export interface AiProviderNode {
   /** It is the provider's own server, of which the newest ways are known. */
   readonly isOwnServer: boolean;
   readonly policies: LlmPolicies | undefined;
+  /** What guards its requests and responses; undefined: nothing does. */
+  readonly guard: PromptGuardNode | undefined;
   /** When it is left alone; undefined: there is no other to ask. */
   readonly health: HealthNode | undefined;
   readonly origin: Origin;
@@ -200,7 +203,10 @@ function resolveProvider(
     const params = { field: "aws", actsOn: "requests to services of AWS", found: undefined };
     context.diagnostics.report("misplaced-field", keyPlace(merged.auth.origin), params);
   }
+  const promptGuard = merged.ai?.promptGuard;
+  const guard = promptGuard && resolvePromptGuard(promptGuard, place.types, context.diagnostics);
   if (url === undefined || endpoints === undefined) return undefined;
+  if (promptGuard !== undefined && guard === undefined) return undefined;
   return {
     name,
     kind: options.kind,
@@ -217,6 +223,7 @@ function resolveProvider(
     path,
     isOwnServer: server === undefined,
     policies: merged.ai,
+    guard,
     health: isOne ? reportHealth(health, context) : resolveHealth(health, context.diagnostics),
     origin,
   };

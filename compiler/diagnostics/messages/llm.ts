@@ -70,6 +70,30 @@ export const llmMessages = {
     explanation:
       "Requests of the route type `Models` get the models that the configuration names: those that providers are fixed to, and the aliases. What else a provider has is not asked for.",
   }),
+  "guard-cannot-act": message<{ type: string }>({
+    severity: "error",
+    text: ({ type }) => `"promptGuard" cannot act on ${type} requests of this route`,
+    hint: ({ type }) => `give the paths of ${type} a route of their own, without guards`,
+    explanation:
+      "Guards read the texts of requests and responses. What passes as it is (`Passthrough`), or as frames of a WebSocket (`Realtime`), is not read: a guard beside it would protect nothing there, and a client could go around it.",
+  }),
+  "guard-pattern-extent": message<{ extent: "everything" | "nothing" }>({
+    severity: "warning",
+    text: ({ extent }) =>
+      extent === "nothing" ? "no text matches this pattern" : "every text matches this pattern",
+    hint: ({ extent }) =>
+      extent === "nothing" ? "look for anchors in its middle" : "write what a match has to hold",
+    explanation:
+      "A pattern that nothing matches guards nothing; one that every text matches masks or rejects all there is. Both are valid, and neither is what a guard is for.",
+  }),
+  "unbounded-guard-pattern": message<{ window: number }>({
+    severity: "warning",
+    text: ({ window }) =>
+      `a match of this pattern may have any length: in streams ${window} characters at most wait for its end`,
+    hint: () => "bound its repetitions (`{1,64}` in the place of `+`), or set `window`",
+    explanation:
+      "A stream goes on while it is looked at, so what may be the beginning of a match has to wait until it is one or cannot become one. A pattern with a bound waits for its longest match at most, and a masked stream reads as the masked whole text. A pattern without a bound waits for `window` characters: the beginning of a longer match goes out before it is known to be one.",
+  }),
   "duplicate-provider": message<{ name: string }>({
     severity: "error",
     text: ({ name }) => `two providers are called "${name}"`,

@@ -9,11 +9,14 @@ import type {
   UpstreamHandler,
   UpstreamRequest,
 } from "../../http/upstream/upstream.ts";
-import type { ResponseFacts } from "../chat/formats.ts";
+import type { ErrorFormat, ResponseFacts } from "../chat/formats.ts";
 import type { LlmError } from "../chat/llm-error.ts";
 import { forwardedHeaders, isEventStream, isJson } from "./call-headers.ts";
 import type { ChatCall } from "./chat-call.ts";
+import { guardWhole, type ResponseGuard } from "./guard-response.ts";
+import { GuardedRelay } from "./guarded-relay.ts";
 import { maxAtOnce, maxError, maxWhole } from "./limits.ts";
+import { respondError } from "./respond-error.ts";
 import { StreamResponse } from "./stream-response.ts";
 import type { LlmTarget, StreamRelay, StreamStep, WholeResponse } from "./target.ts";
 
@@ -55,6 +58,10 @@ export interface AttemptContext {
   readonly headers: readonly string[];
   /** Milliseconds to the end of its response; undefined: no limit. */
   readonly timeout: number | undefined;
+  /** How the client reads errors. */
+  readonly errors: ErrorFormat;
+  /** What guards the texts of the response; undefined: nothing does. */
+  readonly guard: ResponseGuard | undefined;
   /** Called before the client has the end of its response: the access log is written then. */
   readonly settle: (outcome: AttemptOutcome) => void;
 }
@@ -106,7 +113,9 @@ class Attempt implements UpstreamHandler {
       this.#request?.abort();
       this.#fail(noValidResponse, true);
     } else if (call.isStream) {
-      this.#relay = target.openStream(call, model);
+      const { guard } = this.#context;
+      const relay = target.openStream(call, model);
+      this.#relay = guard === undefined ? relay : new GuardedRelay(relay, guard);
       const own = target.isNative ? this.#passedHeaders() : this.#ownHeaders("text/event-stream");
       const head = [...own, "cache-control", "no-cache"];
       this.#client = new StreamResponse(exchange, head, this.#relay.ping);
@@ -124,7 +133,8 @@ class Attempt implements UpstreamHandler {
       return this.#tooLong(isError);
     }
     if (exchange.headersSent) return this.#paced(exchange.write(chunk));
-    if (!this.#passes || this.#gathered.length <= maxAtOnce) return true;
+    const isHeld = !this.#passes || this.#context.guard !== undefined;
+    if (isHeld || this.#gathered.length <= maxAtOnce) return true;
     this.#firstContent = performance.now();
     exchange.writeHead(this.#status, this.#passedHeaders());
     return this.#paced(exchange.write(this.#gathered.bytes()));
@@ -168,9 +178,14 @@ class Attempt implements UpstreamHandler {
       client.end();
     } else {
       this.#request?.abort();
-      this.#fail(state, isOfProvider(state));
+      if (this.#isRejected && !client.hasBegun) this.#reject(state, this.#relay?.facts ?? {});
+      else this.#fail(state, isOfProvider(state));
     }
     return true;
+  }
+
+  get #isRejected(): boolean {
+    return this.#context.guard?.run.rejection !== undefined;
   }
 
   /** The client reads slowly: so does the gateway. */
@@ -207,11 +222,31 @@ class Attempt implements UpstreamHandler {
     } else if (whole === undefined) {
       this.#fail(noValidResponse, true);
     } else {
-      this.#firstContent = performance.now();
-      this.#respond(whole.facts);
-      if (this.#passes) exchange.respond(this.#status, this.#passedHeaders(), body);
-      else exchange.respond(200, this.#ownHeaders("application/json"), whole.text ?? text);
+      this.#deliver(whole, text, body);
     }
+  }
+
+  #deliver({ text, facts }: WholeResponse, received: string, body: Uint8Array): void {
+    const { exchange, guard } = this.#context;
+    const written = text ?? received;
+    const guarded = guard === undefined ? written : guardWhole(written, guard);
+    if (typeof guarded === "object") {
+      this.#reject(guarded, facts);
+      return;
+    }
+    this.#firstContent = performance.now();
+    this.#respond(facts);
+    const isSame = this.#passes && guarded === received;
+    if (isSame) exchange.respond(this.#status, this.#passedHeaders(), body);
+    else exchange.respond(200, this.#ownHeaders("application/json"), guarded);
+  }
+
+  /** The client gets nothing of what the provider was paid for. */
+  #reject(error: LlmError, facts: ResponseFacts): void {
+    const { exchange, errors, headers } = this.#context;
+    exchange.record.reason = "PromptGuard";
+    this.#respond(facts, error);
+    respondError(exchange, error, errors, headers);
   }
 
   /** Those of a body that is made here. */
@@ -259,7 +294,7 @@ class Attempt implements UpstreamHandler {
       this.#finish({ kind: "failed", error, head, mayTryNext });
       return;
     }
-    exchange.record.reason = "UpstreamFailure";
+    exchange.record.reason = this.#isRejected ? "PromptGuard" : "UpstreamFailure";
     this.#respond(this.#relay?.facts ?? {}, error);
     if (this.#client === undefined) exchange.abort();
     else this.#client.end(this.#relay?.fail(error));

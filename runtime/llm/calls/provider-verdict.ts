@@ -19,7 +19,9 @@ function isFailure(
   { settings }: ProviderHealth,
   { head, error }: Exclude<AttemptOutcome, { kind: "abandoned" }>,
 ): boolean {
-  if (head === undefined || (head.status < 300 && error !== undefined)) return true;
+  if (head === undefined) return true;
+  // What it said was not to be said: it has worked.
+  if (head.status < 300 && error !== undefined) return error.kind !== "filtered";
   if (settings.isUnhealthy !== undefined) {
     return settings.isUnhealthy(new TransformedResponse(head.status, head.headers));
   }

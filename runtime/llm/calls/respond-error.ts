@@ -9,8 +9,10 @@ export function respondError(
   errors: ErrorFormat,
   headers: readonly string[] = [],
 ): void {
-  const type = ["content-type", "application/json"];
-  exchange.respond(errorStatus(error), [...headers, ...type], errors.errorBody(error));
+  const { own } = error;
+  const type = own?.headers ?? ["content-type", "application/json"];
+  const body = own?.body ?? errors.errorBody(error);
+  exchange.respond(errorStatus(error), [...headers, ...type], body);
 }
 
 /** Refuses every method but those that an API has; true: it did. */

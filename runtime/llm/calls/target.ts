@@ -2,6 +2,7 @@ import type { HeaderList } from "../../http/headers/header-list.ts";
 import type { JsonBody } from "../../json/json-body.ts";
 import type { ResponseFacts } from "../chat/formats.ts";
 import type { LlmError } from "../chat/llm-error.ts";
+import type { PromptGuard } from "../guards/prompt-guard.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { ChatCall } from "./chat-call.ts";
 
@@ -20,6 +21,8 @@ export interface TargetSettings extends AnyTarget {
   readonly path: EndpointPath;
   /** The name of a model at the provider; absent: the client's. */
   readonly modelFor?: (model: string) => string;
+  /** What guards requests and responses; absent: nothing does. */
+  readonly guard?: PromptGuard;
   /** Edits of the body that the configuration asks for. */
   readonly prepare?: (body: JsonBody) => void;
 }

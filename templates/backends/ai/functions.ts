@@ -7,6 +7,7 @@ import { returned } from "../../code/layout.ts";
 import { imported, name } from "../../code/names.ts";
 import type { Trace } from "../../code/trace.ts";
 import { parameter } from "../../code/variables.ts";
+import { promptGuardCode } from "./guards.ts";
 import { modelCases } from "./model-cases.ts";
 import type { AskedType } from "./route-types.ts";
 
@@ -73,6 +74,13 @@ export class AiFunctions {
       origin,
       (id) => code`const ${id} = ${edit}(${literal(edits)});`,
     );
+  }
+
+  /** What guards requests and responses; undefined: nothing does. */
+  guard({ guard }: ProviderNode): Name | undefined {
+    if (guard === undefined) return undefined;
+    const { origin, ...node } = guard;
+    return this.#declare("promptGuard", node, origin, (id) => promptGuardCode(id, guard));
   }
 
   #declare(label: string, key: unknown, origin: Origin, make: (id: Name) => Code): Name {

@@ -23,6 +23,8 @@ export interface AskedType {
   readonly operation: "chat" | "embeddings" | "count_tokens";
   /** The format of a provider to which they pass as they are. */
   readonly native: string;
+  /** The format that says where the texts are. */
+  readonly texts: "completions" | "messages" | "responses" | "embeddings";
   /** What is translated for providers of other formats; absent: nothing can be. */
   readonly translated?: "chat" | "embeddings";
   readonly edit: {
@@ -46,6 +48,7 @@ export const routeTypeCodes: { readonly [Type in RouteType]: RouteTypeCode } = {
     asked: {
       operation: "embeddings",
       native: "embeddings",
+      texts: "embeddings",
       translated: "embeddings",
       edit: { name: "prepareEmbedding", takesFields: true },
     },
@@ -56,6 +59,7 @@ export const routeTypeCodes: { readonly [Type in RouteType]: RouteTypeCode } = {
     asked: {
       operation: "count_tokens",
       native: "tokenCount",
+      texts: "messages",
       edit: { name: "prepareCount", takesFields: false, prompts: promptsOf("messages") },
     },
   },
@@ -71,6 +75,7 @@ function chat(client: ClientName, name: string): RouteTypeCode {
     asked: {
       operation: "chat",
       native: client,
+      texts: client,
       translated: "chat",
       edit: { name, takesFields: true, prompts: promptsOf(client) },
     },

@@ -72,6 +72,9 @@ function askedCode(
     operation: asked.operation,
     limit: bytes(maxBufferSize),
     targets: choice,
+    texts: groups.flat().some(({ guard }) => guard !== undefined)
+      ? formatExport(asked.texts, "texts", "Texts")
+      : undefined,
     timeout: limits.request && milliseconds(limits.request),
     attemptTimeout: limits.attempt && milliseconds(limits.attempt),
     providerHeader: providerHeader(node),

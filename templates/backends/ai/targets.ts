@@ -75,6 +75,7 @@ function endpointSettings(
 ): Readonly<Record<string, Printable | undefined>> {
   return {
     provider: providerReference(node),
+    guard: functions.guard(node),
     path: pathCode(path, streamPath, node.model),
     modelFor: node.model === undefined ? modelForCode(node, functions) : undefined,
   };

@@ -2,6 +2,7 @@ import type {
   PromptMessage,
   PromptMessages,
 } from "../../../../runtime/llm/formats/prompt-messages.ts";
+import { promptGuard, readPromptGuard } from "../../../backends/ai/guard-manifest-form.ts";
 import { llmFields, namedRouteType } from "../../../backends/ai/manifest-policies.ts";
 import { readPromptCaching } from "../../../backends/ai/policies-schema.ts";
 import type { Json } from "../../../model/json.ts";
@@ -16,8 +17,8 @@ export function llmPolicies(
   const part = (name: string) => only(`ai.${name}`);
   const [routes, defaults, overrides] = [part("routes"), part("defaults"), part("overrides")];
   const [aliases, prompt] = [part("modelAliases"), part("prompt")];
-  const caching = part("promptCaching");
-  const first = routes ?? defaults ?? overrides ?? aliases ?? prompt ?? caching;
+  const [caching, guard] = [part("promptCaching"), part("promptGuard")];
+  const first = routes ?? defaults ?? overrides ?? aliases ?? prompt ?? caching ?? guard;
   if (first === undefined) return undefined;
   const given = defaults === undefined ? [] : validated(llmFields.defaults, defaults.value);
   const missing = given.filter(({ override }) => override !== true);
@@ -47,9 +48,18 @@ export function llmPolicies(
         origin: caching.origin,
       },
     }),
+    ...(guard && {
+      promptGuard: {
+        value: readPromptGuard(validated(guardSchema, guard.value), guard.origin),
+        origin: guard.origin,
+      },
+    }),
     ...(prompt && { prompts: { value: readPrompts(prompt), origin: prompt.origin } }),
   };
 }
+
+/** How a server of a guard is reached is read with the server. */
+const guardSchema = promptGuard({});
 
 function readRoutes({ value }: FieldValue): Readonly<Record<string, RouteType>> {
   const words = Object.entries(validated(llmFields.routes, value));

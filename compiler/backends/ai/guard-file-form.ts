@@ -1,0 +1,174 @@
+import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
+import {
+  DEFAULT_GUARD_WINDOW,
+  DEFAULT_REJECTION,
+  DEFAULT_RESPONSE_REJECTION,
+  type GuardConfig,
+  namedPatterns,
+  type PatternConfig,
+  type PromptGuardConfig,
+  type RejectionConfig,
+} from "../../model/prompt-guards.ts";
+import {
+  anyText,
+  choice,
+  type Infer,
+  integer,
+  list,
+  object,
+  shortText,
+  text,
+  unsupported,
+} from "../../schema/schema.ts";
+
+const rule = object(
+  {
+    builtin: choice("A pattern that gwc knows.", namedPatterns),
+    pattern: text("A pattern (RE2).", { maxLength: 1024 }),
+  },
+  { exactlyOneOf: ["builtin", "pattern"] },
+);
+
+const regex = object(
+  {
+    action: choice("What happens to a match.", ["mask", "reject"], { default: "mask" }),
+    rules: list(rule, { minItems: 1, maxItems: 64, description: "What is looked for." }),
+  },
+  { required: ["rules"], description: "Patterns, matched in time linear to the text." },
+);
+
+const status = integer("The status.", 200, 599, { default: DEFAULT_REJECTION.status });
+
+const guardFields = {
+  regex,
+  webhook: unsupported("webhooks as guards"),
+  bedrockGuardrails: unsupported("Bedrock's guardrails as guards"),
+  googleModelArmor: unsupported("Google Model Armor"),
+  azureContentSafety: unsupported("Azure's content safety"),
+  response: object(
+    {
+      message: text("The message of the error, which is one of the client's own format.", {
+        maxLength: 4096,
+        default: DEFAULT_REJECTION.message,
+      }),
+      statusCode: status,
+    },
+    { minProperties: 1, description: "What clients get for what is rejected." },
+  ),
+  rejection: object(
+    {
+      status,
+      body: anyText({ maxLength: 65_536, description: "The body, as it is." }),
+      headers: object({
+        set: object({ "content-type": shortText("What the body is.") }),
+      }),
+    },
+    {
+      minProperties: 1,
+      description: "What clients get for what is rejected, in a form of its own.",
+    },
+  ),
+};
+
+const kinds = ["regex", "webhook", "bedrockGuardrails", "googleModelArmor", "azureContentSafety"];
+
+const responseGuard = object(guardFields, {
+  exactlyOneOf: kinds,
+  atMostOneOf: ["response", "rejection"],
+});
+
+const moderation = unsupported("moderation as a guard");
+
+const requestGuard = object(
+  {
+    ...guardFields,
+    externalModeration: moderation,
+    openAIModeration: { ...moderation, aliasOf: "externalModeration" },
+    scope: unsupported("guards of some texts alone"),
+  },
+  {
+    exactlyOneOf: [...kinds, "externalModeration", "openAIModeration"],
+    atMostOneOf: ["response", "rejection"],
+  },
+);
+
+/** `promptGuard` of a file. */
+export function promptGuardSchema() {
+  return object(
+    {
+      request: list(requestGuard, {
+        minItems: 1,
+        maxItems: 8,
+        description: "What requests pass, one after the other.",
+      }),
+      response: list(responseGuard, {
+        minItems: 1,
+        maxItems: 8,
+        description: "What responses pass, streams too.",
+      }),
+      streaming: choice("Whether streams are guarded.", ["Enabled"], {
+        default: "Enabled",
+        unsupportedValues: { Disabled: "streams that pass guards by" },
+      }),
+      window: integer(
+        "Characters of a stream that wait for the rest of a match whose pattern has no bound.",
+        16,
+        65_536,
+        { default: DEFAULT_GUARD_WINDOW },
+      ),
+    },
+    {
+      atLeastOneOf: ["request", "response"],
+      description: "What must not reach a model, and what must not reach a client.",
+    },
+  );
+}
+
+type Value = Infer<ReturnType<typeof promptGuardSchema>>;
+type GuardValue = NonNullable<Value["response"]>[number];
+
+/** The canonical form of a validated `promptGuard`. */
+export function lowerPromptGuard(
+  { request = [], response = [], window = DEFAULT_GUARD_WINDOW }: Value,
+  origin: Origin,
+): PromptGuardConfig {
+  const at = (phase: string, index: number) => childOf(origin, phase, index);
+  return {
+    request: request.flatMap((each, index) =>
+      lowerGuard(each, DEFAULT_REJECTION, at("request", index)),
+    ),
+    response: response.flatMap((each, index) =>
+      lowerGuard(each, DEFAULT_RESPONSE_REJECTION, at("response", index)),
+    ),
+    window,
+  };
+}
+
+function lowerGuard(
+  value: GuardValue,
+  otherwise: RejectionConfig,
+  origin: Origin,
+): readonly GuardConfig[] {
+  const rejection = readRejection(value, otherwise);
+  if (value.regex === undefined) return [];
+  const { action = "mask", rules } = value.regex;
+  const at = childOf(origin, "regex");
+  const patterns = rules.map(({ builtin, pattern = "" }, index): PatternConfig => {
+    if (builtin !== undefined) return { kind: "named", name: builtin };
+    return { kind: "own", pattern, origin: childOf(at, "rules", index, "pattern") };
+  });
+  return [{ kind: "regex", action, patterns, rejection, origin: at }];
+}
+
+function readRejection(
+  { response, rejection }: GuardValue,
+  { status, message }: RejectionConfig,
+): RejectionConfig {
+  if (rejection === undefined) {
+    return { status: response?.statusCode ?? status, message: response?.message ?? message };
+  }
+  const { body, headers } = rejection;
+  const type = headers?.set?.["content-type"] ?? "text/plain; charset=utf-8";
+  const own = body === undefined ? undefined : { body, headers: ["content-type", type] };
+  return { status: rejection.status ?? status, message, ...(own && { own }) };
+}

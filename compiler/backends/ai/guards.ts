@@ -1,0 +1,107 @@
+import { addProblems } from "../../cel/parse/problems.ts";
+import { checkPattern } from "../../cel/regex/check-pattern.ts";
+import { matchBounds } from "../../cel/regex/match-bounds.ts";
+import { type Diagnostics, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
+import type { Configured, RouteType } from "../../model/llm-policies.ts";
+import type {
+  GuardConfig,
+  NamedPattern,
+  PatternConfig,
+  PromptGuardConfig,
+  RejectionConfig,
+} from "../../model/prompt-guards.ts";
+
+/** What guards the requests and responses of a provider, complete. */
+export interface PromptGuardNode {
+  readonly request: readonly GuardNode[];
+  readonly response: readonly GuardNode[];
+  readonly origin: Origin;
+}
+
+/** One guard. */
+export interface GuardNode {
+  readonly kind: "regex";
+  readonly patterns: readonly PatternNode[];
+  /** Undefined: matches are masked. */
+  readonly rejection: RejectionConfig | undefined;
+}
+
+/** One pattern. */
+export type PatternNode =
+  | { readonly kind: "named"; readonly name: NamedPattern }
+  | {
+      readonly kind: "own";
+      readonly pattern: string;
+      /** UTF-16 units that may wait for the rest of a match. */
+      readonly longest: number;
+    };
+
+/** `promptGuard`, complete; undefined: a mistake was reported. */
+export function resolvePromptGuard(
+  { value, origin }: Configured<PromptGuardConfig>,
+  types: ReadonlySet<RouteType>,
+  diagnostics: Diagnostics,
+): PromptGuardNode | undefined {
+  const { request, response, window } = value;
+  const isSound = checkTraffic(value, types, origin, diagnostics);
+  const resolve = (guards: readonly GuardConfig[]) =>
+    guards.flatMap((guard) => resolveGuard(guard, window, diagnostics) ?? []);
+  const [requests, responses] = [resolve(request), resolve(response)];
+  const isWhole = requests.length === request.length && responses.length === response.length;
+  return isSound && isWhole ? { request: requests, response: responses, origin } : undefined;
+}
+
+/** What passes as it is cannot be guarded. */
+const unread: readonly RouteType[] = ["Passthrough", "Realtime"];
+
+/** What has text in its responses. */
+const chats: readonly RouteType[] = ["Completions", "Messages", "Responses"];
+
+function checkTraffic(
+  { response }: PromptGuardConfig,
+  types: ReadonlySet<RouteType>,
+  origin: Origin,
+  diagnostics: Diagnostics,
+): boolean {
+  const passing = unread.find((type) => types.has(type));
+  if (passing !== undefined) {
+    diagnostics.report("guard-cannot-act", keyPlace(origin), { type: passing });
+    return false;
+  }
+  if (response.length > 0 && !chats.some((type) => types.has(type))) {
+    const params = { field: "promptGuard.response", actsOn: "completions", found: undefined };
+    diagnostics.report("misplaced-field", keyPlace(origin), params);
+  }
+  return true;
+}
+
+function resolveGuard(
+  { action, patterns, rejection, origin }: GuardConfig,
+  window: number,
+  diagnostics: Diagnostics,
+): GuardNode | undefined {
+  if (patterns.length === 0) {
+    diagnostics.report("missing-field", origin, { owner: "regex", key: "matches" });
+    return undefined;
+  }
+  const resolved = patterns.flatMap((each) => resolvePattern(each, window, diagnostics) ?? []);
+  if (resolved.length < patterns.length) return undefined;
+  const isRejecting = action === "reject";
+  return { kind: "regex", patterns: resolved, rejection: isRejecting ? rejection : undefined };
+}
+
+function resolvePattern(
+  config: PatternConfig,
+  window: number,
+  diagnostics: Diagnostics,
+): PatternNode | undefined {
+  if (config.kind === "named") return config;
+  const { pattern, origin } = config;
+  const problems = checkPattern(pattern);
+  addProblems(problems, origin, diagnostics);
+  if (problems.length > 0) return undefined;
+  const { longest, extent } = matchBounds(pattern);
+  if (extent !== "some") diagnostics.report("guard-pattern-extent", origin, { extent });
+  else if (longest === undefined) diagnostics.report("unbounded-guard-pattern", origin, { window });
+  return { kind: "own", pattern, longest: longest ?? window };
+}

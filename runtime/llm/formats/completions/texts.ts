@@ -1,0 +1,201 @@
+import type { JsonObject } from "../../../cel/variables.ts";
+import { isJsonObject } from "../../chat/request-object.ts";
+import {
+  mapTexts,
+  type PieceGuard,
+  type StreamTexts,
+  type TextFormat,
+  type TextGuards,
+} from "../../chat/texts.ts";
+import { eventData } from "../event-bytes.ts";
+import { parseObject } from "../parse-object.ts";
+
+/** Where chat completions have texts. */
+export const completionsTexts: TextFormat = {
+  request: [
+    ...["messages", "tools", "functions", "prediction", "response_format"],
+    "web_search_options",
+  ],
+  response: ["choices"],
+  openStream: (texts) => new CompletionsTexts(texts),
+};
+
+/** A text of a delta that may go on in the next one. */
+interface OpenText {
+  readonly guard: PieceGuard;
+  /** It is the JSON of arguments: those of several tools may come by turns. */
+  readonly isJson: boolean;
+  /** The delta that says more of it. */
+  readonly delta: (text: string) => JsonObject;
+}
+
+class CompletionsTexts implements StreamTexts {
+  readonly #texts: TextGuards;
+  /** By choice, and by place in its deltas. */
+  readonly #open = new Map<unknown, Map<string, OpenText>>();
+  /** The last chunk: what is added looks like it. */
+  #chunk: JsonObject = {};
+
+  constructor(texts: TextGuards) {
+    this.#texts = texts;
+  }
+
+  see(event: Buffer): readonly (string | Buffer)[] {
+    const data = eventData(event);
+    if (data === "[DONE]") return [...this.end(), event];
+    const chunk = data === undefined ? undefined : parseObject(data);
+    if (chunk === undefined || !Array.isArray(chunk.choices) || chunk.choices.length === 0) {
+      return [event];
+    }
+    this.#chunk = chunk;
+    const before: string[] = [];
+    const given: readonly unknown[] = chunk.choices;
+    const choices = given.map((choice) =>
+      isJsonObject(choice) ? this.#choice(choice, before) : choice,
+    );
+    const isSame = choices.every((each, index) => each === given[index]);
+    if (isSame) return before.length === 0 ? [event] : [...before, event];
+    const isEmpty = choices.every(isEmptyChoice) && !isJsonObject(chunk.usage);
+    return isEmpty ? before : [...before, eventText({ ...chunk, choices })];
+  }
+
+  end(): readonly string[] {
+    const rest: string[] = [];
+    for (const [index, open] of this.#open) this.#close(index, open, rest, () => true);
+    return rest;
+  }
+
+  /** The choice of a chunk for the client; `before`: events that come first. */
+  #choice(choice: JsonObject, before: string[]): JsonObject {
+    const { index, delta, finish_reason: finish, logprobs } = choice;
+    const open = this.#open.get(index) ?? new Map<string, OpenText>();
+    this.#open.set(index, open);
+    const seen = new Set<string>();
+    const changed = isJsonObject(delta) ? this.#delta(delta, open, seen) : delta;
+    if (seen.size > 0) {
+      this.#close(index, open, before, ({ isJson }, place) => !isJson && !seen.has(place));
+    }
+    if (typeof finish === "string") {
+      const rest: string[] = [];
+      this.#close(index, open, rest, () => true);
+      if (rest.length > 0) {
+        if (!isEmptyDelta(changed)) before.push(this.#event(index, changed));
+        before.push(...rest);
+        return { ...choice, delta: {}, ...(isJsonObject(logprobs) && { logprobs: null }) };
+      }
+    }
+    // The tokens would say what was masked.
+    if (isJsonObject(logprobs)) return { ...choice, delta: changed, logprobs: null };
+    return changed === delta ? choice : { ...choice, delta: changed };
+  }
+
+  #delta(delta: JsonObject, open: Map<string, OpenText>, seen: Set<string>): JsonObject {
+    let changed: Record<string, unknown> | undefined;
+    for (const [key, value] of Object.entries(delta)) {
+      const next = this.#member(key, value, open, seen);
+      if (next === value) continue;
+      changed ??= { ...delta };
+      changed[key] = next;
+    }
+    return changed ?? delta;
+  }
+
+  #member(key: string, value: unknown, open: Map<string, OpenText>, seen: Set<string>): unknown {
+    if (key === "role") return value;
+    if (typeof value === "string") {
+      return this.#piece(key, value, { open, seen, isJson: false }, (text) => ({ [key]: text }));
+    }
+    if (key === "tool_calls" && Array.isArray(value)) {
+      return same(
+        value,
+        value.map((call) => (isJsonObject(call) ? this.#call(call, open, seen) : call)),
+      );
+    }
+    return mapTexts(value, this.#texts);
+  }
+
+  #call(call: JsonObject, open: Map<string, OpenText>, seen: Set<string>): JsonObject {
+    const { index } = call;
+    for (const [part, key, isJson] of callTexts) {
+      const object = call[part];
+      if (!isJsonObject(object)) continue;
+      const value = object[key];
+      if (typeof value !== "string") continue;
+      const delta = (text: string) => ({ tool_calls: [{ index, [part]: { [key]: text } }] });
+      const text = this.#piece(`${part} ${index}`, value, { open, seen, isJson }, delta);
+      return text === value ? call : { ...call, [part]: { ...object, [key]: text } };
+    }
+    return call;
+  }
+
+  #piece(
+    place: string,
+    piece: string,
+    { open, seen, isJson }: { open: Map<string, OpenText>; seen: Set<string>; isJson: boolean },
+    delta: OpenText["delta"],
+  ): string {
+    if (piece === "") return piece;
+    let text = open.get(place);
+    if (text === undefined) {
+      const guard = isJson ? this.#texts.openJson() : this.#texts.open();
+      text = { guard, isJson, delta };
+      open.set(place, text);
+    }
+    seen.add(place);
+    return text.guard.push(piece);
+  }
+
+  #close(
+    index: unknown,
+    open: Map<string, OpenText>,
+    output: string[],
+    isOver: (text: OpenText, place: string) => boolean,
+  ): void {
+    for (const [place, text] of open) {
+      if (!isOver(text, place)) continue;
+      open.delete(place);
+      const rest = text.guard.end();
+      if (rest !== "") output.push(this.#event(index, text.delta(rest)));
+    }
+  }
+
+  #event(index: unknown, delta: unknown): string {
+    const { usage: _, ...chunk } = this.#chunk;
+    return eventText({ ...chunk, choices: [{ index, delta, finish_reason: null }] });
+  }
+}
+
+/** Where calls of tools say what is wanted of them, and whether it is JSON. */
+const callTexts = [
+  ["function", "arguments", true],
+  ["custom", "input", false],
+] as const;
+
+function eventText(chunk: JsonObject): string {
+  return `data: ${JSON.stringify(chunk)}\n\n`;
+}
+
+function same(list: readonly unknown[], changed: readonly unknown[]): readonly unknown[] {
+  return changed.every((each, index) => each === list[index]) ? list : changed;
+}
+
+/** Whether a delta says nothing. */
+function isEmptyDelta(delta: unknown): boolean {
+  if (!isJsonObject(delta)) return true;
+  return Object.entries(delta).every(([key, value]) => {
+    if (key !== "tool_calls" || !Array.isArray(value)) return value === "" || value === null;
+    return value.every((call) => isJsonObject(call) && call.id === undefined && isEmptyCall(call));
+  });
+}
+
+function isEmptyCall(call: JsonObject): boolean {
+  return callTexts.every(([part, key]) => {
+    const object = call[part];
+    return !isJsonObject(object) || (object.name === undefined && object[key] === "");
+  });
+}
+
+function isEmptyChoice(choice: unknown): boolean {
+  if (!isJsonObject(choice)) return true;
+  return typeof choice.finish_reason !== "string" && isEmptyDelta(choice.delta);
+}

@@ -1,0 +1,108 @@
+import type { JsonObject } from "../../../cel/variables.ts";
+import { isJsonObject } from "../../chat/request-object.ts";
+import {
+  mapTexts,
+  type PieceGuard,
+  type StreamTexts,
+  type TextFormat,
+  type TextGuards,
+} from "../../chat/texts.ts";
+import { eventData } from "../event-bytes.ts";
+import { parseObject } from "../parse-object.ts";
+
+/** Where the Messages API has texts. */
+export const messagesTexts: TextFormat = {
+  request: ["system", "messages", "tools", "output_config", "output_format"],
+  response: ["content"],
+  openStream: (texts) => new MessagesTexts(texts),
+};
+
+/** Deltas whose text goes on in the next one of the block, and where it stands. */
+const pieces: Readonly<Record<string, string>> = {
+  text_delta: "text",
+  thinking_delta: "thinking",
+  input_json_delta: "partial_json",
+};
+
+/** The text of a block that may go on. */
+interface OpenText {
+  readonly type: string;
+  readonly guard: PieceGuard;
+}
+
+class MessagesTexts implements StreamTexts {
+  readonly #texts: TextGuards;
+  /** By block. */
+  readonly #open = new Map<unknown, OpenText>();
+
+  constructor(texts: TextGuards) {
+    this.#texts = texts;
+  }
+
+  see(event: Buffer): readonly (string | Buffer)[] {
+    const data = eventData(event);
+    const message = data === undefined ? undefined : parseObject(data);
+    switch (message?.type) {
+      case "content_block_start": {
+        const block = mapTexts(message.content_block, this.#texts);
+        return [
+          block === message.content_block ? event : changed(message, { content_block: block }),
+        ];
+      }
+      case "content_block_delta":
+        return isJsonObject(message.delta) ? this.#delta(event, message, message.delta) : [event];
+      case "content_block_stop":
+        return [...this.#close(message.index), event];
+      case "message_delta":
+      case "message_stop":
+        return [...this.end(), event];
+      default:
+        return [event];
+    }
+  }
+
+  end(): readonly string[] {
+    return [...this.#open.keys()].flatMap((index) => this.#close(index));
+  }
+
+  #delta(event: Buffer, message: JsonObject, delta: JsonObject): readonly (string | Buffer)[] {
+    const { index } = message;
+    const type = String(delta.type);
+    const key = pieces[type];
+    const piece = key === undefined ? undefined : delta[key];
+    const before = this.#open.get(index)?.type === type ? [] : this.#close(index);
+    if (key === undefined || typeof piece !== "string") {
+      const mapped = mapTexts(delta, this.#texts);
+      return [...before, mapped === delta ? event : changed(message, { delta: mapped })];
+    }
+    let open = this.#open.get(index);
+    if (open === undefined) {
+      const isJson = type === "input_json_delta";
+      open = { type, guard: isJson ? this.#texts.openJson() : this.#texts.open() };
+      this.#open.set(index, open);
+    }
+    const text = open.guard.push(piece);
+    if (text === piece) return [...before, event];
+    return text === "" ? before : [...before, deltaEvent(index, type, key, text)];
+  }
+
+  #close(index: unknown): readonly string[] {
+    const open = this.#open.get(index);
+    if (open === undefined) return [];
+    this.#open.delete(index);
+    const rest = open.guard.end();
+    return rest === "" ? [] : [deltaEvent(index, open.type, pieces[open.type] ?? "text", rest)];
+  }
+}
+
+function deltaEvent(index: unknown, type: string, key: string, text: string): string {
+  return eventText({ type: "content_block_delta", index, delta: { type, [key]: text } });
+}
+
+function changed(message: JsonObject, members: JsonObject): string {
+  return eventText({ ...message, ...members });
+}
+
+function eventText(message: JsonObject): string {
+  return `event: ${message.type}\ndata: ${JSON.stringify(message)}\n\n`;
+}

@@ -1,0 +1,119 @@
+import type { JsonObject } from "../../../cel/variables.ts";
+import { isJsonObject } from "../../chat/request-object.ts";
+import {
+  mapTexts,
+  type PieceGuard,
+  type StreamTexts,
+  type TextFormat,
+  type TextGuards,
+} from "../../chat/texts.ts";
+import { eventData } from "../event-bytes.ts";
+import { parseObject } from "../parse-object.ts";
+import { eventText } from "./errors.ts";
+
+/** Where the Responses API has texts. */
+export const responsesTexts: TextFormat = {
+  request: ["instructions", "input", "prompt", "tools", "text"],
+  response: ["output", "instructions"],
+  openStream: (texts) => new ResponsesTexts(texts),
+};
+
+/** A text that may go on, and the event that said the last of it. */
+interface OpenText {
+  readonly guard: PieceGuard;
+  readonly event: JsonObject;
+}
+
+class ResponsesTexts implements StreamTexts {
+  readonly #texts: TextGuards;
+  /** By the type of its events and its place in the response. */
+  readonly #open = new Map<string, OpenText>();
+  /** The number of the next event; undefined: the provider counts none. */
+  #sequence: number | undefined;
+
+  constructor(texts: TextGuards) {
+    this.#texts = texts;
+  }
+
+  see(event: Buffer): readonly (string | Buffer)[] {
+    const data = eventData(event);
+    const value = data === undefined ? undefined : parseObject(data);
+    if (value === undefined || typeof value.type !== "string") return [event];
+    if (typeof value.sequence_number === "number") this.#sequence ??= value.sequence_number;
+    const { type } = value;
+    const isPiece = type.endsWith(".delta") && typeof value.delta === "string";
+    if (isPiece && type !== "response.audio.delta") return this.#delta(event, value, type);
+    // Whatever comes in between ends no text of its own; what says that it is done does.
+    const before = type.endsWith(".done")
+      ? this.#close(placeOf(value, type.replace(/\.done$/, ".delta")))
+      : isLast(type)
+        ? this.end()
+        : [];
+    const mapped = mapTexts(withoutLogprobs(value), this.#texts);
+    return [...before, this.#numbered(event, value, isJsonObject(mapped) ? mapped : value)];
+  }
+
+  end(): readonly string[] {
+    return [...this.#open.keys()].flatMap((place) => this.#close(place));
+  }
+
+  #delta(event: Buffer, value: JsonObject, type: string): readonly (string | Buffer)[] {
+    const place = placeOf(value, type);
+    const guard = this.#open.get(place)?.guard ?? this.#guardFor(type);
+    this.#open.set(place, { guard, event: value });
+    const delta = guard.push(String(value.delta));
+    if (delta === "") return [];
+    const bare = withoutLogprobs(value);
+    return [this.#numbered(event, value, delta === value.delta ? bare : { ...bare, delta })];
+  }
+
+  #guardFor(type: string): PieceGuard {
+    return type.endsWith("arguments.delta") ? this.#texts.openJson() : this.#texts.open();
+  }
+
+  #close(place: string): readonly string[] {
+    const open = this.#open.get(place);
+    if (open === undefined) return [];
+    this.#open.delete(place);
+    const delta = open.guard.end();
+    if (delta === "") return [];
+    return [this.#text({ ...withoutLogprobs(open.event), delta })];
+  }
+
+  /** The event as it came when nothing of it is another. */
+  #numbered(event: Buffer, before: JsonObject, after: JsonObject): string | Buffer {
+    if (before === after && before.sequence_number === this.#sequence) {
+      if (this.#sequence !== undefined) this.#sequence += 1;
+      return event;
+    }
+    return this.#text(after);
+  }
+
+  #text(value: JsonObject): string {
+    const type = String(value.type);
+    if (this.#sequence === undefined) return eventText(type, JSON.stringify(value));
+    const numbered = { ...value, sequence_number: this.#sequence };
+    this.#sequence += 1;
+    return eventText(type, JSON.stringify(numbered));
+  }
+}
+
+function placeOf(value: JsonObject, type: string): string {
+  const {
+    item_id: item,
+    output_index: output,
+    content_index: content,
+    summary_index: summary,
+  } = value;
+  return [type, item, output, content, summary].join(" ");
+}
+
+function isLast(type: string): boolean {
+  return /^(?:response\.(?:completed|incomplete|failed)|error)$/.test(type);
+}
+
+/** The tokens would say what was masked. */
+function withoutLogprobs(value: JsonObject): JsonObject {
+  const { logprobs } = value;
+  return Array.isArray(logprobs) && logprobs.length > 0 ? { ...value, logprobs: [] } : value;
+}

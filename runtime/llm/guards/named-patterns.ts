@@ -1,0 +1,80 @@
+import { compilePattern } from "../../cel/functions/pattern.ts";
+import { Search, type SearchSettings } from "../../patterns/search.ts";
+import type { GuardPattern } from "./regex-guard.ts";
+
+/** Social security numbers of the United States; areas that were never given are none. */
+export function ssn(): GuardPattern {
+  return namedPattern("<SSN>", {
+    pattern: compilePattern(
+      "[0-9]{3}(?:-[0-9]{2}-|\\.[0-9]{2}\\.| [0-9]{2} )[0-9]{4}|[0-9]{5}-[0-9]{4}|[0-9]{3}-[0-9]{6}|[0-9]{9}",
+    ),
+    longest: 11,
+    isValid: (match, before, after) => {
+      const area = Number(match.slice(0, 3));
+      return isApart(before, after) && area > 0 && area !== 666 && area < 900;
+    },
+  });
+}
+
+/** Numbers of payment cards, with their check digit. */
+export function creditCard(): GuardPattern {
+  return namedPattern("<CREDIT_CARD>", {
+    pattern: compilePattern("[1-6][0-9]{3}[ -]?[0-9]{3,4}[ -]?[0-9]{3,4}[ -]?[0-9]{3,7}"),
+    longest: 22,
+    isValid: (match, before, after) => isApart(before, after) && hasCheckDigit(match),
+  });
+}
+
+/** Social insurance numbers of Canada, with their check digit. */
+export function caSin(): GuardPattern {
+  return namedPattern("<CA_SIN>", {
+    pattern: compilePattern("[1-79][0-9]{2}(?:[- ][0-9]{3}[- ]|[0-9]{3})[0-9]{3}"),
+    longest: 11,
+    isValid: (match, before, after) => isApart(before, after) && hasCheckDigit(match),
+  });
+}
+
+/** Addresses of mail. */
+export function email(): GuardPattern {
+  return namedPattern("<EMAIL_ADDRESS>", {
+    pattern: compilePattern(
+      "[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@(?:[A-Za-z0-9-]{1,63}\\.){1,3}[A-Za-z]{2,24}",
+    ),
+    longest: 281,
+  });
+}
+
+/** Numbers of telephones: with a country's code, in North America's form, or with a leading zero or brackets. */
+export function phoneNumber(): GuardPattern {
+  return namedPattern("<PHONE_NUMBER>", {
+    pattern: compilePattern(
+      "\\+[0-9]{1,3}[ .-]?(?:\\([0-9]{1,4}\\)[ .-]?)?[0-9]{1,4}(?:[ .-]?[0-9]{2,4}){2,4}|" +
+        "(?:1[ .-]?)?(?:\\([2-9][0-9]{2}\\) ?|[2-9][0-9]{2}[ .-]?)[2-9][0-9]{2}[ .-]?[0-9]{4}|" +
+        "\\(0?[0-9]{2,5}\\)[ .-]?[0-9]{3,5}[ .-]?[0-9]{3,5}|" +
+        "0[0-9]{1,4}[ ./-][0-9]{3,4}[ .-]?[0-9]{3,6}",
+    ),
+    longest: 38,
+    isValid: (_match, before, after) => isApart(before, after),
+  });
+}
+
+function namedPattern(mask: string, settings: SearchSettings): GuardPattern {
+  return { search: new Search(settings), mask };
+}
+
+/** Not a part of a longer number. */
+function isApart(before: string, after: string): boolean {
+  return !/[0-9]/.test(before) && !/[0-9]/.test(after);
+}
+
+/** ISO/IEC 7812-1 annex B (Luhn). */
+function hasCheckDigit(number: string): boolean {
+  const digits = number.replace(/[^0-9]/g, "");
+  let sum = 0;
+  for (let i = 0; i < digits.length; i++) {
+    const digit = Number(digits[digits.length - 1 - i]);
+    const doubled = i % 2 === 1 ? digit * 2 : digit;
+    sum += doubled > 9 ? doubled - 9 : doubled;
+  }
+  return digits.length >= 9 && sum % 10 === 0;
+}

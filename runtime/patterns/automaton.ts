@@ -1,0 +1,159 @@
+import { type Before, beforeOf, type Program, Stepper, textEnd } from "./program.ts";
+
+/** The threads of a program after a part of a text. */
+export interface Threads {
+  /** In order of their priority: those that began first come first. */
+  readonly places: readonly number[];
+  /** New matches may begin: none has been found. */
+  readonly isSearching: boolean;
+  readonly before: Before;
+}
+
+/** States are kept up to this number; then they are made anew. */
+const maxStates = 1_000;
+
+/** Ways out of states by characters beyond ASCII that are kept. */
+const maxOthers = 10_000;
+
+/**
+ * The deterministic form of a program, made as texts ask for it: a character costs one step whatever the pattern. A state
+ * is a number, whose lowest bits say what it means: see `isIdle` and `isEvent`.
+ */
+export class Automaton {
+  readonly #program: Program;
+  readonly #stepper: Stepper;
+  readonly #numbers = new Map<string, number>();
+  #threads: Threads[] = [];
+  #others = new Map<number, number>();
+  /** By state and ASCII character: `ascii[(state >> 3) * 128 + character]`; 0: it was not read there. */
+  ascii: Int32Array = new Int32Array(16 * 128);
+  /** How often states were made anew: numbers of before mean nothing now. */
+  generation = 0;
+  readonly #initials = { start: 0, "line-feed": 0, word: 0, other: 0 };
+  #leavesIdle: Uint8Array | undefined;
+
+  constructor(program: Program) {
+    this.#program = program;
+    this.#stepper = new Stepper(program);
+  }
+
+  /** The state at a place of a text where matches may begin. */
+  initial(before: Before): number {
+    const known = this.#initials[before];
+    if (known !== 0) return known;
+    const made = this.#number({ places: [], isSearching: true, before }, false);
+    this.#initials[before] = made;
+    return made;
+  }
+
+  /** The state with these threads, as far as they were given by an automaton of this program. */
+  restored(threads: Threads): number {
+    return this.#number(threads, false);
+  }
+
+  /** By ASCII character: 1 where a match may begin with it, whatever stands before it. */
+  get leavesIdle(): Uint8Array {
+    this.#leavesIdle ??= Uint8Array.from({ length: 128 }, (_, character) =>
+      places.some((before) => this.#leavesAt(before, character)) ? 1 : 0,
+    );
+    return this.#leavesIdle;
+  }
+
+  /** The state after a further code point, or the end of the text. */
+  next(state: number, codePoint: number): number {
+    const key = (state >> 3) * 0x110001 + codePoint + 1;
+    const isAscii = codePoint >= 0 && codePoint < 128;
+    const at = (state >> 3) * 128 + codePoint;
+    const known = isAscii ? this.ascii[at] : this.#others.get(key);
+    if (known !== undefined && known !== 0) return known;
+    const { generation } = this;
+    const made = this.#step(state, codePoint);
+    if (this.generation !== generation) return made;
+    if (isAscii) this.ascii[at] = made;
+    else if (this.#others.size < maxOthers) this.#others.set(key, made);
+    return made;
+  }
+
+  #leavesAt(before: Before, character: number): boolean {
+    let hasMoved = false;
+    const moved = (): void => {
+      hasMoved = true;
+    };
+    this.#stepper.begin();
+    return this.#stepper.step(this.#program.start, before, character, moved) || hasMoved;
+  }
+
+  #step(state: number, codePoint: number): number {
+    const { places, isSearching, before } = this.threadsOf(state);
+    const moved: number[] = [];
+    const add = (place: number): void => {
+      if (!moved.includes(place)) moved.push(place);
+    };
+    this.#stepper.begin();
+    let hasMatched = places.some((place) => this.#stepper.step(place, before, codePoint, add));
+    if (!hasMatched && isSearching) {
+      hasMatched = this.#stepper.step(this.#program.start, before, codePoint, add);
+    }
+    const after = codePoint === textEnd ? before : beforeOf(codePoint, this.#program);
+    const next = { places: moved, isSearching: isSearching && !hasMatched, before: after };
+    return this.#number(next, hasMatched);
+  }
+
+  /** What a state stands for: it outlives the number. */
+  threadsOf(state: number): Threads {
+    const threads = this.#threads[(state >> 3) - 1];
+    if (threads === undefined) throw new Error("a state of another automaton");
+    return threads;
+  }
+
+  #number(threads: Threads, hasMatched: boolean): number {
+    const { places, isSearching, before } = threads;
+    const key = `${places.join()} ${isSearching} ${before} ${hasMatched}`;
+    const known = this.#numbers.get(key);
+    if (known !== undefined) return known;
+    if (this.#threads.length >= maxStates) this.#forget();
+    const count = this.#threads.push(threads);
+    const isDeadNow = places.length === 0 && !isSearching;
+    const isIdleNow = places.length === 0 && isSearching && !hasMatched;
+    const bits = (isIdleNow ? idle : 0) | (hasMatched ? matched : 0) | (isDeadNow ? dead : 0);
+    const number = (count << 3) | bits;
+    this.#numbers.set(key, number);
+    if ((count + 1) * 128 > this.ascii.length) {
+      const larger = new Int32Array(this.ascii.length * 2);
+      larger.set(this.ascii);
+      this.ascii = larger;
+    }
+    return number;
+  }
+
+  #forget(): void {
+    this.#numbers.clear();
+    this.#threads = [];
+    this.#others = new Map();
+    for (const before of places) this.#initials[before] = 0;
+    this.ascii.fill(0);
+    this.generation += 1;
+  }
+}
+
+/** What may stand before a place. */
+const places = ["start", "line-feed", "word", "other"] as const satisfies readonly Before[];
+
+const idle = 1;
+const matched = 2;
+const dead = 4;
+
+/** No match has begun. */
+export function isIdle(state: number): boolean {
+  return (state & idle) !== 0;
+}
+
+/** A match ended before the last character. */
+export function hasMatched(state: number): boolean {
+  return (state & matched) !== 0;
+}
+
+/** Nothing more can match. */
+export function isDead(state: number): boolean {
+  return (state & dead) !== 0;
+}

@@ -1,0 +1,185 @@
+import type { Pattern } from "../cel/functions/pattern.ts";
+
+/** What a pattern of RE2 syntax compiles to: instructions of a machine with many threads. */
+export interface Program {
+  readonly instructions: readonly Instruction[];
+  /** Where matches begin. */
+  readonly start: number;
+  /** Assertions ask for more than what comes next: a word boundary, the beginning of a line. */
+  readonly asksWords: boolean;
+  readonly asksLines: boolean;
+}
+
+/** One instruction; `out` and `arg` are places of others. */
+interface Instruction {
+  readonly op: number;
+  readonly out: number;
+  /** Of an alternative: its second branch; of an assertion: what it asks for. */
+  readonly arg: number;
+  /** The one character of a literal, or the ends of ranges. */
+  readonly runes: Int32Array;
+  matchRune(codePoint: number): boolean;
+}
+
+/** The program of a compiled pattern. */
+export function programOf({ re2Input }: Pattern): Program {
+  const { inst: instructions, start }: { inst: readonly Instruction[]; start: number } =
+    re2Input.prog;
+  const asks = (flags: number): boolean =>
+    instructions.some(({ op, arg }) => op === emptyWidth && (arg & flags) !== 0);
+  return {
+    instructions,
+    start,
+    asksWords: asks(wordBoundary | noWordBoundary),
+    asksLines: asks(beginLine),
+  };
+}
+
+/** A character without which no text matches; undefined: none is known. */
+export function requiredCharacter({ instructions, start }: Program): string | undefined {
+  const characters = instructions.flatMap(({ op, arg, runes }) =>
+    (op === rune || op === oneRune) && runes.length === 1 && (op === oneRune || arg === 0)
+      ? [runes[0] ?? 0]
+      : [],
+  );
+  const found = [...new Set(characters)].find((character) => {
+    const isAvoided = ({ op, runes }: Instruction): boolean =>
+      (op === rune || op === oneRune) && runes.length === 1 && runes[0] === character;
+    return !reachesMatch(instructions, start, isAvoided);
+  });
+  return found === undefined ? undefined : String.fromCodePoint(found);
+}
+
+function reachesMatch(
+  instructions: readonly Instruction[],
+  start: number,
+  isAvoided: (instruction: Instruction) => boolean,
+): boolean {
+  const seen = new Set([start]);
+  for (const place of seen) {
+    const instruction = instructions[place];
+    if (instruction === undefined || isAvoided(instruction)) continue;
+    const { op, out, arg } = instruction;
+    if (op === match) return true;
+    seen.add(out);
+    if (op === alternative || op === alternativeMatch) seen.add(arg);
+  }
+  return false;
+}
+
+const alternative = 1;
+const alternativeMatch = 2;
+const capture = 3;
+const emptyWidth = 4;
+const match = 6;
+const nothing = 7;
+const rune = 8;
+const oneRune = 9;
+const anyRune = 10;
+const anyButLineFeed = 11;
+
+const beginLine = 1;
+const endLine = 2;
+const beginText = 4;
+const endText = 8;
+const wordBoundary = 16;
+const noWordBoundary = 32;
+
+/** What stands before a place of a text, as far as assertions ask. */
+export type Before = "start" | "line-feed" | "word" | "other";
+
+/** What stands after the last character of a text. */
+export const textEnd = -1;
+
+/** What assertions hold between what stands before and a code point, or the end of the text. */
+function assertionsAt(before: Before, next: number): number {
+  const isBoundary = (before === "word") !== isWord(next);
+  let holding = isBoundary ? wordBoundary : noWordBoundary;
+  if (before === "start") holding |= beginText | beginLine;
+  if (before === "line-feed") holding |= beginLine;
+  if (next === textEnd) holding |= endText | endLine;
+  if (next === 0x0a) holding |= endLine;
+  return holding;
+}
+
+/** What a code point is for what comes after it. */
+export function beforeOf(codePoint: number, { asksWords, asksLines }: Program): Before {
+  if (asksLines && codePoint === 0x0a) return "line-feed";
+  return asksWords && isWord(codePoint) ? "word" : "other";
+}
+
+/** A word is made of ASCII letters, digits and `_`, as in RE2. */
+function isWord(codePoint: number): boolean {
+  return (
+    (codePoint >= 0x30 && codePoint <= 0x39) ||
+    (codePoint >= 0x41 && codePoint <= 0x5a) ||
+    codePoint === 0x5f ||
+    (codePoint >= 0x61 && codePoint <= 0x7a)
+  );
+}
+
+/** Moves threads over one code point. The first of two threads at one place is the one that counts. */
+export class Stepper {
+  readonly #program: Program;
+  /** When a place was reached last. */
+  readonly #reached: Uint32Array;
+  #round = 0;
+
+  constructor(program: Program) {
+    this.#program = program;
+    this.#reached = new Uint32Array(program.instructions.length);
+  }
+
+  /** A new code point is read. */
+  begin(): void {
+    this.#round += 1;
+  }
+
+  /**
+   * Calls `moved` with the places to which a thread moves over a code point; true: it has matched before it, and what
+   * comes after it counts no more.
+   */
+  step(place: number, before: Before, next: number, moved: (place: number) => void): boolean {
+    return this.#follow(place, assertionsAt(before, next), next, moved);
+  }
+
+  #follow(from: number, holding: number, next: number, moved: (place: number) => void): boolean {
+    let place = from;
+    for (;;) {
+      if (this.#reached[place] === this.#round) return false;
+      this.#reached[place] = this.#round;
+      const instruction = this.#program.instructions[place];
+      if (instruction === undefined) return false;
+      const { op, out, arg } = instruction;
+      switch (op) {
+        case alternative:
+        case alternativeMatch:
+          if (this.#follow(out, holding, next, moved)) return true;
+          place = arg;
+          break;
+        case emptyWidth:
+          if ((arg & ~holding) !== 0) return false;
+          place = out;
+          break;
+        case capture:
+        case nothing:
+          place = out;
+          break;
+        case match:
+          return true;
+        case anyRune:
+          if (next !== textEnd) moved(out);
+          return false;
+        case anyButLineFeed:
+          if (next !== textEnd && next !== 0x0a) moved(out);
+          return false;
+        case rune:
+        case oneRune:
+          if (next !== textEnd && instruction.matchRune(next)) moved(out);
+          return false;
+        default:
+          return false;
+      }
+    }
+  }
+}

@@ -1,0 +1,198 @@
+import { hasMatched, isDead, isIdle, type Threads } from "./automaton.ts";
+import { type Before, beforeOf, textEnd } from "./program.ts";
+import type { Search } from "./search.ts";
+
+/**
+ * Replaces the matches of one text that comes in pieces: what comes out, put together, does not depend on where the
+ * pieces begin and end. A piece waits only while a match may have begun in it, and only the longest one's length.
+ */
+export class Replacement {
+  readonly #search: Search;
+  readonly #text: string;
+  /** Of the text before what is held; "" at the beginning. */
+  #previous = "";
+  #held = "";
+  /** Up to where what is held has gone out. */
+  #from = 0;
+  /** Up to where the automaton has read it. */
+  #read = 0;
+  #state: number;
+  #generation: number;
+  #threads: Threads;
+  /** Where the first match may have begun that has not come to its end. */
+  #since = 0;
+  /** Where a match ended, which may go on; -1: there is none. */
+  #end = -1;
+  /** The match that goes on has been replaced: what it grows by is left out. */
+  #isReplaced = false;
+  /** How many matches there have been. */
+  matches = 0;
+
+  /** `text`: what stands in the place of each match. */
+  constructor(search: Search, text: string) {
+    this.#search = search;
+    this.#text = text;
+    const { automaton } = search;
+    this.#state = automaton.initial("start");
+    this.#threads = automaton.threadsOf(this.#state);
+    this.#generation = automaton.generation;
+  }
+
+  /** Takes a piece, and gives what is decided of the text. */
+  push(piece: string): string {
+    this.#held += piece;
+    const decided = this.#scan(false) + this.#release();
+    if (this.#from > 0) this.#trim();
+    return decided;
+  }
+
+  /** Gives what is left: the text is complete. */
+  end(): string {
+    return this.#scan(true) + this.#held.slice(this.#from);
+  }
+
+  /** Reads on; gives what came before matches, and what replaces them. */
+  #scan(isComplete: boolean): string {
+    const { automaton } = this.#search;
+    if (automaton.generation !== this.#generation) this.#state = automaton.restored(this.#threads);
+    let output = "";
+    while (this.#readOn(isComplete)) output += this.#settle();
+    this.#threads = automaton.threadsOf(this.#state);
+    this.#generation = automaton.generation;
+    return output;
+  }
+
+  /** Reads to where a match is settled: true; or to the end. */
+  #readOn(isComplete: boolean): boolean {
+    const { automaton, settings } = this.#search;
+    const { leavesIdle } = automaton;
+    const text = this.#held;
+    const { length } = text;
+    let at = this.#read;
+    let state = this.#state;
+    let lookahead = this.#end < 0 ? length : this.#end + settings.longest;
+    let isSettled = false;
+    while (at < length) {
+      let unit = text.charCodeAt(at);
+      if (isIdle(state) && unit < 128 && leavesIdle[unit] === 0) {
+        do unit = text.charCodeAt(++at);
+        while (unit < 128 && leavesIdle[unit] === 0);
+        state = automaton.initial(this.#beforeOf(at));
+        continue;
+      }
+      let next = unit < 128 ? (automaton.ascii[(state >> 3) * 128 + unit] ?? 0) : 0;
+      let size = 1;
+      if (next === 0) {
+        // Half of a character waits for the other one.
+        if (isHighHalf(unit) && at + 1 === length && !isComplete) break;
+        const codePoint = text.codePointAt(at) ?? unit;
+        next = automaton.next(state, codePoint);
+        size = codePoint > 0xffff ? 2 : 1;
+      }
+      if (!isIdle(next)) {
+        if (isIdle(state)) this.#since = at;
+        if (hasMatched(next)) {
+          this.#end = at;
+          lookahead = at + settings.longest;
+        }
+        if (isDead(next) || at > lookahead) {
+          isSettled = true;
+          break;
+        }
+      }
+      state = next;
+      at += size;
+    }
+    this.#read = at;
+    this.#state = state;
+    if (isSettled || !isComplete) return isSettled;
+    if (isIdle(state)) this.#since = at;
+    if (hasMatched(automaton.next(state, textEnd))) this.#end = length;
+    return this.#end >= 0 && this.#since < length;
+  }
+
+  /** The match that was found is complete. */
+  #settle(): string {
+    const from = this.#from;
+    if (this.#isReplaced) {
+      this.#isReplaced = false;
+      this.#restart(this.#end);
+      return "";
+    }
+    const { isValid } = this.#search.settings;
+    const text = this.#held;
+    const { start, end } = this.#located();
+    const before = start === 0 ? this.#previous : text.charAt(start - 1);
+    const isMatch =
+      end > start &&
+      (isValid === undefined || isValid(text.slice(start, end), before, text.charAt(end)));
+    if (!isMatch) {
+      const after = start + ((text.codePointAt(start) ?? 0) > 0xffff ? 2 : 1);
+      this.#restart(after);
+      return text.slice(from, after);
+    }
+    this.matches += 1;
+    this.#restart(end);
+    return text.slice(from, start) + this.#text;
+  }
+
+  #located() {
+    const [from, to] = [this.#since, this.#end];
+    const place = { from, before: this.#beforeOf(from), to };
+    return this.#search.locator.find(this.#held, place) ?? { start: to, end: to };
+  }
+
+  /** What is held is read anew from here; what is before it has gone out. */
+  #restart(from: number): void {
+    this.#from = from;
+    this.#read = from;
+    this.#since = from;
+    this.#end = -1;
+    this.#state = this.#search.automaton.initial(this.#beforeOf(from));
+  }
+
+  /** Gives what no match can hold any more. */
+  #release(): string {
+    const { longest } = this.#search.settings;
+    if (this.#end >= 0 && this.#read - this.#since > longest) return this.#replaceGrowing();
+    if (isIdle(this.#state)) this.#since = this.#read;
+    const from = this.#from;
+    this.#since = Math.max(this.#since, this.#read - longest);
+    this.#from = Math.max(from, this.#since);
+    return this.#held.slice(from, this.#from);
+  }
+
+  /** A match without a bound has a part that is sure: it is replaced, and the rest of it left out as it comes. */
+  #replaceGrowing(): string {
+    const from = this.#from;
+    const end = this.#end;
+    const isFirst = !this.#isReplaced;
+    const { start } = isFirst ? this.#located() : { start: from };
+    this.#isReplaced = true;
+    this.#from = end;
+    this.#since = end;
+    if (!isFirst) return "";
+    this.matches += 1;
+    return this.#held.slice(from, start) + this.#text;
+  }
+
+  #trim(): void {
+    const from = this.#from;
+    this.#previous = this.#held.charAt(from - 1);
+    this.#held = this.#held.slice(from);
+    this.#read -= from;
+    this.#since -= from;
+    if (this.#end >= 0) this.#end -= from;
+    this.#from = 0;
+  }
+
+  #beforeOf(at: number): Before {
+    const previous = at === 0 ? this.#previous : this.#held.charAt(at - 1);
+    if (previous === "") return "start";
+    return beforeOf(previous.charCodeAt(0), this.#search.program);
+  }
+}
+
+function isHighHalf(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}

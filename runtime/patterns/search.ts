@@ -1,0 +1,31 @@
+import type { Pattern } from "../cel/functions/pattern.ts";
+import { Automaton } from "./automaton.ts";
+import { Locator } from "./locate.ts";
+import { type Program, programOf, requiredCharacter } from "./program.ts";
+
+/** What is looked for in texts. */
+export interface SearchSettings {
+  readonly pattern: Pattern;
+  /** UTF-16 units of the longest match; of a pattern without a bound, the most that wait for the rest of a match. */
+  readonly longest: number;
+  /** Whether a match counts; `before` and `after`: the characters beside it, if any. Absent: every one does. */
+  readonly isValid?: (match: string, before: string, after: string) => boolean;
+}
+
+/** A pattern that is looked for, in any number of texts. */
+export class Search {
+  readonly settings: SearchSettings;
+  readonly program: Program;
+  readonly automaton: Automaton;
+  readonly locator: Locator;
+  /** Without it there is no match; undefined: nothing is known to be in every one. */
+  readonly required: string | undefined;
+
+  constructor(settings: SearchSettings) {
+    this.settings = settings;
+    this.program = programOf(settings.pattern);
+    this.automaton = new Automaton(this.program);
+    this.required = requiredCharacter(this.program);
+    this.locator = new Locator(this.program);
+  }
+}
