@@ -1,4 +1,4 @@
-import { type Before, beforeOf, type Program, Stepper, textEnd } from "./program.ts";
+import { type Before, beforeOf, type PatternProgram, Stepper, textEnd } from "./pattern-program.ts";
 
 /** The threads of a program after a part of a text. */
 export interface Threads {
@@ -20,7 +20,7 @@ const maxOthers = 10_000;
  * is a number, whose lowest bits say what it means: see `isIdle` and `isEvent`.
  */
 export class Automaton {
-  readonly #program: Program;
+  readonly #program: PatternProgram;
   readonly #stepper: Stepper;
   readonly #numbers = new Map<string, number>();
   #threads: Threads[] = [];
@@ -32,7 +32,7 @@ export class Automaton {
   readonly #initials = { start: 0, "line-feed": 0, word: 0, other: 0 };
   #leavesIdle: Uint8Array | undefined;
 
-  constructor(program: Program) {
+  constructor(program: PatternProgram) {
     this.#program = program;
     this.#stepper = new Stepper(program);
   }

@@ -1,4 +1,4 @@
-import { type Before, beforeOf, type Program, Stepper, textEnd } from "./program.ts";
+import { type Before, beforeOf, type PatternProgram, Stepper, textEnd } from "./pattern-program.ts";
 
 /** A match: `text.slice(start, end)`. */
 export interface Match {
@@ -7,7 +7,7 @@ export interface Match {
 }
 
 /** Where a text is looked at. */
-export interface Place {
+export interface SearchedRange {
   /** Matches begin here or after it. */
   readonly from: number;
   /** What stands before `from`. */
@@ -18,15 +18,15 @@ export interface Place {
 
 /** Finds the first match of a text, by threads that know where they began. Of matches that begin there the pattern prefers one, as RE2 does. */
 export class Locator {
-  readonly #program: Program;
+  readonly #program: PatternProgram;
   readonly #stepper: Stepper;
 
-  constructor(program: Program) {
+  constructor(program: PatternProgram) {
     this.#program = program;
     this.#stepper = new Stepper(program);
   }
 
-  find(text: string, { from, before: initial, to }: Place): Match | undefined {
+  find(text: string, { from, before: initial, to }: SearchedRange): Match | undefined {
     let threads: Thread[] = [];
     let found: Match | undefined;
     let before = initial;

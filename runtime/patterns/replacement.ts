@@ -1,5 +1,5 @@
 import { hasMatched, isDead, isIdle, type Threads } from "./automaton.ts";
-import { type Before, beforeOf, textEnd } from "./program.ts";
+import { type Before, beforeOf, textEnd } from "./pattern-program.ts";
 import type { Search } from "./search.ts";
 
 /**

@@ -1,7 +1,7 @@
 import type { Pattern } from "../cel/functions/pattern.ts";
 import { Automaton } from "./automaton.ts";
 import { Locator } from "./locate.ts";
-import { type Program, programOf, requiredCharacter } from "./program.ts";
+import { type PatternProgram, programOf, requiredCharacter } from "./pattern-program.ts";
 
 /** What is looked for in texts. */
 export interface SearchSettings {
@@ -15,7 +15,7 @@ export interface SearchSettings {
 /** A pattern that is looked for, in any number of texts. */
 export class Search {
   readonly settings: SearchSettings;
-  readonly program: Program;
+  readonly program: PatternProgram;
   readonly automaton: Automaton;
   readonly locator: Locator;
   /** Without it there is no match; undefined: nothing is known to be in every one. */

@@ -38,9 +38,10 @@ export class GuardedRelay implements StreamRelay {
   }
 
   fail(error: LlmError): string {
-    const rest = this.#run.rejection === undefined ? this.#texts.end() : [];
     const last = this.#relay.fail(error);
-    return [...rest, ...this.#guarded([last])].join("");
+    // What the gateway itself says is no text of the model.
+    if (this.#run.rejection !== undefined) return last;
+    return [...this.#texts.end(), ...this.#guarded([last])].join("");
   }
 
   #pass({ output, hasContent, state }: StreamStep): StreamStep {

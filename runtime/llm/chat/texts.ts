@@ -13,7 +13,7 @@ export interface TextFormat {
 /** What becomes of texts. */
 export interface TextGuards {
   /** A whole text. */
-  readonly replace: (text: string) => string;
+  replace(text: string): string;
   /** A text that comes in pieces. */
   open(): PieceGuard;
   /** The JSON of a tool's arguments that comes in pieces. */
@@ -36,9 +36,9 @@ export interface StreamTexts {
 }
 
 /** The value with its texts replaced; the value itself when no text changes. */
-export function mapTexts(value: unknown, { replace, openJson }: TextGuards): unknown {
+export function mapTexts(value: unknown, texts: TextGuards): unknown {
   const whole = (text: string): string => {
-    const guard = openJson();
+    const guard = texts.openJson();
     return guard.push(text) + guard.end();
   };
   const visit = (
@@ -48,7 +48,7 @@ export function mapTexts(value: unknown, { replace, openJson }: TextGuards): unk
   ): unknown => {
     if (typeof each === "string") {
       if (key === "arguments") return whole(each);
-      return isText(key, parent) ? replace(each) : each;
+      return isText(key, parent) ? texts.replace(each) : each;
     }
     // The tokens would say what is masked.
     if (key === "logprobs" && each !== null) return Array.isArray(each) ? [] : null;

@@ -16,7 +16,7 @@ export class GuardRun implements TextGuards {
     this.#guards = guards;
   }
 
-  readonly replace = (text: string): string => {
+  replace(text: string): string {
     let replaced = text;
     for (const guard of this.#guards) {
       for (const { search, mask } of guard.patterns) {
@@ -29,7 +29,7 @@ export class GuardRun implements TextGuards {
       }
     }
     return replaced;
-  };
+  }
 
   open(): PieceGuard {
     return new TextPieces(this.#guards, (mask) => mask, this.#count);

@@ -1,7 +1,7 @@
 import type { Pattern } from "../cel/functions/pattern.ts";
 
 /** What a pattern of RE2 syntax compiles to: instructions of a machine with many threads. */
-export interface Program {
+export interface PatternProgram {
   readonly instructions: readonly Instruction[];
   /** Where matches begin. */
   readonly start: number;
@@ -22,7 +22,7 @@ interface Instruction {
 }
 
 /** The program of a compiled pattern. */
-export function programOf({ re2Input }: Pattern): Program {
+export function programOf({ re2Input }: Pattern): PatternProgram {
   const { inst: instructions, start }: { inst: readonly Instruction[]; start: number } =
     re2Input.prog;
   const asks = (flags: number): boolean =>
@@ -36,7 +36,7 @@ export function programOf({ re2Input }: Pattern): Program {
 }
 
 /** A character without which no text matches; undefined: none is known. */
-export function requiredCharacter({ instructions, start }: Program): string | undefined {
+export function requiredCharacter({ instructions, start }: PatternProgram): string | undefined {
   const characters = instructions.flatMap(({ op, arg, runes }) =>
     (op === rune || op === oneRune) && runes.length === 1 && (op === oneRune || arg === 0)
       ? [runes[0] ?? 0]
@@ -103,7 +103,7 @@ function assertionsAt(before: Before, next: number): number {
 }
 
 /** What a code point is for what comes after it. */
-export function beforeOf(codePoint: number, { asksWords, asksLines }: Program): Before {
+export function beforeOf(codePoint: number, { asksWords, asksLines }: PatternProgram): Before {
   if (asksLines && codePoint === 0x0a) return "line-feed";
   return asksWords && isWord(codePoint) ? "word" : "other";
 }
@@ -120,12 +120,12 @@ function isWord(codePoint: number): boolean {
 
 /** Moves threads over one code point. The first of two threads at one place is the one that counts. */
 export class Stepper {
-  readonly #program: Program;
+  readonly #program: PatternProgram;
   /** When a place was reached last. */
   readonly #reached: Uint32Array;
   #round = 0;
 
-  constructor(program: Program) {
+  constructor(program: PatternProgram) {
     this.#program = program;
     this.#reached = new Uint32Array(program.instructions.length);
   }

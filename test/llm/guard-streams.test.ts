@@ -1,0 +1,157 @@
+import fc from "fast-check";
+import { RE2JS } from "re2js";
+import { describe, expect, it } from "vitest";
+import { matchBounds } from "../../compiler/cel/regex/match-bounds.ts";
+import { completionsTexts } from "../../runtime/llm/formats/completions/texts.ts";
+import { messagesTexts } from "../../runtime/llm/formats/messages/texts.ts";
+import { responsesTexts } from "../../runtime/llm/formats/responses/texts.ts";
+import { GuardRun } from "../../runtime/llm/guards/guard-run.ts";
+import { creditCard, email, phoneNumber, ssn } from "../../runtime/llm/guards/named-patterns.ts";
+import { guardPattern, maskPatterns } from "../../runtime/llm/guards/regex-guard.ts";
+import { Replacement } from "../../runtime/patterns/replacement.ts";
+import { Search } from "../../runtime/patterns/search.ts";
+
+const RUNS = 10_000;
+
+const bounded = [
+  ...["ab|a", "abcd|bc", "a{2,4}b?", "\\bab\\b", "(?m)^a.", "\\Ba", "a.b", "(a|b){3}", "é.", "b|"],
+  ...["😀a", "x[^a]{1,3}?c", "(?i)k{1,3}", "^a", "b$", "a{1,3}?b", "[a-c]{1,2}x|c"],
+];
+const unbounded = ["(?:a+b?)+c", "[a-c]+x", "a*", "x.*b", "a*?b", "\\w+@\\w+"];
+
+const characters = ["a", "b", "c", "d", "x", " ", "@", "\n", "é", "😀", "k", "K", "\u212a", "_"];
+const pieces = fc.array(
+  fc.array(fc.constantFrom(...characters), { maxLength: 5 }).map((each) => each.join("")),
+  { maxLength: 6 },
+);
+
+/** All matches replaced, by RE2's own search; empty ones are passed over. */
+function replacedWhole(pattern: string, text: string): string {
+  const matcher = RE2JS.compile(pattern).matcher(text);
+  let output = "";
+  let from = 0;
+  for (let at = 0; at <= text.length && matcher.find(at); ) {
+    const [start, end] = [matcher.start(), matcher.end()];
+    if (start === end) {
+      at = start + ((text.codePointAt(start) ?? 0) > 0xffff ? 2 : 1);
+      continue;
+    }
+    output += `${text.slice(from, start)}#`;
+    from = end;
+    at = end;
+  }
+  return output + text.slice(from);
+}
+
+function replacedInPieces(pattern: string, longest: number, parts: readonly string[]): string {
+  const search = new Search({ pattern: RE2JS.compile(pattern), longest });
+  const replacement = new Replacement(search, "#");
+  return parts.map((part) => replacement.push(part)).join("") + replacement.end();
+}
+
+describe("masking", () => {
+  it("a stream is masked as its whole text is, wherever it is cut", () => {
+    const given = fc.property(fc.constantFrom(...bounded), pieces, (pattern, parts) => {
+      const { longest = 0 } = matchBounds(pattern);
+      const whole = replacedWhole(pattern, parts.join(""));
+      expect(replacedInPieces(pattern, longest, parts)).toBe(whole);
+    });
+    fc.assert(given, { numRuns: RUNS });
+  }, 300_000);
+
+  it("the same holds for patterns without a bound while matches are shorter than the window", () => {
+    const given = fc.property(fc.constantFrom(...unbounded), pieces, (pattern, parts) => {
+      expect(matchBounds(pattern).longest).toBeUndefined();
+      const whole = replacedWhole(pattern, parts.join(""));
+      expect(replacedInPieces(pattern, 64, parts)).toBe(whole);
+    });
+    fc.assert(given, { numRuns: 2_000 });
+  });
+
+  it("a match that goes on and on is masked to its end, and no more of it is held than the window", () => {
+    const search = new Search({ pattern: RE2JS.compile("key=\\S+"), longest: 16 });
+    const replacement = new Replacement(search, "#");
+    let output = replacement.push("a key=");
+    for (let i = 0; i < 1_000; i++) output += replacement.push("abcdefgh");
+    expect(output + replacement.push(" b") + replacement.end()).toBe("a # b");
+    expect(replacement.matches).toBe(1);
+  });
+
+  it("what cannot become a match is not held back", () => {
+    const search = new Search({ pattern: RE2JS.compile("[0-9]{3}-[0-9]{4}"), longest: 8 });
+    const replacement = new Replacement(search, "#");
+    expect(replacement.push("Hello there, 12 people")).toBe("Hello there, 12 people");
+    expect(replacement.push(" call 555")).toBe(" call ");
+    expect(replacement.push("-01")).toBe("");
+    expect(replacement.push(" ")).toBe("555-01 ");
+  });
+
+  it.each([
+    [ssn(), "123-45-6789 and 666-12-3456, 1234567890", "<SSN> and 666-12-3456, 1234567890"],
+    [
+      creditCard(),
+      "4111 1111 1111 1111, 4111 1111 1111 1112",
+      "<CREDIT_CARD>, 4111 1111 1111 1112",
+    ],
+    [creditCard(), "378282246310005x4000056655665556", "<CREDIT_CARD>x<CREDIT_CARD>"],
+    [email(), "Ann <ann.b+c@mail.example.co.uk>.", "Ann <<EMAIL_ADDRESS>>."],
+    [
+      phoneNumber(),
+      "+49 30 1234567, (212) 555-0142, 2026-11-22",
+      "<PHONE_NUMBER>, <PHONE_NUMBER>, 2026-11-22",
+    ],
+  ])("named patterns know their numbers (%#)", (pattern, text, masked) => {
+    expect(new GuardRun([maskPatterns([pattern])]).replace(text)).toBe(masked);
+  });
+});
+
+/** The text of an event of each format, and how it reads in the end. */
+const formats = {
+  completions: {
+    format: completionsTexts,
+    event: (content: string) =>
+      `data: ${JSON.stringify({ id: "c", choices: [{ index: 0, delta: { content }, finish_reason: null }] })}\n\n`,
+    end: 'data: {"id":"c","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n',
+    text: ({ choices }: { choices?: { delta: { content?: string } }[] }) =>
+      choices?.[0]?.delta.content,
+  },
+  messages: {
+    format: messagesTexts,
+    event: (text: string) =>
+      `event: content_block_delta\ndata: ${JSON.stringify({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text } })}\n\n`,
+    end: 'event: content_block_stop\ndata: {"type":"content_block_stop","index":0}\n\n',
+    text: ({ delta }: { delta?: { text?: string } }) => delta?.text,
+  },
+  responses: {
+    format: responsesTexts,
+    event: (delta: string, sequence_number: number) =>
+      `event: response.output_text.delta\ndata: ${JSON.stringify({ type: "response.output_text.delta", item_id: "i", delta, sequence_number })}\n\n`,
+    end: 'event: response.output_text.done\ndata: {"type":"response.output_text.done","item_id":"i","text":"","sequence_number":99}\n\n',
+    text: ({ delta }: { delta?: string }) => delta,
+  },
+} as const;
+
+describe.each(Object.keys(formats) as (keyof typeof formats)[])("a stream of %s", (name) => {
+  const { format, event, end } = formats[name];
+
+  it("reads as its whole text masked", () => {
+    const guards = [maskPatterns([guardPattern("abcd|bc", 4), guardPattern("x.{1,3}b", 8)])];
+    const given = fc.property(pieces, (parts) => {
+      const texts = format.openStream(new GuardRun(guards));
+      const output = [...parts.map(event), end]
+        .flatMap((each) => texts.see(Buffer.from(each)))
+        .map((each) => JSON.parse(/^data: (.*)$/m.exec(each.toString())?.[1] ?? "{}"));
+      const read = output.map((each) => formats[name].text(each) ?? "").join("");
+      expect(read).toBe(new GuardRun(guards).replace(parts.join("")));
+      const numbers = output.flatMap(({ sequence_number: number }) => number ?? []);
+      expect(numbers).toEqual(numbers.map((_, index) => index + (numbers[0] ?? 0)));
+    });
+    fc.assert(given, { numRuns: 500 });
+  });
+
+  it("passes byte for byte while nothing is masked or held back", () => {
+    const texts = format.openStream(new GuardRun([maskPatterns([guardPattern("secret", 6)])]));
+    const events = [event("Hello ", 0), event("there.", 1)];
+    expect(events.flatMap((each) => texts.see(Buffer.from(each))).map(String)).toEqual(events);
+  });
+});
