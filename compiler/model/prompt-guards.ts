@@ -6,6 +6,8 @@ export interface PromptGuardConfig {
   readonly response: readonly GuardConfig[];
   /** Characters of a stream that wait for the rest of a match that has no bound. */
   readonly window: number;
+  /** Where the window stands; undefined: it is the default. */
+  readonly windowOrigin: Origin | undefined;
 }
 
 /** One guard as configured. */
@@ -17,6 +19,8 @@ export interface RegexGuardConfig {
   readonly action: "mask" | "reject";
   readonly patterns: readonly PatternConfig[];
   readonly rejection: RejectionConfig;
+  /** Where the rejection stands; undefined: it is the default. */
+  readonly rejectionOrigin: Origin | undefined;
   readonly origin: Origin;
 }
 

@@ -15,6 +15,7 @@ import {
   type Infer,
   integer,
   list,
+  needsField,
   object,
   shortText,
   text,
@@ -129,7 +130,7 @@ type GuardValue = NonNullable<Value["response"]>[number];
 
 /** The canonical form of a validated `promptGuard`. */
 export function lowerPromptGuard(
-  { request = [], response = [], window = DEFAULT_GUARD_WINDOW }: Value,
+  { request = [], response = [], window }: Value,
   origin: Origin,
 ): PromptGuardConfig {
   const at = (phase: string, index: number) => childOf(origin, phase, index);
@@ -140,7 +141,8 @@ export function lowerPromptGuard(
     response: response.flatMap((each, index) =>
       lowerGuard(each, DEFAULT_RESPONSE_REJECTION, at("response", index)),
     ),
-    window,
+    window: window ?? DEFAULT_GUARD_WINDOW,
+    windowOrigin: window === undefined ? undefined : childOf(origin, "window"),
   };
 }
 
@@ -157,7 +159,9 @@ function lowerGuard(
     if (builtin !== undefined) return { kind: "named", name: builtin };
     return { kind: "own", pattern, origin: childOf(at, "rules", index, "pattern") };
   });
-  return [{ kind: "regex", action, patterns, rejection, origin: at }];
+  const field = value.response === undefined ? "rejection" : "response";
+  const rejectionOrigin = value[field] && childOf(origin, field);
+  return [{ kind: "regex", action, patterns, rejection, rejectionOrigin, origin: at }];
 }
 
 function readRejection(

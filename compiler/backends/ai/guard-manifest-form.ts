@@ -117,6 +117,7 @@ export function readPromptGuard(
       readGuard(each, DEFAULT_RESPONSE_REJECTION, at("response", index)),
     ),
     window: DEFAULT_GUARD_WINDOW,
+    windowOrigin: undefined,
   };
 }
 
@@ -143,6 +144,7 @@ function readGuard(
       action: action === "Reject" ? "reject" : "mask",
       patterns,
       rejection: { status, message },
+      rejectionOrigin: response && childOf(origin, "response"),
       origin: at,
     },
   ];

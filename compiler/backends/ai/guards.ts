@@ -32,6 +32,8 @@ export type PatternNode =
   | {
       readonly kind: "own";
       readonly pattern: string;
+      /** A match may have any length. */
+      readonly isOpen: boolean;
       /** UTF-16 units that may wait for the rest of a match. */
       readonly longest: number;
     };
@@ -42,11 +44,16 @@ export function resolvePromptGuard(
   types: ReadonlySet<RouteType>,
   diagnostics: Diagnostics,
 ): PromptGuardNode | undefined {
-  const { request, response, window } = value;
+  const { request, response, window, windowOrigin } = value;
   const isSound = checkTraffic(value, types, origin, diagnostics);
   const resolve = (guards: readonly GuardConfig[]) =>
     guards.flatMap((guard) => resolveGuard(guard, window, diagnostics) ?? []);
   const [requests, responses] = [resolve(request), resolve(response)];
+  const patterns = [...requests, ...responses].flatMap((guard) => guard.patterns);
+  if (windowOrigin !== undefined && !patterns.some((each) => each.kind === "own" && each.isOpen)) {
+    const params = { field: "window", actsOn: "patterns without a bound" };
+    diagnostics.report("idle-guard-field", keyPlace(windowOrigin), params);
+  }
   const isWhole = requests.length === request.length && responses.length === response.length;
   return isSound && isWhole ? { request: requests, response: responses, origin } : undefined;
 }
@@ -76,7 +83,7 @@ function checkTraffic(
 }
 
 function resolveGuard(
-  { action, patterns, rejection, origin }: GuardConfig,
+  { action, patterns, rejection, rejectionOrigin, origin }: GuardConfig,
   window: number,
   diagnostics: Diagnostics,
 ): GuardNode | undefined {
@@ -87,6 +94,11 @@ function resolveGuard(
   const resolved = patterns.flatMap((each) => resolvePattern(each, window, diagnostics) ?? []);
   if (resolved.length < patterns.length) return undefined;
   const isRejecting = action === "reject";
+  if (!isRejecting && rejectionOrigin !== undefined) {
+    const field = String(rejectionOrigin.path.at(-1));
+    const params = { field, actsOn: "what is rejected" };
+    diagnostics.report("idle-guard-field", keyPlace(rejectionOrigin), params);
+  }
   return { kind: "regex", patterns: resolved, rejection: isRejecting ? rejection : undefined };
 }
 
@@ -103,5 +115,5 @@ function resolvePattern(
   const { longest, extent } = matchBounds(pattern);
   if (extent !== "some") diagnostics.report("guard-pattern-extent", origin, { extent });
   else if (longest === undefined) diagnostics.report("unbounded-guard-pattern", origin, { window });
-  return { kind: "own", pattern, longest: longest ?? window };
+  return { kind: "own", pattern, isOpen: longest === undefined, longest: longest ?? window };
 }

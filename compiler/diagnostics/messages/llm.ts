@@ -86,6 +86,13 @@ export const llmMessages = {
     explanation:
       "A pattern that nothing matches guards nothing; one that every text matches masks or rejects all there is. Both are valid, and neither is what a guard is for.",
   }),
+  "idle-guard-field": message<{ field: string; actsOn: string }>({
+    severity: "warning",
+    text: ({ field, actsOn }) => `"${field}" acts on ${actsOn}, and here is none`,
+    hint: () => "remove it",
+    explanation:
+      "What clients get for a rejection means nothing at a guard that masks, and a window nothing where every pattern has a bound.",
+  }),
   "unbounded-guard-pattern": message<{ window: number }>({
     severity: "warning",
     text: ({ window }) =>

@@ -175,6 +175,8 @@ export const known: KnownValues = {
   hostOverride: ["127.0.0.1:9000", "127.0.0.1:9002"],
   "ai.routes.*": ["Completions", "Messages"],
   "modelAliases.*": ["m", "n"],
+  "promptGuard.request.[].regex": [{ action: "reject", rules: [{ pattern: "a+" }] }],
+  "promptGuard.response.[].regex": [{ action: "reject", rules: [{ pattern: "a+" }] }],
   bedrock: [{ guardrailIdentifier: "aa", guardrailVersion: "1" }],
   "backendAuth.gcp": [{ type: "IdToken" }, { type: "IdToken", audience: "https://a.test" }],
   "gcp.type": ["AccessToken", "IdToken"],
