@@ -2,7 +2,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Gateway, startGateway } from "../harness/gateway.ts";
-import { hostOf, startProvider } from "../harness/model-provider.ts";
+import { startProvider } from "../harness/model-provider.ts";
 
 const secret = "Call +1 (212) 555-0142 or mail ann@example.com today.";
 const masked = "Call <PHONE_NUMBER> or mail <EMAIL_ADDRESS> today.";
@@ -51,7 +51,7 @@ let gateway: Gateway;
 /** Each kind of guard before each provider, under a path of its own. */
 beforeAll(async () => {
   server = await startProvider(replies);
-  const hostOverride = hostOf(server);
+  const hostOverride = server.host;
   gateway = await startGateway({
     env: { KEY: "provider-key" },
     listeners: [
@@ -71,7 +71,7 @@ beforeAll(async () => {
 
 /** What the provider got last. */
 function received(): string {
-  return JSON.stringify(server.getLastRequest()?.body ?? null);
+  return server.received.at(-1)?.body.toString() ?? "";
 }
 
 /** One way to ask for a completion: the text that comes back, or that of the error. */

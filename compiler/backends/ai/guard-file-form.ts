@@ -15,7 +15,6 @@ import {
   type Infer,
   integer,
   list,
-  needsField,
   object,
   shortText,
   text,
@@ -172,7 +171,10 @@ function readRejection(
     return { status: response?.statusCode ?? status, message: response?.message ?? message };
   }
   const { body, headers } = rejection;
-  const type = headers?.set?.["content-type"] ?? "text/plain; charset=utf-8";
-  const own = body === undefined ? undefined : { body, headers: ["content-type", type] };
+  const type = headers?.set?.["content-type"];
+  const own = (body ?? type) !== undefined && {
+    body: body ?? message,
+    headers: ["content-type", type ?? "text/plain; charset=utf-8"],
+  };
   return { status: rejection.status ?? status, message, ...(own && { own }) };
 }

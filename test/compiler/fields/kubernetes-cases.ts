@@ -273,6 +273,8 @@ export const known: KnownValues = {
   "auth.gcp": [{ type: "IdToken" }, { type: "IdToken", audience: "https://a.test" }],
   "auth.gcp.audience": ["https://a.test", "https://b.test"],
   "promptCaching.minTokens": [100, 200],
+  "promptGuard.request.[].regex": [{ action: "Reject", matches: ["a"] }],
+  "promptGuard.response.[].regex": [{ action: "Reject", matches: ["a"] }],
   "ai.routes.*": ["Completions", "Messages"],
   "modelAliases.*": ["m", "n"],
   azureopenai: [{ endpoint: "a.test", deploymentName: "d", apiVersion: "v1" }],
