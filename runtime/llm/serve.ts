@@ -51,7 +51,7 @@ async function serveCall(exchange: Exchange, call: ChatCall, service: ChatServic
   if (targets === undefined) throw unknownModel(call.model);
   const attributes = recordCall(exchange, call, service.operation);
   const deadline = performance.now() + (service.timeout ?? Number.POSITIVE_INFINITY);
-  const guards = service.texts && new CallGuards(call, service.texts);
+  const guards = service.texts && new CallGuards(exchange, call, service.texts);
   const settings = { service, deadline, attributes, guards };
   let refusal: LlmRefusal | undefined;
   let failure: Extract<AttemptOutcome, { kind: "failed" }> | undefined;
@@ -101,8 +101,10 @@ function ask(
   const { model, target: spoken } = request;
   if (health !== undefined) health.pending += 1;
   const span = beginModelCall(exchange.trace, { provider, model, operation }, request.call);
+  const guard = guards?.responseGuard(target);
   const settle = (outcome: AttemptOutcome): void => {
     if (span !== undefined) endModelCall(span, outcome);
+    if (guard !== undefined) guards?.settle(guard);
     if (health !== undefined) {
       health.pending -= 1;
       noteOutcome(health, outcome, start);
@@ -115,7 +117,6 @@ function ask(
   const headers = providerHeader === undefined ? [] : [providerHeader, provider.name];
   const left = Math.min(attemptTimeout ?? Number.POSITIVE_INFINITY, deadline - start);
   const timeout = left === Number.POSITIVE_INFINITY ? undefined : left;
-  const guard = guards?.responseGuard(target);
   const context = {
     exchange,
     call,

@@ -196,3 +196,17 @@ describe.each(pairs)("%s with models of %s", (name, provider) => {
     expect(error).not.toContain("212");
   });
 });
+
+it("logs and metrics say what guards did, and never what they found", async () => {
+  const path = "/openai/mask-requests";
+  await completions(path, `Hello, ${secret}`);
+  await gateway.seen(/guard\.request\.matches=2/);
+  expect(gateway.output).not.toContain("ann@example.com");
+  await expect(completions("/openai/reject-requests", secret)).rejects.toThrow();
+  await gateway.seen(/reason=PromptGuard/);
+  const metrics = await (
+    await fetch(`http://127.0.0.1:${await gateway.statsPort()}/metrics`)
+  ).text();
+  expect(metrics).toMatch(/gwc_guard_checks_total\{phase="request",action="mask"\} [1-9]/);
+  expect(metrics).toMatch(/gwc_guard_checks_total\{phase="request",action="reject"\} [1-9]/);
+});

@@ -1,19 +1,16 @@
 import { JsonBody } from "../../json/json-body.ts";
 import { objectMembers, skipSpace } from "../../json/json-text.ts";
-import { LlmRefusal } from "../chat/llm-error.ts";
 import { mapTexts, type TextFormat } from "../chat/texts.ts";
 import type { GuardRun } from "../guards/guard-run.ts";
-import { rejectionError } from "../guards/prompt-guard.ts";
 import type { ChatCall } from "./chat-call.ts";
 
-/** The call with its texts masked; the call itself when nothing of it is. Throws LlmRefusal when a guard rejects it. */
+/** The call with its texts masked; the call itself when nothing of it is. What a guard rejects is not to be sent. */
 export function guardCall(call: ChatCall, format: TextFormat, run: GuardRun): ChatCall {
   const changed = format.request.flatMap((key) => {
     const value = call.body[key];
     const next = mapTexts(value, run);
     return next === value ? [] : [[key, next] as const];
   });
-  if (run.rejection !== undefined) throw new LlmRefusal(rejectionError(run.rejection));
   if (changed.length === 0) return call;
   const edited = new JsonBody(call.text, call.members);
   for (const [key, value] of changed) edited.set(key, JSON.stringify(value));

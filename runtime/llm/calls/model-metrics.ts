@@ -3,6 +3,7 @@ import { SECOND } from "../../process/units.ts";
 import { head, label } from "../../telemetry/metrics/exposition-text.ts";
 import { Histogram } from "../../telemetry/metrics/histogram.ts";
 import type { Usage } from "../chat/usage.ts";
+import type { GuardVerdict } from "../guards/guard-run.ts";
 import type { ProviderHealth } from "../providers/health.ts";
 
 /** One request to a provider, when it is over. Times in seconds. */
@@ -49,6 +50,8 @@ export class ModelMetrics implements MetricsPart {
   readonly #providers = new Map<string, ProviderState>();
   /** By what they say: made once, not for every call. */
   readonly #labels = new Map<string, CallLabels>();
+  /** By labels. */
+  readonly #guards = new Map<string, number>();
   readonly #tokens = new Series("gen_ai_client_token_usage", "Tokens of requests.", tokenBounds);
   readonly #durations = new Series(
     "gen_ai_server_request_duration",
@@ -92,6 +95,12 @@ export class ModelMetrics implements MetricsPart {
     this.#perToken.add(labels.call, (duration - firstToken) / (usage.output - 1));
   }
 
+  /** The guards have seen a request, or a response. */
+  guard(phase: "request" | "response", verdict: GuardVerdict): void {
+    const labels = `phase="${phase}",action="${verdict}"`;
+    this.#guards.set(labels, (this.#guards.get(labels) ?? 0) + 1);
+  }
+
   /** From here on its health is shown; one of the same name before it was of an earlier configuration. */
   provider(route: string, name: string, health: ProviderHealth): void {
     const key = `${route}\n${name}`;
@@ -114,7 +123,14 @@ export class ModelMetrics implements MetricsPart {
 
   exposition(): string {
     const series = [this.#tokens, this.#durations, this.#firstTokens, this.#perToken];
-    return series.map((each) => each.exposition()).join("") + this.#health();
+    return series.map((each) => each.exposition()).join("") + this.#checks() + this.#health();
+  }
+
+  #checks(): string {
+    if (this.#guards.size === 0) return "";
+    const name = "gwc_guard_checks_total";
+    const samples = Array.from(this.#guards, ([labels, count]) => `${name}{${labels}} ${count}\n`);
+    return head(name, "counter", "Requests and responses that guards saw.") + samples.join("");
   }
 
   #health(): string {

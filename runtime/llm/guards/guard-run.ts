@@ -4,6 +4,9 @@ import { JsonPieces } from "./json-pieces.ts";
 import type { Guard } from "./prompt-guard.ts";
 import type { GuardRejection, RegexGuard } from "./regex-guard.ts";
 
+/** What guards made of the texts of a request, or of a response. */
+export type GuardVerdict = "pass" | "mask" | "reject";
+
 /** The guards over the texts of one request, or of one response. */
 export class GuardRun implements TextGuards {
   readonly #guards: readonly RegexGuard[];
@@ -29,6 +32,16 @@ export class GuardRun implements TextGuards {
       }
     }
     return replaced;
+  }
+
+  get matchCount(): number {
+    return [...this.matches.values()].reduce((sum, each) => sum + each, 0);
+  }
+
+  /** What became of the texts. */
+  get verdict(): GuardVerdict {
+    if (this.rejection !== undefined) return "reject";
+    return this.matches.size === 0 ? "pass" : "mask";
   }
 
   open(): PieceGuard {
