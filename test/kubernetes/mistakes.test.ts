@@ -422,3 +422,30 @@ it("a Gateway of another controller is left alone, and several of ours are sever
     '1 no-gateway: there is no Gateway "default/no" in these manifests',
   ]);
 });
+
+it("TLS versions of a raw configuration that leave none are told where they stand", () => {
+  const text = `
+apiVersion: gwc.dev/v1alpha1
+kind: GatewayParameters
+metadata: {name: own}
+spec:
+  rawConfig:
+    frontendPolicies:
+      tls:
+        minVersion: TLS_V1_3
+        maxVersion: TLS_V1_2
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: gw}
+spec:
+  gatewayClassName: gwc
+  infrastructure: {parametersRef: {group: gwc.dev, kind: GatewayParameters, name: own}}
+  listeners: [{name: a, port: 8443, protocol: HTTPS, tls: {certificateRefs: [{name: server}]}}]
+---
+{apiVersion: v1, kind: Secret, metadata: {name: server}, type: kubernetes.io/tls, stringData: {tls.crt: a, tls.key: b}}
+`;
+  expect(new Set(complaints(checkManifests(text)).map((line) => line.split(":")[0]))).toEqual(
+    new Set(["9 tls-versions"]),
+  );
+});

@@ -1,7 +1,12 @@
 import type { KeepAliveSettings } from "../../../runtime/net/connection-settings.ts";
 import type { TlsVersion } from "../../../runtime/tls/tls-settings.ts";
 import type { FrontendValue } from "../../1-parse/standalone/frontend.ts";
-import { defaultFrontend, type FrontendConfig, frontendTraffic } from "../../config/frontend.ts";
+import {
+  defaultFrontend,
+  type FrontendConfig,
+  type FrontendTlsConfig,
+  frontendTraffic,
+} from "../../config/frontend.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { Section } from "../../model/traffic.ts";
 import { parseTimer } from "../../schema/duration.ts";
@@ -11,23 +16,61 @@ type TlsValue = NonNullable<FrontendValue["tls"]>;
 type TcpValue = NonNullable<FrontendValue["tcp"]>;
 type KeepAliveValue = NonNullable<TcpValue["keepalives"]>;
 
-/** The frontend with its defaults. `origin` is the file's. */
-export function readFrontend(value: FrontendValue | undefined, origin: Origin): FrontendConfig {
-  const rest = defaultFrontend(origin);
+/** The frontend over another one, field by field. `origin`: where the section `frontendPolicies` stands. */
+export function readFrontend(
+  value: FrontendValue | undefined,
+  origin: Origin,
+  rest: FrontendConfig = defaultFrontend(origin),
+): FrontendConfig {
   if (value === undefined) return rest;
-  const { http = {}, tls = {}, tcp } = value;
-  const at = childOf(origin, "frontendPolicies", "tls");
+  const { http = {}, tcp = {}, tls = {} } = value;
+  const config = readTcp(tcp, readHttp(http, rest));
+  return { ...config, tls: readTls(tls, childOf(origin, "frontendPolicies", "tls"), rest.tls) };
+}
+
+/** The same with what is said of HTTP. */
+export function readHttp(http: HttpValue, rest: FrontendConfig): FrontendConfig {
+  const { connections } = rest;
+  const { http2 } = connections;
+  const interval = http.http2KeepaliveInterval;
+  const duration = http.maxConnectionDuration;
   return {
+    ...rest,
     maxBufferSize: http.maxBufferSize ?? rest.maxBufferSize,
-    connections: readConnections(http, tcp ?? {}, rest.connections),
-    tls: {
-      handshakeTimeout: time(tls.handshakeTimeout, rest.tls.handshakeTimeout),
-      alpn: tls.alpn ?? rest.tls.alpn,
-      minVersion: readTlsVersion(tls.minVersion) ?? rest.tls.minVersion,
-      maxVersion: readTlsVersion(tls.maxVersion) ?? rest.tls.maxVersion,
-      versionOrigin: versionOrigin(tls, at, origin),
-      cipherSuites: tls.cipherSuites ?? rest.tls.cipherSuites,
-      suitesOrigin: tls.cipherSuites === undefined ? origin : childOf(at, "cipherSuites"),
+    connections: {
+      ...connections,
+      maxHeaders: http.http1MaxHeaders ?? connections.maxHeaders,
+      minBodyRate: http.minRequestBodyRate ?? connections.minBodyRate,
+      idleTimeout: time(http.http1IdleTimeout, connections.idleTimeout),
+      ...(duration === undefined ? {} : { maxDuration: time(duration, 0) }),
+      http2: {
+        ...http2,
+        windowSize: Math.min(http.http2WindowSize ?? http2.windowSize, MAX_WINDOW),
+        connectionWindowSize: Math.min(
+          Math.max(
+            http.http2ConnectionWindowSize ?? http2.connectionWindowSize,
+            MIN_CONNECTION_WINDOW,
+          ),
+          MAX_WINDOW,
+        ),
+        frameSize: http.http2FrameSize ?? http2.frameSize,
+        maxHeaderSize: http.http2MaxHeaderSize ?? http2.maxHeaderSize,
+        ...(interval === undefined ? {} : { keepAliveInterval: time(interval, 0) }),
+        keepAliveTimeout: time(http.http2KeepaliveTimeout, http2.keepAliveTimeout),
+      },
+    },
+  };
+}
+
+/** The same with what is said of connections. */
+export function readTcp(tcp: TcpValue, rest: FrontendConfig): FrontendConfig {
+  const { connections } = rest;
+  return {
+    ...rest,
+    connections: {
+      ...connections,
+      keepAlive: readKeepAlive(tcp.keepalives ?? tcp.keepalive ?? {}, connections.keepAlive),
+      maxConnections: tcp.maxConnections ?? connections.maxConnections,
     },
   };
 }
@@ -65,34 +108,15 @@ export function readTlsVersion(value: string | number | undefined): TlsVersion |
   return /1[._]3$/.test(String(value)) ? "TLSv1.3" : "TLSv1.2";
 }
 
-function readConnections(
-  http: HttpValue,
-  tcp: TcpValue,
-  rest: FrontendConfig["connections"],
-): FrontendConfig["connections"] {
-  const interval = http.http2KeepaliveInterval;
-  const duration = http.maxConnectionDuration;
+function readTls(tls: TlsValue, at: Origin, rest: FrontendTlsConfig): FrontendTlsConfig {
   return {
-    keepAlive: readKeepAlive(tcp.keepalives ?? tcp.keepalive ?? {}, rest.keepAlive),
-    maxHeaders: http.http1MaxHeaders ?? rest.maxHeaders,
-    minBodyRate: http.minRequestBodyRate ?? rest.minBodyRate,
-    idleTimeout: time(http.http1IdleTimeout, rest.idleTimeout),
-    maxConnections: tcp.maxConnections ?? rest.maxConnections,
-    ...(duration === undefined ? {} : { maxDuration: time(duration, 0) }),
-    http2: {
-      windowSize: Math.min(http.http2WindowSize ?? rest.http2.windowSize, MAX_WINDOW),
-      connectionWindowSize: Math.min(
-        Math.max(
-          http.http2ConnectionWindowSize ?? rest.http2.connectionWindowSize,
-          MIN_CONNECTION_WINDOW,
-        ),
-        MAX_WINDOW,
-      ),
-      frameSize: http.http2FrameSize ?? rest.http2.frameSize,
-      maxHeaderSize: http.http2MaxHeaderSize ?? rest.http2.maxHeaderSize,
-      ...(interval === undefined ? {} : { keepAliveInterval: time(interval, 0) }),
-      keepAliveTimeout: time(http.http2KeepaliveTimeout, rest.http2.keepAliveTimeout),
-    },
+    handshakeTimeout: time(tls.handshakeTimeout, rest.handshakeTimeout),
+    alpn: tls.alpn ?? rest.alpn,
+    minVersion: readTlsVersion(tls.minVersion) ?? rest.minVersion,
+    maxVersion: readTlsVersion(tls.maxVersion) ?? rest.maxVersion,
+    versionOrigin: versionOrigin(tls, at, rest.versionOrigin),
+    cipherSuites: tls.cipherSuites ?? rest.cipherSuites,
+    suitesOrigin: tls.cipherSuites === undefined ? rest.suitesOrigin : childOf(at, "cipherSuites"),
   };
 }
 

@@ -2,21 +2,34 @@ import type { ProcessValue } from "../../1-parse/standalone/process.ts";
 import type { ProcessNode } from "../../ir/program.ts";
 import { parseDuration } from "../../schema/duration.ts";
 
-/** The settings of the process, complete. */
-export function readProcess(config: ProcessValue | undefined): ProcessNode {
+/** The settings of a process that configures none. */
+const DEFAULT_PROCESS: ProcessNode = {
+  logFormat: "text",
+  addresses: { stats: "0.0.0.0:15020", readiness: "0.0.0.0:15021" },
+  adminAddress: "127.0.0.1:15000",
+  drain: { min: 0, max: 5000 },
+};
+
+/** The settings of the process, over others. */
+export function readProcess(
+  config: ProcessValue | undefined,
+  rest: ProcessNode = DEFAULT_PROCESS,
+): ProcessNode {
+  if (config === undefined) return rest;
+  const { connectionMinTerminationDeadline: min, connectionTerminationDeadline: max } = config;
   return {
-    logFormat: config?.logging?.format ?? "text",
+    ...rest,
+    logFormat: config.logging?.format ?? rest.logFormat,
     addresses: {
-      stats: config?.statsAddr ?? "0.0.0.0:15020",
-      readiness: config?.readinessAddr ?? "0.0.0.0:15021",
+      stats: config.statsAddr ?? rest.addresses.stats,
+      readiness: config.readinessAddr ?? rest.addresses.readiness,
     },
-    adminAddress: config?.adminAddr ?? "127.0.0.1:15000",
-    drain: {
-      min: parseDuration(config?.connectionMinTerminationDeadline ?? "0s") ?? 0,
-      max: parseDuration(config?.connectionTerminationDeadline ?? "5s") ?? 5000,
-    },
-    ...(config?.maxBufferedBytes === undefined
-      ? {}
-      : { maxBufferedBytes: config.maxBufferedBytes }),
+    adminAddress: config.adminAddr ?? rest.adminAddress,
+    drain: { min: milliseconds(min, rest.drain.min), max: milliseconds(max, rest.drain.max) },
+    ...(config.maxBufferedBytes === undefined ? {} : { maxBufferedBytes: config.maxBufferedBytes }),
   };
+}
+
+function milliseconds(text: string | undefined, otherwise: number): number {
+  return (text === undefined ? undefined : parseDuration(text)) ?? otherwise;
 }

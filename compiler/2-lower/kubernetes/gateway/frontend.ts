@@ -1,15 +1,21 @@
 import { frontendFields } from "../../../1-parse/kubernetes/schemas/frontend.ts";
-import type { FrontendValue } from "../../../1-parse/standalone/frontend.ts";
 import type { AccessLogConfig } from "../../../config/access-log.ts";
-import { type FrontendConfig, frontendTraffic, isAlpn } from "../../../config/frontend.ts";
+import {
+  defaultFrontend,
+  type FrontendConfig,
+  type FrontendTlsConfig,
+  frontendTraffic,
+  isAlpn,
+} from "../../../config/frontend.ts";
 import type { ListenerResource } from "../../../config/resources.ts";
 import { listenerTraffic } from "../../../config/sections.ts";
 import type { TracingConfig } from "../../../config/tracing.ts";
-import { childOf } from "../../../diagnostics/diagnostic.ts";
+import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { ManifestOf } from "../../../manifests/manifests.ts";
+import { parseTimer } from "../../../schema/duration.ts";
 import { type Infer, type Schema, validated } from "../../../schema/schema.ts";
 import { readKubernetesAccessLog } from "../../standalone/access-log.ts";
-import { readFrontend } from "../../standalone/frontend.ts";
+import { readHttp, readTcp, readTlsVersion } from "../../standalone/frontend.ts";
 import { readKubernetesTracing, readTracings } from "../../standalone/tracing.ts";
 import { serverOf } from "../backends/servers.ts";
 import { isJoined } from "../policies/fields.ts";
@@ -20,10 +26,12 @@ import { targetKey } from "../policies/policy-targets.ts";
 import type { ParametersSpec } from "./parameters.ts";
 import { lastOf } from "./process.ts";
 
+type TlsValue = Infer<typeof frontendFields.tls>;
+
 /** How a Gateway meets its clients: the fields of the policies that target it, over those of its raw configuration. */
 export function gatewayFrontend(
   gateway: ManifestOf<"Gateway">,
-  raw: FrontendValue,
+  raw: FrontendConfig,
   listeners: readonly ListenerResource[],
   context: PolicyContext,
 ): FrontendConfig {
@@ -32,25 +40,49 @@ export function gatewayFrontend(
   const http = valueOfField(frontendFields.http, fields.get("frontend.http"));
   const tcp = valueOfField(frontendFields.tcp, fields.get("frontend.tcp"));
   const tls = valueOfField(frontendFields.tls, fields.get("frontend.tls"));
-  const own = { ...(http && { http }), ...(tcp && { tcp }), ...(tls && { tls: tlsValue(tls) }) };
-  const config = readFrontend({ ...raw, ...own }, gateway.origin);
+  const rest = defaultFrontend(gateway.origin);
+  // A field of a policy replaces that of the raw configuration whole.
+  const ofHttp = http === undefined ? raw : readHttp(http, rest);
+  const ofTcp = tcp === undefined ? raw : readTcp(tcp, rest);
+  const { keepAlive, maxConnections } = ofTcp.connections;
   const origin = fields.get("frontend.tls")?.values[0]?.origin;
-  if (origin === undefined || tls === undefined) return config;
-  const other = tls.alpnProtocols?.findIndex((protocol) => !isAlpn(protocol)) ?? -1;
-  if (other >= 0) {
-    const field = `"${tls.alpnProtocols?.[other]}"`;
-    const at = childOf(origin, "alpnProtocols", other);
-    context.diagnostics.report("not-built-yet", at, { what: "other protocols by ALPN", field });
-  }
-  const version =
-    tls.minProtocolVersion === undefined ? "maxProtocolVersion" : "minProtocolVersion";
+  const isOwnTls = tls !== undefined && origin !== undefined;
   return {
-    ...config,
-    tls: {
-      ...config.tls,
-      versionOrigin: childOf(origin, version),
-      suitesOrigin: childOf(origin, "cipherSuites"),
-    },
+    maxBufferSize: ofHttp.maxBufferSize,
+    connections: { ...ofHttp.connections, keepAlive, maxConnections },
+    tls: isOwnTls ? readTls(tls, origin, rest.tls, context) : raw.tls,
+  };
+}
+
+function readTls(
+  {
+    handshakeTimeout,
+    alpnProtocols,
+    minProtocolVersion,
+    maxProtocolVersion,
+    cipherSuites,
+  }: TlsValue,
+  origin: Origin,
+  rest: FrontendTlsConfig,
+  { diagnostics }: PolicyContext,
+): FrontendTlsConfig {
+  const other = alpnProtocols?.findIndex((protocol) => !isAlpn(protocol)) ?? -1;
+  if (other >= 0) {
+    const field = `"${alpnProtocols?.[other]}"`;
+    const at = childOf(origin, "alpnProtocols", other);
+    diagnostics.report("not-built-yet", at, { what: "other protocols by ALPN", field });
+  }
+  const version = minProtocolVersion === undefined ? "maxProtocolVersion" : "minProtocolVersion";
+  return {
+    handshakeTimeout:
+      (handshakeTimeout === undefined ? undefined : parseTimer(handshakeTimeout)) ??
+      rest.handshakeTimeout,
+    alpn: alpnProtocols?.filter(isAlpn) ?? rest.alpn,
+    minVersion: readTlsVersion(minProtocolVersion) ?? rest.minVersion,
+    maxVersion: readTlsVersion(maxProtocolVersion) ?? rest.maxVersion,
+    versionOrigin: childOf(origin, version),
+    cipherSuites: cipherSuites ?? rest.cipherSuites,
+    suitesOrigin: childOf(origin, "cipherSuites"),
   };
 }
 
@@ -119,23 +151,6 @@ function gatewayFields(
   const fields = new Map(merge(values, isJoined).map((field) => [field.field, field]));
   for (const field of fields.values()) recordEffect(field, gateway, context);
   return fields;
-}
-
-/** The names of the TLS fields in manifests, in the words of the file. */
-function tlsValue({
-  handshakeTimeout,
-  alpnProtocols,
-  minProtocolVersion: minVersion,
-  maxProtocolVersion: maxVersion,
-  cipherSuites,
-}: Infer<typeof frontendFields.tls>): NonNullable<FrontendValue["tls"]> {
-  return {
-    ...(handshakeTimeout !== undefined && { handshakeTimeout }),
-    ...(alpnProtocols && { alpn: alpnProtocols.filter(isAlpn) }),
-    ...(minVersion && { minVersion }),
-    ...(maxVersion && { maxVersion }),
-    ...(cipherSuites && { cipherSuites }),
-  };
 }
 
 function valueOfField<Value>(

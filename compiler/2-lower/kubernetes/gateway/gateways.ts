@@ -149,7 +149,7 @@ function gatewayResource(
   return {
     kind: "gateway",
     process,
-    frontend: gatewayFrontend(manifest, rawFrontend(parameters), own, context),
+    frontend: gatewayFrontend(manifest, rawFrontend(parameters, manifest.origin), own, context),
     accessLogs: [...rawAccessLogs(parameters), ...gatewayAccessLogs(manifest, context)],
     tracing,
     logLevels: logLevels(parameters),

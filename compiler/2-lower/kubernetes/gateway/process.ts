@@ -1,55 +1,40 @@
-import type { FrontendValue } from "../../../1-parse/standalone/frontend.ts";
-import type { ProcessValue } from "../../../1-parse/standalone/process.ts";
 import type { AccessLogConfig } from "../../../config/access-log.ts";
+import { defaultFrontend, type FrontendConfig } from "../../../config/frontend.ts";
 import type { LevelsConfig } from "../../../config/log-levels.ts";
 import type { PathHandlingResource } from "../../../config/resources.ts";
-import { childOf } from "../../../diagnostics/diagnostic.ts";
+import { childOf, type Origin } from "../../../diagnostics/diagnostic.ts";
 import type { ProcessNode } from "../../../ir/program.ts";
 import { readAccessLogs, readLogLevels } from "../../standalone/access-log.ts";
+import { readFrontend } from "../../standalone/frontend.ts";
 import { readProcess } from "../../standalone/process.ts";
 import type { ParametersSpec } from "./parameters.ts";
 
 /** When a pod is told to end: its listeners stay open (load balancers learn late), streams get until the maximum. */
-const DEFAULT_SHUTDOWN: ProcessValue = {
-  connectionMinTerminationDeadline: "10s",
-  connectionTerminationDeadline: "60s",
-};
+const DEFAULT_DRAIN: ProcessNode["drain"] = { min: 10_000, max: 60_000 };
 
 /** The process settings of a Gateway's pods: the raw configuration, under what the parameters' own fields say. */
 export function processNode(parameters: readonly ParametersSpec[]): ProcessNode {
-  const raw = parameters.reduce<ProcessValue>(
-    (config, { rawConfig }) => mergeDeep(config, rawConfig?.config ?? {}),
-    DEFAULT_SHUTDOWN,
+  const raw = parameters.reduce<ProcessNode>(
+    (process, { rawConfig }) => readProcess(rawConfig?.config, process),
+    { ...readProcess(undefined), drain: DEFAULT_DRAIN },
   );
-  const { logFormat, drain, ...settings } = readProcess(raw);
   const logging = lastOf(parameters, ({ logging: each }) => each?.format);
   const shutdown = lastOf(parameters, (each) => each.shutdown);
   return {
-    ...settings,
-    logFormat: logging ?? logFormat,
-    drain: shutdown === undefined ? drain : { min: shutdown.min * 1000, max: shutdown.max * 1000 },
+    ...raw,
+    logFormat: logging ?? raw.logFormat,
+    drain:
+      shutdown === undefined ? raw.drain : { min: shutdown.min * 1000, max: shutdown.max * 1000 },
   };
 }
 
-/** How raw configurations meet clients, the Gateway's own over its class's. */
-export function rawFrontend(parameters: readonly ParametersSpec[]): FrontendValue {
-  return parameters.reduce<FrontendValue>(
-    (value, { rawConfig }) => mergeDeep(value, rawConfig?.frontendPolicies ?? {}),
-    {},
+/** How raw configurations meet clients, the Gateway's own over its class's. `origin` is the Gateway's. */
+export function rawFrontend(parameters: readonly ParametersSpec[], origin: Origin): FrontendConfig {
+  return parameters.reduce<FrontendConfig>(
+    (frontend, { rawConfig, origin: own }) =>
+      readFrontend(rawConfig?.frontendPolicies, childOf(own, "spec", "rawConfig"), frontend),
+    defaultFrontend(origin),
   );
-}
-
-/** Objects are merged, anything else is replaced. */
-function mergeDeep<Value extends object>(base: Value, over: Value): Value {
-  const merged = Object.entries(over).map(([key, value]) => {
-    const before: unknown = Reflect.get(base, key);
-    return [key, isObject(before) && isObject(value) ? mergeDeep(before, value) : value];
-  });
-  return { ...base, ...Object.fromEntries(merged) };
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** What is said of log levels: the raw configurations, under what the parameters' own fields say. */
