@@ -5,12 +5,15 @@ const LAST = "test/compiler/generated-types.test.ts";
 export default defineConfig({
   test: {
     globalSetup: ["test/harness/global-setup.ts"],
+    setupFiles: ["test/harness/each-file.ts"],
+    // A process runs many files of tests and loads the compiler once; each-file.ts ends what one of them started.
+    isolate: false,
     // Only a failure waits that long, and a busy machine may be slow.
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },
-    // Most tests wait for processes rather than compute.
-    maxWorkers: 3,
+    // Most tests wait for processes rather than compute: two processors are busy with five.
+    maxWorkers: 5,
     // Servers under test print much; what counts is there when a test fails.
     silent: "passed-only",
     projects: [

@@ -1,14 +1,15 @@
-import { afterAll, onTestFinished, TestRunner } from "vitest";
+import { onTestFinished, TestRunner } from "vitest";
 
-/** What hooks of this file of tests started: it serves all its tests. */
+/** What hooks of a file of tests started: it serves all its tests. */
 const startedByHooks: (() => unknown)[] = [];
-
-afterAll(async () => {
-  for (const end of startedByHooks.reverse()) await end();
-});
 
 /** Ends something with the test that started it, or with the file of tests when a hook did. */
 export function atEnd(end: () => unknown): void {
   if (TestRunner.getCurrentTest() === undefined) startedByHooks.push(end);
   else onTestFinished(async () => void (await end()));
+}
+
+/** Ends what hooks of this file of tests started, the last one first. */
+export async function endStartedByHooks(): Promise<void> {
+  for (const end of startedByHooks.splice(0).reverse()) await end();
 }
