@@ -29,6 +29,8 @@ export interface LlmPolicies {
   readonly overrides?: Configured<Readonly<Record<string, Json>>>;
   /** Whether responses name the provider; true when absent. */
   readonly providerHeader?: Configured<boolean>;
+  /** Milliseconds of silence after which a client of a stream gets a sign of life; 15 seconds when absent. */
+  readonly streamKeepAlive?: Configured<number | undefined>;
   readonly modelAliases?: Configured<Readonly<Record<string, string>>>;
   readonly prompts?: Configured<PromptMessages>;
   readonly promptGuard?: Configured<PromptGuardConfig>;

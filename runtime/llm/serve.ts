@@ -25,6 +25,8 @@ export interface ChatService {
   readonly targets: TargetChoice;
   /** Where requests and responses have texts; absent: no target guards any. */
   readonly texts?: TextFormat;
+  /** Milliseconds of silence after which a client of a stream gets a sign of life; absent: nothing is streamed. */
+  readonly keepAlive?: number;
   /** Milliseconds to the end of the response, whoever is asked; absent: no limit. */
   readonly timeout?: number;
   /** The same for each provider that is asked. */
@@ -91,7 +93,7 @@ function ask(
   target: LlmTarget,
   { service, deadline, attributes, guards }: CallSettings,
 ): Promise<AttemptOutcome> | LlmRefusal {
-  const { providerHeader, attemptTimeout, operation, errors } = service;
+  const { providerHeader, attemptTimeout, keepAlive, operation, errors } = service;
   const { provider } = target;
   const { health } = provider;
   const call = guards?.callFor(target) ?? received;
@@ -124,6 +126,7 @@ function ask(
     model,
     headers,
     timeout,
+    keepAlive,
     errors,
     guard,
     settle,

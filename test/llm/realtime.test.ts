@@ -55,13 +55,18 @@ async function startRealtime() {
     for (const byte of bytes.subarray(0, 200)) socket.write(Buffer.from([byte]));
     socket.write(bytes.subarray(200));
     socket.on("data", (chunk: Buffer) => {
-      if (chunk[0] === 0x88) socket.end();
+      // The pong may stand before the close in one chunk.
+      if (chunk.includes(0x88)) socket.end();
     });
   });
   return { host: `127.0.0.1:${await listen(server)}`, requests };
 }
 
-function startBefore(host: string, provider: object = {}): Promise<Gateway> {
+function startBefore(host: string, openAI: object = {}): Promise<Gateway> {
+  return startProviderBefore(host, { openAI });
+}
+
+function startProviderBefore(host: string, provider: object): Promise<Gateway> {
   return startGateway({
     env: { KEY: "provider-key" },
     listeners: [
@@ -75,7 +80,7 @@ function startBefore(host: string, provider: object = {}): Promise<Gateway> {
                 modelAliases: { voice: "gpt-realtime" },
               },
             },
-            backends: [{ ai: { provider: { openAI: provider }, hostOverride: host } }],
+            backends: [{ ai: { provider, hostOverride: host } }],
           },
         ],
       },
@@ -126,4 +131,15 @@ it("a request to the Realtime API that is no WebSocket is refused in its format"
   expect(status).toBe(426);
   expect(headers).toMatchObject({ upgrade: "websocket" });
   expect(JSON.parse(body)).toMatchObject({ error: { type: "invalid_request_error" } });
+});
+
+it("Azure has the Realtime API below its own path, by the key of the resource", async () => {
+  const { host, requests } = await startRealtime();
+  const azure = { endpoint: "res.openai.azure.com", deploymentName: "voice-1" };
+  const gateway = await startProviderBefore(host, { azureOpenAI: azure });
+  const socket = new WebSocket(`ws://127.0.0.1:${gateway.port}/v1/realtime`, "realtime");
+  onTestFinished(() => socket.close());
+  const { url, headers } = await eventually(() => requests[0] ?? null, "a request");
+  expect(url).toBe("/openai/v1/realtime?model=voice-1");
+  expect(headers).toMatchObject({ "api-key": "provider-key" });
 });

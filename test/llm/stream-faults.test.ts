@@ -20,10 +20,13 @@ interface Served {
 async function startBefore(
   respond: Respond,
   kind: "openAI" | "anthropic" = "openAI",
+  policies: object = { providerHeader: true },
 ): Promise<Served> {
   const provider = await startScripted(respond);
   const ai = { provider: { [kind]: {} }, hostOverride: provider.host };
-  const gateway = await startGateway({ listeners: [{ routes: [{ backends: [{ ai }] }] }] });
+  const gateway = await startGateway({
+    listeners: [{ routes: [{ policies: { ai: policies }, backends: [{ ai }] }] }],
+  });
   return { gateway, provider };
 }
 
@@ -133,12 +136,13 @@ it("the events of a stream leave when they come", async () => {
 });
 
 it("a client gets a sign of life while a provider says nothing", async () => {
-  const { gateway } = await startBefore((response) => {
+  const begin: Respond = (response) => {
     startStream(response);
     response.write(streamed.slice(0, 2).join(""));
-  });
+  };
+  const { gateway } = await startBefore(begin, "openAI", { streamKeepAlive: "200ms" });
   const client = openStreamed(gateway);
-  await client.receives(/"content":"Hi"[\s\S]*: ping\n\n/);
+  await client.receives(/"content":"Hi"[\s\S]*(?:: ping\n\n[\s\S]*){3}/);
 });
 
 it("a client that reads slowly holds the provider back", async () => {

@@ -127,6 +127,7 @@ function readLlm(
     promptCaching,
     promptGuard,
     providerHeader,
+    streamKeepAlive,
   }: LlmPoliciesValue,
   origin: Origin,
 ): LlmPolicies {
@@ -139,6 +140,9 @@ function readLlm(
     ...(overrides && { overrides: { value: overrides, origin: at("overrides") } }),
     ...(providerHeader !== undefined && {
       providerHeader: { value: providerHeader, origin: at("providerHeader") },
+    }),
+    ...(streamKeepAlive !== undefined && {
+      streamKeepAlive: { value: parseTimer(streamKeepAlive), origin: at("streamKeepAlive") },
     }),
     ...(modelAliases && { modelAliases: { value: modelAliases, origin: at("modelAliases") } }),
     ...(promptCaching && {

@@ -36,6 +36,7 @@ const chats: readonly RouteType[] = ["Completions", "Messages", "Responses"];
 /** What changes requests, and the kinds of requests that have what it changes. */
 const edits = [
   { field: "prompts", acts: [...chats, "TokenCount"], on: "chats with models" },
+  { field: "streamKeepAlive", acts: chats, on: "chats with models" },
   { field: "defaults", acts: [...chats, "Embeddings"], on: "requests to models" },
   { field: "overrides", acts: [...chats, "Embeddings"], on: "requests to models" },
 ] as const satisfies readonly {

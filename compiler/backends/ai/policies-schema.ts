@@ -4,6 +4,7 @@ import {
   anyText,
   boolean,
   choice,
+  duration,
   type Infer,
   integer,
   json,
@@ -103,6 +104,10 @@ export function llmPoliciesSchema() {
       providerHeader: boolean("Whether responses name the provider, in `x-llm-provider`.", {
         default: true,
       }),
+      streamKeepAlive: duration(
+        "After how much silence a client of a stream gets a comment, or a ping, so that nobody between takes the connection for dead.",
+        { default: "15s", minimumDuration: "100ms" },
+      ),
       promptGuard: promptGuardSchema(),
       promptCaching: promptCaching(),
       transformations: unsupported("transformations of LLM requests"),

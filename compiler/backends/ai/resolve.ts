@@ -28,6 +28,8 @@ export interface AiNode {
   readonly groups: readonly (readonly AiProviderNode[])[];
   /** Responses name the provider. */
   readonly namesProvider: boolean;
+  /** Milliseconds of silence after which a client of a stream gets a sign of life. */
+  readonly streamKeepAlive: number;
   /** The model that each group alone serves, by the name that clients use; undefined: all serve any. */
   readonly served: readonly string[] | undefined;
   /** The models that clients can be told of. */
@@ -74,6 +76,9 @@ export interface AiProviderNode {
   readonly origin: Origin;
 }
 
+/** Milliseconds of silence that clients of streams bear unless the configuration says. */
+const DEFAULT_KEEP_ALIVE = 15_000;
+
 /** `ai`, complete; mistakes are reported. */
 export function resolveAi(
   { config, policies, origin }: BackendUse<AiConfig>,
@@ -109,6 +114,7 @@ export function resolveAi(
     groups,
     served,
     namesProvider: ai?.providerHeader?.value ?? true,
+    streamKeepAlive: ai?.streamKeepAlive?.value ?? DEFAULT_KEEP_ALIVE,
     models,
     origin,
   };
@@ -343,7 +349,7 @@ function reportShared(
   inherited: BackendPolicies | undefined,
   diagnostics: Diagnostics,
 ): void {
-  for (const field of ["routes", "providerHeader"] as const) {
+  for (const field of ["routes", "providerHeader", "streamKeepAlive"] as const) {
     const own = policies?.ai?.[field]?.origin;
     if (own === undefined || isSamePlace(own, inherited?.ai?.[field]?.origin)) continue;
     diagnostics.report("routes-of-provider", keyPlace(own), { name, field });

@@ -62,6 +62,8 @@ export interface AttemptContext {
   readonly errors: ErrorFormat;
   /** What guards the texts of the response; undefined: nothing does. */
   readonly guard: ResponseGuard | undefined;
+  /** Milliseconds of silence after which the client of a stream gets a sign of life; undefined: it gets none. */
+  readonly keepAlive: number | undefined;
   /** Called before the client has the end of its response: the access log is written then. */
   readonly settle: (outcome: AttemptOutcome) => void;
 }
@@ -103,7 +105,7 @@ class Attempt implements UpstreamHandler {
   }
 
   onHead(status: number, headers: readonly string[]): void {
-    const { exchange, call, target, model } = this.#context;
+    const { exchange, call, target, model, keepAlive } = this.#context;
     this.#head = { status, headers };
     if (status >= 300 || this.#isOver) return;
     if (
@@ -118,7 +120,7 @@ class Attempt implements UpstreamHandler {
       this.#relay = guard === undefined ? relay : new GuardedRelay(relay, guard);
       const own = target.isNative ? this.#passedHeaders() : this.#ownHeaders("text/event-stream");
       const head = [...own, "cache-control", "no-cache"];
-      this.#client = new StreamResponse(exchange, head, this.#relay.ping);
+      this.#client = new StreamResponse(exchange, head, this.#relay.ping, keepAlive);
     } else this.#passes = target.isNative && isJson(headers);
   }
 

@@ -12,8 +12,5 @@ export const maxAtOnce = 64 * KiB;
 /** The most bytes of a provider's error that are read. */
 export const maxError = MiB;
 
-/** Milliseconds of silence after which a client of a stream gets a sign of life. */
-export const silence = 15_000;
-
 /** The most bytes of a stream that wait for the beginning of a completion. */
 export const maxHeld = 64 * KiB;

@@ -1,20 +1,27 @@
 import type { Exchange } from "../../http/exchange.ts";
-import { maxHeld, silence } from "./limits.ts";
+import { maxHeld } from "./limits.ts";
 
 /** The client's side of one stream: nothing is sent before the completion has begun, so that another provider can take over. */
 export class StreamResponse {
   readonly #exchange: Exchange;
   readonly #headers: readonly string[];
   readonly #ping: string;
+  readonly #keepAlive: number | undefined;
   #held: (string | Uint8Array)[] = [];
   #heldBytes = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `ping`: what the client gets while nothing comes. */
-  constructor(exchange: Exchange, headers: readonly string[], ping: string) {
+  /** `ping`: what the client gets when nothing came for `keepAlive` milliseconds; undefined: it gets nothing. */
+  constructor(
+    exchange: Exchange,
+    headers: readonly string[],
+    ping: string,
+    keepAlive: number | undefined,
+  ) {
     this.#exchange = exchange;
     this.#headers = headers;
     this.#ping = ping;
+    this.#keepAlive = keepAlive;
     this.#wait();
   }
 
@@ -66,8 +73,10 @@ export class StreamResponse {
   }
 
   #wait(): void {
-    if (this.#timer === undefined) this.#timer = setTimeout(() => this.#signal(), silence);
-    else this.#timer.refresh();
+    if (this.#keepAlive === undefined) return;
+    if (this.#timer === undefined) {
+      this.#timer = setTimeout(() => this.#signal(), this.#keepAlive);
+    } else this.#timer.refresh();
   }
 
   /** Proxies close what is silent, and clients give up on it. */

@@ -60,6 +60,11 @@ export const azureopenai: LlmProvider<"azureopenai", Value> = {
         return { format: "responses", path: pathOf("responses", options) };
       case "Embeddings":
         return { format: "embeddings", path: pathOf("embeddings", options) };
+      case "Realtime":
+        // Versions by date name the deployment in another way, and have an older protocol.
+        return (options.apiVersion ?? "v1") === "v1"
+          ? { format: "realtime", path: pathOf("realtime", options) }
+          : undefined;
       default:
         return undefined;
     }
