@@ -25,7 +25,8 @@ export function startupNeeds(program: Program): readonly StartupNode[] {
       add(`${file.kind} ${file.file}`, (at) => ({ kind: "file", file, origin: at }));
     for (const [name, each] of fields) if (name !== "origin") walk(each, origin);
   };
-  walk({ binds: program.binds, tcp: program.tcp }, undefined);
+  const { binds, tcp, tracing } = program;
+  walk({ binds, tcp, tracing }, undefined);
   return [...needs.values()];
 }
 

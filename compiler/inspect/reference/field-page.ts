@@ -34,10 +34,11 @@ export function fileSections(
   });
 }
 
+/** What two fields have in common that mean the same: their words, type and fields. Bounds may differ by form. */
 function meaningOf({ schema }: FieldEntry): string {
-  const { properties, items, additionalProperties, checks: _, ...own } = schema;
+  const { properties, items, description, unsupported, enum: words } = schema;
   const fields = Object.keys({ ...properties, ...items?.properties });
-  return JSON.stringify([own, fields, typeof additionalProperties]);
+  return JSON.stringify([description, unsupported, typeText(schema), words, fields]);
 }
 
 function onePage(entries: readonly FieldEntry[]): Page {
