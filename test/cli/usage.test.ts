@@ -89,7 +89,7 @@ describe("explain and schema", () => {
     expect(stdout).toContain("gateway.yaml: config.statsAddr");
     expect(gwc(["explain", "statsAddr"]).stdout).toBe(stdout);
     expect(gwc(["explain", "binds[0].port"]).stdout).toMatch(/Limits +at least 1, at most 65535/);
-    expect(gwc(["explain", "config.tracing"]).stdout).toContain("Not built yet");
+    expect(gwc(["explain", "config.hbone"]).stdout).toContain("Not built yet");
     expect(gwc(["explain", "GatewayPolicy.spec.traffic.cors"]).stdout).toContain("allowOrigins");
     expect(gwc(["explain", "matches"]).stdout).toContain("HTTPRoute.spec.rules[].matches");
     expect(gwc(["explain", "requestTimout"]).stderr).toContain('did you mean "requestTimeout"?');

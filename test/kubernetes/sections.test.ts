@@ -104,7 +104,7 @@ it("what no route uses is read all the same", () => {
   );
   expect(said(...plain, spare)).toEqual([
     'missing-secret: there is no Secret "default/none"',
-    "cel-syntax: the expression is not valid CEL: unexpected character: =",
+    "cel-syntax: the expression is not valid CEL: there is no `=` in it",
   ]);
 });
 
