@@ -7,13 +7,22 @@ import { translatedTarget } from "../../runtime/llm/calls/translated-target.ts";
 import { completionsClient } from "../../runtime/llm/formats/completions/client.ts";
 import { completionsNative } from "../../runtime/llm/formats/completions/native.ts";
 import { completionsUpstream } from "../../runtime/llm/formats/completions/upstream.ts";
+import { converseUpstream } from "../../runtime/llm/formats/converse/upstream.ts";
+import { generateContentUpstream as generateContent } from "../../runtime/llm/formats/generate-content/upstream.ts";
 import { messagesClient } from "../../runtime/llm/formats/messages/client.ts";
 import { messagesNative } from "../../runtime/llm/formats/messages/native.ts";
 import { messagesUpstream } from "../../runtime/llm/formats/messages/upstream.ts";
+import { responsesClient } from "../../runtime/llm/formats/responses/client.ts";
+import { responsesNative } from "../../runtime/llm/formats/responses/native.ts";
 import { openProvider } from "../../runtime/llm/providers/provider.ts";
 import { completionsStream, messagesStream } from "./stream-samples.ts";
+import { converseUpstream as converseServer } from "./table/converse-upstream.ts";
+import { calls, script } from "./table/features.ts";
+import { generateContentUpstream as generateContentServer } from "./table/generate-content-upstream.ts";
+import { responsesUpstream as responsesServer } from "./table/responses-upstream.ts";
+import type { Upstream } from "./table/upstream.ts";
 
-const RUNS = process.env.GWC_LONG_TESTS === undefined ? 100 : 1_000;
+const RUNS = 1_000;
 
 const provider = openProvider({
   name: "p",
@@ -24,8 +33,30 @@ const provider = openProvider({
 const base = { provider, path: "/" };
 const dialect = { provider: "p" };
 
-const targets: readonly (readonly [string, LlmTarget, string])[] = [
+/** What a model says with a thought and calls, as a server of a format streams it. */
+function streamOf(server: Upstream): Buffer {
+  const said = { text: script.text, reasoning: script.thought, calls };
+  return Buffer.concat(server.events(said).map((event) => Buffer.from(event)));
+}
+
+const targets: readonly (readonly [string, LlmTarget, string | Buffer])[] = [
   ["completions", nativeTarget({ ...base, format: completionsNative }), completionsStream],
+  ["responses", nativeTarget({ ...base, format: responsesNative }), streamOf(responsesServer)],
+  [
+    "messages as responses",
+    translatedTarget({ ...base, client: responsesClient, format: messagesUpstream, dialect }),
+    messagesStream,
+  ],
+  [
+    "converse as messages",
+    translatedTarget({ ...base, client: messagesClient, format: converseUpstream, dialect }),
+    streamOf(converseServer(true)),
+  ],
+  [
+    "generateContent as completions",
+    translatedTarget({ ...base, client: completionsClient, format: generateContent, dialect }),
+    streamOf(generateContentServer),
+  ],
   ["messages", nativeTarget({ ...base, format: messagesNative }), messagesStream],
   [
     "messages as completions",
@@ -63,11 +94,24 @@ function relayed(target: LlmTarget, pieces: readonly Buffer[]): string {
   const last = relay.close();
   expect(last.state).toBe("ended");
   output.push(...last.output.map((each) => Buffer.from(each)));
-  // When it was made differs from run to run.
+  // When it was made, and ids of the gateway's own, differ from run to run.
   return Buffer.concat(output)
     .toString("utf8")
-    .replaceAll(/"created":\d+/g, '"created":0');
+    .replaceAll(/"created(_at)?":\d+/g, "")
+    .replaceAll(/[a-z]+[_-][0-9a-f-]{32,36}/g, "");
 }
+
+/** What a stream holds that has been whole: what follows the finish may be cut off. */
+const isWhole = new RegExp(
+  [
+    // Some servers of completions leave the mark of the end out.
+    '"finish_reason":"tool_calls"',
+    'message_stop"}\r?\n\r?\n',
+    '"type":"response.completed".*\n\n',
+    '"finishReason":"STOP".*\n\n',
+    '"stopReason":"tool_use"}',
+  ].join("|"),
+);
 
 function cut(stream: Buffer, places: readonly number[]): readonly Buffer[] {
   const ends = [...new Set(places.map((place) => place % stream.length))].sort((a, b) => a - b);
@@ -103,9 +147,10 @@ it.each(targets)(
       const { state } = relay.push(stream.subarray(0, end));
       const last = state === "ended" ? state : relay.close().state;
       const read = stream.toString("utf8", 0, end);
-      // A finish reason is an end too: some servers of completions leave the mark out.
-      const isWhole = /"finish_reason":"tool_calls"|message_stop"}\r?\n\r?\n/.test(read);
-      expect(isWhole || typeof last === "object", `cut at ${end}: ${read.slice(-40)}`).toBe(true);
+      expect(
+        isWhole.test(read) || typeof last === "object",
+        `cut at ${end}: ${read.slice(-40)}`,
+      ).toBe(true);
     }
   },
 );
