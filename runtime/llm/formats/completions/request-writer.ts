@@ -164,7 +164,8 @@ function effortOf(reasoning: Reasoning): string {
     case "off":
       return "none";
     case "effort":
-      return reasoning.effort;
+      // The highest that OpenAI's document has.
+      return reasoning.effort === "max" ? "xhigh" : reasoning.effort;
     case "budget":
       if (reasoning.tokens < 2048) return "low";
       return reasoning.tokens < 8192 ? "medium" : "high";
