@@ -119,6 +119,8 @@ export const told: readonly (readonly [part: string, code: string])[] = [
   ["providers.[].policies.ai.routes.", "routes-of-provider"],
   ["ai.policies.ai.providerHeader", "routes-of-provider"],
   ["providers.[].policies.ai.providerHeader", "routes-of-provider"],
+  ["ai.policies.ai.streamKeepAlive", "routes-of-provider"],
+  ["providers.[].policies.ai.streamKeepAlive", "routes-of-provider"],
   ["tracing.policies.backendAuth.passthrough", "misplaced-field"],
   ["ai.policies.health.", "misplaced-field"],
   ["mcp.targets.[].policies.health.", "misplaced-field"],
