@@ -101,6 +101,7 @@ function resolveGateway(
       gateway.process.maxBufferedBytes ?? Number.POSITIVE_INFINITY,
     ),
     ...(accessLog === undefined ? {} : { accessLog }),
+    ...(gateway.frontend.requestId !== undefined && { requestId: gateway.frontend.requestId }),
     ...(tracing === undefined ? {} : { tracing }),
     ...(logLevels === undefined ? {} : { logLevels }),
     ...(gateway.deployment === undefined ? {} : { deployment: gateway.deployment }),

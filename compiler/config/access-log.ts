@@ -38,5 +38,5 @@ export const OTHER_FIELDS: readonly string[] = [
   ...["gen_ai.response.id", "gen_ai.response.finish_reasons", "error.type"],
   ...["gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_creation.input_tokens"],
   ...["gen_ai.usage.reasoning.output_tokens"],
-  ...["retry.attempt", "error", "bytes.received", "bytes.sent"],
+  ...["request.id", "retry.attempt", "error", "bytes.received", "bytes.sent"],
 ];

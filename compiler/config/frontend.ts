@@ -9,6 +9,8 @@ export interface FrontendConfig {
   /** The most bytes of a body that is read as a whole, for whoever needs it so. */
   readonly maxBufferSize: number;
   readonly connections: ConnectionSettings;
+  /** The header (lower case) that holds the id of each request; absent: requests have none. */
+  readonly requestId?: string;
   readonly tls: FrontendTlsConfig;
 }
 
@@ -30,6 +32,7 @@ export interface FrontendTlsConfig {
 export const frontendTraffic: Readonly<Record<string, readonly Traffic[]>> = {
   accessLog: ["requests", "streams"],
   tracing: ["requests"],
+  requestId: ["requests"],
   http: ["requests"],
   tcp: ["connections"],
   "tls.handshakeTimeout": ["handshakes"],

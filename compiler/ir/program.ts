@@ -28,6 +28,8 @@ export interface Program {
   readonly maxBufferSize: number;
   /** What access lines hold; absent: the usual, of every request. */
   readonly accessLog?: AccessLogNode;
+  /** The header (lower case) that holds the id of each request; absent: requests have none. */
+  readonly requestId?: string;
   /** Which requests are traced; absent: none. */
   readonly tracing?: TracingNode;
   /** How much is logged; absent: as usual. */

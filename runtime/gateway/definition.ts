@@ -1,6 +1,7 @@
 import type { ConnectionSettings } from "../net/connection-settings.ts";
 import type { AccessLogSettings } from "../telemetry/logs/access-log.ts";
 import type { LogLevels } from "../telemetry/logs/log-level.ts";
+import type { RequestIds } from "../telemetry/request-id.ts";
 import type { Tracing } from "../telemetry/traces/tracing.ts";
 import type { Port } from "./port.ts";
 
@@ -10,6 +11,8 @@ export interface Gateway {
   readonly ports: readonly Port[];
   readonly connections: ConnectionSettings;
   readonly accessLog: AccessLogSettings;
+  /** Gives each request an id; absent: none has one. */
+  readonly requestId?: RequestIds;
   /** Which requests are traced, and where their spans go; absent: none is. */
   readonly tracing?: Tracing;
   /** How much is logged; absent: `info` of everything. */

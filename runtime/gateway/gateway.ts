@@ -201,7 +201,7 @@ class Running implements RunningGateway {
   }
 
   #portContext(
-    { connections, name, tracing }: Gateway,
+    { connections, name, requestId, tracing }: Gateway,
     { logFormat, logLevels }: ProcessSettings,
   ): PortContext {
     const tracer = tracing?.open({ name, gateway: this.#context, pending: this.#exports });
@@ -210,7 +210,13 @@ class Running implements RunningGateway {
       metrics: this.#metrics,
       writer: this.#writer,
       logFormat: isLevelEnabled(logLevels.request, "info") ? logFormat : undefined,
-      exchangeBegan: tracer && ((exchange) => tracer.begin(exchange)),
+      exchangeBegan:
+        tracer === undefined
+          ? requestId
+          : (exchange) => {
+              requestId?.(exchange);
+              tracer.begin(exchange);
+            },
       exchangeEnded: (exchange, status, duration) => this.#ended(exchange, status, duration),
       refused: () => this.#refused(connections),
       failed: reportBug,

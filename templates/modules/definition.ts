@@ -27,12 +27,17 @@ export function gatewayValue(program: Program, names: MainNames): Printable {
     ],
     connections: connectionsValue(connections),
     accessLog: accessLogValue(program),
+    requestId: program.requestId && requestIdsCode(program.requestId),
     tracing: program.tracing && imported(TRACING_PATH, "tracing"),
     logLevels: logLevels && { ...logLevels },
     addresses: { ...process.addresses },
     drain: { min: milliseconds(process.drain.min), max: milliseconds(process.drain.max) },
     maxBufferedBytes: process.maxBufferedBytes && bytes(process.maxBufferedBytes),
   };
+}
+
+function requestIdsCode(header: string): Code {
+  return code`${imported("gwc/runtime/telemetry/request-id", "requestIds")}(${literal(header)})`;
 }
 
 /** How clients' connections are held: what differs from the defaults. */

@@ -104,6 +104,19 @@ export function frontendSchema() {
       accessLog: accessLogSchema(),
       logging: { ...accessLogSchema(), aliasOf: "accessLog" },
       tracing: tracingSchema(),
+      requestId: object(
+        {
+          header: text("The header that it stands in.", {
+            pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$",
+            form: "the name of a header",
+            default: "x-request-id",
+          }),
+        },
+        {
+          description:
+            "An id of each request: the one that it brings when that is well-formed, else a new one. It goes on to upstreams, and stands in access lines and spans as `request.id`.",
+        },
+      ),
       networkAuthorization: unsupported("authorization of connections"),
       networkExtAuthz: unsupported("external authorization of connections"),
       proxy: unsupported("the PROXY protocol"),

@@ -23,9 +23,13 @@ export function readFrontend(
   rest: FrontendConfig = defaultFrontend(origin),
 ): FrontendConfig {
   if (value === undefined) return rest;
-  const { http = {}, tcp = {}, tls = {} } = value;
+  const { http = {}, tcp = {}, tls = {}, requestId } = value;
   const config = readTcp(tcp, readHttp(http, rest));
-  return { ...config, tls: readTls(tls, childOf(origin, "frontendPolicies", "tls"), rest.tls) };
+  return {
+    ...config,
+    ...(requestId && { requestId: (requestId.header ?? "x-request-id").toLowerCase() }),
+    tls: readTls(tls, childOf(origin, "frontendPolicies", "tls"), rest.tls),
+  };
 }
 
 /** The same with what is said of HTTP. */

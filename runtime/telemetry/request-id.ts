@@ -1,0 +1,22 @@
+import { randomUUID } from "node:crypto";
+import type { Exchange } from "../http/exchange.ts";
+
+/** Gives a request its id. */
+export type RequestIds = (exchange: Exchange) => void;
+
+/** What an id may be: what stands in logs of all who see it. */
+const wellFormed = /^[\w.:/+=@-]{1,128}$/;
+
+/**
+ * Takes the id that a request brings in a header (lower case), or makes one where it has none that is well-formed; it goes
+ * on to upstreams, and stands in what telemetry says of the request.
+ */
+export function requestIds(header: string): RequestIds {
+  return (exchange) => {
+    const given = exchange.header(header);
+    const id = given !== undefined && wellFormed.test(given) ? given : randomUUID();
+    exchange.setRequestHeader(header, id);
+    exchange.record.fields ??= new Map();
+    exchange.record.fields.set("request.id", id);
+  };
+}
