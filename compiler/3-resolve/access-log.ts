@@ -1,14 +1,17 @@
+import type { DestinationContext } from "../backends/parts/destination.ts";
 import {
   type AccessLogConfig,
   LINE_FIELDS,
   type NamedField,
   OTHER_FIELDS,
+  TRACE_FIELDS,
 } from "../config/access-log.ts";
 import { type Diagnostics, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import { suggest } from "../diagnostics/suggestion.ts";
 import type { AccessLogNode, AddedField, LogFieldsNode } from "../ir/access-log.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
 import { type ExpressionConfig, resolveExpression } from "../policies/parts/expressions.ts";
+import { resolveCollector } from "./collector.ts";
 
 /** What the lines are about. */
 export interface LoggedTraffic {
@@ -16,14 +19,19 @@ export interface LoggedTraffic {
   readonly secretHeaders: readonly string[];
   /** Whether there are ports whose bytes are passed on. */
   readonly hasConnections: boolean;
+  /** Whether requests may be parts of traces. */
+  readonly isTraced: boolean;
 }
 
 /** Access lines as configured, a later place over an earlier one; undefined for the usual ones. Mistakes are reported. */
 export function resolveAccessLog(
   configs: readonly AccessLogConfig[],
-  { secretHeaders, hasConnections }: LoggedTraffic,
-  diagnostics: Diagnostics,
+  { secretHeaders, hasConnections, isTraced }: LoggedTraffic,
+  context: DestinationContext,
 ): AccessLogNode | undefined {
+  const { diagnostics } = context;
+  const records = configs.findLast((config) => config.collector !== undefined)?.collector;
+  const collector = records && resolveCollector(records, context);
   const given = configs.flatMap(({ filter }) => filter ?? []);
   const filters = given.map((filter) => resolveLogged(filter, "filter", diagnostics));
   const remove = configs.flatMap((config) => config.remove);
@@ -45,12 +53,13 @@ export function resolveAccessLog(
     diagnostics.report("log-of-requests", unread.origin, {});
   }
   const place = remove[0]?.origin ?? add[0]?.origin;
-  const filterOrigin = given.at(-1)?.origin ?? place;
+  const filterOrigin = given.at(-1)?.origin ?? place ?? records?.destination.origin;
   if (filterOrigin === undefined) return undefined;
   return {
+    collector,
     filter: filters.at(-1),
     filterOrigin,
-    fields: place && fieldsOf(removed, lastOfEach(added), sectionOf(place)),
+    fields: place && fieldsOf(removed, lastOfEach(added), { isTraced, origin: sectionOf(place) }),
   };
 }
 
@@ -62,12 +71,14 @@ export function lastOfEach(added: readonly AddedField[]): readonly AddedField[] 
 function fieldsOf(
   remove: readonly NamedField[],
   added: readonly AddedField[],
-  origin: Origin,
+  { isTraced, origin }: { readonly isTraced: boolean; readonly origin: Origin },
 ): LogFieldsNode {
   const gone = new Set([...remove, ...added].map(({ name }) => name));
   return {
     removed: [...new Set(remove.map(({ name }) => name))].toSorted(),
-    defaults: LINE_FIELDS.filter((name) => !gone.has(name)),
+    defaults: LINE_FIELDS.filter(
+      (name) => !gone.has(name) && (isTraced || !TRACE_FIELDS.includes(name)),
+    ),
     without: OTHER_FIELDS.filter((name) => gone.has(name)),
     added,
     origin,

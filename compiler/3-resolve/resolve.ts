@@ -10,7 +10,12 @@ import type {
   RouteResource,
   UnservedResources,
 } from "../config/resources.ts";
-import { Diagnostics, type Place, type WithDiagnostics } from "../diagnostics/diagnostic.ts";
+import {
+  Diagnostics,
+  type Origin,
+  type Place,
+  type WithDiagnostics,
+} from "../diagnostics/diagnostic.ts";
 import type { Host } from "../host.ts";
 import type { BindNode, ListenerNode, Program, ProgramInput } from "../ir/program.ts";
 import { Identifiers } from "../model/identifiers.ts";
@@ -79,14 +84,19 @@ function resolveGateway(
     resources.filter((resource) => resource.kind === "tcpRoute"),
     context,
   );
-  const traffic = { secretHeaders: keyHeaders(binds), hasConnections: tcp.length > 0 };
-  const accessLog = resolveAccessLog(gateway.accessLogs, traffic, diagnostics);
+  const traffic = {
+    secretHeaders: keyHeaders(binds),
+    hasConnections: tcp.length > 0,
+    isTraced: gateway.tracing !== undefined,
+  };
+  const destinations = (user: string) => ({
+    ...context,
+    namedServer: (backend: string, at: Origin) => namedServer(user, backend, at, context),
+  });
+  const accessLog = resolveAccessLog(gateway.accessLogs, traffic, destinations("accessLog"));
   const tracing =
     gateway.tracing &&
-    resolveTracing(gateway.tracing, traffic.secretHeaders, {
-      ...context,
-      namedServer: (backend, at) => namedServer("tracing", backend, at, context),
-    });
+    resolveTracing(gateway.tracing, traffic.secretHeaders, destinations("tracing"));
   const logLevels = resolveLevels(gateway.logLevels, diagnostics);
   return {
     name,

@@ -1,11 +1,10 @@
-import { type DestinationContext, resolveDestination } from "../backends/parts/destination.ts";
+import type { DestinationContext } from "../backends/parts/destination.ts";
 import { type NamedField, OTHER_FIELDS } from "../config/access-log.ts";
 import { SAME_IN_LOG, SPAN_ATTRIBUTES, type TracingConfig } from "../config/tracing.ts";
 import type { Diagnostics, Origin } from "../diagnostics/diagnostic.ts";
 import { suggest } from "../diagnostics/suggestion.ts";
 import type { AddedField } from "../ir/access-log.ts";
 import type {
-  CollectorNode,
   ResourcesNode,
   SamplingNode,
   SpanAttributesNode,
@@ -14,6 +13,7 @@ import type {
 import type { CompiledExpression } from "../model/expressions.ts";
 import { type ExpressionConfig, resolveExpression } from "../policies/parts/expressions.ts";
 import { checkAdded, lastOfEach, resolveLogged, warnOfSecrets } from "./access-log.ts";
+import { resolveCollector } from "./collector.ts";
 
 /** What is traced, complete; undefined when a mistake was reported. */
 export function resolveTracing(
@@ -22,7 +22,7 @@ export function resolveTracing(
   context: DestinationContext,
 ): TracingNode | undefined {
   const { diagnostics } = context;
-  const collector = resolveCollector(config, context);
+  const collector = resolveCollector(config.collector, context);
   const attributes = resolveAttributes(config, secretHeaders, diagnostics);
   const resources = resolveResources(config, diagnostics);
   const randomSampling = resolveSampling(config.randomSampling, diagnostics);
@@ -30,14 +30,6 @@ export function resolveTracing(
   if (collector === undefined) return undefined;
   const { origin } = config;
   return { collector, randomSampling, clientSampling, attributes, resources, origin };
-}
-
-function resolveCollector(
-  { collector: { destination, protocol, path, headers } }: TracingConfig,
-  context: DestinationContext,
-): CollectorNode | undefined {
-  const found = resolveDestination(destination, context);
-  return found && { destination: found, protocol, path, headers };
 }
 
 /** The types that can say how many requests are traced. */

@@ -1,9 +1,12 @@
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { LineField } from "../ir/access-log.ts";
 import type { ExpressionConfig } from "../policies/parts/expressions.ts";
+import type { CollectorConfig } from "./collector.ts";
 
 /** What one place of the configuration says of the access log; both front ends make this of theirs. */
 export interface AccessLogConfig {
+  /** Who gets a record of each line; undefined: nobody. */
+  readonly collector: CollectorConfig | undefined;
   /** Undefined: every request has a line. */
   readonly filter: ExpressionConfig | undefined;
   /** Names of fields that are left out. */
@@ -21,12 +24,16 @@ export interface NamedField {
 /** The fields that every line may have, in their order. */
 export const LINE_FIELDS: readonly LineField[] = [
   ...(["listener", "route", "endpoint", "src.addr", "http.method", "http.host"] as const),
-  ...(["http.path", "http.version", "http.status", "reason", "duration"] as const),
+  ...(["http.path", "http.version", "http.status", "trace.id", "span.id"] as const),
+  ...(["reason", "duration"] as const),
 ];
+
+/** Those that only lines of a gateway with tracing have. */
+export const TRACE_FIELDS: readonly LineField[] = ["trace.id", "span.id"];
 
 /** Fields that only some requests have: policies and backends set them. */
 export const OTHER_FIELDS: readonly string[] = [
-  ...["gateway", "route_rule", "grpc.status", "tls.sni", "trace.id", "span.id", "jwt.sub"],
+  ...["gateway", "route_rule", "grpc.status", "tls.sni", "jwt.sub"],
   ...["protocol", "a2a.method", "mcp.method.name", "mcp.target", "mcp.resource.type"],
   ...["mcp.resource.uri", "mcp.session.id", "gen_ai.tool.name", "gen_ai.prompt.name"],
   ...["inferencepool.selected_endpoint", "gen_ai.operation.name", "gen_ai.provider.name"],

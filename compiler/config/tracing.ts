@@ -1,9 +1,8 @@
-import type { DestinationConfig } from "../backends/parts/destination.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
-import type { OtlpProtocol, SpanAttribute } from "../ir/tracing.ts";
-import type { Text } from "../model/texts.ts";
+import type { SpanAttribute } from "../ir/tracing.ts";
 import type { ExpressionConfig } from "../policies/parts/expressions.ts";
 import type { NamedField } from "./access-log.ts";
+import type { CollectorConfig } from "./collector.ts";
 
 /** What one place of the configuration says of tracing; both front ends make this of theirs. */
 export interface TracingConfig {
@@ -19,16 +18,6 @@ export interface TracingConfig {
   /** What the gateway says of itself. */
   readonly resources: readonly (NamedField & ExpressionConfig)[];
   readonly origin: Origin;
-}
-
-/** An OTLP server, as configured. */
-export interface CollectorConfig {
-  readonly destination: DestinationConfig;
-  readonly protocol: OtlpProtocol;
-  /** The path that HTTP requests go to: `/v1/traces`. */
-  readonly path: string;
-  /** Further headers by name. */
-  readonly headers: readonly (readonly [string, Text])[];
 }
 
 /** The attributes that every span of a request may have, in their order. */

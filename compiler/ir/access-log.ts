@@ -1,8 +1,11 @@
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
+import type { CollectorNode } from "./collector.ts";
 
 /** Access lines that are not the usual ones. */
 export interface AccessLogNode {
+  /** Who gets a record of each line; undefined: nobody. */
+  readonly collector: CollectorNode | undefined;
   /** Undefined: every request has a line. */
   readonly filter: CompiledExpression | undefined;
   /** Where the filter stands; that of the fields without one. */
@@ -40,5 +43,7 @@ export type LineField =
   | "http.path"
   | "http.version"
   | "http.status"
+  | "trace.id"
+  | "span.id"
   | "reason"
   | "duration";

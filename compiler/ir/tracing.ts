@@ -1,8 +1,7 @@
-import type { DestinationNode } from "../backends/parts/destination.ts";
 import type { Origin } from "../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
-import type { Text } from "../model/texts.ts";
 import type { AddedField } from "./access-log.ts";
+import type { CollectorNode } from "./collector.ts";
 
 /** Which requests are traced, what their spans say, and where they go. */
 export interface TracingNode {
@@ -16,17 +15,6 @@ export interface TracingNode {
   readonly resources: ResourcesNode | undefined;
   readonly origin: Origin;
 }
-
-/** An OTLP server. */
-export interface CollectorNode {
-  readonly destination: DestinationNode;
-  readonly protocol: OtlpProtocol;
-  readonly path: string;
-  readonly headers: readonly (readonly [string, Text])[];
-}
-
-/** How an OTLP server is spoken to. */
-export type OtlpProtocol = "http" | "grpc";
 
 /** How many requests are traced. */
 export interface SamplingNode {

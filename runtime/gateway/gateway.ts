@@ -140,7 +140,9 @@ class Running implements RunningGateway {
   #openAccessLog(): AccessLog | undefined {
     const { logFormat: format, logLevels } = this.#settings;
     if (!isLevelEnabled(logLevels.request, "info")) return undefined;
-    return new AccessLog({ ...this.#definition.accessLog, format }, this.#writer);
+    const { name, accessLog } = this.#definition;
+    const context = { name, gateway: this.#context, pending: this.#exports };
+    return new AccessLog({ ...accessLog, format }, this.#writer, context);
   }
 
   routes(): readonly RouteCount[] {

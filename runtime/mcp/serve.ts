@@ -109,7 +109,9 @@ function isPermitted(
   ) {
     return true;
   }
-  respondRpcError(exchange, 200, "MCP", invalid(message, unknownPrimitive(item.kind, item.name)));
+  // The client sees no difference, the operator does.
+  const reason = found === undefined ? "MCP" : "Authorization";
+  respondRpcError(exchange, 200, reason, invalid(message, unknownPrimitive(item.kind, item.name)));
   return false;
 }
 

@@ -6,6 +6,7 @@ import {
   refuseMissing,
   tokenIn,
 } from "../auth/jwt/authenticate.ts";
+import { InvalidToken } from "../auth/jwt/invalid-token.ts";
 import type { JwtVerifier } from "../auth/jwt/verifier.ts";
 import type { JsonObject } from "../cel/variables.ts";
 import type { Exchange } from "../http/exchange.ts";
@@ -45,7 +46,8 @@ export async function observeJwt(
   const token = tokenIn(exchange, verifier.location);
   if (token === undefined) return null;
   const verdict = await verifier.check(token, exchange.gateway);
-  return typeof verdict === "string" ? null : consume(exchange, verdict, verifier.location);
+  if (verdict === "unavailable" || verdict instanceof InvalidToken) return null;
+  return consume(exchange, verdict, verifier.location);
 }
 
 const bearer: Challenge = (_exchange, error) =>

@@ -12,6 +12,7 @@ import { imported, importedType, name } from "../code/names.ts";
 import { type PrintedModule, printModule } from "../code/print.ts";
 import { call } from "../code/syntax.ts";
 import type { Trace } from "../code/trace.ts";
+import { collectorCode } from "./collector.ts";
 import { LOG_NAMES, logVariables } from "./log-variables.ts";
 
 /** The module of the access log, from `main.ts`. */
@@ -26,11 +27,18 @@ export interface AccessLogContext {
 
 /** `access-log.ts`: which requests have a line, and what it holds. */
 export function accessLogModule(
-  { filter, filterOrigin, fields }: AccessLogNode,
+  { collector, filter, filterOrigin, fields }: AccessLogNode,
   { inputs, trace }: AccessLogContext,
 ): PrintedModule {
   const expressions = new Expressions();
   const declarations: Hole[] = [];
+  if (collector !== undefined) {
+    const type = importedType("gwc/runtime/telemetry/otlp/collector", "Collector");
+    declarations.push(code`
+      ${trace(collector.destination.origin)}
+      export const logCollector: ${type} = ${collectorCode(collector, "grpcLogCollector")};
+    `);
+  }
   if (filter !== undefined) {
     const { source, variables, code: test } = filter;
     const usesStatus = variables.includes("response");
@@ -61,7 +69,7 @@ export function accessLogModule(
 }
 
 /** Names of the module's own, which imports of expressions must not have. */
-const DECLARED: readonly string[] = ["isLogged", "logFields", ...LOG_NAMES];
+const DECLARED: readonly string[] = ["isLogged", "logFields", "logCollector", ...LOG_NAMES];
 
 const VALUES = "gwc/runtime/telemetry/logs/log-values";
 const EXCHANGE = importedType("gwc/runtime/http/exchange", "Exchange");
@@ -79,6 +87,8 @@ const DEFAULT: Readonly<Record<LineField, Code>> = {
   "http.path": code`line.text("http.path", ${imported("gwc/runtime/http/routing/path", "pathIn")}(request.original.target));`,
   "http.version": code`line.plain("http.version", request.version);`,
   "http.status": code`line.number("http.status", status);`,
+  "trace.id": code`line.text("trace.id", record.traceId);`,
+  "span.id": code`line.text("span.id", record.spanId);`,
   reason: code`line.text("reason", record.reason);`,
   duration: code`line.plain("duration", \`\${Math.round(duration)}ms\`);`,
 };

@@ -1,4 +1,4 @@
-import type { CollectorNode } from "../../compiler/ir/tracing.ts";
+import type { CollectorNode } from "../../compiler/ir/collector.ts";
 import { upstreamCode, upstreamSettings } from "../backends/parts/connection.ts";
 import { code, literal } from "../code/code.ts";
 import type { Code } from "../code/hole.ts";

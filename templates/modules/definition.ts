@@ -107,7 +107,13 @@ function accessLogValue({ process, accessLog }: Program): Printable {
     format: process.logFormat,
     filter: accessLog?.filter && from("isLogged"),
     fields: accessLog?.fields && from("logFields"),
+    export: accessLog?.collector && otlpAccessLogCode(),
   };
+}
+
+function otlpAccessLogCode(): Code {
+  const open = imported("gwc/runtime/telemetry/otlp/otlp-access-log", "otlpAccessLog");
+  return code`${open}(${imported(ACCESS_LOG_PATH, "logCollector")})`;
 }
 
 const PORTS = "gwc/runtime/gateway/tcp-port";

@@ -1,7 +1,7 @@
 import type { AddedField } from "../../compiler/ir/access-log.ts";
+import type { CollectorNode } from "../../compiler/ir/collector.ts";
 import type { ListenerNode } from "../../compiler/ir/program.ts";
 import type {
-  CollectorNode,
   ResourcesNode,
   SamplingNode,
   SpanAttributesNode,

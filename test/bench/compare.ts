@@ -11,6 +11,8 @@ export interface Case {
   readonly name: string;
   /** The routes of its only listener, as a file has them. */
   readonly routes: readonly object[];
+  /** Sections of the file beside its binds. */
+  readonly file?: object;
   /** Ready for the wire; sent in turns. */
   readonly requests: readonly string[];
   /** The gateway of another case serves these requests too. */
@@ -102,13 +104,17 @@ export function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
-async function startCase({ name, routes, script }: Case, folder: string, upstream: string) {
+async function startCase(
+  { name, routes, script, file: rest }: Case,
+  folder: string,
+  upstream: string,
+) {
   if (script !== undefined) {
     return start({ script, environment: { PORT: String(await freePort()) } }, upstream);
   }
   const binds = [{ port: await freePort(), listeners: [{ name: "web", routes }] }];
   const file = `${folder}.json`;
-  writeFileSync(file, JSON.stringify({ binds }));
+  writeFileSync(file, JSON.stringify({ ...rest, binds }));
   const { files } = await compileFile(file, { name });
   writeFiles(folder, files);
   const environment = { STATS_ADDR: "127.0.0.1:0", READINESS_ADDR: "127.0.0.1:0" };

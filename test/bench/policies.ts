@@ -42,6 +42,10 @@ export async function policyCases(folder: string, host: string): Promise<readonl
     ...one(name, policies),
     routes: [{ name: "api", policies }],
   });
+  const traced = (name: string, randomSampling: boolean | number): Case => ({
+    ...one(name, {}),
+    file: { frontendPolicies: { tracing: { host, protocol: "http", randomSampling } } },
+  });
   const asked = (...headers: readonly string[]) => get("/items/1?q=x", headers);
   return [
     one("plain", {}),
@@ -72,6 +76,9 @@ export async function policyCases(folder: string, host: string): Promise<readonl
     one("retry", { retry: { attempts: 2, codes: [503] } }),
     one("requestMirror (all)", { requestMirror: { backend: { host } } }),
     one("requestMirror (1 %)", { requestMirror: { backend: { host }, percentage: 0.01 } }),
+    traced("tracing (all)", true),
+    traced("tracing (1 %)", 0.01),
+    traced("tracing (none)", 0),
     alone("directResponse", { directResponse: { status: 200, body: "x".repeat(128) } }),
     alone("requestRedirect", { requestRedirect: { scheme: "https" } }),
   ];

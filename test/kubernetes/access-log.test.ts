@@ -59,3 +59,23 @@ it("its filter and fields come over those of the raw configuration", () => {
     added: ["a: 2"],
   });
 });
+
+it("an OTLP server gets a record of each line, over gRPC unless the policy says HTTP", () => {
+  const server =
+    "{apiVersion: gwc.dev/v1alpha1, kind: GatewayBackend, metadata: {name: otel}, spec: {static: {host: otel.test, port: 4317}}}";
+  const collectorOf = (protocol: string) => {
+    const otlp = `otlp: {backendRef: {group: gwc.dev, kind: GatewayBackend, name: otel}${protocol}}`;
+    const own = policy("p", "2026-01-01T00:00:00Z", otlp);
+    const checked = checkManifests([gateway(""), server, own].join("\n---\n"));
+    if (checked.program === undefined) throw new Error(complaints(checked).join("\n"));
+    const { destination, ...rest } = checked.program.accessLog?.collector ?? {};
+    return { ...rest, url: destination?.url };
+  };
+  const url = "http://otel.test:4317";
+  expect(collectorOf("")).toMatchObject({ url, protocol: "grpc" });
+  expect(collectorOf(", protocol: HTTP")).toMatchObject({
+    url,
+    protocol: "http",
+    path: "/v1/logs",
+  });
+});

@@ -14,7 +14,7 @@ import {
   text,
   unsupported,
 } from "../../schema/schema.ts";
-import { tracingSchema } from "./tracing.ts";
+import { COLLECTORS, collectorFields, pathCheck, tracingSchema } from "./tracing.ts";
 
 /** Spellings of TLS versions; YAML reads a bare 1.2 as a number. */
 const TLS_VERSIONS = ["TLS_V1_2", "TLS_V1_3", "1.2", "1.3", 1.2, 1.3];
@@ -151,9 +151,19 @@ function accessLogSchema() {
     {
       filter: expression("Which requests have a line: a CEL expression that is true for them."),
       ...logFieldsSchema(),
-      otlp: unsupported("access lines over OTLP"),
+      otlp: object(
+        {
+          ...collectorFields("/v1/logs"),
+          fields: unsupported("fields of their own for records"),
+        },
+        {
+          exactlyOneOf: COLLECTORS,
+          checks: [pathCheck("protocol")],
+          description: "An OTLP server that gets a record of each line, with the same fields.",
+        },
+      ),
       database: unsupported("access lines in a database"),
     },
-    { atLeastOneOf: ["filter", "remove", "add"], description: "The access log." },
+    { atLeastOneOf: ["filter", "remove", "add", "otlp"], description: "The access log." },
   );
 }

@@ -25,20 +25,7 @@ export type ProcessTracingValue = Infer<ReturnType<typeof processTracingSchema>>
 export function tracingSchema() {
   return object(
     {
-      host: text("`host:port` of the OTLP server, or its URL.", { readAtStart: true }),
-      service: unsupported("mesh services"),
-      backend: shortText("The name of one of the file's `backends`: the OTLP server."),
-      policies: object(
-        {
-          ...pick(backendPolicySchemas(), ["backendTLS", "backendAuth", "http", "tcp"]),
-          requestHeaderModifier: unsupported("header modifiers of spans on their way"),
-          transformations: unsupported("transformations of spans on their way"),
-          backendTunnel: unsupported("tunnels to backends"),
-        },
-        { description: "How the server is reached." },
-      ),
-      protocol: protocol(),
-      path: path(),
+      ...collectorFields("/v1/traces"),
       attributes: attributeMap(
         "Attributes of the spans of requests, beside the default ones or in their place.",
       ),
@@ -48,7 +35,7 @@ export function tracingSchema() {
       filter: unsupported("filters of spans"),
     },
     {
-      exactlyOneOf: ["host", "service", "backend"],
+      exactlyOneOf: COLLECTORS,
       checks: [pathCheck("protocol")],
       description: "Traces of requests (OpenTelemetry), and where they go.",
     },
@@ -64,7 +51,7 @@ export function processTracingSchema() {
         description: "Headers of the requests that carry spans.",
       }),
       otlpProtocol: protocol(),
-      path: path(),
+      path: path("/v1/traces"),
       fields: object(
         {
           remove: removed(),
@@ -82,6 +69,29 @@ export function processTracingSchema() {
   );
 }
 
+/** The fields that say where an OTLP server is, and how it is spoken to. */
+export function collectorFields(defaultPath: string) {
+  return {
+    host: text("`host:port` of the OTLP server, or its URL.", { readAtStart: true }),
+    service: unsupported("mesh services"),
+    backend: shortText("The name of one of the file's `backends`: the OTLP server."),
+    policies: object(
+      {
+        ...pick(backendPolicySchemas(), ["backendTLS", "backendAuth", "http", "tcp"]),
+        requestHeaderModifier: unsupported("header modifiers of spans on their way"),
+        transformations: unsupported("transformations of spans on their way"),
+        backendTunnel: unsupported("tunnels to backends"),
+      },
+      { description: "How the server is reached." },
+    ),
+    protocol: protocol(),
+    path: path(defaultPath),
+  };
+}
+
+/** The names of which one says where it is. */
+export const COLLECTORS = ["host", "service", "backend"] as const;
+
 function protocol() {
   return choice("How the server is spoken to: `http` is OTLP/HTTP with JSON.", ["http", "grpc"], {
     default: "grpc",
@@ -89,7 +99,7 @@ function protocol() {
 }
 
 /** gRPC has its own paths. */
-function pathCheck(protocolField: "protocol" | "otlpProtocol"): ValueCheck {
+export function pathCheck(protocolField: "protocol" | "otlpProtocol"): ValueCheck {
   return {
     message: `"path" is only for ${protocolField}: http`,
     field: "path",
@@ -98,11 +108,11 @@ function pathCheck(protocolField: "protocol" | "otlpProtocol"): ValueCheck {
   };
 }
 
-function path() {
-  return text("Where the server takes spans over HTTP.", {
+function path(defaultPath: string) {
+  return text("Where the server takes them over HTTP.", {
     pattern: "^/[!-~]*$",
     form: 'a path that begins with "/"',
-    default: "/v1/traces",
+    default: defaultPath,
   });
 }
 

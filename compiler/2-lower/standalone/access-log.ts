@@ -4,7 +4,9 @@ import type { ProcessValue } from "../../1-parse/standalone/process.ts";
 import type { AccessLogConfig } from "../../config/access-log.ts";
 import type { LevelsConfig } from "../../config/log-levels.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
+import type { ServerConfig } from "../../model/backend-policies.ts";
 import type { Infer } from "../../schema/schema.ts";
+import { readCollector } from "./tracing.ts";
 
 type KubernetesAccessLog = Infer<typeof frontendFields.accessLog>;
 type FileAccessLog = NonNullable<FrontendValue["accessLog"]>;
@@ -19,12 +21,22 @@ export function readAccessLogs(
   const key = accessLog === undefined ? "logging" : "accessLog";
   return [
     readLogging(ofProcess ?? {}, childOf(origin, "config", "logging")),
-    readFields(accessLog ?? logging ?? {}, childOf(origin, "frontendPolicies", key)),
+    readFrontendLog(accessLog ?? logging ?? {}, childOf(origin, "frontendPolicies", key)),
   ];
 }
 
+function readFrontendLog(value: FileAccessLog, origin: Origin): AccessLogConfig {
+  const { otlp } = value;
+  const collector = otlp && readCollector(otlp, LOGS_PATH, childOf(origin, "otlp"));
+  return { ...readFields(value, origin), collector };
+}
+
+/** Where records go unless the configuration says otherwise. */
+const LOGS_PATH = "/v1/logs";
+
 function readFields({ filter, remove, add }: FileAccessLog, origin: Origin): AccessLogConfig {
   return {
+    collector: undefined,
     filter: filter === undefined ? undefined : { text: filter, origin: childOf(origin, "filter") },
     remove: names(remove, childOf(origin, "remove")),
     add: Object.entries(add ?? {}).map(([name, text]) => ({
@@ -43,13 +55,24 @@ export function readLogging({ filter, fields }: LoggingValue, origin: Origin): A
   };
 }
 
-/** The access log of a GatewayPolicy. */
+/** The access log of a GatewayPolicy. `server`: what `otlp.backendRef` leads to. */
 export function readKubernetesAccessLog(
-  { filter, attributes: { remove, add } = {} }: KubernetesAccessLog,
+  { filter, otlp, attributes: { remove, add } = {} }: KubernetesAccessLog,
+  server: ServerConfig | undefined,
   origin: Origin,
 ): AccessLogConfig {
   const at = childOf(origin, "attributes");
   return {
+    collector: server && {
+      destination: {
+        to: { host: server.url },
+        policies: server.policies,
+        origin: childOf(origin, "otlp", "backendRef"),
+      },
+      protocol: otlp?.protocol === "HTTP" ? "http" : "grpc",
+      path: LOGS_PATH,
+      headers: [],
+    },
     filter: filter === undefined ? undefined : { text: filter, origin: childOf(origin, "filter") },
     remove: names(remove, childOf(at, "remove")),
     add: (add ?? []).map(({ name, expression: text }, index) => ({

@@ -3,6 +3,7 @@ import type { FrontendValue } from "../../1-parse/standalone/frontend.ts";
 import type { ProcessValue } from "../../1-parse/standalone/process.ts";
 import type { ProcessTracingValue, TracingValue } from "../../1-parse/standalone/tracing.ts";
 import type { NamedField } from "../../config/access-log.ts";
+import type { CollectorConfig } from "../../config/collector.ts";
 import type { TracingConfig } from "../../config/tracing.ts";
 import { childOf, type Diagnostics, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { ServerConfig } from "../../model/backend-policies.ts";
@@ -52,18 +53,8 @@ function readProcessTracing(value: ProcessTracingValue, origin: Origin): Tracing
 }
 
 function readTracing(value: TracingValue, origin: Origin): TracingConfig {
-  const { host, backend: name = "", policies, protocol = "grpc", path } = value;
   return {
-    collector: {
-      destination: {
-        to: host === undefined ? { name } : { host },
-        policies: readBackendPolicies(policies, childOf(origin, "policies")),
-        origin: childOf(origin, host === undefined ? "backend" : "host"),
-      },
-      protocol,
-      path: path ?? TRACES_PATH,
-      headers: [],
-    },
+    collector: readCollector(value, TRACES_PATH, origin),
     ...readSamplings(value, origin),
     remove: named(value.remove, childOf(origin, "remove")),
     add: expressions(value.attributes, childOf(origin, "attributes")),
@@ -71,6 +62,26 @@ function readTracing(value: TracingValue, origin: Origin): TracingConfig {
     origin,
   };
 }
+
+/** An OTLP server of a file. `origin`: where it is described. */
+export function readCollector(
+  { host, backend: name = "", policies, protocol = "grpc", path }: CollectorValue,
+  defaultPath: string,
+  origin: Origin,
+): CollectorConfig {
+  return {
+    destination: {
+      to: host === undefined ? { name } : { host },
+      policies: readBackendPolicies(policies, childOf(origin, "policies")),
+      origin: childOf(origin, host === undefined ? "backend" : "host"),
+    },
+    protocol,
+    path: path ?? defaultPath,
+    headers: [],
+  };
+}
+
+type CollectorValue = Pick<TracingValue, "host" | "backend" | "policies" | "protocol" | "path">;
 
 /** What a GatewayPolicy says. `server`: what its backendRef leads to. */
 export function readKubernetesTracing(

@@ -3,6 +3,7 @@ import type { Exchange } from "../../http/exchange.ts";
 import type { CredentialLocation } from "../../http/headers/credential-location.ts";
 import { refuse } from "../../http/refuse.ts";
 import { credentialIn, stripCredential } from "../credentials.ts";
+import { InvalidToken } from "./invalid-token.ts";
 import type { Verdict } from "./verifier.ts";
 
 /** The `WWW-Authenticate` value of a 401. `error` is undefined when no token was sent (RFC 6750 3.1). */
@@ -23,7 +24,9 @@ export function admit(
   location: CredentialLocation,
   challenge: Challenge,
 ): Authenticated {
-  if (verdict === "invalid") {
+  if (verdict instanceof InvalidToken) {
+    exchange.record.fields ??= new Map();
+    exchange.record.fields.set("error", verdict.reason);
     const header = challenge(exchange, "invalid_token");
     refuse(exchange, 401, "JwtAuth", "authentication failure: the token is not valid", [
       "www-authenticate",

@@ -2,6 +2,7 @@ import { decodeJwt, decodeProtectedHeader, type JWTPayload, jwtVerify } from "jo
 import type { JsonObject } from "../../cel/variables.ts";
 import type { CredentialLocation } from "../../http/headers/credential-location.ts";
 import type { GatewayContext } from "../../process/gateway-context.ts";
+import { InvalidToken, invalidToken, listed } from "./invalid-token.ts";
 import { type KeySet, keysFor } from "./key-set.ts";
 import type { KeySource } from "./key-source.ts";
 import { VerifiedTokens } from "./verified-tokens.ts";
@@ -21,8 +22,8 @@ export interface JwtProvider {
   readonly keys: KeySource;
 }
 
-/** The claims; or that the token is not valid; or that no keys could be had to check it with. */
-export type Verdict = JsonObject | "invalid" | "unavailable";
+/** The claims; or why the token is not valid; or that no keys could be had to check it with. */
+export type Verdict = JsonObject | InvalidToken | "unavailable";
 
 /** Seconds that clocks may differ. */
 const leeway = 60;
@@ -56,16 +57,18 @@ export class JwtVerifier {
 
   async #verify(token: string, gateway: GatewayContext): Promise<Verdict> {
     const signed = readUnverified(token);
-    if (signed === undefined) return "invalid";
-    let verdict: Verdict = "invalid";
+    if (signed === undefined) return new InvalidToken("not a signed JWT with an issuer");
+    let verdict: InvalidToken | "unavailable" = new InvalidToken(
+      `iss "${signed.issuer}", expected ${listed(this.#providers.map(({ issuer }) => issuer))}`,
+    );
     for (const provider of this.#providers) {
       if (provider.issuer !== signed.issuer) continue;
       const found = await verifyWith(provider, token, signed, gateway);
-      if (typeof found !== "string") {
+      if (found !== "unavailable" && !(found instanceof InvalidToken)) {
         this.#tokens.keep(token, found);
         return found.claims;
       }
-      if (found === "unavailable") verdict = found;
+      if (verdict !== "unavailable") verdict = found;
     }
     return verdict;
   }
@@ -111,7 +114,7 @@ async function verifyWith(
   token: string,
   { alg, kid }: UnverifiedToken,
   gateway: GatewayContext,
-): Promise<VerifiedToken | "invalid" | "unavailable"> {
+): Promise<VerifiedToken | InvalidToken | "unavailable"> {
   let keySet = keys.current(gateway);
   let candidates = keySet === undefined ? [] : keysFor(keySet, alg, kid);
   if (candidates.length === 0) {
@@ -120,6 +123,9 @@ async function verifyWith(
     candidates = keysFor(keySet, alg, kid);
   }
   if (keySet === undefined) return "unavailable";
+  let invalid = new InvalidToken(
+    `"${issuer}" has no key ${kid === undefined ? "of its own" : `"${kid}"`} for ${alg}`,
+  );
   for (const { key } of candidates) {
     try {
       const { payload } = await jwtVerify(token, key, {
@@ -130,11 +136,12 @@ async function verifyWith(
         clockTolerance: leeway,
       });
       return { claims: freeze(payload), endsAt: endOf(payload), keys, keySet };
-    } catch {
-      // Another key of the same name, or none: the client learns no reason.
+    } catch (error) {
+      // There may be another key of the same name.
+      invalid = invalidToken(error, { audiences, issuer });
     }
   }
-  return "invalid";
+  return invalid;
 }
 
 /** A token without `exp` is good as long as its key. */

@@ -1,6 +1,7 @@
 import type { Exchange } from "../../http/exchange.ts";
 import { pathIn } from "../../http/routing/path.ts";
 import type { FieldWriter } from "../field-writer.ts";
+import type { TelemetryContext } from "../telemetry-context.ts";
 import { type AccessLogLine, accessLogLine } from "./access-log-line.ts";
 import type { LogFormat } from "./log-line.ts";
 import type { LogWriter } from "./log-writer.ts";
@@ -12,7 +13,22 @@ export interface AccessLogSettings {
   readonly filter?: LogFilter;
   /** What a line holds; absent: the default fields. */
   readonly fields?: LogFields;
+  /** Where a record of each line goes as well; absent: nowhere. */
+  readonly export?: LogExport;
 }
+
+/** Where records of access lines go, before the gateway runs. */
+export interface LogExport {
+  open(context: TelemetryContext): LogRecorder;
+}
+
+/** Takes a request that has a line, and what writes its fields. */
+export type LogRecorder = (
+  exchange: Exchange,
+  status: number | undefined,
+  duration: number,
+  fields: LogFields,
+) => void;
 
 /** Whether a request has a line. */
 export type LogFilter = (exchange: Exchange, status: number | undefined) => boolean;
@@ -31,8 +47,14 @@ export class AccessLog {
   readonly #line: AccessLogLine;
   readonly #filter: LogFilter | undefined;
   readonly #fields: LogFields;
+  readonly #record: LogRecorder | undefined;
 
-  constructor({ format, filter, fields = defaultFields }: AccessLogSettings, writer: LogWriter) {
+  constructor(
+    { format, filter, fields = defaultFields, export: records }: AccessLogSettings,
+    writer: LogWriter,
+    context: TelemetryContext,
+  ) {
+    this.#record = records?.open(context);
     this.#writer = writer;
     this.#line = accessLogLine(format);
     this.#filter = filter;
@@ -46,6 +68,7 @@ export class AccessLog {
     line.begin();
     this.#fields(line, exchange, status, duration);
     this.#writer.add(line.end());
+    this.#record?.(exchange, status, duration, this.#fields);
   }
 }
 

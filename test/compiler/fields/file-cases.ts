@@ -32,6 +32,12 @@ export const seeds: readonly unknown[] = [
     { routes: [{ backends: [host] }] },
     { frontendPolicies: { tracing: { host: "127.0.0.1:4318", protocol: "http" } } },
   ),
+  ...["accessLog", "logging"].map((section) =>
+    gateway(
+      { routes: [{ backends: [host] }] },
+      { frontendPolicies: { [section]: { otlp: { host: "127.0.0.1:4318", protocol: "http" } } } },
+    ),
+  ),
   gateway({ routes: [{ backends: [{ mcp: { targets: [target] } }] }] }),
   gateway({ routes: [{ backends: [{ mcp: { targets: [child] } }] }] }),
   gateway({ routes: [{ backends: [{ ai: model }] }] }),
@@ -122,6 +128,7 @@ export const told: readonly (readonly [part: string, code: string])[] = [
   ["ai.policies.ai.streamKeepAlive", "routes-of-provider"],
   ["providers.[].policies.ai.streamKeepAlive", "routes-of-provider"],
   ["tracing.policies.backendAuth.passthrough", "misplaced-field"],
+  ["otlp.policies.backendAuth.passthrough", "misplaced-field"],
   ["ai.policies.health.", "misplaced-field"],
   ["mcp.targets.[].policies.health.", "misplaced-field"],
 ];
@@ -139,6 +146,10 @@ export const known: KnownValues = {
   "tracing.host": ["127.0.0.1:4317", "127.0.0.1:4318"],
   "tracing.otlpEndpoint": ["127.0.0.1:4317", "127.0.0.1:4318"],
   "tracing.backend": ["a", "b"],
+  "otlp.host": ["127.0.0.1:4317", "127.0.0.1:4318"],
+  "otlp.backend": ["a", "b"],
+  "otlp.path": ["/a", "/b"],
+  "requestId.header": ["x-a", "x-b"],
   "tracing.path": ["/a", "/b"],
   randomSampling: [0.5, true],
   clientSampling: [0.5, true],

@@ -68,6 +68,14 @@ export const frontendBounds: readonly Bound[] = [
   ...tinyText("spec.frontend.accessLog.attributes.remove.0"),
   ["spec.frontend.accessLog.attributes.add", [added], []],
   ...needs("spec.frontend.accessLog.attributes.add.0", added, "name", "expression"),
+  ["spec.frontend.accessLog.otlp", { backendRef: service }, {}],
+  ...["HTTP", "GRPC"].map(
+    (protocol): Bound => [
+      "spec.frontend.accessLog.otlp",
+      { backendRef: service, protocol },
+      { backendRef: service, protocol: protocol.toLowerCase() },
+    ],
+  ),
   ["spec.frontend.tracing", { backendRef: service }, {}],
   ...["HTTP", "GRPC"].map(
     (protocol): Bound => [

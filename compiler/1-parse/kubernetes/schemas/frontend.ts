@@ -55,11 +55,19 @@ const tracing = object(
   { required: ["backendRef"] },
 );
 
+const otlp = object(
+  {
+    backendRef: backendReference("The OTLP server that gets a record of each line."),
+    protocol: choice("How it is spoken to.", ["HTTP", "GRPC"], { default: "GRPC" }),
+  },
+  { required: ["backendRef"] },
+);
+
 /** The fields of a GatewayPolicy's `frontend`. */
 export const frontendFields = {
   tcp: object({ keepalive }, { atLeastOneOf: ["keepalive"] }),
   tls,
   http: object(httpFields, { atLeastOneOf: Object.keys(httpFields) }),
-  accessLog: object({ filter: expression("Which requests are logged."), attributes }),
+  accessLog: object({ filter: expression("Which requests are logged."), attributes, otlp }),
   tracing,
 };

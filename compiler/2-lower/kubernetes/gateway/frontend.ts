@@ -116,9 +116,13 @@ export function gatewayAccessLogs(
   context: PolicyContext,
 ): readonly AccessLogConfig[] {
   const values = gatewayFields(gateway, context).get("frontend.accessLog")?.values ?? [];
-  return values.map(({ value, origin }) =>
-    readKubernetesAccessLog(validated(frontendFields.accessLog, value), origin),
-  );
+  return values.map(({ value, source: from, origin }) => {
+    const log = validated(frontendFields.accessLog, value);
+    const at = childOf(origin, "otlp", "backendRef");
+    const reference = log.otlp?.backendRef;
+    const server = reference && serverOf({ reference, from, gateway, origin: at }, context);
+    return readKubernetesAccessLog(log, server, origin);
+  });
 }
 
 /** What the policies of a Gateway say of tracing, else its raw configuration, its own over its class's. */

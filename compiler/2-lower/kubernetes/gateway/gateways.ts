@@ -135,7 +135,8 @@ function gatewayResource(
     // What stands on a Gateway before routing is about its requests.
     policies: isOfRequests(listener) ? preRoutingPolicies(listener, context) : [],
   }));
-  // Its server's policies say which Secrets the Gateway mounts, as those of routes do.
+  // The policies of their servers say which Secrets the Gateway mounts, as those of routes do.
+  const accessLogs = [...rawAccessLogs(parameters), ...gatewayAccessLogs(manifest, context)];
   const tracing = gatewayTracing(manifest, parameters, context);
   const id = `${manifest.namespace}/${manifest.name}`;
   const mounts = {
@@ -150,7 +151,7 @@ function gatewayResource(
     kind: "gateway",
     process,
     frontend: gatewayFrontend(manifest, rawFrontend(parameters, manifest.origin), own, context),
-    accessLogs: [...rawAccessLogs(parameters), ...gatewayAccessLogs(manifest, context)],
+    accessLogs,
     tracing,
     logLevels: logLevels(parameters),
     deployment: deploymentOf(manifest, parameters, own, mounts),

@@ -1,0 +1,13 @@
+import type { DestinationConfig } from "../backends/parts/destination.ts";
+import type { OtlpProtocol } from "../ir/collector.ts";
+import type { Text } from "../model/texts.ts";
+
+/** An OTLP server, as configured. */
+export interface CollectorConfig {
+  readonly destination: DestinationConfig;
+  readonly protocol: OtlpProtocol;
+  /** The path that HTTP requests go to: `/v1/traces`. */
+  readonly path: string;
+  /** Further headers by name. */
+  readonly headers: readonly (readonly [string, Text])[];
+}

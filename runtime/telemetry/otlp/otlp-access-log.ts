@@ -1,0 +1,39 @@
+import type { LogExport } from "../logs/access-log.ts";
+import { nanoseconds } from "../traces/span.ts";
+import { OtlpAttributes } from "./attributes.ts";
+import type { Collector } from "./collector.ts";
+import { ExportMetrics } from "./export-metrics.ts";
+import { ExportQueue } from "./export-queue.ts";
+import { resourceJson } from "./resource.ts";
+
+/** Sends a log record of each request that has an access line to a collector, with the same fields. */
+export function otlpAccessLog(collector: Collector): LogExport {
+  return {
+    open: (context) => {
+      const { gateway, pending } = context;
+      const figures = ExportMetrics.of(gateway.metrics).signal("logs");
+      const envelope = {
+        open: `{"resourceLogs":[{"resource":${resourceJson(context, undefined)},"scopeLogs":[{"scope":{"name":"gwc"},"logRecords":[`,
+        close: "]}]}]}",
+        rejected: "rejectedLogRecords",
+      };
+      const exporter = collector.exporter(envelope, gateway);
+      const queue = new ExportQueue("log records", exporter, {
+        figures,
+        warn: gateway.warn,
+        pending,
+      });
+      return (exchange, status, duration, fields) => {
+        const { traceId, spanId } = exchange.record;
+        const attributes = new OtlpAttributes();
+        fields(attributes, exchange, status, duration);
+        const trace = traceId === undefined ? "" : `,"traceId":"${traceId}"`;
+        const span = spanId === undefined ? "" : `,"spanId":"${spanId}"`;
+        queue.add(
+          `{"timeUnixNano":"${nanoseconds(exchange.startTime + duration)}","severityNumber":9,"severityText":"INFO",` +
+            `"body":{"stringValue":"request"},"attributes":${attributes.take()}${trace}${span}}`,
+        );
+      };
+    },
+  };
+}

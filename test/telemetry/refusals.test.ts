@@ -1,0 +1,106 @@
+import { exportJWK, generateKeyPair, type JWK } from "jose";
+import { expect, it } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import { type Gateway, startGateway } from "../harness/gateway.ts";
+import { startMcpServer } from "../harness/mcp-server.ts";
+import { now, publicPart, sign } from "../harness/token.ts";
+
+const ISSUER = "https://issuer.example";
+
+async function newKey(): Promise<JWK> {
+  const { privateKey } = await generateKeyPair("ES256", { extractable: true });
+  return { ...(await exportJWK(privateKey)), kid: "1", alg: "ES256" };
+}
+
+/** The `error` of each access line, in their order. */
+async function errorsOf(gateway: Gateway, count: number): Promise<readonly unknown[]> {
+  const lines = await eventually(() => {
+    const found = gateway.output.match(/^\{.*"scope":"request".*$/gm) ?? [];
+    return found.length >= count ? found : null;
+  }, `${count} lines`);
+  return lines.map((line) => JSON.parse(line).error);
+}
+
+it("the log says why a token was refused, and neither it nor the client sees the token", async () => {
+  const key = await newKey();
+  const gateway = await startGateway({
+    file: { config: { logging: { format: "json" } } },
+    listeners: [
+      {
+        routes: [
+          {
+            policies: {
+              jwtAuth: {
+                issuer: ISSUER,
+                audiences: ["tools", "shop"],
+                jwks: { inline: JSON.stringify({ keys: [publicPart(key)] }) },
+              },
+              directResponse: { status: 200 },
+            },
+          },
+        ],
+      },
+    ],
+  });
+  const good = { iss: ISSUER, aud: "tools", exp: now() + 600 };
+  const tokens = [
+    await sign(key, { ...good, aud: "other" }),
+    await sign(key, { ...good, exp: now() - 1000 }),
+    await sign(key, { ...good, iss: "https://evil.example" }),
+    await sign({ ...key, kid: "2" }, good),
+    await sign({ ...(await newKey()), kid: "1" }, good),
+    await sign(key, { iss: ISSUER, aud: "tools" }),
+    "no-token",
+  ];
+  for (const token of tokens) {
+    const response = await fetch(gateway.url, { headers: { authorization: `Bearer ${token}` } });
+    expect(response.status).toBe(401);
+    expect(await response.text()).toBe("authentication failure: the token is not valid");
+  }
+  expect(await errorsOf(gateway, tokens.length)).toEqual([
+    'aud "other", expected "tools", "shop"',
+    expect.stringMatching(/^expired 1\d{3} s ago$/),
+    `iss "https://evil.example", expected "${ISSUER}"`,
+    `"${ISSUER}" has no key "2" for ES256`,
+    `its signature is not of a key of "${ISSUER}"`,
+    'the claim "exp" is missing',
+    "not a signed JWT with an issuer",
+  ]);
+  for (const token of tokens.slice(0, -1)) expect(gateway.output).not.toContain(token);
+});
+
+it("an MCP tool that rules deny and one that is not there are the same to a client, and two things in the log", async () => {
+  const server = await startMcpServer();
+  const targets = ["one", "two"].map((name) => ({ name, mcp: { host: server.url } }));
+  const gateway = await startGateway({
+    file: { config: { logging: { format: "json" } } },
+    listeners: [
+      {
+        routes: [
+          {
+            policies: { mcpAuthorization: { rules: ['mcp.tool.name == "hello"'] } },
+            backends: [{ mcp: { targets } }],
+          },
+        ],
+      },
+    ],
+  });
+  const call = async (name: string): Promise<string> => {
+    const response = await fetch(gateway.url, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+      },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name } }),
+    });
+    return response.text();
+  };
+  expect(await call("one_drop")).toContain("Unknown tool: one_drop");
+  expect(await call("three_drop")).toContain("Unknown tool: three_drop");
+  const lines = await eventually(() => {
+    const found = gateway.output.match(/^\{.*"scope":"request".*$/gm) ?? [];
+    return found.length >= 2 ? found : null;
+  }, "two lines");
+  expect(lines.map((line) => JSON.parse(line).reason)).toEqual(["Authorization", "MCP"]);
+});
