@@ -20,6 +20,7 @@ import {
   type McpAuthorization,
   unknownPrimitive,
 } from "./rules/authorization.ts";
+import { McpMetrics, type McpOutcome } from "./rules/mcp-metrics.ts";
 import type { McpBackend } from "./transports/backend.ts";
 
 /**
@@ -73,10 +74,16 @@ function isPermitted(
   message: Message,
 ): boolean {
   if (message.kind === "response") return true;
+  const method = isSpecified(message) ? message.method : "other";
+  const count = (outcome: McpOutcome, target?: string, item?: string): void => {
+    const { route } = exchange.record;
+    McpMetrics.of(exchange.gateway.metrics).message({ route, method, target, item, outcome });
+  };
   if (
     !isSpecified(message) &&
     !isMethodAllowed(access, exchange, backend.ruledMethods, message.method)
   ) {
+    count("denied");
     respondRpcError(exchange, message.kind === "request" ? 200 : 400, "MCP", {
       id: idOf(message),
       code: rpcCode.methodNotFound,
@@ -85,7 +92,10 @@ function isPermitted(
     return false;
   }
   const addressed = addressedPrimitive(message);
-  if (addressed === undefined) return true;
+  if (addressed === undefined) {
+    count("allowed");
+    return true;
+  }
   if (addressed.kind === "problem") {
     // Nothing is decided by the name: whether the request is well-formed is the target's business.
     if (isOpen(access) && !backend.prefix) return true;
@@ -107,8 +117,11 @@ function isPermitted(
       target: found.target.name,
     })
   ) {
+    count("allowed", found.target.name, found.name);
     return true;
   }
+  if (found === undefined) count("unknown");
+  else count("denied", found.target.name, found.name);
   // The client sees no difference, the operator does.
   const reason = found === undefined ? "MCP" : "Authorization";
   respondRpcError(exchange, 200, reason, invalid(message, unknownPrimitive(item.kind, item.name)));

@@ -103,4 +103,9 @@ it("an MCP tool that rules deny and one that is not there are the same to a clie
     return found.length >= 2 ? found : null;
   }, "two lines");
   expect(lines.map((line) => JSON.parse(line).reason)).toEqual(["Authorization", "MCP"]);
+  const metrics = await fetch(`http://127.0.0.1:${await gateway.statsPort()}/metrics`);
+  expect((await metrics.text()).match(/^gwc_mcp_messages_total.*$/gm)).toEqual([
+    'gwc_mcp_messages_total{route="root",method="tools/call",target="one",item="drop",outcome="denied"} 1',
+    'gwc_mcp_messages_total{route="root",method="tools/call",target="",item="",outcome="unknown"} 1',
+  ]);
 });
