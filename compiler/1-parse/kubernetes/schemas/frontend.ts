@@ -52,7 +52,10 @@ const tracing = object(
     randomSampling: expression("How many of the requests without a trace get one."),
     clientSampling: expression("How many of the requests with a trace are traced."),
   },
-  { required: ["backendRef"] },
+  {
+    required: ["backendRef"],
+    description: "Traces of requests (OpenTelemetry), and where they go.",
+  },
 );
 
 const otlp = object(
@@ -60,7 +63,7 @@ const otlp = object(
     backendRef: backendReference("The OTLP server that gets a record of each line."),
     protocol: choice("How it is spoken to.", ["HTTP", "GRPC"], { default: "GRPC" }),
   },
-  { required: ["backendRef"] },
+  { required: ["backendRef"], description: "Records of access lines, and where they go." },
 );
 
 /** The fields of a GatewayPolicy's `frontend`. */
