@@ -59,9 +59,15 @@ const guardFields = {
     {
       status,
       body: anyText({ maxLength: 65_536, description: "The body, as it is." }),
-      headers: object({
-        set: object({ "content-type": shortText("What the body is.") }),
-      }),
+      headers: object(
+        {
+          set: object(
+            { "content-type": shortText("What the body is.") },
+            { description: "Headers with their values." },
+          ),
+        },
+        { description: "Headers of the response." },
+      ),
     },
     {
       minProperties: 1,
