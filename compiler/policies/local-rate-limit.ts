@@ -12,13 +12,14 @@ import {
   needsField,
   object,
   shortText,
-  unsupported,
 } from "../schema/schema.ts";
 import { type ExpressionConfig, resolveExpression } from "./parts/expressions.ts";
 import type { Policy } from "./policy.ts";
 
 /** A limit as configured; what is missing is reported. */
 interface LimitConfig {
+  /** What takes from it: requests, or the tokens that models use for them. */
+  readonly counts: "requests" | "tokens";
   readonly capacity: number;
   readonly refill: number | undefined;
   /** Milliseconds. */
@@ -33,6 +34,7 @@ interface LimitConfig {
 export interface LimitNode {
   /** What the generated code calls it: `perMinute`. */
   readonly name: string;
+  readonly counts: "requests" | "tokens";
   readonly capacity: number;
   readonly refill: number;
   readonly interval: number;
@@ -63,11 +65,12 @@ const schema = list(
       maxTokens: integer("What the bucket holds at most, and at first.", 1, MAX),
       tokensPerFill: integer("What each interval brings.", 1, MAX),
       fillInterval: duration("The interval."),
-      type: choice("What takes a token.", ["requests"], {
-        default: "requests",
-        unsupportedValues: { tokens: "limits of LLM tokens" },
-      }),
-      tokens: unsupported("limits of LLM tokens"),
+      type: choice(
+        "What takes a token: a request, or each token of the models it uses.",
+        ["requests", "tokens"],
+        { default: "requests" },
+      ),
+      tokens: integer("Tokens of models in one unit of time, input and output.", 1, MAX),
       key: expression(
         "Gives each value its own bucket: `jwt.sub`, `source.address`. Callers for whom it fails share one.",
       ),
@@ -75,8 +78,21 @@ const schema = list(
     {
       exactlyOneOf: ["requests", "maxTokens", "tokens"],
       checks: [
-        needsField("unit", "requests"),
-        needsField("burst", "requests"),
+        {
+          message: '"unit" acts only beside "requests" or "tokens"',
+          field: "unit",
+          needs: "requests",
+          holds: ({ unit, maxTokens }) => unit === undefined || maxTokens === undefined,
+          cel: "!has(self.unit) || !has(self.maxTokens)",
+        },
+        {
+          message: '"burst" acts only beside "requests" or "tokens"',
+          field: "burst",
+          needs: "requests",
+          holds: ({ burst, maxTokens }) => burst === undefined || maxTokens === undefined,
+          cel: "!has(self.burst) || !has(self.maxTokens)",
+        },
+        needsField("type", "maxTokens"),
         needsField("tokensPerFill", "maxTokens"),
         needsField("fillInterval", "maxTokens"),
       ],
@@ -93,10 +109,7 @@ const kubernetesSchema = object(
       object(
         {
           requests: integer("Requests in a unit.", 1, Number.MAX_SAFE_INTEGER),
-          tokens: {
-            ...integer("LLM tokens in a unit.", 1, Number.MAX_SAFE_INTEGER),
-            unsupported: "limits of LLM tokens",
-          },
+          tokens: integer("LLM tokens in a unit.", 1, Number.MAX_SAFE_INTEGER),
           unit: choice("The unit.", ["Seconds", "Minutes", "Hours"]),
           burst: integer("Extra allowance in a short time.", 0, Number.MAX_SAFE_INTEGER),
         },
@@ -146,7 +159,16 @@ export const localRateLimit: Policy<
   actsOn: ["requests"],
   schema,
   aliases: [["rateLimit", "local"]],
-  names: ["perSecond", "perMinute", "perHour", "perInterval"],
+  names: [
+    "tokensPerSecond",
+    "tokensPerMinute",
+    "tokensPerHour",
+    "tokensPerInterval",
+    "perSecond",
+    "perMinute",
+    "perHour",
+    "perInterval",
+  ],
   merge: "replace",
   lower: (value, origin) => ({
     limits: value.map((each, index) => lowerLimit(each, childOf(origin, index))),
@@ -159,10 +181,19 @@ export const localRateLimit: Policy<
       return { limits: local.map((each, index) => lowerLimit(each, childOf(at, index))) };
     },
   },
-  resolve: ({ limits }, { diagnostics }) => {
+  resolve: ({ limits }, { diagnostics, route }) => {
     const names = new Map<string, number>();
     const resolved = limits.flatMap((limit): LimitNode[] => {
-      const { capacity, refill, interval, origin, needs } = limit;
+      const { counts, capacity, refill, interval, origin, needs } = limit;
+      if (counts === "tokens" && route.protocol !== "llm") {
+        const params = {
+          field: "a limit of tokens",
+          actsOn: "requests to models",
+          found: undefined,
+        };
+        diagnostics.report("misplaced-field", origin, params);
+        return [];
+      }
       const missing = [refill, interval].flatMap((part, index) =>
         part === undefined ? [needs[index] ?? ""] : [],
       );
@@ -178,11 +209,11 @@ export const localRateLimit: Policy<
       const key = limit.key && resolveExpression(limit.key, options, diagnostics);
       if (refill === undefined || interval === undefined) return [];
       if (limit.key !== undefined && key === undefined) return [];
-      const name = nameOf(interval, key !== undefined);
+      const name = nameOf(counts, interval, key !== undefined);
       const count = (names.get(name) ?? 0) + 1;
       names.set(name, count);
       const unique = count === 1 ? name : `${name}${count}`;
-      return [{ name: unique, capacity, refill, interval, key, origin }];
+      return [{ name: unique, counts, capacity, refill, interval, key, origin }];
     });
     return resolved.length === limits.length ? { limits: resolved.sort(compareLimits) } : undefined;
   },
@@ -191,15 +222,18 @@ export const localRateLimit: Policy<
 function lowerLimit(given: Partial<Infer<typeof schema>[number]>, origin: Origin): LimitConfig {
   const key =
     given.key === undefined ? undefined : { text: given.key, origin: childOf(origin, "key") };
-  if (given.requests !== undefined) {
-    const { requests, unit, burst = 0 } = given;
+  const amount = given.requests ?? given.tokens;
+  if (amount !== undefined) {
+    const { unit, burst = 0 } = given;
+    const counts = given.tokens === undefined ? "requests" : "tokens";
     const interval = unit === undefined ? undefined : UNITS[unit];
-    const needs = ["requests", "unit"] as const;
-    return { capacity: requests + burst, refill: requests, interval, key, origin, needs };
+    const needs = [counts, "unit"] as const;
+    return { counts, capacity: amount + burst, refill: amount, interval, key, origin, needs };
   }
   const interval = given.fillInterval === undefined ? undefined : parseDuration(given.fillInterval);
   const needs = ["tokensPerFill", "fillInterval"] as const;
   return {
+    counts: given.type ?? "requests",
     capacity: given.maxTokens ?? 0,
     refill: given.tokensPerFill,
     interval,
@@ -209,9 +243,9 @@ function lowerLimit(given: Partial<Infer<typeof schema>[number]>, origin: Origin
   };
 }
 
-function nameOf(interval: number, isKeyed: boolean): string {
-  const unit = { 1000: "perSecond", 60000: "perMinute", 3600000: "perHour" }[interval];
-  return `${unit ?? "perInterval"}${isKeyed ? "ByKey" : ""}`;
+function nameOf(counts: LimitNode["counts"], interval: number, isKeyed: boolean): string {
+  const unit = { 1000: "Second", 60000: "Minute", 3600000: "Hour" }[interval] ?? "Interval";
+  return `${counts === "tokens" ? "tokensPer" : "per"}${unit}${isKeyed ? "ByKey" : ""}`;
 }
 
 /**

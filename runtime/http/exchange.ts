@@ -164,9 +164,14 @@ export interface ExchangeRecord {
   traceId: string | undefined;
   /** The span that records it: 16 hex digits; undefined: none does. */
   spanId: string | undefined;
+  /** Who counts the tokens of models that the request uses. */
+  tokenCounters: TokenCounter[] | undefined;
   /** Further log fields by name, in the order they were set: `jwt.sub`, `mcp.method.name`, `gen_ai.tool.name`, ... */
   fields: Map<string, string> | undefined;
 }
+
+/** Takes the tokens of models that a request has used, when that is known. */
+export type TokenCounter = (tokens: number) => void;
 
 /** Why a request was answered by the gateway itself; a label with few values, for logs and metrics. */
 export type RefusalReason =

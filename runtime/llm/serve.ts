@@ -111,7 +111,9 @@ function ask(
       health.pending -= 1;
       noteOutcome(health, outcome, start);
     }
-    const asked = { target, model, operation, isStream: call.isStream, start, attributes };
+    const promptLength = call.text.length;
+    const { isStream } = call;
+    const asked = { target, model, operation, promptLength, isStream, start, attributes };
     recordResponse(exchange, asked, outcome);
   };
   exchange.record.upstream = provider.upstream.name;

@@ -45,6 +45,27 @@ export function refuseOverKeyedLimit(
   return wait > 0 && refuseFor(exchange, wait, limit.settings);
 }
 
+/**
+ * True: no token of models was left, and the request was answered with 429. What the request uses is counted when it is
+ * over, so a limit holds for the requests after it.
+ */
+export function refuseOverTokenLimit(exchange: Exchange, limit: RateLimit): boolean {
+  const wait = limit.wait(performance.now());
+  if (wait > 0) return refuseFor(exchange, wait, limit.settings);
+  exchange.record.tokenCounters ??= [];
+  exchange.record.tokenCounters.push((tokens) => limit.charge(tokens, performance.now()));
+  return false;
+}
+
+/** The same for the bucket of a key. */
+export function refuseOverKeyedTokenLimit(
+  exchange: Exchange,
+  limit: KeyedRateLimit,
+  key: unknown,
+): boolean {
+  return refuseOverTokenLimit(exchange, limit.bucket(key));
+}
+
 /** One bucket, refilled when it is looked at. */
 class RateLimit {
   readonly settings: RateLimitSettings;
@@ -59,16 +80,33 @@ class RateLimit {
 
   /** Takes a token: 0; or there is none: the milliseconds until the next ones come. */
   take(now: number): number {
+    const wait = this.wait(now);
+    if (wait === 0) this.#tokens -= 1;
+    return wait;
+  }
+
+  /** 0: there is a token; or the milliseconds until there is one. */
+  wait(now: number): number {
+    this.#refill(now);
+    if (this.#tokens > 0) return 0;
+    const { refill, interval } = this.settings;
+    const missing = Math.ceil((1 - this.#tokens) / refill);
+    return this.#since + missing * interval - now;
+  }
+
+  /** Takes tokens that have been used: what the bucket does not hold is owed. */
+  charge(tokens: number, now: number): void {
+    this.#refill(now);
+    this.#tokens -= tokens;
+  }
+
+  #refill(now: number): void {
     const { capacity, refill, interval } = this.settings;
     if (Number.isNaN(this.#since)) this.#since = now;
     const intervals = Math.floor((now - this.#since) / interval);
-    if (intervals > 0) {
-      this.#since += intervals * interval;
-      this.#tokens = Math.min(capacity, this.#tokens + intervals * refill);
-    }
-    if (this.#tokens === 0) return this.#since + interval - now;
-    this.#tokens -= 1;
-    return 0;
+    if (intervals <= 0) return;
+    this.#since += intervals * interval;
+    this.#tokens = Math.min(capacity, this.#tokens + intervals * refill);
   }
 }
 
@@ -82,6 +120,10 @@ class KeyedRateLimit {
   }
 
   take(value: unknown, now: number): number {
+    return this.bucket(value).take(now);
+  }
+
+  bucket(value: unknown): RateLimit {
     const key = keyOf(value);
     let bucket = this.#buckets.get(key);
     if (bucket === undefined) {
@@ -91,7 +133,7 @@ class KeyedRateLimit {
       this.#buckets.delete(key);
     }
     this.#buckets.set(key, bucket);
-    return bucket.take(now);
+    return bucket;
   }
 
   #forgetOldest(): void {

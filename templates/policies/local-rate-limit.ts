@@ -16,7 +16,15 @@ export const localRateLimitTemplate: PolicyTemplate<"localRateLimit"> = {
   code: ({ settings }, { trace, expressions, variables }) => {
     const declarations: Hole[] = [];
     const steps: Hole[] = [];
-    for (const { name: label, capacity, refill, interval, key, origin } of settings.limits) {
+    for (const {
+      name: label,
+      counts,
+      capacity,
+      refill,
+      interval,
+      key,
+      origin,
+    } of settings.limits) {
       const limit = name(label);
       const value = { capacity, refill, interval: milliseconds(interval) };
       if (key === undefined) {
@@ -24,11 +32,12 @@ export const localRateLimitTemplate: PolicyTemplate<"localRateLimit"> = {
           ${trace(origin)}
           const ${limit} = ${imported(MODULE, "openRateLimit")}(${literal(value)});
         `);
-        steps.push(code`if (${imported(MODULE, "refuseOverLimit")}(exchange, ${limit})) return;`);
+        const refuse = counts === "tokens" ? "refuseOverTokenLimit" : "refuseOverLimit";
+        steps.push(code`if (${imported(MODULE, refuse)}(exchange, ${limit})) return;`);
         continue;
       }
       const caller = valueFunction(
-        `key${label.replace(/^per/, "Per")}`,
+        `key${label.charAt(0).toUpperCase()}${label.slice(1)}`,
         key,
         expressions,
         variables,
@@ -40,7 +49,10 @@ export const localRateLimitTemplate: PolicyTemplate<"localRateLimit"> = {
         `,
         caller.declaration,
       );
-      const refuse = imported(MODULE, "refuseOverKeyedLimit");
+      const refuse = imported(
+        MODULE,
+        counts === "tokens" ? "refuseOverKeyedTokenLimit" : "refuseOverKeyedLimit",
+      );
       steps.push(code`if (${refuse}(exchange, ${limit}, ${caller.call})) return;`);
     }
     const keys = settings.limits.flatMap(({ key }) => key ?? []);

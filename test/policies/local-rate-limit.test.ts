@@ -188,12 +188,12 @@ describe("localRateLimit", () => {
     expect(headers["access-control-allow-origin"]).toBe(origin);
   });
 
-  it("half a limit, an empty interval and limits of tokens are mistakes", () => {
+  it("half a limit, an empty interval and limits of tokens where no model is are mistakes", () => {
     const local = (limit: object) => findings({ policies: { localRateLimit: [limit] } });
     expect(local({ requests: 1 })).toEqual(["missing-field"]);
     expect(local({ maxTokens: 1 })).toEqual(["missing-field", "missing-field"]);
     expect(local({ maxTokens: 1, tokensPerFill: 1, fillInterval: "0s" })).toEqual(["out-of-range"]);
-    expect(local({ tokens: 1, unit: "Hours" })).toContain("not-built-yet");
+    expect(local({ tokens: 1, unit: "Hours" })).toEqual(["misplaced-field"]);
     expect(local({ requests: 1, unit: "Hours", key: "jwt.sub +" })).toEqual(["cel-syntax"]);
   });
 });

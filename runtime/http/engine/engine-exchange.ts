@@ -46,6 +46,7 @@ export class EngineExchange implements Exchange {
     reason: undefined,
     upstream: undefined,
     caller: undefined,
+    tokenCounters: undefined,
     traceId: undefined,
     spanId: undefined,
     fields: undefined,

@@ -30,6 +30,8 @@ export type AttemptOutcome =
       readonly error?: LlmError;
       /** When its first content came, in milliseconds of the monotonic clock; undefined: it had none. */
       readonly firstContent: number | undefined;
+      /** How many pieces of a stream had content: about a token each. */
+      readonly pieces: number;
     }
   /** The client has nothing yet. */
   | {
@@ -40,7 +42,8 @@ export type AttemptOutcome =
       /** Another provider may do better. */
       readonly mayTryNext: boolean;
     }
-  | { readonly kind: "abandoned" };
+  /** The client is gone. */
+  | { readonly kind: "abandoned"; readonly facts: ResponseFacts; readonly pieces: number };
 
 /** The head of a provider's response; `headers` is a flat list. */
 export interface ProviderHead {
@@ -79,6 +82,7 @@ class Attempt implements UpstreamHandler {
   #request: UpstreamRequest | undefined;
   #head: ProviderHead | undefined;
   #firstContent: number | undefined;
+  #pieces = 0;
   #timer: NodeJS.Timeout | undefined;
   #relay: StreamRelay | undefined;
   #client: StreamResponse | undefined;
@@ -97,7 +101,8 @@ class Attempt implements UpstreamHandler {
     const { exchange, target, timeout } = this.#context;
     exchange.onAbort(() => {
       this.#request?.abort();
-      this.#finish({ kind: "abandoned" });
+      const facts = this.#relay?.facts ?? {};
+      this.#finish({ kind: "abandoned", facts, pieces: this.#pieces });
     });
     if (this.#isOver) return;
     if (timeout !== undefined) this.#timer = setTimeout(() => this.#timeOut(), timeout);
@@ -172,7 +177,10 @@ class Attempt implements UpstreamHandler {
   #step({ output, hasContent, state }: StreamStep): boolean {
     const client = this.#client;
     if (client === undefined || this.#isOver) return true;
-    if (hasContent) this.#firstContent ??= performance.now();
+    if (hasContent) {
+      this.#firstContent ??= performance.now();
+      this.#pieces += 1;
+    }
     const isReady = client.write(output, hasContent || state === "ended");
     if (state === "open") return this.#paced(isReady);
     if (state === "ended") {
@@ -306,8 +314,8 @@ class Attempt implements UpstreamHandler {
   #respond(facts: ResponseFacts, error?: LlmError): void {
     const { status = 200, headers = [] } = this.#head ?? {};
     const firstContent = this.#firstContent;
-    const head = { status, headers };
-    this.#finish({ kind: "responded", facts, head, firstContent, ...(error && { error }) });
+    const outcome = { facts, head: { status, headers }, firstContent, pieces: this.#pieces };
+    this.#finish({ kind: "responded", ...outcome, ...(error && { error }) });
   }
 
   #finish(outcome: AttemptOutcome): void {

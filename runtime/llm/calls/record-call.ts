@@ -48,6 +48,8 @@ export interface ProviderCall {
   /** The model that it is asked for. */
   readonly model: string;
   readonly operation: string;
+  /** Characters of what it was asked. */
+  readonly promptLength: number;
   readonly isStream: boolean;
   /** When it was asked, in milliseconds of the monotonic clock. */
   readonly start: number;
@@ -79,13 +81,31 @@ export function recordResponse(
   const metrics = ModelMetrics.of(gateway.metrics);
   metrics.call(figures(call, outcome));
   if (health !== undefined) metrics.provider(record.route ?? "unknown", name, health);
-  if (outcome.kind !== "responded") return;
+  if (outcome.kind === "failed") return;
+  countTokens(record, call, outcome);
+  if (outcome.kind === "abandoned") return;
   call.attributes.note(outcome.facts);
   const { model, id, usage, finish } = outcome.facts;
   if (model !== undefined) fields.set("gen_ai.response.model", model);
   if (id !== undefined) fields.set("gen_ai.response.id", id);
   if (finish !== undefined) fields.set("gen_ai.response.finish_reasons", finish);
   if (usage !== undefined) recordUsage(fields, usage);
+}
+
+/** What the provider counted, else an estimate: what is cut off has been paid for too. */
+function countTokens(
+  { tokenCounters = [] }: Exchange["record"],
+  { promptLength }: ProviderCall,
+  outcome: Exclude<AttemptOutcome, { kind: "failed" }>,
+): void {
+  if (tokenCounters.length === 0) return;
+  const { usage } = outcome.facts;
+  const isWhole = outcome.kind === "responded" && outcome.error === undefined;
+  const input = usage?.input ?? Math.ceil(promptLength / 4);
+  const output = usage?.output ?? 0;
+  const tokens =
+    input + (usage !== undefined && isWhole ? output : Math.max(output, outcome.pieces));
+  for (const count of tokenCounters) count(tokens);
 }
 
 function figures(call: ProviderCall, outcome: AttemptOutcome): ModelCallFigures {

@@ -1,0 +1,104 @@
+import OpenAI from "openai";
+import { beforeAll, describe, expect, it } from "vitest";
+import { type Gateway, startGateway } from "../harness/gateway.ts";
+import { startScripted } from "../harness/scripted.ts";
+import { chunk, complete, startStream } from "./llm-upstream.ts";
+
+let gateway: Gateway;
+
+const limits = {
+  hourly: [{ tokens: 40, unit: "Hours" }],
+  bucket: [{ maxTokens: 30, tokensPerFill: 1, fillInterval: "1h", type: "tokens" }],
+  keyed: [{ tokens: 20, unit: "Hours", key: 'request.headers["x-team"]' }],
+  cut: [{ tokens: 5, unit: "Hours" }],
+  embedded: [{ tokens: 6, unit: "Hours" }],
+};
+
+/** Every completion takes 25 tokens; one that is asked to go on never ends. */
+beforeAll(async () => {
+  const { host } = await startScripted((response, _, request) => {
+    if (request.url.endsWith("/embeddings")) {
+      response.writeHead(200, { "content-type": "application/json" });
+      const data = [{ object: "embedding", index: 0, embedding: [0.5] }];
+      const usage = { prompt_tokens: 7, total_tokens: 7 };
+      response.end(JSON.stringify({ object: "list", model: "m", data, usage }));
+    } else if (request.body.includes("go on")) {
+      startStream(response);
+      for (let i = 0; i < 20; i++) response.write(chunk({ content: "more " }));
+    } else complete(response, request);
+  });
+  gateway = await startGateway({
+    env: { KEY: "provider-key" },
+    listeners: [
+      {
+        routes: Object.entries(limits).map(([name, localRateLimit]) => ({
+          name,
+          matches: [{ path: { pathPrefix: `/${name}` } }],
+          policies: {
+            localRateLimit,
+            backendAuth: { key: "${KEY}" },
+            ai: { routes: { "/embeddings": "embeddings", "*": "completions" } },
+          },
+          backends: [{ ai: { provider: { openAI: {} }, hostOverride: host } }],
+        })),
+      },
+    ],
+  });
+});
+
+function client(route: string, headers: Record<string, string> = {}): OpenAI {
+  const baseURL = `${gateway.url}/${route}/v1`;
+  return new OpenAI({ apiKey: "client-key", baseURL, maxRetries: 0, defaultHeaders: headers });
+}
+
+function ask(route: string, headers?: Record<string, string>, content = "Hello") {
+  const messages = [{ role: "user" as const, content }];
+  return client(route, headers).chat.completions.create({ model: "m", messages });
+}
+
+const limited = { status: 429, code: "rate_limit_exceeded" };
+
+describe("limits of tokens", () => {
+  it("count what the provider says, and hold for the requests after it", async () => {
+    await ask("hourly");
+    await ask("hourly");
+    const error = await ask("hourly").catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject(limited);
+    if (!(error instanceof OpenAI.APIError)) throw error;
+    expect(error.headers?.get("x-ratelimit-limit")).toBe("40");
+    expect(Number(error.headers?.get("retry-after"))).toBeGreaterThan(0);
+  });
+
+  it("count streams as well, in the words of a bucket", async () => {
+    const stream = client("bucket").chat.completions.stream({
+      model: "m",
+      messages: [{ role: "user", content: "Hello" }],
+    });
+    await stream.finalChatCompletion();
+    await ask("bucket");
+    await expect(ask("bucket")).rejects.toMatchObject(limited);
+  });
+
+  it("are of each key its own", async () => {
+    await ask("keyed", { "x-team": "a" });
+    await expect(ask("keyed", { "x-team": "a" })).rejects.toMatchObject(limited);
+    await ask("keyed", { "x-team": "b" });
+  });
+
+  it("count what was delivered of a stream that the client left", async () => {
+    const stream = await client("cut").chat.completions.create({
+      model: "m",
+      stream: true,
+      messages: [{ role: "user", content: "go on" }],
+    });
+    for await (const { choices } of stream) if (choices.length > 0) break;
+    await gateway.seen(/route=cut .*http\.status=/);
+    await expect(ask("cut")).rejects.toMatchObject(limited);
+  });
+
+  it("count embeddings", async () => {
+    const embed = () => client("embedded").embeddings.create({ model: "m", input: "Hello" });
+    await embed();
+    await expect(embed()).rejects.toMatchObject(limited);
+  });
+});
