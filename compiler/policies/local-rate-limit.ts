@@ -92,6 +92,7 @@ const schema = list(
           holds: ({ burst, maxTokens }) => burst === undefined || maxTokens === undefined,
           cel: "!has(self.burst) || !has(self.maxTokens)",
         },
+        needsField("tokens", "unit"),
         needsField("type", "maxTokens"),
         needsField("tokensPerFill", "maxTokens"),
         needsField("fillInterval", "maxTokens"),

@@ -177,8 +177,16 @@ export const known: KnownValues = {
   unhealthyExpression: ["response.code == 500", "response.code == 501"],
   http2ConnectionWindowSize: [8_000_000, 16_000_000],
   backendTLS: [tls],
-  "localRateLimit.[]": [limit, { requests: 3, unit: "Seconds", burst: 1 }],
-  "rateLimit.local.[]": [limit, { requests: 3, unit: "Seconds", burst: 1 }],
+  "localRateLimit.[]": [
+    limit,
+    { requests: 3, unit: "Seconds", burst: 1 },
+    { tokens: 3, unit: "Seconds" },
+  ],
+  "rateLimit.local.[]": [
+    limit,
+    { requests: 3, unit: "Seconds", burst: 1 },
+    { tokens: 3, unit: "Seconds" },
+  ],
   "targets.[].mcp": [{ host: "a.test", port: 80 }],
   "targets.[].sse": [{ host: "a.test", port: 80 }],
   "allowOrigins.[]": issuer,
