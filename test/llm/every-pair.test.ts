@@ -57,7 +57,7 @@ it("every client gets everything from every provider, or is told what it cannot 
   expect(faults).toEqual([]);
   const file = path.join(root, ".github/reference/llm-table.md");
   await expect(tableText(rows)).toMatchFileSnapshot(file);
-});
+}, 600_000);
 
 /** Tries one feature of a pair: what stands in its cell. Throws when it is neither had nor refused as it should be. */
 async function tryCell(

@@ -13,7 +13,7 @@ let gateway: Gateway;
 
 beforeAll(async () => {
   gateway = await startPairs(await startScripted(upstream.respond));
-});
+}, 300_000);
 
 /** One provider for each format that is spoken there. */
 const tried = pairs

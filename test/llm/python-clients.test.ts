@@ -19,20 +19,24 @@ beforeAll(async () => {
   gateway = await startPairs(await startScripted(upstream.respond));
 }, 300_000);
 
-it.each(Object.keys(clients))("Python's client of %s gets everything", async (client) => {
-  const routes = pairs
-    .filter((pair) => pair.client === client)
-    .map(({ provider: { model }, prefix }) => {
-      return { url: `${gateway.url}${prefix}`, model, endless: `[endless ${prefix}]` };
-    });
-  const file = path.join(import.meta.dirname, "python/clients.py");
-  const running = new TestProcess(python, [file, client, JSON.stringify(routes)]);
-  expect(await running.exited, running.output).toBe(0);
-  expect(JSON.parse(running.stdout)).toEqual(routes.map(() => expect.objectContaining(readings)));
-  for (const { endless } of routes) {
-    await eventually(() => upstream.abandoned.has(endless) || null, "the end of the request");
-  }
-});
+it.each(Object.keys(clients))(
+  "Python's client of %s gets everything",
+  async (client) => {
+    const routes = pairs
+      .filter((pair) => pair.client === client)
+      .map(({ provider: { model }, prefix }) => {
+        return { url: `${gateway.url}${prefix}`, model, endless: `[endless ${prefix}]` };
+      });
+    const file = path.join(import.meta.dirname, "python/clients.py");
+    const running = new TestProcess(python, [file, client, JSON.stringify(routes)]);
+    expect(await running.exited, running.output).toBe(0);
+    expect(JSON.parse(running.stdout)).toEqual(routes.map(() => expect.objectContaining(readings)));
+    for (const { endless } of routes) {
+      await eventually(() => upstream.abandoned.has(endless) || null, "the end of the request");
+    }
+  },
+  600_000,
+);
 
 const failed = { class: expect.stringMatching(/^APIError$|^APIStatusError$|^OverloadedError$/) };
 
