@@ -52,13 +52,13 @@ export function upgradeTraced(
  * The call says which span it is, and the span what is called, by OpenTelemetry's conventions for HTTP clients. A query may
  * hold a key, and is left out.
  */
-export function describeCall(span: CallSpan, { origin }: Upstream, call: UpstreamCall): void {
+export function describeCall(span: CallSpan, { name, origin }: Upstream, call: UpstreamCall): void {
   replaceHeader(call.headers, "traceparent", span.traceparent);
-  const { hostname, port, protocol } = new URL(origin);
+  const colon = name.lastIndexOf(":");
   span.text("http.request.method", call.method);
   span.text("url.full", `${origin}${call.path.split("?", 1)[0]}`);
-  span.text("server.address", hostname);
-  span.number("server.port", Number(port) || (protocol === "https:" ? 443 : 80));
+  span.text("server.address", name.slice(0, colon));
+  span.number("server.port", Number(name.slice(colon + 1)));
 }
 
 /** Stands between a request and who wants its response, and sees how it ends. */
