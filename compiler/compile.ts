@@ -2,6 +2,7 @@ import { parse } from "./1-parse/parse.ts";
 import type { KubernetesModel } from "./2-lower/kubernetes/gateway/gateways.ts";
 import { type LowerOptions, lower } from "./2-lower/lower.ts";
 import { resolve } from "./3-resolve/resolve.ts";
+import type { EmitOptions, Emitted } from "./4-emit/emit.ts";
 import { type Diagnostic, isError } from "./diagnostics/diagnostic.ts";
 import type { SourceFile } from "./diagnostics/source.ts";
 import type { FileText, Host } from "./host.ts";
@@ -54,4 +55,14 @@ export function checkFiles(paths: readonly string[], host: Host, options: CheckO
     files: parsed.files,
     dependencies: [...read.keys()],
   };
+}
+
+/** Emits a program that was checked. What writes is loaded for those who ask for it: checking stays fast. */
+export async function emitProgram(
+  program: Program,
+  files: readonly SourceFile[],
+  options: EmitOptions,
+): Promise<Emitted> {
+  const { emit } = await import("./4-emit/emit.ts");
+  return emit(program, files, options);
 }

@@ -6,6 +6,7 @@ import { missingInImage } from "../4-emit/image-commands.ts";
 import { MOST_IN_CONFIG_MAP } from "../4-emit/kubernetes-files.ts";
 import type { TraceLevel } from "../4-emit/modules.ts";
 import type { OutputFile } from "../4-emit/write.ts";
+import { emitProgram } from "../compile.ts";
 import { type Diagnostic, Diagnostics, keyPlace } from "../diagnostics/diagnostic.ts";
 import { findingsOf } from "../diagnostics/report/findings.ts";
 import { textReport } from "../diagnostics/report/text.ts";
@@ -88,10 +89,9 @@ async function buildFiles(
     const printed = second === undefined ? first : programs;
     return { exitCode: 0, stderr: talk, stdout: `${programText(printed)}\n` };
   }
-  const { emit } = await import("../4-emit/emit.ts");
   const builds: Build[] = [];
   for (const program of programs) {
-    const emitted = await emit(program, files, {
+    const emitted = await emitProgram(program, files, {
       trace: oneOf(TRACES, options.trace, "path"),
       isTypeChecked: !flags.has("no-type-check"),
       version: version(),

@@ -1,5 +1,5 @@
-import { type Emitted, emit } from "../../compiler/4-emit/emit.ts";
-import { checkFiles } from "../../compiler/compile.ts";
+import type { Emitted } from "../../compiler/4-emit/emit.ts";
+import { checkFiles, emitProgram } from "../../compiler/compile.ts";
 import { messageOf } from "../../compiler/diagnostics/messages/index.ts";
 import { locate } from "../../compiler/diagnostics/source.ts";
 import { type Host, realHost } from "../../compiler/host.ts";
@@ -21,7 +21,7 @@ export async function compileFile(
     });
     throw new Error(`refused:\n${lines.join("\n")}`);
   }
-  return emit(program, files, {
+  return emitProgram(program, files, {
     trace: "path",
     isTypeChecked: options.isTypeChecked ?? false,
     version: "test",

@@ -95,17 +95,10 @@ function fieldType(checker: Checker, type: Type, field: string): Type | undefine
   switch (type.kind) {
     case "map":
       return checker.fits([type.key], [STRING]) ? type.value : undefined;
-    case "optional": {
-      const inner = fieldType(checker, checker.resolved(type.of), field);
-      return inner === undefined || inner.kind === "optional" ? inner : optionalOf(inner);
-    }
-    case "dyn":
-    case "param":
-      return DYN;
-    case "error":
-      return ERROR;
+    case "optional":
+      return inOptional(fieldType(checker, checker.resolved(type.of), field));
     default:
-      return undefined;
+      return partOfAny(type);
   }
 }
 
@@ -120,16 +113,20 @@ function elementType(checker: Checker, operand: Type, index: Type): Type | undef
       return checker.fits([index], [operand.key]) || checker.isNumeric(index, operand.key)
         ? operand.value
         : undefined;
-    case "optional": {
-      const inner = elementType(checker, checker.resolved(operand.of), index);
-      return inner === undefined || inner.kind === "optional" ? inner : optionalOf(inner);
-    }
-    case "dyn":
-    case "param":
-      return DYN;
-    case "error":
-      return ERROR;
+    case "optional":
+      return inOptional(elementType(checker, checker.resolved(operand.of), index));
     default:
-      return undefined;
+      return partOfAny(operand);
   }
+}
+
+/** A part of what is in an optional is optional itself. */
+function inOptional(part: Type | undefined): Type | undefined {
+  return part === undefined || part.kind === "optional" ? part : optionalOf(part);
+}
+
+/** A part of what may be anything; undefined for a value that has no parts. */
+function partOfAny({ kind }: Type): Type | undefined {
+  if (kind === "error") return ERROR;
+  return kind === "dyn" || kind === "param" ? DYN : undefined;
 }

@@ -2,7 +2,7 @@ import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import { headerName } from "../../manifests/field-types.ts";
 import type { Text } from "../../model/texts.ts";
 import { type Infer, list, object, text } from "../../schema/schema.ts";
-import type { ResolveContext } from "../policy.ts";
+import type { Policy, ResolveContext } from "../policy.ts";
 import {
   checkHeader,
   checkHeaderName,
@@ -26,8 +26,45 @@ export interface HeaderModifierNode {
   readonly remove: readonly string[];
 }
 
+/** A policy that changes the headers of requests or of responses. */
+export type HeaderModifierPolicy<Kind extends string> = Policy<
+  Kind,
+  HeaderModifierConfig,
+  HeaderModifierNode,
+  HeaderModifierValue,
+  KubernetesHeaderModifierValue
+>;
+
+/** The policy of a kind; `part`: of which message. */
+export function headerModifier<const Kind extends string>(
+  kind: Kind,
+  part: "request" | "response",
+  summary: string,
+): HeaderModifierPolicy<Kind> {
+  return {
+    kind,
+    summary,
+    scope: ["listener", "route"],
+    actsOn: ["requests"],
+    schema: headerModifierSchema(`Changes to the ${part}'s headers.`),
+    aliases: [["headerModifiers", part]],
+    isPlannedOnBackend: true,
+    names: [`${part}Headers`],
+    merge: "replace",
+    lower: lowerHeaderModifier,
+    kubernetes: {
+      field: "traffic.headerModifiers",
+      part,
+      filter: kind,
+      schema: kubernetesHeaderModifierSchema,
+      lower: (value, { origin }) => lowerKubernetesHeaderModifier(value, origin),
+    },
+    resolve: resolveHeaderModifier,
+  };
+}
+
 /** The shape of a header modifier. */
-export function headerModifierSchema(description: string) {
+function headerModifierSchema(description: string) {
   return object(
     {
       set: headerMapSchema("Headers that replace all of their name."),
@@ -43,7 +80,7 @@ export function headerModifierSchema(description: string) {
 }
 
 /** Gateway API `HTTPHeaderFilter`: what is set, added and removed. */
-export const kubernetesHeaderModifierSchema = object(
+const kubernetesHeaderModifierSchema = object(
   {
     set: kubernetesHeaders("Headers that replace what is there."),
     add: kubernetesHeaders("Headers that are appended to what is there."),
@@ -63,13 +100,13 @@ function kubernetesHeaders(description: string) {
 }
 
 /** A header modifier of a file, validated. */
-export type HeaderModifierValue = Infer<ReturnType<typeof headerModifierSchema>>;
+type HeaderModifierValue = Infer<ReturnType<typeof headerModifierSchema>>;
 
 /** The same of manifests. */
-export type KubernetesHeaderModifierValue = Infer<typeof kubernetesHeaderModifierSchema>;
+type KubernetesHeaderModifierValue = Infer<typeof kubernetesHeaderModifierSchema>;
 
 /** The changes that a file says. */
-export function lowerHeaderModifier(
+function lowerHeaderModifier(
   { set, add, remove = [] }: HeaderModifierValue,
   origin: Origin,
 ): HeaderModifierConfig {
@@ -81,7 +118,7 @@ export function lowerHeaderModifier(
 }
 
 /** The changes that manifests say. */
-export function lowerKubernetesHeaderModifier(
+function lowerKubernetesHeaderModifier(
   { set = [], add = [], remove = [] }: KubernetesHeaderModifierValue,
   origin: Origin,
 ): HeaderModifierConfig {
@@ -97,7 +134,7 @@ function removed(names: readonly string[], origin: Origin): HeaderModifierConfig
 }
 
 /** The changes to make; undefined when one of them can't be made (reported). */
-export function resolveHeaderModifier(
+function resolveHeaderModifier(
   { set, add, remove }: HeaderModifierConfig,
   context: ResolveContext,
 ): HeaderModifierNode | undefined {
