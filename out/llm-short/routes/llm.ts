@@ -105,6 +105,7 @@ const completionsService: ChatService = {
   operation: "chat",
   limit: 2 * MiB,
   targets: completionsTargets,
+  keepAlive: 15 * SECOND,
   providerHeader: "x-llm-provider",
 };
 
@@ -178,6 +179,7 @@ const responsesService: ResponsesService = {
   operation: "chat",
   limit: 2 * MiB,
   targets: responsesTargets,
+  keepAlive: 15 * SECOND,
   providerHeader: "x-llm-provider",
   keeper: { provider: providers["gpt-*"], path: "/v1/responses" },
 };
@@ -225,6 +227,7 @@ const messagesService: ChatService = {
   operation: "chat",
   limit: 2 * MiB,
   targets: messagesTargets,
+  keepAlive: 15 * SECOND,
   providerHeader: "x-llm-provider",
 };
 

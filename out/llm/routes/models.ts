@@ -202,6 +202,7 @@ const completionsService: ChatService = {
       }),
     ],
   ]),
+  keepAlive: 15 * SECOND,
   timeout: 5 * MINUTE,
   providerHeader: "x-llm-provider",
 };
@@ -245,6 +246,7 @@ const responsesService: ResponsesService = {
       }),
     ],
   ]),
+  keepAlive: 15 * SECOND,
   timeout: 5 * MINUTE,
   providerHeader: "x-llm-provider",
   keeper: { provider: providers.gpt, path: "/v1/responses", modelFor: modelFor2 },
@@ -289,6 +291,7 @@ const messagesService: ChatService = {
       }),
     ],
   ]),
+  keepAlive: 15 * SECOND,
   timeout: 5 * MINUTE,
   providerHeader: "x-llm-provider",
 };
