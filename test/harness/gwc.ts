@@ -24,6 +24,8 @@ export function gwc(argv: readonly string[], situation: Situation = {}): Finishe
     cwd: situation.cwd ?? root,
     env: { ...process.env, ...environment(situation) },
     encoding: "utf8",
+    // the schema of the file has more than the default of 1 MiB
+    maxBuffer: 64 * 1024 * 1024,
   });
   return { code: status, stdout, stderr };
 }
