@@ -6,6 +6,7 @@ import { basicAuth } from "./basic-auth.ts";
 import { cors } from "./cors.ts";
 import { csrf } from "./csrf.ts";
 import { directResponse } from "./direct-response.ts";
+import { extAuthz } from "./ext-authz.ts";
 import { hostRewrite } from "./host-rewrite.ts";
 import { jwtAuth } from "./jwt-auth.ts";
 import { localRateLimit } from "./local-rate-limit.ts";
@@ -28,6 +29,7 @@ const units = {
   jwtAuth,
   basicAuth,
   apiKey,
+  extAuthz,
   authorization,
   mcpAuthorization,
   localRateLimit,

@@ -1,34 +1,25 @@
-import { resolveConnection, secureUrl } from "../backends/parts/connection.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import { backendReference } from "../manifests/field-types.ts";
-import type { BackendPolicies } from "../model/backend-policies.ts";
-import type { BackendConnection } from "../model/connections.ts";
-import { forwardUrl } from "../model/host-url.ts";
-import type { Text } from "../model/texts.ts";
+import { type Infer, integer, object, type Schema } from "../schema/schema.ts";
 import {
-  type Infer,
-  integer,
-  object,
-  type Schema,
-  shortText,
-  text,
-  unsupported,
-} from "../schema/schema.ts";
-import type { Policy, ResolveContext } from "./policy.ts";
+  type CalloutServerConfig,
+  type CalloutServerNode,
+  lowerServer,
+  lowerServerReference,
+  resolveServer,
+  serverFields,
+  serverKeys,
+} from "./parts/callout-server.ts";
+import type { Policy } from "./policy.ts";
 
 /** Where copies go, as configured. */
 interface MirrorConfig {
-  /** An address, or the name of a backend of the file. */
-  readonly to: { readonly host: Text } | { readonly name: string };
-  readonly policies?: BackendPolicies | undefined;
+  readonly server: CalloutServerConfig;
   readonly share: number;
-  readonly origin: Origin;
 }
 
 /** Where copies go. */
-interface MirrorNode {
-  readonly url: Text;
-  readonly connection: BackendConnection;
+interface MirrorNode extends CalloutServerNode {
   readonly share: number;
   readonly origin: Origin;
 }
@@ -53,14 +44,10 @@ const share: Schema<number> = {
 
 const schema = object(
   {
-    backend: object(
-      {
-        host: text("`host:port` or a URL.", { readAtStart: true, examples: ["127.0.0.1:8080"] }),
-        service: unsupported("mesh services"),
-        backend: shortText("The name of one of the file's `backends`."),
-      },
-      { exactlyOneOf: ["host", "service", "backend"], description: "Where the copies go." },
-    ),
+    backend: object(serverFields, {
+      exactlyOneOf: serverKeys,
+      description: "Where the copies go.",
+    }),
     percentage: share,
   },
   { required: ["backend"], description: "Copies of requests for another backend." },
@@ -111,45 +98,26 @@ export const requestMirror: Policy<
   actsOn: ["forwards"],
   names: ["mirror"],
   merge: "join",
-  lower: ({ backend: { host, backend: name = "" }, percentage: share = 1 }, origin) => {
-    const at = childOf(origin, "backend", host === undefined ? "backend" : "host");
-    const to = host === undefined ? { name } : { host };
-    return { mirrors: [{ to, share, origin: at }] };
-  },
+  lower: ({ backend, percentage: share = 1 }, origin) => ({
+    mirrors: [{ server: lowerServer(backend, childOf(origin, "backend")), share }],
+  }),
   kubernetes: {
     field: "filter.requestMirror",
     filter: "requestMirror",
     schema: kubernetesSchema,
-    lower: ({ backendRef, percent, fraction }, { origin, server }) => {
-      const at = childOf(origin, "backendRef");
-      const found = server(backendRef, at);
-      if (found === undefined) return undefined;
+    lower: ({ backendRef, percent, fraction }, context) => {
+      const server = lowerServerReference(backendRef, context);
       const part = fraction && fraction.numerator / (fraction.denominator ?? 100);
       const share = Math.min(1, part ?? (percent ?? 100) / 100);
-      return {
-        mirrors: [{ to: { host: found.url }, policies: found.policies, share, origin: at }],
-      };
+      return server && { mirrors: [{ server, share }] };
     },
     join: (configs) => ({ mirrors: configs.flatMap(({ mirrors }) => mirrors) }),
   },
   resolve: ({ mirrors }, context) => {
-    const resolved = mirrors.flatMap((each) => resolveMirror(each, context) ?? []);
+    const resolved = mirrors.flatMap(({ server, share }): MirrorNode[] => {
+      const found = resolveServer(server, context);
+      return found === undefined ? [] : [{ ...found, share, origin: server.origin }];
+    });
     return resolved.length === mirrors.length ? { mirrors: resolved } : undefined;
   },
 };
-
-function resolveMirror(
-  { to, policies, share, origin }: MirrorConfig,
-  context: ResolveContext,
-): MirrorNode | undefined {
-  if ("host" in to) {
-    const url = forwardUrl(to.host, origin, context.diagnostics);
-    if (url === undefined) return undefined;
-    const connection = resolveConnection(policies ?? {}, context);
-    return { url: secureUrl(url, connection), connection, share, origin };
-  }
-  const found = context.namedServer(to.name, origin);
-  if (found === undefined) return undefined;
-  const { address, ...server } = found;
-  return resolveMirror({ ...server, to: { host: address }, share }, context);
-}

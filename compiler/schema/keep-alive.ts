@@ -1,4 +1,6 @@
-import { duration, integer, object, unsupported } from "./schema.ts";
+import type { KeepAliveSettings } from "../../runtime/net/connection-settings.ts";
+import { parseTimer } from "./duration.ts";
+import { duration, type Infer, integer, object, unsupported } from "./schema.ts";
 
 /** What both forms say of TCP keepalive; `time` spells a time as one of them does. */
 export function keepAliveFields(time: typeof duration) {
@@ -21,4 +23,22 @@ export function keepAliveSchema() {
     },
     { description: "TCP keepalive: finds peers that are gone without a word." },
   );
+}
+
+/** Keepalive with its defaults, in milliseconds. */
+export function readKeepAlive(
+  value: Infer<ReturnType<typeof keepAliveSchema>>,
+  { time: idle, interval, retries }: KeepAliveSettings,
+): KeepAliveSettings {
+  return {
+    time: wholeSeconds(value.time, idle),
+    interval: wholeSeconds(value.interval, interval),
+    retries: value.retries ?? retries,
+  };
+}
+
+/** Sockets count in seconds. */
+function wholeSeconds(text: string | undefined, rest: number): number {
+  const time = text === undefined ? undefined : parseTimer(text);
+  return Math.ceil((time ?? rest) / 1000) * 1000;
 }

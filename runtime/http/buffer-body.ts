@@ -62,6 +62,10 @@ export async function bufferBody(exchange: Exchange, limit: number): Promise<boo
   return true;
 }
 
-function refuseBody(exchange: Exchange, { status, reason, message, headers }: BodyRefusal): void {
+/** Responds to a request whose body can't be read. */
+export function refuseBody(
+  exchange: Exchange,
+  { status, reason, message, headers }: BodyRefusal,
+): void {
   refuse(exchange, status, reason, message, headers);
 }

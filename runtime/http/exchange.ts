@@ -35,6 +35,9 @@ export interface Exchange extends RequestVariables {
   /** The client's address, as the connection has it. */
   readonly remoteAddress: string;
   readonly remotePort: number;
+  /** The gateway's own end of the client's connection. */
+  readonly localAddress: string;
+  readonly localPort: number;
   /** True when a request body was announced (`Content-Length` above zero, or chunked). */
   readonly hasBody: boolean;
 

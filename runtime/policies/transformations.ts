@@ -1,4 +1,3 @@
-import { toJson } from "../cel/functions/json.ts";
 import type { JsonObject } from "../cel/variables.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { RequestLineChanges } from "../http/request-line.ts";
@@ -9,6 +8,7 @@ import {
   type RequestChanges,
   type ResponseTransform,
 } from "./transformations/message-changes.ts";
+import { plainValues } from "./transformations/plain-values.ts";
 import { replacedHeaders } from "./transformations/replaced-headers.ts";
 import { targetValue } from "./transformations/target-value.ts";
 import { HeadFilter, WholeFilter } from "./transformations/transformed-response.ts";
@@ -71,12 +71,11 @@ function replaceBody(exchange: Exchange, body: Uint8Array): void {
 
 /** Adds values to what later expressions read as `metadata`; undefined ones, failures, are left out. */
 export function addMetadata({ attributes }: Exchange, values: JsonObject): void {
-  const added: Record<string, unknown> = Object.assign(Object.create(null), attributes.metadata);
-  for (const [name, value] of Object.entries(values)) {
-    const text = toJson(value);
-    if (text !== undefined) added[name] = JSON.parse(text);
-  }
-  attributes.metadata = added;
+  attributes.metadata = Object.assign(
+    Object.create(null),
+    attributes.metadata,
+    plainValues(values),
+  );
 }
 
 /** Changes the head of whatever response this exchange gets; its body may be replaced, and is not read. */

@@ -50,6 +50,11 @@ export class RouteVariables {
     return code`${name(variable)}`;
   }
 
+  /** True when a policy before this one establishes it. */
+  has(variable: string): boolean {
+    return this.#declared.has(variable) || this.#attributes.has(variable);
+  }
+
   isRead(variable: string): boolean {
     return this.#read.has(variable);
   }

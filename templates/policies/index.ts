@@ -5,6 +5,7 @@ import { basicAuthTemplate } from "./basic-auth.ts";
 import { corsTemplate } from "./cors.ts";
 import { csrfTemplate } from "./csrf.ts";
 import { directResponseTemplate } from "./direct-response.ts";
+import { extAuthzTemplate } from "./ext-authz.ts";
 import { hostRewriteTemplate } from "./host-rewrite.ts";
 import { jwtAuthTemplate } from "./jwt-auth.ts";
 import { localRateLimitTemplate } from "./local-rate-limit.ts";
@@ -27,6 +28,7 @@ const templates: { readonly [Kind in PolicyKind]: PolicyTemplate<Kind> } = {
   jwtAuth: jwtAuthTemplate,
   basicAuth: basicAuthTemplate,
   apiKey: apiKeyTemplate,
+  extAuthz: extAuthzTemplate,
   authorization: authorizationTemplate,
   mcpAuthorization: mcpAuthorizationTemplate,
   localRateLimit: localRateLimitTemplate,

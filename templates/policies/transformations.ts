@@ -1,15 +1,18 @@
 import type { PolicySettings } from "../../compiler/ir/policies.ts";
 import type { CompiledExpression } from "../../compiler/model/expressions.ts";
-import { code, comment, join, literal } from "../code/code.ts";
-import type { Expressions } from "../code/expression.ts";
-import type { Code, Hole, Name } from "../code/hole.ts";
-import { assigned } from "../code/layout.ts";
-import { imported, importedType, name } from "../code/names.ts";
+import { code, literal } from "../code/code.ts";
+import type { Code, Hole } from "../code/hole.ts";
+import { imported, importedType } from "../code/names.ts";
 import { readsBody } from "../code/reads.ts";
-import { listExpression } from "../code/syntax.ts";
 import { bytes } from "../code/units.ts";
-import { parameter } from "../code/variables.ts";
 import { casesCode } from "./parts/cases.ts";
+import {
+  headerList,
+  type ObjectFunction,
+  objectFunction,
+  valueMember,
+  valuesFunction,
+} from "./parts/object-function.ts";
 import type { PolicyTemplate, RouteScope } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/transformations";
@@ -52,7 +55,7 @@ interface SideCode {
 }
 
 function requestCode(transform: Transform, suffix: string, scope: RouteScope): SideCode {
-  const metadata = metadataFunction(`requestMetadata${suffix}`, transform, scope);
+  const metadata = metadataOf(`requestMetadata${suffix}`, transform, scope);
   const label = `requestChanges${suffix}`;
   const changes = changesFunction(label, "RequestChanges", transform, scope);
   const run = scope.phase === "PreRouting" ? "transformBeforeRouting" : "transformRequest";
@@ -70,7 +73,7 @@ function requestCode(transform: Transform, suffix: string, scope: RouteScope): S
 }
 
 function responseCode(transform: Transform, suffix: string, scope: RouteScope): SideCode {
-  const metadata = metadataFunction(`responseMetadata${suffix}`, transform, scope);
+  const metadata = metadataOf(`responseMetadata${suffix}`, transform, scope);
   const changes = changesFunction(`responseChanges${suffix}`, "ResponseChanges", transform, scope);
   const declarations = [...metadata, changes].map(({ declaration }) => declaration);
   const made = asTransform(changes, metadata);
@@ -82,8 +85,8 @@ function responseCode(transform: Transform, suffix: string, scope: RouteScope): 
 
 /** The function of a response: it, or one that passes on what the route holds. */
 function asTransform(
-  { label, variables, call }: ChangesFunction,
-  metadata: readonly ChangesFunction[],
+  { label, variables, call }: ObjectFunction,
+  metadata: readonly ObjectFunction[],
 ): Code {
   const isRead = [variables, ...metadata.map((each) => each.variables)].flat().includes("response");
   const head = isRead ? code`(response) =>` : code`() =>`;
@@ -99,7 +102,7 @@ function asTransform(
   return code`${head} ${call}`;
 }
 
-function addMetadata({ call }: ChangesFunction): Code {
+function addMetadata({ call }: ObjectFunction): Code {
   return code`${imported(MODULE, "addMetadata")}(exchange, ${call});`;
 }
 
@@ -119,101 +122,32 @@ function expressionsOf({
   ];
 }
 
-interface ChangesFunction {
-  readonly label: Name;
-  readonly declaration: Code;
-  readonly call: Code;
-  readonly variables: readonly string[];
-}
-
-/** The values that later expressions read; nothing when there are none. */
-function metadataFunction(
-  label: string,
-  { metadata, origin }: Transform,
-  scope: RouteScope,
-): readonly ChangesFunction[] {
-  if (metadata.length === 0) return [];
-  const members = metadata.map(
-    ({ name: key, value }) => code`
-      ${comment(value.source)}
-      ${assigned(code`${propertyKey(key)}:`, scope.expressions.use(value.code))},
-    `,
-  );
-  const result = importedType("gwc/runtime/cel/variables", "JsonObject");
-  const values = metadata.map(({ value }) => value);
-  return [objectFunction(label, code`${result}`, values, members, origin, scope)];
-}
-
-/** Quoted keys are computed ones: `__proto__` is a name like any other. */
-function propertyKey(key: string): Hole {
-  const isPlain = /^[A-Za-z_$][\w$]*$/.test(key) && key !== "__proto__";
-  return isPlain ? name(key) : code`[${literal(key)}]`;
-}
-
 function changesFunction(
   label: string,
   type: string,
   transform: Transform,
   scope: RouteScope,
-): ChangesFunction {
+): ObjectFunction {
   const { replace, add, set, remove, pseudo, body, origin } = transform;
   const { expressions } = scope;
   const members: Hole[] = [
-    ...(replace === undefined ? [] : [member("replace", replace, expressions)]),
+    ...(replace === undefined ? [] : [valueMember("replace", replace, expressions)]),
     code`add: ${headerList(add, expressions)},`,
     code`set: ${headerList(set, expressions)},`,
     code`remove: ${literal(remove)},`,
-    ...pseudo.map(({ name: each, value }) => member(each, value, expressions)),
-    ...(body === undefined ? [] : [member("body", body, expressions)]),
+    ...pseudo.map(({ name: each, value }) => valueMember(each, value, expressions)),
+    ...(body === undefined ? [] : [valueMember("body", body, expressions)]),
   ];
   const read = expressionsOf({ ...transform, metadata: [] });
   return objectFunction(label, code`${importedType(CHANGES, type)}`, read, members, origin, scope);
 }
 
-/** A function of the module that gives an object, made of what the expressions read. */
-function objectFunction(
+/** The values that later expressions read; nothing when there are none. */
+function metadataOf(
   label: string,
-  type: Code,
-  read: readonly CompiledExpression[],
-  members: readonly Hole[],
-  origin: Transform["origin"],
-  { trace, variables: scope }: RouteScope,
-): ChangesFunction {
-  const variables = [...new Set(read.flatMap((each) => each.variables))].sort();
-  const passed = variables.map((variable) => scope.argument(variable));
-  return {
-    declaration: code`
-      ${trace(origin)}
-      function ${name(label)}(${join(variables.map(parameter), ", ")}): ${type} {
-        return {
-          ${members}
-        };
-      }
-    `,
-    call: code`${name(label)}(${join(passed, ", ")})`,
-    label: name(label),
-    variables,
-  };
-}
-
-function member(label: string, value: CompiledExpression, expressions: Expressions): Code {
-  return code`
-    ${comment(value.source)}
-    ${assigned(code`${name(label)}:`, expressions.use(value.code))},
-  `;
-}
-
-function headerList(headers: Transform["add"], expressions: Expressions): Code {
-  if (headers.length === 0) return code`[]`;
-  const entries = headers.map(
-    ({ name: header, value }) => code`
-      ${comment(value.source)}
-      ${listExpression([literal(header), expressions.use(value.code)])},
-    `,
-  );
-  return code`
-    [
-      ${entries}
-    ]
-  `;
+  { metadata, origin }: Transform,
+  scope: RouteScope,
+): readonly ObjectFunction[] {
+  const made = valuesFunction(label, metadata, origin, scope);
+  return made === undefined ? [] : [made];
 }

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
@@ -16,8 +16,8 @@ export async function pythonWith(...packages: readonly string[]): Promise<string
   const folder = path.join(tmpdir(), "gwc-python", key);
   const python = path.join(folder, "bin", "python3");
   if (existsSync(python)) return python;
-  const own = `${folder}-${process.pid}`;
-  mkdirSync(path.dirname(own), { recursive: true });
+  mkdirSync(path.dirname(folder), { recursive: true });
+  const own = mkdtempSync(`${folder}-`);
   await run("python3", ["-m", "venv", own]);
   // A script of an environment knows its first path: packages are started by `python3` alone, which may move.
   await run(path.join(own, "bin", "python3"), ["-m", "pip", "install", "--quiet", ...packages]);

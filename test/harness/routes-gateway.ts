@@ -9,8 +9,9 @@ import { temporaryFolder } from "./temporary-folder.ts";
 export async function startRoutesText(
   routes: string,
   files: Readonly<Record<string, string>> = {},
+  env: Readonly<Record<string, string>> = {},
 ): Promise<Gateway> {
-  return startGateway({ config: routesConfig(routes, await freePort()), files });
+  return startGateway({ config: routesConfig(routes, await freePort()), files, env });
 }
 
 /** A gateway that follows its configuration. */

@@ -23,8 +23,9 @@ export function startRoutes(
   routes: Readonly<Record<string, RouteCase>>,
   upstream: RouteUpstream,
   files: Readonly<Record<string, string>> = {},
+  env: Readonly<Record<string, string>> = {},
 ): Promise<Gateway> {
-  return startRoutesText(routesText(routes, upstream), files);
+  return startRoutesText(routesText(routes, upstream), files, env);
 }
 
 /** The routes as YAML. */

@@ -53,8 +53,6 @@ const UNSUPPORTED_POLICIES: Readonly<Record<string, Schema>> = Object.fromEntrie
   Object.entries({
     mcpGuardrails: "MCP guardrails",
     oidc: "browser login",
-    extAuthz: "external authorization",
-    extAuth: "external authorization",
     extProc: "external processing",
     remoteRateLimit: "global rate limits",
     buffer: "buffering",
@@ -64,10 +62,4 @@ const UNSUPPORTED_POLICIES: Readonly<Record<string, Schema>> = Object.fromEntrie
 );
 
 /** Those of them that may stand on a listener. */
-const UNSUPPORTED_ON_LISTENERS: readonly string[] = [
-  "oidc",
-  "extAuthz",
-  "extAuth",
-  "extProc",
-  "remoteRateLimit",
-];
+const UNSUPPORTED_ON_LISTENERS: readonly string[] = ["oidc", "extProc", "remoteRateLimit"];

@@ -1,4 +1,3 @@
-import type { KeepAliveSettings } from "../../../runtime/net/connection-settings.ts";
 import type { TlsVersion } from "../../../runtime/tls/tls-settings.ts";
 import type { FrontendValue } from "../../1-parse/standalone/frontend.ts";
 import {
@@ -10,11 +9,11 @@ import {
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { Section } from "../../model/traffic.ts";
 import { parseTimer } from "../../schema/duration.ts";
+import { readKeepAlive } from "../../schema/keep-alive.ts";
 
 type HttpValue = NonNullable<FrontendValue["http"]>;
 type TlsValue = NonNullable<FrontendValue["tls"]>;
 type TcpValue = NonNullable<FrontendValue["tcp"]>;
-type KeepAliveValue = NonNullable<TcpValue["keepalives"]>;
 
 /** The frontend over another one, field by field. `origin`: where the section `frontendPolicies` stands. */
 export function readFrontend(
@@ -94,18 +93,6 @@ export function frontendSections(
   });
 }
 
-/** Keepalive with its defaults, in milliseconds. */
-export function readKeepAlive(
-  value: KeepAliveValue,
-  { time: idle, interval, retries }: KeepAliveSettings,
-): KeepAliveSettings {
-  return {
-    time: wholeSeconds(time(value.time, idle)),
-    interval: wholeSeconds(time(value.interval, interval)),
-    retries: value.retries ?? retries,
-  };
-}
-
 /** A TLS version as OpenSSL calls it. */
 export function readTlsVersion(value: string | number | undefined): TlsVersion | undefined {
   if (value === undefined) return undefined;
@@ -140,9 +127,4 @@ function versionOrigin(
 
 function time(text: string | undefined, otherwise: number): number {
   return (text === undefined ? undefined : parseTimer(text)) ?? otherwise;
-}
-
-/** The kernel counts these in seconds. */
-function wholeSeconds(milliseconds: number): number {
-  return Math.ceil(milliseconds / 1000) * 1000;
 }

@@ -1,9 +1,9 @@
 import { LLM_PORT, type LlmValue } from "../../1-parse/standalone/llm.ts";
 import { modelsByName } from "../../backends/ai/front-door.ts";
+import { readBackendPolicies } from "../../backends/parts/read-policies.ts";
 import { isPartial } from "../../config/broken-parts.ts";
 import type { ListenerResource, RouteResource } from "../../config/resources.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
-import { readBackendPolicies } from "./backend-policies.ts";
 import { type FileContext, readPolicies } from "./route-parts.ts";
 
 /** What a file's `llm` stands for: a listener with one route to models by name. */

@@ -12,6 +12,7 @@ import {
 } from "../../backends/index.ts";
 import { sectionsOf } from "../../backends/parts/connection-sections.ts";
 import type { BackendPoliciesValue } from "../../backends/parts/policies-schema.ts";
+import { readBackendPolicies } from "../../backends/parts/read-policies.ts";
 import { findBackend } from "../../config/named-backends.ts";
 import { backendTraffic, type SectionUse, weightSection } from "../../config/sections.ts";
 import {
@@ -24,7 +25,6 @@ import { type BackendPolicies, mergeBackendPolicies } from "../../model/backend-
 import type { Traffic } from "../../model/traffic.ts";
 import { type PolicyConfig, type PolicyKind, policyOf } from "../../policies/index.ts";
 import { validated } from "../../schema/schema.ts";
-import { readBackendPolicies } from "./backend-policies.ts";
 
 /** The policies of a route in request order, each in its canonical form. */
 export function readPolicies(

@@ -1,7 +1,7 @@
 import type { ClientCertificate } from "../../cel/variables.ts";
 import type { GatewayContext } from "../../process/gateway-context.ts";
 import { clientCertificate } from "../../tls/client-certificate.ts";
-import type { BodyProblem, BodySource } from "../body/body.ts";
+import { type BodyProblem, type BodySource, collect } from "../body/body.ts";
 import { CountedBuffer } from "../body/counted-buffer.ts";
 import type { Exchange, ExchangeRecord } from "../exchange.ts";
 import type { ExchangeTrace } from "../exchange-trace.ts";
@@ -19,6 +19,11 @@ import type { RequestFacts } from "./validate-request.ts";
 
 /** The longest body that is sent as one piece with its head. */
 const oneWrite = 4096;
+
+/** IPv4 as it is written, not as IPv6. */
+function plainAddress(address = ""): string {
+  return address.startsWith("::ffff:") ? address.slice(7) : address;
+}
 
 /** An exchange over whatever engine reads the request and writes the response. What is seldom asked for is computed when it is. */
 export class EngineExchange implements Exchange {
@@ -72,6 +77,7 @@ export class EngineExchange implements Exchange {
   #body: RequestBody | undefined;
   #replacement: Uint8Array | BodySource | undefined;
   #buffers: CountedBuffer[] | undefined;
+  #whole: Promise<Buffer | BodyProblem> | undefined;
 
   #filter: ResponseSink | undefined;
   #edits: ResponseHeaderEdits | undefined;
@@ -143,12 +149,19 @@ export class EngineExchange implements Exchange {
   }
 
   get remoteAddress(): string {
-    const address = this.#request.socket.remoteAddress ?? "";
-    return address.startsWith("::ffff:") ? address.slice(7) : address;
+    return plainAddress(this.#request.socket.remoteAddress);
   }
 
   get remotePort(): number {
     return this.#request.socket.remotePort ?? 0;
+  }
+
+  get localAddress(): string {
+    return plainAddress(this.#request.socket.localAddress);
+  }
+
+  get localPort(): number {
+    return this.#request.socket.localPort ?? 0;
   }
 
   get clientCertificate(): ClientCertificate | undefined {
@@ -221,6 +234,7 @@ export class EngineExchange implements Exchange {
 
   setRequestBody(body: Uint8Array | BodySource): void {
     this.#replacement = body;
+    this.#whole = undefined;
     // What the client sends is read all the same, or its connection could not be used again.
     if (body instanceof Uint8Array) this.#sentBody()?.discardUnread();
   }
@@ -228,6 +242,7 @@ export class EngineExchange implements Exchange {
   async readBody(limit: number): Promise<Buffer | BodyProblem> {
     const replacement = this.#replacement;
     if (replacement instanceof Uint8Array) return Buffer.from(replacement);
+    if (replacement !== undefined) return this.#readReplacement(replacement, limit);
     const sent = this.#sentBody();
     if (sent === undefined) return Buffer.alloc(0);
     const body = await sent.read(limit, this.minBodyRate, this.newBuffer());
@@ -431,6 +446,17 @@ export class EngineExchange implements Exchange {
     } else {
       this.#response.end(bytes);
     }
+  }
+
+  /** What a policy passes the client's body through is read once, like the body itself. */
+  #readReplacement(source: BodySource, limit: number): Promise<Buffer | BodyProblem> {
+    this.#whole ??= new Promise((resolve) => {
+      collect(source, limit, this.newBuffer(), (result) => {
+        if (typeof result !== "string") this.#replacement = result;
+        resolve(result);
+      });
+    });
+    return this.#whole;
   }
 
   #sentBody(): RequestBody | undefined {

@@ -27,6 +27,9 @@ export interface EngineConnection extends PeerConnection {
   /** The client's address; IPv4 may be written as IPv6 (`::ffff:`). Absent once the client has left unknown. */
   readonly remoteAddress?: string | undefined;
   readonly remotePort?: number | undefined;
+  /** The gateway's own end, in the same form. */
+  readonly localAddress?: string | undefined;
+  readonly localPort?: number | undefined;
   /** True with TLS. */
   readonly encrypted?: boolean | undefined;
   /** The server that the client named in its handshake (SNI), as it came; anything but a text: none. */

@@ -18,6 +18,11 @@ const hopByHop: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
+/** Whether a header, by its lower-case name, belongs to one connection or frames one message. */
+export function isHopByHop(name: string): boolean {
+  return hopByHop.has(name);
+}
+
 /** The longest of those names and the shortest: most headers differ from them by length. */
 const shortest = 2;
 const longest = 19;

@@ -2,7 +2,7 @@ import type { Upstream } from "./upstream.ts";
 
 /** A request that the gateway makes for itself. */
 export interface FetchRequest {
-  readonly method: "GET" | "POST" | "PUT";
+  readonly method: string;
   readonly url: string;
   /** Flat list, without Host. */
   readonly headers: readonly string[];

@@ -1,19 +1,15 @@
 import type { PromptMessage } from "../../../runtime/llm/formats/prompt-messages.ts";
 import { defaultConnections } from "../../../runtime/net/default-connections.ts";
-import { lowerPromptGuard } from "../../backends/ai/guard-file-form.ts";
-import { readHealth } from "../../backends/ai/health.ts";
-import {
-  type LlmPoliciesValue,
-  readPromptCaching,
-  routeTypeOf,
-} from "../../backends/ai/policies-schema.ts";
-import { AZURE_SCOPE, type BackendPoliciesValue } from "../../backends/parts/policies-schema.ts";
+import { lowerPromptGuard } from "../ai/guard-file-form.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { BackendPolicies, BackendTlsConfig } from "../../model/backend-policies.ts";
 import type { CloudAuthConfig } from "../../model/cloud-credentials.ts";
 import type { LlmPolicies } from "../../model/llm-policies.ts";
 import { parseTimer } from "../../schema/duration.ts";
-import { readKeepAlive } from "./frontend.ts";
+import { readKeepAlive } from "../../schema/keep-alive.ts";
+import { readHealth } from "../ai/health.ts";
+import { type LlmPoliciesValue, readPromptCaching, routeTypeOf } from "../ai/policies-schema.ts";
+import { AZURE_SCOPE, type BackendPoliciesValue } from "./policies-schema.ts";
 
 /** The parts of a validated `policies` that say how a backend is reached; undefined when it has none. */
 export function readBackendPolicies(

@@ -1,0 +1,132 @@
+import type { Infer } from "../schema/schema.ts";
+import type {
+  AuthorizationConfig,
+  AuthorizationNode,
+  GrpcProtocolConfig,
+  HttpProtocolConfig,
+  VerdictCacheConfig,
+  VerdictCacheNode,
+} from "./ext-authz/ext-authz-config.ts";
+import { extAuthzSchema, lowerAuthorization } from "./ext-authz/file-form.ts";
+import { extAuthSchema, lowerExtAuth } from "./ext-authz/manifest-form.ts";
+import { resolveGrpcTarget, resolveTarget } from "./parts/callout-server.ts";
+import { type CaseConfig, type CaseNode, lowerCases, resolveCases } from "./parts/conditions.ts";
+import { type ExpressionConfig, resolveExpression } from "./parts/expressions.ts";
+import { checkHeaderName } from "./parts/header-fields.ts";
+import { type NamedExpression, resolveExpressions } from "./parts/named-expressions.ts";
+import type { Policy, ResolveContext } from "./policy.ts";
+
+/** `extAuthz` as configured. */
+interface ExtAuthzConfig {
+  readonly cases: readonly CaseConfig<AuthorizationConfig>[];
+}
+
+/** `extAuthz` resolved. */
+interface ExtAuthzNode {
+  readonly cases: readonly CaseNode<AuthorizationNode>[];
+}
+
+/** Asks an authorization server about each request. */
+export const extAuthz: Policy<
+  "extAuthz",
+  ExtAuthzConfig,
+  ExtAuthzNode,
+  Infer<typeof extAuthzSchema>,
+  Infer<typeof extAuthSchema>
+> = {
+  kind: "extAuthz",
+  summary:
+    "asks an authorization server about each request, by gRPC (Envoy's protocol) or HTTP; what it says is `extauthz` in later expressions",
+  scope: ["listener", "route"],
+  actsOn: ["requests"],
+  schema: extAuthzSchema,
+  aliases: [["extAuth"]],
+  names: [
+    "extAuthz",
+    "extAuthzMetadata",
+    "extAuthzPath",
+    "extAuthzHeaders",
+    "extAuthzRedirect",
+    "extAuthzKey",
+    "question",
+  ],
+  restrictsAccess: true,
+  mayReroute: true,
+  merge: "replace",
+  lower: (value, origin) => ({
+    cases: lowerCases(value, origin, (each, at) => lowerAuthorization(each, at)),
+  }),
+  kubernetes: {
+    field: "traffic.extAuth",
+    schema: extAuthSchema,
+    lower: (value, context) => {
+      const found = lowerExtAuth(value, context);
+      const { origin } = context;
+      return found && { cases: [{ condition: undefined, value: found, origin }] };
+    },
+  },
+  resolve: ({ cases }, context) => {
+    const resolved = resolveCases(cases, context, (each) => resolveAuthorization(each, context));
+    return resolved && { cases: resolved };
+  },
+};
+
+function resolveAuthorization(
+  { server, protocol, requestHeaders, cache, ...rest }: AuthorizationConfig,
+  context: ResolveContext,
+): AuthorizationNode | undefined {
+  const target =
+    protocol.kind === "grpc" ? resolveGrpcTarget(server, context) : resolveTarget(server, context);
+  const how =
+    protocol.kind === "grpc" ? resolveGrpc(protocol, context) : resolveHttp(protocol, context);
+  const kept = cache && resolveCache(cache, context);
+  if (target === undefined || how === undefined) return undefined;
+  if (cache !== undefined && kept === undefined) return undefined;
+  const names = requestHeaders?.map((each) => each.toLowerCase());
+  return { ...rest, target, protocol: how, requestHeaders: names, cache: kept };
+}
+
+function resolveGrpc(
+  { kind, contextExtensions, metadata }: GrpcProtocolConfig,
+  context: ResolveContext,
+): AuthorizationNode["protocol"] | undefined {
+  if (metadata === undefined) return { kind, contextExtensions, metadata };
+  const compiled = resolveExpressions(metadata, "request", context);
+  return compiled && { kind, contextExtensions, metadata: compiled };
+}
+
+function resolveHttp(
+  config: HttpProtocolConfig,
+  context: ResolveContext,
+): AuthorizationNode["protocol"] | undefined {
+  const path = resolveOptional(config.path, context);
+  const redirect = resolveOptional(config.redirect, context);
+  const areHeaders = config.addHeaders.map(({ name, origin }) =>
+    checkHeaderName(name, origin, context),
+  );
+  const addHeaders = resolveExpressions(config.addHeaders.map(inLowerCase), "request", context);
+  const metadata = resolveExpressions(config.metadata, "response", context);
+  if (path === "wrong" || redirect === "wrong" || areHeaders.includes(false)) return undefined;
+  if (addHeaders === undefined || metadata === undefined) return undefined;
+  const responseHeaders = config.responseHeaders.map((each) => each.toLowerCase());
+  return { kind: "http", path, redirect, responseHeaders, addHeaders, metadata };
+}
+
+function inLowerCase(each: NamedExpression): NamedExpression {
+  return { ...each, name: each.name.toLowerCase() };
+}
+
+function resolveOptional(config: ExpressionConfig | undefined, { diagnostics }: ResolveContext) {
+  if (config === undefined) return undefined;
+  return resolveExpression(config, { phase: "request", slot: "value" }, diagnostics) ?? "wrong";
+}
+
+function resolveCache(
+  { key, ttl, maxEntries }: VerdictCacheConfig,
+  { diagnostics }: ResolveContext,
+): VerdictCacheNode | undefined {
+  const compiled = key.flatMap(
+    (each) => resolveExpression(each, { phase: "request", slot: "value" }, diagnostics) ?? [],
+  );
+  return compiled.length === key.length ? { key: compiled, ttl, maxEntries } : undefined;
+}

@@ -1,0 +1,90 @@
+import type { Origin } from "../../diagnostics/diagnostic.ts";
+import type { CompiledExpression } from "../../model/expressions.ts";
+import type { CalloutServerConfig, CalloutTarget } from "../parts/callout-server.ts";
+import type { ExpressionConfig } from "../parts/expressions.ts";
+import type { NamedExpression, NamedNode } from "../parts/named-expressions.ts";
+
+/** An authorization server and what it is asked, as configured. */
+export interface AuthorizationConfig {
+  readonly server: CalloutServerConfig;
+  readonly protocol: GrpcProtocolConfig | HttpProtocolConfig;
+  /** The status of a request without a verdict, or that it passes. */
+  readonly failure: number | "allow";
+  /** Undefined: as the protocol has it. */
+  readonly requestHeaders: readonly string[] | undefined;
+  readonly body: BodyForwarding | undefined;
+  readonly cache: VerdictCacheConfig | undefined;
+  readonly origin: Origin;
+}
+
+/** Asked by gRPC, as configured. */
+export interface GrpcProtocolConfig {
+  readonly kind: "grpc";
+  readonly contextExtensions: Readonly<Record<string, string>>;
+  /** Undefined: the claims of the token. */
+  readonly metadata: readonly NamedExpression[] | undefined;
+}
+
+/** Asked by plain HTTP, as configured. */
+export interface HttpProtocolConfig {
+  readonly kind: "http";
+  readonly path: ExpressionConfig | undefined;
+  readonly redirect: ExpressionConfig | undefined;
+  readonly responseHeaders: readonly string[];
+  readonly addHeaders: readonly NamedExpression[];
+  readonly metadata: readonly NamedExpression[];
+}
+
+/** How much of a request's body the server gets. */
+export interface BodyForwarding {
+  /** Bytes. */
+  readonly maxSize: number;
+  /** A longer body is cut, not refused. */
+  readonly allowsPart: boolean;
+  /** Not as text. */
+  readonly asBytes: boolean;
+}
+
+/** Which requests share a verdict, as configured. */
+export interface VerdictCacheConfig {
+  readonly key: readonly ExpressionConfig[];
+  /** Milliseconds. */
+  readonly ttl: number;
+  readonly maxEntries: number;
+}
+
+/** An authorization server and what it is asked. */
+export interface AuthorizationNode {
+  readonly target: CalloutTarget;
+  readonly protocol: GrpcProtocolNode | HttpProtocolNode;
+  readonly failure: number | "allow";
+  readonly requestHeaders: readonly string[] | undefined;
+  readonly body: BodyForwarding | undefined;
+  readonly cache: VerdictCacheNode | undefined;
+  readonly origin: Origin;
+}
+
+/** Asked by gRPC. */
+export interface GrpcProtocolNode {
+  readonly kind: "grpc";
+  readonly contextExtensions: Readonly<Record<string, string>>;
+  readonly metadata: readonly NamedNode[] | undefined;
+}
+
+/** Asked by plain HTTP; header names in lower case. */
+export interface HttpProtocolNode {
+  readonly kind: "http";
+  readonly path: CompiledExpression | undefined;
+  readonly redirect: CompiledExpression | undefined;
+  readonly responseHeaders: readonly string[];
+  readonly addHeaders: readonly NamedNode[];
+  readonly metadata: readonly NamedNode[];
+}
+
+/** Which requests share a verdict. */
+export interface VerdictCacheNode {
+  readonly key: readonly CompiledExpression[];
+  /** Milliseconds. */
+  readonly ttl: number;
+  readonly maxEntries: number;
+}

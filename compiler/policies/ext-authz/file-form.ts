@@ -1,0 +1,199 @@
+import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
+import { parseTimer } from "../../schema/duration.ts";
+import {
+  anyText,
+  boolean,
+  duration,
+  either,
+  expression,
+  type Infer,
+  integer,
+  list,
+  map,
+  object,
+  shortText,
+  text,
+} from "../../schema/schema.ts";
+import { lowerServer, serverFields, serverKeys, serverPolicies } from "../parts/callout-server.ts";
+import { conditionalSchema } from "../parts/conditions.ts";
+import { expressionsSchema, lowerExpressions } from "../parts/named-expressions.ts";
+import type {
+  AuthorizationConfig,
+  BodyForwarding,
+  GrpcProtocolConfig,
+  HttpProtocolConfig,
+  VerdictCacheConfig,
+} from "./ext-authz-config.ts";
+
+const headerNames = (description: string) =>
+  list(shortText("A header's name."), { maxItems: 64, description });
+
+const grpc = object(
+  {
+    context: map(anyText({ maxLength: 4096 }), {
+      maxProperties: 64,
+      description: "Texts that every request for a verdict carries (`context_extensions`).",
+    }),
+    metadata: expressionsSchema(
+      "Objects that the server gets as filter metadata; one that fails is left out. By default the claims of the token, as Envoy's JWT filter names them.",
+    ),
+  },
+  { description: "Envoy's `service.auth.v3.Authorization/Check`." },
+);
+
+const http = object(
+  {
+    path: expression("The path and query that are asked for; those of the request by default."),
+    redirect: expression("Where a client goes whose request got 401 or 403, with 302."),
+    includeResponseHeaders: headerNames(
+      "Headers of the server's response that the backend gets, in the place of the client's.",
+    ),
+    addRequestHeaders: expressionsSchema("Headers for the server; one that fails is left out."),
+    metadata: expressionsSchema(
+      "What later expressions read as `extauthz.NAME`, of the request and the server's `response`.",
+    ),
+  },
+  {
+    description: "The request without its body: 2xx allows it, any other response is the client's.",
+  },
+);
+
+const body = object(
+  {
+    maxRequestBytes: integer("Bytes of the body at most; 413 beyond.", 1, 1_073_741_824, {
+      default: 8192,
+    }),
+    allowPartialMessage: boolean("True: the server gets the beginning of a longer body.", {
+      default: false,
+    }),
+    packAsBytes: boolean("True: as bytes (`raw_body`), not as text.", { default: false }),
+  },
+  { description: "The server gets the request's body." },
+);
+
+const cache = object(
+  {
+    key: list(expression("A part of the key."), {
+      minItems: 1,
+      maxItems: 16,
+      description: "Requests with the same values have the same verdict; one that fails asks.",
+    }),
+    ttl: duration("How long a verdict holds.", { minimumDuration: "1ms" }),
+    maxEntries: integer("Verdicts that are kept at most.", 1, 1_000_000, { default: 10_000 }),
+  },
+  { required: ["key", "ttl"], description: "Verdicts are kept, and renewed before they end." },
+);
+
+const fields = {
+  ...serverFields,
+  policies: serverPolicies,
+  protocol: object(
+    { grpc, http },
+    { exactlyOneOf: ["grpc", "http"], description: "What is spoken; gRPC by default." },
+  ),
+  failureMode: either(
+    text("What happens.", { pattern: "^(deny|allow)$", form: '"deny" or "allow"' }),
+    object({ denyWithStatus: integer("The status.", 200, 599) }, { required: ["denyWithStatus"] }),
+    {
+      default: "deny",
+      description:
+        "What becomes of a request when there is no verdict: `deny` (403), `allow`, or `{denyWithStatus: N}`.",
+    },
+  ),
+  includeRequestHeaders: headerNames(
+    "Headers of the request that the server gets; by default all with gRPC and Authorization with HTTP.",
+  ),
+  includeRequestBody: body,
+  cache,
+};
+
+const rest = {
+  exactlyOneOf: [...serverKeys],
+  description: "Asks an authorization server about each request.",
+};
+
+/** The shape of `extAuthz` in the file. */
+export const extAuthzSchema = object(
+  { ...fields, conditional: conditionalSchema(object(fields, rest)) },
+  {
+    exactlyOneOf: [...serverKeys, "conditional"],
+    checks: [
+      {
+        message: '"conditional" stands alone: its entries say who is asked',
+        field: "conditional",
+        holds: (value) => !("conditional" in value) || Object.keys(value).length === 1,
+        cel: "!has(self.conditional)",
+      },
+    ],
+    description: rest.description,
+  },
+);
+
+/** One form of a validated `extAuthz`. */
+export type AuthorizationValue = Omit<Infer<typeof extAuthzSchema>, "conditional">;
+
+/** One form of `extAuthz`. */
+export function lowerAuthorization(given: AuthorizationValue, origin: Origin): AuthorizationConfig {
+  const { protocol = {}, failureMode = "deny" } = given;
+  const at = childOf(origin, "protocol");
+  return {
+    server: lowerServer(given, origin),
+    protocol:
+      protocol.http === undefined
+        ? lowerGrpc(protocol.grpc ?? {}, childOf(at, "grpc"))
+        : lowerHttp(protocol.http, childOf(at, "http")),
+    failure: failureOf(failureMode),
+    requestHeaders: given.includeRequestHeaders,
+    body: given.includeRequestBody && lowerBody(given.includeRequestBody),
+    cache: given.cache && lowerCache(given.cache, childOf(origin, "cache")),
+    origin,
+  };
+}
+
+function failureOf(mode: NonNullable<AuthorizationValue["failureMode"]>): number | "allow" {
+  if (typeof mode === "object") return mode.denyWithStatus;
+  return mode === "allow" ? "allow" : 403;
+}
+
+function lowerGrpc(
+  { context = {}, metadata }: Infer<typeof grpc>,
+  origin: Origin,
+): GrpcProtocolConfig {
+  return {
+    kind: "grpc",
+    contextExtensions: context,
+    metadata: metadata && lowerExpressions(metadata, childOf(origin, "metadata")),
+  };
+}
+
+function lowerHttp(given: Infer<typeof http>, origin: Origin): HttpProtocolConfig {
+  const { path, redirect, includeResponseHeaders = [], addRequestHeaders, metadata } = given;
+  return {
+    kind: "http",
+    path: path === undefined ? undefined : { text: path, origin: childOf(origin, "path") },
+    redirect:
+      redirect === undefined ? undefined : { text: redirect, origin: childOf(origin, "redirect") },
+    responseHeaders: includeResponseHeaders,
+    addHeaders: lowerExpressions(addRequestHeaders, childOf(origin, "addRequestHeaders")),
+    metadata: lowerExpressions(metadata, childOf(origin, "metadata")),
+  };
+}
+
+function lowerBody({
+  maxRequestBytes = 8192,
+  allowPartialMessage = false,
+  packAsBytes = false,
+}: Infer<typeof body>): BodyForwarding {
+  return { maxSize: maxRequestBytes, allowsPart: allowPartialMessage, asBytes: packAsBytes };
+}
+
+function lowerCache(
+  { key, ttl, maxEntries = 10_000 }: Infer<typeof cache>,
+  origin: Origin,
+): VerdictCacheConfig {
+  return {
+    key: key.map((text, index) => ({ text, origin: childOf(origin, "key", index) })),
+    ttl: parseTimer(ttl) ?? 0,
+    maxEntries,
+  };
+}

@@ -1,0 +1,123 @@
+import { resolveConnection, secureUrl } from "../../backends/parts/connection.ts";
+import {
+  type BackendPoliciesValue,
+  backendPolicySchemas,
+} from "../../backends/parts/policies-schema.ts";
+import { readBackendPolicies } from "../../backends/parts/read-policies.ts";
+import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
+import type { BackendReferenceValue } from "../../manifests/field-types.ts";
+import type { BackendPolicies } from "../../model/backend-policies.ts";
+import type { BackendConnection } from "../../model/connections.ts";
+import { forwardUrl } from "../../model/host-url.ts";
+import type { Text } from "../../model/texts.ts";
+import { object, pick, shortText, text, unsupported } from "../../schema/schema.ts";
+import type { KubernetesContext, ResolveContext } from "../policy.ts";
+
+/** A server that a policy calls, as configured: an address, or the name of a backend of the file. */
+export interface CalloutServerConfig {
+  readonly to: { readonly host: Text } | { readonly name: string };
+  /** How it is reached, said in the policy itself. */
+  readonly policies: BackendPolicies | undefined;
+  readonly origin: Origin;
+}
+
+/** A server that a policy calls. */
+export interface CalloutServerNode {
+  readonly url: Text;
+  readonly connection: BackendConnection;
+}
+
+/** The same with a limit of time, in milliseconds. */
+export interface CalloutTarget extends CalloutServerNode {
+  readonly deadline: number;
+}
+
+/** The fields of a file that name the server of a policy; exactly one of `serverKeys` is there. */
+export const serverFields = {
+  host: text("`host:port` or a URL of the server.", {
+    readAtStart: true,
+    examples: ["127.0.0.1:8080"],
+  }),
+  service: unsupported("mesh services"),
+  backend: shortText("The name of one of the file's `backends`, which is the server."),
+};
+
+/** One of them says where the server is. */
+export const serverKeys = ["host", "service", "backend"] as const;
+
+/** How a server is reached that a policy calls; what holds for its backend otherwise. */
+export const serverPolicies = object(
+  pick(backendPolicySchemas(), ["backendTLS", "backendAuth", "http", "tcp"]),
+  { minProperties: 1, description: "How the server is reached." },
+);
+
+/** The server that a file's policy names. */
+export function lowerServer(
+  given: {
+    readonly host?: Text;
+    readonly backend?: string;
+    readonly policies?: BackendPoliciesValue;
+  },
+  origin: Origin,
+): CalloutServerConfig {
+  const { host, backend: name = "", policies } = given;
+  const own = readBackendPolicies(policies, childOf(origin, "policies"));
+  return host === undefined
+    ? { to: { name }, policies: own, origin: childOf(origin, "backend") }
+    : { to: { host }, policies: own, origin: childOf(origin, "host") };
+}
+
+/** The server that `backendRef` of a manifest's policy leads to; undefined when there is none (reported). */
+export function lowerServerReference(
+  reference: BackendReferenceValue,
+  { origin, server }: KubernetesContext,
+): CalloutServerConfig | undefined {
+  const at = childOf(origin, "backendRef");
+  const found = server(reference, at);
+  return found && { to: { host: found.url }, policies: found.policies, origin: at };
+}
+
+/** Where the server is and how it is reached; undefined when a mistake was reported. */
+export function resolveServer(
+  { to, policies, origin }: CalloutServerConfig,
+  context: ResolveContext,
+): CalloutServerNode | undefined {
+  if ("host" in to) {
+    const url = forwardUrl(to.host, origin, context.diagnostics);
+    if (url === undefined) return undefined;
+    const connection = resolveConnection(policies ?? {}, context);
+    return { url: secureUrl(url, connection), connection };
+  }
+  const found = context.namedServer(to.name, origin);
+  if (found === undefined) return undefined;
+  const both = { ...found.policies, ...policies };
+  return resolveServer(
+    { to: { host: found.address }, policies: both, origin: found.origin },
+    context,
+  );
+}
+
+/** How long a call may take where nothing else is said; milliseconds. */
+const DEADLINE = 2_000;
+
+/** The server of calls that hold a request up: `http.requestTimeout` of its policies says for how long. */
+export function resolveTarget(
+  config: CalloutServerConfig,
+  context: ResolveContext,
+): CalloutTarget | undefined {
+  const found = resolveServer(config, context);
+  if (found === undefined) return undefined;
+  const { requestTimeout: deadline = DEADLINE, ...connection } = found.connection;
+  return { url: found.url, connection, deadline };
+}
+
+/** The same for a server of gRPC, which is spoken over HTTP/2 whatever its policies say; undefined when they say otherwise. */
+export function resolveGrpcTarget(
+  config: CalloutServerConfig,
+  context: ResolveContext,
+): CalloutTarget | undefined {
+  const found = resolveTarget(config, context);
+  if (found === undefined) return undefined;
+  const { version: _, ...connection } = found.connection;
+  return { ...found, connection };
+}

@@ -1,0 +1,47 @@
+import type { CelPhase } from "../../cel/compile.ts";
+import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
+import type { CompiledExpression } from "../../model/expressions.ts";
+import { expression, map } from "../../schema/schema.ts";
+import type { ResolveContext } from "../policy.ts";
+import { type ExpressionConfig, resolveExpression } from "./expressions.ts";
+
+/** An expression with a name, as configured. */
+export interface NamedExpression extends ExpressionConfig {
+  readonly name: string;
+}
+
+/** A name and the value of an expression. */
+export interface NamedNode {
+  readonly name: string;
+  readonly value: CompiledExpression;
+}
+
+/** The shape of a map of names to expressions. */
+export function expressionsSchema(description: string) {
+  return map(expression("A CEL expression: the value."), { maxProperties: 64, description });
+}
+
+/** The expressions of a validated map, in their order. */
+export function lowerExpressions(
+  value: Readonly<Record<string, string>> | undefined,
+  origin: Origin,
+): readonly NamedExpression[] {
+  return Object.entries(value ?? {}).map(([name, text]) => ({
+    name,
+    text,
+    origin: childOf(origin, name),
+  }));
+}
+
+/** The expressions, compiled to values; undefined when one of them is wrong (reported). */
+export function resolveExpressions(
+  all: readonly NamedExpression[],
+  phase: CelPhase,
+  { diagnostics }: ResolveContext,
+): readonly NamedNode[] | undefined {
+  const found = all.flatMap((each): readonly NamedNode[] => {
+    const value = resolveExpression(each, { phase, slot: "value" }, diagnostics);
+    return value === undefined ? [] : [{ name: each.name, value }];
+  });
+  return found.length === all.length ? found : undefined;
+}

@@ -1,0 +1,104 @@
+import type { JsonObject } from "../cel/variables.ts";
+import type { GrpcChannel } from "../grpc/channel.ts";
+import { Authorization } from "../grpc/gen/envoy/service/auth/v3/external_auth_pb.ts";
+import { GrpcError } from "../grpc/status.ts";
+import type { Exchange } from "../http/exchange.ts";
+import { checkRequest } from "./ext-authz/check-request.ts";
+import { verdictOf } from "./ext-authz/check-response.ts";
+import {
+  type BodyForwarding,
+  type ForwardedBody,
+  forwardedBody,
+} from "./ext-authz/forwarded-body.ts";
+import { askOverHttp, type HttpQuestion, type HttpServer } from "./ext-authz/http-check.ts";
+import { applyFailure, applyVerdict, type NoVerdict, type Verdict } from "./ext-authz/verdict.ts";
+import type { VerdictCache } from "./ext-authz/verdict-cache.ts";
+import { plainValues } from "./transformations/plain-values.ts";
+
+/** What holds for an authorization server, whatever it speaks. */
+interface Authorizer {
+  /** The status of a request without a verdict, or that it passes. */
+  readonly failure: number | "allow";
+  /** Absent: the server does not get the body. */
+  readonly body?: BodyForwarding;
+  /** Absent: each request is asked about. */
+  readonly cache?: VerdictCache;
+}
+
+/** An authorization server that speaks Envoy's gRPC protocol. */
+export interface GrpcAuthorizer extends Authorizer {
+  readonly server: GrpcChannel;
+  /** Milliseconds. */
+  readonly deadline: number;
+  /** Lower-case names of the headers that it gets; absent: all. */
+  readonly requestHeaders?: readonly string[];
+  readonly contextExtensions: Readonly<Record<string, string>>;
+}
+
+/** An authorization server that speaks HTTP. */
+export interface HttpAuthorizer extends Authorizer, HttpServer {}
+
+/** What the expressions of a route make of a request. */
+interface Keyed {
+  /** The values that share a verdict. */
+  readonly key?: readonly unknown[];
+}
+
+/** What a gRPC server is asked besides the request. */
+export interface GrpcQuestion extends Keyed {
+  /** Objects by namespace. */
+  readonly metadata?: JsonObject;
+}
+
+/** Asks the server, and does what it says. False: the request was refused. */
+export async function authorizeOverGrpc(
+  exchange: Exchange,
+  authorizer: GrpcAuthorizer,
+  { key, metadata = {} }: GrpcQuestion = {},
+): Promise<boolean> {
+  const { server, deadline, requestHeaders, contextExtensions } = authorizer;
+  return authorize(exchange, authorizer, key, async (body) => {
+    const objects = plainValues(metadata);
+    const question = { requestHeaders, contextExtensions, metadata: objects, body };
+    const request = checkRequest(exchange, question);
+    try {
+      const { check } = Authorization.method;
+      return verdictOf(await server.call(exchange.gateway, check, request, { deadline }));
+    } catch (error) {
+      if (!(error instanceof GrpcError)) throw error;
+      return { kind: "none", detail: `${error.message} (gRPC status ${error.code})` };
+    }
+  });
+}
+
+/** The same over HTTP. */
+export async function authorizeOverHttp(
+  exchange: Exchange,
+  authorizer: HttpAuthorizer,
+  { key, ...question }: HttpQuestion & Keyed = {},
+): Promise<boolean> {
+  return authorize(exchange, authorizer, key, (body) =>
+    askOverHttp(exchange, authorizer, question, body),
+  );
+}
+
+/** What Envoy's JWT filter leaves for an authorization server. */
+export function jwtMetadata(claims: JsonObject | null): JsonObject {
+  return claims === null ? {} : { "envoy.filters.http.jwt_authn": { jwt_payload: claims } };
+}
+
+async function authorize(
+  exchange: Exchange,
+  { failure, body: forwarding, cache }: Authorizer,
+  key: readonly unknown[] | undefined,
+  ask: (body: ForwardedBody | undefined) => Promise<Verdict | NoVerdict>,
+): Promise<boolean> {
+  const body = forwarding && (await forwardedBody(exchange, forwarding));
+  if (exchange.headersSent || exchange.isOver) return false;
+  const isKept = cache !== undefined && key !== undefined;
+  const found = await (isKept ? cache.verdict(key, () => ask(body)) : ask(body));
+  if (exchange.isOver) return false;
+  return found.kind === "verdict"
+    ? applyVerdict(exchange, found)
+    : applyFailure(exchange, found, failure);
+}

@@ -1,0 +1,43 @@
+import type {
+  CheckResponse,
+  DeniedHttpResponse,
+} from "../../grpc/gen/envoy/service/auth/v3/external_auth_pb.ts";
+import { headerEdits, isSettable } from "../envoy/header-edits.ts";
+import { type DeniedResponse, plainVerdict, type Verdict } from "./verdict.ts";
+
+/** What a server decided (`service.auth.v3.CheckResponse`). Its status alone says whether the request is allowed. */
+export function verdictOf({ status, httpResponse, dynamicMetadata }: CheckResponse): Verdict {
+  const metadata = dynamicMetadata;
+  if ((status?.code ?? 0) !== 0) {
+    const denied = httpResponse.case === "deniedResponse" ? httpResponse.value : undefined;
+    return {
+      ...plainVerdict,
+      denial: denied === undefined ? "refusal" : denialOf(denied),
+      metadata,
+    };
+  }
+  if (httpResponse.case !== "okResponse") return { ...plainVerdict, metadata };
+  const allowed = httpResponse.value;
+  return {
+    ...plainVerdict,
+    removed: allowed.headersToRemove.map((name) => name.toLowerCase()).filter(isSettable),
+    headers: headerEdits(allowed.headers, "overwrite"),
+    query: {
+      set: allowed.queryParametersToSet.map(({ key, value }) => [key, value]),
+      removed: allowed.queryParametersToRemove,
+    },
+    responseHeaders: headerEdits(allowed.responseHeadersToAdd, "append"),
+    metadata: metadata ?? allowed.dynamicMetadata,
+  };
+}
+
+function denialOf({ status, headers, body }: DeniedHttpResponse): DeniedResponse {
+  const code = status?.code ?? 0;
+  const list = headerEdits(headers, "append").flatMap(({ name, value }) => [name, value]);
+  const isTyped = body === "" || list.some((each, i) => i % 2 === 0 && each === "content-type");
+  return {
+    status: code >= 200 && code <= 599 ? code : 403,
+    headers: isTyped ? list : [...list, "content-type", "text/plain"],
+    body,
+  };
+}

@@ -1,0 +1,106 @@
+import type { JsonObject, ResponseVariables } from "../../cel/variables.ts";
+import type { Exchange } from "../../http/exchange.ts";
+import { endToEnd } from "../../http/headers/hop-by-hop.ts";
+import { fetchResponse } from "../../http/upstream/fetch-response.ts";
+import type { Upstream } from "../../http/upstream/upstream.ts";
+import { MiB } from "../../process/units.ts";
+import { isSettable } from "../envoy/header-edits.ts";
+import { fieldValue } from "../transformations/field-value.ts";
+import type { HeaderValue } from "../transformations/message-changes.ts";
+import { plainValues } from "../transformations/plain-values.ts";
+import { TransformedResponse } from "../transformations/response-variables.ts";
+import { targetValue } from "../transformations/target-value.ts";
+import type { ForwardedBody } from "./forwarded-body.ts";
+import { type NoVerdict, plainVerdict, type Verdict } from "./verdict.ts";
+
+/** The longest response of an authorization server. */
+const maxResponse = 4 * MiB;
+
+/** A server that is asked by plain HTTP. */
+export interface HttpServer {
+  readonly server: Upstream;
+  /** Milliseconds. */
+  readonly deadline: number;
+  /** Lower-case names of the request's headers that it gets. */
+  readonly requestHeaders: readonly string[];
+  /** Lower-case names of its headers that the backend gets, in the place of the client's. */
+  readonly responseHeaders: readonly string[];
+}
+
+/** What expressions make of a request for such a server. */
+export interface HttpQuestion {
+  /** The path and query; absent: those of the request. */
+  readonly path?: unknown;
+  /** Further headers; one that failed is left out. */
+  readonly headers?: readonly HeaderValue[];
+  /** Where a client goes that got 401 or 403. */
+  readonly redirect?: () => unknown;
+  /** What later expressions read as `extauthz`. */
+  readonly metadata?: (response: ResponseVariables) => JsonObject;
+}
+
+/** Asks a server by a request of the same method: 2xx allows, and any other response is the client's; 5xx is a failure. */
+export async function askOverHttp(
+  exchange: Exchange,
+  { server, deadline, requestHeaders, responseHeaders }: HttpServer,
+  { path, headers = [], redirect, metadata }: HttpQuestion,
+  body: ForwardedBody | undefined,
+): Promise<Verdict | NoVerdict> {
+  const target = path === undefined ? exchange.target : targetValue(path);
+  if (target === undefined) return { kind: "none", detail: "the path is no request target" };
+  const request = {
+    // A tunnel is asked about, not asked for.
+    method: exchange.isTunnel ? "GET" : exchange.method,
+    url: `${server.origin}${server.basePath}${target}`,
+    headers: [...sentHeaders(exchange, requestHeaders), ...madeHeaders(headers), ...part(body)],
+    ...(body !== undefined && { body: Buffer.from(body.bytes) }),
+    server,
+  };
+  const response = await fetchResponse(request, { maxBytes: maxResponse, deadline }).catch(
+    (error: Error): NoVerdict => ({ kind: "none", detail: error.message }),
+  );
+  if ("kind" in response) return response;
+  const { status } = response;
+  if (status >= 500 || status < 200) return { kind: "none", detail: `status ${status}` };
+  const seen = new TransformedResponse(status, response.headers);
+  seen.bufferedBody = response.body;
+  const verdict = { ...plainVerdict, metadata: metadata && plainValues(metadata(seen)) };
+  if (status < 300) return { ...verdict, headers: takenHeaders(seen, responseHeaders) };
+  const location = status === 401 || status === 403 ? redirectTarget(redirect?.()) : undefined;
+  if (location !== undefined) {
+    return { ...verdict, denial: { status: 302, headers: ["location", location], body: "" } };
+  }
+  const list = endToEnd(response.headers, "");
+  return { ...verdict, denial: { status, headers: list, body: response.body } };
+}
+
+function sentHeaders({ requestHeaders: sent }: Exchange, wanted: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (let i = 0; i < sent.length; i += 2) {
+    const name = (sent[i] ?? "").toLowerCase();
+    if (wanted.includes(name) && isSettable(name)) kept.push(name, sent[i + 1] ?? "");
+  }
+  return kept;
+}
+
+function madeHeaders(headers: readonly HeaderValue[]): string[] {
+  return headers.flatMap(([name, value]) => {
+    const text = fieldValue(value);
+    return text === undefined ? [] : [name, text];
+  });
+}
+
+function part(body: ForwardedBody | undefined): string[] {
+  return body === undefined ? [] : ["x-envoy-auth-partial-body", String(body.isPart)];
+}
+
+function takenHeaders(response: TransformedResponse, names: readonly string[]): Verdict["headers"] {
+  return names.filter(isSettable).flatMap((name) => {
+    const value = response.header(name);
+    return value === undefined ? [] : [{ name, value, action: "overwrite" as const }];
+  });
+}
+
+function redirectTarget(value: unknown): string | undefined {
+  return value === undefined ? undefined : fieldValue(value);
+}

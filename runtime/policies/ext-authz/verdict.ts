@@ -1,0 +1,93 @@
+import type { JsonObject } from "../../cel/variables.ts";
+import type { Exchange } from "../../http/exchange.ts";
+import { refuse } from "../../http/refuse.ts";
+import { withoutParameter } from "../../http/routing/query.ts";
+import { editRequest, editResponse, type HeaderEdit } from "../envoy/header-edits.ts";
+
+/** What an authorization server decided about a request. */
+export interface Verdict {
+  readonly kind: "verdict";
+  /** What a refused client gets: the server's response, or one of the gateway's own; undefined: the request goes on. */
+  readonly denial: DeniedResponse | "refusal" | undefined;
+  /** Request headers that go, by lower-case name, before others come. */
+  readonly removed: readonly string[];
+  readonly headers: readonly HeaderEdit[];
+  readonly query: {
+    readonly set: readonly (readonly [name: string, value: string])[];
+    readonly removed: readonly string[];
+  };
+  /** Headers of whatever response the client gets. */
+  readonly responseHeaders: readonly HeaderEdit[];
+  /** What later expressions read as `extauthz`. */
+  readonly metadata: JsonObject | undefined;
+}
+
+/** The response that a server has for a refused client; a flat header list. */
+export interface DeniedResponse {
+  readonly status: number;
+  readonly headers: readonly string[];
+  readonly body: string | Uint8Array;
+}
+
+/** There is no verdict, and why: for the log. */
+export interface NoVerdict {
+  readonly kind: "none";
+  readonly detail: string;
+}
+
+/** A verdict that changes nothing. */
+export const plainVerdict: Verdict = {
+  kind: "verdict",
+  denial: undefined,
+  removed: [],
+  headers: [],
+  query: { set: [], removed: [] },
+  responseHeaders: [],
+  metadata: undefined,
+};
+
+/** Does what the server decided. False: the request was refused. */
+export function applyVerdict(exchange: Exchange, verdict: Verdict): boolean {
+  const { denial, metadata } = verdict;
+  if (metadata !== undefined) exchange.attributes.extauthz = metadata;
+  if (denial === "refusal") return refuseUnapproved(exchange, 403);
+  if (denial !== undefined) {
+    exchange.record.reason = "ExtAuth";
+    exchange.respond(denial.status, denial.headers, denial.body);
+    return false;
+  }
+  for (const name of verdict.removed) exchange.removeRequestHeader(name);
+  editRequest(exchange, verdict.headers);
+  editQuery(exchange, verdict.query);
+  editResponse(exchange, verdict.responseHeaders);
+  return true;
+}
+
+/** There is no verdict: the request goes on, or its client gets the status. */
+export function applyFailure(
+  exchange: Exchange,
+  { detail }: NoVerdict,
+  failure: number | "allow",
+): boolean {
+  exchange.record.fields ??= new Map();
+  exchange.record.fields.set("error", `external authorization: ${detail}`);
+  return failure === "allow" || refuseUnapproved(exchange, failure);
+}
+
+function refuseUnapproved(exchange: Exchange, status: number): false {
+  refuse(exchange, status, "ExtAuth", "external authorization failed");
+  return false;
+}
+
+/** Before a route is chosen the query may decide which one it is. */
+function editQuery(exchange: Exchange, { set, removed }: Verdict["query"]): void {
+  if (set.length === 0 && removed.length === 0) return;
+  const isRouted = exchange.record.route !== undefined;
+  const before = isRouted ? exchange.upstreamTarget : exchange.target;
+  const names = [...removed, ...set.map(([name]) => name)];
+  const kept = names.reduce(withoutParameter, before);
+  const added = set.map((pair) => pair.map(encodeURIComponent).join("=")).join("&");
+  const target = added === "" ? kept : `${kept}${kept.includes("?") ? "&" : "?"}${added}`;
+  if (isRouted) exchange.upstreamTarget = target;
+  else exchange.reroute({ target });
+}

@@ -1,0 +1,191 @@
+import type { PolicySettings } from "../../compiler/ir/policies.ts";
+import type { CompiledExpression } from "../../compiler/model/expressions.ts";
+import { upstreamCode } from "../backends/parts/connection.ts";
+import { code, literal } from "../code/code.ts";
+import type { Code, Hole, Printable } from "../code/hole.ts";
+import { imported, importedType, name } from "../code/names.ts";
+import { readsBody } from "../code/reads.ts";
+import { bytes, milliseconds } from "../code/units.ts";
+import { valueFunction } from "../code/value-function.ts";
+import { grpcChannelCode } from "./parts/callout-target.ts";
+import { type CaseCode, casesCode } from "./parts/cases.ts";
+import { headersFunction, listFunction, valuesFunction } from "./parts/object-function.ts";
+import type { PolicyTemplate, RouteScope } from "./policy.ts";
+
+const MODULE = "gwc/runtime/policies/ext-authz";
+
+type Authorization = PolicySettings["extAuthz"]["cases"][number]["value"];
+type Protocol<Kind> = Extract<Authorization["protocol"], { kind: Kind }>;
+
+/** `extAuthz`: the server, what it is asked, and the statement that asks it. */
+export const extAuthzTemplate: PolicyTemplate<"extAuthz"> = {
+  detail: ({ cases }) => [...new Set(cases.map(({ value }) => value.protocol.kind))].join(", "),
+  attributes: () => ["extauthz"],
+  code: ({ settings: { cases } }, scope) => {
+    const made = casesCode(cases, "isAuthorizedBy", scope, (value, suffix) =>
+      authorizationCode(value, suffix, scope),
+    );
+    const read = cases.flatMap(({ value }) => requestExpressions(value));
+    return {
+      ...made,
+      isAsync: true,
+      readsRequestBody: made.readsRequestBody || readsBody(read, "request"),
+    };
+  },
+};
+
+/** What is evaluated before the server is asked, or of the request when it was. */
+function requestExpressions({ protocol, cache }: Authorization): readonly CompiledExpression[] {
+  const own =
+    protocol.kind === "grpc"
+      ? (protocol.metadata ?? []).map(({ value }) => value)
+      : [
+          ...(protocol.path === undefined ? [] : [protocol.path]),
+          ...(protocol.redirect === undefined ? [] : [protocol.redirect]),
+          ...[...protocol.addHeaders, ...protocol.metadata].map(({ value }) => value),
+        ];
+  return [...own, ...(cache?.key ?? [])];
+}
+
+/** A member of what the server is asked, and the function that gives it. */
+interface QuestionPart {
+  readonly declarations: readonly Hole[];
+  readonly members: Readonly<Record<string, Printable>>;
+}
+
+function authorizationCode(value: Authorization, suffix: string, scope: RouteScope): CaseCode {
+  const { protocol, origin } = value;
+  const label = name(`extAuthz${suffix}`);
+  const parts = [
+    ...(protocol.kind === "grpc"
+      ? [claimsPart(protocol, suffix, origin, scope)]
+      : httpParts(protocol, suffix, origin, scope)),
+    keyPart(value, suffix, scope),
+  ];
+  const question: Readonly<Record<string, Printable>> = Object.assign(
+    {},
+    ...parts.map(({ members }) => members),
+  );
+  const isPlain = Object.keys(question).length === 0;
+  const [type, ask] =
+    protocol.kind === "grpc"
+      ? ["GrpcAuthorizer", "authorizeOverGrpc"]
+      : ["HttpAuthorizer", "authorizeOverHttp"];
+  return {
+    declarations: [
+      code`
+        ${scope.trace(origin)}
+        const ${label}: ${importedType(MODULE, type)} = ${literal(settingsOf(value))};
+      `,
+      ...parts.flatMap(({ declarations }) => declarations),
+    ],
+    steps: isPlain
+      ? [code`if (!(await ${imported(MODULE, ask)}(exchange, ${label}))) return;`]
+      : [
+          code`const question = ${literal(question)};`,
+          code`if (!(await ${imported(MODULE, ask)}(exchange, ${label}, question))) return;`,
+        ],
+  };
+}
+
+function settingsOf({
+  target,
+  protocol,
+  failure,
+  requestHeaders,
+  body,
+  cache,
+}: Authorization): Readonly<Record<string, Printable | undefined>> {
+  const common = {
+    deadline: milliseconds(target.deadline),
+    failure,
+    body: body && { ...body, maxSize: bytes(body.maxSize) },
+    cache: cache && cacheCode(cache),
+  };
+  if (protocol.kind === "grpc") {
+    const { contextExtensions } = protocol;
+    const server = grpcChannelCode(target);
+    return { server, requestHeaders, contextExtensions: { ...contextExtensions }, ...common };
+  }
+  const { responseHeaders } = protocol;
+  const server = upstreamCode(target.url, target.connection);
+  return {
+    server,
+    requestHeaders: requestHeaders ?? ["authorization"],
+    responseHeaders,
+    ...common,
+  };
+}
+
+function cacheCode({ ttl, maxEntries }: NonNullable<Authorization["cache"]>): Code {
+  const open = imported("gwc/runtime/policies/ext-authz/verdict-cache", "openVerdictCache");
+  return code`${open}(${literal({ ttl: milliseconds(ttl), maxEntries })})`;
+}
+
+/** What the configuration says; else the claims, when a policy before has verified a token. */
+function claimsPart(
+  { metadata }: Protocol<"grpc">,
+  suffix: string,
+  origin: Authorization["origin"],
+  scope: RouteScope,
+): QuestionPart {
+  if (metadata === undefined) {
+    if (!scope.variables.has("jwt")) return NOTHING;
+    const claims = scope.variables.argument("jwt");
+    return {
+      declarations: [],
+      members: { metadata: code`${imported(MODULE, "jwtMetadata")}(${claims})` },
+    };
+  }
+  const made = valuesFunction(`extAuthzMetadata${suffix}`, metadata, origin, scope);
+  return made === undefined
+    ? NOTHING
+    : { declarations: [made.declaration], members: { metadata: made.call } };
+}
+
+const NOTHING: QuestionPart = { declarations: [], members: {} };
+
+function httpParts(
+  { path, redirect, addHeaders, metadata }: Protocol<"http">,
+  suffix: string,
+  origin: Authorization["origin"],
+  scope: RouteScope,
+): readonly QuestionPart[] {
+  const headers = headersFunction(`extAuthzHeaders${suffix}`, addHeaders, scope);
+  const result = valuesFunction(`extAuthzMetadata${suffix}`, metadata, origin, scope);
+  const target = path && valueCall(`extAuthzPath${suffix}`, path, scope);
+  const location = redirect && valueCall(`extAuthzRedirect${suffix}`, redirect, scope);
+  return [
+    ...(target === undefined ? [] : [part(target.declaration, { path: target.call })]),
+    ...(headers === undefined ? [] : [part(headers.declaration, { headers: headers.call })]),
+    ...(location === undefined
+      ? []
+      : [part(location.declaration, { redirect: code`() => ${location.call}` })]),
+    ...(result === undefined ? [] : [part(result.declaration, { metadata: ofResponse(result) })]),
+  ];
+}
+
+function part(declaration: Hole, members: QuestionPart["members"]): QuestionPart {
+  return { declarations: [declaration], members };
+}
+
+/** The function itself when it reads the response alone. */
+function ofResponse({
+  label,
+  variables,
+  call,
+}: NonNullable<ReturnType<typeof valuesFunction>>): Code {
+  if (variables.every((each) => each === "response")) return code`${label}`;
+  const parameters = variables.includes("response") ? code`(response)` : code`()`;
+  return code`${parameters} => ${call}`;
+}
+
+function valueCall(label: string, expression: CompiledExpression, scope: RouteScope) {
+  return valueFunction(label, expression, scope.expressions, scope.variables);
+}
+
+function keyPart({ cache }: Authorization, suffix: string, scope: RouteScope): QuestionPart {
+  if (cache === undefined) return NOTHING;
+  const made = listFunction(`extAuthzKey${suffix}`, cache.key, scope);
+  return part(made.declaration, { key: made.call });
+}

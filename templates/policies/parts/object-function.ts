@@ -1,0 +1,163 @@
+import type { Origin } from "../../../compiler/diagnostics/diagnostic.ts";
+import type { CompiledExpression } from "../../../compiler/model/expressions.ts";
+import { code, comment, join, literal } from "../../code/code.ts";
+import type { Expressions } from "../../code/expression.ts";
+import type { Code, Hole, Name } from "../../code/hole.ts";
+import { assigned, laidOut } from "../../code/layout.ts";
+import { importedType, name } from "../../code/names.ts";
+import { listExpression } from "../../code/syntax.ts";
+import { parameter } from "../../code/variables.ts";
+import type { RouteScope } from "../policy.ts";
+
+/** A name and the value of an expression. */
+export interface NamedValue {
+  readonly name: string;
+  readonly value: CompiledExpression;
+}
+
+/** A function of the module that gives an object, made of what expressions read. */
+export interface ObjectFunction {
+  readonly label: Name;
+  readonly declaration: Code;
+  readonly call: Code;
+  readonly variables: readonly string[];
+}
+
+/** The function `label` that gives an object of these members; `read`: what is read for them. */
+export function objectFunction(
+  label: string,
+  type: Code,
+  read: readonly CompiledExpression[],
+  members: readonly Hole[],
+  origin: Origin,
+  { trace, variables: scope }: RouteScope,
+): ObjectFunction {
+  const variables = [...new Set(read.flatMap((each) => each.variables))].sort();
+  const passed = variables.map((variable) => scope.argument(variable));
+  return {
+    declaration: code`
+      ${trace(origin)}
+      function ${name(label)}(${join(variables.map(parameter), ", ")}): ${type} {
+        return {
+          ${members}
+        };
+      }
+    `,
+    call: code`${name(label)}(${join(passed, ", ")})`,
+    label: name(label),
+    variables,
+  };
+}
+
+/** The function `label` that gives the values of expressions by their names; undefined without any. */
+export function valuesFunction(
+  label: string,
+  values: readonly NamedValue[],
+  origin: Origin,
+  scope: RouteScope,
+): ObjectFunction | undefined {
+  if (values.length === 0) return undefined;
+  const members = values.map(
+    ({ name: key, value }) => code`
+      ${comment(value.source)}
+      ${assigned(code`${propertyKey(key)}:`, scope.expressions.use(value.code))},
+    `,
+  );
+  const result = importedType("gwc/runtime/cel/variables", "JsonObject");
+  const read = values.map(({ value }) => value);
+  return objectFunction(label, code`${result}`, read, members, origin, scope);
+}
+
+/** The function `label` that gives names and values of headers; undefined without any. */
+export function headersFunction(
+  label: string,
+  headers: readonly NamedValue[],
+  scope: RouteScope,
+): CalledFunction | undefined {
+  if (headers.length === 0) return undefined;
+  const type = importedType("gwc/runtime/policies/transformations/message-changes", "HeaderValue");
+  const read = headers.map(({ value }) => value);
+  return calledFunction(
+    label,
+    code`${type}[]`,
+    read,
+    headerList(headers, scope.expressions),
+    scope,
+  );
+}
+
+/** The function `label` that gives a list of values. */
+export function listFunction(
+  label: string,
+  values: readonly CompiledExpression[],
+  scope: RouteScope,
+): CalledFunction {
+  const items = values.map(
+    (value) => code`
+      ${comment(value.source)}
+      ${laidOut(scope.expressions.use(value.code), "operand")},
+    `,
+  );
+  const list = code`
+    [
+      ${items}
+    ]
+  `;
+  return calledFunction(label, code`unknown[]`, values, list, scope);
+}
+
+/** A function of the module, and its call in the route's function. */
+type CalledFunction = Pick<ObjectFunction, "declaration" | "call">;
+
+function calledFunction(
+  label: string,
+  type: Code,
+  read: readonly CompiledExpression[],
+  result: Code,
+  { variables: scope }: RouteScope,
+): CalledFunction {
+  const variables = [...new Set(read.flatMap((each) => each.variables))].sort();
+  const passed = variables.map((variable) => scope.argument(variable));
+  return {
+    declaration: code`
+      function ${name(label)}(${join(variables.map(parameter), ", ")}): ${type} {
+        return ${result};
+      }
+    `,
+    call: code`${name(label)}(${join(passed, ", ")})`,
+  };
+}
+
+/** A member of an object, with its source above it. */
+export function valueMember(
+  label: string,
+  value: CompiledExpression,
+  expressions: Expressions,
+): Code {
+  return code`
+    ${comment(value.source)}
+    ${assigned(code`${name(label)}:`, expressions.use(value.code))},
+  `;
+}
+
+/** Names and values as a list of pairs. */
+export function headerList(headers: readonly NamedValue[], expressions: Expressions): Code {
+  if (headers.length === 0) return code`[]`;
+  const entries = headers.map(
+    ({ name: header, value }) => code`
+      ${comment(value.source)}
+      ${listExpression([literal(header), expressions.use(value.code)])},
+    `,
+  );
+  return code`
+    [
+      ${entries}
+    ]
+  `;
+}
+
+/** Quoted keys are computed ones: `__proto__` is a name like any other. */
+function propertyKey(key: string): Hole {
+  const isPlain = /^[A-Za-z_$][\w$]*$/.test(key) && key !== "__proto__";
+  return isPlain ? name(key) : code`[${literal(key)}]`;
+}

@@ -1,0 +1,46 @@
+import path from "node:path";
+import { pythonWith } from "./python.ts";
+import { root } from "./root.ts";
+import { TestProcess } from "./test-process.ts";
+
+/** A message that a service got. */
+export interface SeenMessage {
+  readonly call: "Check" | "ShouldRateLimit" | "Process";
+  /** Protobuf's JSON, with the names of the fields as they are. */
+  // biome-ignore lint/suspicious/noExplicitAny: JSON of many shapes, which each test knows.
+  readonly message: any;
+  readonly metadata: Readonly<Record<string, string>>;
+  /** Seconds that the client gave the call. */
+  readonly timeout?: number;
+}
+
+/** The services of Envoy's protocols: authorization, limits, processing (envoy-services.py says what they respond). */
+export interface EnvoyServices {
+  readonly port: number;
+  readonly url: string;
+  /** What they got, in order. */
+  seen(): readonly SeenMessage[];
+  stop(): Promise<unknown>;
+}
+
+/** Starts them on grpcio, gRPC's own implementation in C; with TLS when there is a key and a certificate (files). */
+export async function startEnvoyServices(
+  port = 0,
+  tls?: { readonly key: string; readonly cert: string },
+): Promise<EnvoyServices> {
+  const python = await pythonWith("grpcio==1.85.1", "xds-protos==1.85.0");
+  const script = path.join(root, "test", "harness", "envoy-services.py");
+  const files = tls === undefined ? [] : [tls.key, tls.cert];
+  const running = new TestProcess(python, [script, String(port), ...files]);
+  const [, bound] = await running.seen(/^port (\d+)$/m);
+  return {
+    port: Number(bound),
+    url: `http://127.0.0.1:${bound}`,
+    seen: () =>
+      running.stdout
+        .split("\n")
+        .filter((line) => line.startsWith("{"))
+        .map((line) => JSON.parse(line)),
+    stop: () => running.stop("SIGKILL"),
+  };
+}

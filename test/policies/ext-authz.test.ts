@@ -1,0 +1,264 @@
+import type { IncomingMessage } from "node:http";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { makeCertificate } from "../harness/certificate.ts";
+import { startEcho } from "../harness/echo.ts";
+import {
+  type EnvoyServices,
+  type SeenMessage,
+  startEnvoyServices,
+} from "../harness/envoy-services.ts";
+import type { Gateway } from "../harness/gateway.ts";
+import { type Response, send } from "../harness/send.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
+import { startRoutes } from "./routes.ts";
+
+const folder = temporaryFolder();
+for (const [name, names] of [["auth", "DNS:auth.test"]] as const) {
+  makeCertificate(folder, name, { names });
+}
+
+let services: EnvoyServices;
+let secure: EnvoyServices;
+let gateway: Gateway;
+let echo: Awaited<ReturnType<typeof startEcho>>;
+
+beforeAll(async () => {
+  const tls = { key: join(folder, "auth.key"), cert: join(folder, "auth.pem") };
+  [services, secure, echo] = await Promise.all([
+    startEnvoyServices(),
+    startEnvoyServices(0, tls),
+    startEcho({ "x-from": "upstream" }),
+  ]);
+  const host = new URL(services.url).host;
+  const route = (more: object) => ({ policies: { extAuthz: { host, ...more } } });
+  gateway = await startRoutes(
+    {
+      plain: route({}),
+      context: route({
+        protocol: {
+          grpc: {
+            context: { team: "blue" },
+            metadata: { "my.space": '{"path": request.path}', broken: "request.headers['none']" },
+          },
+        },
+      }),
+      few: route({ includeRequestHeaders: [":path", "X-Some"] }),
+      body: route({ includeRequestBody: { maxRequestBytes: 8 } }),
+      part: route({
+        includeRequestBody: { maxRequestBytes: 8, allowPartialMessage: true, packAsBytes: true },
+      }),
+      cached: route({ cache: { key: ['request.headers["x-user"]'], ttl: "60s" } }),
+      open: route({ host: "127.0.0.1:1", failureMode: "allow" }),
+      status: route({ host: "127.0.0.1:1", failureMode: { denyWithStatus: 503 } }),
+      closed: route({ host: "127.0.0.1:1" }),
+      slow: route({ policies: { http: { requestTimeout: "100ms" } } }),
+      secure: route({
+        host: new URL(secure.url).host,
+        policies: {
+          backendTLS: { root: join(folder, "auth.pem"), hostname: "auth.test" },
+          backendAuth: { key: "${TOKEN}" },
+        },
+      }),
+      distrusted: route({
+        host: new URL(secure.url).host,
+        policies: { backendTLS: { hostname: "auth.test" } },
+      }),
+      later: {
+        policies: {
+          extAuthz: { host },
+          authorization: { rules: ['extauthz.role == "admin"'] },
+          transformations: { request: { set: { "x-role": "extauthz.role" } } },
+        },
+      },
+    },
+    echo,
+    {},
+    { TOKEN: "abc" },
+  );
+});
+
+/** A request for whose verdict the header asks. */
+function ask(
+  path: string,
+  verdict: object = {},
+  headers: Record<string, string> = {},
+  body?: string,
+) {
+  const all = { "x-verdict": JSON.stringify(verdict), ...headers };
+  return send(`${gateway.url}${path}`, body === undefined ? "GET" : "POST", all, body);
+}
+
+/** What the server was asked about a path. */
+function asked(path: string): readonly SeenMessage[] {
+  const of = ({ message }: SeenMessage) => message.attributes.request.http.path === path;
+  return services.seen().filter((each) => each.call === "Check" && of(each));
+}
+
+function received(response: Response): {
+  readonly url: string;
+  readonly headers: IncomingMessage["headers"];
+} {
+  return JSON.parse(response.body);
+}
+
+describe("extAuthz over gRPC", () => {
+  it("asks about the request as Envoy does, with a deadline of two seconds", async () => {
+    const response = await ask("/plain/a?b=c", {}, { "x-some": "1", cookie: "a=b" });
+    expect(response.status).toBe(200);
+    const [{ message, timeout, metadata }] = asked("/plain/a?b=c") as [SeenMessage];
+    const { attributes } = message;
+    expect(attributes.request.http).toMatchObject({
+      method: "GET",
+      host: `127.0.0.1:${gateway.port}`,
+      scheme: "http",
+      protocol: "HTTP/1.1",
+    });
+    expect(attributes.request.http.headers).toMatchObject({
+      ":method": "GET",
+      ":path": "/plain/a?b=c",
+      ":authority": `127.0.0.1:${gateway.port}`,
+      ":scheme": "http",
+      "x-some": "1",
+      cookie: "a=b",
+    });
+    expect(attributes.source.address.socket_address.address).toBe("127.0.0.1");
+    expect(attributes.destination.address.socket_address.port_value).toBe(gateway.port);
+    expect(Math.abs(Date.parse(attributes.request.time) - Date.now())).toBeLessThan(600_000);
+    expect(attributes.metadata_context).toEqual({});
+    expect(timeout).toBeLessThanOrEqual(2);
+    expect(metadata).not.toHaveProperty("authorization");
+  });
+
+  it("sends context, metadata of expressions, and only the headers that are asked for", async () => {
+    await ask("/context");
+    await ask("/few", {}, { "x-some": "1", "x-other": "2" });
+    const [context] = asked("/context");
+    expect(context?.message.attributes.context_extensions).toEqual({ team: "blue" });
+    expect(context?.message.attributes.metadata_context.filter_metadata).toEqual({
+      "my.space": { path: "/context" },
+    });
+    const [few] = asked("/few");
+    expect(few?.message.attributes.request.http.headers).toEqual({
+      ":path": "/few",
+      "x-some": "1",
+    });
+  });
+
+  it("changes the request and the response as the server says, but not where it goes", async () => {
+    const option = (key: string, value: string, more: object = {}) => ({
+      header: { key, value },
+      ...more,
+    });
+    const response = await ask(
+      "/plain/change?drop=1&keep=2",
+      {
+        ok_response: {
+          headers: [
+            option("x-set", "new"),
+            option("x-added", "two", { append: true }),
+            option("x-there", "no", { append_action: "ADD_IF_ABSENT" }),
+            option("x-missing", "no", { append_action: "OVERWRITE_IF_EXISTS" }),
+            { header: { key: "x-raw", raw_value: Buffer.from("raw").toString("base64") } },
+            option(":path", "/elsewhere"),
+            option("host", "elsewhere"),
+            option("content-length", "7"),
+          ],
+          headers_to_remove: ["x-secret", "host"],
+          query_parameters_to_set: [{ key: "who", value: "a b" }],
+          query_parameters_to_remove: ["drop"],
+          response_headers_to_add: [option("x-verdict-by", "server")],
+        },
+      },
+      { "x-set": "old", "x-added": "one", "x-there": "yes", "x-secret": "s" },
+    );
+    const { url, headers } = received(response);
+    expect(url).toBe("/plain/change?keep=2&who=a%20b");
+    expect(headers).toMatchObject({
+      "x-set": "new",
+      "x-added": "one, two",
+      "x-there": "yes",
+      "x-raw": "raw",
+    });
+    expect(headers).not.toHaveProperty("x-missing");
+    expect(headers).not.toHaveProperty("x-secret");
+    expect(response.headers["x-verdict-by"]).toBe("server");
+  });
+
+  it("gives a refused client the server's response, else a plain 403", async () => {
+    const denied = await ask("/plain", {
+      status: { code: 16 },
+      denied_response: {
+        status: { code: "Unauthorized" },
+        headers: [{ header: { key: "www-authenticate", value: "Bearer" } }],
+        body: "log in",
+      },
+    });
+    expect([denied.status, denied.body]).toEqual([401, "log in"]);
+    expect(denied.headers).toMatchObject({
+      "www-authenticate": "Bearer",
+      "content-type": "text/plain",
+    });
+    const plain = await ask("/plain", { status: { code: 7 } });
+    expect([plain.status, plain.body]).toEqual([403, "external authorization failed"]);
+    // The status alone decides.
+    const allowed = await ask("/plain", { denied_response: { body: "no" } });
+    expect(allowed.status).toBe(200);
+  });
+
+  it("leaves what the server says for later rules", async () => {
+    const admin = await ask("/later", { dynamic_metadata: { role: "admin" } });
+    expect(received(admin).headers["x-role"]).toBe("admin");
+    expect((await ask("/later", { dynamic_metadata: { role: "guest" } })).status).toBe(403);
+    expect((await ask("/later")).status).toBe(403);
+  });
+
+  it("sends the body when it is asked to, and refuses or cuts a longer one", async () => {
+    expect((await ask("/body", {}, {}, "12345678")).status).toBe(200);
+    expect((await ask("/body", {}, {}, "123456789")).status).toBe(413);
+    const [body, ...others] = asked("/body");
+    expect(body?.message.attributes.request.http).toMatchObject({ body: "12345678", size: "8" });
+    expect(others).toEqual([]);
+    await ask("/part", {}, {}, "123456789");
+    const [part] = asked("/part");
+    expect(part?.message.attributes.request.http).toMatchObject({
+      raw_body: Buffer.from("12345678").toString("base64"),
+      size: "-1",
+    });
+  });
+
+  it("keeps verdicts by key, and asks one question at a time", async () => {
+    const denial = { status: { code: 7 } };
+    const responses = await Promise.all(
+      Array.from({ length: 10 }, () => ask("/cached", denial, { "x-user": "a" })),
+    );
+    expect(responses.map(({ status }) => status)).toEqual(Array(10).fill(403));
+    expect(asked("/cached")).toHaveLength(1);
+    expect((await ask("/cached", {}, { "x-user": "a" })).status).toBe(403);
+    expect((await ask("/cached", {}, { "x-user": "b" })).status).toBe(200);
+    expect(asked("/cached")).toHaveLength(2);
+    // A key that fails is none.
+    await ask("/cached");
+    await ask("/cached");
+    expect(asked("/cached")).toHaveLength(4);
+  });
+
+  it("reaches servers over TLS, with the gateway's own credentials, and trusts no other", async () => {
+    expect((await ask("/secure")).status).toBe(200);
+    expect(secure.seen()[0]?.metadata.authorization).toBe("Bearer abc");
+    expect((await ask("/distrusted")).status).toBe(403);
+    await gateway.seen(/self-signed certificate/);
+  });
+
+  it.each([
+    ["a server that is not there", "/closed", {}, 403],
+    ["an error of the server", "/plain", { abort: "INTERNAL" }, 403],
+    ["a server that takes too long", "/slow", { sleep: 1 }, 403],
+    ["a configured status", "/status", {}, 503],
+    ["a mode that lets requests pass", "/open", {}, 200],
+  ])("without a verdict: %s", async (_name, path, verdict, status) => {
+    const response = await ask(path, verdict);
+    expect(response.status).toBe(status);
+    if (status !== 200) expect(response.body).toBe("external authorization failed");
+  });
+});
