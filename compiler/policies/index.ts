@@ -13,6 +13,7 @@ import { localRateLimit } from "./local-rate-limit.ts";
 import { mcpAuthentication } from "./mcp-authentication.ts";
 import { mcpAuthorization } from "./mcp-authorization.ts";
 import type { Policy } from "./policy.ts";
+import { remoteRateLimit } from "./remote-rate-limit.ts";
 import { requestHeaderModifier } from "./request-header-modifier.ts";
 import { requestMirror } from "./request-mirror.ts";
 import { requestRedirect } from "./request-redirect.ts";
@@ -33,6 +34,7 @@ const units = {
   authorization,
   mcpAuthorization,
   localRateLimit,
+  remoteRateLimit,
   transformations,
   csrf,
   requestHeaderModifier,

@@ -1,5 +1,4 @@
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
-import { backendReference, tinyText } from "../manifests/field-types.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
 import { parseDuration } from "../schema/duration.ts";
 import {
@@ -11,7 +10,6 @@ import {
   list,
   needsField,
   object,
-  shortText,
 } from "../schema/schema.ts";
 import { type ExpressionConfig, resolveExpression } from "./parts/expressions.ts";
 import type { Policy } from "./policy.ts";
@@ -104,45 +102,17 @@ const schema = list(
   { minItems: 1, maxItems: 16, description: "Limits; a request has to pass all of them." },
 );
 
-const kubernetesSchema = object(
-  {
-    local: list(
-      object(
-        {
-          requests: integer("Requests in a unit.", 1, Number.MAX_SAFE_INTEGER),
-          tokens: integer("LLM tokens in a unit.", 1, Number.MAX_SAFE_INTEGER),
-          unit: choice("The unit.", ["Seconds", "Minutes", "Hours"]),
-          burst: integer("Extra allowance in a short time.", 0, Number.MAX_SAFE_INTEGER),
-        },
-        { required: ["unit"], exactlyOneOf: ["requests", "tokens"] },
-      ),
-      { minItems: 1, maxItems: 16 },
-    ),
-    global: object(
-      {
-        backendRef: backendReference("The limit service."),
-        domain: shortText("The domain."),
-        descriptors: list(
-          object(
-            {
-              entries: list(
-                object(
-                  { name: tinyText("The name."), expression: expression("The value.") },
-                  { required: ["name", "expression"] },
-                ),
-                { minItems: 1, maxItems: 16 },
-              ),
-              unit: choice("What is counted.", ["Requests", "Tokens"], { default: "Requests" }),
-            },
-            { required: ["entries"] },
-          ),
-          { minItems: 1, maxItems: 16 },
-        ),
-      },
-      { required: ["backendRef", "domain", "descriptors"], unsupported: "global rate limits" },
-    ),
-  },
-  { atLeastOneOf: ["local", "global"] },
+const kubernetesSchema = list(
+  object(
+    {
+      requests: integer("Requests in a unit.", 1, Number.MAX_SAFE_INTEGER),
+      tokens: integer("LLM tokens in a unit.", 1, Number.MAX_SAFE_INTEGER),
+      unit: choice("The unit.", ["Seconds", "Minutes", "Hours"]),
+      burst: integer("Extra allowance in a short time.", 0, Number.MAX_SAFE_INTEGER),
+    },
+    { required: ["unit"], exactlyOneOf: ["requests", "tokens"] },
+  ),
+  { minItems: 1, maxItems: 16 },
 );
 
 /** How many requests pass in a time, counted by each gateway for itself. */
@@ -176,11 +146,11 @@ export const localRateLimit: Policy<
   }),
   kubernetes: {
     field: "traffic.rateLimit",
+    part: "local",
     schema: kubernetesSchema,
-    lower: ({ local = [] }, { origin }) => {
-      const at = childOf(origin, "local");
-      return { limits: local.map((each, index) => lowerLimit(each, childOf(at, index))) };
-    },
+    lower: (limits, { origin }) => ({
+      limits: limits.map((each, index) => lowerLimit(each, childOf(origin, index))),
+    }),
   },
   resolve: ({ limits }, { diagnostics, route }) => {
     const names = new Map<string, number>();

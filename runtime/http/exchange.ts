@@ -129,6 +129,8 @@ export interface Exchange extends RequestVariables {
   end(): void;
   /** Breaks the connection off: the only honest end of a response that can't be completed. */
   abort(): void;
+  /** The status of the response as it was sent; undefined before. */
+  readonly responseStatus: number | undefined;
   /** The header list of the response as it was sent; empty before. */
   readonly responseHeaders: readonly string[];
   /** True once `respond` or `writeHead` was called. */
@@ -137,6 +139,8 @@ export interface Exchange extends RequestVariables {
   readonly isOver: boolean;
   /** Called once when the client leaves before the response ended; at once when it already has. Any number of listeners. */
   onAbort(listener: () => void): void;
+  /** Called once when the exchange is over, one way or the other, and all that is known of it is noted. */
+  onClose(listener: () => void): void;
 
   /** What policies found out, for the route where they ran before it was chosen, and for the log. */
   readonly attributes: RequestAttributes;

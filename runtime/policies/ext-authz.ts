@@ -10,8 +10,17 @@ import {
   type ForwardedBody,
   forwardedBody,
 } from "./ext-authz/forwarded-body.ts";
-import { askOverHttp, type HttpQuestion, type HttpServer } from "./ext-authz/http-check.ts";
-import { applyFailure, applyVerdict, type NoVerdict, type Verdict } from "./ext-authz/verdict.ts";
+import {
+  askOverHttp,
+  type HttpAuthorizationServer,
+  type HttpQuestion,
+} from "./ext-authz/http-check.ts";
+import {
+  type AuthorizationVerdict,
+  applyFailure,
+  applyVerdict,
+  type NoVerdict,
+} from "./ext-authz/verdict.ts";
 import type { VerdictCache } from "./ext-authz/verdict-cache.ts";
 import { plainValues } from "./transformations/plain-values.ts";
 
@@ -36,7 +45,7 @@ export interface GrpcAuthorizer extends Authorizer {
 }
 
 /** An authorization server that speaks HTTP. */
-export interface HttpAuthorizer extends Authorizer, HttpServer {}
+export interface HttpAuthorizer extends Authorizer, HttpAuthorizationServer {}
 
 /** What the expressions of a route make of a request. */
 interface Keyed {
@@ -91,7 +100,7 @@ async function authorize(
   exchange: Exchange,
   { failure, body: forwarding, cache }: Authorizer,
   key: readonly unknown[] | undefined,
-  ask: (body: ForwardedBody | undefined) => Promise<Verdict | NoVerdict>,
+  ask: (body: ForwardedBody | undefined) => Promise<AuthorizationVerdict | NoVerdict>,
 ): Promise<boolean> {
   const body = forwarding && (await forwardedBody(exchange, forwarding));
   if (exchange.headersSent || exchange.isOver) return false;

@@ -12,6 +12,7 @@ import { localRateLimitTemplate } from "./local-rate-limit.ts";
 import { mcpAuthenticationTemplate } from "./mcp-authentication.ts";
 import { mcpAuthorizationTemplate } from "./mcp-authorization.ts";
 import type { PolicyTemplate } from "./policy.ts";
+import { remoteRateLimitTemplate } from "./remote-rate-limit.ts";
 import { requestHeaderModifierTemplate } from "./request-header-modifier.ts";
 import { requestMirrorTemplate } from "./request-mirror.ts";
 import { requestRedirectTemplate } from "./request-redirect.ts";
@@ -32,6 +33,7 @@ const templates: { readonly [Kind in PolicyKind]: PolicyTemplate<Kind> } = {
   authorization: authorizationTemplate,
   mcpAuthorization: mcpAuthorizationTemplate,
   localRateLimit: localRateLimitTemplate,
+  remoteRateLimit: remoteRateLimitTemplate,
   transformations: transformationsTemplate,
   csrf: csrfTemplate,
   requestHeaderModifier: requestHeaderModifierTemplate,

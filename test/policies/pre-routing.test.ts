@@ -410,7 +410,7 @@ describe("what can't run before routing is refused", () => {
   });
 
   it("policies that come later say so", () => {
-    expect(findings({ policies: { extAuthz: { host: "a:1" } } })).toEqual(["not-built-yet"]);
+    expect(findings({ policies: { oidc: {} } })).toEqual(["not-built-yet"]);
   });
 
   it("rules without the identity that they read, and routes that nothing reaches", () => {

@@ -54,7 +54,6 @@ const UNSUPPORTED_POLICIES: Readonly<Record<string, Schema>> = Object.fromEntrie
     mcpGuardrails: "MCP guardrails",
     oidc: "browser login",
     extProc: "external processing",
-    remoteRateLimit: "global rate limits",
     buffer: "buffering",
     delay: "delays",
     a2a: "A2A proxying",
@@ -62,4 +61,4 @@ const UNSUPPORTED_POLICIES: Readonly<Record<string, Schema>> = Object.fromEntrie
 );
 
 /** Those of them that may stand on a listener. */
-const UNSUPPORTED_ON_LISTENERS: readonly string[] = ["oidc", "extProc", "remoteRateLimit"];
+const UNSUPPORTED_ON_LISTENERS: readonly string[] = ["oidc", "extProc"];

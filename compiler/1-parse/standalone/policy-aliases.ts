@@ -1,7 +1,7 @@
 import { childOf, type Diagnostics, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { PolicyKind } from "../../ir/policies.ts";
 import { policies, policyOf } from "../../policies/index.ts";
-import { object, type Schema, unsupported } from "../../schema/schema.ts";
+import { object, type Schema } from "../../schema/schema.ts";
 
 /** Another place of a policy in the file: a key of `policies`, or a field of one. */
 interface Alias {
@@ -13,11 +13,6 @@ const ALIASES: readonly Alias[] = policies.flatMap(({ kind, aliases = [] }) =>
   aliases.map((path) => ({ kind, path })),
 );
 
-/** Fields beside those above that are not built yet. */
-const UNSUPPORTED: Readonly<Record<string, Readonly<Record<string, Schema>>>> = {
-  rateLimit: { global: unsupported("global rate limits") },
-};
-
 /** The keys of a file's `policies` besides the policies' own names, with their schemas; of the policies `kinds`. */
 export function aliasSchemas(kinds: readonly PolicyKind[]): Readonly<Record<string, Schema>> {
   const schemas: Record<string, Schema> = {};
@@ -25,7 +20,7 @@ export function aliasSchemas(kinds: readonly PolicyKind[]): Readonly<Record<stri
   for (const [key, aliases] of Map.groupBy(wanted, ({ path }) => path[0])) {
     const [first] = aliases;
     if (first === undefined) continue;
-    schemas[key] = first.path.length === 1 ? policyOf(first.kind).schema : grouped(key, aliases);
+    schemas[key] = first.path.length === 1 ? policyOf(first.kind).schema : grouped(aliases);
   }
   return schemas;
 }
@@ -58,16 +53,16 @@ export function canonicalPolicies(
   });
 }
 
-function grouped(key: string, aliases: readonly Alias[]): Schema {
+function grouped(aliases: readonly Alias[]): Schema {
   const fields = Object.fromEntries(
     aliases.map(({ kind, path }) => [path[1] ?? "", policyOf(kind).schema]),
   );
   const names = Object.keys(fields);
   const kinds = aliases.map(({ kind }) => `\`${kind}\``).join(" and ");
-  return object(
-    { ...fields, ...UNSUPPORTED[key] },
-    { atLeastOneOf: names, description: `${kinds}, as the cluster resources have them.` },
-  );
+  return object(fields, {
+    atLeastOneOf: names,
+    description: `${kinds}, as the cluster resources have them.`,
+  });
 }
 
 function memberOf(value: unknown, key: string): unknown {

@@ -356,6 +356,16 @@ export const referenceMessages = {
       "Who the client is follows from its credential, so an expression that finds the credential reads the request and " +
       "the connection only.",
   }),
+  "limits-nobody": message<{ variable: string; policies: string }>({
+    severity: "warning",
+    text: ({ variable, policies }) =>
+      `"${variable}" is null for every request, so this descriptor limits nobody: no "${policies}" stands on this route`,
+    hint: () => 'check credentials on this route, or limit by "source.address"',
+    explanation:
+      "A descriptor is left out when one of its values can't be had, and a request without descriptors is not limited. A " +
+      "limit by what a token says holds for callers with a token alone: let the route refuse others, or give them a " +
+      "descriptor of their own.",
+  }),
   "absent-identity": message<{ variable: string; policies: string }>({
     severity: "warning",
     text: ({ variable, policies }) =>

@@ -1,3 +1,4 @@
+import type { BodyForwarding } from "../../../runtime/policies/ext-authz/forwarded-body.ts";
 import type { Origin } from "../../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../../model/expressions.ts";
 import type { CalloutServerConfig, CalloutTarget } from "../parts/callout-server.ts";
@@ -33,16 +34,6 @@ export interface HttpProtocolConfig {
   readonly responseHeaders: readonly string[];
   readonly addHeaders: readonly NamedExpression[];
   readonly metadata: readonly NamedExpression[];
-}
-
-/** How much of a request's body the server gets. */
-export interface BodyForwarding {
-  /** Bytes. */
-  readonly maxSize: number;
-  /** A longer body is cut, not refused. */
-  readonly allowsPart: boolean;
-  /** Not as text. */
-  readonly asBytes: boolean;
 }
 
 /** Which requests share a verdict, as configured. */

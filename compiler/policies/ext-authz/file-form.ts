@@ -1,3 +1,4 @@
+import type { BodyForwarding } from "../../../runtime/policies/ext-authz/forwarded-body.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import { parseTimer } from "../../schema/duration.ts";
 import {
@@ -19,7 +20,6 @@ import { conditionalSchema } from "../parts/conditions.ts";
 import { expressionsSchema, lowerExpressions } from "../parts/named-expressions.ts";
 import type {
   AuthorizationConfig,
-  BodyForwarding,
   GrpcProtocolConfig,
   HttpProtocolConfig,
   VerdictCacheConfig,

@@ -4,6 +4,7 @@ import type { CompiledExpression } from "../../model/expressions.ts";
 import { expression, type Infer, list, map, object, shortText } from "../../schema/schema.ts";
 import { type ExpressionConfig, resolveExpression } from "../parts/expressions.ts";
 import { checkHeaderName } from "../parts/header-fields.ts";
+import type { NamedExpression, NamedNode } from "../parts/named-expressions.ts";
 import type { ResolveContext } from "../policy.ts";
 
 /** Changes to a message as configured. Names as written, pseudo headers among them. */
@@ -14,10 +15,6 @@ export interface TransformConfig {
   readonly set: readonly NamedExpression[];
   readonly remove: readonly { readonly name: string; readonly origin: Origin }[];
   readonly body: ExpressionConfig | undefined;
-}
-
-interface NamedExpression extends ExpressionConfig {
-  readonly name: string;
 }
 
 /** Changes to a message, compiled: header names in lower case, pseudo headers apart. */
@@ -33,12 +30,6 @@ export interface TransformNode {
   readonly pseudo: readonly NamedNode[];
   readonly body: CompiledExpression | undefined;
   readonly origin: Origin;
-}
-
-/** A name and the value of an expression. */
-export interface NamedNode {
-  readonly name: string;
-  readonly value: CompiledExpression;
 }
 
 type Side = CelPhase & ("request" | "response");

@@ -44,6 +44,7 @@ export class EngineExchange implements Exchange {
   refusalFormat: RefusalFormat = textRefusal;
   bufferedBody: Uint8Array | undefined;
   strippedCredentials: StrippedCredential | undefined;
+  responseStatus: number | undefined;
   responseHeaders: HeaderList = [];
   readonly record: ExchangeRecord = {
     route: undefined,
@@ -87,6 +88,7 @@ export class EngineExchange implements Exchange {
   #isClosed = false;
   #isFlushed = false;
   #abortListeners: (() => void)[] | undefined;
+  #closeListeners: (() => void)[] | undefined;
   #drainListener: (() => void) | undefined;
 
   constructor(
@@ -402,6 +404,12 @@ export class EngineExchange implements Exchange {
     else this.#abortListeners.push(listener);
   }
 
+  onClose(listener: () => void): void {
+    if (this.#isClosed) listener();
+    else if (this.#closeListeners === undefined) this.#closeListeners = [listener];
+    else this.#closeListeners.push(listener);
+  }
+
   /** The server saw the connection close before the response had ended. */
   clientLeft(): void {
     this.#isAborted = true;
@@ -415,6 +423,7 @@ export class EngineExchange implements Exchange {
   /** The exchange is over, one way or the other: nothing that was gathered for it is needed any more. */
   close(): void {
     this.#isClosed = true;
+    if (this.#closeListeners !== undefined) for (const each of this.#closeListeners) each();
     if (this.#buffers !== undefined) for (const buffer of this.#buffers) buffer.release();
   }
 
@@ -432,6 +441,7 @@ export class EngineExchange implements Exchange {
       this.#edits = undefined;
       throw error;
     }
+    this.responseStatus = status;
     this.responseHeaders = head;
     this.headersSent = true;
   }

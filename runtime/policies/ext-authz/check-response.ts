@@ -3,10 +3,14 @@ import type {
   DeniedHttpResponse,
 } from "../../grpc/gen/envoy/service/auth/v3/external_auth_pb.ts";
 import { headerEdits, isSettable } from "../envoy/header-edits.ts";
-import { type DeniedResponse, plainVerdict, type Verdict } from "./verdict.ts";
+import { type AuthorizationVerdict, type DeniedResponse, plainVerdict } from "./verdict.ts";
 
 /** What a server decided (`service.auth.v3.CheckResponse`). Its status alone says whether the request is allowed. */
-export function verdictOf({ status, httpResponse, dynamicMetadata }: CheckResponse): Verdict {
+export function verdictOf({
+  status,
+  httpResponse,
+  dynamicMetadata,
+}: CheckResponse): AuthorizationVerdict {
   const metadata = dynamicMetadata;
   if ((status?.code ?? 0) !== 0) {
     const denied = httpResponse.case === "deniedResponse" ? httpResponse.value : undefined;

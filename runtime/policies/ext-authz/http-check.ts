@@ -11,13 +11,13 @@ import { plainValues } from "../transformations/plain-values.ts";
 import { TransformedResponse } from "../transformations/response-variables.ts";
 import { targetValue } from "../transformations/target-value.ts";
 import type { ForwardedBody } from "./forwarded-body.ts";
-import { type NoVerdict, plainVerdict, type Verdict } from "./verdict.ts";
+import { type AuthorizationVerdict, type NoVerdict, plainVerdict } from "./verdict.ts";
 
 /** The longest response of an authorization server. */
 const maxResponse = 4 * MiB;
 
 /** A server that is asked by plain HTTP. */
-export interface HttpServer {
+export interface HttpAuthorizationServer {
   readonly server: Upstream;
   /** Milliseconds. */
   readonly deadline: number;
@@ -42,10 +42,10 @@ export interface HttpQuestion {
 /** Asks a server by a request of the same method: 2xx allows, and any other response is the client's; 5xx is a failure. */
 export async function askOverHttp(
   exchange: Exchange,
-  { server, deadline, requestHeaders, responseHeaders }: HttpServer,
+  { server, deadline, requestHeaders, responseHeaders }: HttpAuthorizationServer,
   { path, headers = [], redirect, metadata }: HttpQuestion,
   body: ForwardedBody | undefined,
-): Promise<Verdict | NoVerdict> {
+): Promise<AuthorizationVerdict | NoVerdict> {
   const target = path === undefined ? exchange.target : targetValue(path);
   if (target === undefined) return { kind: "none", detail: "the path is no request target" };
   const request = {
@@ -94,7 +94,10 @@ function part(body: ForwardedBody | undefined): string[] {
   return body === undefined ? [] : ["x-envoy-auth-partial-body", String(body.isPart)];
 }
 
-function takenHeaders(response: TransformedResponse, names: readonly string[]): Verdict["headers"] {
+function takenHeaders(
+  response: TransformedResponse,
+  names: readonly string[],
+): AuthorizationVerdict["headers"] {
   return names.filter(isSettable).flatMap((name) => {
     const value = response.header(name);
     return value === undefined ? [] : [{ name, value, action: "overwrite" as const }];

@@ -1,5 +1,5 @@
 import { fieldText } from "../../cel/values/field-text.ts";
-import type { NoVerdict, Verdict } from "./verdict.ts";
+import type { AuthorizationVerdict, NoVerdict } from "./verdict.ts";
 
 /** How long verdicts are kept, and how many. */
 export interface VerdictCacheSettings {
@@ -15,10 +15,10 @@ export function openVerdictCache(settings: VerdictCacheSettings): VerdictCache {
 }
 
 /** Asks the server. */
-export type Ask = () => Promise<Verdict | NoVerdict>;
+export type Ask = () => Promise<AuthorizationVerdict | NoVerdict>;
 
 interface Entry {
-  readonly verdict: Verdict;
+  readonly verdict: AuthorizationVerdict;
   readonly askedAt: number;
 }
 
@@ -29,14 +29,14 @@ const renewedAfter = 0.8;
 class VerdictCache {
   readonly #settings: VerdictCacheSettings;
   readonly #entries = new Map<string, Entry>();
-  readonly #asking = new Map<string, Promise<Verdict | NoVerdict>>();
+  readonly #asking = new Map<string, Promise<AuthorizationVerdict | NoVerdict>>();
 
   constructor(settings: VerdictCacheSettings) {
     this.#settings = settings;
   }
 
   /** The verdict for the values of a key; a value that failed makes it none, and the server is asked. */
-  async verdict(values: readonly unknown[], ask: Ask): Promise<Verdict | NoVerdict> {
+  async verdict(values: readonly unknown[], ask: Ask): Promise<AuthorizationVerdict | NoVerdict> {
     const texts = values.map(fieldText);
     if (texts.includes(undefined)) return ask();
     const key = JSON.stringify(texts);
@@ -50,7 +50,7 @@ class VerdictCache {
     return entry.verdict;
   }
 
-  #ask(key: string, ask: Ask): Promise<Verdict | NoVerdict> {
+  #ask(key: string, ask: Ask): Promise<AuthorizationVerdict | NoVerdict> {
     const found = this.#asking.get(key);
     if (found !== undefined) return found;
     const askedAt = performance.now();

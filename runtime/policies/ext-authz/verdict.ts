@@ -5,7 +5,7 @@ import { withoutParameter } from "../../http/routing/query.ts";
 import { editRequest, editResponse, type HeaderEdit } from "../envoy/header-edits.ts";
 
 /** What an authorization server decided about a request. */
-export interface Verdict {
+export interface AuthorizationVerdict {
   readonly kind: "verdict";
   /** What a refused client gets: the server's response, or one of the gateway's own; undefined: the request goes on. */
   readonly denial: DeniedResponse | "refusal" | undefined;
@@ -36,7 +36,7 @@ export interface NoVerdict {
 }
 
 /** A verdict that changes nothing. */
-export const plainVerdict: Verdict = {
+export const plainVerdict: AuthorizationVerdict = {
   kind: "verdict",
   denial: undefined,
   removed: [],
@@ -47,7 +47,7 @@ export const plainVerdict: Verdict = {
 };
 
 /** Does what the server decided. False: the request was refused. */
-export function applyVerdict(exchange: Exchange, verdict: Verdict): boolean {
+export function applyVerdict(exchange: Exchange, verdict: AuthorizationVerdict): boolean {
   const { denial, metadata } = verdict;
   if (metadata !== undefined) exchange.attributes.extauthz = metadata;
   if (denial === "refusal") return refuseUnapproved(exchange, 403);
@@ -80,7 +80,7 @@ function refuseUnapproved(exchange: Exchange, status: number): false {
 }
 
 /** Before a route is chosen the query may decide which one it is. */
-function editQuery(exchange: Exchange, { set, removed }: Verdict["query"]): void {
+function editQuery(exchange: Exchange, { set, removed }: AuthorizationVerdict["query"]): void {
   if (set.length === 0 && removed.length === 0) return;
   const isRouted = exchange.record.route !== undefined;
   const before = isRouted ? exchange.upstreamTarget : exchange.target;

@@ -1,0 +1,304 @@
+import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
+import { backendReference, tinyText } from "../manifests/field-types.ts";
+import type { CompiledExpression } from "../model/expressions.ts";
+import { trafficText } from "../model/traffic.ts";
+import { choice, expression, type Infer, list, object, shortText } from "../schema/schema.ts";
+import {
+  type CalloutServerConfig,
+  type CalloutTarget,
+  lowerServer,
+  lowerServerReference,
+  resolveGrpcTarget,
+  serverFields,
+  serverKeys,
+  serverPolicies,
+} from "./parts/callout-server.ts";
+import {
+  type CaseConfig,
+  type CaseNode,
+  conditionalSchema,
+  lowerCases,
+  resolveCases,
+} from "./parts/conditions.ts";
+import { type ExpressionConfig, resolveExpression } from "./parts/expressions.ts";
+import {
+  type NamedExpression,
+  type NamedNode,
+  resolveExpressions,
+} from "./parts/named-expressions.ts";
+import type { Policy, ResolveContext } from "./policy.ts";
+
+/** A limit service and what it counts, as configured. */
+interface LimitServiceConfig {
+  readonly server: CalloutServerConfig;
+  readonly domain: string;
+  readonly descriptors: readonly DescriptorConfig[];
+  /** What happens when it can't be reached. */
+  readonly passesOnFailure: boolean;
+  readonly origin: Origin;
+}
+
+/** What is counted together, as configured. */
+interface DescriptorConfig {
+  readonly unit: "requests" | "tokens";
+  readonly entries: readonly NamedExpression[];
+  readonly cost: ExpressionConfig | undefined;
+  readonly limit: ExpressionConfig | undefined;
+  readonly origin: Origin;
+}
+
+/** A limit service and what it counts. */
+interface LimitServiceNode {
+  readonly target: CalloutTarget;
+  readonly domain: string;
+  readonly descriptors: readonly DescriptorNode[];
+  readonly passesOnFailure: boolean;
+  readonly origin: Origin;
+}
+
+/** What is counted together. */
+export interface DescriptorNode {
+  readonly unit: "requests" | "tokens";
+  readonly entries: readonly NamedNode[];
+  /** What a request counts; of tokens it is evaluated when the response is there. */
+  readonly cost: CompiledExpression | undefined;
+  /** The limit that holds in the place of the service's own. */
+  readonly limit: CompiledExpression | undefined;
+}
+
+/** `remoteRateLimit` as configured. */
+interface RemoteRateLimitConfig {
+  readonly cases: readonly CaseConfig<LimitServiceConfig>[];
+}
+
+/** `remoteRateLimit` resolved. */
+interface RemoteRateLimitNode {
+  readonly cases: readonly CaseNode<LimitServiceNode>[];
+}
+
+const descriptor = object(
+  {
+    entries: list(
+      object(
+        { key: shortText("The name."), value: expression("The value; a text.") },
+        { required: ["key", "value"] },
+      ),
+      {
+        minItems: 1,
+        maxItems: 16,
+        description: "What is counted together. When one fails, the descriptor is left out.",
+      },
+    ),
+    type: choice("What is counted.", ["requests", "tokens"], { default: "requests" }),
+    cost: expression(
+      "How much it counts, a whole number; by default 1, or the tokens of the call when it has ended.",
+    ),
+    limitOverride: expression(
+      'The limit in the place of the service\'s own: `{"unit": "minute", "requestsPerUnit": 10}`.',
+    ),
+  },
+  { required: ["entries"] },
+);
+
+const fields = {
+  ...serverFields,
+  policies: serverPolicies,
+  domain: shortText("The domain of the service's limits."),
+  descriptors: list(descriptor, {
+    minItems: 1,
+    maxItems: 16,
+    description: "What the service counts; all go in one call, and a request has to pass each.",
+  }),
+  failureMode: choice(
+    "What happens when the service can't be reached.",
+    ["failClosed", "failOpen"],
+    {
+      default: "failClosed",
+    },
+  ),
+};
+
+const rest = { exactlyOneOf: [...serverKeys], required: ["domain", "descriptors"] as const };
+
+const schema = object(
+  { ...fields, conditional: conditionalSchema(object(fields, rest)) },
+  {
+    exactlyOneOf: [...serverKeys, "conditional"],
+    checks: [
+      {
+        message: '"domain" and "descriptors" say what is counted',
+        holds: (value) => "conditional" in value || ("domain" in value && "descriptors" in value),
+        cel: "has(self.conditional) || (has(self.domain) && has(self.descriptors))",
+      },
+      {
+        message: '"conditional" stands alone: its entries say what is counted',
+        field: "conditional",
+        holds: (value) => !("conditional" in value) || Object.keys(value).length === 1,
+        cel: "!has(self.conditional)",
+      },
+    ],
+    description: "Limits that a service counts for all gateways (Envoy's rate limit protocol).",
+  },
+);
+
+/** `GlobalRateLimit` of the specification. */
+const kubernetesSchema = object(
+  {
+    backendRef: backendReference("The limit service: a Service or a static GatewayBackend."),
+    domain: shortText("The domain of the service's limits."),
+    descriptors: list(
+      object(
+        {
+          entries: list(
+            object(
+              { name: tinyText("The name."), expression: expression("The value; a text.") },
+              { required: ["name", "expression"] },
+            ),
+            { minItems: 1, maxItems: 16 },
+          ),
+          unit: choice("What is counted.", ["Requests", "Tokens"], { default: "Requests" }),
+        },
+        { required: ["entries"] },
+      ),
+      { minItems: 1, maxItems: 16 },
+    ),
+  },
+  { required: ["backendRef", "domain", "descriptors"] },
+);
+
+/** How many requests or tokens pass in a time, counted by a service for all gateways. */
+export const remoteRateLimit: Policy<
+  "remoteRateLimit",
+  RemoteRateLimitConfig,
+  RemoteRateLimitNode,
+  Infer<typeof schema>,
+  Infer<typeof kubernetesSchema>
+> = {
+  kind: "remoteRateLimit",
+  summary:
+    "asks a limit service (Envoy's rate limit protocol), by requests or by tokens of models; 429 beyond",
+  scope: ["listener", "route"],
+  actsOn: ["requests"],
+  schema,
+  aliases: [["rateLimit", "global"]],
+  names: ["remoteRateLimit", "countedRequests", "countedTokens"],
+  merge: "replace",
+  lower: (value, origin) => ({ cases: lowerCases(value, origin, lowerService) }),
+  kubernetes: {
+    field: "traffic.rateLimit",
+    part: "global",
+    schema: kubernetesSchema,
+    lower: ({ backendRef, domain, descriptors }, context) => {
+      const { origin } = context;
+      const server = lowerServerReference(backendRef, context);
+      if (server === undefined) return undefined;
+      const read = descriptors.map(({ entries, unit }, index): DescriptorConfig => {
+        const at = childOf(origin, "descriptors", index);
+        return {
+          unit: unit === "Tokens" ? "tokens" : "requests",
+          entries: entries.map(({ name, expression: text }, each) => ({
+            name,
+            text,
+            origin: childOf(at, "entries", each, "expression"),
+          })),
+          cost: undefined,
+          limit: undefined,
+          origin: childOf(at, "unit"),
+        };
+      });
+      const value = { server, domain, descriptors: read, passesOnFailure: false, origin };
+      return { cases: [{ condition: undefined, value, origin }] };
+    },
+  },
+  resolve: ({ cases }, context) => {
+    const resolved = resolveCases(cases, context, (each) => resolveService(each, context));
+    return resolved && { cases: resolved };
+  },
+};
+
+function lowerService(
+  given: Omit<Infer<typeof schema>, "conditional">,
+  origin: Origin,
+): LimitServiceConfig {
+  const { domain = "", descriptors = [], failureMode } = given;
+  return {
+    server: lowerServer(given, origin),
+    domain,
+    descriptors: descriptors.map((each, index) =>
+      lowerDescriptor(each, childOf(origin, "descriptors", index)),
+    ),
+    passesOnFailure: failureMode === "failOpen",
+    origin,
+  };
+}
+
+function lowerDescriptor(
+  { entries, type = "requests", cost, limitOverride }: Infer<typeof descriptor>,
+  origin: Origin,
+): DescriptorConfig {
+  return {
+    unit: type,
+    entries: entries.map(({ key, value }, index) => ({
+      name: key,
+      text: value,
+      origin: childOf(origin, "entries", index, "value"),
+    })),
+    cost: cost === undefined ? undefined : { text: cost, origin: childOf(origin, "cost") },
+    limit:
+      limitOverride === undefined
+        ? undefined
+        : { text: limitOverride, origin: childOf(origin, "limitOverride") },
+    origin: childOf(origin, "type"),
+  };
+}
+
+function resolveService(
+  { server, descriptors, ...rest }: LimitServiceConfig,
+  context: ResolveContext,
+): LimitServiceNode | undefined {
+  const target = resolveGrpcTarget(server, context);
+  const resolved = descriptors.flatMap((each) => resolveDescriptor(each, context) ?? []);
+  if (target === undefined || resolved.length < descriptors.length) return undefined;
+  return { ...rest, target, descriptors: resolved };
+}
+
+function resolveDescriptor(
+  { unit, entries, cost, limit, origin }: DescriptorConfig,
+  context: ResolveContext,
+): DescriptorNode | undefined {
+  const { diagnostics, route } = context;
+  if (unit === "tokens" && route.protocol !== "llm") {
+    const params = { field: '"tokens"', actsOn: trafficText(["llm"]), found: undefined };
+    diagnostics.report("misplaced-field", origin, params);
+    return undefined;
+  }
+  const values = resolveExpressions(entries, "request", context);
+  values?.forEach(({ value }, index) => {
+    reportAbsent(value, entries[index]?.origin ?? origin, context);
+  });
+  const costPhase = unit === "tokens" ? "response" : "request";
+  const compiledCost =
+    cost && resolveExpression(cost, { phase: costPhase, slot: "value" }, diagnostics);
+  const compiledLimit =
+    limit && resolveExpression(limit, { phase: "request", slot: "value" }, diagnostics);
+  const isComplete =
+    (cost === undefined) === (compiledCost === undefined) &&
+    (limit === undefined) === (compiledLimit === undefined);
+  if (values === undefined || !isComplete) return undefined;
+  return { unit, entries: values, cost: compiledCost, limit: compiledLimit };
+}
+
+/** A value of an identity that nobody establishes: the descriptor is always left out. */
+function reportAbsent(
+  { variables }: CompiledExpression,
+  origin: Origin,
+  { diagnostics, identities, route }: ResolveContext,
+): void {
+  const present = [...route.policies, ...route.preRouting];
+  for (const variable of variables) {
+    const kinds = identities.get(variable);
+    if (kinds === undefined || kinds.some((kind) => present.includes(kind))) continue;
+    const policies = kinds.join('" or "');
+    diagnostics.report("limits-nobody", origin, { variable, policies });
+  }
+}

@@ -1,0 +1,138 @@
+import type { LlmVariable, ResponseVariables } from "../cel/variables.ts";
+import type { GrpcChannel } from "../grpc/channel.ts";
+import type { HeaderValue } from "../grpc/gen/envoy/config/core/v3/base_pb.ts";
+import {
+  type RateLimitResponse,
+  RateLimitResponse_Code,
+  RateLimitService,
+} from "../grpc/gen/envoy/service/ratelimit/v3/rls_pb.ts";
+import { GrpcError } from "../grpc/status.ts";
+import type { Exchange } from "../http/exchange.ts";
+import { refuse } from "../http/refuse.ts";
+import { readHeader } from "./envoy/header-edits.ts";
+import {
+  type CountedUse,
+  descriptorOf,
+  type LimitDescriptor,
+} from "./remote-rate-limit/descriptor.ts";
+import { strictestLimit } from "./remote-rate-limit/limit-headers.ts";
+import { TransformedResponse } from "./transformations/response-variables.ts";
+
+/** A service that counts for all gateways. */
+export interface LimitService {
+  readonly server: GrpcChannel;
+  /** Milliseconds. */
+  readonly deadline: number;
+  readonly domain: string;
+  /** Requests go on when the service gives no verdict. */
+  readonly passesOnFailure: boolean;
+}
+
+/** What is counted of a request. */
+export interface Counted {
+  /** Counted before the backend is called. */
+  readonly requests?: readonly CountedUse[];
+  /** Looked at before, and counted when the response is there. */
+  readonly tokens?: readonly CountedTokens[];
+}
+
+/** What is counted of a response. */
+export interface CountedTokens extends Omit<CountedUse, "cost"> {
+  /** What it counts; absent: the tokens of the call. */
+  readonly cost?: (llm: LlmVariable, response: ResponseVariables) => unknown;
+}
+
+/** Counts the request, and later its tokens, all in one call. False: it is over a limit, or the service failed. */
+export async function admitCounted(
+  exchange: Exchange,
+  service: LimitService,
+  { requests = [], tokens = [] }: Counted,
+): Promise<boolean> {
+  const descriptors = [
+    ...requests.flatMap((use) => descriptorOf(use, use.cost ?? 1) ?? []),
+    // Nothing is known of the tokens yet: whether there are any left is.
+    ...tokens.flatMap(({ entries, limit }) => descriptorOf({ entries, limit }, 0) ?? []),
+  ];
+  if (descriptors.length === 0) return true;
+  const response = await ask(exchange, service, descriptors);
+  if (exchange.isOver) return false;
+  if (response instanceof GrpcError) return applyFailure(exchange, service, response);
+  if (!applyResponse(exchange, response)) return false;
+  if (tokens.length > 0) exchange.onClose(() => countTokens(exchange, service, tokens));
+  return true;
+}
+
+async function ask(
+  { gateway }: Exchange,
+  { server, deadline, domain }: LimitService,
+  descriptors: readonly LimitDescriptor[],
+): Promise<RateLimitResponse | GrpcError> {
+  const { shouldRateLimit } = RateLimitService.method;
+  const request = { domain, descriptors: [...descriptors] };
+  try {
+    const response = await server.call(gateway, shouldRateLimit, request, { deadline });
+    if (response.overallCode !== RateLimitResponse_Code.UNKNOWN) return response;
+    return new GrpcError(0, "the service says neither OK nor OVER_LIMIT");
+  } catch (error) {
+    if (error instanceof GrpcError) return error;
+    throw error;
+  }
+}
+
+function applyResponse(exchange: Exchange, response: RateLimitResponse): boolean {
+  const limits = strictestLimit(response.statuses);
+  for (const [name, value] of limits) exchange.setResponseHeader(name, value);
+  for (const { name, value } of settable(response.responseHeadersToAdd)) {
+    exchange.addResponseHeader(name, value);
+  }
+  if (response.overallCode === RateLimitResponse_Code.OK) {
+    for (const { name, value } of settable(response.requestHeadersToAdd)) {
+      exchange.addRequestHeader(name, value);
+    }
+    return true;
+  }
+  const reset = limits.get("x-ratelimit-reset");
+  const headers = reset === undefined ? [] : ["retry-after", reset];
+  if (response.rawBody.length === 0) {
+    refuse(exchange, 429, "RateLimit", "rate limit exceeded", headers);
+  } else {
+    exchange.record.reason = "RateLimit";
+    exchange.respond(429, headers, response.rawBody);
+  }
+  return false;
+}
+
+function settable(headers: readonly HeaderValue[]) {
+  return headers.flatMap((header) => readHeader(header) ?? []);
+}
+
+function applyFailure(
+  exchange: Exchange,
+  { passesOnFailure }: LimitService,
+  { message, code }: GrpcError,
+): boolean {
+  exchange.record.fields ??= new Map();
+  exchange.record.fields.set("error", `rate limit service: ${message} (gRPC status ${code})`);
+  if (!passesOnFailure) refuse(exchange, 500, "RateLimit", "rate limit failed");
+  return passesOnFailure;
+}
+
+/** Nobody waits for it: a count that fails is lost, and the operator hears of it. */
+function countTokens(
+  exchange: Exchange,
+  service: LimitService,
+  tokens: readonly CountedTokens[],
+): void {
+  const { attributes, record, responseStatus = 0, responseHeaders, gateway } = exchange;
+  const descriptors = tokens.flatMap(({ entries, limit, cost }) => {
+    const response = new TransformedResponse(responseStatus, responseHeaders);
+    const used = cost === undefined ? attributes.llm?.totalTokens : cost(attributes.llm, response);
+    return used === undefined ? [] : (descriptorOf({ entries, limit }, used) ?? []);
+  });
+  if (descriptors.length === 0) return;
+  void ask(exchange, service, descriptors).then((response) => {
+    if (response instanceof GrpcError) {
+      gateway.warn(`tokens of route ${record.route} were not counted: ${response.message}`);
+    }
+  });
+}

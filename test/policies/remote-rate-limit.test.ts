@@ -1,0 +1,161 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { startEcho } from "../harness/echo.ts";
+import { type EnvoyServices, startEnvoyServices } from "../harness/envoy-services.ts";
+import type { Gateway } from "../harness/gateway.ts";
+import { type Response, send } from "../harness/send.ts";
+import { startUpstream } from "../harness/upstream.ts";
+import { startRoutes } from "./routes.ts";
+
+let services: EnvoyServices;
+let gateway: Gateway;
+
+/** A completion of 7 and 5 tokens. */
+const completion = JSON.stringify({
+  id: "1",
+  object: "chat.completion",
+  model: "m",
+  choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }],
+  usage: { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 },
+});
+
+beforeAll(async () => {
+  services = await startEnvoyServices();
+  const echo = await startEcho();
+  const model = await startUpstream((request, response) => {
+    request.resume();
+    request.on("end", () => {
+      response.writeHead(200, { "content-type": "application/json" }).end(completion);
+    });
+  });
+  const host = new URL(services.url).host;
+  const user = { key: "user", value: 'request.headers["x-user"]' };
+  const route = (descriptors: readonly object[], more: object = {}) => ({
+    policies: { remoteRateLimit: { host, domain: "shop", descriptors, ...more } },
+  });
+  const tokens = (more: object) => ({
+    ...route([{ type: "tokens", entries: [user], ...more }]),
+    backends: [
+      {
+        ai: {
+          name: "m",
+          provider: { openAI: {} },
+          hostOverride: new URL(model).host,
+          policies: {},
+        },
+      },
+    ],
+  });
+  gateway = await startRoutes(
+    {
+      user: route([{ entries: [user] }]),
+      two: route([
+        { entries: [user] },
+        { entries: [user, { key: "path", value: "request.path" }] },
+      ]),
+      cost: route([
+        {
+          entries: [user],
+          cost: 'int(request.headers["x-cost"])',
+          limitOverride: '{"unit": "hour", "requestsPerUnit": 10}',
+        },
+      ]),
+      verdict: route([{ entries: [{ key: "verdict", value: 'request.headers["x-verdict"]' }] }]),
+      closed: route([{ entries: [user] }], { host: "127.0.0.1:1" }),
+      open: route([{ entries: [user] }], { host: "127.0.0.1:1", failureMode: "failOpen" }),
+      "v1/chat/completions": tokens({}),
+      "weighted/chat/completions": tokens({ cost: "llm.inputTokens + llm.outputTokens * 10" }),
+    },
+    echo,
+  );
+});
+
+function call(path: string, headers: Record<string, string>) {
+  return send(`${gateway.url}/${path}`, "GET", headers);
+}
+
+/** Calls of the service for a user, by what they count. */
+function counts(user: string): readonly (readonly string[])[] {
+  return services.seen().flatMap(({ call, message }) => {
+    if (call !== "ShouldRateLimit") return [];
+    const own = message.descriptors.filter(({ entries }: { entries: { value: string }[] }) =>
+      entries.some(({ value }) => value === user),
+    );
+    return own.length === 0
+      ? []
+      : [own.map(({ hits_addend }: { hits_addend?: string }) => hits_addend ?? "-")];
+  });
+}
+
+describe("remoteRateLimit", () => {
+  it("lets as many requests pass as the service allows, and says how many are left", async () => {
+    const responses: Response[] = [];
+    for (let i = 0; i < 4; i += 1) responses.push(await call("user", { "x-user": "exact" }));
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
+    const of = (name: string) => responses.map(({ headers }) => headers[name]);
+    expect(of("x-ratelimit-remaining")).toEqual(["2", "1", "0", "0"]);
+    expect(of("x-ratelimit-limit")).toEqual(["3", "3", "3", "3"]);
+    expect(of("retry-after")).toEqual([undefined, undefined, undefined, "30"]);
+    expect(responses[3]?.body).toBe("rate limit exceeded");
+    expect(services.seen()[0]).toMatchObject({ message: { domain: "shop" } });
+    expect(services.seen()[0]?.timeout).toBeLessThanOrEqual(2);
+  });
+
+  it("asks about all descriptors in one call, and leaves out those that have no value", async () => {
+    await call("two", { "x-user": "both" });
+    expect(counts("both")).toEqual([["1", "1"]]);
+    const before = services.seen().length;
+    expect((await call("user", {})).status).toBe(200);
+    expect(services.seen()).toHaveLength(before);
+  });
+
+  it("counts what an expression says, against a limit of the configuration's own", async () => {
+    const cost = (amount: string) => call("cost", { "x-user": "weighed", "x-cost": amount });
+    expect((await cost("9")).status).toBe(200);
+    const last = await cost("2");
+    expect(last.status).toBe(429);
+    expect(last.headers["x-ratelimit-limit"]).toBe("10");
+  });
+
+  it("does what the service says of headers and bodies", async () => {
+    const verdict = (value: object) => call("verdict", { "x-verdict": JSON.stringify(value) });
+    const passed = await verdict({
+      overall_code: "OK",
+      request_headers_to_add: [
+        { key: "x-left", value: "1" },
+        { key: "host", value: "no" },
+      ],
+      response_headers_to_add: [{ key: "x-seen", value: "yes" }],
+    });
+    expect(JSON.parse(passed.body).headers["x-left"]).toBe("1");
+    expect(passed.headers["x-seen"]).toBe("yes");
+    const refused = await verdict({
+      overall_code: "OVER_LIMIT",
+      raw_body: Buffer.from("slow down").toString("base64"),
+    });
+    expect([refused.status, refused.body]).toEqual([429, "slow down"]);
+    // Neither yes nor no is no verdict.
+    expect((await verdict({})).status).toBe(500);
+    expect((await verdict({ abort: "INTERNAL" })).status).toBe(500);
+  });
+
+  it("refuses requests when the service is not there, unless they may pass", async () => {
+    const closed = await call("closed", { "x-user": "a" });
+    expect([closed.status, closed.body]).toEqual([500, "rate limit failed"]);
+    expect((await call("open", { "x-user": "a" })).status).toBe(200);
+  });
+
+  it("looks whether tokens are left, and counts those of the call when it has ended", async () => {
+    const ask = (path: string, user: string) =>
+      send(
+        `${gateway.url}/${path}`,
+        "POST",
+        { "x-user": user, "content-type": "application/json" },
+        JSON.stringify({ model: "m", messages: [{ role: "user", content: "hi" }] }),
+      );
+    expect((await ask("v1/chat/completions", "tok")).status).toBe(200);
+    await expect.poll(() => counts("tok")).toEqual([["0"], ["12"]]);
+    expect((await ask("v1/chat/completions", "tok")).status).toBe(429);
+    await ask("weighted/chat/completions", "dear");
+    await expect.poll(() => counts("dear")).toEqual([["0"], ["57"]]);
+  });
+});
