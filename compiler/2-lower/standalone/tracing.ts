@@ -2,6 +2,7 @@ import type { frontendFields } from "../../1-parse/kubernetes/schemas/frontend.t
 import type { FrontendValue } from "../../1-parse/standalone/frontend.ts";
 import type { ProcessValue } from "../../1-parse/standalone/process.ts";
 import type { ProcessTracingValue, TracingValue } from "../../1-parse/standalone/tracing.ts";
+import { readBackendPolicies } from "../../backends/parts/read-policies.ts";
 import type { NamedField } from "../../config/access-log.ts";
 import type { CollectorConfig } from "../../config/collector.ts";
 import type { TracingConfig } from "../../config/tracing.ts";
@@ -9,7 +10,6 @@ import { childOf, type Diagnostics, keyPlace, type Origin } from "../../diagnost
 import type { ServerConfig } from "../../model/backend-policies.ts";
 import type { ExpressionConfig } from "../../policies/parts/expressions.ts";
 import type { Infer } from "../../schema/schema.ts";
-import { readBackendPolicies } from "./backend-policies.ts";
 
 /** Where spans go unless the configuration says otherwise. */
 const TRACES_PATH = "/v1/traces";
