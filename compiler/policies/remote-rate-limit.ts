@@ -138,6 +138,13 @@ const schema = object(
       },
     ],
     description: "Limits that a service counts for all gateways (Envoy's rate limit protocol).",
+    examples: [
+      {
+        host: "127.0.0.1:8081",
+        domain: "shop",
+        descriptors: [{ entries: [{ key: "path", value: "request.path" }] }],
+      },
+    ],
   },
 );
 
