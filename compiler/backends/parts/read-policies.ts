@@ -1,12 +1,12 @@
 import type { PromptMessage } from "../../../runtime/llm/formats/prompt-messages.ts";
 import { defaultConnections } from "../../../runtime/net/default-connections.ts";
-import { lowerPromptGuard } from "../ai/guard-file-form.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { BackendPolicies, BackendTlsConfig } from "../../model/backend-policies.ts";
 import type { CloudAuthConfig } from "../../model/cloud-credentials.ts";
 import type { LlmPolicies } from "../../model/llm-policies.ts";
 import { parseTimer } from "../../schema/duration.ts";
 import { readKeepAlive } from "../../schema/keep-alive.ts";
+import { lowerPromptGuard } from "../ai/guard-file-form.ts";
 import { readHealth } from "../ai/health.ts";
 import { type LlmPoliciesValue, readPromptCaching, routeTypeOf } from "../ai/policies-schema.ts";
 import { AZURE_SCOPE, type BackendPoliciesValue } from "./policies-schema.ts";
