@@ -7,6 +7,7 @@ import { cors } from "./cors.ts";
 import { csrf } from "./csrf.ts";
 import { directResponse } from "./direct-response.ts";
 import { extAuthz } from "./ext-authz.ts";
+import { extProc } from "./ext-proc.ts";
 import { hostRewrite } from "./host-rewrite.ts";
 import { jwtAuth } from "./jwt-auth.ts";
 import { localRateLimit } from "./local-rate-limit.ts";
@@ -35,6 +36,7 @@ const units = {
   mcpAuthorization,
   localRateLimit,
   remoteRateLimit,
+  extProc,
   transformations,
   csrf,
   requestHeaderModifier,

@@ -44,6 +44,8 @@ export class Relay implements UpstreamHandler {
 
   onError(failure: UpstreamFailure): void {
     const exchange = this.#exchange;
+    // The client has another response already, or has left.
+    if (exchange.isOver) return;
     exchange.record.fields ??= new Map();
     exchange.record.fields.set("error", failure.detail);
     if (exchange.headersSent) {

@@ -4,4 +4,6 @@ export interface ResponseSink {
   writeHead(status: number, headers: readonly string[], length: number | undefined): void;
   write(chunk: string | Uint8Array): boolean;
   end(): void;
+  /** Called each time more can be written after `write` returned false. One listener; the last one set counts. */
+  onDrain(listener: () => void): void;
 }

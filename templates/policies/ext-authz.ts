@@ -9,7 +9,12 @@ import { bytes, milliseconds } from "../code/units.ts";
 import { valueFunction } from "../code/value-function.ts";
 import { grpcChannelCode } from "./parts/callout-target.ts";
 import { type CaseCode, casesCode } from "./parts/cases.ts";
-import { headersFunction, listFunction, valuesFunction } from "./parts/object-function.ts";
+import {
+  headersFunction,
+  listFunction,
+  ofResponse,
+  valuesFunction,
+} from "./parts/object-function.ts";
 import type { PolicyTemplate, RouteScope } from "./policy.ts";
 
 const MODULE = "gwc/runtime/policies/ext-authz";
@@ -167,17 +172,6 @@ function httpParts(
 
 function part(declaration: Hole, members: QuestionPart["members"]): QuestionPart {
   return { declarations: [declaration], members };
-}
-
-/** The function itself when it reads the response alone. */
-function ofResponse({
-  label,
-  variables,
-  call,
-}: NonNullable<ReturnType<typeof valuesFunction>>): Code {
-  if (variables.every((each) => each === "response")) return code`${label}`;
-  const parameters = variables.includes("response") ? code`(response)` : code`()`;
-  return code`${parameters} => ${call}`;
 }
 
 function valueCall(label: string, expression: CompiledExpression, scope: RouteScope) {

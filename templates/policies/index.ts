@@ -6,6 +6,7 @@ import { corsTemplate } from "./cors.ts";
 import { csrfTemplate } from "./csrf.ts";
 import { directResponseTemplate } from "./direct-response.ts";
 import { extAuthzTemplate } from "./ext-authz.ts";
+import { extProcTemplate } from "./ext-proc.ts";
 import { hostRewriteTemplate } from "./host-rewrite.ts";
 import { jwtAuthTemplate } from "./jwt-auth.ts";
 import { localRateLimitTemplate } from "./local-rate-limit.ts";
@@ -34,6 +35,7 @@ const templates: { readonly [Kind in PolicyKind]: PolicyTemplate<Kind> } = {
   mcpAuthorization: mcpAuthorizationTemplate,
   localRateLimit: localRateLimitTemplate,
   remoteRateLimit: remoteRateLimitTemplate,
+  extProc: extProcTemplate,
   transformations: transformationsTemplate,
   csrf: csrfTemplate,
   requestHeaderModifier: requestHeaderModifierTemplate,

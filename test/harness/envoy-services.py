@@ -6,6 +6,7 @@ an object of ProcessingResponses by phase (`request_headers`, ...). `{"sleep": S
 Each message is printed as a line of JSON: {"call": NAME, "message": ..., "timeout": SECONDS}.
 """
 
+import base64
 import json
 import sys
 import threading
@@ -94,6 +95,8 @@ class Processor(proc_grpc.ExternalProcessorServicer):
                 continue
             if script.pop("end", False):
                 return
+            if "sleep" in script:
+                time.sleep(script.pop("sleep"))
             if phase in script or "immediate_response" in script or "abort" in script:
                 yield scripted(script, proc.ProcessingResponse(), context)
             else:
@@ -102,13 +105,9 @@ class Processor(proc_grpc.ExternalProcessorServicer):
 
 def echo(phase, request, script):
     """Passes a message on as it is."""
-    import base64
-    script.pop("echo", None)
     if not phase.endswith("_body"):
         return {}
     body = getattr(request, phase)
-    if request.HasField("protocol_config"):
-        pass
     streamed = {"body": base64.b64encode(body.body).decode(), "end_of_stream": body.end_of_stream}
     return {"response": {"body_mutation": {"streamed_response": streamed}}}
 

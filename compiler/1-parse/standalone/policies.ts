@@ -53,7 +53,6 @@ const UNSUPPORTED_POLICIES: Readonly<Record<string, Schema>> = Object.fromEntrie
   Object.entries({
     mcpGuardrails: "MCP guardrails",
     oidc: "browser login",
-    extProc: "external processing",
     buffer: "buffering",
     delay: "delays",
     a2a: "A2A proxying",
@@ -61,4 +60,4 @@ const UNSUPPORTED_POLICIES: Readonly<Record<string, Schema>> = Object.fromEntrie
 );
 
 /** Those of them that may stand on a listener. */
-const UNSUPPORTED_ON_LISTENERS: readonly string[] = ["oidc", "extProc"];
+const UNSUPPORTED_ON_LISTENERS: readonly string[] = ["oidc"];

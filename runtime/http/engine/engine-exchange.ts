@@ -283,6 +283,7 @@ export class EngineExchange implements Exchange {
         writeHead: (status, headers, length) => this.#writeHead(status, headers, length),
         write: (chunk) => this.#write(chunk),
         end: () => this.#end(),
+        onDrain: (listener) => this.#onDrain(listener),
       },
     );
   }
@@ -378,6 +379,11 @@ export class EngineExchange implements Exchange {
   }
 
   onDrain(listener: () => void): void {
+    if (this.#filter === undefined) this.#onDrain(listener);
+    else this.#filter.onDrain(listener);
+  }
+
+  #onDrain(listener: () => void): void {
     if (this.#drainListener === undefined) {
       this.#response.on("drain", () => this.#drainListener?.());
     }

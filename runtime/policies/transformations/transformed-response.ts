@@ -52,6 +52,10 @@ export class HeadFilter implements ResponseSink {
   end(): void {
     if (!this.#isReplaced) this.#next.end();
   }
+
+  onDrain(listener: () => void): void {
+    this.#next.onDrain(listener);
+  }
 }
 
 /** Holds a response until it is whole. */
@@ -96,6 +100,10 @@ export class WholeFilter implements ResponseSink {
     if (head === undefined) return;
     this.#head = undefined;
     void this.#finish(head, this.#held.bytes()).catch(() => this.#exchange.abort());
+  }
+
+  onDrain(listener: () => void): void {
+    this.#next.onDrain(listener);
   }
 
   async #finish(head: TransformedResponse, body: Buffer): Promise<void> {

@@ -157,7 +157,13 @@ export function headerList(headers: readonly NamedValue[], expressions: Expressi
 }
 
 /** Quoted keys are computed ones: `__proto__` is a name like any other. */
-function propertyKey(key: string): Hole {
+export function propertyKey(key: string): Hole {
   const isPlain = /^[A-Za-z_$][\w$]*$/.test(key) && key !== "__proto__";
   return isPlain ? name(key) : code`[${literal(key)}]`;
+}
+
+/** A function of a response as an argument: itself when it reads the response alone, else one that passes the rest. */
+export function ofResponse({ label, variables, call }: ObjectFunction): Code {
+  if (variables.every((each) => each === "response")) return code`${label}`;
+  return code`${variables.includes("response") ? code`(response)` : code`()`} => ${call}`;
 }

@@ -17,7 +17,7 @@ export const trafficFields: readonly FieldCase[] = [
   { path: "traffic.transformation", values: [transformation("a"), transformation("b")] },
   {
     path: "traffic.extProc",
-    values: [{ backendRef: service }, { backendRef: { ...service, port: 81 } }],
+    values: [{ backendRef: service }, { backendRef: { ...service, namespace: "default" } }],
   },
   {
     path: "traffic.extAuth",

@@ -1,11 +1,5 @@
-import { backendReference } from "../../../manifests/field-types.ts";
-import { choice, object, unsupported } from "../../../schema/schema.ts";
+import { choice } from "../../../schema/schema.ts";
 import { policyFields } from "../policy-fields.ts";
-
-const extProc = object(
-  { backendRef: backendReference("The external processor.") },
-  { required: ["backendRef"] },
-);
 
 /** PreRouting rules run before the route is chosen, and may change which one it is. */
 const phase = choice("Before or after the route is chosen.", ["PreRouting", "PostRouting"], {
@@ -17,6 +11,5 @@ export function trafficFields() {
   return {
     phase,
     ...policyFields("traffic"),
-    extProc: unsupported("external processing", extProc),
   };
 }

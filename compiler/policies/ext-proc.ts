@@ -1,0 +1,244 @@
+import type { BodyMode } from "../../runtime/policies/ext-proc/processor-messages.ts";
+import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
+import { backendReference } from "../manifests/field-types.ts";
+import { boolean, choice, expression, type Infer, map, object } from "../schema/schema.ts";
+import {
+  type CalloutServerConfig,
+  type CalloutTarget,
+  lowerServer,
+  lowerServerReference,
+  resolveGrpcTarget,
+  serverFields,
+  serverKeys,
+  serverPolicies,
+} from "./parts/callout-server.ts";
+import {
+  type CaseConfig,
+  type CaseNode,
+  conditionalSchema,
+  lowerCases,
+  resolveCases,
+} from "./parts/conditions.ts";
+import {
+  expressionsSchema,
+  lowerExpressions,
+  type NamedExpression,
+  type NamedNode,
+  resolveExpressions,
+} from "./parts/named-expressions.ts";
+import type { Policy, ResolveContext } from "./policy.ts";
+
+/** What a processor gets of messages. */
+interface ProcessingModes {
+  readonly requestHeaders: "send" | "skip";
+  readonly requestBody: BodyMode;
+  readonly responseHeaders: "send" | "skip";
+  readonly responseBody: BodyMode;
+  readonly allowsModeOverride: boolean;
+}
+
+/** A processor as configured. */
+interface ProcessorConfig {
+  readonly server: CalloutServerConfig;
+  readonly passesOnFailure: boolean;
+  readonly modes: ProcessingModes;
+  readonly metadata: readonly {
+    readonly namespace: string;
+    readonly values: readonly NamedExpression[];
+  }[];
+  readonly requestAttributes: readonly NamedExpression[];
+  readonly responseAttributes: readonly NamedExpression[];
+  readonly origin: Origin;
+}
+
+/** A processor. */
+interface ProcessorNode {
+  readonly target: CalloutTarget;
+  readonly passesOnFailure: boolean;
+  readonly modes: ProcessingModes;
+  readonly metadata: readonly {
+    readonly namespace: string;
+    readonly values: readonly NamedNode[];
+  }[];
+  readonly requestAttributes: readonly NamedNode[];
+  readonly responseAttributes: readonly NamedNode[];
+  readonly origin: Origin;
+}
+
+/** `extProc` as configured. */
+interface ExtProcConfig {
+  readonly cases: readonly CaseConfig<ProcessorConfig>[];
+}
+
+/** `extProc` resolved. */
+interface ExtProcNode {
+  readonly cases: readonly CaseNode<ProcessorNode>[];
+}
+
+const headerMode = (what: string) =>
+  choice(`Whether the processor gets the head of a ${what}.`, ["send", "skip"], {
+    default: "send",
+  });
+
+const bodyMode = (what: string) =>
+  choice(
+    `How it gets the body of a ${what}: not at all, whole, or piece by piece while it sends its own.`,
+    ["none", "buffered", "fullDuplexStreamed"],
+    {
+      default: "fullDuplexStreamed",
+      unsupportedValues: {
+        streamed: "bodies that are sent piece by piece, each with a response",
+        bufferedPartial: "beginnings of bodies",
+      },
+    },
+  );
+
+const fields = {
+  ...serverFields,
+  policies: serverPolicies,
+  failureMode: choice(
+    "What happens when the processor fails; requests of whose body it has got something are refused in any case.",
+    ["failClosed", "failOpen"],
+    { default: "failClosed" },
+  ),
+  metadataContext: map(
+    map(expression("A CEL expression: the value."), {
+      minProperties: 1,
+      maxProperties: 64,
+      description: "The values of a namespace.",
+    }),
+    {
+      maxProperties: 64,
+      description:
+        "Objects by namespace, in every message. Those of `gwc.dev.grpc_initial_metadata` are metadata of the call.",
+    },
+  ),
+  requestAttributes: expressionsSchema("Attributes of the request, in the first message."),
+  responseAttributes: expressionsSchema(
+    "Attributes of the response, in the message with its head.",
+  ),
+  processingOptions: object(
+    {
+      requestHeaderMode: headerMode("request"),
+      requestBodyMode: bodyMode("request"),
+      responseHeaderMode: headerMode("response"),
+      responseBodyMode: bodyMode("response"),
+      allowModeOverride: boolean("True: the processor may change the modes of bodies.", {
+        default: false,
+      }),
+    },
+    { description: "What the processor gets." },
+  ),
+};
+
+const rest = { exactlyOneOf: [...serverKeys] };
+
+const schema = object(
+  { ...fields, conditional: conditionalSchema(object(fields, rest)) },
+  {
+    exactlyOneOf: [...serverKeys, "conditional"],
+    checks: [
+      {
+        message: '"conditional" stands alone: its entries say who processes',
+        field: "conditional",
+        holds: (value) => !("conditional" in value) || Object.keys(value).length === 1,
+        cel: "!has(self.conditional)",
+      },
+    ],
+    description:
+      "Shows requests and responses to a processor (Envoy's external processing protocol).",
+  },
+);
+
+/** `ExtProc` of the specification. */
+const kubernetesSchema = object(
+  { backendRef: backendReference("The processor: a Service or a static GatewayBackend.") },
+  { required: ["backendRef"] },
+);
+
+/** Shows requests and responses to a processor, which may change them or respond itself. */
+export const extProc: Policy<
+  "extProc",
+  ExtProcConfig,
+  ExtProcNode,
+  Infer<typeof schema>,
+  Infer<typeof kubernetesSchema>
+> = {
+  kind: "extProc",
+  summary:
+    "shows requests and responses to a processor (Envoy's external processing protocol), which may change them; what it sets is `extproc` in later expressions",
+  scope: ["listener", "route"],
+  actsOn: ["requests"],
+  schema,
+  names: ["extProc", "extProcMetadata", "extProcRequest", "extProcResponse", "shown"],
+  mayReroute: true,
+  merge: "replace",
+  lower: (value, origin) => ({ cases: lowerCases(value, origin, lowerProcessor) }),
+  kubernetes: {
+    field: "traffic.extProc",
+    schema: kubernetesSchema,
+    lower: ({ backendRef }, context) => {
+      const { origin } = context;
+      const server = lowerServerReference(backendRef, context);
+      if (server === undefined) return undefined;
+      const value = { ...lowerProcessor({}, origin), server };
+      return { cases: [{ condition: undefined, value, origin }] };
+    },
+  },
+  resolve: ({ cases }, context) => {
+    const resolved = resolveCases(cases, context, (each) => resolveProcessor(each, context));
+    return resolved && { cases: resolved };
+  },
+};
+
+function lowerProcessor(
+  given: Omit<Infer<typeof schema>, "conditional">,
+  origin: Origin,
+): ProcessorConfig {
+  const { processingOptions: options = {}, metadataContext = {} } = given;
+  const at = (field: string) => childOf(origin, field);
+  return {
+    server: lowerServer(given, origin),
+    passesOnFailure: given.failureMode === "failOpen",
+    modes: {
+      requestHeaders: options.requestHeaderMode ?? "send",
+      requestBody: bodyModeOf(options.requestBodyMode),
+      responseHeaders: options.responseHeaderMode ?? "send",
+      responseBody: bodyModeOf(options.responseBodyMode),
+      allowsModeOverride: options.allowModeOverride ?? false,
+    },
+    metadata: Object.entries(metadataContext).map(([namespace, values]) => ({
+      namespace,
+      values: lowerExpressions(values, childOf(at("metadataContext"), namespace)),
+    })),
+    requestAttributes: lowerExpressions(given.requestAttributes, at("requestAttributes")),
+    responseAttributes: lowerExpressions(given.responseAttributes, at("responseAttributes")),
+    origin,
+  };
+}
+
+function bodyModeOf(mode: "none" | "buffered" | "fullDuplexStreamed" | undefined): BodyMode {
+  return mode === "none" || mode === "buffered" ? mode : "fullDuplex";
+}
+
+function resolveProcessor(
+  { server, metadata, requestAttributes, responseAttributes, ...rest }: ProcessorConfig,
+  context: ResolveContext,
+): ProcessorNode | undefined {
+  const target = resolveGrpcTarget(server, context);
+  const objects = metadata.flatMap(({ namespace, values }) => {
+    const compiled = resolveExpressions(values, "request", context);
+    return compiled === undefined ? [] : [{ namespace, values: compiled }];
+  });
+  const ofRequest = resolveExpressions(requestAttributes, "request", context);
+  const ofResponse = resolveExpressions(responseAttributes, "response", context);
+  if (target === undefined || objects.length < metadata.length) return undefined;
+  if (ofRequest === undefined || ofResponse === undefined) return undefined;
+  return {
+    ...rest,
+    target,
+    metadata: objects,
+    requestAttributes: ofRequest,
+    responseAttributes: ofResponse,
+  };
+}

@@ -1,0 +1,92 @@
+import type { JsonObject, ResponseVariables } from "../cel/variables.ts";
+import { GrpcError } from "../grpc/status.ts";
+import { bufferBody } from "../http/buffer-body.ts";
+import type { Exchange } from "../http/exchange.ts";
+import { refuse } from "../http/refuse.ts";
+import type { BodyMode } from "./ext-proc/processor-messages.ts";
+import {
+  noteFailure,
+  ProcessorSession,
+  type SessionSettings,
+} from "./ext-proc/processor-session.ts";
+import { RequestPhase } from "./ext-proc/request-phase.ts";
+import { ResponsePhase } from "./ext-proc/response-phase.ts";
+import { plainValues } from "./transformations/plain-values.ts";
+
+/** A processor (Envoy's external processing protocol), and what it gets of a request and its response. */
+export interface Processor extends SessionSettings {
+  readonly requestHeaders: "send" | "skip";
+  readonly requestBody: BodyMode;
+  readonly responseHeaders: "send" | "skip";
+  readonly responseBody: BodyMode;
+  /** It may change the modes of bodies while it looks at heads. */
+  readonly allowsModeOverride: boolean;
+  /** The most bytes of a body that it gets whole. */
+  readonly maxBody: number;
+}
+
+/** What expressions give a processor besides. */
+export interface ProcessorContext {
+  /** Objects by namespace, in every message. */
+  readonly metadata?: JsonObject;
+  /** Attributes of the first message. */
+  readonly request?: JsonObject;
+  /** Attributes of the message with the head of the response. */
+  readonly response?: (response: ResponseVariables) => JsonObject;
+}
+
+/** What stands in this namespace goes as metadata of the call. */
+const callNamespaces = ["gwc.dev.grpc_initial_metadata", "agentgateway.dev.grpc_initial_metadata"];
+
+/** Shows the request to a processor, and later its response. False: the client has a response, or has left. */
+export async function processExternally(
+  exchange: Exchange,
+  processor: Processor,
+  { metadata = {}, request, response }: ProcessorContext = {},
+): Promise<boolean> {
+  const { allowsModeOverride: allowsOverride, maxBody } = processor;
+  const objects = plainValues(metadata);
+  const session = new ProcessorSession(exchange, processor, objects);
+  try {
+    await session.open(callMetadata(objects));
+  } catch (error) {
+    if (!(error instanceof GrpcError)) throw error;
+    noteFailure(exchange, error.message);
+    if (processor.passesOnFailure) return !exchange.isOver;
+    refuse(exchange, 500, "ExtProc", "external processing failed");
+    return false;
+  }
+  const own = { allowsOverride, maxBody };
+  const phase = new RequestPhase(exchange, session, {
+    ...own,
+    sendsHeaders: processor.requestHeaders === "send",
+    body: processor.requestBody,
+    responseBody: processor.responseBody,
+  });
+  if (!(await phase.run(request && plainValues(request)))) return false;
+  const modes = {
+    ...own,
+    sendsHeaders: processor.responseHeaders === "send",
+    body: processor.responseBody,
+    attributes: response && ((seen: ResponseVariables) => plainValues(response(seen))),
+  };
+  exchange.interceptResponse((next) => new ResponsePhase(exchange, session, next, modes));
+  return rereadBody(exchange, maxBody);
+}
+
+/** Expressions that read the body read what the processor made of it. */
+async function rereadBody(exchange: Exchange, limit: number): Promise<boolean> {
+  if (exchange.bufferedBody === undefined) return true;
+  exchange.bufferedBody = undefined;
+  return bufferBody(exchange, limit);
+}
+
+function callMetadata(metadata: JsonObject): readonly string[] {
+  return callNamespaces.flatMap((namespace) => {
+    const values = metadata[namespace];
+    if (typeof values !== "object" || values === null) return [];
+    return Object.entries(values).flatMap(([name, value]) =>
+      typeof value === "string" ? [name.toLowerCase(), value] : [],
+    );
+  });
+}

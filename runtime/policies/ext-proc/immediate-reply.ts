@@ -1,0 +1,20 @@
+import type { ImmediateResponse } from "../../grpc/gen/envoy/service/ext_proc/v3/external_processor_pb.ts";
+import { headerEdits } from "../envoy/header-edits.ts";
+
+/** A response that a processor gives to the client itself; a flat header list. */
+export interface ImmediateReply {
+  readonly status: number;
+  readonly headers: readonly string[];
+  readonly body: Uint8Array;
+}
+
+/** What a processor gives to the client; 200 unless it says a status. */
+export function immediateReply({ status, headers, body }: ImmediateResponse): ImmediateReply {
+  const code = status?.code ?? 0;
+  const edits = headerEdits(headers?.setHeaders ?? [], "append");
+  return {
+    status: code >= 200 && code <= 599 ? code : 200,
+    headers: edits.flatMap(({ name, value }) => [name, value]),
+    body,
+  };
+}

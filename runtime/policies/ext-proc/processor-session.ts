@@ -1,0 +1,195 @@
+import type { JsonObject } from "../../cel/variables.ts";
+import type { GrpcChannel, MessageStream } from "../../grpc/channel.ts";
+import type { ProcessingMode } from "../../grpc/gen/envoy/extensions/filters/http/ext_proc/v3/processing_mode_pb.ts";
+import {
+  type CommonResponse,
+  ExternalProcessor,
+  type ProcessingRequestSchema,
+  type ProcessingResponse,
+} from "../../grpc/gen/envoy/service/ext_proc/v3/external_processor_pb.ts";
+import type { GrpcError } from "../../grpc/status.ts";
+import type { Exchange } from "../../http/exchange.ts";
+import { type ImmediateReply, immediateReply } from "./immediate-reply.ts";
+import type { ProcessorMessage } from "./processor-messages.ts";
+
+/** Who hears of what a processor says about a request, or about its response. */
+export interface ProcessingPhase {
+  onHeaders(response: CommonResponse | undefined, override: ProcessingMode | undefined): void;
+  onBody(response: CommonResponse | undefined): void;
+  /** The processor responds to the client itself: nothing more comes. */
+  onImmediate(reply: ImmediateReply): void;
+  /** Nothing more comes. `passes`: what is not processed may go on as it is. */
+  onEnd(passes: boolean): void;
+  /** The processor can take more again. */
+  onRoom(): void;
+}
+
+/** What a session is opened with. */
+export interface SessionSettings {
+  readonly server: GrpcChannel;
+  /** Milliseconds that a message may wait for its response. */
+  readonly deadline: number;
+  /** Requests go on when the processor fails, as long as it has got nothing of their bodies. */
+  readonly passesOnFailure: boolean;
+}
+
+/** The stream of messages with a processor about one request and its response. */
+export class ProcessorSession {
+  readonly #exchange: Exchange;
+  readonly #settings: SessionSettings;
+  readonly #metadata: JsonObject;
+  #stream: MessageStream<typeof ProcessingRequestSchema> | undefined;
+  #request: ProcessingPhase | undefined;
+  #response: ProcessingPhase | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  /** It has got bytes of a body, which can't be taken back. */
+  hasBody = false;
+  isOver = false;
+  /** It is over, and not because all was said: nothing goes on that it has not seen. */
+  isBroken = false;
+
+  constructor(exchange: Exchange, settings: SessionSettings, metadata: JsonObject) {
+    this.#exchange = exchange;
+    this.#settings = settings;
+    this.#metadata = metadata;
+  }
+
+  /** Opens the stream. Rejects with GrpcError. */
+  async open(callMetadata: readonly string[]): Promise<void> {
+    const { server } = this.#settings;
+    const handler = {
+      onMessage: (message: ProcessingResponse) => this.#received(message),
+      onEnd: (error: GrpcError | undefined) => this.#ended(error),
+    };
+    const options = { deadline: undefined, metadata: callMetadata };
+    const { process } = ExternalProcessor.method;
+    const stream = await server.stream(this.#exchange.gateway, process, handler, options);
+    this.#stream = stream;
+    stream.onDrain(() => {
+      this.#request?.onRoom();
+      this.#response?.onRoom();
+    });
+    this.#exchange.onAbort(() => this.cancel());
+  }
+
+  /** From here on the request's phase hears, or the response's. */
+  begin(phase: "request" | "response", handler: ProcessingPhase): void {
+    if (phase === "request") this.#request = handler;
+    else {
+      this.#response = handler;
+      this.#stream?.resume();
+    }
+  }
+
+  /** False: the processor reads slowly; wait for `onDrain`. */
+  send(message: ProcessorMessage): boolean {
+    if (this.isOver || this.#stream === undefined) return true;
+    const { request, attributes = {}, protocolConfig } = message;
+    return this.#stream.send({
+      request,
+      attributes,
+      ...(protocolConfig && { protocolConfig }),
+      // Expressions gave plain JSON.
+      metadataContext: { filterMetadata: this.#metadata as Record<string, Record<string, never>> },
+    });
+  }
+
+  /** Whether the processor owes a response: it has its time for it from now on. */
+  owes(isDue: boolean): void {
+    clearTimeout(this.#timer);
+    if (!isDue || this.isOver) return;
+    const { deadline } = this.#settings;
+    this.#timer = setTimeout(() => {
+      this.#stream?.cancel();
+      this.#fail(`no response within ${deadline} ms`);
+    }, deadline);
+  }
+
+  /** Stops what comes from the processor until `resume`. */
+  pause(): void {
+    this.#stream?.pause();
+  }
+
+  /**
+   * The same for the backend, which reads the request slowly. Not once its response has begun: it may wait for that to be
+   * read, which comes on the same stream.
+   */
+  pauseRequest(): void {
+    if (this.#response === undefined) this.#stream?.pause();
+  }
+
+  resume(): void {
+    this.#stream?.resume();
+  }
+
+  /** There is nothing more to say. */
+  end(): void {
+    this.#close();
+    this.#stream?.end();
+  }
+
+  cancel(): void {
+    this.#close();
+    this.#stream?.cancel();
+  }
+
+  #received({ response, dynamicMetadata, modeOverride }: ProcessingResponse): void {
+    if (this.isOver) return;
+    const { attributes } = this.#exchange;
+    if (dynamicMetadata !== undefined) {
+      attributes.extproc = Object.assign(Object.create(null), attributes.extproc, dynamicMetadata);
+    }
+    switch (response.case) {
+      case "requestHeaders":
+        this.#request?.onHeaders(response.value.response, modeOverride);
+        break;
+      case "requestBody":
+        this.#request?.onBody(response.value.response);
+        break;
+      case "responseHeaders":
+        this.#response?.onHeaders(response.value.response, modeOverride);
+        break;
+      case "responseBody":
+        this.#response?.onBody(response.value.response);
+        break;
+      case "immediateResponse":
+        this.end();
+        (this.#response ?? this.#request)?.onImmediate(immediateReply(response.value));
+        break;
+    }
+  }
+
+  #ended(error: GrpcError | undefined): void {
+    if (this.isOver) return;
+    if (error !== undefined) {
+      this.#fail(`${error.message} (gRPC status ${error.code})`);
+      return;
+    }
+    this.#close();
+    this.#hearEnd();
+  }
+
+  #fail(detail: string): void {
+    this.#close();
+    this.isBroken = !this.#settings.passesOnFailure;
+    noteFailure(this.#exchange, detail);
+    this.#hearEnd();
+  }
+
+  #hearEnd(): void {
+    const passes = this.#settings.passesOnFailure && !this.hasBody;
+    this.#request?.onEnd(passes);
+    this.#response?.onEnd(passes);
+  }
+
+  #close(): void {
+    this.isOver = true;
+    clearTimeout(this.#timer);
+  }
+}
+
+/** What the log says of a processor that failed. */
+export function noteFailure({ record }: Exchange, detail: string): void {
+  record.fields ??= new Map();
+  record.fields.set("error", `external processing: ${detail}`);
+}
