@@ -117,6 +117,7 @@ const EXPECTED = [
   "literal-password-hash",
   "not-before-routing",
   "never-reached",
+  "selector-without-match",
 ];
 
 function effective(text: string, isPart: boolean): readonly EffectiveField[] {
