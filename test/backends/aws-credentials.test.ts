@@ -44,7 +44,11 @@ const staticKeys = { accessKeyId: "AKIATEST", secretAccessKey: "${SECRET}" };
 const requests = [
   ["GET", "/", undefined],
   ["GET", "/a/b?z=1&a=2&a=1&empty=&sp=a%20b", undefined],
-  ["POST", "/model/arn%3Aaws%3Abedrock%3A%3Ax/converse", '{"messages":[{"role":"user","content":[{"text":"ä"}]}]}'],
+  [
+    "POST",
+    "/model/arn%3Aaws%3Abedrock%3A%3Ax/converse",
+    '{"messages":[{"role":"user","content":[{"text":"ä"}]}]}',
+  ],
   ["PUT", "/with%20space/(parens)/*~", "x".repeat(100_000)],
   ["DELETE", "/none", ""],
 ] as const;
