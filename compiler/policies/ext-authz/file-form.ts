@@ -46,7 +46,7 @@ const http = object(
     path: expression("The path and query that are asked for; those of the request by default."),
     redirect: expression("Where a client goes whose request got 401 or 403, with 302."),
     includeResponseHeaders: headerNames(
-      "Headers of the server's response that the backend gets, in the place of the client's.",
+      "Headers of the server's response that the backend gets; the client's own never pass.",
     ),
     addRequestHeaders: expressionsSchema("Headers for the server; one that fails is left out."),
     metadata: expressionsSchema(

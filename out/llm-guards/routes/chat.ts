@@ -40,10 +40,10 @@ const providers = {
 // gateway.yaml binds[0].listeners[0].routes[0].policies.ai.promptGuard
 const promptGuard: PromptGuard = {
   request: [
-    rejectPatterns(
-      [guardPattern("(sk|ghp)[-_][A-Za-z0-9]{20,60}", 64)],
-      { status: 422, message: "The prompt holds a key. Take it out, and ask again." },
-    ),
+    rejectPatterns([guardPattern("(sk|ghp)[-_][A-Za-z0-9]{20,60}", 64)], {
+      status: 422,
+      message: "The prompt holds a key. Take it out, and ask again.",
+    }),
     maskPatterns([ssn(), creditCard()]),
   ],
   response: [maskPatterns([email(), phoneNumber(), guardPattern("(?i)project[ -]apollo", 14)])],

@@ -23,7 +23,7 @@ export interface HttpAuthorizationServer {
   readonly deadline: number;
   /** Lower-case names of the request's headers that it gets. */
   readonly requestHeaders: readonly string[];
-  /** Lower-case names of its headers that the backend gets, in the place of the client's. */
+  /** Lower-case names of its headers that the backend gets: none of them comes from the client. */
   readonly responseHeaders: readonly string[];
 }
 
@@ -65,7 +65,7 @@ export async function askOverHttp(
   const seen = new TransformedResponse(status, response.headers);
   seen.bufferedBody = response.body;
   const verdict = { ...plainVerdict, metadata: metadata && plainValues(metadata(seen)) };
-  if (status < 300) return { ...verdict, headers: takenHeaders(seen, responseHeaders) };
+  if (status < 300) return { ...verdict, ...takenHeaders(seen, responseHeaders) };
   const location = status === 401 || status === 403 ? redirectTarget(redirect?.()) : undefined;
   if (location !== undefined) {
     return { ...verdict, denial: { status: 302, headers: ["location", location], body: "" } };
@@ -94,14 +94,17 @@ function part(body: ForwardedBody | undefined): string[] {
   return body === undefined ? [] : ["x-envoy-auth-partial-body", String(body.isPart)];
 }
 
+/** The server's headers, and those that it does not have: a client could name itself in them. */
 function takenHeaders(
   response: TransformedResponse,
   names: readonly string[],
-): AuthorizationVerdict["headers"] {
-  return names.filter(isSettable).flatMap((name) => {
+): Pick<AuthorizationVerdict, "removed" | "headers"> {
+  const known = names.filter(isSettable);
+  const headers = known.flatMap((name) => {
     const value = response.header(name);
     return value === undefined ? [] : [{ name, value, action: "overwrite" as const }];
   });
+  return { removed: known.filter((name) => response.header(name) === undefined), headers };
 }
 
 function redirectTarget(value: unknown): string | undefined {

@@ -46,7 +46,8 @@ class VerdictCache {
     if (entry === undefined || age >= ttl) return this.#ask(key, ask);
     this.#entries.delete(key);
     this.#entries.set(key, entry);
-    if (age > ttl * renewedAfter) void this.#ask(key, ask);
+    // A renewal that fails leaves the verdict to its end.
+    if (age > ttl * renewedAfter) this.#ask(key, ask).catch(() => {});
     return entry.verdict;
   }
 

@@ -2,7 +2,7 @@ import type { BackendNode } from "../../../compiler/ir/backends.ts";
 import { code, literal } from "../../code/code.ts";
 import type { Code, Name } from "../../code/hole.ts";
 import { imported, importedType } from "../../code/names.ts";
-import { call } from "../../code/syntax.ts";
+import { call, objectExpression, value } from "../../code/syntax.ts";
 
 const GUARDS = "gwc/runtime/llm/guards";
 
@@ -22,8 +22,12 @@ function guardCode({ patterns, rejection }: GuardNode): Code {
   const list = literal(patterns.map(patternCode));
   if (rejection === undefined) return code`${imported(module, "maskPatterns")}(${list})`;
   const { status, message, own } = rejection;
-  const settings = { status, message, own: own && { body: own.body, headers: own.headers } };
-  return code`${call(imported(module, "rejectPatterns"), [list, literal(settings)])}`;
+  const settings = objectExpression([
+    ["status", value(status)],
+    ["message", value(message)],
+    ...(own === undefined ? [] : [["own", literal(own)] as const]),
+  ]);
+  return code`${call(imported(module, "rejectPatterns"), [list, settings])}`;
 }
 
 function patternCode(node: PatternNode): Code {

@@ -1,0 +1,107 @@
+import type { IncomingMessage } from "node:http";
+import { beforeAll, describe, expect, it } from "vitest";
+import { startEcho } from "../harness/echo.ts";
+import type { Gateway } from "../harness/gateway.ts";
+import { type Scripted, startScripted } from "../harness/scripted.ts";
+import { type Response, send } from "../harness/send.ts";
+import { startRoutes } from "./routes.ts";
+
+let server: Scripted;
+let gateway: Gateway;
+
+/** Answers as nginx' auth_request and forward auth know it: by the token, and with who the user is. */
+beforeAll(async () => {
+  server = await startScripted((response, _count, { headers }) => {
+    switch (headers.authorization) {
+      case "Bearer alice":
+        response.writeHead(202, { "x-user": "alice", "x-team": "blue", connection: "close" }).end();
+        break;
+      case "Bearer nameless":
+        response.writeHead(204).end();
+        break;
+      case "Bearer broken":
+        response.writeHead(500, { "x-user": "root" }).end("stack trace");
+        break;
+      default:
+        response
+          .writeHead(401, { "www-authenticate": "Bearer", "x-why": "no token" })
+          .end("who are you?");
+    }
+  }, "anything");
+  const http = (more: object) => ({
+    policies: { extAuthz: { host: server.host, protocol: { http: more } } },
+  });
+  gateway = await startRoutes(
+    {
+      plain: http({ includeResponseHeaders: ["X-User"] }),
+      elsewhere: http({
+        path: '"/verify?from=" + request.path',
+        addRequestHeaders: { "x-original-method": "request.method" },
+      }),
+      login: http({ redirect: '"https://login.test/?back=" + request.path' }),
+      told: {
+        policies: {
+          ...http({ metadata: { team: 'response.headers["x-team"]' } }).policies,
+          authorization: { rules: ['extauthz.team == "blue"'] },
+        },
+      },
+    },
+    await startEcho(),
+  );
+});
+
+function ask(path: string, user: string, headers: Record<string, string> = {}): Promise<Response> {
+  return send(`${gateway.url}${path}`, "GET", { authorization: `Bearer ${user}`, ...headers });
+}
+
+function received({ body }: Response): { readonly headers: IncomingMessage["headers"] } {
+  return JSON.parse(body);
+}
+
+describe("extAuthz over HTTP", () => {
+  it("asks for the path of the request, with its credentials and no other header", async () => {
+    await ask("/plain/a?b=c", "alice", { cookie: "a=b", "x-user": "root" });
+    const asked = server.received.find(({ url }) => url === "/plain/a?b=c");
+    expect(asked?.method).toBe("GET");
+    expect(asked?.headers).toMatchObject({ authorization: "Bearer alice" });
+    expect(asked?.headers).not.toHaveProperty("cookie");
+    expect(asked?.headers).not.toHaveProperty("x-user");
+  });
+
+  it("gives the backend the headers that were asked for, and never the client's own", async () => {
+    const spoofed = { "x-user": "root", X_User: "root" };
+    const named = received(await ask("/plain", "alice", spoofed)).headers;
+    expect(named["x-user"]).toBe("alice");
+    expect(named).not.toHaveProperty("x-team");
+    expect(named).not.toHaveProperty("x_user");
+    const nameless = received(await ask("/plain", "nameless", spoofed)).headers;
+    expect(nameless).not.toHaveProperty("x-user");
+    expect(nameless).not.toHaveProperty("x_user");
+  });
+
+  it("asks for another path, with headers of expressions", async () => {
+    expect((await ask("/elsewhere", "alice")).status).toBe(200);
+    const asked = server.received.find(({ url }) => url === "/verify?from=/elsewhere");
+    expect(asked?.headers["x-original-method"]).toBe("GET");
+  });
+
+  it("passes a refusal on as the server wrote it, or sends the client to log in", async () => {
+    const refused = await ask("/plain", "nobody");
+    expect({ ...refused, headers: undefined }).toMatchObject({ status: 401, body: "who are you?" });
+    expect(refused.headers).toMatchObject({ "www-authenticate": "Bearer", "x-why": "no token" });
+    const away = await ask("/login", "nobody");
+    expect(away.status).toBe(302);
+    expect(away.headers.location).toBe("https://login.test/?back=/login");
+  });
+
+  it("takes an error of the server for no verdict, and shows nothing of it", async () => {
+    const response = await ask("/plain", "broken");
+    expect(response.status).toBe(403);
+    expect(response.body).toBe("external authorization failed");
+  });
+
+  it("tells later rules what the server said", async () => {
+    expect((await ask("/told", "alice")).status).toBe(200);
+    expect((await ask("/told", "nameless")).status).toBe(403);
+  });
+});
