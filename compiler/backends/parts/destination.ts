@@ -30,6 +30,18 @@ export interface DestinationContext extends ConnectionContext {
   ) => { readonly address: Text; readonly policies: BackendPolicies | undefined } | undefined;
 }
 
+/** Reports that the client's token should go to a server that it did not ask for; `origin`: of the credentials. */
+export function reportPassthrough(
+  origin: Origin,
+  { diagnostics }: Pick<DestinationContext, "diagnostics">,
+): void {
+  diagnostics.report("misplaced-field", childOf(origin, "passthrough"), {
+    field: '"passthrough"',
+    actsOn: "the requests of clients",
+    found: "requests of the gateway's own",
+  });
+}
+
 /** Where a destination is and how it is reached; undefined when a mistake was reported. */
 export function resolveDestination(
   { to, policies = {}, origin }: DestinationConfig,
@@ -39,12 +51,8 @@ export function resolveDestination(
     const url = forwardUrl(to.host, origin, context.diagnostics);
     if (url === undefined) return undefined;
     const connection = resolveConnection(policies, context);
-    if (connection.isPassthrough && policies.auth !== undefined) {
-      context.diagnostics.report("misplaced-field", childOf(policies.auth.origin, "passthrough"), {
-        field: '"passthrough"',
-        actsOn: "the requests of clients",
-        found: "requests of the gateway's own",
-      });
+    if (connection.isPassthrough) {
+      reportPassthrough(policies.auth?.origin ?? origin, context);
       return undefined;
     }
     return { url: secureUrl(url, connection), connection, origin };

@@ -1,4 +1,5 @@
 import { resolveConnection, secureUrl } from "../../backends/parts/connection.ts";
+import { reportPassthrough } from "../../backends/parts/destination.ts";
 import {
   type BackendPoliciesValue,
   backendPolicySchemas,
@@ -107,6 +108,10 @@ export function resolveTarget(
 ): CalloutTarget | undefined {
   const found = resolveServer(config, context);
   if (found === undefined) return undefined;
+  if (found.connection.isPassthrough) {
+    reportPassthrough(config.policies?.auth?.origin ?? config.origin, context);
+    return undefined;
+  }
   const { requestTimeout: deadline = DEADLINE, ...connection } = found.connection;
   return { url: found.url, connection, deadline };
 }

@@ -19,8 +19,24 @@ function gateway(listener: object, rest: object = {}): object {
   return { ...rest, binds: [{ port: 3000, listeners: [listener] }] };
 }
 
+const asked = { host: "127.0.0.1:9005" };
+const limits = {
+  ...asked,
+  domain: "aa",
+  descriptors: [{ entries: [{ key: "aa", value: "'a'" }] }],
+};
+const callouts: readonly object[] = [
+  { extAuthz: asked },
+  { extAuthz: { ...asked, protocol: { http: {} } } },
+  { remoteRateLimit: limits },
+  { extProc: asked },
+];
+
 /** Configurations in which fields may stand. */
 export const seeds: readonly unknown[] = [
+  ...callouts.map((policies) => gateway({ routes: [{ policies, backends: [host] }] })),
+  ...callouts.map((policies) => gateway({ policies, routes: [{ backends: [host] }] })),
+
   gateway({ routes: [{ backends: [host] }] }),
   gateway(
     { routes: [{ backends: [host] }] },
@@ -121,6 +137,7 @@ const tls = { cert: "cert.pem", key: "key.pem" };
 /** Parts of a schema that others share, and that can act nowhere where they stand: saying them is a mistake. */
 export const told: readonly (readonly [part: string, code: string])[] = [
   ["mcp.targets.[].policies.ai.", "misplaced-field"],
+  ["extAuthz.policies.backendAuth.passthrough", "misplaced-field"],
   ["ai.policies.ai.routes.", "routes-of-provider"],
   ["providers.[].policies.ai.routes.", "routes-of-provider"],
   ["ai.policies.ai.providerHeader", "routes-of-provider"],
@@ -135,6 +152,23 @@ export const told: readonly (readonly [part: string, code: string])[] = [
 
 /** Values of fields where the schema alone does not say what makes sense. */
 export const known: KnownValues = {
+  extAuthz: [asked],
+  extProc: [asked],
+  remoteRateLimit: [limits],
+  "extAuthz.host": ["127.0.0.1:9005", "127.0.0.1:9006"],
+  "extProc.host": ["127.0.0.1:9005", "127.0.0.1:9006"],
+  "remoteRateLimit.host": ["127.0.0.1:9005", "127.0.0.1:9006"],
+  "extAuthz.backend": ["a", "b"],
+  "extProc.backend": ["a", "b"],
+  "remoteRateLimit.backend": ["a", "b"],
+  "extAuthz.policies.backendTLS": [tls],
+  "extAuthz.failureMode": ["allow", { denyWithStatus: 500 }, { denyWithStatus: 501 }],
+  "extAuthz.cache": [{ key: ["request.path"], ttl: "7s" }],
+  "descriptors.[].cost": ["1", "2"],
+  "descriptors.[].limitOverride": [
+    "{'unit': 'minute', 'requestsPerUnit': 1}",
+    "{'unit': 'minute', 'requestsPerUnit': 2}",
+  ],
   "config.logging.level": ["warn", "debug"],
   "config.logging.level.[]": ["warn", "debug"],
   "fields.remove.[]": ["http.version", "duration"],

@@ -12,11 +12,16 @@ const form: ConfigurationForm = { schema, known, seeds, compile: fileCompiler(fi
 const NAME = "backends.[].name";
 /** The policies of any route, by the same schema: those of a bind's route stand for them. */
 const LIKE_A_ROUTE = "llm.policies.";
+/** What stands in several places by one schema and one reading: another place of it is put to the question. */
+const REPEATED =
+  /\.conditional\.\[\]\.|\.extAuth\.|\.rateLimit\.(remote|global)\.|\.(remoteRateLimit|extProc)\.policies\.|listeners\.\[\]\.policies\.extAuthz\.policies\.|(tracing|otlp)\.policies\.|requestMirror\..*policies\./;
 /** Empty values of which one has to be there: none can be left out to see what it does. */
 const EMPTY_CHOICES = /\.azure\.(implicit|explicitConfig\.workloadIdentity)$/;
-const fields = leavesOf(schema).filter(({ path }) => {
+const everywhere = leavesOf(schema);
+const fields = everywhere.filter(({ path }) => {
   const name = path.join(".");
-  return name !== NAME && !name.startsWith(LIKE_A_ROUTE) && !EMPTY_CHOICES.test(name);
+  const isRepeated = name.startsWith(LIKE_A_ROUTE) || REPEATED.test(name);
+  return name !== NAME && !isRepeated && !EMPTY_CHOICES.test(name);
 });
 
 function isMisplaced({ path }: SchemaField): boolean {
@@ -39,7 +44,7 @@ describe("every field of a standalone file", () => {
 
   it("is a mistake where it can't act at all", () => {
     const silent = told.flatMap(([part, code]) => {
-      const inside = fields.filter(({ path }) => path.join(".").includes(part));
+      const inside = everywhere.filter(({ path }) => path.join(".").includes(part));
       expect(inside).not.toEqual([]);
       return inside.filter((field) => !isTold(field, code, form));
     });
