@@ -9,6 +9,18 @@ import type { ListenerContext } from "./listeners.ts";
 /** Where policies stand. */
 export type PolicyPlace = Pick<ResolveContext, "phase" | "route">;
 
+/** A place of no route that is known: a policy that asks finds what lets it be judged by itself. */
+export const withoutRoute: PolicyPlace = {
+  phase: "PostRouting",
+  route: {
+    protocol: "http",
+    policies: [],
+    preRouting: [],
+    itemTargets: undefined,
+    prefixes: ["/"],
+  },
+};
+
 /** The policies up to the one that answers every request, and that one; what stands behind it is reported. */
 export function effectivePolicies(
   policies: readonly PolicyConfig[],

@@ -5,7 +5,7 @@ import type { TcpRouteNode } from "../ir/tcp.ts";
 import { type PolicyKind, policyOf } from "../policies/index.ts";
 import { checkShares, openProxyOf, resolveTcpBackend } from "./backends.ts";
 import { withoutConsequences } from "./consequences.ts";
-import { resolvePolicy } from "./policies.ts";
+import { resolvePolicy, withoutRoute } from "./policies.ts";
 import type { RouteContext } from "./routes.ts";
 
 /** A listener that a route is attached to, and the server names that it takes there. */
@@ -82,16 +82,8 @@ function resolvePolicies(
   { policies }: TcpRouteResource,
   context: RouteContext,
 ): readonly PolicyUse[] {
-  const route = {
-    protocol: "http",
-    policies: [],
-    preRouting: [],
-    itemTargets: undefined,
-    prefixes: undefined,
-  } as const;
-  const place = { phase: "PostRouting", route } as const;
   return policies.flatMap((policy) => {
-    const use = resolvePolicy(policy, place, context);
+    const use = resolvePolicy(policy, withoutRoute, context);
     if (use !== undefined) checkConnection(use, context);
     return use ?? [];
   });

@@ -3,7 +3,7 @@ import { resolveLevels } from "../config/log-levels.ts";
 import type { UnservedResources } from "../config/resources.ts";
 import { resolveBackends } from "./backends.ts";
 import { withoutConsequences } from "./consequences.ts";
-import { type PolicyPlace, resolvePolicies } from "./policies.ts";
+import { resolvePolicies, withoutRoute } from "./policies.ts";
 
 /** Reads what nothing serves: its own mistakes are told, not what may follow from where it stands. */
 export function checkUnserved(
@@ -12,18 +12,6 @@ export function checkUnserved(
 ): void {
   const context = withoutConsequences({ ...lookup, backends: new Map() }, { isPartial: true });
   for (const backend of backends) resolveBackends([backend], context);
-  resolvePolicies(policies, NOWHERE, context);
+  resolvePolicies(policies, withoutRoute, context);
   resolveLevels(logLevels, context.diagnostics);
 }
-
-/** No route, which nothing is known of. */
-const NOWHERE: PolicyPlace = {
-  phase: "PostRouting",
-  route: {
-    protocol: "http",
-    policies: [],
-    preRouting: [],
-    itemTargets: undefined,
-    prefixes: ["/"],
-  },
-};

@@ -66,7 +66,10 @@ export async function emit(
     { path: "Dockerfile", text: image },
   ];
   const sha256 = createHash("sha256").update(bundleText).digest("hex");
-  const packed = gzipSync(bundleText, { level: 9 });
+  const { deployment } = program;
+  const isInConfigMap =
+    deployment !== undefined && (options.image ?? deployment.image) === undefined;
+  const packed = isInConfigMap ? gzipSync(bundleText, { level: 9 }) : undefined;
   generated.push(...kubernetesFiles(program, packed, sha256, options));
   const names = [...generated.map((file) => file.path), "manifest.json"];
   const manifest = manifestOf(program, bundle, sha256, names, options.version);
@@ -74,9 +77,7 @@ export async function emit(
     ...generated,
     { path: "manifest.json", text: `${JSON.stringify(manifest, undefined, 2)}\n` },
   ];
-  const isInConfigMap = (options.image ?? program.deployment?.image) === undefined;
-  const packedSize = isInConfigMap ? packed.length : undefined;
-  return { modules, bundle, manifest, files, findings, packedSize };
+  return { modules, bundle, manifest, files, findings, packedSize: packed?.length };
 }
 
 function portOf(address: string): number {

@@ -6,3 +6,14 @@ export type Json =
   | null
   | readonly Json[]
   | { readonly [key: string]: Json | undefined };
+
+/** What stands at a path of keys; undefined where something on the way is no object, or is not there. */
+export function jsonAt(value: Json | undefined, ...path: readonly string[]): Json | undefined {
+  return path.reduce<Json | undefined>(
+    (at, key) =>
+      typeof at === "object" && at !== null && !Array.isArray(at) && Object.hasOwn(at, key)
+        ? Reflect.get(at, key)
+        : undefined,
+    value,
+  );
+}

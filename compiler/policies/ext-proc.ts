@@ -1,9 +1,9 @@
 import type { BodyMode } from "../../runtime/policies/ext-proc/processor-messages.ts";
+import type { DestinationConfig } from "../backends/parts/destination.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import { backendReference } from "../manifests/field-types.ts";
 import { boolean, choice, expression, type Infer, map, object } from "../schema/schema.ts";
 import {
-  type CalloutServerConfig,
   type CalloutTarget,
   lowerServer,
   lowerServerReference,
@@ -18,6 +18,7 @@ import {
   conditionalSchema,
   lowerCases,
   resolveCases,
+  standsAlone,
 } from "./parts/conditions.ts";
 import {
   expressionsSchema,
@@ -39,7 +40,7 @@ interface ProcessingModes {
 
 /** A processor as configured. */
 interface ProcessorConfig {
-  readonly server: CalloutServerConfig;
+  readonly server: DestinationConfig;
   readonly passesOnFailure: boolean;
   readonly modes: ProcessingModes;
   readonly metadata: readonly {
@@ -137,14 +138,7 @@ const schema = object(
   { ...fields, conditional: conditionalSchema(object(fields, rest)) },
   {
     exactlyOneOf: [...serverKeys, "conditional"],
-    checks: [
-      {
-        message: '"conditional" stands alone: its entries say who processes',
-        field: "conditional",
-        holds: (value) => !("conditional" in value) || Object.keys(value).length === 1,
-        cel: "!has(self.conditional)",
-      },
-    ],
+    checks: [standsAlone("who processes", Object.keys(fields))],
     description:
       "Shows requests and responses to a processor (Envoy's external processing protocol).",
   },

@@ -1,10 +1,10 @@
+import type { DestinationConfig } from "../backends/parts/destination.ts";
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import { backendReference, tinyText } from "../manifests/field-types.ts";
 import type { CompiledExpression } from "../model/expressions.ts";
 import { trafficText } from "../model/traffic.ts";
 import { choice, expression, type Infer, list, object, shortText } from "../schema/schema.ts";
 import {
-  type CalloutServerConfig,
   type CalloutTarget,
   lowerServer,
   lowerServerReference,
@@ -19,6 +19,7 @@ import {
   conditionalSchema,
   lowerCases,
   resolveCases,
+  standsAlone,
 } from "./parts/conditions.ts";
 import { type ExpressionConfig, resolveExpression } from "./parts/expressions.ts";
 import {
@@ -26,11 +27,12 @@ import {
   type NamedNode,
   resolveExpressions,
 } from "./parts/named-expressions.ts";
+import { absentIdentities } from "./parts/rules.ts";
 import type { Policy, ResolveContext } from "./policy.ts";
 
 /** A limit service and what it counts, as configured. */
 interface LimitServiceConfig {
-  readonly server: CalloutServerConfig;
+  readonly server: DestinationConfig;
   readonly domain: string;
   readonly descriptors: readonly DescriptorConfig[];
   /** What happens when it can't be reached. */
@@ -130,12 +132,7 @@ const schema = object(
         holds: (value) => "conditional" in value || ("domain" in value && "descriptors" in value),
         cel: "has(self.conditional) || (has(self.domain) && has(self.descriptors))",
       },
-      {
-        message: '"conditional" stands alone: its entries say what is counted',
-        field: "conditional",
-        holds: (value) => !("conditional" in value) || Object.keys(value).length === 1,
-        cel: "!has(self.conditional)",
-      },
+      standsAlone("what is counted", Object.keys(fields)),
     ],
     description: "Limits that a service counts for all gateways (Envoy's rate limit protocol).",
     examples: [
@@ -281,7 +278,9 @@ function resolveDescriptor(
   }
   const values = resolveExpressions(entries, "request", context);
   values?.forEach(({ value }, index) => {
-    reportAbsent(value, entries[index]?.origin ?? origin, context);
+    // A value of an identity that nobody establishes: the descriptor is always left out.
+    for (const params of absentIdentities(value.variables, context))
+      diagnostics.report("limits-nobody", entries[index]?.origin ?? origin, params);
   });
   const costPhase = unit === "tokens" ? "response" : "request";
   const compiledCost =
@@ -293,19 +292,4 @@ function resolveDescriptor(
     (limit === undefined) === (compiledLimit === undefined);
   if (values === undefined || !isComplete) return undefined;
   return { unit, entries: values, cost: compiledCost, limit: compiledLimit };
-}
-
-/** A value of an identity that nobody establishes: the descriptor is always left out. */
-function reportAbsent(
-  { variables }: CompiledExpression,
-  origin: Origin,
-  { diagnostics, identities, route }: ResolveContext,
-): void {
-  const present = [...route.policies, ...route.preRouting];
-  for (const variable of variables) {
-    const kinds = identities.get(variable);
-    if (kinds === undefined || kinds.some((kind) => present.includes(kind))) continue;
-    const policies = kinds.join('" or "');
-    diagnostics.report("limits-nobody", origin, { variable, policies });
-  }
 }

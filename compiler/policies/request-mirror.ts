@@ -1,12 +1,14 @@
-import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
+import {
+  type DestinationConfig,
+  type DestinationNode,
+  resolveServer,
+} from "../backends/parts/destination.ts";
+import { childOf } from "../diagnostics/diagnostic.ts";
 import { backendReference } from "../manifests/field-types.ts";
 import { type Infer, integer, object, type Schema } from "../schema/schema.ts";
 import {
-  type CalloutServerConfig,
-  type CalloutServerNode,
   lowerServer,
   lowerServerReference,
-  resolveServer,
   serverFields,
   serverKeys,
 } from "./parts/callout-server.ts";
@@ -14,14 +16,13 @@ import type { Policy } from "./policy.ts";
 
 /** Where copies go, as configured. */
 interface MirrorConfig {
-  readonly server: CalloutServerConfig;
+  readonly server: DestinationConfig;
   readonly share: number;
 }
 
 /** Where copies go. */
-interface MirrorNode extends CalloutServerNode {
+interface MirrorNode extends DestinationNode {
   readonly share: number;
-  readonly origin: Origin;
 }
 
 /** `requestMirror` as configured. */
@@ -116,7 +117,9 @@ export const requestMirror: Policy<
   resolve: ({ mirrors }, context) => {
     const resolved = mirrors.flatMap(({ server, share }): MirrorNode[] => {
       const found = resolveServer(server, context);
-      return found === undefined ? [] : [{ ...found, share, origin: server.origin }];
+      if (found === undefined) return [];
+      const { url, connection } = found;
+      return [{ url, connection, share, origin: server.origin }];
     });
     return resolved.length === mirrors.length ? { mirrors: resolved } : undefined;
   },

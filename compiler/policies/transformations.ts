@@ -6,6 +6,7 @@ import {
   conditionalSchema,
   lowerCases,
   resolveCases,
+  standsAlone,
 } from "./parts/conditions.ts";
 import type { Policy, ResolveContext } from "./policy.ts";
 import {
@@ -49,14 +50,7 @@ const schema = object(
   },
   {
     atLeastOneOf: ["request", "response", "conditional"],
-    checks: [
-      {
-        message: '"conditional" stands alone: its entries say what changes',
-        field: "conditional",
-        holds: (value) => !("conditional" in value) || Object.keys(value).length === 1,
-        cel: "!has(self.conditional) || (!has(self.request) && !has(self.response))",
-      },
-    ],
+    checks: [standsAlone("what changes", Object.keys(sides))],
     description: "Changes to requests and responses.",
   },
 );

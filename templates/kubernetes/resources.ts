@@ -102,7 +102,7 @@ function bundleMap(deployment: DeploymentNode, { bundle }: KubernetesSettings): 
     apiVersion: "v1",
     kind: "ConfigMap",
     metadata: { ...metadata(deployment), name: `${deployment.name}-bundle` },
-    binaryData: { "gateway.mjs.gz": bundle },
+    binaryData: { "gateway.mjs.gz": bundle ?? "" },
   };
 }
 

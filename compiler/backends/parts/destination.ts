@@ -27,38 +27,57 @@ export interface DestinationContext extends ConnectionContext {
   readonly namedServer: (
     name: string,
     origin: Origin,
-  ) => { readonly address: Text; readonly policies: BackendPolicies | undefined } | undefined;
+  ) =>
+    | {
+        readonly address: Text;
+        readonly policies: BackendPolicies | undefined;
+        readonly origin: Origin;
+      }
+    | undefined;
 }
 
-/** Reports that the client's token should go to a server that it did not ask for; `origin`: of the credentials. */
-export function reportPassthrough(
-  origin: Origin,
-  { diagnostics }: Pick<DestinationContext, "diagnostics">,
-): void {
-  diagnostics.report("misplaced-field", childOf(origin, "passthrough"), {
+/** A server that the gateway's own requests go to; undefined when a mistake was reported. */
+export function resolveDestination(
+  config: DestinationConfig,
+  context: DestinationContext,
+): DestinationNode | undefined {
+  const found = resolveServer(config, context);
+  if (found === undefined) return undefined;
+  const { url, connection, authOrigin } = found;
+  const { origin } = config;
+  if (!connection.isPassthrough) return { url, connection, origin };
+  context.diagnostics.report("misplaced-field", childOf(authOrigin ?? origin, "passthrough"), {
     field: '"passthrough"',
     actsOn: "the requests of clients",
     found: "requests of the gateway's own",
   });
+  return undefined;
 }
 
-/** Where a destination is and how it is reached; undefined when a mistake was reported. */
-export function resolveDestination(
+/** A server and how it is reached. */
+export interface ServerNode {
+  readonly url: Text;
+  readonly connection: BackendConnection;
+  /** Where its credentials stand; undefined: it gets none. */
+  readonly authOrigin: Origin | undefined;
+}
+
+/** Where a server is and how it is reached, whoever's requests go there; undefined when a mistake was reported. */
+export function resolveServer(
   { to, policies = {}, origin }: DestinationConfig,
   context: DestinationContext,
-): DestinationNode | undefined {
+): ServerNode | undefined {
   if ("host" in to) {
     const url = forwardUrl(to.host, origin, context.diagnostics);
     if (url === undefined) return undefined;
     const connection = resolveConnection(policies, context);
-    if (connection.isPassthrough) {
-      reportPassthrough(policies.auth?.origin ?? origin, context);
-      return undefined;
-    }
-    return { url: secureUrl(url, connection), connection, origin };
+    return { url: secureUrl(url, connection), connection, authOrigin: policies.auth?.origin };
   }
   const found = context.namedServer(to.name, origin);
   if (found === undefined) return undefined;
   const both = { ...found.policies, ...policies };
-  return resolveDestination({ to: { host: found.address }, policies: both, origin }, context);
+  return resolveServer(
+    { to: { host: found.address }, policies: both, origin: found.origin },
+    context,
+  );
 }

@@ -1,13 +1,14 @@
 import type { BodyForwarding } from "../../../runtime/policies/ext-authz/forwarded-body.ts";
+import type { DestinationConfig } from "../../backends/parts/destination.ts";
 import type { Origin } from "../../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../../model/expressions.ts";
-import type { CalloutServerConfig, CalloutTarget } from "../parts/callout-server.ts";
+import type { CalloutTarget } from "../parts/callout-server.ts";
 import type { ExpressionConfig } from "../parts/expressions.ts";
 import type { NamedExpression, NamedNode } from "../parts/named-expressions.ts";
 
 /** An authorization server and what it is asked, as configured. */
 export interface AuthorizationConfig {
-  readonly server: CalloutServerConfig;
+  readonly server: DestinationConfig;
   readonly protocol: GrpcProtocolConfig | HttpProtocolConfig;
   /** The status of a request without a verdict, or that it passes. */
   readonly failure: number | "allow";

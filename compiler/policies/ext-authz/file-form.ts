@@ -12,11 +12,10 @@ import {
   list,
   map,
   object,
-  shortText,
   text,
 } from "../../schema/schema.ts";
 import { lowerServer, serverFields, serverKeys, serverPolicies } from "../parts/callout-server.ts";
-import { conditionalSchema } from "../parts/conditions.ts";
+import { conditionalSchema, standsAlone } from "../parts/conditions.ts";
 import { expressionsSchema, lowerExpressions } from "../parts/named-expressions.ts";
 import type {
   AuthorizationConfig,
@@ -24,9 +23,13 @@ import type {
   HttpProtocolConfig,
   VerdictCacheConfig,
 } from "./ext-authz-config.ts";
-
-const headerNames = (description: string) =>
-  list(shortText("A header's name."), { maxItems: 64, description });
+import {
+  headerNames,
+  lowerHttpFields,
+  metadataFields,
+  questionFields,
+  responseHeaderNames,
+} from "./http-fields.ts";
 
 const grpc = object(
   {
@@ -42,17 +45,7 @@ const grpc = object(
 );
 
 const http = object(
-  {
-    path: expression("The path and query that are asked for; those of the request by default."),
-    redirect: expression("Where a client goes whose request got 401 or 403, with 302."),
-    includeResponseHeaders: headerNames(
-      "Headers of the server's response that the backend gets; the client's own never pass.",
-    ),
-    addRequestHeaders: expressionsSchema("Headers for the server; one that fails is left out."),
-    metadata: expressionsSchema(
-      "What later expressions read as `extauthz.NAME`, of the request and the server's `response`.",
-    ),
-  },
+  { ...questionFields, includeResponseHeaders: responseHeaderNames, metadata: metadataFields },
   {
     description: "The request without its body: 2xx allows it, any other response is the client's.",
   },
@@ -117,14 +110,7 @@ export const extAuthzSchema = object(
   { ...fields, conditional: conditionalSchema(object(fields, rest)) },
   {
     exactlyOneOf: [...serverKeys, "conditional"],
-    checks: [
-      {
-        message: '"conditional" stands alone: its entries say who is asked',
-        field: "conditional",
-        holds: (value) => !("conditional" in value) || Object.keys(value).length === 1,
-        cel: "!has(self.conditional)",
-      },
-    ],
+    checks: [standsAlone("who is asked", Object.keys(fields))],
     description: rest.description,
   },
 );
@@ -167,15 +153,10 @@ function lowerGrpc(
 }
 
 function lowerHttp(given: Infer<typeof http>, origin: Origin): HttpProtocolConfig {
-  const { path, redirect, includeResponseHeaders = [], addRequestHeaders, metadata } = given;
   return {
-    kind: "http",
-    path: path === undefined ? undefined : { text: path, origin: childOf(origin, "path") },
-    redirect:
-      redirect === undefined ? undefined : { text: redirect, origin: childOf(origin, "redirect") },
-    responseHeaders: includeResponseHeaders,
-    addHeaders: lowerExpressions(addRequestHeaders, childOf(origin, "addRequestHeaders")),
-    metadata: lowerExpressions(metadata, childOf(origin, "metadata")),
+    ...lowerHttpFields(given, origin),
+    responseHeaders: given.includeResponseHeaders ?? [],
+    metadata: lowerExpressions(given.metadata, childOf(origin, "metadata")),
   };
 }
 

@@ -1,15 +1,6 @@
 import { childOf } from "../../diagnostics/diagnostic.ts";
 import { backendReference } from "../../manifests/field-types.ts";
-import {
-  anyText,
-  expression,
-  type Infer,
-  integer,
-  list,
-  map,
-  object,
-  shortText,
-} from "../../schema/schema.ts";
+import { anyText, type Infer, integer, map, object } from "../../schema/schema.ts";
 import { lowerServerReference } from "../parts/callout-server.ts";
 import { expressionsSchema, lowerExpressions } from "../parts/named-expressions.ts";
 import type { KubernetesContext } from "../policy.ts";
@@ -18,9 +9,13 @@ import type {
   GrpcProtocolConfig,
   HttpProtocolConfig,
 } from "./ext-authz-config.ts";
-
-const headerNames = (description: string) =>
-  list(shortText("A header's name."), { maxItems: 64, description });
+import {
+  headerNames,
+  lowerHttpFields,
+  metadataFields,
+  questionFields,
+  responseHeaderNames,
+} from "./http-fields.ts";
 
 const grpc = object(
   {
@@ -37,18 +32,12 @@ const grpc = object(
 
 const http = object(
   {
-    path: expression("The path and query that are asked for; those of the request by default."),
-    redirect: expression("Where a client goes whose request got 401 or 403, with 302."),
+    ...questionFields,
     allowedRequestHeaders: headerNames(
       "Headers of the request that the server gets; Authorization by default.",
     ),
-    addRequestHeaders: expressionsSchema("Headers for the server; one that fails is left out."),
-    allowedResponseHeaders: headerNames(
-      "Headers of the server's response that the backend gets, in the place of the client's.",
-    ),
-    responseMetadata: expressionsSchema(
-      "What later expressions read as `extauthz.NAME`, of the request and the server's `response`.",
-    ),
+    allowedResponseHeaders: responseHeaderNames,
+    responseMetadata: metadataFields,
   },
   { description: "A plain request: 2xx allows, any other response is the client's." },
 );
@@ -96,22 +85,13 @@ function lowerGrpc(
 }
 
 function lowerHttp(
-  {
-    path,
-    redirect,
-    addRequestHeaders,
-    allowedResponseHeaders = [],
-    responseMetadata,
-  }: Infer<typeof http>,
-  { origin }: KubernetesContext,
+  given: Infer<typeof http>,
+  { origin: whole }: KubernetesContext,
 ): HttpProtocolConfig {
-  const at = (field: string) => childOf(origin, "http", field);
+  const origin = childOf(whole, "http");
   return {
-    kind: "http",
-    path: path === undefined ? undefined : { text: path, origin: at("path") },
-    redirect: redirect === undefined ? undefined : { text: redirect, origin: at("redirect") },
-    responseHeaders: allowedResponseHeaders,
-    addHeaders: lowerExpressions(addRequestHeaders, at("addRequestHeaders")),
-    metadata: lowerExpressions(responseMetadata, at("responseMetadata")),
+    ...lowerHttpFields(given, origin),
+    responseHeaders: given.allowedResponseHeaders ?? [],
+    metadata: lowerExpressions(given.responseMetadata, childOf(origin, "responseMetadata")),
   };
 }

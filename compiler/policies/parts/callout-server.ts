@@ -1,5 +1,8 @@
-import { resolveConnection, secureUrl } from "../../backends/parts/connection.ts";
-import { reportPassthrough } from "../../backends/parts/destination.ts";
+import {
+  type DestinationConfig,
+  type DestinationNode,
+  resolveDestination,
+} from "../../backends/parts/destination.ts";
 import {
   type BackendPoliciesValue,
   backendPolicySchemas,
@@ -7,29 +10,12 @@ import {
 import { readBackendPolicies } from "../../backends/parts/read-policies.ts";
 import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { BackendReferenceValue } from "../../manifests/field-types.ts";
-import type { BackendPolicies } from "../../model/backend-policies.ts";
-import type { BackendConnection } from "../../model/connections.ts";
-import { forwardUrl } from "../../model/host-url.ts";
 import type { Text } from "../../model/texts.ts";
 import { object, pick, shortText, text, unsupported } from "../../schema/schema.ts";
 import type { KubernetesContext, ResolveContext } from "../policy.ts";
 
-/** A server that a policy calls, as configured: an address, or the name of a backend of the file. */
-export interface CalloutServerConfig {
-  readonly to: { readonly host: Text } | { readonly name: string };
-  /** How it is reached, said in the policy itself. */
-  readonly policies: BackendPolicies | undefined;
-  readonly origin: Origin;
-}
-
-/** A server that a policy calls. */
-export interface CalloutServerNode {
-  readonly url: Text;
-  readonly connection: BackendConnection;
-}
-
-/** The same with a limit of time, in milliseconds. */
-export interface CalloutTarget extends CalloutServerNode {
+/** A server that a policy calls, with a limit of time, in milliseconds. */
+export interface CalloutTarget extends Pick<DestinationNode, "url" | "connection"> {
   readonly deadline: number;
 }
 
@@ -60,7 +46,7 @@ export function lowerServer(
     readonly policies?: BackendPoliciesValue;
   },
   origin: Origin,
-): CalloutServerConfig {
+): DestinationConfig {
   const { host, backend: name = "", policies } = given;
   const own = readBackendPolicies(policies, childOf(origin, "policies"));
   return host === undefined
@@ -72,30 +58,10 @@ export function lowerServer(
 export function lowerServerReference(
   reference: BackendReferenceValue,
   { origin, server }: KubernetesContext,
-): CalloutServerConfig | undefined {
+): DestinationConfig | undefined {
   const at = childOf(origin, "backendRef");
   const found = server(reference, at);
   return found && { to: { host: found.url }, policies: found.policies, origin: at };
-}
-
-/** Where the server is and how it is reached; undefined when a mistake was reported. */
-export function resolveServer(
-  { to, policies, origin }: CalloutServerConfig,
-  context: ResolveContext,
-): CalloutServerNode | undefined {
-  if ("host" in to) {
-    const url = forwardUrl(to.host, origin, context.diagnostics);
-    if (url === undefined) return undefined;
-    const connection = resolveConnection(policies ?? {}, context);
-    return { url: secureUrl(url, connection), connection };
-  }
-  const found = context.namedServer(to.name, origin);
-  if (found === undefined) return undefined;
-  const both = { ...found.policies, ...policies };
-  return resolveServer(
-    { to: { host: found.address }, policies: both, origin: found.origin },
-    context,
-  );
 }
 
 /** How long a call may take where nothing else is said; milliseconds. */
@@ -103,22 +69,18 @@ const DEADLINE = 2_000;
 
 /** The server of calls that hold a request up: `http.requestTimeout` of its policies says for how long. */
 export function resolveTarget(
-  config: CalloutServerConfig,
+  config: DestinationConfig,
   context: ResolveContext,
 ): CalloutTarget | undefined {
-  const found = resolveServer(config, context);
+  const found = resolveDestination(config, context);
   if (found === undefined) return undefined;
-  if (found.connection.isPassthrough) {
-    reportPassthrough(config.policies?.auth?.origin ?? config.origin, context);
-    return undefined;
-  }
   const { requestTimeout: deadline = DEADLINE, ...connection } = found.connection;
   return { url: found.url, connection, deadline };
 }
 
 /** The same for a server of gRPC, which is spoken over HTTP/2 whatever its policies say; undefined when they say otherwise. */
 export function resolveGrpcTarget(
-  config: CalloutServerConfig,
+  config: DestinationConfig,
   context: ResolveContext,
 ): CalloutTarget | undefined {
   const found = resolveTarget(config, context);

@@ -1,6 +1,12 @@
 import { childOf, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { CompiledExpression } from "../../model/expressions.ts";
-import { expression, list, type Schema, withoutValue } from "../../schema/schema.ts";
+import {
+  expression,
+  list,
+  type Schema,
+  type ValueCheck,
+  withoutValue,
+} from "../../schema/schema.ts";
 import type { ResolveContext } from "../policy.ts";
 import { type ExpressionConfig, resolveExpression } from "./expressions.ts";
 
@@ -33,6 +39,17 @@ export function conditionalSchema<Value>(
     maxItems: 32,
     description: "Several of them: the first whose condition is true acts, or none.",
   });
+}
+
+/** The rule that `conditional` has no other field beside it; `says`: what its entries say. */
+export function standsAlone(says: string, others: readonly string[]): ValueCheck {
+  const absent = others.map((field) => `!has(self.${field})`).join(" && ");
+  return {
+    message: `"conditional" stands alone: its entries say ${says}`,
+    field: "conditional",
+    holds: (value) => !("conditional" in value) || Object.keys(value).length === 1,
+    cel: `!has(self.conditional) || (${absent})`,
+  };
 }
 
 /** The forms of a validated policy: those of `conditional`, or the one that it says itself. */

@@ -162,14 +162,23 @@ function addJoinedProblems(
 function reportAbsentIdentity(
   origin: Origin,
   expression: CompiledExpression | undefined,
-  { diagnostics, identities, route }: ResolveContext,
+  context: ResolveContext,
 ): readonly string[] {
+  const absent = absentIdentities(expression?.variables ?? [], context);
+  for (const params of absent) context.diagnostics.report("absent-identity", origin, params);
+  return absent.map(({ variable }) => variable);
+}
+
+/** The identities among an expression's variables that no policy of the route establishes, and the policies that would. */
+export function absentIdentities(
+  variables: readonly string[],
+  { identities, route }: ResolveContext,
+): readonly { readonly variable: string; readonly policies: string }[] {
   const present = [...route.policies, ...route.preRouting];
-  return (expression?.variables ?? []).filter((variable) => {
+  return variables.flatMap((variable) => {
     const kinds = identities.get(variable);
-    if (kinds === undefined || kinds.some((kind) => present.includes(kind))) return false;
-    diagnostics.report("absent-identity", origin, { variable, policies: kinds.join('" or "') });
-    return true;
+    if (kinds === undefined || kinds.some((kind) => present.includes(kind))) return [];
+    return [{ variable, policies: kinds.join('" or "') }];
   });
 }
 

@@ -2,7 +2,6 @@ import { kinds } from "../../../compiler/1-parse/kubernetes/kinds.ts";
 import { manifestReader } from "../../../compiler/1-parse/kubernetes/manifests.ts";
 import { lower } from "../../../compiler/2-lower/lower.ts";
 import { resolve } from "../../../compiler/3-resolve/resolve.ts";
-import { emitModules } from "../../../compiler/4-emit/modules.ts";
 import { Diagnostics, isError } from "../../../compiler/diagnostics/diagnostic.ts";
 import { memoryHost } from "../../../compiler/host.ts";
 import type { Program } from "../../../compiler/ir/program.ts";
@@ -10,6 +9,7 @@ import { type ConfigValue, keysIn } from "../../../compiler/schema/config-values
 import type { Schema } from "../../../compiler/schema/schema.ts";
 import { kubernetesResources } from "../../../templates/kubernetes/resources.ts";
 import type { Outcome } from "./acting-fields.ts";
+import { textOf } from "./file-compiler.ts";
 import { fieldsOf } from "./schema-walk.ts";
 
 /** The specifications of kinds as one object: `HTTPRoute`, `GatewayPolicy`. */
@@ -51,7 +51,7 @@ export function kubernetesCompiler(
     const program = resolved?.value?.[0];
     const isWrong = found.some((each) => isError(each, false));
     return {
-      text: isWrong || program === undefined ? undefined : textOf(program),
+      text: isWrong || program === undefined ? undefined : writtenOf(program),
       diagnostics: found,
     };
   };
@@ -67,11 +67,10 @@ function resourceOf(kind: string, spec: ConfigValue): ConfigValue {
 }
 
 /** Everything that a build writes but the bundle. */
-function textOf(program: Program): string {
-  const modules = emitModules(program, "none", []).map(({ path, text }) => `${path}\n${text}`);
-  const { deployment, process } = program;
+function writtenOf(program: Program): string {
+  const { deployment } = program;
   const bundle = { image: undefined, bundle: "", digest: "" };
   const resources =
     deployment === undefined ? [] : kubernetesResources(program, deployment, bundle);
-  return [JSON.stringify(process), JSON.stringify(resources), ...modules].join("\n");
+  return `${JSON.stringify(resources)}\n${textOf(program)}`;
 }

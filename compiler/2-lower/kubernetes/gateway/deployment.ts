@@ -4,7 +4,7 @@ import { childOf, type Diagnostics, keyPlace } from "../../../diagnostics/diagno
 import type { DeploymentNode } from "../../../ir/deployment.ts";
 import type { ProcessNode } from "../../../ir/program.ts";
 import type { ManifestOf } from "../../../manifests/manifests.ts";
-import type { Json } from "../../../model/json.ts";
+import { type Json, jsonAt } from "../../../model/json.ts";
 import { overlaysOf } from "./overlays.ts";
 import type { ParametersSpec } from "./parameters.ts";
 import { lastOf } from "./process.ts";
@@ -53,14 +53,14 @@ export function checkGrace(
   const path = ["template", "spec", "terminationGracePeriodSeconds"];
   const defaults = Math.ceil(drain.max / 1000) + KILL_MARGIN;
   for (const { deployment, env = [], origin } of parameters) {
-    const seconds = valueAt(deployment?.spec, path);
+    const seconds = jsonAt(deployment?.spec, ...path);
     if (typeof seconds === "number" && seconds * 1000 < drain.max) {
       const at = childOf(origin, "spec", "deployment", "spec", ...path);
       diagnostics.report("grace-too-short", at, { seconds, needed: Math.ceil(drain.max / 1000) });
     }
     const grace = typeof seconds === "number" ? seconds : defaults;
-    const index = env.findIndex((each) => valueAt(each, ["name"]) === GRACE_VARIABLE);
-    const deadline = Number(valueAt(env[index], ["value"]));
+    const index = env.findIndex((each) => jsonAt(each, "name") === GRACE_VARIABLE);
+    const deadline = Number(jsonAt(env[index], "value"));
     if (!(deadline > grace)) continue;
     const at = childOf(origin, "spec", "env", index, "value");
     diagnostics.report("grace-too-short", at, { seconds: grace, needed: deadline - KILL_MARGIN });
@@ -71,13 +71,6 @@ export function checkGrace(
 const GRACE_VARIABLE = "TERMINATION_GRACE_PERIOD_SECONDS";
 /** The gateway is done this many seconds before its pod is killed. */
 const KILL_MARGIN = 5;
-
-function valueAt(value: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>(
-    (at, step) => (typeof at === "object" && at !== null ? Reflect.get(at, step) : undefined),
-    value,
-  );
-}
 
 /** An image that names nothing would have no effect. */
 export function checkImage(parameters: readonly ParametersSpec[], diagnostics: Diagnostics): void {
@@ -95,7 +88,7 @@ function imageOf(parameters: readonly ParametersSpec[]): NonNullable<ParametersS
 /** A variable of the Gateway takes the place of its class's. */
 function envOf(parameters: readonly ParametersSpec[]): readonly Json[] {
   const all = parameters.flatMap(({ env }) => env ?? []);
-  return [...new Map(all.map((each) => [valueAt(each, ["name"]), each])).values()];
+  return [...new Map(all.map((each) => [jsonAt(each, "name"), each])).values()];
 }
 
 /** A label's and a Service's limit: a longer name keeps its start, and is told from others by a digest. */

@@ -31,7 +31,7 @@ import { checkGrace, checkImage, deploymentOf } from "./deployment.ts";
 import { gatewayAccessLogs, gatewayFrontend, gatewayTracing } from "./frontend.ts";
 import { checkListenerSets, type KubernetesListener, listenersOf } from "./listeners.ts";
 import { checkDeployment } from "./overlays.ts";
-import { type ParametersSpec, parametersOf, unusedParameters } from "./parameters.ts";
+import { declaredParameters, type ParametersSpec, parametersOf } from "./parameters.ts";
 import { logLevels, pathHandlings, processNode, rawAccessLogs, rawFrontend } from "./process.ts";
 
 /** A Gateway of manifests as the standalone file would have it. */
@@ -81,7 +81,10 @@ export function lowerKubernetes(
     .flatMap((route) => attach(route, listeners, references));
   for (const { route } of attachments) reportLaterKind(route, references);
   const byGateway = Map.groupBy(attachments, ({ listener }) => listener.gateway);
-  const parameters = new Map(own.map((manifest) => [manifest, parametersOf(manifest, context)]));
+  const declared = declaredParameters(context);
+  const parameters = new Map(
+    own.map((manifest) => [manifest, parametersOf(manifest, declared, context)]),
+  );
   const gateways = own.map((manifest): KubernetesGateway => {
     // Routes come first: their policies say which Secrets the Gateway mounts.
     const routes = routesOf(byGateway.get(manifest) ?? [], context);
@@ -90,7 +93,8 @@ export function lowerKubernetes(
     return { manifest, gateway, routes };
   });
   const routed = gateways.flatMap((gateway) => gateway.routes);
-  const unused = unusedParameters([...parameters.values()].flat(), context);
+  const used = new Set([...parameters.values()].flat());
+  const unused = [...declared.values()].filter((each) => !used.has(each));
   const unserved = {
     ...unservedResources(routed, context),
     logLevels: unused.flatMap((each) => logLevels([each])),

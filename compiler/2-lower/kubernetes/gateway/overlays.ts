@@ -12,7 +12,7 @@ import {
 } from "../../../diagnostics/diagnostic.ts";
 import type { OverlaidResource, Overlay } from "../../../ir/deployment.ts";
 import type { ParametersValue } from "../../../manifests/manifests.ts";
-import type { Json } from "../../../model/json.ts";
+import { type Json, jsonAt } from "../../../model/json.ts";
 
 const OVERLAID: readonly OverlaidResource[] = [
   ...(["deployment", "service", "serviceAccount"] as const),
@@ -72,11 +72,13 @@ export function overlaysOf(
 
 function withOwnName(spec: Json): Json {
   const containers = containersOf(spec);
-  if (!containers.some((each) => isObject(each) && each.name === OTHER_NAME)) return spec;
+  if (!containers.some((each) => jsonAt(each, "name") === OTHER_NAME)) return spec;
   const named = containers.map((each) =>
     isObject(each) && each.name === OTHER_NAME ? { ...each, name: GATEWAY_CONTAINER } : each,
   );
-  const [whole, template, pod] = [spec, memberOf(spec, "template"), podOf(spec)].map(fieldsOf);
+  const [whole, template, pod] = [[], ["template"], ["template", "spec"]].map((path) =>
+    fieldsOf(jsonAt(spec, ...path)),
+  );
   return { ...whole, template: { ...template, spec: { ...pod, containers: named } } };
 }
 
@@ -102,13 +104,13 @@ const BARE: Json = {
 
 function problemsOf(spec: Json): readonly string[] {
   const containers = containersOf(spec);
-  const hasGateway = containers.some((each) => memberOf(each, "name") === GATEWAY_CONTAINER);
-  const replicas = memberOf(spec, "replicas");
+  const hasGateway = containers.some((each) => jsonAt(each, "name") === GATEWAY_CONTAINER);
+  const replicas = jsonAt(spec, "replicas");
   const isCount = replicas === undefined || (Number.isInteger(replicas) && Number(replicas) >= 0);
   return [
     ...(hasGateway ? [] : [`the overlays take away the container "${GATEWAY_CONTAINER}"`]),
     ...containers.flatMap(containerProblem),
-    ...(memberOf(spec, "selector") === undefined
+    ...(jsonAt(spec, "selector") === undefined
       ? []
       : ["an overlay cannot change the selector: it says which pods are the gateway's"]),
     ...(isCount ? [] : ['"replicas" is a whole number']),
@@ -116,22 +118,14 @@ function problemsOf(spec: Json): readonly string[] {
 }
 
 function containerProblem(container: Json): readonly string[] {
-  const [name, image] = [memberOf(container, "name"), memberOf(container, "image")];
+  const [name, image] = [jsonAt(container, "name"), jsonAt(container, "image")];
   if (typeof name !== "string") return ["every container of an overlay has a name"];
   return typeof image === "string" ? [] : [`the container "${name}" has no image`];
 }
 
 function containersOf(spec: Json): readonly Json[] {
-  const containers = memberOf(podOf(spec), "containers");
+  const containers = jsonAt(spec, "template", "spec", "containers");
   return Array.isArray(containers) ? containers : [];
-}
-
-function podOf(spec: Json): Json | undefined {
-  return memberOf(memberOf(spec, "template"), "spec");
-}
-
-function memberOf(value: Json | undefined, name: string): Json | undefined {
-  return isObject(value) ? value[name] : undefined;
 }
 
 function fieldsOf(value: Json | undefined): MergeObject {

@@ -10,9 +10,22 @@ export interface ParametersSpec extends Omit<ParametersValue, "rawConfig"> {
   readonly rawConfig?: RawConfig | undefined;
 }
 
+/** GatewayParameters by their resource; those with mistakes are not there. */
+export type DeclaredParameters = ReadonlyMap<ManifestOf<"GatewayParameters">, ParametersSpec>;
+
+/** Reads every GatewayParameters, whoever uses it; mistakes are reported. */
+export function declaredParameters(context: ReferenceContext): DeclaredParameters {
+  const read = context.inventory.all("GatewayParameters").flatMap((manifest) => {
+    const spec = checked(manifest, context);
+    return spec === undefined ? [] : [[manifest, spec] as const];
+  });
+  return new Map(read);
+}
+
 /** The parameters of a Gateway's class, then its own: later ones win. */
 export function parametersOf(
   gateway: ManifestOf<"Gateway">,
+  declared: DeclaredParameters,
   context: ReferenceContext,
 ): readonly ParametersSpec[] {
   const { gatewayClassName = "", infrastructure } = gateway.spec ?? {};
@@ -37,19 +50,7 @@ export function parametersOf(
   }
   const origin = childOf(gateway.origin, "spec", "infrastructure", "parametersRef");
   add(infrastructure?.parametersRef, gateway, origin);
-  return found.flatMap((manifest) => checked(manifest, context) ?? []);
-}
-
-/** Parameters that no Gateway has, which are read all the same: their mistakes are reported. */
-export function unusedParameters(
-  used: readonly ParametersSpec[],
-  context: ReferenceContext,
-): readonly ParametersSpec[] {
-  const places = new Set(used.map(({ origin }) => origin));
-  return context.inventory
-    .all("GatewayParameters")
-    .filter(({ origin }) => !places.has(origin))
-    .flatMap((manifest) => checked(manifest, context) ?? []);
+  return found.flatMap((manifest) => declared.get(manifest) ?? []);
 }
 
 /** The content, when the parts that only show here are good; mistakes are reported. */

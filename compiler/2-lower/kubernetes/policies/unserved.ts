@@ -2,6 +2,7 @@ import type { BackendConfig } from "../../../backends/index.ts";
 import type { Resource, UnservedResources } from "../../../config/resources.ts";
 import { SectionUse } from "../../../config/sections.ts";
 import { unservedBackends } from "../../../config/unserved.ts";
+import { placeKey } from "../../../diagnostics/diagnostic.ts";
 import {
   type PolicyConfig,
   type PolicyKind,
@@ -36,7 +37,7 @@ export function unservedResources(
   const values = [...[...context.policyIndex.values()].flat(), ...ofBackends].filter(
     ({ origin }) => context.sections.useOf(origin) === undefined,
   );
-  const once = [...new Map(values.map((value) => [value.value, value])).values()];
+  const once = [...new Map(values.map((value) => [placeKey(value.origin), value])).values()];
   const connections = once.filter(({ field }) => isConnection(field));
   return {
     policies: once.flatMap((value) => policiesOf(value, own)),
