@@ -7,6 +7,7 @@ import { type Diagnostic, isError } from "./diagnostics/diagnostic.ts";
 import type { SourceFile } from "./diagnostics/source.ts";
 import type { FileText, Host } from "./host.ts";
 import type { Program } from "./ir/program.ts";
+import type { LiteralSecret } from "./model/literal-secrets.ts";
 
 /** What the front half of the compiler makes of its input. */
 export interface Checked {
@@ -14,6 +15,8 @@ export interface Checked {
   readonly program: Program | undefined;
   /** The gateways: one for a standalone file, any number for Kubernetes manifests. Empty when a mistake was found. */
   readonly programs: readonly Program[];
+  /** Credentials that are written out: values of variables that the programs ask for. */
+  readonly literals: readonly LiteralSecret[];
   /** What is known of Kubernetes manifests, mistakes or not. */
   readonly kubernetes: KubernetesModel | undefined;
   readonly diagnostics: readonly Diagnostic[];
@@ -46,10 +49,11 @@ export function checkFiles(paths: readonly string[], host: Host, options: CheckO
     parsed.value && lowered?.value && resolve(lowered.value, parsed.value, recording);
   const diagnostics = [parsed, lowered, resolved].flatMap((phase) => phase?.diagnostics ?? []);
   const isRefused = diagnostics.some((each) => isError(each, options.isStrict));
-  const programs = isRefused ? [] : (resolved?.value ?? []);
+  const { programs = [], literals = [] } = (isRefused ? undefined : resolved?.value) ?? {};
   return {
     program: programs[0],
     programs,
+    literals,
     kubernetes: lowered?.value?.kubernetes,
     diagnostics,
     files: parsed.files,

@@ -9,16 +9,15 @@ import {
 } from "../diagnostics/diagnostic.ts";
 import type { SourceDocument, SourceFile } from "../diagnostics/source.ts";
 import type { Host } from "../host.ts";
-import type { ProgramInput } from "../ir/program.ts";
 import type { Manifest } from "../manifests/manifests.ts";
-import { keysIn } from "../schema/config-values.ts";
+import { type ConfigValue, keysIn } from "../schema/config-values.ts";
 import { validator } from "../schema/validate.ts";
 import { readDocuments } from "./documents.ts";
 import { inputFiles, isEmpty, isInput, isStandalone } from "./input-files.ts";
 import { type ReadDocument, readManifests, withoutSecrets } from "./kubernetes/manifests.ts";
 import { otherTool } from "./other-tools.ts";
 import { type StandaloneFile, standaloneSchema } from "./standalone/standalone.ts";
-import { canonicalJson, canonicalText, plainValue, readValue } from "./values.ts";
+import { canonicalJson, plainValue, readValue, withoutValues } from "./values.ts";
 
 /** What the input says, before anything is looked up: one of the two forms. */
 export type Parsed = InputFiles & (StandaloneInput | KubernetesInput);
@@ -26,9 +25,16 @@ export type Parsed = InputFiles & (StandaloneInput | KubernetesInput);
 /** The files that were read. */
 export interface InputFiles {
   readonly files: readonly SourceFile[];
-  readonly inputs: readonly ProgramInput[];
+  readonly inputs: readonly InputDigest[];
   /** The folder that file names of the configuration start from. */
   readonly folder: string;
+}
+
+/** What a file says, as a digest. */
+export interface InputDigest {
+  readonly name: string;
+  /** SHA-256, hex, without the values at these places. */
+  readonly sha256: (hidden: readonly Origin[]) => string;
 }
 
 /** A standalone file. */
@@ -80,10 +86,10 @@ export function parse(
     const byFile = Map.groupBy(documents, ({ origin }) => origin.file);
     const inputs = files
       .filter((file) => file.documents.some(isManifest))
-      .map(({ name }) => inputOf(name, () => manifestDigest(byFile.get(name) ?? [])));
+      .map(({ name }) => inputOf(name, manifestDigest, () => byFile.get(name) ?? []));
     return result({ kind: "kubernetes", manifests, files, inputs, folder });
   }
-  const inputs = files.map((file) => inputOf(file.name, () => contentDigest(file)));
+  const inputs = files.map((file) => inputOf(file.name, contentDigest, () => readPlain(file)));
   const standalone = readStandalone(files, host, diagnostics);
   return result(standalone && { ...standalone, files, inputs, folder });
 }
@@ -209,24 +215,28 @@ function reportOtherTool(file: SourceFile, diagnostics: Diagnostics): boolean {
   return true;
 }
 
-/** The digest is made when somebody reads it: a check needs none, and it costs as much as checking a small file. */
-function inputOf(name: string, digest: () => string): ProgramInput {
-  return {
-    name,
-    get sha256() {
-      return digest();
-    },
-  };
+function inputOf(
+  name: string,
+  digest: (documents: readonly ConfigValue[]) => string,
+  read: () => readonly ReadDocument[],
+): InputDigest {
+  const without = (hidden: readonly Origin[]) =>
+    read().map(({ value, origin }) => withoutValues(value, pathsIn(origin, hidden)));
+  return { name, sha256: (hidden) => digest(without(hidden)) };
+}
+
+function pathsIn({ file, document }: Origin, places: readonly Origin[]): readonly ConfigPath[] {
+  return places.flatMap((at) => (at.file === file && at.document === document ? [at.path] : []));
 }
 
 /** A digest of what a file says rather than of its bytes: comments and quoting don't change what is compiled. */
-function contentDigest({ documents }: SourceFile): string {
-  return createHash("sha256").update(documents.map(canonicalText).join("\n")).digest("hex");
+function contentDigest(documents: readonly ConfigValue[]): string {
+  return createHash("sha256").update(documents.map(canonicalJson).join("\n")).digest("hex");
 }
 
 /** The same of manifests, whose order says nothing, without the values of Secrets. */
-function manifestDigest(documents: readonly ReadDocument[]): string {
-  const texts = documents.map(({ value }) => canonicalJson(withoutSecrets(value)));
+function manifestDigest(documents: readonly ConfigValue[]): string {
+  const texts = documents.map((value) => canonicalJson(withoutSecrets(value)));
   return createHash("sha256").update(texts.sort().join("\n")).digest("hex");
 }
 

@@ -35,12 +35,22 @@ export function plainValue(document: SourceDocument): ConfigValue {
   return toValue(document.yaml.contents as Node | null, plain);
 }
 
-/** The content of a document as canonical JSON: the same for every quoting, layout, comment and order of keys. */
-export function canonicalText(document: SourceDocument): string {
-  return canonicalJson(plainValue(document));
+/** A value with null at each of the paths. */
+export function withoutValues(value: ConfigValue, paths: readonly ConfigPath[]): ConfigValue {
+  if (paths.length === 0) return value;
+  if (paths.some((path) => path.length === 0)) return null;
+  const inside = (key: string | number, child: ConfigValue) =>
+    withoutValues(
+      child,
+      paths.flatMap(([first, ...rest]) => (first === key ? [rest] : [])),
+    );
+  if (typeof value !== "object" || value === null) return value;
+  if (isList(value)) return value.map((child, index) => inside(index, child));
+  const entries = Object.entries(value).map(([key, child]) => [key, inside(key, child)]);
+  return Object.fromEntries(entries);
 }
 
-/** A value as JSON with its keys sorted. */
+/** A value as canonical JSON: the same for every quoting, layout, comment and order of keys. */
 export function canonicalJson(content: ConfigValue): string {
   if (typeof content !== "object" || content === null) return JSON.stringify(content);
   if (isList(content)) return `[${content.map(canonicalJson).join(",")}]`;

@@ -1,6 +1,7 @@
 import { type DestinationContext, resolveDestination } from "../backends/parts/destination.ts";
 import type { CollectorConfig } from "../config/collector.ts";
 import type { CollectorNode } from "../ir/collector.ts";
+import { resolveHeader } from "../policies/parts/header-fields.ts";
 
 /** An OTLP server, complete; undefined when a mistake was reported. */
 export function resolveCollector(
@@ -8,5 +9,7 @@ export function resolveCollector(
   context: DestinationContext,
 ): CollectorNode | undefined {
   const found = resolveDestination(destination, context);
-  return found && { destination: found, protocol, path, headers };
+  const fields = headers.flatMap((field) => resolveHeader(field, context) ?? []);
+  const pairs = fields.map(({ name, value }) => [name, value] as const);
+  return found && { destination: found, protocol, path, headers: pairs };
 }

@@ -1,12 +1,13 @@
 import type { BackendConfig } from "../backends/index.ts";
-import { checkTlsFiles, type FileLookup } from "../backends/parts/tls-files.ts";
+import type { ConnectionContext } from "../backends/parts/connection.ts";
+import { checkTlsFiles } from "../backends/parts/tls-files.ts";
 import type { GatewayResource, ListenerResource } from "../config/resources.ts";
 import { childOf, type Diagnostics, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import { withoutConsequences } from "./consequences.ts";
 import { checkPathHandling } from "./path-handling.ts";
 
 /** What checking listeners needs of the resolution. */
-export interface ListenerContext extends FileLookup {
+export interface ListenerContext extends ConnectionContext {
   /** The backends of the file by name. */
   readonly backends: ReadonlyMap<string, BackendConfig>;
 }

@@ -1,6 +1,7 @@
 import path from "node:path";
+import type { InputDigest } from "../1-parse/parse.ts";
 import { backends } from "../backends/index.ts";
-import type { FileLookup } from "../backends/parts/tls-files.ts";
+import type { ConnectionContext } from "../backends/parts/connection.ts";
 import { compareHostnames } from "../config/hostnames.ts";
 import { resolveLevels } from "../config/log-levels.ts";
 import type {
@@ -19,6 +20,7 @@ import {
 import type { Host } from "../host.ts";
 import type { BindNode, ListenerNode, Program, ProgramInput } from "../ir/program.ts";
 import { Identifiers } from "../model/identifiers.ts";
+import { type LiteralSecret, LiteralSecrets } from "../model/literal-secrets.ts";
 import { policies } from "../policies/index.ts";
 import { resolveAccessLog } from "./access-log.ts";
 import { certificateOf, checkVersions, resolveTls } from "./listener-tls.ts";
@@ -29,13 +31,12 @@ import { effectiveRoutes, resolvePreRouting } from "./pre-routing.ts";
 import { type ResolvedRoute, type RouteContext, resolveHostnames, resolveRoute } from "./routes.ts";
 import { routingTable, type TableRoute } from "./routing-table.ts";
 import { resolveTcpBinds } from "./tcp-binds.ts";
-
 import { resolveTracing } from "./tracing.ts";
 import { checkUnserved } from "./unserved.ts";
 
 /** What the input is besides its resources. */
 export interface ResolveInput {
-  readonly inputs: readonly ProgramInput[];
+  readonly inputs: readonly InputDigest[];
   /** The folder that file names of the configuration start from. */
   readonly folder: string;
 }
@@ -46,31 +47,37 @@ export interface Declared {
   readonly unserved: UnservedResources;
 }
 
+/** Gateways, complete, and what no text of them may hold. */
+export interface Resolved {
+  readonly programs: readonly Program[];
+  readonly literals: readonly LiteralSecret[];
+}
+
 /** Looks everything up: programs with nothing left to decide but how to write them down. */
 export function resolve(
   { gateways, unserved }: Declared,
   input: ResolveInput,
   host: Host,
-): WithDiagnostics<readonly Program[]> {
+): WithDiagnostics<Resolved> {
   const diagnostics = new Diagnostics();
-  const programs = gateways.flatMap(
-    (gateway) => resolveGateway(gateway, input, host, diagnostics) ?? [],
-  );
-  checkUnserved(unserved, fileLookup(input, host, diagnostics));
-  return { value: programs, diagnostics: diagnostics.list };
+  const literals = new LiteralSecrets();
+  const lookup = { ...fileLookup(input, host, diagnostics), literals };
+  const programs = gateways.flatMap((gateway) => resolveGateway(gateway, input, lookup) ?? []);
+  checkUnserved(unserved, lookup);
+  return { value: { programs, literals: literals.list }, diagnostics: diagnostics.list };
 }
 
 function resolveGateway(
   { name, resources }: GatewayResources,
-  input: ResolveInput,
-  host: Host,
-  diagnostics: Diagnostics,
+  { inputs }: ResolveInput,
+  lookup: ConnectionContext,
 ): Program | undefined {
   const gateway = resources.find((resource) => resource.kind === "gateway");
   const routes = resources.filter((resource) => resource.kind === "route");
   if (gateway === undefined) return undefined;
+  const { diagnostics, literals } = lookup;
   const context: RouteContext = {
-    ...fileLookup(input, host, diagnostics),
+    ...lookup,
     names: new Identifiers(unitNames()),
     backends: gateway.backends,
     listeners: new Map(gateway.listeners.map((listener) => [listener.key, listener])),
@@ -100,7 +107,9 @@ function resolveGateway(
   const logLevels = resolveLevels(gateway.logLevels, diagnostics);
   return {
     name,
-    inputs: input.inputs.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    inputs: inputs
+      .map((file) => programInput(file, literals))
+      .sort((a, b) => (a.name < b.name ? -1 : 1)),
     binds,
     tcp,
     process: gateway.process,
@@ -118,9 +127,23 @@ function resolveGateway(
   };
 }
 
+/** The digest is made when somebody reads it: a check needs none, and it costs as much as checking a small file. */
+function programInput({ name, sha256 }: InputDigest, literals: LiteralSecrets): ProgramInput {
+  return {
+    name,
+    get sha256() {
+      return sha256(literals.list.map(({ at }) => at));
+    },
+  };
+}
+
 /** How files are found that the configuration names. */
-function fileLookup({ folder }: ResolveInput, host: Host, diagnostics: Diagnostics): FileLookup {
-  const resolvePath: FileLookup["resolvePath"] = (file, at) =>
+function fileLookup(
+  { folder }: ResolveInput,
+  host: Host,
+  diagnostics: Diagnostics,
+): Omit<ConnectionContext, "literals"> {
+  const resolvePath: ConnectionContext["resolvePath"] = (file, at) =>
     existingPath(file, at, folder, { host, diagnostics });
   return { host, diagnostics, resolvePath };
 }

@@ -1,7 +1,8 @@
-import { childOf, type Diagnostics, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
+import { childOf, keyPlace, type Origin } from "../diagnostics/diagnostic.ts";
 import { type BackendPolicies, mergeBackendPolicies } from "../model/backend-policies.ts";
 import type { BackendConnection } from "../model/connections.ts";
 import { checkUrl } from "../model/host-url.ts";
+import { withoutLiteral } from "../model/literal-secrets.ts";
 import type { Text } from "../model/texts.ts";
 import { HTTP_SERVER } from "../model/traffic.ts";
 import type { Backend, BackendLine, BackendUse } from "./backend.ts";
@@ -137,10 +138,9 @@ function resolveTarget(
   const { name, origin } = target;
   if (target.kind === "stdio") {
     const at = childOf(origin, "stdio");
-    if (!checkEnvironment(target.env, childOf(at, "env"), context.diagnostics)) return undefined;
     checkCommand(target.command, at, context.diagnostics);
     checkPinned(target.command, target.args, at, context.diagnostics);
-    return target;
+    return { ...target, env: withoutLiterals(target.env, childOf(at, "env"), context) };
   }
   const { kind, url } = target;
   const at = childOf(origin, kind === "sse" ? "sse" : "mcp", "host");
@@ -156,22 +156,17 @@ function resolveTarget(
 /** Names of environment variables that hold secrets by convention. */
 const SECRET_NAME = /TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|API_?KEY|PRIVATE_?KEY|ACCESS_?KEY/i;
 
-function checkEnvironment(
+function withoutLiterals(
   env: Readonly<Record<string, Text>>,
   origin: Origin,
-  diagnostics: Diagnostics,
-): boolean {
-  const literal = Object.entries(env).filter(
-    ([name, value]) => SECRET_NAME.test(name) && typeof value === "string" && value !== "",
-  );
-  for (const [name] of literal) {
-    diagnostics.report(
-      "literal-secret",
-      { ...childOf(origin, name), part: "key" },
-      { field: `"${name}"` },
-    );
-  }
-  return literal.length === 0;
+  context: ConnectionContext,
+): Readonly<Record<string, Text>> {
+  const entries = Object.entries(env).map(([name, value]) => {
+    const at = childOf(origin, name);
+    const field = { field: `"${name}"` };
+    return [name, SECRET_NAME.test(name) ? withoutLiteral(value, at, field, context) : value];
+  });
+  return Object.fromEntries(entries);
 }
 
 function describeTarget(target: McpTargetNode): BackendLine {

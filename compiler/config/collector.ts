@@ -1,6 +1,6 @@
 import type { DestinationConfig } from "../backends/parts/destination.ts";
 import type { OtlpProtocol } from "../ir/collector.ts";
-import type { Text } from "../model/texts.ts";
+import type { HeaderField } from "../policies/parts/header-fields.ts";
 
 /** An OTLP server, as configured. */
 export interface CollectorConfig {
@@ -8,6 +8,6 @@ export interface CollectorConfig {
   readonly protocol: OtlpProtocol;
   /** The path that HTTP requests go to: `/v1/traces`. */
   readonly path: string;
-  /** Further headers by name. */
-  readonly headers: readonly (readonly [string, Text])[];
+  /** Further headers. */
+  readonly headers: readonly HeaderField[];
 }

@@ -39,7 +39,7 @@ export interface BackendTlsConfig {
 
 /** `backendAuth`. */
 export type BackendAuthConfig = { readonly origin: Origin } & (
-  | { readonly kind: "key"; readonly key: Text }
+  | { readonly kind: "key"; readonly key: Text; readonly keyOrigin: Origin }
   | { readonly kind: "file"; readonly file: MountedFile }
   | { readonly kind: "passthrough" }
   | CloudAuthConfig

@@ -1,6 +1,7 @@
 import { childOf, type Origin } from "../diagnostics/diagnostic.ts";
 import { localObject } from "../manifests/field-types.ts";
 import type { Json } from "../model/json.ts";
+import { withoutLiteral } from "../model/literal-secrets.ts";
 import type { Text } from "../model/texts.ts";
 import {
   anyText,
@@ -21,7 +22,7 @@ import {
   lowerCredentialLocation,
   resolveCredentialLocation,
 } from "./parts/credential-location.ts";
-import type { Policy } from "./policy.ts";
+import type { Policy, ResolveContext } from "./policy.ts";
 
 /** A key: from the environment, by its digest, or in a file that is read where the gateway runs. */
 export type ApiKeySourceNode = { readonly metadata: Readonly<Record<string, Json>> } & (
@@ -127,15 +128,17 @@ export const apiKey: Policy<
     },
   },
   resolve: (config, context) => {
-    const { diagnostics } = context;
-    const literal = config.keys.flatMap((source) =>
-      source.kind === "key" && typeof source.key === "string" ? [source.origin] : [],
-    );
-    for (const origin of literal) diagnostics.report("literal-secret", origin, { field: '"key"' });
+    const keys = config.keys.map((source) => withoutLiteralKey(source, context));
     const location = resolveCredentialLocation(config.location, context);
-    return literal.length === 0 && location !== undefined ? { ...config, location } : undefined;
+    return location && { ...config, keys, location };
   },
 };
+
+function withoutLiteralKey(source: ApiKeySourceNode, context: ResolveContext): ApiKeySourceNode {
+  if (source.kind !== "key") return source;
+  const key = withoutLiteral(source.key, source.origin, { field: '"key"' }, context);
+  return { ...source, key };
+}
 
 function lowerKey(given: Infer<typeof keySchema>, origin: Origin): ApiKeySourceNode {
   const metadata = given.metadata ?? {};

@@ -18,10 +18,10 @@ import {
 } from "./parts/conditions.ts";
 import { type ExpressionConfig, resolveExpression } from "./parts/expressions.ts";
 import {
-  checkHeader,
   type HeaderField,
   headerMapSchema,
   readHeaders,
+  resolveHeader,
 } from "./parts/header-fields.ts";
 import type { Policy, ResolveContext } from "./policy.ts";
 
@@ -131,14 +131,14 @@ function resolveResponse(
   { status, headers, body, origin }: ResponseConfig,
   context: ResolveContext,
 ): ResponseNode | undefined {
-  const isSound = headers.map((field) => checkHeader(field, context));
-  if (isSound.includes(false)) return undefined;
+  const fields = headers.flatMap((field) => resolveHeader(field, context) ?? []);
+  if (fields.length < headers.length) return undefined;
   if (body !== "" && (status === 204 || status === 304)) {
     const field = typeof body === "string" ? "body" : "bodyExpression";
     context.diagnostics.report("body-not-allowed", childOf(origin, field), { status });
     return undefined;
   }
-  const list = headers.flatMap(({ name, value }) => [name.toLowerCase(), value]);
+  const list = fields.flatMap(({ name, value }) => [name.toLowerCase(), value]);
   const typed = (type: string): readonly Text[] =>
     list.includes("content-type") ? list : [...list, "content-type", type];
   if (typeof body === "string") {

@@ -4,6 +4,7 @@ import type { Diagnostics, Origin, Place } from "../diagnostics/diagnostic.ts";
 import type { Host } from "../host.ts";
 import type { BackendReferenceValue } from "../manifests/field-types.ts";
 import type { BackendPolicies, ServerConfig } from "../model/backend-policies.ts";
+import type { LiteralSecrets } from "../model/literal-secrets.ts";
 import type { PathMatch } from "../model/matches.ts";
 import type { Text } from "../model/texts.ts";
 import type { Traffic } from "../model/traffic.ts";
@@ -107,6 +108,8 @@ export interface ResolveContext {
   readonly origin: Origin;
   readonly host: Host;
   readonly diagnostics: Diagnostics;
+  /** The credentials that are written out. */
+  readonly literals: LiteralSecrets;
   /** The path, from the working directory, of a file that the configuration names at a place. */
   readonly resolvePath: (name: string, at: Place) => string;
   /** The server that a named backend of the file is; undefined when it is none (reported). */

@@ -6,6 +6,7 @@ import type { Host } from "../host.ts";
 import { checkInput } from "../inspect/check-input.ts";
 import type { Program } from "../ir/program.ts";
 import { allRoutes, clientPorts } from "../ir/routes.ts";
+import type { LiteralSecret } from "../model/literal-secrets.ts";
 
 /** What a configuration says at one moment, compiled. */
 export interface Candidate {
@@ -19,6 +20,8 @@ export interface Candidate {
 /** A program that may be served, and its code. */
 export interface Compiled {
   readonly program: Program;
+  /** Credentials that it writes out. */
+  readonly literals: readonly LiteralSecret[];
   readonly files: readonly SourceFile[];
   /** `main.ts`, then a module for each route, in the order of the program. */
   readonly modules: readonly PrintedModule[];
@@ -34,16 +37,19 @@ export function compileCandidate(
   gateway?: string,
 ): Candidate {
   const checkedInput = checkInput([file], host, isStrict, gateway, true);
-  const { program, findings, files, dependencies } = checkedInput;
-  return { findings, dependencies, compiled: program && compile(program, files) };
+  const { program, findings, dependencies } = checkedInput;
+  return { findings, dependencies, compiled: program && compile(program, checkedInput) };
 }
 
-function compile(program: Program, files: readonly SourceFile[]): Compiled {
+function compile(
+  program: Program,
+  { files, literals }: Pick<Compiled, "files" | "literals">,
+): Compiled {
   const modules = emitModules(program, "path", files);
   const paths = allRoutes(program).map(
     ({ route: { id } }, index) => [id, modules[index + 1]?.path ?? ""] as const,
   );
-  return { program, files, modules, routeModules: new Map(paths) };
+  return { program, literals, files, modules, routeModules: new Map(paths) };
 }
 
 /** What differs between two compiled configurations, for the log; empty when they do the same. */
@@ -63,6 +69,7 @@ export function changedParts(before: Compiled, after: Compiled): readonly string
   );
   if (found.length === 0 && mainCode(before) !== mainCode(after))
     found.push("routing or settings changed");
+  if (secretsOf(before) !== secretsOf(after)) found.push("credentials changed");
   return found;
 }
 
@@ -80,6 +87,10 @@ function routeCode({ program, modules }: Compiled): ReadonlyMap<string, string> 
 function mainCode({ program, modules }: Compiled): string {
   const own = [...modules.slice(0, 1), ...modules.slice(1 + allRoutes(program).length)];
   return own.map(({ text }) => withoutComments(text)).join("");
+}
+
+function secretsOf({ literals }: Compiled): string {
+  return JSON.stringify(literals.map(({ variable, value }) => [variable, value]));
 }
 
 function ports({ program }: Compiled): readonly number[] {

@@ -70,7 +70,7 @@ export class LiveGateway implements LiveView {
     process.env.GWC_CONFIG_DIR = path.dirname(path.resolve(settings.file));
     try {
       const { openGateway } = await import("gwc/runtime/gateway/gateway");
-      const running = await openGateway(await loadGateway(candidate.compiled.modules), OWN_ADDRESS);
+      const running = await openGateway(await loadGateway(candidate.compiled), OWN_ADDRESS);
       await running.logged();
       return new LiveGateway(settings, running, candidate.compiled, candidate);
     } catch (error) {
@@ -128,7 +128,7 @@ export class LiveGateway implements LiveView {
       }
       const changes = changedParts(this.#current, compiled);
       if (changes.length > 0) {
-        await this.#running.replace(await loadGateway(compiled.modules));
+        await this.#running.replace(await loadGateway(compiled));
         this.#servedSince = at;
       }
       this.#current = compiled;

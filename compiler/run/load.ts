@@ -5,13 +5,22 @@ import { pathToFileURL } from "node:url";
 import type { Gateway } from "../../runtime/gateway/definition.ts";
 import type { PrintedModule } from "../../templates/code/print.ts";
 import { moduleRoot } from "../4-emit/runtime-folder.ts";
+import type { LiteralSecret } from "../model/literal-secrets.ts";
 
 /**
  * Imports generated modules into this process: exactly the text that a build would write. They find `gwc/runtime/...`
- * as any project that depends on gwc does, so that every definition of a process shares one runtime. Throws what the
- * modules throw (StartupError for a variable that is not set).
+ * as any project that depends on gwc does, so that every definition of a process shares one runtime. Credentials that the
+ * configuration writes out are variables of this process from then on. Throws what the modules throw (StartupError for a
+ * variable that is not set).
  */
-export async function loadGateway(modules: readonly PrintedModule[]): Promise<Gateway> {
+export async function loadGateway({
+  modules,
+  literals,
+}: {
+  readonly modules: readonly PrintedModule[];
+  readonly literals: readonly LiteralSecret[];
+}): Promise<Gateway> {
+  for (const { variable, value } of literals) process.env[variable] = value;
   // A new folder each time: a module is evaluated once per path.
   const folder = mkdtempSync(path.join(tmpdir(), "gwc-run-"));
   try {

@@ -231,7 +231,6 @@ describe("backendTLS", () => {
     expect(of({ backendTLS: { alpn: ["http/1.1"] }, http: { version: "HTTP2" } })).toEqual([
       "alpn-version",
     ]);
-    expect(of({ backendAuth: { key: "written-out" } })).toEqual(["literal-secret"]);
     expect(of({ backendAuth: {} })).toEqual(["wrong-choice"]);
     expect(of({ tcp: { keepalives: { time: "500ms" } } })).toEqual(["out-of-range"]);
     const stdio = { name: "a", stdio: { cmd: "true" }, policies: { backendTLS: {} } };

@@ -52,7 +52,7 @@ describe("secrets in reports", () => {
 
   it("a literal secret is reported without its value", () => {
     const said = textOf(`${stdio("{MY_TOKEN: hunter2}")}\n`);
-    expect(said).toContain('error[literal-secret]: "MY_TOKEN" looks like a secret');
+    expect(said).toContain('warning[literal-secret]: "MY_TOKEN" looks like a secret');
     expect(said).toContain("MY_TOKEN\n");
     expect(said).not.toContain("hunter2");
   });

@@ -330,7 +330,9 @@ describe("what can't be meant", () => {
     {
       what: "a key that is written out",
       documents: [policy("web", "auth: {key: abc}")],
-      said: ['literal-secret: "key" looks like a secret and is written out'],
+      said: [
+        'literal-secret: "key" looks like a secret and is written out: a bundle reads it from the variable GWC_GATEWAYPOLICY_DEFAULT_WEB_SPEC_BACKEND_AUTH_KEY',
+      ],
     },
     {
       what: "credentials of AWS for a Service of the cluster's own",

@@ -107,7 +107,7 @@ describe("apiKey", () => {
     expect(await status("strict", bearer("json-key"))).toBe(200);
   });
 
-  it("a key that is written out is refused", () => {
+  it("a key that is written out is warned of", () => {
     expect(findings({ policies: { apiKey: { keys: [{ key: "abc" }] } } })).toEqual([
       "literal-secret",
     ]);

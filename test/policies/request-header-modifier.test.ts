@@ -63,7 +63,7 @@ it("a value that could end its header is refused", () => {
   expect(set("crème")).toEqual([]);
 });
 
-it("a name is changed once, and a credential is not written out", () => {
+it("a name is changed once, and a credential that is written out is warned of", () => {
   expect(
     findings({ policies: { requestHeaderModifier: { set: { "x-a": "1" }, remove: ["X-A"] } } }),
   ).toEqual(["header-conflict"]);

@@ -9,6 +9,7 @@ import type { TracingConfig } from "../../config/tracing.ts";
 import { childOf, type Diagnostics, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
 import type { ServerConfig } from "../../model/backend-policies.ts";
 import type { ExpressionConfig } from "../../policies/parts/expressions.ts";
+import { readHeaders } from "../../policies/parts/header-fields.ts";
 import type { Infer } from "../../schema/schema.ts";
 
 /** Where spans go unless the configuration says otherwise. */
@@ -42,7 +43,7 @@ function readProcessTracing(value: ProcessTracingValue, origin: Origin): Tracing
       destination: { to: { host: otlpEndpoint }, origin: childOf(origin, "otlpEndpoint") },
       protocol,
       path: path ?? TRACES_PATH,
-      headers: Object.entries(headers ?? {}),
+      headers: readHeaders(headers, childOf(origin, "headers")),
     },
     ...readSamplings(value, origin),
     remove: named(fields?.remove, childOf(at, "remove")),

@@ -68,8 +68,10 @@ function readModel(
     ...(overrides && { overrides: { value: overrides, origin: childOf(origin, "overrides") } }),
   };
   const { apiKey: key, hostOverride, pathOverride } = params;
+  const paramsOrigin = childOf(origin, "params");
+  const keyOrigin = childOf(paramsOrigin, "apiKey");
   const policies: BackendPolicies = {
-    ...(key !== undefined && { auth: { kind: "key", key, origin: childOf(origin, "params") } }),
+    ...(key !== undefined && { auth: { kind: "key", key, keyOrigin, origin: paramsOrigin } }),
     ...((defaults ?? overrides) !== undefined && { ai }),
   };
   return {

@@ -1,16 +1,23 @@
 import { childOf, type Diagnostics, type Origin } from "../../diagnostics/diagnostic.ts";
 import {
+  type BackendAuthConfig,
   type BackendPolicies,
   type BackendTlsConfig,
   PLAIN_CONNECTION,
 } from "../../model/backend-policies.ts";
-import type { AwsAuthConfig, AwsScope, AzureAuthConfig } from "../../model/cloud-credentials.ts";
+import type {
+  AwsAuthConfig,
+  AwsKeyTexts,
+  AwsScope,
+  AzureAuthConfig,
+} from "../../model/cloud-credentials.ts";
 import type { BackendConnection, BackendTlsNode, TcpConnection } from "../../model/connections.ts";
+import { type SecretContext, withoutLiteral } from "../../model/literal-secrets.ts";
 import type { MountedFile, Text } from "../../model/texts.ts";
 import { checkTlsFiles, type FileLookup, readWhatIsHere } from "./tls-files.ts";
 
 /** What resolving connections to backends needs. */
-export type ConnectionContext = FileLookup;
+export interface ConnectionContext extends FileLookup, SecretContext {}
 
 /** How a backend is reached, complete; mistakes are reported. `aws`: the service of AWS that it is, as far as it is known. */
 export function resolveConnection(
@@ -18,12 +25,6 @@ export function resolveConnection(
   context: ConnectionContext,
   aws: Partial<AwsScope> = {},
 ): BackendConnection {
-  if (auth?.kind === "key" && typeof auth.key === "string") {
-    const isManifest = auth.origin.resource !== undefined;
-    const hint = isManifest ? "put it into a Secret, and name that in secretRef" : undefined;
-    const params = { field: '"key"', ...(hint && { hint }) };
-    context.diagnostics.report("literal-secret", childOf(auth.origin, "key"), params);
-  }
   if (auth?.kind === "file" && auth.file.kind === "path") {
     readWhatIsHere(auth.file.file, childOf(auth.origin, "key", "file"), context);
   }
@@ -33,10 +34,10 @@ export function resolveConnection(
     ...(tls && { tls: resolveTls(tls, context) }),
     ...version(tls, http, context.diagnostics),
     ...(http?.requestTimeout !== undefined && { requestTimeout: http.requestTimeout }),
-    ...(auth?.kind === "key" && { authorization: bearer(auth.key) }),
+    ...(auth?.kind === "key" && { authorization: bearer(keyOf(auth, context)) }),
     ...(auth?.kind === "file" && { authorization: auth.file }),
-    ...(auth?.kind === "azure" && resolveAzure(auth, context.diagnostics)),
-    ...(auth?.kind === "aws" && resolveAws(auth, aws, context.diagnostics)),
+    ...(auth?.kind === "azure" && resolveAzure(auth, context)),
+    ...(auth?.kind === "aws" && resolveAws(auth, aws, context)),
     ...(auth?.kind === "gcp" && {
       credentials: { kind: "gcp", token: auth.token, audience: auth.audience },
     }),
@@ -67,19 +68,23 @@ export function secureUrl(url: Text, { tls }: BackendConnection): Text {
   return { kind: "env", parts: [first.replace(/^http:/, "https:"), ...rest] };
 }
 
+function keyOf(
+  { key, keyOrigin }: Extract<BackendAuthConfig, { readonly kind: "key" }>,
+  context: SecretContext,
+): Text {
+  const instead = keyOrigin.resource && "put it into a Secret, and name that in secretRef";
+  const field = `"${keyOrigin.path.at(-1)}"`;
+  return withoutLiteral(key, keyOrigin, { field, instead }, context);
+}
+
 /** What the configuration says stands above what the host says. */
 function resolveAws(
   auth: AwsAuthConfig & { readonly origin: Origin },
   found: Partial<AwsScope>,
-  diagnostics: Diagnostics,
+  { diagnostics, literals }: SecretContext,
 ): Pick<BackendConnection, "credentials"> {
-  const { keys, origin, region = found.region, service = found.service } = auth;
-  if (keys?.kind === "texts") {
-    for (const field of ["secretAccessKey", "sessionToken"] as const) {
-      if (typeof keys.texts[field] !== "string") continue;
-      diagnostics.report("literal-secret", childOf(origin, "aws", field), { field: `"${field}"` });
-    }
-  }
+  const { origin, region = found.region, service = found.service } = auth;
+  const keys = auth.keys && awsKeys(auth.keys, childOf(origin, "aws"), { diagnostics, literals });
   const at = childOf(origin, "aws");
   const hint = origin.resource && {
     hint: "name the service's own host in a static GatewayBackend: SERVICE.REGION.amazonaws.com",
@@ -94,15 +99,30 @@ function resolveAws(
   return { credentials: { kind: "aws", keys, region, service } };
 }
 
+function awsKeys(keys: AwsKeyTexts, origin: Origin, context: SecretContext): AwsKeyTexts {
+  if (keys.kind === "files") return keys;
+  const hidden = (field: "secretAccessKey" | "sessionToken", text: Text) =>
+    withoutLiteral(text, childOf(origin, field), { field: `"${field}"` }, context);
+  const { accessKeyId, secretAccessKey, sessionToken } = keys.texts;
+  return {
+    kind: "texts",
+    texts: {
+      accessKeyId,
+      secretAccessKey: hidden("secretAccessKey", secretAccessKey),
+      sessionToken: sessionToken && hidden("sessionToken", sessionToken),
+    },
+  };
+}
+
 function resolveAzure(
   { kind, scope, source, origin }: AzureAuthConfig & { readonly origin: Origin },
-  diagnostics: Diagnostics,
+  context: SecretContext,
 ): Pick<BackendConnection, "credentials"> {
-  if (source.kind === "clientSecret" && typeof source.clientSecret === "string") {
-    const at = childOf(origin, "azure", "explicitConfig", "clientSecret", "client_secret");
-    diagnostics.report("literal-secret", at, { field: '"client_secret"' });
-  }
-  return { credentials: { kind, scope, source } };
+  if (source.kind !== "clientSecret") return { credentials: { kind, scope, source } };
+  const at = childOf(origin, "azure", "explicitConfig", "clientSecret", "client_secret");
+  const field = { field: '"client_secret"' };
+  const clientSecret = withoutLiteral(source.clientSecret, at, field, context);
+  return { credentials: { kind, scope, source: { ...source, clientSecret } } };
 }
 
 function resolveTls(

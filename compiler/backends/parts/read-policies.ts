@@ -63,7 +63,9 @@ function readAuth(
     return { kind: "gcp", token, audience: gcp.audience, origin };
   }
   if (key === undefined) return { kind: "passthrough", origin };
-  if (typeof key === "string" || "kind" in key) return { kind: "key", key, origin };
+  if (typeof key === "string" || "kind" in key) {
+    return { kind: "key", key, keyOrigin: childOf(origin, "key"), origin };
+  }
   return { kind: "file", file: { kind: "path", file: key.file }, origin };
 }
 

@@ -125,12 +125,14 @@ export const shapeMessages = {
       "A hash hides a password only as long as nobody tries words against it. A file is read where the gateway runs, and " +
       "again when it changes, and neither the generated code nor the bundle holds it.",
   }),
-  "literal-secret": message<{ field: string; hint?: string }>({
-    severity: "error",
-    text: ({ field }) => `${field} looks like a secret and is written out`,
-    hint: ({ hint }) => hint ?? "write ${NAME} and set the variable where the gateway runs",
+  "literal-secret": message<{ field: string; variable: string; instead: string | undefined }>({
+    severity: "warning",
+    text: ({ field, variable }) =>
+      `${field} looks like a secret and is written out: a bundle reads it from the variable ${variable}`,
+    hint: ({ instead }) => instead ?? "write ${NAME} and set the variable where the gateway runs",
     explanation:
-      "Secrets never enter generated code or the bundle: both are reviewed, diffed and shipped. A reference is kept and " +
-      "read when the gateway starts.",
+      "Secrets never enter generated code or the bundle: both are reviewed, diffed and shipped. `gwc run` uses what is " +
+      "written. A bundle asks for the variable that the warning names when it starts; better is a reference of your own, " +
+      "`${NAME}`, or in manifests a Secret. With `--strict` it is an error.",
   }),
 };

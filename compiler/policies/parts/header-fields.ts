@@ -1,7 +1,8 @@
-import { childOf, type Origin } from "../../diagnostics/diagnostic.ts";
+import { childOf, keyPlace, type Origin } from "../../diagnostics/diagnostic.ts";
+
+import { type SecretContext, withoutLiteral } from "../../model/literal-secrets.ts";
 import type { Text } from "../../model/texts.ts";
 import { anyText, map, text } from "../../schema/schema.ts";
-import type { ResolveContext } from "../policy.ts";
 
 /** HeaderName of the specification, without pseudo headers: a token (RFC 9110 5.6.2). */
 export const headerNameSchema = text("A header name.", {
@@ -32,6 +33,8 @@ export interface HeaderField {
   readonly name: string;
   readonly value: Text;
   readonly origin: Origin;
+  /** Where the value stands. */
+  readonly valueOrigin: Origin;
 }
 
 /** The fields of a validated map, in their order. */
@@ -39,40 +42,39 @@ export function readHeaders(
   value: Readonly<Record<string, Text>> | undefined,
   origin: Origin,
 ): readonly HeaderField[] {
-  return Object.entries(value ?? {}).map(([name, each]) => ({
-    name,
-    value: each,
-    origin: childOf(origin, name),
-  }));
+  return Object.entries(value ?? {}).map(([name, each]) => {
+    const at = childOf(origin, name);
+    return { name, value: each, origin: at, valueOrigin: at };
+  });
 }
 
 /** Whether policies may set a header of that name; reported when they may not. */
 export function checkHeaderName(
   name: string,
   origin: Origin,
-  { diagnostics }: ResolveContext,
+  { diagnostics }: Pick<SecretContext, "diagnostics">,
 ): boolean {
   const isToken = /^[A-Za-z0-9!#$%&'*+\-.^_`|~]+$/.test(name);
   if (!isToken) {
     const expected = 'a header name such as "x-team"';
-    diagnostics.report("bad-format", { ...origin, part: "key" }, { field: `"${name}"`, expected });
+    diagnostics.report("bad-format", keyPlace(origin), { field: `"${name}"`, expected });
   } else if (CONNECTION_HEADERS.has(name.toLowerCase())) {
-    diagnostics.report("connection-header", { ...origin, part: "key" }, { name });
+    diagnostics.report("connection-header", keyPlace(origin), { name });
     return false;
   }
   return isToken;
 }
 
-/** Whether a field may be set as it is configured: its name, and no credential written out. */
-export function checkHeader(
-  { name, value, origin }: HeaderField,
-  context: ResolveContext,
-): boolean {
-  if (!checkHeaderName(name, origin, context)) return false;
-  if (typeof value !== "string" || value === "" || !SECRET_HEADER.test(name)) return true;
-  context.diagnostics.report("literal-secret", { ...origin, part: "key" }, { field: `"${name}"` });
-  return false;
+/** A field to set, without a credential that is written out; undefined when no policy may set it (reported). */
+export function resolveHeader(field: HeaderField, context: SecretContext): HeaderField | undefined {
+  const { name, value, origin, valueOrigin } = field;
+  if (!checkHeaderName(name, origin, context)) return undefined;
+  if (!SECRET_HEADER.test(name)) return field;
+  return { ...field, value: withoutLiteral(value, valueOrigin, { field: `"${name}"` }, context) };
 }
+
+/** Headers that carry credentials by convention. */
+const SECRET_HEADER = /^(authorization|cookie)$|api-?key|secret|token$|password/i;
 
 /** What one connection owns (RFC 9110 7.6.1), and Host, which has policies of its own. */
 const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
@@ -89,6 +91,3 @@ const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   "transfer-encoding",
   "upgrade",
 ]);
-
-/** Headers that carry credentials by convention. */
-const SECRET_HEADER = /^(authorization|cookie)$|api-?key|secret|token$|password/i;

@@ -4,12 +4,12 @@ import type { Text } from "../../model/texts.ts";
 import { type Infer, list, object, text } from "../../schema/schema.ts";
 import type { Policy, ResolveContext } from "../policy.ts";
 import {
-  checkHeader,
   checkHeaderName,
   type HeaderField,
   headerMapSchema,
   headerNameSchema,
   readHeaders,
+  resolveHeader,
 } from "./header-fields.ts";
 
 /** Changes to the headers of a message, as configured. */
@@ -123,10 +123,17 @@ function lowerKubernetesHeaderModifier(
   origin: Origin,
 ): HeaderModifierConfig {
   return {
-    set: set.map((field, index) => ({ ...field, origin: childOf(origin, "set", index) })),
-    add: add.map((field, index) => ({ ...field, origin: childOf(origin, "add", index) })),
+    set: set.map((field, index) => headerField(field, childOf(origin, "set", index))),
+    add: add.map((field, index) => headerField(field, childOf(origin, "add", index))),
     remove: removed(remove, origin),
   };
+}
+
+function headerField(
+  field: { readonly name: string; readonly value: Text },
+  origin: Origin,
+): HeaderField {
+  return { ...field, origin, valueOrigin: childOf(origin, "value") };
 }
 
 function removed(names: readonly string[], origin: Origin): HeaderModifierConfig["remove"] {
@@ -138,16 +145,20 @@ function resolveHeaderModifier(
   { set, add, remove }: HeaderModifierConfig,
   context: ResolveContext,
 ): HeaderModifierNode | undefined {
+  const resolved = {
+    set: set.flatMap((field) => resolveHeader(field, context) ?? []),
+    add: add.flatMap((field) => resolveHeader(field, context) ?? []),
+  };
   const isSound = [
-    ...[...set, ...add].map((field) => checkHeader(field, context)),
+    resolved.set.length === set.length && resolved.add.length === add.length,
     ...remove.map(({ name, origin }) => checkHeaderName(name, origin, context)),
     checkConflicts([...set, ...add, ...remove], context),
   ];
   if (isSound.includes(false)) return undefined;
   const pair = ({ name, value }: HeaderField): [string, Text] => [name.toLowerCase(), value];
   return {
-    set: set.map(pair),
-    add: add.map(pair),
+    set: resolved.set.map(pair),
+    add: resolved.add.map(pair),
     remove: remove.map(({ name }) => name.toLowerCase()),
   };
 }

@@ -43,10 +43,13 @@ export function fileCompiler(
     const lowered = lower({ kind: "standalone", file, origin, broken, ...input }, { name: "test" });
     const resolved = lowered.value && resolve(lowered.value, input, host);
     const all = [...diagnostics.list, ...lowered.diagnostics, ...(resolved?.diagnostics ?? [])];
-    const program = resolved?.value?.[0];
+    const program = resolved?.value?.programs[0];
     const isWrong = all.some((each) => isError(each, false));
     return {
-      text: isWrong || program === undefined ? undefined : textOf(program),
+      text:
+        isWrong || program === undefined
+          ? undefined
+          : textOf(program) + JSON.stringify(resolved?.value?.literals),
       diagnostics: all,
     };
   };

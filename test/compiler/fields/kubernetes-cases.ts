@@ -314,7 +314,6 @@ export const references =
 export const told: readonly (readonly [part: string, code: string])[] = [
   ["static.policies.mcp.authentication.", "not-built-yet"],
   ["providers.[].policies.ai.routes.", "routes-of-provider"],
-  ["auth.key", "literal-secret"],
   ["GatewayParameters.mesh.", "not-built-yet"],
   ["GatewayParameters.istio.", "not-built-yet"],
 ];

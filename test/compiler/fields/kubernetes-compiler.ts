@@ -48,10 +48,13 @@ export function kubernetesCompiler(
     const lowered = lower(parsed, { name: "test" });
     const resolved = lowered.value && resolve(lowered.value, input, memoryHost({}));
     const found = [diagnostics.list, lowered.diagnostics, resolved?.diagnostics ?? []].flat();
-    const program = resolved?.value?.[0];
+    const program = resolved?.value?.programs[0];
     const isWrong = found.some((each) => isError(each, false));
     return {
-      text: isWrong || program === undefined ? undefined : writtenOf(program),
+      text:
+        isWrong || program === undefined
+          ? undefined
+          : writtenOf(program) + JSON.stringify(resolved?.value?.literals),
       diagnostics: found,
     };
   };

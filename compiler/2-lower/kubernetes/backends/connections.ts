@@ -101,7 +101,7 @@ function readAuth(
     const token = gcp.type === "IdToken" ? "id" : "access";
     return { kind: "gcp", token, audience: gcp.audience, origin };
   }
-  if (key !== undefined) return { kind: "key", key, origin };
+  if (key !== undefined) return { kind: "key", key, keyOrigin: childOf(origin, "key"), origin };
   if (secretRef === undefined) return { kind: "passthrough", origin };
   const use = { keys: ["Authorization"], from: source, gateway };
   const at = childOf(origin, "secretRef");
